@@ -1,0 +1,99 @@
+interface ErrorSpec {
+  status: number
+  type:
+    | 'authentication_error'
+    | 'permission_error'
+    | 'invalid_request_error'
+    | 'rate_limit_error'
+    | 'api_error'
+  message: string
+}
+
+/** The closed catalogue of what a caller can be told (contract, "Errors"). */
+export const errorCatalogue = {
+  invalid_request: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'A requisição não é válida. Confira o endereço, os cabeçalhos e os parâmetros.',
+  },
+  invalid_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    message:
+      'Chave de API ausente ou inválida. Envie o cabeçalho "Authorization: Bearer <API_KEY>" com uma chave ativa; você pode criar uma nova nas configurações da sua conta.',
+  },
+  account_blocked: {
+    status: 403,
+    type: 'permission_error',
+    message: 'A conta dona desta chave está bloqueada. Fale com o suporte para liberar o acesso.',
+  },
+  insufficient_access: {
+    status: 403,
+    type: 'permission_error',
+    message:
+      'Esta chave não tem permissão de leitura de pedidos. Use uma chave com o acesso "orders:read".',
+  },
+  resource_missing: {
+    status: 404,
+    type: 'invalid_request_error',
+    message:
+      'Recurso não encontrado. Confira o endereço e o id do pedido, e se a chave é da conta que participa dele.',
+  },
+  rate_limited: {
+    status: 429,
+    type: 'rate_limit_error',
+    message:
+      'Limite de requisições excedido. Aguarde o número de segundos do cabeçalho Retry-After e tente de novo.',
+  },
+  internal_error: {
+    status: 500,
+    type: 'api_error',
+    message:
+      'Erro inesperado do nosso lado. Tente de novo; se continuar, fale com o suporte e informe o request_id.',
+  },
+  service_unavailable: {
+    status: 503,
+    type: 'api_error',
+    message:
+      'Serviço temporariamente indisponível. Tente de novo após o número de segundos do cabeçalho Retry-After.',
+  },
+} as const satisfies Record<string, ErrorSpec>
+
+export type ErrorCode = keyof typeof errorCatalogue
+
+export interface ApiErrorDetails {
+  /** The query parameter at fault. */
+  param?: string
+  /** Portuguese; how to mend the call. The catalogue's own when absent. */
+  message?: string
+  /** Whole seconds, at least 1, after which the call may be repeated. */
+  retryAfterSeconds?: number
+  cause?: unknown
+}
+
+// A 503 always says when to come back.
+const DEFAULT_RETRY_SECONDS: Partial<Record<ErrorCode, number>> = { service_unavailable: 1 }
+
+/** An answer other than 200. Thrown anywhere on the read path, rendered in `http/error-handler` alone. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly param: string | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: ErrorCode, details: ApiErrorDetails = {}) {
+    super(details.message ?? errorCatalogue[code].message, { cause: details.cause })
+    this.name = 'ApiError'
+    this.code = code
+    this.status = errorCatalogue[code].status
+    this.param = details.param
+    this.retryAfterSeconds = details.retryAfterSeconds ?? DEFAULT_RETRY_SECONDS[code]
+  }
+}
+
+/** The error body of the contract, as it goes on the wire. */
+export function renderError(error: ApiError, requestId: string): string {
+  const { type } = errorCatalogue[error.code]
+  const { code, message, param } = error
+  return JSON.stringify({ error: { type, code, message, param, request_id: requestId } })
+}

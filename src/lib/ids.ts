@@ -1,0 +1,11 @@
+import { randomUUID } from 'node:crypto'
+
+/** `req_` and 32 hexadecimal digits (contract, "What the service does" 5). */
+export function newRequestId(): string {
+  return `req_${randomUUID().replaceAll('-', '')}`
+}
+
+/** `key_` and 32 hexadecimal digits: names a key in commands and logs without telling anything of it. */
+export function newKeyId(): string {
+  return `key_${randomUUID().replaceAll('-', '')}`
+}

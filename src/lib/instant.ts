@@ -1,0 +1,81 @@
+const DATE = '(\\d{4})-(\\d{2})-(\\d{2})'
+const TIME = '(\\d{2}):(\\d{2}):(\\d{2})(?:\\.(\\d+))?'
+const INSTANT = new RegExp(`^${DATE}[Tt]${TIME}(?:[Zz]|([+-])(\\d{2}):(\\d{2}))$`)
+const DATE_ALONE = new RegExp(`^${DATE}$`)
+const ZONELESS = new RegExp(`^${DATE}[Tt]${TIME}$`)
+const PLUS_READ_AS_SPACE = new RegExp(`^${DATE}[Tt]${TIME} \\d{2}:\\d{2}$`)
+
+/** Why a text is no instant; each has its own message to the caller. */
+export type InstantFault =
+  | 'date-alone'
+  | 'no-zone'
+  | 'plus-read-as-space'
+  | 'impossible'
+  | 'malformed'
+
+/** An instant in epoch milliseconds, rounded down and up where the text was finer than that. */
+export interface Instant {
+  floorMs: number
+  ceilMs: number
+}
+
+/**
+ * Reads an RFC 3339 date-time with time and zone (contract, "Filter rules" 3).
+ * Own code because `Date` turns February 30 into March 2 and reads a date without a zone as local.
+ */
+export function parseInstant(text: string): Instant | InstantFault {
+  const parts = INSTANT.exec(text)
+  if (parts === null) return faultOf(text)
+
+  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as SixNumbers
+  const [fraction = '', sign, zoneHour = '0', zoneMinute = '0'] = parts.slice(7)
+  const impossible =
+    month < 1 ||
+    month > 12 ||
+    day < 1 ||
+    day > daysInMonth(year, month) ||
+    hour > 23 ||
+    minute > 59 ||
+    second > 59 ||
+    Number(zoneHour) > 23 ||
+    Number(zoneMinute) > 59
+  if (impossible) return 'impossible'
+
+  // Date.UTC reads the years 0 to 99 as 1900 to 1999; setUTCFullYear does not.
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  date.setUTCHours(hour, minute, second, Number(fraction.slice(0, 3).padEnd(3, '0')))
+  const offsetMs = (Number(zoneHour) * 60 + Number(zoneMinute)) * 60_000
+  const floorMs = date.getTime() - (sign === '-' ? -offsetMs : offsetMs)
+  if (floorMs < FIRST_MS || floorMs > LAST_MS) return 'impossible'
+
+  const finer = /[1-9]/.test(fraction.slice(3))
+  return { floorMs, ceilMs: finer ? floorMs + 1 : floorMs }
+}
+
+/** The instant as the API writes it: UTC with milliseconds. */
+export function formatInstant(epochMs: number): string {
+  return new Date(epochMs).toISOString()
+}
+
+type SixNumbers = [number, number, number, number, number, number]
+
+// Four digits of year is all that the written form has.
+const FIRST_MS = new Date('0000-01-01T00:00:00.000Z').getTime()
+const LAST_MS = new Date('9999-12-31T23:59:59.999Z').getTime()
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return isLeapYear(year) ? 29 : 28
+  return [4, 6, 9, 11].includes(month) ? 30 : 31
+}
+
+function isLeapYear(year: number): boolean {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+}
+
+function faultOf(text: string): InstantFault {
+  if (DATE_ALONE.test(text)) return 'date-alone'
+  if (ZONELESS.test(text)) return 'no-zone'
+  if (PLUS_READ_AS_SPACE.test(text)) return 'plus-read-as-space'
+  return 'malformed'
+}

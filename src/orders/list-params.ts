@@ -1,0 +1,145 @@
+import { ApiError } from '../errors.ts'
+import { type InstantFault, parseInstant } from '../lib/instant.ts'
+import { type OrderFilters, type Sort, sorts } from './order-store.ts'
+import { orderStatuses, paymentMethods } from './statuses.ts'
+
+/** A parsed query string: a parameter that was sent more than once is a list. */
+export type RawQuery = Readonly<Record<string, string | string[]>>
+
+export interface ListParams {
+  /** 1 to 100. */
+  limit: number
+  cursor: string | undefined
+  sort: Sort
+  filters: OrderFilters
+}
+
+export const DEFAULT_LIMIT = 20
+export const MAX_LIMIT = 100
+export const MAX_CURSOR_LENGTH = 512
+
+/** The query parameters of `GET /v1/orders`; any other is ignored. */
+export const listParamNames = [
+  'limit',
+  'cursor',
+  'status',
+  'payment_method',
+  'created_gte',
+  'created_lt',
+  'updated_gte',
+  'updated_lt',
+  'sort',
+] as const
+export type ListParamName = (typeof listParamNames)[number]
+
+/**
+ * Reads the parameters of `GET /v1/orders` (contract, "Query parameters" and "Filter rules").
+ * Own code because coercing validators let `5.0`, `1e1` and February 30 through.
+ * @throws ApiError `invalid_request` naming the first parameter at fault and how to mend it
+ */
+export function parseListParams(query: RawQuery): ListParams {
+  return {
+    limit: limit(query),
+    cursor: cursor(query),
+    sort: oneOf(query, 'sort', sorts) ?? 'created_at_desc',
+    filters: {
+      statuses: listOf(query, 'status', orderStatuses),
+      paymentMethods: listOf(query, 'payment_method', paymentMethods),
+      created: range(query, 'created_gte', 'created_lt'),
+      updated: range(query, 'updated_gte', 'updated_lt'),
+    },
+  }
+}
+
+function limit(query: RawQuery): number {
+  const text = single(query, 'limit')
+  if (text === undefined) return DEFAULT_LIMIT
+  const value = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0
+  if (value < 1 || value > MAX_LIMIT) {
+    throw refused('limit', `Envie em limit um número inteiro de 1 a ${MAX_LIMIT}, só com dígitos.`)
+  }
+  return value
+}
+
+function cursor(query: RawQuery): string | undefined {
+  const text = single(query, 'cursor')
+  if (text !== undefined && (text === '' || text.length > MAX_CURSOR_LENGTH)) {
+    throw refused(
+      'cursor',
+      `O cursor tem de 1 a ${MAX_CURSOR_LENGTH} caracteres. Envie o next_cursor exatamente como recebido ou recomece a listagem sem cursor.`,
+    )
+  }
+  return text
+}
+
+function range(query: RawQuery, gte: ListParamName, lt: ListParamName) {
+  const from = instant(query, gte)
+  const until = instant(query, lt)
+  return { ...(from !== undefined && { gte: from }), ...(until !== undefined && { lt: until }) }
+}
+
+/** A bound finer than a millisecond is rounded up, which is exact for both `gte` and `lt`. */
+function instant(query: RawQuery, name: ListParamName): number | undefined {
+  const text = single(query, name)
+  if (text === undefined) return undefined
+  const parsed = parseInstant(text)
+  if (typeof parsed === 'string') throw refused(name, `${instantFaults[parsed]} ${INSTANT_HELP}`)
+  return parsed.ceilMs
+}
+
+const INSTANT_HELP = 'Exemplo: 2026-03-01T00:00:00Z ou 2026-03-01T00:00:00-03:00.'
+
+const instantFaults = {
+  'date-alone': 'Falta a hora e o fuso: envie data, hora e fuso.',
+  'no-zone': 'Falta o fuso: termine com Z ou com um deslocamento como -03:00.',
+  'plus-read-as-space': 'Em uma URL o + do fuso vira espaço: envie + como %2B.',
+  impossible: 'Esta data ou hora não existe no calendário.',
+  malformed: 'Envie um instante no formato RFC 3339, com data, hora, segundos e fuso.',
+} as const satisfies Record<InstantFault, string>
+
+/** A comma-separated list, a repeated parameter, or both. */
+function listOf<T extends string>(
+  query: RawQuery,
+  name: ListParamName,
+  allowed: readonly T[],
+): readonly T[] {
+  const raw = query[name]
+  if (raw === undefined) return []
+  const values = [raw].flat().flatMap((text) => text.split(','))
+  for (const value of values) {
+    if (!includes(allowed, value)) throw unknownValue(name, value, allowed)
+  }
+  return [...new Set(values as T[])]
+}
+
+function oneOf<T extends string>(
+  query: RawQuery,
+  name: ListParamName,
+  allowed: readonly T[],
+): T | undefined {
+  const text = single(query, name)
+  if (text === undefined || includes(allowed, text)) return text
+  throw unknownValue(name, text, allowed)
+}
+
+function single(query: RawQuery, name: ListParamName): string | undefined {
+  const raw = query[name]
+  if (Array.isArray(raw)) throw refused(name, `Envie ${name} uma única vez.`)
+  return raw
+}
+
+function includes<T extends string>(allowed: readonly T[], value: string): value is T {
+  return (allowed as readonly string[]).includes(value)
+}
+
+function unknownValue(name: ListParamName, value: string, allowed: readonly string[]): ApiError {
+  const fault = value === '' ? `Há um valor vazio em ${name}.` : `Valor desconhecido em ${name}.`
+  return refused(
+    name,
+    `${fault} Valores aceitos, escritos exatamente assim: ${allowed.join(', ')}.`,
+  )
+}
+
+function refused(param: ListParamName, message: string): ApiError {
+  return new ApiError('invalid_request', { param, message })
+}

@@ -1,0 +1,58 @@
+import type { OrderStatus, PaymentMethod } from './statuses.ts'
+
+/** The sort key of an order without `updated_at`: finite, exact in a JSON number, after every date. */
+export const NULL_UPDATED_KEY = 8_640_000_000_000_000
+
+export const sorts = ['created_at_desc', 'updated_at_asc'] as const
+export type Sort = (typeof sorts)[number]
+
+/** Epoch milliseconds; `gte` inclusive, `lt` exclusive. */
+export interface InstantRange {
+  gte?: number
+  lt?: number
+}
+
+/** Different filters combine with AND, the values of one with OR; an empty list filters nothing. */
+export interface OrderFilters {
+  statuses: readonly OrderStatus[]
+  paymentMethods: readonly PaymentMethod[]
+  created: InstantRange
+  /** With a bound at either end, orders whose `updated_at` is null are left out. */
+  updated: InstantRange
+}
+
+/** A place in a sequence ordered by (key, id): epoch milliseconds, then the order's id in byte order. */
+export interface Position {
+  key: number
+  id: string
+}
+
+export interface SliceQuery {
+  accountId: string
+  sort: Sort
+  filters: OrderFilters
+  /** Only orders after this place in the sort; `null` starts at its beginning. */
+  after: Position | null
+  /** Of the orders without `updated_at`, only those written after this mark; `null` takes all. */
+  nullsWrittenAfter: Position | null
+  /** At most this many rows. */
+  size: number
+}
+
+/** One order of a slice: its place in the sort and the public JSON, already rendered. */
+export interface RenderedOrder extends Position {
+  json: Uint8Array
+}
+
+/**
+ * The read side of the orders. Implementations answer each call from one snapshot, and writes become
+ * visible in the order of their stamps; the guarantees of `paging` rest on both.
+ */
+export interface OrderStore {
+  /** The next rows of the account in the sort's order: fewer than `size` only when there are no more. */
+  slice(query: SliceQuery): Promise<RenderedOrder[]>
+  /** The greatest (written key, id) of the account: the mark of `paging`; `null` without orders. */
+  latestWrite(accountId: string): Promise<Position | null>
+  /** The account's view of one order as rendered JSON; `null` when it has none. */
+  get(accountId: string, id: string): Promise<Uint8Array | null>
+}

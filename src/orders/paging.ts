@@ -1,0 +1,107 @@
+import {
+  NULL_UPDATED_KEY,
+  type OrderStore,
+  type Position,
+  type RenderedOrder,
+  type SliceQuery,
+} from './order-store.ts'
+
+/**
+ * Where a listing stands between two pages; what a cursor carries.
+ *
+ * `created_at_desc` is a keyset on (created key, id) and needs `after` alone: both never change, so
+ * nothing moves across the cursor.
+ *
+ * `updated_at_asc` is a keyset on (updated key, id). The writer stamps changes in the order in which
+ * they become visible, so among dated orders everything written later lies after the cursor. The tail
+ * of orders without `updated_at` breaks that: while a client pages through it by id, an order that gets
+ * its first date moves to *before* the cursor, and a new one may have an id before it. So a listing runs
+ * in passes. A pass reads the dated orders after `dated`, then the undated ones written after `mark`.
+ * When a page first ends inside the undated tail, `nextMark` is taken **before** the rows of that page
+ * are read: whatever the tail can lose from then on is either dated after `dated` or written after
+ * `nextMark`, and the next pass reads just that. A pass that one search finishes saw one snapshot of
+ * everything left, so it ends the listing. (A clock in place of the mark would repeat fresh rows until
+ * they age, or miss delayed ones.)
+ */
+export interface PagerState {
+  /** The last row delivered in this pass; `null` at the start of one that begins at the very beginning. */
+  after: Position | null
+  /** The last dated row delivered in any pass. */
+  dated: Position | null
+  /** Undated rows written up to here belong to an earlier pass; `null` in the first. */
+  mark: Position | null
+  /** The mark of the next pass; `null` until a page ends inside the undated tail. */
+  nextMark: Position | null
+}
+
+export interface Page {
+  rows: RenderedOrder[]
+  /** Where the next page starts; `null` when nothing follows. */
+  next: PagerState | null
+}
+
+/** What is listed: the account, the sort and the filters stay the same over all pages. */
+export type Listing = Pick<SliceQuery, 'accountId' | 'sort' | 'filters'>
+
+const START: PagerState = { after: null, dated: null, mark: null, nextMark: null }
+
+// Before every stamp: with it, all undated rows belong to the next pass.
+const BEFORE_ALL_WRITES: Position = { key: 0, id: '' }
+
+/**
+ * Reads the page of at most `limit` orders that follows `state` (contract, "Ordering" and "Paging
+ * procedure"). One search a page; up to three where a page ends or leaves the undated tail.
+ */
+export async function readPage(
+  store: OrderStore,
+  listing: Listing,
+  state: PagerState | null,
+  limit: number,
+): Promise<Page> {
+  const rows: RenderedOrder[] = []
+  let pass = state ?? START
+
+  for (;;) {
+    const wanted = limit - rows.length
+    const search = () =>
+      store.slice({
+        ...listing,
+        after: pass.after,
+        nullsWrittenAfter: pass.mark,
+        size: wanted + 1,
+      })
+
+    let found = await search()
+    if (pass.nextMark === null && breaksOffUndated(listing, found, wanted)) {
+      const mark = (await store.latestWrite(listing.accountId)) ?? BEFORE_ALL_WRITES
+      found = await search()
+      if (breaksOffUndated(listing, found, wanted)) pass = { ...pass, nextMark: mark }
+    }
+
+    const taken = found.slice(0, wanted)
+    rows.push(...taken)
+    pass = advance(listing, pass, taken)
+    if (found.length > wanted) return { rows, next: pass }
+    if (pass.nextMark === null) return { rows, next: null }
+    pass = { after: pass.dated, dated: pass.dated, mark: pass.nextMark, nextMark: null }
+  }
+}
+
+/** Whether a page of `wanted` rows leaves off inside the undated tail with more to come. */
+function breaksOffUndated(listing: Listing, found: RenderedOrder[], wanted: number): boolean {
+  if (listing.sort !== 'updated_at_asc' || found.length <= wanted) return false
+  return found[wanted - 1]?.key === NULL_UPDATED_KEY
+}
+
+function advance(listing: Listing, pass: PagerState, taken: RenderedOrder[]): PagerState {
+  const last = taken.at(-1)
+  if (last === undefined) return pass
+  const after = position(last)
+  if (listing.sort === 'created_at_desc') return { ...pass, after }
+  const dated = taken.findLast((row) => row.key !== NULL_UPDATED_KEY)
+  return { ...pass, after, dated: dated === undefined ? pass.dated : position(dated) }
+}
+
+function position({ key, id }: Position): Position {
+  return { key, id }
+}

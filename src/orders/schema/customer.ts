@@ -1,0 +1,33 @@
+import { nullable, oneOf, pattern, resource, text } from './forms.ts'
+
+export const Customer = resource('Customer', 'Comprador do pedido.', {
+  name: text('Nome do comprador.', 'Ana Souza'),
+  email: text('E-mail do comprador.', 'ana@exemplo.com.br'),
+  phone: nullable(text('Telefone do comprador.', '+5511999990000')),
+  document: nullable(
+    pattern('^(\\d{11}|\\d{14})$', 'CPF (11 dígitos) ou CNPJ (14), só dígitos.', '12345678909'),
+  ),
+  document_type: nullable(
+    oneOf(
+      ['CPF', 'CNPJ'],
+      'Decidido pelo número de dígitos de `document`; `null` quando não há documento.',
+      'CPF',
+    ),
+  ),
+})
+
+export const ShippingAddress = resource(
+  'ShippingAddress',
+  'Endereço de entrega informado no checkout.',
+  {
+    line1: text('Rua.', 'Rua das Flores'),
+    line2: text('Número.', '100'),
+    line3: nullable(text('Complemento.', 'apto 12')),
+    neighborhood: text('Bairro.', 'Centro'),
+    city: text('Cidade.', 'Curitiba'),
+    state: text('Estado.', 'PR'),
+    country: text('País.', 'BR'),
+    postal_code: text('CEP.', '80010000'),
+    full_name: nullable(text('Nome de quem recebe.', 'Ana Souza')),
+  },
+)

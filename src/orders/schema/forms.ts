@@ -1,0 +1,47 @@
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+
+interface Doc {
+  description: string
+  examples: unknown[]
+}
+
+type Doctype = [description: string, ...examples: unknown[]]
+
+const doc = ([description, ...examples]: Doctype): Doc => ({ description, examples })
+
+/** A scalar that may be `null`, written as the type list of JSON Schema 2020-12 (OpenAPI 3.1). */
+export function nullable<T extends TSchema>(schema: T) {
+  const values = schema['enum'] && { enum: [...schema['enum'], null] }
+  return Type.Unsafe<Static<T> | null>({ ...schema, ...values, type: [schema['type'], 'null'] })
+}
+
+/** An object that may be `null`. */
+export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const text = (...about: Doctype) => Type.String(doc(about))
+
+export const pattern = (expression: string, ...about: Doctype) =>
+  Type.String({ pattern: expression, ...doc(about) })
+
+/** Money: an integer of cents. */
+export const cents = (...about: Doctype) => Type.Integer(doc(about))
+
+export const integer = (minimum: number, ...about: Doctype) =>
+  Type.Integer({ minimum, ...doc(about) })
+
+export const instant = (...about: Doctype) => Type.String({ format: 'date-time', ...doc(about) })
+
+/** A list of values that is closed within the version. */
+export const oneOf = <T extends string>(values: readonly T[], ...about: Doctype) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], ...doc(about) })
+
+/** A list of values that may grow within the version: told to the reader, not enforced by a validator. */
+export const openList = (values: readonly string[], ...about: Doctype) =>
+  Type.String({ 'x-extensible-enum': [...values], ...doc(about) })
+
+/** A named object: every key always present; a client must ignore the ones it does not know yet. */
+export const resource = <T extends TProperties>(
+  title: string,
+  description: string,
+  properties: T,
+) => Type.Object(properties, { title, description })

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { base62FromBytes, toBase62 } from '../lib/base62.ts'
+import { hmacSha256 } from '../lib/hmac.ts'
+
+const PREFIX = 'key_live_'
+const SECRET_DIGITS = 32
+const CHECKSUM_DIGITS = 6
+const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_DIGITS + CHECKSUM_DIGITS}}$`)
+
+/** A new key: `key_live_`, 32 random base-62 digits, 6 of CRC-32. Shown once, stored nowhere. */
+export function makeApiKey(): string {
+  return keyFromBytes(randomBytes(32))
+}
+
+/** The key of the demo account: the same for the same pepper, so no start has to store it. */
+export function demoApiKey(pepper: Uint8Array): string {
+  return keyFromBytes(hmacSha256(pepper, 'the key of the demo account'))
+}
+
+/** Whether the text has the form of a key, checksum included; another one costs no look-up. */
+export function isWellFormedKey(text: string): boolean {
+  return FORM.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_DIGITS)))
+}
+
+/** What is stored and looked up in place of the key; 64 hexadecimal digits. */
+export function keyDigest(pepper: Uint8Array, key: string): string {
+  return hmacSha256(pepper, key).toString('hex')
+}
+
+function keyFromBytes(bytes: Uint8Array): string {
+  const body = PREFIX + base62FromBytes(bytes, SECRET_DIGITS)
+  return body + checksum(body)
+}
+
+function checksum(body: string): string {
+  return toBase62(BigInt(crc32(body)), CHECKSUM_DIGITS)
+}

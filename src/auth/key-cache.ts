@@ -1,0 +1,47 @@
+import { LRUCache } from 'lru-cache'
+import { ApiError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { KeyHolder, KeyStore } from './key-store.ts'
+
+/** How long an entry answers without asking the store: a revocation or a block counts within this. */
+const FRESH_MS = 5_000
+/** How long an entry goes on answering while the store is down. */
+const STALE_MS = 600_000
+const MAX_KEYS = 10_000
+
+export interface KeyCache {
+  /**
+   * The holder of the key with this digest, `null` when there is none.
+   * @throws ApiError `service_unavailable` when the store is down and the key was not seen lately
+   */
+  find(digest: string): Promise<KeyHolder | null>
+  /** Puts an entry's newer state in its place, as old as the one before. */
+  amend(digest: string, holder: KeyHolder): void
+}
+
+/** An LRU in front of a key store. `clock` is monotonic milliseconds. */
+export function createKeyCache(store: Pick<KeyStore, 'find'>, clock: Clock): KeyCache {
+  const entries = new LRUCache<string, { holder: KeyHolder; readAt: number }>({ max: MAX_KEYS })
+
+  return {
+    async find(digest) {
+      const entry = entries.get(digest)
+      if (entry && clock() - entry.readAt < FRESH_MS) return entry.holder
+      try {
+        const readAt = clock()
+        const holder = await store.find(digest)
+        if (holder) entries.set(digest, { holder, readAt })
+        else entries.delete(digest)
+        return holder
+      } catch (cause) {
+        if (entry && clock() - entry.readAt < STALE_MS) return entry.holder
+        throw new ApiError('service_unavailable', { cause })
+      }
+    },
+
+    amend(digest, holder) {
+      const entry = entries.get(digest)
+      if (entry) entries.set(digest, { holder, readAt: entry.readAt })
+    },
+  }
+}

@@ -1,0 +1,46 @@
+/** What a key may do; `orders:read` opens both routes. */
+export const scopes = ['orders:read'] as const
+export type Scope = (typeof scopes)[number]
+
+/** A key as it is stored. Instants are epoch milliseconds, `null` for never. */
+export interface KeyRecord {
+  keyId: string
+  /** HMAC of the key under the pepper: the key itself is stored nowhere. */
+  digest: string
+  accountId: string
+  scopes: readonly Scope[]
+  name: string | null
+  /** The last four characters, to tell keys apart in a list. */
+  lastFour: string
+  createdAt: number
+  expiresAt: number | null
+  revokedAt: number | null
+  /** When the key last authenticated; written at most hourly. */
+  lastValidAt: number | null
+}
+
+/** What can change about a key. */
+export type KeyInstants = Partial<Record<'expiresAt' | 'revokedAt' | 'lastValidAt', number>>
+
+/** A key together with the state of the account that owns it. */
+export interface KeyHolder {
+  key: KeyRecord
+  accountBlocked: boolean
+}
+
+/** Keys and accounts, in the durable store. A write is visible to every process once it returns. */
+export interface KeyStore {
+  /** The key of this digest, `null` when there is none. */
+  find(digest: string): Promise<KeyHolder | null>
+  /** All keys of the account, oldest first. */
+  list(accountId: string): Promise<KeyRecord[]>
+  byId(keyId: string): Promise<KeyRecord | null>
+  /** Adds a key. */
+  insert(key: KeyRecord): Promise<void>
+  /** Sets just these instants of a key, so that concurrent changes of others are kept. */
+  update(keyId: string, instants: KeyInstants): Promise<void>
+  setAccountBlocked(accountId: string, blocked: boolean): Promise<void>
+}
+
+/** Account ids, in keys and in source orders. */
+export const accountIdPattern = '^[A-Za-z0-9_-]{1,64}$'

@@ -1,0 +1,66 @@
+import { newKeyId } from '../lib/ids.ts'
+import { keyDigest, makeApiKey } from './api-key.ts'
+import type { KeyRecord, KeyStore, Scope } from './key-store.ts'
+
+export interface KeyGrant {
+  accountId: string
+  scopes: readonly Scope[]
+  name: string | null
+  /** Epoch milliseconds; `null` for a key that does not expire. */
+  expiresAt: number | null
+}
+
+/** A new key, the only time it is seen, and its record. */
+export interface IssuedKey {
+  key: string
+  record: KeyRecord
+}
+
+/** Makes a key (a random one unless `key` is given) and stores its record. */
+export async function issueKey(
+  { keys, keyPepper }: { keys: KeyStore; keyPepper: Uint8Array },
+  grant: KeyGrant,
+  nowMs: number,
+  key = makeApiKey(),
+): Promise<IssuedKey> {
+  const record: KeyRecord = {
+    keyId: newKeyId(),
+    digest: keyDigest(keyPepper, key),
+    accountId: grant.accountId,
+    scopes: grant.scopes,
+    name: grant.name,
+    lastFour: key.slice(-4),
+    createdAt: nowMs,
+    expiresAt: grant.expiresAt,
+    revokedAt: null,
+    lastValidAt: null,
+  }
+  await keys.insert(record)
+  return { key, record }
+}
+
+/** Why a key is not accepted at `nowMs`; `undefined` when it is. */
+export function inactiveReason(key: KeyRecord, nowMs: number): 'revoked' | 'expired' | undefined {
+  if (key.revokedAt !== null) return 'revoked'
+  return key.expiresAt !== null && nowMs >= key.expiresAt ? 'expired' : undefined
+}
+
+/**
+ * Issues the successor of a key, with its grant and as long a life, and lets the old one live on for
+ * `overlapMs` at most.
+ * @throws Error when the key is revoked or expired: there is nothing to carry over
+ */
+export async function rollKey(
+  services: { keys: KeyStore; keyPepper: Uint8Array },
+  old: KeyRecord,
+  overlapMs: number,
+  nowMs: number,
+): Promise<IssuedKey> {
+  const reason = inactiveReason(old, nowMs)
+  if (reason) throw new Error(`${old.keyId} is ${reason}: make a new key with "keys create"`)
+  const expiresAt = old.expiresAt === null ? null : nowMs + (old.expiresAt - old.createdAt)
+  const issued = await issueKey(services, { ...old, expiresAt }, nowMs)
+  const endsAt = Math.min(old.expiresAt ?? Infinity, nowMs + overlapMs)
+  await services.keys.update(old.keyId, { expiresAt: endsAt })
+  return issued
+}

@@ -1,0 +1,112 @@
+import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
+import { epochMs } from './instants.ts'
+import { projectOrder, type View } from './project.ts'
+import { SourceDeletion, SourceOrder } from './source-order.ts'
+
+/** One version of an order, checked and projected: what the writer decides about. */
+export interface Change {
+  orderId: string
+  version: number
+  ownerAccountId: string
+  deleted: boolean
+  /** Epoch milliseconds; `null` for a deletion. */
+  createdKey: number | null
+  /** When this version came to be, epoch milliseconds; `null`: no initial fill yet. */
+  changedAt: number | null
+  /** What each account sees; empty for a deletion and for an order that is not visible. */
+  views: readonly View[]
+  /** Whether the customer's document was neither a CPF nor a CNPJ, and dropped. */
+  documentDropped: boolean
+}
+
+/** Why a change is not taken: the field, as a JSON pointer, and what was expected of it. */
+export interface Refusal {
+  path: string
+  reason: string
+}
+
+const deletions = TypeCompiler.Compile(SourceDeletion)
+const orders = TypeCompiler.Compile(SourceOrder)
+
+/** Reads one source order from the text of its line. */
+export function readChange(json: string): Change | Refusal {
+  let source: unknown
+  try {
+    source = JSON.parse(json)
+  } catch {
+    return { path: '', reason: 'expected one JSON object on one line; this is not JSON' }
+  }
+  if (isDeletion(source)) {
+    return deletions.Check(source) ? deletion(source) : firstFault(deletions.Errors(source).First())
+  }
+  return orders.Check(source) ? change(source) : firstFault(orders.Errors(source).First())
+}
+
+export function isRefusal(result: Change | Refusal): result is Refusal {
+  return 'reason' in result
+}
+
+function isDeletion(source: unknown): boolean {
+  return typeof source === 'object' && source !== null && Reflect.get(source, 'deleted') === true
+}
+
+function deletion({ id, version, owner_account_id }: SourceDeletion): Change {
+  return {
+    orderId: id,
+    version,
+    ownerAccountId: owner_account_id,
+    deleted: true,
+    createdKey: null,
+    changedAt: null,
+    views: [],
+    documentDropped: false,
+  }
+}
+
+function change(source: SourceOrder): Change | Refusal {
+  const { views, documentDropped } = projectOrder(source)
+  const inexact = firstInexactTotal(views)
+  if (inexact) return { path: inexact, reason: 'the total is beyond 2^53 − 1 cents' }
+  return {
+    orderId: source.id,
+    version: source.version,
+    ownerAccountId: source.owner_account_id,
+    deleted: false,
+    createdKey: epochMs(source.created_at),
+    changedAt: source.changed_at == null ? null : epochMs(source.changed_at),
+    views,
+    documentDropped,
+  }
+}
+
+/** The totals that the projection computes; every other number was checked on its way in. */
+function firstInexactTotal([view]: readonly View[]): string | undefined {
+  if (view === undefined) return undefined
+  const { items, payment } = view.order
+  const item = items.findIndex(({ sub_total }) => !Number.isSafeInteger(sub_total))
+  if (item >= 0) return `/items/${item}`
+  const { amount, interest_amount, discount_amount, fee, amount_refunded } = payment
+  const sums = [amount, interest_amount, discount_amount, fee, amount_refunded ?? 0]
+  return sums.every(Number.isSafeInteger) ? undefined : '/payments'
+}
+
+function firstFault(error: ValueError | undefined): Refusal {
+  if (error === undefined) return { path: '', reason: 'the order does not have the source format' }
+  const { path, schema, value } = error
+  if (value === undefined) return { path, reason: 'is missing' }
+  // An optional value is a union with null: the fault is that of its first form.
+  const inner = error.errors[0]?.First()
+  if (inner !== undefined && schema['expected'] === undefined) return firstFault(inner)
+  const expected = schema['expected'] ?? kinds[schema['type']] ?? error.message
+  return { path, reason: `expected ${expected}, got ${kindOf(value)}` }
+}
+
+const kinds: Record<string, string> = { object: 'an object', array: 'a list' }
+
+/** Names what came without repeating it: it may be a buyer's. */
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  return typeof value === 'string' ? 'another text' : 'an object'
+}

@@ -1,0 +1,43 @@
+import Bowser from 'bowser'
+import type { Order } from '../orders/order.ts'
+import type { SourceNavigator } from './source-order.ts'
+
+type PublicNavigator = Exclude<Order['navigator'], null>
+
+const devices: Record<string, string> = { mobile: 'Mobile', tablet: 'Tablet', desktop: 'Desktop' }
+
+// For an agent it does not know the parser answers with the agent's own first word.
+const knownBrowsers: ReadonlySet<string> = new Set(Object.values(Bowser.BROWSER_MAP))
+
+// An agent longer than any browser's is somebody's joke on the parser's patterns.
+const MAX_AGENT_LENGTH = 1024
+
+/** The buyer's browser (contract, "navigator"); `null` when neither browser nor page was recorded. */
+export function projectNavigator(
+  source: SourceNavigator | null | undefined,
+): PublicNavigator | null {
+  const userAgent = source?.user_agent ?? null
+  const referer = source?.referer ?? null
+  if (userAgent === null && referer === null) return null
+  return {
+    user_agent: userAgent,
+    referer,
+    ...parseAgent(userAgent),
+    origin: refererDomain(referer),
+  }
+}
+
+function parseAgent(userAgent: string | null): Pick<PublicNavigator, 'device' | 'browser'> {
+  if (!userAgent || userAgent.length > MAX_AGENT_LENGTH) return { device: null, browser: null }
+  const { platform, browser } = Bowser.parse(userAgent)
+  const name = browser.name ?? ''
+  return {
+    device: devices[platform.type ?? ''] ?? null,
+    browser: knownBrowsers.has(name) ? name : null,
+  }
+}
+
+function refererDomain(referer: string | null): string | null {
+  if (referer === null || !URL.canParse(referer)) return null
+  return new URL(referer).hostname.replace(/^www\./, '') || null
+}

@@ -1,0 +1,63 @@
+import type { Order } from '../orders/order.ts'
+
+/**
+ * What is known of an order whatever its documents are: one small record, kept for ever. It alone decides
+ * whether a version is older, whether the owner or the creation changed and which accounts lose the order.
+ */
+export interface Head {
+  orderId: string
+  version: number
+  ownerAccountId: string
+  /** The accounts that have a document. */
+  accountIds: readonly string[]
+  /** Epoch milliseconds; `null` while only its deletion is known. */
+  createdKey: number | null
+  /** Whether a version came with a `changed_at`: from then on `updated_at` is never null. */
+  filled: boolean
+  deleted: boolean
+}
+
+export interface ViewKey {
+  accountId: string
+  orderId: string
+}
+
+/** A document as it stands in the index. */
+export interface StoredView extends ViewKey {
+  updatedKey: number
+  json: Uint8Array
+}
+
+/** A document to write. `updatedAt`: epoch milliseconds, `null`, or the stamp of its bulk. */
+export interface ViewWrite extends ViewKey {
+  order: Order
+  createdKey: number
+  updatedAt: number | null | 'stamp'
+}
+
+export interface BulkWrites {
+  views: readonly ViewWrite[]
+  removals: readonly ViewKey[]
+  heads: readonly Head[]
+}
+
+/** One bulk: read what is there, then write once. */
+export interface Bulk {
+  heads(orderIds: readonly string[]): Promise<Map<string, Head>>
+  /** The documents that exist among `keys`. */
+  views(keys: readonly ViewKey[]): Promise<StoredView[]>
+  /**
+   * Writes the documents, then the heads. Every document carries the stamp that the bulk is given now,
+   * when it is sent: epoch milliseconds, greater than the stamp of every earlier bulk.
+   */
+  write(writes: BulkWrites): Promise<void>
+}
+
+/**
+ * The write side of the orders. There is one active writer at a time and one bulk at a time, so that the
+ * order of stamps is the order in which changes become visible; `paging` rests on it.
+ */
+export interface OrderIndex {
+  /** Runs `work` as the only writer; when it throws, nothing of it counts as written. */
+  bulk<T>(work: (bulk: Bulk) => Promise<T>): Promise<T>
+}

@@ -1,0 +1,66 @@
+import type { Order } from '../orders/order.ts'
+import { cardBrands } from '../orders/statuses.ts'
+import { epochMs, publicInstant } from './instants.ts'
+import type { SourcePayment } from './source-order.ts'
+
+type PublicPayment = Order['payment']
+
+const PAID_PART: ReadonlySet<string> = new Set([
+  'PAID',
+  'PARTIALLY_REFUNDED',
+  'REFUNDED',
+  'DISPUTED',
+])
+const KNOWN_BRAND: ReadonlySet<string> = new Set(cardBrands)
+
+/**
+ * The order's last payment, by creation instant and then id, as the contract shows it ("payment"). When
+ * it is a part of a split payment the amounts add up that payment's paid parts; every other field, and
+ * every amount of any other payment, is the last payment's own.
+ */
+export function projectPayment(payments: readonly SourcePayment[]): PublicPayment {
+  const last = payments.reduce((latest, payment) => (isLater(payment, latest) ? payment : latest))
+  const group = last.split_group ?? null
+  const counted =
+    group === null
+      ? [last]
+      : payments.filter((part) => part.split_group === group && PAID_PART.has(part.status))
+  const declined = last.status === 'DECLINED'
+
+  return {
+    method: group === null ? last.method : 'MULTIPLE',
+    status: last.status,
+    installments: last.method === 'CREDIT_CARD' ? (last.installments ?? null) : 1,
+    amount: last.status === 'TRIAL' ? 0 : total(counted, 'amount'),
+    interest_amount: total(counted, 'interest_amount'),
+    discount_amount: total(counted, 'discount_amount'),
+    fee: total(counted, 'fee'),
+    amount_refunded: totalRefunded(counted),
+    refunded_at: publicInstant(last.refunded_at),
+    decline_code: declined ? (last.decline_code ?? null) : null,
+    decline_message: declined ? (last.decline_message ?? null) : null,
+    card: projectCard(last),
+  }
+}
+
+function isLater(one: SourcePayment, other: SourcePayment): boolean {
+  const apart = epochMs(one.created_at) - epochMs(other.created_at)
+  return apart === 0 ? one.id > other.id : apart > 0
+}
+
+type Amount = 'amount' | 'interest_amount' | 'discount_amount' | 'fee'
+
+function total(payments: readonly SourcePayment[], amount: Amount): number {
+  return payments.reduce((sum, payment) => sum + payment[amount], 0)
+}
+
+function totalRefunded(payments: readonly SourcePayment[]): number | null {
+  const refunds = payments.flatMap(({ amount_refunded }) => amount_refunded ?? [])
+  return refunds.length === 0 ? null : refunds.reduce((sum, refund) => sum + refund, 0)
+}
+
+function projectCard({ method, card }: SourcePayment): PublicPayment['card'] {
+  if (method !== 'CREDIT_CARD' || card == null) return null
+  const { brand, last4 } = card
+  return { brand: brand != null && KNOWN_BRAND.has(brand) ? brand : null, last4 }
+}

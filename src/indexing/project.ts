@@ -1,0 +1,147 @@
+import type { Order } from '../orders/order.ts'
+import { publicInstant } from './instants.ts'
+import { projectNavigator } from './navigator.ts'
+import { projectPayment } from './payment.ts'
+import type { SourceItem, SourceOrder } from './source-order.ts'
+
+/** What one account sees of an order; `updated_at` is null until the writer decides it. */
+export interface View {
+  accountId: string
+  order: Order
+}
+
+export interface Projection {
+  /** Empty for an order that is not visible. */
+  views: View[]
+  /** Whether the customer's document was neither a CPF nor a CNPJ, and dropped. */
+  documentDropped: boolean
+}
+
+/**
+ * A source order that passed the schema as the public orders of its accounts (contract, "Order"). Pure.
+ * Keys have one fixed order, so that equal views are equal bytes.
+ */
+export function projectOrder(source: SourceOrder): Projection {
+  const document = projectDocument(source.customer.document)
+  const documentDropped = Boolean(source.customer.document) && document.document === null
+  // Every payment failed before it reached a bank: the platform does not show the order at all.
+  if (source.payments.every(({ status }) => status === 'FAILED')) {
+    return { views: [], documentDropped }
+  }
+
+  const owner: Order = {
+    object: 'order',
+    id: source.id,
+    role: 'OWNER',
+    status: source.status,
+    currency: source.currency ?? null,
+    amount_total: source.amount_total,
+    amount_subtotal: source.amount_subtotal ?? null,
+    amount_in_brl: source.amount_in_brl ?? null,
+    created_at: publicInstant(source.created_at) ?? '',
+    paid_at: publicInstant(source.paid_at),
+    canceled_at: publicInstant(source.canceled_at),
+    updated_at: null,
+    customer: {
+      name: source.customer.name,
+      email: source.customer.email,
+      phone: source.customer.phone ?? null,
+      ...document,
+    },
+    shipping_address: projectAddress(source.shipping_address),
+    payment: projectPayment(source.payments),
+    items: source.items.map(projectItem),
+    offer: source.offer ? { id: source.offer.id, name: source.offer.name } : null,
+    promocode: projectPromocode(source.promocode),
+    utm: projectUtm(source.utm),
+    tracking: projectTracking(source.tracking),
+    navigator: projectNavigator(source.navigator),
+    metadata: projectMetadata(source.metadata),
+  }
+  const coproducer: Order = { ...owner, role: 'COPRODUCER', tracking: null, navigator: null }
+
+  const coproducers = new Set(source.coproducer_account_ids ?? [])
+  coproducers.delete(source.owner_account_id)
+  return {
+    views: [
+      { accountId: source.owner_account_id, order: owner },
+      ...[...coproducers].map((accountId) => ({ accountId, order: coproducer })),
+    ],
+    documentDropped,
+  }
+}
+
+type Given<T extends keyof SourceOrder> = SourceOrder[T]
+
+/** Punctuation dropped; the digit count decides the type, any other count is no document. */
+function projectDocument(
+  given: string | null | undefined,
+): Pick<Order['customer'], 'document' | 'document_type'> {
+  const document = (given ?? '').replaceAll(/[.\-/ ]/g, '')
+  if (/^\d{11}$/.test(document)) return { document, document_type: 'CPF' }
+  if (/^\d{14}$/.test(document)) return { document, document_type: 'CNPJ' }
+  return { document: null, document_type: null }
+}
+
+function projectAddress(address: Given<'shipping_address'>): Order['shipping_address'] {
+  if (!address) return null
+  return {
+    line1: address.line1,
+    line2: address.line2,
+    line3: address.line3 ?? null,
+    neighborhood: address.neighborhood,
+    city: address.city,
+    state: address.state,
+    country: address.country,
+    postal_code: address.postal_code,
+    full_name: address.full_name ?? null,
+  }
+}
+
+function projectItem(item: SourceItem): Order['items'][number] {
+  return {
+    product_id: item.product_id,
+    name: item.name,
+    quantity: item.quantity,
+    unit_price: item.unit_price,
+    sub_total: item.unit_price * item.quantity,
+    currency: item.currency ?? 'BRL',
+    offer_id: item.offer_id ?? null,
+    plan_id: item.plan_id ?? null,
+    order_bump_id: item.order_bump_id ?? null,
+  }
+}
+
+function projectPromocode(promocode: Given<'promocode'>): Order['promocode'] {
+  if (!promocode) return null
+  const { code, description = null, amount } = promocode
+  return { code, description, amount }
+}
+
+function projectUtm(given: Given<'utm'>): Order['utm'] {
+  const utm = {
+    utm_source: given?.utm_source ?? null,
+    utm_medium: given?.utm_medium ?? null,
+    utm_campaign: given?.utm_campaign ?? null,
+    utm_term: given?.utm_term ?? null,
+    utm_content: given?.utm_content ?? null,
+  }
+  return Object.values(utm).every((value) => value === null) ? null : utm
+}
+
+/** Sorted by key: the order in which parameters came is no change. */
+function projectTracking(given: Given<'tracking'>): Order['tracking'] {
+  const entries = Object.entries(given ?? {})
+  if (entries.length === 0) return null
+  return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** Only the three keys of the contract, and of those only the ones the order has. */
+function projectMetadata(given: Given<'metadata'>): Order['metadata'] {
+  const { order_parent_id, origin, currency_rate } = given ?? {}
+  return {
+    ...(order_parent_id != null && { order_parent_id }),
+    ...(origin != null && { origin }),
+    ...(currency_rate != null && { currency_rate }),
+  }
+}

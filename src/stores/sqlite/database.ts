@@ -1,0 +1,59 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+/** How long a write waits for another process's transaction. */
+const BUSY_TIMEOUT_MS = 30_000
+
+/**
+ * Opens a database file, making it and its tables when they are not there. `migrations[n]` brings the
+ * file from version n to n + 1; a file of a later version is refused.
+ * @throws Error naming the file
+ */
+export function openDatabase(file: string, migrations: readonly string[]): DatabaseSync {
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+    // Readers and the writer do not wait for each other; a commit is on the disk at the next checkpoint
+    // at the latest, and never torn.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    migrate(db, migrations)
+    return db
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`cannot open the database ${file}: ${reason}`, { cause })
+  }
+}
+
+/** Runs `work` in one write transaction: all of it becomes visible at once, or nothing. */
+export async function inTransaction<T>(db: DatabaseSync, work: () => Promise<T> | T): Promise<T> {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = await work()
+    db.exec('COMMIT')
+    return result
+  } catch (error) {
+    db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+function migrate(db: DatabaseSync, migrations: readonly string[]): void {
+  const version = () => Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
+  if (version() === migrations.length) return
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const from = version() // Another process may have migrated while this one waited.
+    if (from > migrations.length) {
+      throw new Error(
+        `it has version ${from} and this program knows ${migrations.length}; use a newer program`,
+      )
+    }
+    for (const step of migrations.slice(from)) db.exec(step)
+    db.exec(`PRAGMA user_version = ${migrations.length}`)
+    db.exec('COMMIT')
+  } catch (error) {
+    db.exec('ROLLBACK')
+    throw error
+  }
+}

@@ -1,0 +1,73 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { KeyRecord, KeyStore, Scope } from '../../auth/key-store.ts'
+
+type Row = Record<string, SQLOutputValue>
+
+/** Keys and accounts in an embedded database. */
+export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
+  const find = db.prepare(
+    'SELECT api_keys.*, accounts.blocked FROM api_keys LEFT JOIN accounts ON accounts.id = account_id WHERE digest = ?',
+  )
+  const list = db.prepare('SELECT * FROM api_keys WHERE account_id = ? ORDER BY created_at, key_id')
+  const byId = db.prepare('SELECT * FROM api_keys WHERE key_id = ?')
+  const insert = db.prepare(`
+    INSERT INTO api_keys
+      (key_id, digest, account_id, scopes, name, last_four, created_at, expires_at, revoked_at, last_valid_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const update = db.prepare(`
+    UPDATE api_keys SET
+      expires_at = coalesce(?, expires_at),
+      revoked_at = coalesce(?, revoked_at),
+      last_valid_at = coalesce(?, last_valid_at)
+    WHERE key_id = ?`)
+  const setBlocked = db.prepare('INSERT OR REPLACE INTO accounts (id, blocked) VALUES (?, ?)')
+
+  return {
+    async find(digest) {
+      const row = find.get(digest)
+      return row ? { key: keyRecord(row), accountBlocked: row['blocked'] === 1 } : null
+    },
+    async list(accountId) {
+      return list.all(accountId).map(keyRecord)
+    },
+    async byId(keyId) {
+      const row = byId.get(keyId)
+      return row ? keyRecord(row) : null
+    },
+    async insert(key) {
+      insert.run(
+        key.keyId,
+        key.digest,
+        key.accountId,
+        key.scopes.join(' '),
+        key.name,
+        key.lastFour,
+        key.createdAt,
+        key.expiresAt,
+        key.revokedAt,
+        key.lastValidAt,
+      )
+    },
+    async update(keyId, { expiresAt = null, revokedAt = null, lastValidAt = null }) {
+      update.run(expiresAt, revokedAt, lastValidAt, keyId)
+    },
+    async setAccountBlocked(accountId, blocked) {
+      setBlocked.run(accountId, blocked ? 1 : 0)
+    },
+  }
+}
+
+function keyRecord(row: Row): KeyRecord {
+  return {
+    keyId: row['key_id'] as string,
+    digest: row['digest'] as string,
+    accountId: row['account_id'] as string,
+    scopes: (row['scopes'] as string).split(' ').filter(Boolean) as Scope[],
+    name: row['name'] as string | null,
+    lastFour: row['last_four'] as string,
+    createdAt: row['created_at'] as number,
+    expiresAt: row['expires_at'] as number | null,
+    revokedAt: row['revoked_at'] as number | null,
+    lastValidAt: row['last_valid_at'] as number | null,
+  }
+}

@@ -1,0 +1,94 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { renderDocument } from '../../indexing/document.ts'
+import type { BulkWrites, Head, OrderIndex, StoredView } from '../../indexing/order-index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { inTransaction } from './database.ts'
+
+type Row = Record<string, SQLOutputValue>
+
+/**
+ * The write side of an embedded database. The write transaction is both lease and fence: only one process
+ * holds it, and what a dead one left is rolled back. `clock`: epoch milliseconds.
+ */
+export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderIndex {
+  const readHead = db.prepare('SELECT * FROM order_heads WHERE id = ?')
+  const readView = db.prepare(
+    'SELECT account_id AS accountId, id AS orderId, updated_key AS updatedKey, json FROM orders WHERE account_id = ? AND id = ?',
+  )
+  // Above the last stamp and not below the clock, which may have been set back.
+  const nextStamp = db.prepare(
+    'UPDATE writer SET last_stamp = max(last_stamp + 1, ?) RETURNING last_stamp',
+  )
+  const putView = db.prepare(`
+    INSERT INTO orders (account_id, id, shape, status, payment_method, created_key, updated_key, written_key, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (account_id, id) DO UPDATE SET
+      shape = excluded.shape, status = excluded.status, payment_method = excluded.payment_method,
+      created_key = excluded.created_key, updated_key = excluded.updated_key,
+      written_key = excluded.written_key, json = excluded.json`)
+  const removeView = db.prepare('DELETE FROM orders WHERE account_id = ? AND id = ?')
+  const putHead = db.prepare(`
+    INSERT OR REPLACE INTO order_heads (id, version, owner_account_id, account_ids, created_key, filled, deleted)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`)
+
+  function write({ views, removals, heads }: BulkWrites): void {
+    const stamp = nextStamp.get(clock())?.['last_stamp'] as number
+    for (const view of views) {
+      const document = renderDocument(view, stamp)
+      putView.run(
+        document.accountId,
+        document.id,
+        document.shape,
+        document.status,
+        document.paymentMethod,
+        document.createdKey,
+        document.updatedKey,
+        document.writtenKey,
+        document.json,
+      )
+    }
+    for (const { accountId, orderId } of removals) removeView.run(accountId, orderId)
+    for (const head of heads) {
+      putHead.run(
+        head.orderId,
+        head.version,
+        head.ownerAccountId,
+        head.accountIds.join(' '),
+        head.createdKey,
+        Number(head.filled),
+        Number(head.deleted),
+      )
+    }
+  }
+
+  return {
+    bulk: (work) =>
+      inTransaction(db, () =>
+        work({
+          async heads(orderIds) {
+            const rows = orderIds.map((id) => readHead.get(id)).filter((row) => row !== undefined)
+            return new Map(rows.map(headOf).map((head) => [head.orderId, head]))
+          },
+          async views(keys) {
+            const rows = keys.map(({ accountId, orderId }) => readView.get(accountId, orderId))
+            return rows.filter((row) => row !== undefined) as unknown as StoredView[]
+          },
+          async write(writes) {
+            write(writes)
+          },
+        }),
+      ),
+  }
+}
+
+function headOf(row: Row): Head {
+  return {
+    orderId: row['id'] as string,
+    version: row['version'] as number,
+    ownerAccountId: row['owner_account_id'] as string,
+    accountIds: (row['account_ids'] as string).split(' ').filter(Boolean),
+    createdKey: row['created_key'] as number | null,
+    filled: row['filled'] === 1,
+    deleted: row['deleted'] === 1,
+  }
+}

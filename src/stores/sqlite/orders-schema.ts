@@ -1,0 +1,42 @@
+/**
+ * `orders`: one row an order and account, the role applied already. Both sorts and the mark are walks
+ * along an index that also holds what the filters ask, so only the rows of the page are fetched.
+ * Text compares in byte order (SQLite's default): the tie-break of the contract.
+ *
+ * `order_heads`: one row an order, kept for ever, a deleted one too. `writer` has one row: the stamp of
+ * the last bulk.
+ */
+export const ordersMigrations = [
+  `
+  CREATE TABLE orders (
+    account_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    shape INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    payment_method TEXT NOT NULL,
+    created_key INTEGER NOT NULL,
+    updated_key INTEGER NOT NULL,
+    written_key INTEGER NOT NULL,
+    json BLOB NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX orders_by_id ON orders (account_id, id);
+  CREATE INDEX orders_by_created
+    ON orders (account_id, created_key, id, status, payment_method, updated_key);
+  CREATE INDEX orders_by_updated
+    ON orders (account_id, updated_key, id, status, payment_method, created_key, written_key);
+  CREATE INDEX orders_by_written ON orders (account_id, written_key, id);
+
+  CREATE TABLE order_heads (
+    id TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    owner_account_id TEXT NOT NULL,
+    account_ids TEXT NOT NULL,
+    created_key INTEGER,
+    filled INTEGER NOT NULL,
+    deleted INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE writer (last_stamp INTEGER NOT NULL) STRICT;
+  INSERT INTO writer VALUES (0);
+  `,
+] as const

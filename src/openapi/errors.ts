@@ -1,0 +1,51 @@
+import { type ErrorCode, errorCatalogue } from '../errors.ts'
+import { rateLimitHeaders, requestIdHeader, retryAfterHeader } from './headers.ts'
+
+type Status = (typeof errorCatalogue)[ErrorCode]['status']
+
+const descriptions = {
+  400: 'Parâmetro inválido, com o nome em `error.param`.',
+  401: 'Chave ausente, malformada, inexistente, revogada ou expirada.',
+  403: 'Conta bloqueada (`account_blocked`) ou chave sem o acesso da rota (`insufficient_access`).',
+  404: 'Pedido inexistente ou de outra conta.',
+  429: 'Limite da conta excedido, ou IP bloqueado por falhas de autenticação (sem os cabeçalhos `RateLimit-*`).',
+  500: 'Erro inesperado; informe o `request_id` ao suporte.',
+  503: 'Indisponibilidade temporária; tente de novo após `Retry-After`.',
+} as const satisfies Record<Status, string>
+
+/** The error answers of an operation, each with an example for every code it can carry. */
+export function errorResponses(...statuses: Status[]) {
+  return Object.fromEntries(statuses.map((status) => [status, errorResponse(status)]))
+}
+
+function errorResponse(status: Status) {
+  return {
+    description: descriptions[status],
+    headers: {
+      ...requestIdHeader,
+      ...(status !== 401 && rateLimitHeaders),
+      ...((status === 429 || status === 503) && retryAfterHeader),
+    },
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: Object.fromEntries(
+          codesOf(status).map((code) => [code, { value: example(code) }]),
+        ),
+      },
+    },
+  }
+}
+
+function codesOf(status: Status): ErrorCode[] {
+  const codes = Object.keys(errorCatalogue) as ErrorCode[]
+  return codes.filter((code) => errorCatalogue[code].status === status)
+}
+
+function example(code: ErrorCode) {
+  const { type, message } = errorCatalogue[code]
+  const param = code === 'invalid_request' ? { param: 'limit' } : {}
+  return {
+    error: { type, code, message, ...param, request_id: 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e' },
+  }
+}

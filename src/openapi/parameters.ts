@@ -1,0 +1,69 @@
+import {
+  DEFAULT_LIMIT,
+  type ListParamName,
+  listParamNames,
+  MAX_CURSOR_LENGTH,
+  MAX_LIMIT,
+} from '../orders/list-params.ts'
+import { sorts } from '../orders/order-store.ts'
+import { orderStatuses, paymentMethods } from '../orders/statuses.ts'
+
+interface Parameter {
+  description: string
+  schema: Record<string, unknown>
+  example?: unknown
+  style?: 'form'
+  explode?: boolean
+}
+
+const instant = (description: string): Parameter => ({
+  description: `${description} Data, hora e fuso são obrigatórios; na URL, envie o \`+\` do fuso como \`%2B\`.`,
+  schema: { type: 'string', format: 'date-time' },
+  example: '2026-03-01T00:00:00-03:00',
+})
+
+const listOf = (description: string, values: readonly string[], example: string): Parameter => ({
+  description: `${description} Lista separada por vírgulas ou parâmetro repetido.`,
+  schema: { type: 'array', minItems: 1, items: { type: 'string', enum: [...values] } },
+  style: 'form',
+  explode: false,
+  example: [example],
+})
+
+const parameters = {
+  limit: {
+    description: 'Pedidos por página.',
+    schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+    example: DEFAULT_LIMIT,
+  },
+  cursor: {
+    description:
+      'O `next_cursor` da página anterior, exatamente como recebido; vale só para a mesma conta, os mesmos filtros e o mesmo `sort`.',
+    schema: { type: 'string', minLength: 1, maxLength: MAX_CURSOR_LENGTH },
+  },
+  status: listOf('Pedidos com um destes status.', orderStatuses, 'PAID'),
+  payment_method: listOf(
+    'Pedidos cujo último pagamento tem um destes métodos (`payment.method`).',
+    paymentMethods,
+    'PIX',
+  ),
+  created_gte: instant('Pedidos criados neste instante ou depois.'),
+  created_lt: instant('Pedidos criados antes deste instante.'),
+  updated_gte: instant(
+    'Pedidos com `updated_at` neste instante ou depois; nunca traz pedidos com `updated_at` nulo.',
+  ),
+  updated_lt: instant(
+    'Pedidos com `updated_at` antes deste instante; nunca traz pedidos com `updated_at` nulo.',
+  ),
+  sort: {
+    description:
+      '`created_at_desc`: por `created_at` e `id` decrescentes, para exibir ou exportar; nenhum pedido que existia na primeira página se repete ou falta. `updated_at_asc`: por `updated_at` e `id` crescentes, nulos no fim, para manter uma cópia em dia; nenhum pedido falta, e um que mudou durante a leitura aparece de novo (deduplique por `id`).',
+    schema: { type: 'string', enum: [...sorts], default: 'created_at_desc' },
+    example: 'updated_at_asc',
+  },
+} as const satisfies Record<ListParamName, Parameter>
+
+/** The query parameters of `GET /v1/orders`. */
+export function listParameters() {
+  return listParamNames.map((name) => ({ name, in: 'query', required: false, ...parameters[name] }))
+}

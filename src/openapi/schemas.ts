@@ -1,0 +1,89 @@
+import { errorCatalogue } from '../errors.ts'
+import { Order } from '../orders/order.ts'
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/** The named schemas: the order and its parts, the list around it, the error. */
+export function hoistSchemas(): Record<string, Json> {
+  const hoisted: Record<string, Json> = {}
+  hoist(JSON.parse(JSON.stringify(Order)), hoisted)
+  return {
+    OrderList: orderList,
+    ...Object.fromEntries(Object.entries(hoisted).reverse()),
+    Error: error,
+  }
+}
+
+/** Puts every schema that has a title among the named ones, and a reference in its place. */
+function hoist(schema: Json, into: Record<string, Json>): Json {
+  if (Array.isArray(schema)) return schema.map((part) => hoist(part, into))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const inner = Object.entries(schema).map(([key, part]) => [key, hoist(part, into)])
+  const { title, ...rest } = Object.fromEntries(inner)
+  if (typeof title !== 'string') return rest
+  into[title] = rest
+  return { $ref: `#/components/schemas/${title}` }
+}
+
+const orderList: Json = {
+  type: 'object',
+  description: 'Uma página de pedidos. Não há total.',
+  required: ['object', 'data', 'has_more', 'next_cursor'],
+  properties: {
+    object: { const: 'list', type: 'string', description: 'Sempre `list`.' },
+    data: {
+      type: 'array',
+      description: 'Pedidos na ordem de `sort`.',
+      items: { $ref: '#/components/schemas/Order' },
+    },
+    has_more: { type: 'boolean', description: 'Se existe uma próxima página.', examples: [false] },
+    next_cursor: {
+      type: ['string', 'null'],
+      description: 'Valor de `cursor` para a próxima página; `null` quando `has_more` é falso.',
+      examples: [null],
+    },
+  },
+}
+
+const specs = Object.values(errorCatalogue)
+
+const error: Json = {
+  type: 'object',
+  description: 'Corpo de todo erro do serviço.',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['type', 'code', 'message', 'request_id'],
+      properties: {
+        type: {
+          type: 'string',
+          description: 'Família do erro.',
+          enum: [...new Set(specs.map(({ type }) => type))],
+          examples: ['invalid_request_error'],
+        },
+        code: {
+          type: 'string',
+          description: 'Código estável do erro.',
+          enum: Object.keys(errorCatalogue),
+          examples: ['invalid_request'],
+        },
+        message: {
+          type: 'string',
+          description: 'Texto para uma pessoa, em português; pode mudar.',
+          examples: ['Envie em limit um número inteiro de 1 a 100, só com dígitos.'],
+        },
+        param: {
+          type: 'string',
+          description: 'Parâmetro que causou o erro, quando há um.',
+          examples: ['limit'],
+        },
+        request_id: {
+          type: 'string',
+          description: 'O mesmo valor do cabeçalho `Request-Id`.',
+          examples: ['req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e'],
+        },
+      },
+    },
+  },
+}

@@ -1,0 +1,55 @@
+import { TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { Config } from './config.ts'
+import errorHandler from './http/error-handler.ts'
+import openapi from './http/openapi.ts'
+import { createRefuse } from './http/refusals.ts'
+import requestId from './http/request-id.ts'
+import requestLog from './http/request-log.ts'
+import { createHttpServer } from './http/server.ts'
+import v1 from './http/v1.ts'
+import { wallClock } from './lib/clock.ts'
+import { newRequestId } from './lib/ids.ts'
+import type { Services } from './services.ts'
+
+// Above the 16 KB of a whole request line: a long id is a 404 like any other, not a router's refusal.
+const MAX_PARAM_LENGTH = 32 * 1024
+
+/** The API, ready to listen; what it serves, in the order in which it is asked. */
+export function buildApp(
+  config: Pick<Config, 'trustProxy' | 'rateLimit'>,
+  services: Services,
+  logger: FastifyBaseLogger,
+): FastifyInstance {
+  const refuse = createRefuse((refusal) => logger.info(refusal, 'refused'))
+  const app = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'request_id',
+    }),
+    genReqId: newRequestId,
+    trustProxy: config.trustProxy,
+    return503OnClosing: false, // A request that still arrives while closing is answered, not turned away.
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    serverFactory: (handler) => createHttpServer(handler, refuse),
+  })
+  app.setValidatorCompiler(TypeBoxValidatorCompiler)
+
+  app.register(requestId)
+  app.register(requestLog)
+  app.register(errorHandler)
+  app.register(openapi)
+  app.register(v1, {
+    prefix: '/v1',
+    pepper: services.keyPepper,
+    keys: services.keys,
+    keyCache: services.keyCache,
+    limiter: services.limiter,
+    clock: wallClock,
+    capacity: config.rateLimit.capacity,
+    store: services.orders,
+    cursors: services.cursors,
+  })
+  return app
+}

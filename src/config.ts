@@ -1,0 +1,133 @@
+import ipaddr from 'ipaddr.js'
+import type { CursorSecret } from './orders/cursor.ts'
+
+/** The settings of the service (`.env.example` documents each): parsed once, frozen, handed down. */
+export type Config = ReturnType<typeof parseConfig>
+
+/** Everything that is wrong with the settings, at once. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`the settings cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    this.name = 'ConfigError'
+  }
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const EMBEDDED_ONLY = 'leave it unset: this version serves from the embedded store only'
+
+/**
+ * Reads the environment. An empty variable counts as unset.
+ * @throws ConfigError naming every bad variable and what was expected of it
+ */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
+  const problems: string[] = []
+
+  /** `parse` answers `undefined` for a text it cannot use. */
+  function read<T, D>(
+    name: string,
+    parse: (text: string) => T | undefined,
+    expected: string,
+    unset: D,
+  ): T | D {
+    const text = env[name]
+    if (text === undefined || text === '') return unset
+    const value = parse(text)
+    if (value !== undefined) return value
+    problems.push(`${name}: ${expected}`)
+    return unset
+  }
+  const number = (name: string, from: number, to: number, unset: number) =>
+    read(name, integer(from, to), `expected an integer from ${from} to ${to}`, unset)
+  const absent = (name: string) => read(name, () => undefined, EMBEDDED_ONLY, undefined)
+
+  const config = {
+    host: read('HOST', text, '', '127.0.0.1'),
+    port: number('PORT', 0, 65_535, 3000),
+    /** `undefined`: the default, which may be taken; a port that was asked for may not. */
+    operationsPort: read(
+      'OPERATIONS_PORT',
+      integer(0, 65_535),
+      'expected an integer from 0 to 65535',
+      undefined,
+    ),
+    dataDir: read('DATA_DIR', text, '', './data'),
+    opensearchUrl: absent('OPENSEARCH_URL'),
+    opensearchCaFile: absent('OPENSEARCH_CA_FILE'),
+    indexPrefix: read('INDEX_PREFIX', matching(/^[a-z0-9][a-z0-9_-]*$/), PREFIX_HELP, ''),
+    searchDeadlineMs: number('SEARCH_DEADLINE_MS', 100, 60_000, 2_000),
+    bulkDeadlineMs: number('BULK_DEADLINE_MS', 1_000, 600_000, 30_000),
+    writerLeaseMs: number('WRITER_LEASE_MS', 500, 600_000, 10_000),
+    redisUrl: absent('REDIS_URL'),
+    streamRedisUrl: absent('STREAM_REDIS_URL'),
+    redisCaFile: absent('REDIS_CA_FILE'),
+    redisPrefix: read('REDIS_PREFIX', matching(/^[^{}\s]+$/), 'expected no braces or spaces', ''),
+    cursorSecrets: read('CURSOR_SECRETS', cursorSecrets, SECRETS_HELP, undefined),
+    keyPepper: read('KEY_PEPPER', secret, 'expected base64 of at least 32 bytes', undefined),
+    trustProxy: read('TRUST_PROXY', cidrs, CIDR_HELP, [] as string[]),
+    workers: number('WORKERS', 1, 64, 1),
+    logLevel: read(
+      'LOG_LEVEL',
+      oneOf(logLevels),
+      `expected one of ${logLevels.join(', ')}`,
+      'info',
+    ),
+    rateLimit: {
+      capacity: number('RATE_LIMIT_CAPACITY', 1, 1_000_000, 20),
+      refillPerSecond: number('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),
+    },
+  }
+  if (config.workers > 1) {
+    problems.push(
+      'WORKERS: expected 1, because without REDIS_URL limits are counted in one process',
+    )
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(config)
+}
+
+const PREFIX_HELP = 'expected lower-case letters, digits, "_" and "-", and a letter or digit first'
+const CIDR_HELP =
+  'expected addresses or networks separated by commas, such as 10.0.0.0/8,::1; never "true" or a count'
+const SECRETS_HELP =
+  'expected kid:base64 pairs separated by commas, the first signs; a kid of 1 to 16 letters, digits, "_" or "-", each once; secrets of at least 32 bytes'
+const MIN_SECRET_BYTES = 32
+
+const text = (value: string) => value
+
+const integer = (from: number, to: number) => (value: string) => {
+  const parsed = /^\d{1,9}$/.test(value) ? Number(value) : -1
+  return parsed >= from && parsed <= to ? parsed : undefined
+}
+
+const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined)
+
+const oneOf =
+  <T extends string>(values: readonly T[]) =>
+  (value: string) =>
+    values.find((known) => known === value)
+
+/** Base64 of at least 32 bytes. */
+export function secret(value: string): Buffer | undefined {
+  const bytes = Buffer.from(value, 'base64')
+  const isBase64 = bytes.toString('base64').replace(/=+$/, '') === value.replace(/=+$/, '')
+  return isBase64 && bytes.length >= MIN_SECRET_BYTES ? bytes : undefined
+}
+
+/** A list `kid:base64,kid:base64`; at least one, each kid once. */
+export function cursorSecrets(value: string): [CursorSecret, ...CursorSecret[]] | undefined {
+  const pairs = value.split(',').map((pair) => {
+    const [, kid = '', base64 = ''] = /^([A-Za-z0-9_-]{1,16}):(.+)$/.exec(pair.trim()) ?? []
+    return { kid, secret: secret(base64) }
+  })
+  const usable = pairs.flatMap(({ kid, secret }) => (secret ? [{ kid, secret }] : []))
+  const distinct = new Set(usable.map(({ kid }) => kid)).size === pairs.length
+  const [first, ...others] = usable
+  return first && distinct ? [first, ...others] : undefined
+}
+
+function cidrs(value: string): string[] | undefined {
+  const networks = value.split(',').map((part) => part.trim())
+  const valid = networks.every((part) => ipaddr.isValidCIDR(part) || ipaddr.isValid(part))
+  // The library also reads numbers such as "1" as addresses; a hop count is just what must not pass.
+  return valid && networks.every((part) => /[.:]/.test(part)) ? networks : undefined
+}

@@ -1,0 +1,32 @@
+import type { FastifyError } from 'fastify'
+import fp from 'fastify-plugin'
+import { ApiError, renderError } from '../errors.ts'
+import { JSON_TYPE } from './headers.ts'
+
+/** The one place where an error becomes an answer (contract, "Errors"). */
+export default fp(
+  async (app) => {
+    app.setErrorHandler<FastifyError | ApiError>((thrown, request, reply) => {
+      const error = thrown instanceof ApiError ? thrown : asApiError(thrown)
+      if (error.status >= 500) request.log.error({ err: error.cause ?? thrown }, 'request failed')
+      if (error.code === 'invalid_api_key') reply.header('WWW-Authenticate', 'Bearer')
+      if (error.retryAfterSeconds !== undefined) {
+        reply.header('Retry-After', error.retryAfterSeconds)
+      }
+      return reply.code(error.status).type(JSON_TYPE).send(renderError(error, request.id))
+    })
+
+    app.setNotFoundHandler(() => {
+      throw new ApiError('resource_missing')
+    })
+
+    // No route takes a body: whatever comes as one, in whatever type, is left unread.
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  },
+  { name: 'error-handler', dependencies: ['request-id'] },
+)
+
+function asApiError(thrown: unknown): ApiError {
+  return new ApiError('internal_error', { cause: thrown })
+}

@@ -1,0 +1,27 @@
+import fp from 'fastify-plugin'
+import { ApiError } from '../errors.ts'
+import type { Limiter } from '../limits/limiter.ts'
+import { callerOf } from './caller.ts'
+
+export interface MeterOptions {
+  limiter: Limiter
+  /** Requests of a full bucket. */
+  capacity: number
+}
+
+/** Takes one request from the account's bucket and tells what is left (contract, "Limits"). */
+export default fp<MeterOptions>(
+  async (app, { limiter, capacity }) => {
+    app.addHook('onRequest', async (request, reply) => {
+      const decision = await limiter.take(callerOf(request).accountId)
+      reply.headers({
+        'RateLimit-Limit': capacity,
+        'RateLimit-Remaining': decision.remaining,
+        'RateLimit-Reset': decision.resetSeconds,
+      })
+      if (decision.allowed) return
+      throw new ApiError('rate_limited', { retryAfterSeconds: decision.retryAfterSeconds })
+    })
+  },
+  { name: 'meter', dependencies: ['authenticate'] },
+)

@@ -1,0 +1,40 @@
+import type { ServerResponse } from 'node:http'
+import { ApiError, renderError } from '../errors.ts'
+import { newRequestId } from '../lib/ids.ts'
+import { JSON_TYPE } from './headers.ts'
+
+/** Tells whoever wants to log it that a request was refused before it became one. */
+export type OnRefusal = (refusal: { requestId: string; reason: string }) => void
+
+/** The `400 invalid_request` of requests that HTTP itself refuses, as a response and as raw bytes. */
+export interface Refuse {
+  response(response: ServerResponse, reason: string): void
+  bytes(reason: string): Buffer
+}
+
+export function createRefuse(onRefusal: OnRefusal): Refuse {
+  const refusal = (reason: string) => {
+    const requestId = newRequestId()
+    onRefusal({ requestId, reason })
+    const body = renderError(new ApiError('invalid_request'), requestId)
+    const headers = {
+      'Content-Type': JSON_TYPE,
+      'Content-Length': Buffer.byteLength(body),
+      'Request-Id': requestId,
+      Connection: 'close',
+    }
+    return { headers, body }
+  }
+
+  return {
+    response(response, reason) {
+      const { headers, body } = refusal(reason)
+      response.writeHead(400, headers).end(body)
+    },
+    bytes(reason) {
+      const { headers, body } = refusal(reason)
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+      return Buffer.from(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${body}`)
+    },
+  }
+}

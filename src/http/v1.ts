@@ -1,0 +1,38 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { KeyCache } from '../auth/key-cache.ts'
+import type { KeyStore } from '../auth/key-store.ts'
+import { ApiError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Limiter } from '../limits/limiter.ts'
+import type { CursorCodec } from '../orders/cursor.ts'
+import type { OrderStore } from '../orders/order-store.ts'
+import authenticate from './authenticate.ts'
+import authorize from './authorize.ts'
+import meter from './meter.ts'
+import ordersRoutes from './orders-routes.ts'
+
+export interface V1Options {
+  pepper: Uint8Array
+  keys: KeyStore
+  keyCache: KeyCache
+  limiter: Limiter
+  clock: Clock
+  capacity: number
+  store: OrderStore
+  cursors: CursorCodec
+}
+
+/** All of `/v1`, in the order of its decisions: key, bucket, account, scope, route, parameters. */
+const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
+  const { pepper, keys, keyCache, limiter, clock, capacity, store, cursors } = options
+  app.register(authenticate, { pepper, keys, keyCache, limiter, clock })
+  app.register(meter, { limiter, capacity })
+  app.register(authorize, { scope: 'orders:read' })
+  app.register(ordersRoutes, { store, cursors })
+  // Set here so that an unknown path below /v1 goes through the decisions above.
+  app.setNotFoundHandler(() => {
+    throw new ApiError('resource_missing')
+  })
+}
+
+export default v1

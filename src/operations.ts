@@ -1,0 +1,19 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import type { Services } from './services.ts'
+
+const PROBE = 'health-probe'
+
+/** What an operator's machines ask, on a port of its own. */
+export function buildOperations({ keys, orders }: Services): FastifyInstance {
+  const app = Fastify({ logger: false })
+  app.get('/health/live', async () => ({ status: 'ok' }))
+  app.get('/health/ready', async (_request, reply) => {
+    try {
+      await Promise.all([keys.byId(PROBE), orders.latestWrite(PROBE)])
+      return { status: 'ok' }
+    } catch {
+      return reply.code(503).send({ status: 'unavailable' })
+    }
+  })
+  return app
+}

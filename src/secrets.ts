@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, cursorSecrets, secret } from './config.ts'
+import type { CursorSecret } from './orders/cursor.ts'
+
+export interface Secrets {
+  cursorSecrets: readonly [CursorSecret, ...CursorSecret[]]
+  keyPepper: Uint8Array
+}
+
+const FILE = 'secrets.json'
+
+/**
+ * The secrets of the settings; what they lack is made once and kept in the data folder.
+ * @throws Error naming the file when it cannot be made or used
+ */
+export function loadSecrets(
+  config: Pick<Config, 'dataDir' | 'cursorSecrets' | 'keyPepper'>,
+): Secrets {
+  if (config.cursorSecrets && config.keyPepper) {
+    return { cursorSecrets: config.cursorSecrets, keyPepper: config.keyPepper }
+  }
+  const kept = keptSecrets(config.dataDir)
+  return {
+    cursorSecrets: config.cursorSecrets ?? kept.cursorSecrets,
+    keyPepper: config.keyPepper ?? kept.keyPepper,
+  }
+}
+
+function keptSecrets(dataDir: string): Secrets {
+  const file = join(dataDir, FILE)
+  try {
+    makeOnce(file, dataDir)
+    const { cursor_secrets, key_pepper } = JSON.parse(readFileSync(file, 'utf8'))
+    const kept = { cursorSecrets: cursorSecrets(cursor_secrets), keyPepper: secret(key_pepper) }
+    if (!kept.cursorSecrets || !kept.keyPepper) throw new Error('a secret in it is damaged')
+    return { cursorSecrets: kept.cursorSecrets, keyPepper: kept.keyPepper }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(
+      `cannot use the secrets in ${file}: ${reason}. Restore the file, or set CURSOR_SECRETS and KEY_PEPPER; without the old pepper no existing key works`,
+      { cause },
+    )
+  }
+}
+
+/** Linking a finished file into place makes it whole or not at all, and two starts at once agree on one. */
+function makeOnce(file: string, dataDir: string): void {
+  mkdirSync(dataDir, { recursive: true })
+  const draft = join(dataDir, `.${FILE}.${process.pid}.${randomBytes(4).toString('hex')}`)
+  const fresh = {
+    cursor_secrets: `k1:${randomBytes(32).toString('base64')}`,
+    key_pepper: randomBytes(32).toString('base64'),
+  }
+  writeFileSync(draft, `${JSON.stringify(fresh, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(draft)
+  }
+}

@@ -1,0 +1,22 @@
+import type { Command } from 'commander'
+import { account } from './arguments.ts'
+import type { WithServices } from './program.ts'
+
+/** `accounts block | unblock`: a blocked account's keys get `403 account_blocked`. */
+export function addAccounts(accounts: Command, withServices: WithServices): void {
+  for (const [name, blocked] of [
+    ['block', true],
+    ['unblock', false],
+  ] as const) {
+    accounts
+      .command(name)
+      .description(`${name} an account; it counts within 5 seconds`)
+      .argument('<account>', 'its id', account)
+      .action(async (accountId: string) =>
+        withServices(async ({ keys }) => {
+          await keys.setAccountBlocked(accountId, blocked)
+          console.error(`${accountId} is ${name}ed`)
+        }),
+      )
+  }
+}

@@ -1,0 +1,24 @@
+import { DEMO_ACCOUNT } from '../demo/demo-orders.ts'
+import { formatInstant } from '../lib/instant.ts'
+
+const WEEK_MS = 7 * 86_400_000
+
+/** What a newcomer can try, printed once the demo listens at `nowMs`. */
+export function demoWelcome(baseUrl: string, key: string, nowMs: number): string {
+  const lastWeek = formatInstant(nowMs - WEEK_MS)
+  const call = (pathAndQuery: string) =>
+    `  curl -s -H 'Authorization: Bearer ${key}' '${baseUrl}${pathAndQuery}'`
+  return `
+The public Orders API listens on ${baseUrl}
+
+  demo key      ${key}
+  demo account  ${DEMO_ACCOUNT}
+
+Try:
+${call('/v1/orders?limit=2')}
+${call('/v1/orders?status=PAID,REFUNDED&payment_method=PIX&limit=2')}
+${call(`/v1/orders?sort=updated_at_asc&updated_gte=${lastWeek}&limit=2`)}
+
+The API's description: ${baseUrl}/openapi.json
+`
+}

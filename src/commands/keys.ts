@@ -1,0 +1,110 @@
+import type { Command } from 'commander'
+import type { KeyRecord, KeyStore, Scope } from '../auth/key-store.ts'
+import { type IssuedKey, inactiveReason, issueKey, rollKey } from '../auth/keys.ts'
+import { formatInstant } from '../lib/instant.ts'
+import { account, duration, expiry, scopeList } from './arguments.ts'
+import { printJson, printTable } from './output.ts'
+import type { WithServices } from './program.ts'
+
+interface CreateOptions {
+  account: string
+  scopes: Scope[]
+  expires?: number
+  name?: string
+  json?: boolean
+}
+
+/** `keys create | list | revoke | roll` (contract, "Authentication"). */
+export function addKeys(keys: Command, withServices: WithServices): void {
+  const now = Date.now()
+
+  keys
+    .command('create')
+    .description('print a new key, this once')
+    .requiredOption('--account <id>', 'the account it reads', account)
+    .option('--scopes <list>', "what it may do; '' for nothing", scopeList, [
+      'orders:read' as const,
+    ])
+    .option('--expires <when>', 'a span such as 90d, or an instant', expiry(now))
+    .option('--name <text>', 'to tell keys apart')
+    .option('--json', 'print it with its record as JSON')
+    .action(async ({ account: accountId, scopes, expires, name, json }: CreateOptions) =>
+      withServices(async (services) => {
+        const grant = { accountId, scopes, name: name ?? null, expiresAt: expires ?? null }
+        printIssued(await issueKey(services, grant, now), json)
+      }),
+    )
+
+  keys
+    .command('list')
+    .description('list the keys of an account')
+    .requiredOption('--account <id>', 'the account', account)
+    .option('--json', 'print them as JSON')
+    .action(async ({ account: accountId, json }: { account: string; json?: boolean }) =>
+      withServices(async (services) => {
+        const records = await services.keys.list(accountId)
+        if (json) printJson(records.map((record) => shown(record, now)))
+        else printTable(records.map((record) => shown(record, now)))
+      }),
+    )
+
+  keys
+    .command('revoke')
+    .description('revoke a key; it counts within 5 seconds')
+    .argument('<key_id>')
+    .action(async (keyId: string) =>
+      withServices(async (services) => {
+        const { revokedAt } = await existingKey(services.keys, keyId)
+        if (revokedAt === null) await services.keys.update(keyId, { revokedAt: now })
+        console.error(`${keyId} is revoked`)
+      }),
+    )
+
+  keys
+    .command('roll')
+    .description('print a successor of a key, and let the old one end after the overlap')
+    .argument('<key_id>')
+    .option('--overlap <span>', 'how long both work', duration, duration('24h'))
+    .option('--json', 'print it with its record as JSON')
+    .action(async (keyId: string, { overlap, json }: { overlap: number; json?: boolean }) =>
+      withServices(async (services) => {
+        const old = await existingKey(services.keys, keyId)
+        printIssued(await rollKey(services, old, overlap, now), json)
+      }),
+    )
+}
+
+async function existingKey(keys: KeyStore, keyId: string): Promise<KeyRecord> {
+  const record = await keys.byId(keyId)
+  if (record === null) throw new Error(`there is no key ${keyId}; "keys list" tells the key ids`)
+  return record
+}
+
+function printIssued({ key, record }: IssuedKey, json = false): void {
+  if (!json) {
+    console.error(`${record.keyId} for ${record.accountId}; the key is shown this once:`)
+    console.log(key)
+    return
+  }
+  const { key_id, account_id, scopes, expires_at } = shown(record, record.createdAt)
+  printJson({ key, key_id, account_id, scopes, expires_at })
+}
+
+function shown(record: KeyRecord, now: number) {
+  return {
+    key_id: record.keyId,
+    account_id: record.accountId,
+    name: record.name,
+    last_four: record.lastFour,
+    scopes: record.scopes,
+    state: inactiveReason(record, now) ?? 'active',
+    created_at: formatInstant(record.createdAt),
+    expires_at: orNull(record.expiresAt),
+    revoked_at: orNull(record.revokedAt),
+    last_valid_at: orNull(record.lastValidAt),
+  }
+}
+
+function orNull(at: number | null): string | null {
+  return at === null ? null : formatInstant(at)
+}

@@ -1,0 +1,40 @@
+import { Command } from 'commander'
+import { parseConfig } from '../config.ts'
+import { openServices, type Services } from '../services.ts'
+import { addAccounts } from './accounts.ts'
+import { addIndex } from './index-orders.ts'
+import { addKeys } from './keys.ts'
+import { serve } from './serve.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Runs a command on the services of the settings, and closes them whatever happens. */
+export type WithServices = <T>(work: (services: Services) => Promise<T>) => Promise<T>
+
+/** The command line: results on stdout, everything else on stderr; exit 0, 1 (failed) or 2 (usage). */
+export function buildProgram(env: Environment): Command {
+  const program = new Command('public-orders-api')
+    .description('The public Orders API: serve it, issue its keys, feed its index')
+    .showHelpAfterError('(--help tells what there is)')
+    .exitOverride()
+
+  const withServices: WithServices = async (work) => {
+    const services = openServices(parseConfig(env))
+    try {
+      return await work(services)
+    } finally {
+      services.close()
+    }
+  }
+
+  program
+    .command('serve', { isDefault: true })
+    .description('serve the API on HOST:PORT')
+    .option('--demo', 'load demo orders on the first start, and print a key and calls to try')
+    .action(async ({ demo = false }: { demo?: boolean }) => serve(parseConfig(env), { demo }))
+
+  addKeys(program.command('keys').description('issue, list and revoke keys'), withServices)
+  addAccounts(program.command('accounts').description('block and unblock accounts'), withServices)
+  addIndex(program.command('index').description('feed the index of orders'), withServices)
+  return program
+}

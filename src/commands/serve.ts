@@ -1,0 +1,61 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { buildApp } from '../app.ts'
+import type { Config } from '../config.ts'
+import { prepareDemo } from '../demo/prepare.ts'
+import { buildOperations } from '../operations.ts'
+import { openServices } from '../services.ts'
+import { demoWelcome } from './demo-welcome.ts'
+import { closeOnSignal } from './signals.ts'
+
+const DEFAULT_OPERATIONS_PORT = 3001
+const STDERR = 2
+
+/** Serves until a signal asks to stop; then finishes what is under way. */
+export async function serve(config: Config, { demo }: { demo: boolean }): Promise<void> {
+  const logger = pino({ level: config.logLevel }, pino.destination(STDERR))
+  const services = openServices(config)
+  const app = buildApp(config, services, logger)
+  const operations = buildOperations(services)
+  closeOnSignal(logger, async () => {
+    await app.close()
+    await operations.close()
+    services.close()
+  })
+
+  const demoKey = demo ? await prepareDemo(services, Date.now()) : null
+  await listen(app, config.host, config.port, 'PORT')
+  await listenOperations(operations, config, logger)
+  if (demoKey !== null) console.log(demoWelcome(addressOf(app), demoKey, Date.now()))
+}
+
+async function listen(app: FastifyInstance, host: string, port: number, setting: string) {
+  try {
+    await app.listen({ host, port })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`cannot listen on ${host}:${port}: ${reason}. Set HOST or ${setting}`, {
+      cause,
+    })
+  }
+}
+
+/** A port that was asked for must be had; the default one may be another instance's. */
+async function listenOperations(operations: FastifyInstance, config: Config, logger: pino.Logger) {
+  const { host, operationsPort } = config
+  if (operationsPort !== undefined) {
+    return listen(operations, host, operationsPort, 'OPERATIONS_PORT')
+  }
+  try {
+    await operations.listen({ host, port: DEFAULT_OPERATIONS_PORT })
+  } catch (err) {
+    logger.warn({ err }, `no operations on port ${DEFAULT_OPERATIONS_PORT}; set OPERATIONS_PORT`)
+  }
+}
+
+function addressOf(app: FastifyInstance): string {
+  const { address, family, port } = app.server.address() as AddressInfo
+  const host = ['0.0.0.0', '::'].includes(address) ? 'localhost' : address
+  return `http://${family === 'IPv6' && host !== 'localhost' ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,35 @@
+import { demoApiKey, keyDigest } from '../auth/api-key.ts'
+import { issueKey } from '../auth/keys.ts'
+import { load } from '../indexing/load.ts'
+import { createWriter } from '../indexing/writer.ts'
+import { wallClock } from '../lib/clock.ts'
+import type { Services } from '../services.ts'
+import { DEMO_ACCOUNT, demoOrders } from './demo-orders.ts'
+
+const COUNT = 3_000
+const SEED = 1
+
+/**
+ * Fills the index with demo orders up to `untilMs` and answers with the key of the demo account. The key
+ * is recorded last, so a start that finds it has nothing left to do. @throws Error when an order is refused
+ */
+export async function prepareDemo(services: Services, untilMs: number): Promise<string> {
+  const key = demoApiKey(services.keyPepper)
+  if ((await services.keys.find(keyDigest(services.keyPepper, key))) !== null) return key
+
+  await load(ndjson(demoOrders({ count: COUNT, seed: SEED, until: untilMs })), {
+    writer: createWriter(services.orderIndex, wallClock),
+    mode: 'back-fill',
+    onRefused: (line, { path, reason }) => {
+      throw new Error(`demo order ${line} was refused: ${path}: ${reason}`)
+    },
+    onProgress: () => {},
+  })
+  const grant = { accountId: DEMO_ACCOUNT, scopes: ['orders:read' as const], name: 'demo' }
+  await issueKey(services, { ...grant, expiresAt: null }, untilMs, key)
+  return key
+}
+
+async function* ndjson(values: Iterable<unknown>): AsyncGenerator<Buffer> {
+  for (const value of values) yield Buffer.from(`${JSON.stringify(value)}\n`)
+}

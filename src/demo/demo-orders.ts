@@ -1,0 +1,118 @@
+import type { SourceOrder } from '../indexing/source-order.ts'
+import { formatInstant } from '../lib/instant.ts'
+import { drawAddress } from './addresses.ts'
+import { changedInstant, DAY_MS, type Place } from './calendar.ts'
+import { drawCard } from './cards.ts'
+import { type Cart, fillCart } from './cart.ts'
+import { type Opening, openOrder } from './opening.ts'
+import { demoOrderId } from './order-ids.ts'
+import type { History } from './payments.ts'
+import type { Random } from './random.ts'
+import { drawVisit } from './visits.ts'
+
+export { DEMO_ACCOUNT, DEMO_ACCOUNTS } from './accounts.ts'
+
+/** Which orders to make: the first `count` of a seed (32 bits), as of `until` (epoch ms). */
+export interface DemoOptions {
+  count: number
+  seed: number
+  until: number
+}
+
+type Amounts = Pick<SourceOrder, 'currency' | 'amount_total' | 'amount_subtotal' | 'amount_in_brl'>
+
+const UNFILLED_SHARE = 0.02
+const OLD_RECORD_SHARE = 0.25
+const OLD_RECORD_MS = 550 * DAY_MS
+
+/**
+ * Invents source orders, the same ones for the same options, and keeps none of them. An order
+ * depends on the seed, its index and `until` alone: fewer orders are a prefix of more, and a
+ * later `until` moves all of them by as much. They do not come in order of time.
+ */
+export function* demoOrders({ count, seed, until }: DemoOptions): Generator<SourceOrder> {
+  for (let index = 0; index < count; index += 1) yield demoOrder({ seed, index, until })
+}
+
+function demoOrder(place: Place): SourceOrder {
+  const opening = openOrder(place)
+  const { random, scenario, product, customer, createdAt } = opening
+  const id = demoOrderId(place.seed, place.index)
+  const cart = fillCart(random, product, scenario.couponChance)
+  const history = scenario.play({
+    random,
+    suffix: id.slice('ord_'.length),
+    cart,
+    card: drawCard(random),
+    createdAt,
+    until: place.until,
+  })
+  const changedAt = changedInstant(place, history.settledAt, random)
+  const dollarRate = cart.currency === 'USD' ? random.between(48_000, 61_000) / 10_000 : null
+
+  const order: SourceOrder = {
+    id,
+    version: history.payments.length + random.between(0, 2),
+    owner_account_id: product.account,
+    ...(product.coproducers.length > 0 && { coproducer_account_ids: [...product.coproducers] }),
+    changed_at: random.chance(UNFILLED_SHARE) ? null : formatInstant(changedAt),
+    status: history.status,
+    ...amountsOf(cart, history, dollarRate),
+    created_at: formatInstant(createdAt),
+    paid_at: instantOrNull(history.paidAt),
+    canceled_at: instantOrNull(history.canceledAt),
+    customer,
+    shipping_address: drawAddress(random, product.kind, customer.name),
+    payments: history.payments,
+    items: cart.items,
+    offer: cart.offer,
+    promocode: cart.promocode,
+    ...drawVisit(random),
+    metadata: metadataOf(random, opening, dollarRate),
+  }
+  const isOld = place.until - createdAt > OLD_RECORD_MS && random.chance(OLD_RECORD_SHARE)
+  return isOld ? asOldRecord(order) : order
+}
+
+// Nothing is charged for a trial, so all amounts of its order are 0, the subtotal too.
+function amountsOf(
+  { currency, subtotal }: Cart,
+  history: History,
+  dollarRate: number | null,
+): Amounts {
+  const { amountTotal } = history
+  return {
+    currency,
+    amount_total: amountTotal,
+    amount_subtotal: amountTotal === 0 ? 0 : subtotal,
+    amount_in_brl: dollarRate === null ? amountTotal : Math.round(amountTotal * dollarRate),
+  }
+}
+
+function metadataOf(
+  random: Random,
+  { parentId }: Opening,
+  dollarRate: number | null,
+): NonNullable<SourceOrder['metadata']> {
+  return {
+    ...(parentId !== null && { order_parent_id: parentId }),
+    ...(random.chance(0.7) && { origin: random.pick(['checkout', 'link_de_pagamento', 'app']) }),
+    ...(dollarRate !== null && { currency_rate: dollarRate }),
+  }
+}
+
+// The platform did not always record these.
+function asOldRecord(order: SourceOrder): SourceOrder {
+  return {
+    ...order,
+    currency: null,
+    amount_subtotal: null,
+    amount_in_brl: null,
+    offer: null,
+    payments: order.payments.map((payment) => ({ ...payment, installments: null })),
+  }
+}
+
+function instantOrNull(epochMs: number | null): string | null {
+  return epochMs === null ? null : formatInstant(epochMs)
+}

@@ -1,0 +1,135 @@
+import { disputed, disputeWon, fullyRefunded, partlyRefunded, sent } from './aftermath.ts'
+import { type AgeWindow, DAY_MS, HISTORY_MS, HOUR_MS, MINUTE_MS, MONTH_MS } from './calendar.ts'
+import { bankDecline, fraudDecline } from './cards.ts'
+import type { ProductKind } from './catalog.ts'
+import type { Play } from './payments.ts'
+import {
+  awaiting,
+  declined,
+  EXPIRY_MS,
+  expired,
+  neverSent,
+  paid,
+  secondAttempt,
+} from './single-payments.ts'
+import { contractAwaiting, contractPaid } from './smart-installments.ts'
+import { SPLIT_DEADLINE_MS, splitAwaiting, splitCanceled, splitPaid } from './split-payments.ts'
+import {
+  canceledDelinquent,
+  DELINQUENCY_MS,
+  renewed,
+  subscribed,
+  TRIAL_MS,
+  trial,
+  trialConverted,
+  trialExpired,
+} from './subscriptions.ts'
+
+/** One kind of story an order can have. */
+export interface Scenario {
+  name: string
+  /** How many orders of a round have it. */
+  weight: number
+  sells: readonly ProductKind[]
+  /** The ages at which an order can be in this state. */
+  age: AgeWindow
+  play: Play
+  couponChance: number
+}
+
+const since = (minMs: number): AgeWindow => ({ minMs, maxMs: HISTORY_MS })
+const within = (minMs: number, maxMs: number): AgeWindow => ({ minMs, maxMs })
+
+const home: ProductKind[] = ['digital', 'digital', 'physical']
+const all: ProductKind[] = [...home, ...home, ...home, 'export']
+const course: ProductKind[] = ['digital']
+const goods: ProductKind[] = ['physical']
+const plan: ProductKind[] = ['subscription']
+
+const USUAL_COUPONS = 0.12
+const ALWAYS = 1
+const NEVER = 0
+
+const MINUTE = MINUTE_MS
+const PIX_OVER = EXPIRY_MS.PIX
+const BOLETO_OVER = EXPIRY_MS.BOLETO
+const SPLIT_OVER = SPLIT_DEADLINE_MS + 5 * MINUTE_MS
+const RENEWED = MONTH_MS + 2 * HOUR_MS
+const DELINQUENT = RENEWED + DELINQUENCY_MS
+const TRIED = TRIAL_MS + HOUR_MS
+
+const card = paid('CREDIT_CARD')
+const cardWithInterest = paid('CREDIT_CARD', { withInterest: true })
+const pix = paid('PIX')
+const boleto = paid('BOLETO')
+
+type Row = [string, number, readonly ProductKind[], AgeWindow, Play, number?]
+
+// Columns: name, weight, what is sold, ages, what happened, probability of a coupon.
+const rows: Row[] = [
+  ['pix awaiting', 5, home, within(MINUTE, PIX_OVER), awaiting('PIX')],
+  ['pix paid', 35, home, since(PIX_OVER), pix],
+  ['pix expired', 8, home, since(PIX_OVER), expired('PIX')],
+  ['boleto awaiting', 3, home, within(MINUTE, BOLETO_OVER), awaiting('BOLETO')],
+  ['boleto paid', 7, home, since(BOLETO_OVER), boleto],
+  ['boleto paid with a coupon', 3, home, since(BOLETO_OVER), boleto, ALWAYS],
+  ['boleto expired', 4, home, since(BOLETO_OVER), expired('BOLETO')],
+  ['card paid', 29, all, since(MINUTE), card],
+  ['card paid with interest', 20, all, since(MINUTE), cardWithInterest],
+  ['card declined', 7, all, since(5 * MINUTE), declined(bankDecline)],
+  ['card declined by anti-fraud', 3, all, since(5 * MINUTE), declined(() => fraudDecline)],
+  ['card declined, then pix paid', 3, home, since(HOUR_MS), secondAttempt('DECLINED')],
+  ['card never sent, then pix paid', 1, home, since(HOUR_MS), secondAttempt('FAILED')],
+  ['never sent', 2, all, since(5 * MINUTE), neverSent],
+  ['split paid', 5, home, since(SPLIT_OVER), splitPaid],
+  ['split awaiting its last part', 2, home, within(4 * MINUTE, SPLIT_DEADLINE_MS), splitAwaiting],
+  ['split canceled', 2, home, since(SPLIT_OVER), splitCanceled],
+  ['split refunded', 1, home, since(DAY_MS), fullyRefunded(splitPaid)],
+  ['split partly refunded', 1, home, since(DAY_MS), partlyRefunded(splitPaid)],
+  ['subscription in its first month', 4, plan, within(MINUTE, MONTH_MS), subscribed],
+  ['renewal paid', 10, plan, since(RENEWED), renewed('PAID', 'PAID')],
+  ['renewal declined', 3, plan, since(RENEWED), renewed('DECLINED', 'UNPAID')],
+  ['renewal declined, order untouched', 1, plan, since(RENEWED), renewed('DECLINED', 'PAID')],
+  ['renewal never sent', 2, plan, since(RENEWED), renewed('FAILED', 'PAID')],
+  ['subscription canceled', 2, plan, since(DELINQUENT), canceledDelinquent],
+  ['trial', 4, plan, within(MINUTE, TRIAL_MS), trial, NEVER],
+  ['trial expired', 2, plan, since(TRIED), trialExpired, NEVER],
+  ['trial converted', 2, plan, within(TRIED, MONTH_MS), trialConverted, NEVER],
+  ['smart installments awaiting', 2, course, within(MINUTE, PIX_OVER), contractAwaiting],
+  ['smart installments', 4, course, since(HOUR_MS), contractPaid],
+  ['partial refund', 5, all, since(DAY_MS), partlyRefunded(card)],
+  ['full refund by pix', 4, home, since(DAY_MS), fullyRefunded(pix)],
+  ['full refund by card', 5, all, since(DAY_MS), fullyRefunded(cardWithInterest)],
+  ['dispute', 3, all, since(10 * DAY_MS), disputed(card)],
+  ['dispute won', 2, all, since(30 * DAY_MS), disputeWon(card)],
+  ['shipped', 2, goods, within(DAY_MS, 15 * DAY_MS), sent(card, 'SHIPPED')],
+  ['delivered', 2, goods, since(5 * DAY_MS), sent(pix, 'DELIVERED')],
+]
+
+/** Every scenario; the weights add up to the length of a round. */
+export const scenarios = rows.map(
+  ([name, weight, sells, age, play, couponChance = USUAL_COUPONS]): Scenario => ({
+    name,
+    weight,
+    sells,
+    age,
+    play,
+    couponChance,
+  }),
+)
+
+const round = scenarios.flatMap((scenario) => Array<Scenario>(scenario.weight).fill(scenario))
+
+/** How many orders in a row have every scenario, each as often as its weight says. */
+export const ROUND_LENGTH = round.length
+
+// Shares no divisor with the length of the round, so every place of it gets its turn.
+const STRIDE = 89
+
+/**
+ * The scenario of the order at `index`. A fixed round, not a draw: any `ROUND_LENGTH` orders in a
+ * row cover all of them, however rare, and the very first is a PIX issued minutes ago.
+ */
+export function scenarioAt(index: number): Scenario {
+  return round[(index * STRIDE) % ROUND_LENGTH] as Scenario
+}

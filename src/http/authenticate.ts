@@ -4,10 +4,12 @@ import { isWellFormedKey, keyDigest } from '../auth/api-key.ts'
 import { bearerCredential } from '../auth/bearer.ts'
 import type { KeyCache } from '../auth/key-cache.ts'
 import type { KeyHolder, KeyStore } from '../auth/key-store.ts'
+import { inactiveReason } from '../auth/keys.ts'
 import { ApiError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { countedAddress } from '../limits/client-ip.ts'
 import type { Limiter } from '../limits/limiter.ts'
+import { headerValues } from './headers.ts'
 
 export interface AuthenticateOptions {
   pepper: Uint8Array
@@ -41,7 +43,7 @@ export default fp<AuthenticateOptions>(
       const now = clock()
       const holder = await findHolder(request)
 
-      if (holder === null || !isActive(holder, now)) {
+      if (holder === null || inactiveReason(holder.key, now) !== undefined) {
         refuseIfBlocked(await limiter.countFailure(address))
         throw new ApiError('invalid_api_key')
       }
@@ -73,16 +75,10 @@ export default fp<AuthenticateOptions>(
 )
 
 function bearerKey({ raw }: FastifyRequest): string | undefined {
-  // Node keeps the first of several headers in silence; two are one too many.
-  const headers = raw.headersDistinct['authorization'] ?? []
-  const [header] = headers
-  if (header === undefined || headers.length > 1) return undefined
+  const [header, ...others] = headerValues(raw.rawHeaders, 'authorization')
+  if (header === undefined || others.length > 0) return undefined
   const key = bearerCredential(header)
   return key !== undefined && isWellFormedKey(key) ? key : undefined
-}
-
-function isActive({ key }: KeyHolder, now: number): boolean {
-  return key.revokedAt === null && (key.expiresAt === null || now < key.expiresAt)
 }
 
 function refuseIfBlocked(seconds: number): void {

@@ -16,16 +16,19 @@ export default fp(
       return reply.code(error.status).type(JSON_TYPE).send(renderError(error, request.id))
     })
 
-    app.setNotFoundHandler(() => {
-      throw new ApiError('resource_missing')
+    app.setNotFoundHandler(missing)
+    // Before a body is looked at: what came with a request for nothing can be as odd as it likes.
+    app.addHook('preParsing', async (request) => {
+      if (request.is404) missing()
     })
-
-    // No route takes a body: whatever comes as one, in whatever type, is left unread.
-    app.removeAllContentTypeParsers()
-    app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   },
   { name: 'error-handler', dependencies: ['request-id'] },
 )
+
+/** The handler of an unknown route. @throws ApiError `resource_missing` */
+export function missing(): never {
+  throw new ApiError('resource_missing')
+}
 
 function asApiError(thrown: unknown): ApiError {
   return new ApiError('internal_error', { cause: thrown })

@@ -31,7 +31,9 @@ const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app,
     return reply.type(JSON_TYPE).send(page)
   })
 
-  app.get('/orders/:id', { schema: { params: Params } }, async (request, reply) => {
+  const one = { params: Params, querystring: Querystring }
+  app.get('/orders/:id', { schema: one }, async (request, reply) => {
+    tellIgnored(reply, request.query, [])
     const { id } = request.params
     const { accountId } = callerOf(request)
     const order = ORDER_ID.test(id) ? await options.store.get(accountId, id) : null

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { headerValues } from './headers.ts'
 import type { Refuse } from './refusals.ts'
 
 /** Bytes of request line and headers together. */
@@ -25,6 +26,8 @@ export function createHttpServer(handler: RequestListener, refuse: Refuse): Serv
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
 
+  const refused = new WeakSet<Socket>()
+
   server.on('request', (request, response) => {
     if (!hasOneHost(request)) {
       refuse.response(response, 'host')
@@ -39,6 +42,8 @@ export function createHttpServer(handler: RequestListener, refuse: Refuse): Serv
   server.on('connect', (_request, socket) => finish(socket as Socket, refuse.bytes('connect')))
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as AnsweringSocket
+    if (refused.has(socket)) return // More of what was refused already, until the client has read why.
+    refused.add(socket)
     const answering = socket._httpMessage?.headersSent ?? false
     // Bytes of ours in the middle of another answer would garble it.
     if (error.code === 'ECONNRESET' || !socket.writable || answering) socket.destroy(error)
@@ -63,7 +68,7 @@ function finish(socket: Socket, answer: Buffer): void {
 }
 
 function hasOneHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length
+  const hosts = headerValues(rawHeaders, 'host').length
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
 }
 

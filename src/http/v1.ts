@@ -1,13 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { KeyCache } from '../auth/key-cache.ts'
 import type { KeyStore } from '../auth/key-store.ts'
-import { ApiError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { CursorCodec } from '../orders/cursor.ts'
 import type { OrderStore } from '../orders/order-store.ts'
 import authenticate from './authenticate.ts'
 import authorize from './authorize.ts'
+import { missing } from './error-handler.ts'
 import meter from './meter.ts'
 import ordersRoutes from './orders-routes.ts'
 
@@ -30,9 +30,7 @@ const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
   app.register(authorize, { scope: 'orders:read' })
   app.register(ordersRoutes, { store, cursors })
   // Set here so that an unknown path below /v1 goes through the decisions above.
-  app.setNotFoundHandler(() => {
-    throw new ApiError('resource_missing')
-  })
+  app.setNotFoundHandler(missing)
 }
 
 export default v1

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeApiKey } from '../../src/auth/api-key.ts'
+import { createTestApp, type TestApp } from '../support/test-app.ts'
+
+const HOUR_MS = 3_600_000
+
+let app: TestApp
+let key: string
+
+beforeAll(async () => {
+  app = await createTestApp()
+  key = (await app.issue()).key
+})
+afterAll(() => app.close())
+
+const routes = ['/v1/orders', '/v1/orders/ord_1', '/v1/orders/', '/v1/nothing-here', '/v1']
+
+/** Authorization headers that are no valid key; made when the key is there. */
+const failures: [string, () => Promise<Record<string, string>>][] = [
+  ['no header', async () => ({})],
+  ['an empty header', async () => ({ authorization: '' })],
+  ['the key alone', async () => ({ authorization: key })],
+  ['another scheme', async () => ({ authorization: `Basic ${key}` })],
+  ['no key', async () => ({ authorization: 'Bearer ' })],
+  ['two spaces', async () => ({ authorization: `Bearer  ${key}` })],
+  ['something after the key', async () => ({ authorization: `Bearer ${key} x` })],
+  ['a malformed key', async () => ({ authorization: 'Bearer key_live_short' })],
+  ['a key in another case', async () => ({ authorization: `Bearer ${key.toUpperCase()}` })],
+  ['a wrong checksum', async () => ({ authorization: `Bearer ${key.slice(0, -1)}_` })],
+  ['a key nobody has', async () => ({ authorization: `Bearer ${makeApiKey()}` })],
+  ['a revoked key', async () => ({ authorization: `Bearer ${await revokedKey()}` })],
+  ['an expired key', async () => ({ authorization: `Bearer ${await expiredKey()}` })],
+]
+
+async function revokedKey() {
+  const issued = await app.issue()
+  await app.services.keys.update(issued.record.keyId, { revokedAt: Date.now() })
+  return issued.key
+}
+
+async function expiredKey() {
+  return (await app.issue({ expiresAt: Date.now() - 1 })).key
+}
+
+let address = 0
+const nextAddress = () => `10.1.${Math.floor(++address / 250)}.${address % 250}`
+
+describe.each(routes)('on %s', (route) => {
+  it.each(failures)('answers 401 invalid_api_key to %s', async (_name, headers) => {
+    const error = await app.error(route, { headers: await headers(), from: nextAddress() })
+    expect(error).toMatchObject({
+      status: 401,
+      type: 'authentication_error',
+      code: 'invalid_api_key',
+    })
+    expect(error.headers).not.toHaveProperty('ratelimit-limit')
+    expect(error.headers['www-authenticate']).toBe('Bearer')
+  })
+
+  it('takes the scheme in any case', async () => {
+    const { status } = await app.call(route, { headers: { authorization: `bEaReR ${key}` } })
+    expect(status).not.toBe(401)
+  })
+
+  it('answers 403 account_blocked when the account of the key is blocked', async () => {
+    const accountId = `acc_blocked_${routes.indexOf(route)}`
+    await app.services.keys.setAccountBlocked(accountId, true)
+    const blocked = await app.issue({ accountId })
+    const error = await app.error(route, { key: blocked.key })
+    expect(error).toMatchObject({ status: 403, type: 'permission_error', code: 'account_blocked' })
+    expect(error.headers).toHaveProperty('ratelimit-limit')
+  })
+
+  it('answers 403 insufficient_access to a key without the scope', async () => {
+    const { key: powerless } = await app.issue({ scopes: [] })
+    const error = await app.error(route, { key: powerless })
+    expect(error).toMatchObject({ status: 403, code: 'insufficient_access' })
+    expect(error.headers).toHaveProperty('ratelimit-limit')
+  })
+})
+
+describe('the order of decisions', () => {
+  it('looks at the key before the parameters', async () => {
+    const { status } = await app.call('/v1/orders?limit=0', { from: nextAddress() })
+    expect(status).toBe(401)
+  })
+
+  it('looks at the account before the scope', async () => {
+    await app.services.keys.setAccountBlocked('acc_both', true)
+    const both = await app.issue({ accountId: 'acc_both', scopes: [] })
+    expect((await app.error('/v1/orders?limit=0', { key: both.key })).code).toBe('account_blocked')
+  })
+
+  it('looks at the scope before the route', async () => {
+    const { key: powerless } = await app.issue({ scopes: [] })
+    expect((await app.error('/v1/nope', { key: powerless })).code).toBe('insufficient_access')
+  })
+
+  it('never takes a key from the query string', async () => {
+    const { status } = await app.call(`/v1/orders?api_key=${key}&key=${key}&access_token=${key}`, {
+      from: nextAddress(),
+    })
+    expect(status).toBe(401)
+  })
+})
+
+describe('the key over time', () => {
+  it('works until the instant it expires', async () => {
+    const soon = await app.issue({ expiresAt: Date.now() + HOUR_MS })
+    expect((await app.call('/v1/orders', { key: soon.key })).status).toBe(200)
+  })
+
+  it('records when it was last valid, at most hourly', async () => {
+    const { key: fresh, record } = await app.issue({ accountId: 'acc_seen' })
+    const lastValid = async () => (await app.services.keys.byId(record.keyId))?.lastValidAt
+
+    await app.call('/v1/orders', { key: fresh })
+    const first = await lastValid()
+    expect(Date.now() - (first ?? 0)).toBeLessThan(HOUR_MS)
+    await app.call('/v1/orders', { key: fresh })
+    expect(await lastValid()).toBe(first)
+  })
+})

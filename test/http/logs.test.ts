@@ -1,0 +1,99 @@
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import { makeApiKey } from '../../src/auth/api-key.ts'
+import { openTestServices } from '../support/services.ts'
+import { sourceOrder } from '../support/source-order.ts'
+
+const lines: string[] = []
+const stream = new Writable({
+  write(chunk, _encoding, done) {
+    lines.push(String(chunk))
+    done()
+  },
+})
+
+const test = openTestServices()
+const app = buildApp(test.config, test.services, pino({ level: 'trace' }, stream))
+let key: string
+let keyId: string
+
+beforeAll(async () => {
+  const issued = await test.issue()
+  key = issued.key
+  keyId = issued.record.keyId
+  await test.load([sourceOrder({ id: 'ord_one' }), sourceOrder({ id: 'ord_two' })])
+})
+afterAll(async () => {
+  await app.close()
+  test.close()
+})
+
+async function logged(url: string, headers: Record<string, string> = {}) {
+  lines.length = 0
+  const response = await app.inject({ url, headers })
+  return { response, text: lines.join(''), entries: lines.map((line) => JSON.parse(line)) }
+}
+
+it('writes one line a request: id, route, status, duration, account and key id', async () => {
+  const { response, entries } = await logged('/v1/orders/ord_one', {
+    authorization: `Bearer ${key}`,
+  })
+  expect(entries).toHaveLength(1)
+  expect(entries[0]).toMatchObject({
+    request_id: response.headers['request-id'],
+    method: 'GET',
+    route: '/v1/orders/:id',
+    status: 200,
+    duration_ms: expect.any(Number),
+    account_id: 'acc_1',
+    key_id: keyId,
+  })
+})
+
+it('names no account for a request without a valid key', async () => {
+  const { entries } = await logged('/v1/orders')
+  expect(entries[0]).toMatchObject({ route: '/v1/orders', status: 401 })
+  expect(entries[0]).not.toHaveProperty('account_id')
+})
+
+it('never writes a key, a cursor, a query value or data of a customer', async () => {
+  const first = await app.inject({
+    url: '/v1/orders?limit=1',
+    headers: { authorization: `Bearer ${key}` },
+  })
+  const cursor = first.json().next_cursor
+  const badKey = makeApiKey()
+  const secrets = [key, badKey, cursor, 'query-value', 'rita@exemplo.com.br', 'Rita Lima']
+
+  const calls = [
+    await logged(`/v1/orders?limit=1&cursor=${cursor}`, { authorization: `Bearer ${key}` }),
+    await logged(`/v1/orders?cursor=${cursor}x`, { authorization: `Bearer ${key}` }),
+    await logged(`/v1/orders?status=query-value&key=${key}`, { authorization: `Bearer ${key}` }),
+    await logged('/v1/orders/query-value', { authorization: `Bearer ${key}` }),
+    await logged('/v1/query-value?a=query-value', { authorization: `Bearer ${badKey}` }),
+    await logged(`/${key}`),
+  ]
+  for (const { text } of calls) {
+    expect(text).not.toBe('')
+    for (const secret of secrets) expect(text).not.toContain(secret)
+  }
+})
+
+it('writes what went wrong behind a 500, which tells the caller only the request id', async () => {
+  const broken = openTestServices()
+  const brokenApp = buildApp(broken.config, broken.services, pino({ level: 'info' }, stream))
+  const issued = await broken.issue()
+  await brokenApp.inject({ url: '/v1/orders', headers: { authorization: `Bearer ${issued.key}` } })
+  broken.services.close()
+
+  lines.length = 0
+  const headers = { authorization: `Bearer ${issued.key}` }
+  const response = await brokenApp.inject({ url: '/v1/orders', headers })
+  expect(response.statusCode).toBe(500)
+  expect(response.json().error).toMatchObject({ type: 'api_error', code: 'internal_error' })
+  expect(response.body).not.toContain('statement')
+  expect(lines.join('')).toContain('statement has been finalized')
+  await brokenApp.close()
+})

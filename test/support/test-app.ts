@@ -1,0 +1,72 @@
+import { buildApp } from '../../src/app.ts'
+import type { Order } from '../../src/orders/order.ts'
+import { expectDescribed } from './openapi-check.ts'
+import { openTestServices, silent } from './services.ts'
+
+export interface Call {
+  key?: string | undefined
+  headers?: Record<string, string>
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
+  /** The address of the caller. */
+  from?: string
+  body?: string
+}
+
+export interface ErrorBody {
+  error: { type: string; code: string; message: string; param?: string; request_id: string }
+}
+
+export interface ListBody {
+  object: 'list'
+  data: Order[]
+  has_more: boolean
+  next_cursor: string | null
+}
+
+const ROOMY = { RATE_LIMIT_CAPACITY: '100000', RATE_LIMIT_REFILL_PER_SECOND: '100000' }
+
+/** The whole app on embedded services, without a port. Every answer is held against the OpenAPI file. */
+export async function createTestApp(env: Record<string, string> = ROOMY) {
+  const test = openTestServices(env)
+  const app = buildApp(test.config, test.services, silent)
+  await app.ready()
+
+  async function call(url: string, { key, headers, method = 'GET', from, body }: Call = {}) {
+    const response = await app.inject({
+      url,
+      method,
+      headers: { ...(key && { authorization: `Bearer ${key}` }), ...headers },
+      ...(from && { remoteAddress: from }),
+      ...(body && { payload: body }),
+    })
+    const json = response.body === '' ? null : response.json()
+    if (json !== null && url.startsWith('/v1')) {
+      expectDescribed({ url, status: response.statusCode, headers: response.headers, json })
+    }
+    return { status: response.statusCode, headers: response.headers, text: response.body, json }
+  }
+
+  return {
+    ...test,
+    app,
+    call,
+
+    async list(query: string, key: string): Promise<ListBody> {
+      const { status, json, text } = await call(`/v1/orders?${query}`, { key })
+      if (status !== 200) throw new Error(`GET /v1/orders?${query}: ${status} ${text}`)
+      return json
+    },
+
+    async error(url: string, options: Call = {}) {
+      const { status, json, headers } = await call(url, options)
+      return { status, headers, ...(json as ErrorBody).error }
+    },
+
+    async close() {
+      await app.close()
+      test.close()
+    },
+  }
+}
+
+export type TestApp = Awaited<ReturnType<typeof createTestApp>>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../lib/instant.ts'
 import { ORDER_SHAPE, type Order } from '../orders/order.ts'
 import { NULL_UPDATED_KEY } from '../orders/order-store.ts'
@@ -35,10 +36,17 @@ export function renderDocument(write: ViewWrite, stamp: number): OrderDocument {
 /** Whether the stored document shows this order already, `updated_at` left out. */
 export function showsSame(stored: StoredView, order: Order): boolean {
   const updatedAt = stored.updatedKey === NULL_UPDATED_KEY ? null : stored.updatedKey
-  return renderOrder(order, updatedAt).equals(stored.json)
+  const rendered = renderOrder(order, updatedAt)
+  if (rendered.equals(stored.json)) return true
+  // Not the same bytes, but maybe the same values: tracking keys that came in another order.
+  return isDeepStrictEqual(parseJson(stored.json), parseJson(rendered))
 }
 
 function renderOrder(order: Order, updatedAt: number | null): Buffer {
   const updated_at = updatedAt === null ? null : formatInstant(updatedAt)
   return Buffer.from(JSON.stringify({ ...order, updated_at }))
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(bytes).toString())
 }

@@ -19,7 +19,6 @@ export interface Projection {
 
 /**
  * A source order that passed the schema as the public orders of its accounts (contract, "Order"). Pure.
- * Keys have one fixed order, so that equal views are equal bytes.
  */
 export function projectOrder(source: SourceOrder): Projection {
   const document = projectDocument(source.customer.document)
@@ -129,11 +128,8 @@ function projectUtm(given: Given<'utm'>): Order['utm'] {
   return Object.values(utm).every((value) => value === null) ? null : utm
 }
 
-/** Sorted by key: the order in which parameters came is no change. */
 function projectTracking(given: Given<'tracking'>): Order['tracking'] {
-  const entries = Object.entries(given ?? {})
-  if (entries.length === 0) return null
-  return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)))
+  return given && Object.keys(given).length > 0 ? given : null
 }
 
 /** Only the three keys of the contract, and of those only the ones the order has. */

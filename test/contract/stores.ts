@@ -1,0 +1,43 @@
+import { join } from 'node:path'
+import type { OrderIndex } from '../../src/indexing/order-index.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import type { OrderStore } from '../../src/orders/order-store.ts'
+import { openDatabase } from '../../src/stores/sqlite/database.ts'
+import { createSqliteOrderIndex } from '../../src/stores/sqlite/order-index.ts'
+import { createSqliteOrderStore } from '../../src/stores/sqlite/order-store.ts'
+import { ordersMigrations } from '../../src/stores/sqlite/orders-schema.ts'
+import { temporaryFolder } from '../support/services.ts'
+
+/** An empty store under test: its read side, and as many write sides as a test wants. */
+export interface StoreUnderTest {
+  orders: OrderStore
+  /** The write side as another process has it, with a clock of its own. */
+  openIndex(clock: Clock): OrderIndex
+  close(): void
+}
+
+/** Every implementation of the ports; the same tests run over each. */
+export const stores: [name: string, open: () => Promise<StoreUnderTest>][] = [
+  ['SQLite', openSqlite],
+]
+
+async function openSqlite(): Promise<StoreUnderTest> {
+  const { folder, remove } = temporaryFolder()
+  const open = () => openDatabase(join(folder, 'orders.db'), ordersMigrations)
+  const opened = [open()]
+  const [reading] = opened
+  if (reading === undefined) throw new Error('no database')
+
+  return {
+    orders: createSqliteOrderStore(reading),
+    openIndex(clock) {
+      const db = open()
+      opened.push(db)
+      return createSqliteOrderIndex(db, clock)
+    },
+    close() {
+      for (const db of opened) db.close()
+      remove()
+    },
+  }
+}

@@ -40,7 +40,10 @@ export function sliceStatement(query: SliceQuery): Statement {
 /** A filter on `updated_at`, at either end, leaves out the orders that have none. */
 function updatedRange({ gte, lt }: InstantRange): InstantRange {
   if (gte === undefined && lt === undefined) return {}
-  return { ...(gte !== undefined && { gte }), lt: lt ?? NULL_UPDATED_KEY }
+  return {
+    ...(gte !== undefined && { gte }),
+    lt: Math.min(lt ?? NULL_UPDATED_KEY, NULL_UPDATED_KEY),
+  }
 }
 
 function within(column: string, { gte, lt }: InstantRange): Statement[] {

@@ -1,0 +1,367 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { WriteMode } from '../../src/indexing/decide.ts'
+import { load } from '../../src/indexing/load.ts'
+import { createWriter } from '../../src/indexing/writer.ts'
+import type { Order } from '../../src/orders/order.ts'
+import {
+  NULL_UPDATED_KEY,
+  type OrderFilters,
+  type SliceQuery,
+} from '../../src/orders/order-store.ts'
+import { ndjson } from '../support/services.ts'
+import { sourceOrder, sourcePayment } from '../support/source-order.ts'
+import { type StoreUnderTest, stores } from './stores.ts'
+
+const NOW = Date.parse('2026-03-02T00:00:00Z')
+const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+
+describe.each(stores)('%s', (_name, open) => {
+  let store: StoreUnderTest
+  let nowMs = NOW
+  beforeEach(async () => {
+    nowMs = NOW
+    store = await open()
+  })
+  afterEach(() => store.close())
+
+  async function write(orders: object[], mode: WriteMode = 'back-fill') {
+    const refused: string[] = []
+    const clock = () => nowMs
+    const summary = await load(ndjson(orders), {
+      writer: createWriter(store.openIndex(clock), clock),
+      mode,
+      onRefused: (_line, { path }) => refused.push(path),
+      onProgress() {},
+    })
+    return { ...summary, refused }
+  }
+
+  async function read(id: string, accountId = 'acc_1'): Promise<Order | null> {
+    const json = await store.orders.get(accountId, id)
+    return json && JSON.parse(Buffer.from(json).toString())
+  }
+
+  async function ids(query: Partial<SliceQuery> = {}): Promise<string[]> {
+    const rows = await store.orders.slice({
+      accountId: 'acc_1',
+      sort: 'created_at_desc',
+      filters: everything,
+      after: null,
+      nullsWrittenAfter: null,
+      size: 100,
+      ...query,
+    })
+    return rows.map(({ id }) => id)
+  }
+
+  describe('a slice', () => {
+    const created_at = '2026-03-01T12:00:00Z'
+    const changed_at = '2026-03-01T13:00:00Z'
+
+    it('breaks ties by the bytes of the id: descending by creation, ascending by update', async () => {
+      const tied = ['ord_b', 'ord_B', 'ord_10', 'ord_9', 'ord__', 'ord_-', 'ord_a'] as const
+      await write(tied.map((id) => sourceOrder({ id, created_at, changed_at })))
+      const ascending = ['ord_-', 'ord_10', 'ord_9', 'ord_B', 'ord__', 'ord_a', 'ord_b']
+      expect(await ids()).toEqual(ascending.toReversed())
+      expect(await ids({ sort: 'updated_at_asc' })).toEqual(ascending)
+    })
+
+    it('goes on inside a tie, at any place of it', async () => {
+      const tied = ['ord_1', 'ord_2', 'ord_3', 'ord_4']
+      await write(tied.map((id) => sourceOrder({ id, created_at, changed_at })))
+      for (const [at, id] of tied.entries()) {
+        const createdAfter = { key: Date.parse(created_at), id }
+        const updatedAfter = { key: Date.parse(changed_at), id }
+        expect(await ids({ after: createdAfter })).toEqual(tied.slice(0, at).toReversed())
+        expect(await ids({ after: updatedAfter, sort: 'updated_at_asc' })).toEqual(
+          tied.slice(at + 1),
+        )
+      }
+    })
+
+    it('puts orders without updated_at last, by id', async () => {
+      await write([
+        sourceOrder({ id: 'ord_1', changed_at: null }),
+        sourceOrder({ id: 'ord_2' }),
+        sourceOrder({ id: 'ord_0', changed_at: null }),
+      ])
+      expect(await ids({ sort: 'updated_at_asc' })).toEqual(['ord_2', 'ord_0', 'ord_1'])
+    })
+
+    it('leaves them out under any filter on updated_at, in both sorts', async () => {
+      await write([sourceOrder({ id: 'ord_1', changed_at: null }), sourceOrder({ id: 'ord_2' })])
+      for (const updated of [{ gte: 0 }, { lt: NULL_UPDATED_KEY + 1 }]) {
+        for (const sort of ['created_at_desc', 'updated_at_asc'] as const) {
+          expect(await ids({ sort, filters: { ...everything, updated } })).toEqual(['ord_2'])
+        }
+      }
+    })
+
+    it('of the undated orders takes only those written after the mark', async () => {
+      await write([sourceOrder({ id: 'ord_5', changed_at: null }), sourceOrder({ id: 'ord_6' })])
+      const mark = await store.orders.latestWrite('acc_1')
+      await write([sourceOrder({ id: 'ord_1', changed_at: null })])
+      expect(await ids({ sort: 'updated_at_asc', nullsWrittenAfter: mark })).toEqual([
+        'ord_6',
+        'ord_1',
+      ])
+    })
+
+    it.each([
+      ['created', 'gte', 0, ['ord_b', 'ord_a']],
+      ['created', 'gte', 1, ['ord_b']],
+      ['created', 'lt', 1, ['ord_a']],
+      ['created', 'lt', 0, []],
+      ['updated', 'gte', 0, ['ord_b', 'ord_a']],
+      ['updated', 'gte', 1, ['ord_b']],
+      ['updated', 'lt', 1, ['ord_a']],
+      ['updated', 'lt', 0, []],
+    ] as const)('filters on %s %s at %i ms after the bound', async (field, bound, ms, expected) => {
+      const instant = { created: created_at, updated: changed_at }[field]
+      const later = (text: string) => new Date(Date.parse(text) + 1).toISOString()
+      await write([
+        sourceOrder({ id: 'ord_a', created_at, changed_at }),
+        sourceOrder({ id: 'ord_b', created_at: later(created_at), changed_at: later(changed_at) }),
+      ])
+      const filters = { ...everything, [field]: { [bound]: Date.parse(instant) + ms } }
+      expect(await ids({ filters })).toEqual(expected)
+    })
+
+    it('combines the values of a filter with OR and filters with AND', async () => {
+      await write([
+        sourceOrder({ id: 'ord_1', status: 'PAID' }),
+        sourceOrder({ id: 'ord_2', status: 'UNPAID' }),
+        sourceOrder({ id: 'ord_3', status: 'TRIAL' }),
+        sourceOrder({ id: 'ord_4', payments: [sourcePayment({ method: 'BOLETO' })] }),
+      ])
+      const statuses = ['PAID', 'UNPAID'] as const
+      expect(await ids({ filters: { ...everything, statuses } })).toEqual([
+        'ord_4',
+        'ord_2',
+        'ord_1',
+      ])
+      const both = { ...everything, statuses, paymentMethods: ['PIX'] as const }
+      expect(await ids({ filters: both })).toEqual(['ord_2', 'ord_1'])
+    })
+
+    it('has as many rows as there are, up to its size', async () => {
+      await write([sourceOrder({ id: 'ord_1' }), sourceOrder({ id: 'ord_2' })])
+      expect(await ids({ size: 1 })).toHaveLength(1)
+      expect(await ids({ size: 2 })).toHaveLength(2)
+      expect(await ids({ size: 3 })).toHaveLength(2)
+    })
+
+    it('shows no order of another account', async () => {
+      await write([sourceOrder({ id: 'ord_1' })])
+      expect(await ids({ accountId: 'acc_2' })).toEqual([])
+      expect(await read('ord_1', 'acc_2')).toBeNull()
+      expect(await store.orders.latestWrite('acc_2')).toBeNull()
+    })
+  })
+
+  describe('an order', () => {
+    const hostile = {
+      __proto__x: 'a',
+      'line\nbreak': '\u2028\u2029',
+      '"}],"has_more":true': '{"order":{"id":"ord_other"}}',
+      '': '\u0000\ud800',
+      emoji: '👩‍👩‍👧',
+    }
+
+    it('comes back with every key and value of a hostile tracking', async () => {
+      const tracking = JSON.parse(`{"__proto__":"p","constructor":"c"}`)
+      await write([sourceOrder({ tracking: { ...hostile, ...tracking } })])
+      const shown = await read('ord_1')
+      expect(Object.entries(shown?.tracking ?? {})).toEqual(
+        Object.entries({ ...hostile, ...tracking }),
+      )
+    })
+
+    it('of a megabyte comes back whole', async () => {
+      const name = 'é'.repeat(500_000)
+      await write([sourceOrder({ customer: { name, email: 'x@exemplo.com.br' } })])
+      expect((await read('ord_1'))?.customer.name).toBe(name)
+    })
+  })
+
+  describe('a version', () => {
+    it('that is older or equal is dropped', async () => {
+      await write([sourceOrder({ version: 5, amount_total: 5 })])
+      for (const version of [5, 4, 1]) {
+        expect(await write([sourceOrder({ version, amount_total: 1 })])).toMatchObject({
+          older: 1,
+          written: 0,
+        })
+      }
+      expect((await read('ord_1'))?.amount_total).toBe(5)
+    })
+
+    it('that changes nothing leaves updated_at as it was, and counts', async () => {
+      await write([sourceOrder({ version: 1 })])
+      const before = await read('ord_1')
+      expect(await write([sourceOrder({ version: 2 })])).toMatchObject({ unchanged: 1 })
+      expect(await read('ord_1')).toEqual(before)
+      expect(await write([sourceOrder({ version: 2, amount_total: 1 })])).toMatchObject({
+        older: 1,
+      })
+    })
+
+    it('that changes something is stamped, above every stamp before it', async () => {
+      await write([sourceOrder({ version: 1 })])
+      const stamps: (string | null | undefined)[] = []
+      for (const [version, clock] of [
+        [2, NOW],
+        [3, NOW],
+        [4, NOW - 60_000],
+        [5, NOW + 1_000],
+      ] as const) {
+        nowMs = clock
+        await write([sourceOrder({ version, amount_total: version })])
+        stamps.push((await read('ord_1'))?.updated_at)
+      }
+      expect(stamps).toEqual(stamps.toSorted())
+      expect(new Set(stamps).size).toBe(4)
+      expect(stamps[0]).toBe(new Date(NOW + 1).toISOString())
+    })
+
+    it('is taken after another of the same order in one load', async () => {
+      const versions = [1, 2, 3].map((version) => sourceOrder({ version, amount_total: version }))
+      expect(await write(versions)).toMatchObject({ written: 3 })
+      expect((await read('ord_1'))?.amount_total).toBe(3)
+    })
+  })
+
+  describe('updated_at', () => {
+    it('of a back-filled first version is its changed_at; live, it is stamped', async () => {
+      await write([sourceOrder({ id: 'ord_1' })])
+      await write([sourceOrder({ id: 'ord_2' })], 'live')
+      expect((await read('ord_1'))?.updated_at).toBe('2026-03-01T12:05:00.000Z')
+      expect((await read('ord_2'))?.updated_at).toBe(new Date(NOW + 1).toISOString())
+    })
+
+    it('is null until a version comes with a changed_at, and never again', async () => {
+      await write([sourceOrder({ version: 1, changed_at: null })])
+      expect((await read('ord_1'))?.updated_at).toBeNull()
+      await write([sourceOrder({ version: 2, changed_at: null, amount_total: 2 })])
+      expect((await read('ord_1'))?.updated_at).toBeNull()
+      await write([sourceOrder({ version: 3, amount_total: 2 })])
+      const filled = (await read('ord_1'))?.updated_at
+      expect(filled).not.toBeNull()
+      await write([sourceOrder({ version: 4, changed_at: null, amount_total: 4 })])
+      expect((await read('ord_1'))?.updated_at).not.toBeNull()
+      expect((await read('ord_1'))?.updated_at).not.toBe(filled)
+    })
+
+    it('in the future is refused by a back-fill', async () => {
+      const changed_at = new Date(NOW + 60_000).toISOString()
+      expect(await write([sourceOrder({ changed_at })])).toMatchObject({
+        refused: ['/changed_at'],
+      })
+      expect(await read('ord_1')).toBeNull()
+    })
+
+    it('is each account’s own', async () => {
+      const coproducer_account_ids = ['acc_2']
+      const tracking = { src: 'bio' }
+      await write([sourceOrder({ version: 1, coproducer_account_ids })])
+      const before = await read('ord_1', 'acc_2')
+      await write([sourceOrder({ version: 2, coproducer_account_ids, tracking })])
+      // A co-producer is shown no tracking, so for it nothing changed.
+      expect(await read('ord_1', 'acc_2')).toEqual(before)
+      expect((await read('ord_1'))?.updated_at).toBe(new Date(NOW + 1).toISOString())
+    })
+  })
+
+  describe('an account', () => {
+    it('that leaves an order loses it, and one that joins gets it stamped', async () => {
+      await write([sourceOrder({ version: 1, coproducer_account_ids: ['acc_2'] })])
+      await write([sourceOrder({ version: 2, coproducer_account_ids: ['acc_3'] })])
+      expect(await read('ord_1', 'acc_2')).toBeNull()
+      expect(await read('ord_1', 'acc_3')).toMatchObject({
+        role: 'COPRODUCER',
+        updated_at: new Date(NOW + 1).toISOString(),
+      })
+    })
+
+    it('that is both owner and co-producer is the owner', async () => {
+      await write([sourceOrder({ coproducer_account_ids: ['acc_1', 'acc_2', 'acc_2'] })])
+      expect((await read('ord_1'))?.role).toBe('OWNER')
+      expect((await read('ord_1', 'acc_2'))?.role).toBe('COPRODUCER')
+    })
+  })
+
+  describe('a change that may not be', () => {
+    it('of the owner is refused', async () => {
+      await write([sourceOrder({ version: 1 })])
+      const stolen = sourceOrder({ version: 2, owner_account_id: 'acc_2' })
+      expect((await write([stolen])).refused).toEqual(['/owner_account_id'])
+      expect(await read('ord_1', 'acc_2')).toBeNull()
+    })
+
+    it('of the creation is refused', async () => {
+      await write([sourceOrder({ version: 1 })])
+      const moved = sourceOrder({ version: 2, created_at: '2026-03-01T12:00:01Z' })
+      expect((await write([moved])).refused).toEqual(['/created_at'])
+    })
+  })
+
+  describe('a deletion', () => {
+    const deletion = (version: number) => {
+      return { id: 'ord_1', version, owner_account_id: 'acc_1', deleted: true }
+    }
+
+    it('removes the order from every account', async () => {
+      await write([sourceOrder({ version: 1, coproducer_account_ids: ['acc_2'] })])
+      expect(await write([deletion(2)])).toMatchObject({ written: 1 })
+      expect(await read('ord_1')).toBeNull()
+      expect(await read('ord_1', 'acc_2')).toBeNull()
+      expect(await ids()).toEqual([])
+    })
+
+    it('outlives older versions, also when it came first', async () => {
+      await write([deletion(5)])
+      expect(await write([sourceOrder({ version: 4 })])).toMatchObject({ older: 1 })
+      expect(await read('ord_1')).toBeNull()
+    })
+
+    it('yields to a newer version', async () => {
+      await write([sourceOrder({ version: 1 }), deletion(2)])
+      await write([sourceOrder({ version: 3 })])
+      expect((await read('ord_1'))?.updated_at).toBe(new Date(NOW + 2).toISOString())
+    })
+  })
+
+  describe('an order whose payments all failed', () => {
+    const failed = [sourcePayment({ status: 'FAILED' })]
+
+    it('is not there, and comes stamped once it is visible', async () => {
+      await write([sourceOrder({ version: 1, payments: failed })])
+      expect(await read('ord_1')).toBeNull()
+      await write([sourceOrder({ version: 2 })])
+      expect((await read('ord_1'))?.updated_at).toBe(new Date(NOW + 1).toISOString())
+    })
+
+    it('goes away when it was there', async () => {
+      await write([sourceOrder({ version: 1 })])
+      await write([sourceOrder({ version: 2, payments: failed })])
+      expect(await read('ord_1')).toBeNull()
+    })
+  })
+
+  it('keeps what was written before a bulk that failed, and takes the same bulk again', async () => {
+    const clock = () => nowMs
+    const index = store.openIndex(clock)
+    await write([sourceOrder({ id: 'ord_1' })])
+    const dying = index.bulk(async (bulk) => {
+      await bulk.write({
+        views: [],
+        removals: [{ accountId: 'acc_1', orderId: 'ord_1' }],
+        heads: [],
+      })
+      throw new Error('killed')
+    })
+    await expect(dying).rejects.toThrow('killed')
+    expect(await ids()).toEqual(['ord_1'])
+    expect(await write([sourceOrder({ id: 'ord_2' })])).toMatchObject({ written: 1 })
+  })
+})

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { prepareDemo } from '../demo/prepare.ts'
@@ -42,15 +42,14 @@ async function listen(app: FastifyInstance, host: string, port: number, setting:
 }
 
 /** A port that was asked for must be had; the default one may be another instance's. */
-async function listenOperations(operations: FastifyInstance, config: Config, logger: pino.Logger) {
+async function listenOperations(operations: FastifyInstance, config: Config, logger: Logger) {
   const { host, operationsPort } = config
-  if (operationsPort !== undefined) {
-    return listen(operations, host, operationsPort, 'OPERATIONS_PORT')
-  }
   try {
-    await operations.listen({ host, port: DEFAULT_OPERATIONS_PORT })
-  } catch (err) {
-    logger.warn({ err }, `no operations on port ${DEFAULT_OPERATIONS_PORT}; set OPERATIONS_PORT`)
+    await listen(operations, host, operationsPort ?? DEFAULT_OPERATIONS_PORT, 'OPERATIONS_PORT')
+    logger.info(`operations at ${addressOf(operations)}`)
+  } catch (error) {
+    if (operationsPort !== undefined) throw error
+    logger.warn({ err: error }, 'serving without operations')
   }
 }
 

@@ -1,0 +1,95 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCommand } from '../support/command.ts'
+import { temporaryFolder } from '../support/services.ts'
+import { sourceOrder } from '../support/source-order.ts'
+
+let folder: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder, remove } = temporaryFolder())
+})
+afterEach(() => remove())
+
+const load = (input: string | Buffer, ...args: string[]) =>
+  runCommand(['index', 'load', '-', '--json', ...args], { DATA_DIR: folder }, input)
+
+const line = (id: string) => JSON.stringify(sourceOrder({ id }))
+
+describe('index load', () => {
+  it('reads a file, and sums up on stdout', async () => {
+    const file = join(folder, 'orders.ndjson')
+    writeFileSync(file, `${line('ord_1')}\n\n${line('ord_2')}\r\n${line('ord_1')}`)
+    const args = ['index', 'load', file]
+    const { code, stdout, stderr } = await runCommand(args, { DATA_DIR: folder })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(
+      /^read: 3, written: 2, unchanged: 0, older: 1, refused: 0, documents dropped: 0, seconds: [\d.]+\n$/,
+    )
+  })
+
+  it('counts documents that are neither CPF nor CNPJ', async () => {
+    const customer = { name: 'Rita', email: 'rita@exemplo.com.br', document: '123' }
+    const { stdout } = await load(JSON.stringify(sourceOrder({ customer })))
+    expect(JSON.parse(stdout)).toMatchObject({ written: 1, documents_dropped: 1 })
+  })
+
+  it.each<[string, string | Buffer, string]>([
+    ['half a line', '{"id":"ord_2","ver', 'line 2: the line: expected one JSON object'],
+    ['no object', '[]', 'line 2: the line: expected an object, got a list'],
+    [
+      'invalid UTF-8',
+      Buffer.from([0x22, 0xff, 0x22]),
+      'line 2: the line: the line is not valid UTF-8',
+    ],
+    ['a line of 5 MB', `"${'x'.repeat(5_000_000)}"`, 'line 2: the line: the line is longer than'],
+    [
+      'an amount with a fraction',
+      JSON.stringify(sourceOrder({ id: 'ord_2', amount_total: 1.5 })),
+      'line 2: /amount_total: expected an integer from 0 to 2^53 − 1, got 1.5',
+    ],
+    [
+      'an instant without zone',
+      JSON.stringify(sourceOrder({ id: 'ord_2', created_at: '2026-03-01T12:00:00' })),
+      'line 2: /created_at: expected an RFC 3339 date-time with time and zone',
+    ],
+    [
+      'a wrong type in depth',
+      JSON.stringify(sourceOrder({ id: 'ord_2' })).replace('"amount":9900', '"amount":"9900"'),
+      'line 2: /payments/0/amount: expected an integer',
+    ],
+  ])('refuses %s with its number, path and reason, and goes on', async (_name, bad, message) => {
+    const input = Buffer.concat(
+      [line('ord_1'), bad, line('ord_3')]
+        .map((text) => Buffer.from(`${text}\n`))
+        .with(1, Buffer.concat([Buffer.from(bad), Buffer.from('\n')])),
+    )
+    const { code, stdout, stderr } = await load(input)
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({ read: 3, written: 2, refused: 1 })
+    expect(stderr).toContain(message)
+  })
+
+  it('exits 1 naming a file it cannot read', async () => {
+    const args = ['index', 'load', 'nowhere.ndjson']
+    const { code, stderr } = await runCommand(args, { DATA_DIR: folder })
+    expect(code).toBe(1)
+    expect(stderr).toContain('nowhere.ndjson')
+  })
+
+  it('takes an empty input for nothing to do', async () => {
+    const { code, stdout } = await load('')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ read: 0, written: 0 })
+  })
+
+  it('keeps changed_at of a first version, and with --live stamps it', async () => {
+    const changed_at = new Date(Date.now() + 3_600_000).toISOString()
+    const future = JSON.stringify(sourceOrder({ changed_at }))
+    expect((await load(future)).stderr).toContain(
+      '/changed_at: expected an instant that is not in the future',
+    )
+    expect((await load(future, '--live')).code).toBe(0)
+  })
+})

@@ -41,6 +41,3 @@ export interface KeyStore {
   update(keyId: string, instants: KeyInstants): Promise<void>
   setAccountBlocked(accountId: string, blocked: boolean): Promise<void>
 }
-
-/** Account ids, in keys and in source orders. */
-export const accountIdPattern = '^[A-Za-z0-9_-]{1,64}$'

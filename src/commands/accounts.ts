@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { account } from './arguments.ts'
-import type { WithServices } from './program.ts'
+import type { WithServices } from './with-services.ts'
 
 /** `accounts block | unblock`: a blocked account's keys get `403 account_blocked`. */
 export function addAccounts(accounts: Command, withServices: WithServices): void {

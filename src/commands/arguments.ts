@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
-import { accountIdPattern, type Scope, scopes } from '../auth/key-store.ts'
+import { type Scope, scopes } from '../auth/key-store.ts'
+import { accountIdPattern } from '../lib/ids.ts'
 import { parseInstant } from '../lib/instant.ts'
 
 const ACCOUNT_ID = new RegExp(accountIdPattern)

@@ -3,8 +3,8 @@ import { load } from '../indexing/load.ts'
 import { createWriter } from '../indexing/writer.ts'
 import { wallClock } from '../lib/clock.ts'
 import { printJson } from './output.ts'
-import type { WithServices } from './program.ts'
 import { createProgress, openInput } from './progress.ts'
+import type { WithServices } from './with-services.ts'
 
 /** `index init | load`. */
 export function addIndex(index: Command, withServices: WithServices): void {

@@ -4,7 +4,7 @@ import { type IssuedKey, inactiveReason, issueKey, rollKey } from '../auth/keys.
 import { formatInstant } from '../lib/instant.ts'
 import { account, duration, expiry, scopeList } from './arguments.ts'
 import { printJson, printTable } from './output.ts'
-import type { WithServices } from './program.ts'
+import type { WithServices } from './with-services.ts'
 
 interface CreateOptions {
   account: string

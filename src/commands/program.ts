@@ -1,15 +1,10 @@
 import { Command } from 'commander'
 import { parseConfig } from '../config.ts'
-import { openServices, type Services } from '../services.ts'
 import { addAccounts } from './accounts.ts'
 import { addIndex } from './index-orders.ts'
 import { addKeys } from './keys.ts'
 import { serve } from './serve.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** Runs a command on the services of the settings, and closes them whatever happens. */
-export type WithServices = <T>(work: (services: Services) => Promise<T>) => Promise<T>
+import { createWithServices, type Environment } from './with-services.ts'
 
 /** The command line: results on stdout, everything else on stderr; exit 0, 1 (failed) or 2 (usage). */
 export function buildProgram(env: Environment): Command {
@@ -18,14 +13,7 @@ export function buildProgram(env: Environment): Command {
     .showHelpAfterError('(--help tells what there is)')
     .exitOverride()
 
-  const withServices: WithServices = async (work) => {
-    const services = openServices(parseConfig(env))
-    try {
-      return await work(services)
-    } finally {
-      services.close()
-    }
-  }
+  const withServices = createWithServices(env)
 
   program
     .command('serve', { isDefault: true })

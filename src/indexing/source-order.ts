@@ -1,5 +1,5 @@
 import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typebox'
-import { accountIdPattern } from '../auth/key-store.ts'
+import { accountIdPattern } from '../lib/ids.ts'
 import { parseInstant } from '../lib/instant.ts'
 import { orderIdPattern } from '../orders/order.ts'
 import { offerIdPattern } from '../orders/schema/items.ts'

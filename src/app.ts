@@ -21,7 +21,9 @@ export function buildApp(
   services: Services,
   logger: FastifyBaseLogger,
 ): FastifyInstance {
-  const refuse = createRefuse((refusal) => logger.info(refusal, 'refused'))
+  const refuse = createRefuse(({ requestId: request_id, reason }) => {
+    logger.info({ request_id, status: 400, reason }, 'refused')
+  })
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({

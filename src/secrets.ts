@@ -32,7 +32,7 @@ function keptSecrets(dataDir: string): Secrets {
   const file = join(dataDir, FILE)
   try {
     makeOnce(file, dataDir)
-    const { cursor_secrets, key_pepper } = JSON.parse(readFileSync(file, 'utf8'))
+    const { cursor_secrets, key_pepper } = parseJson(readFileSync(file, 'utf8'))
     const kept = { cursorSecrets: cursorSecrets(cursor_secrets), keyPepper: secret(key_pepper) }
     if (!kept.cursorSecrets || !kept.keyPepper) throw new Error('a secret in it is damaged')
     return { cursorSecrets: kept.cursorSecrets, keyPepper: kept.keyPepper }
@@ -42,6 +42,15 @@ function keptSecrets(dataDir: string): Secrets {
       `cannot use the secrets in ${file}: ${reason}. Restore the file, or set CURSOR_SECRETS and KEY_PEPPER; without the old pepper no existing key works`,
       { cause },
     )
+  }
+}
+
+/** The parser's own message quotes the text, and this text is secret. */
+function parseJson(text: string) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('it is not JSON')
   }
 }
 

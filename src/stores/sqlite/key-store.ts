@@ -12,8 +12,8 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
   const byId = db.prepare('SELECT * FROM api_keys WHERE key_id = ?')
   const insert = db.prepare(`
     INSERT INTO api_keys
-      (key_id, digest, account_id, scopes, name, last_four, created_at, expires_at, revoked_at, last_valid_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      (key_id, digest, account_id, scopes, name, last_four, created_at, life_ms, expires_at, revoked_at, last_valid_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const update = db.prepare(`
     UPDATE api_keys SET
       expires_at = coalesce(?, expires_at),
@@ -43,6 +43,7 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
         key.name,
         key.lastFour,
         key.createdAt,
+        key.lifeMs,
         key.expiresAt,
         key.revokedAt,
         key.lastValidAt,
@@ -66,6 +67,7 @@ function keyRecord(row: Row): KeyRecord {
     name: row['name'] as string | null,
     lastFour: row['last_four'] as string,
     createdAt: row['created_at'] as number,
+    lifeMs: row['life_ms'] as number | null,
     expiresAt: row['expires_at'] as number | null,
     revokedAt: row['revoked_at'] as number | null,
     lastValidAt: row['last_valid_at'] as number | null,

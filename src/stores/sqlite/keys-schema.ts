@@ -9,6 +9,7 @@ export const keysMigrations = [
     name TEXT,
     last_four TEXT NOT NULL,
     created_at INTEGER NOT NULL,
+    life_ms INTEGER,
     expires_at INTEGER,
     revoked_at INTEGER,
     last_valid_at INTEGER

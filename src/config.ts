@@ -87,7 +87,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
 
 const PREFIX_HELP = 'expected lower-case letters, digits, "_" and "-", and a letter or digit first'
 const CIDR_HELP =
-  'expected addresses or networks separated by commas, such as 10.0.0.0/8,::1; never "true" or a count'
+  'expected addresses or networks separated by commas, such as 10.0.0.0/8,::1; never "true", a count or everybody (/0)'
 const SECRETS_HELP =
   'expected kid:base64 pairs separated by commas, the first signs; a kid of 1 to 16 letters, digits, "_" or "-", each once; secrets of at least 32 bytes'
 const MIN_SECRET_BYTES = 32
@@ -127,7 +127,14 @@ export function cursorSecrets(value: string): [CursorSecret, ...CursorSecret[]] 
 
 function cidrs(value: string): string[] | undefined {
   const networks = value.split(',').map((part) => part.trim())
-  const valid = networks.every((part) => ipaddr.isValidCIDR(part) || ipaddr.isValid(part))
-  // The library also reads numbers such as "1" as addresses; a hop count is just what must not pass.
-  return valid && networks.every((part) => /[.:]/.test(part)) ? networks : undefined
+  return networks.every(isNetwork) ? networks : undefined
+}
+
+/** An address or a network in full; everybody (/0) is "true" by another name. */
+function isNetwork(part: string): boolean {
+  const [address = '', bits, ...rest] = part.split('/')
+  const { IPv4, IPv6 } = ipaddr
+  if (rest.length > 0 || !(IPv4.isValidFourPartDecimal(address) || IPv6.isValid(address)))
+    return false
+  return bits === undefined || (bits !== '0' && ipaddr.isValidCIDR(part))
 }

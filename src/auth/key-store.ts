@@ -13,6 +13,8 @@ export interface KeyRecord {
   /** The last four characters, to tell keys apart in a list. */
   lastFour: string
   createdAt: number
+  /** How long it was to live when it was made, in milliseconds: what a successor gets too. */
+  lifeMs: number | null
   expiresAt: number | null
   revokedAt: number | null
   /** When the key last authenticated; written at most hourly. */

@@ -31,6 +31,7 @@ export async function issueKey(
     name: grant.name,
     lastFour: key.slice(-4),
     createdAt: nowMs,
+    lifeMs: grant.expiresAt === null ? null : grant.expiresAt - nowMs,
     expiresAt: grant.expiresAt,
     revokedAt: null,
     lastValidAt: null,
@@ -58,7 +59,7 @@ export async function rollKey(
 ): Promise<IssuedKey> {
   const reason = inactiveReason(old, nowMs)
   if (reason) throw new Error(`${old.keyId} is ${reason}: make a new key with "keys create"`)
-  const expiresAt = old.expiresAt === null ? null : nowMs + (old.expiresAt - old.createdAt)
+  const expiresAt = old.lifeMs === null ? null : nowMs + old.lifeMs
   const issued = await issueKey(services, { ...old, expiresAt }, nowMs)
   const endsAt = Math.min(old.expiresAt ?? Infinity, nowMs + overlapMs)
   await services.keys.update(old.keyId, { expiresAt: endsAt })

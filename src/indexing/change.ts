@@ -98,15 +98,17 @@ function firstFault(error: ValueError | undefined): Refusal {
   const inner = error.errors[0]?.First()
   if (inner !== undefined && schema['expected'] === undefined) return firstFault(inner)
   const expected = schema['expected'] ?? kinds[schema['type']] ?? error.message
-  return { path, reason: `expected ${expected}, got ${kindOf(value)}` }
+  const wantsNumber = ['integer', 'number'].includes(schema['type'])
+  const got = wantsNumber && typeof value === 'number' ? value : kindOf(value)
+  return { path, reason: `expected ${expected}, got ${got}` }
 }
 
 const kinds: Record<string, string> = { object: 'an object', array: 'a list' }
 
-/** Names what came without repeating it: it may be a buyer's. */
+/** Names what came without repeating it: a document sent as a number is still a buyer's. */
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  return typeof value === 'string' ? 'another text' : 'an object'
+  if (typeof value === 'string') return 'another text'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

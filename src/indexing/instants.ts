@@ -7,6 +7,20 @@ export function epochMs(checked: string): number {
   return instant.floorMs
 }
 
+/** Which of two checked instants is later, down to their finest digit: above 0 when `one` is. */
+export function compareInstants(one: string, other: string): number {
+  const apart = epochMs(one) - epochMs(other)
+  if (apart !== 0) return apart
+  const [oneFiner, otherFiner] = [finerDigits(one), finerDigits(other)]
+  return oneFiner === otherFiner ? 0 : oneFiner > otherFiner ? 1 : -1
+}
+
+/** The digits behind the milliseconds, which compare as text. */
+function finerDigits(checked: string): string {
+  const [, digits = ''] = /\.\d{3}(\d*)/.exec(checked) ?? []
+  return digits.replace(/0+$/, '')
+}
+
 /** The same instant as the API writes it; absent is null. */
 export function publicInstant(checked: string | null | undefined): string | null {
   return checked == null ? null : formatInstant(epochMs(checked))

@@ -16,8 +16,8 @@ const MAX_AGENT_LENGTH = 1024
 export function projectNavigator(
   source: SourceNavigator | null | undefined,
 ): PublicNavigator | null {
-  const userAgent = source?.user_agent ?? null
-  const referer = source?.referer ?? null
+  const userAgent = source?.user_agent || null
+  const referer = source?.referer || null
   if (userAgent === null && referer === null) return null
   return {
     user_agent: userAgent,

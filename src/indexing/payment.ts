@@ -1,6 +1,6 @@
 import type { Order } from '../orders/order.ts'
 import { cardBrands } from '../orders/statuses.ts'
-import { epochMs, publicInstant } from './instants.ts'
+import { compareInstants, publicInstant } from './instants.ts'
 import type { SourcePayment } from './source-order.ts'
 
 type PublicPayment = Order['payment']
@@ -44,7 +44,7 @@ export function projectPayment(payments: readonly SourcePayment[]): PublicPaymen
 }
 
 function isLater(one: SourcePayment, other: SourcePayment): boolean {
-  const apart = epochMs(one.created_at) - epochMs(other.created_at)
+  const apart = compareInstants(one.created_at, other.created_at)
   return apart === 0 ? one.id > other.id : apart > 0
 }
 

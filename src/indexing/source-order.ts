@@ -137,7 +137,7 @@ export const SourceOrder = Type.Object({
       amount: Type.Integer({
         minimum: Number.MIN_SAFE_INTEGER,
         maximum: 0,
-        expected: 'a negative integer of cents',
+        expected: 'a negative integer of cents, or 0',
       }),
     }),
   ),

@@ -1,0 +1,108 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { demoApiKey, isWellFormedKey, keyDigest, makeApiKey } from '../../../src/auth/api-key.ts'
+
+const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const pepper = Buffer.alloc(32, 7)
+const KEY = demoApiKey(pepper)
+
+/** CRC-32 bit by bit, then six digits: written apart from the code it checks. */
+function checksum(text: string): string {
+  let crc = 0xffffffff
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  let rest = (crc ^ 0xffffffff) >>> 0
+  let digits = ''
+  for (let place = 0; place < 6; place++) {
+    digits = LETTERS.charAt(rest % 62) + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}
+
+const withCharacter = (key: string, at: number, letter: string) =>
+  key.slice(0, at) + letter + key.slice(at + 1)
+
+describe('makeApiKey', () => {
+  it('makes key_live_, 32 base-62 digits and 6 of checksum', () => {
+    expect(makeApiKey()).toMatch(/^key_live_[0-9A-Za-z]{38}$/)
+  })
+
+  it('ends with the CRC-32 of the rest in base 62', () => {
+    const keys = Array.from({ length: 50 }, makeApiKey)
+    expect(keys.map((key) => key.slice(-6))).toEqual(keys.map((key) => checksum(key.slice(0, -6))))
+  })
+
+  it('never makes the same key twice', () => {
+    expect(new Set(Array.from({ length: 1000 }, makeApiKey)).size).toBe(1000)
+  })
+})
+
+describe('isWellFormedKey', () => {
+  it('accepts every key that is made', () => {
+    expect(Array.from({ length: 200 }, makeApiKey).every(isWellFormedKey)).toBe(true)
+  })
+
+  it('refuses a key with any one character altered', () => {
+    for (const key of [KEY, makeApiKey(), makeApiKey()]) {
+      const accepted = [...key].flatMap((own, at) =>
+        [...LETTERS, '_', '-', ' ', '\n', 'é']
+          .filter((letter) => letter !== own)
+          .map((letter) => withCharacter(key, at, letter))
+          .filter(isWellFormedKey),
+      )
+      expect(accepted).toEqual([])
+    }
+  })
+
+  it('refuses a key with two neighbouring characters swapped', () => {
+    const swapped = [...KEY].map(
+      (_, at) => KEY.slice(0, at) + KEY.charAt(at + 1) + KEY.charAt(at) + KEY.slice(at + 2),
+    )
+    expect(swapped.filter((key) => key !== KEY && isWellFormedKey(key))).toEqual([])
+  })
+
+  it.each([
+    ['an empty text', ''],
+    ['the prefix alone', 'key_live_'],
+    ['a key cut short', KEY.slice(0, -1)],
+    ['a key that goes on', `${KEY}0`],
+    ['a line break after the key', `${KEY}\n`],
+    ['a space before the key', ` ${KEY}`],
+    ['the prefix in capitals', KEY.replace('key_live_', 'KEY_LIVE_')],
+    ['the prefix of a test key', KEY.replace('key_live_', 'key_test_')],
+    ['digits without a checksum', `key_live_${'0'.repeat(38)}`],
+  ])('refuses %s', (_name, text) => {
+    expect(isWellFormedKey(text)).toBe(false)
+  })
+})
+
+describe('keyDigest', () => {
+  it('is the HMAC-SHA-256 of the key under the pepper, in hexadecimal', () => {
+    expect(keyDigest(pepper, KEY)).toBe(createHmac('sha256', pepper).update(KEY).digest('hex'))
+  })
+
+  it('differs under another pepper', () => {
+    expect(keyDigest(Buffer.alloc(32, 8), KEY)).not.toBe(keyDigest(pepper, KEY))
+  })
+
+  it('differs for another key', () => {
+    expect(keyDigest(pepper, makeApiKey())).not.toBe(keyDigest(pepper, KEY))
+  })
+})
+
+describe('demoApiKey', () => {
+  it('is the same at every start with the same pepper', () => {
+    expect(demoApiKey(pepper)).toBe('key_live_sT8pM1oVozMouKFyFtGSBoXGoby5Mx8x0jTEH7')
+  })
+
+  it('differs under another pepper', () => {
+    expect(demoApiKey(Buffer.alloc(32, 8))).not.toBe(KEY)
+  })
+
+  it('is well formed', () => {
+    expect(isWellFormedKey(KEY)).toBe(true)
+  })
+})

@@ -1,0 +1,172 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createKeyCache, type KeyCache } from '../../../src/auth/key-cache.ts'
+import type { KeyHolder } from '../../../src/auth/key-store.ts'
+import { ApiError } from '../../../src/errors.ts'
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+
+const holder = (changes: Partial<KeyHolder['key']> = {}, accountBlocked = false): KeyHolder => ({
+  key: {
+    keyId: 'key_1',
+    digest: 'd1',
+    accountId: 'acc_1',
+    scopes: ['orders:read'],
+    name: null,
+    lastFour: 'wxyz',
+    lifeMs: null,
+    createdAt: 0,
+    expiresAt: null,
+    revokedAt: null,
+    lastValidAt: null,
+    ...changes,
+  },
+  accountBlocked,
+})
+
+let nowMs: number
+let stored: Map<string, KeyHolder>
+let isDown: boolean
+let reads: number
+let cache: KeyCache
+
+beforeEach(() => {
+  nowMs = 1_000_000
+  stored = new Map([['d1', holder()]])
+  isDown = false
+  reads = 0
+  const find = async (digest: string) => {
+    reads++
+    if (isDown) throw new Error('the store is down')
+    return stored.get(digest) ?? null
+  }
+  cache = createKeyCache({ find }, () => nowMs)
+})
+
+const unavailable = async (digest: string) => {
+  const error = await cache.find(digest).catch((thrown: unknown) => thrown)
+  return error instanceof ApiError ? error.code : error
+}
+
+describe('a key cache', () => {
+  it('answers with what the store has', async () => {
+    expect(await cache.find('d1')).toEqual(holder())
+  })
+
+  it('answers null for a key that the store does not know', async () => {
+    expect(await cache.find('d2')).toBeNull()
+  })
+
+  it('asks the store once for an entry that is fresh', async () => {
+    await cache.find('d1')
+    nowMs += 5 * SECOND_MS - 1
+    await cache.find('d1')
+    expect(reads).toBe(1)
+  })
+
+  it.each([
+    ['revocation', holder({ revokedAt: 1 })],
+    ['block of the account', holder({}, true)],
+  ])('shows a %s after 5 seconds', async (_name, changed) => {
+    await cache.find('d1')
+    stored.set('d1', changed)
+    nowMs += 5 * SECOND_MS
+    expect(await cache.find('d1')).toEqual(changed)
+  })
+
+  it('counts the age of an entry from before the store was asked', async () => {
+    const slow = createKeyCache(
+      {
+        find: async () => {
+          const answer = holder({ lastValidAt: nowMs })
+          nowMs += 4 * SECOND_MS
+          return answer
+        },
+      },
+      () => nowMs,
+    )
+    const first = await slow.find('d1')
+    nowMs += SECOND_MS
+    expect(await slow.find('d1')).not.toEqual(first)
+  })
+
+  it('does not grow older by being asked', async () => {
+    await cache.find('d1')
+    stored.set('d1', holder({ revokedAt: 1 }))
+    for (let second = 0; second < 5; second++) {
+      nowMs += SECOND_MS
+      await cache.find('d1')
+    }
+    expect(await cache.find('d1')).toEqual(holder({ revokedAt: 1 }))
+  })
+
+  it('finds a new key at once, though it was asked for before', async () => {
+    await cache.find('d2')
+    stored.set('d2', holder({ digest: 'd2' }))
+    expect(await cache.find('d2')).toEqual(holder({ digest: 'd2' }))
+  })
+
+  it('forgets a key that the store no longer has', async () => {
+    await cache.find('d1')
+    stored.clear()
+    nowMs += 5 * SECOND_MS
+    expect(await cache.find('d1')).toBeNull()
+    isDown = true
+    expect(await unavailable('d1')).toBe('service_unavailable')
+  })
+
+  it('goes on serving an entry for 10 minutes while the store is down', async () => {
+    await cache.find('d1')
+    isDown = true
+    nowMs += 10 * MINUTE_MS - 1
+    expect(await cache.find('d1')).toEqual(holder())
+  })
+
+  it('answers service_unavailable once an entry is 10 minutes old and the store is down', async () => {
+    await cache.find('d1')
+    isDown = true
+    nowMs += 10 * MINUTE_MS
+    expect(await unavailable('d1')).toBe('service_unavailable')
+  })
+
+  it('answers service_unavailable for an unknown key while the store is down', async () => {
+    isDown = true
+    expect(await unavailable('d1')).toBe('service_unavailable')
+  })
+
+  it('keeps the cause of an unavailability for the log', async () => {
+    isDown = true
+    await expect(cache.find('d1')).rejects.toHaveProperty('cause.message', 'the store is down')
+  })
+
+  it('asks the store again as soon as it is back', async () => {
+    await cache.find('d1')
+    isDown = true
+    nowMs += MINUTE_MS
+    await cache.find('d1')
+    isDown = false
+    stored.set('d1', holder({ revokedAt: 1 }))
+    expect(await cache.find('d1')).toEqual(holder({ revokedAt: 1 }))
+  })
+
+  it('shows an amended entry without asking the store', async () => {
+    await cache.find('d1')
+    cache.amend('d1', holder({ lastValidAt: 5 }))
+    expect(await cache.find('d1')).toEqual(holder({ lastValidAt: 5 }))
+    expect(reads).toBe(1)
+  })
+
+  it('does not make an entry younger by amending it', async () => {
+    await cache.find('d1')
+    nowMs += 4 * SECOND_MS
+    cache.amend('d1', holder({ lastValidAt: 5 }))
+    stored.set('d1', holder({ revokedAt: 1 }))
+    nowMs += SECOND_MS
+    expect(await cache.find('d1')).toEqual(holder({ revokedAt: 1 }))
+  })
+
+  it('does not make an entry by amending one that is not there', async () => {
+    cache.amend('d1', holder({ lastValidAt: 5 }))
+    expect(await cache.find('d1')).toEqual(holder())
+  })
+})

@@ -1,0 +1,150 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { isWellFormedKey, keyDigest } from '../../../src/auth/api-key.ts'
+import type { KeyInstants, KeyRecord, KeyStore } from '../../../src/auth/key-store.ts'
+import { inactiveReason, issueKey, rollKey } from '../../../src/auth/keys.ts'
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const NOW = Date.parse('2026-03-01T12:00:00Z')
+const keyPepper = Buffer.alloc(32, 3)
+const grant = { accountId: 'acc_1', scopes: ['orders:read'] as const, name: 'ERP', expiresAt: null }
+
+let stored: Map<string, KeyRecord>
+let keys: KeyStore
+
+beforeEach(() => {
+  stored = new Map()
+  keys = {
+    find: async () => null,
+    list: async () => [...stored.values()],
+    byId: async (keyId) => stored.get(keyId) ?? null,
+    insert: async (key) => {
+      stored.set(key.keyId, key)
+    },
+    update: async (keyId: string, instants: KeyInstants) => {
+      const key = stored.get(keyId)
+      if (key) stored.set(keyId, { ...key, ...instants })
+    },
+    setAccountBlocked: async () => {},
+  }
+})
+
+const issue = (changes: { expiresAt?: number | null } = {}, now = NOW, key?: string) =>
+  issueKey({ keys, keyPepper }, { ...grant, ...changes }, now, key)
+const roll = (old: KeyRecord, overlapMs: number, now: number) =>
+  rollKey({ keys, keyPepper }, old, overlapMs, now)
+
+describe('issueKey', () => {
+  it('makes a well-formed key', async () => {
+    const { key } = await issue()
+    expect(isWellFormedKey(key)).toBe(true)
+  })
+
+  it('stores the digest, the last four characters and the grant', async () => {
+    const { key, record } = await issue({ expiresAt: NOW + DAY_MS })
+    expect([...stored.values()]).toEqual([record])
+    expect(record).toEqual({
+      keyId: expect.stringMatching(/^key_[0-9a-f]{32}$/),
+      digest: keyDigest(keyPepper, key),
+      accountId: 'acc_1',
+      scopes: ['orders:read'],
+      name: 'ERP',
+      lastFour: key.slice(-4),
+      createdAt: NOW,
+      lifeMs: DAY_MS,
+      expiresAt: NOW + DAY_MS,
+      revokedAt: null,
+      lastValidAt: null,
+    })
+  })
+
+  it('stores the key itself nowhere', async () => {
+    const { key } = await issue()
+    expect(JSON.stringify([...stored])).not.toContain(key)
+  })
+
+  it('stores the record of a key that is given', async () => {
+    const { key, record } = await issue({}, NOW, 'key_live_given')
+    expect([key, record.digest]).toEqual(['key_live_given', keyDigest(keyPepper, key)])
+  })
+})
+
+describe('inactiveReason', () => {
+  it.each([
+    ['a key without end', {}, undefined],
+    ['a key one millisecond before its expiry', { expiresAt: NOW + 1 }, undefined],
+    ['a key at its expiry', { expiresAt: NOW }, 'expired'],
+    ['a key after its expiry', { expiresAt: NOW - 1 }, 'expired'],
+    ['a revoked key', { revokedAt: NOW - 1 }, 'revoked'],
+    ['a key revoked by a clock that is ahead', { revokedAt: NOW + HOUR_MS }, 'revoked'],
+    ['a key both revoked and expired', { revokedAt: NOW, expiresAt: NOW }, 'revoked'],
+  ])('judges %s', async (_name, instants, reason) => {
+    const { record } = await issue()
+    expect(inactiveReason({ ...record, ...instants }, NOW)).toBe(reason)
+  })
+})
+
+describe('rollKey', () => {
+  it('issues a successor with the same grant and another key', async () => {
+    const old = await issue()
+    const { key, record } = await roll(old.record, DAY_MS, NOW + HOUR_MS)
+    expect(key).not.toBe(old.key)
+    expect(record).toMatchObject({ accountId: 'acc_1', scopes: ['orders:read'], name: 'ERP' })
+    expect(record.createdAt).toBe(NOW + HOUR_MS)
+  })
+
+  it('gives the successor its own id, never used and never revoked', async () => {
+    const old = await issue()
+    const used = { ...old.record, lastValidAt: NOW }
+    const { record } = await roll(used, DAY_MS, NOW)
+    expect(record.keyId).not.toBe(old.record.keyId)
+    expect([record.lastValidAt, record.revokedAt]).toEqual([null, null])
+  })
+
+  it('lets the old key live on for the overlap', async () => {
+    const { record } = await issue()
+    await roll(record, DAY_MS, NOW + HOUR_MS)
+    expect(stored.get(record.keyId)?.expiresAt).toBe(NOW + HOUR_MS + DAY_MS)
+  })
+
+  it('ends the old key at once without an overlap', async () => {
+    const { record } = await issue()
+    await roll(record, 0, NOW + HOUR_MS)
+    const ended = stored.get(record.keyId)
+    expect(ended && inactiveReason(ended, NOW + HOUR_MS)).toBe('expired')
+  })
+
+  it('never lengthens the life of the old key', async () => {
+    const { record } = await issue({ expiresAt: NOW + HOUR_MS })
+    await roll(record, DAY_MS, NOW)
+    expect(stored.get(record.keyId)?.expiresAt).toBe(NOW + HOUR_MS)
+  })
+
+  it('gives the successor as long a life as the old key had', async () => {
+    const { record } = await issue({ expiresAt: NOW + 90 * DAY_MS })
+    const successor = await roll(record, DAY_MS, NOW + 80 * DAY_MS)
+    expect(successor.record.expiresAt).toBe(NOW + 170 * DAY_MS)
+  })
+
+  it('gives the successor of a key without end no end', async () => {
+    const { record } = await issue()
+    expect((await roll(record, DAY_MS, NOW)).record.expiresAt).toBeNull()
+  })
+
+  it('gives the successor of a key that was rolled before no shorter life', async () => {
+    const { record } = await issue()
+    await roll(record, DAY_MS, NOW)
+    const rolled = stored.get(record.keyId) ?? record
+    expect(rolled.expiresAt).toBe(NOW + DAY_MS)
+    expect((await roll(rolled, DAY_MS, NOW + HOUR_MS)).record.expiresAt).toBeNull()
+  })
+
+  it.each([
+    ['revoked', { revokedAt: NOW - 1 }],
+    ['expired', { expiresAt: NOW }],
+  ])('refuses a key that is %s and makes none', async (reason, instants) => {
+    const { record } = await issue()
+    await expect(roll({ ...record, ...instants }, DAY_MS, NOW)).rejects.toThrow(reason)
+    expect(stored.size).toBe(1)
+  })
+})

@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readChange } from '../../../src/indexing/change.ts'
+import { sourceOrders } from '../../support/arbitraries.ts'
+import { sourceOrder, sourcePayment } from '../../support/source-order.ts'
+import { changeOf, orderWith, refusalOf, wholeOrder } from './changes.ts'
+
+const deletion = { id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }
+const payment = sourcePayment()
+const MAX = Number.MAX_SAFE_INTEGER
+
+describe('readChange', () => {
+  it('tells what the writer decides about', () => {
+    expect(changeOf(sourceOrder())).toEqual({
+      orderId: 'ord_1',
+      version: 1,
+      ownerAccountId: 'acc_1',
+      deleted: false,
+      createdKey: Date.parse('2026-03-01T12:00:00Z'),
+      changedAt: Date.parse('2026-03-01T12:05:00Z'),
+      views: [{ accountId: 'acc_1', order: expect.objectContaining({ id: 'ord_1' }) }],
+      documentDropped: false,
+    })
+  })
+
+  it('takes every order that the format allows', () => {
+    fc.assert(
+      fc.property(sourceOrders, (source) => {
+        expect(changeOf(source).orderId).toBe(source.id)
+      }),
+    )
+  })
+
+  it('takes an order with every field', () => {
+    expect(changeOf(wholeOrder).views).toHaveLength(2)
+  })
+
+  it.each([
+    ['absent', undefined],
+    ['null', null],
+  ])('takes a changed_at that is %s as no first fill yet', (_name, value) => {
+    expect(changeOf(orderWith('/changed_at', value)).changedAt).toBeNull()
+  })
+
+  it.each([
+    ['false', false],
+    ['null', null],
+    ['absent', undefined],
+  ])('takes an order whose deleted is %s', (_name, value) => {
+    expect(changeOf(orderWith('/deleted', value)).deleted).toBe(false)
+  })
+
+  it('reads instants in any zone and cuts what is finer than a millisecond', () => {
+    const source = sourceOrder({
+      created_at: '2026-03-01T09:00:00.1239-03:00',
+      changed_at: '2026-03-01T09:00:00.9999999-03:00',
+    })
+    const { createdKey, changedAt } = changeOf(source)
+    expect([createdKey, changedAt]).toEqual([
+      Date.parse('2026-03-01T12:00:00.123Z'),
+      Date.parse('2026-03-01T12:00:00.999Z'),
+    ])
+  })
+
+  it('drops fields that it does not know', () => {
+    const strange = { ...sourceOrder(), ip: '10.0.0.1', internal: { cost: 1 } }
+    expect(changeOf(strange)).toEqual(changeOf(sourceOrder()))
+  })
+
+  it('keeps a tracking key __proto__', () => {
+    const line = JSON.stringify(sourceOrder({ tracking: { a: 'b' } }))
+    const result = readChange(line.replace('"a":"b"', '"__proto__":"x"'))
+    expect(JSON.stringify(result)).toContain('"tracking":{"__proto__":"x"}')
+  })
+
+  it('tells that a document was dropped', () => {
+    const change = changeOf(orderWith('/customer/document', '123'))
+    expect(change.documentDropped).toBe(true)
+  })
+})
+
+describe('an order', () => {
+  it.each([
+    ['/id', `ord_${'x'.repeat(60)}`],
+    ['/id', 'ord_-'],
+    ['/version', MAX],
+    ['/owner_account_id', 'a'.repeat(64)],
+    ['/coproducer_account_ids', []],
+    ['/coproducer_account_ids', ['acc_2', 'acc_2', 'acc_1']],
+    ['/amount_total', 0],
+    ['/amount_total', MAX],
+    ['/items', []],
+    ['/items/0/quantity', 1],
+    ['/payments/0/installments', 1],
+    ['/payments/0/card', { last4: '0000' }],
+    ['/promocode/amount', 0],
+    ['/promocode/amount', -MAX],
+    ['/tracking', Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`k${n}`, '']))],
+    ['/tracking', {}],
+    ['/utm', {}],
+    ['/metadata', {}],
+    ['/metadata/currency_rate', 0.000001],
+    ['/customer/name', ''],
+  ])('may have in %s %j', (pointer, value) => {
+    expect(changeOf(orderWith(pointer, value)).views).not.toEqual([])
+  })
+
+  it('is refused when an item costs more than 2^53 − 1 cents', () => {
+    const [item] = sourceOrder().items
+    const items = [item, { ...item, quantity: 2, unit_price: MAX }]
+    expect(refusalOf({ ...sourceOrder(), items })).toEqual({
+      path: '/items/1',
+      reason: expect.stringContaining('2^53'),
+    })
+  })
+
+  it.each(['amount', 'interest_amount', 'discount_amount', 'fee', 'amount_refunded'])(
+    'is refused when the %s of a split payment adds up to more than 2^53 − 1 cents',
+    (field) => {
+      const part = { ...payment, split_group: 'g1' }
+      const payments = [
+        { ...part, id: 'pay_1', [field]: MAX },
+        { ...part, id: 'pay_2', [field]: 1 },
+      ]
+      expect(refusalOf({ ...sourceOrder(), payments }).path).toBe('/payments')
+    },
+  )
+
+  it('is taken when a total is just 2^53 − 1 cents', () => {
+    const part = { ...payment, split_group: 'g1' }
+    const payments = [
+      { ...part, id: 'pay_1', amount: MAX - 1 },
+      { ...part, id: 'pay_2', amount: 1 },
+    ]
+    expect(changeOf({ ...sourceOrder(), payments }).views[0]?.order.payment.amount).toBe(MAX)
+  })
+})
+
+describe('a deletion', () => {
+  it('needs only its four fields', () => {
+    expect(changeOf(deletion)).toEqual({
+      orderId: 'ord_1',
+      version: 3,
+      ownerAccountId: 'acc_1',
+      deleted: true,
+      createdKey: null,
+      changedAt: null,
+      views: [],
+      documentDropped: false,
+    })
+  })
+
+  it('asks nothing of its other fields', () => {
+    expect(changeOf({ ...deletion, payments: 'gone', customer: null })).toEqual(changeOf(deletion))
+  })
+
+  it.each(['id', 'version', 'owner_account_id'])('is refused without %s', (field) => {
+    expect(refusalOf(orderWith(`/${field}`, undefined, deletion))).toEqual({
+      path: `/${field}`,
+      reason: 'is missing',
+    })
+  })
+
+  it('is refused with a bad id', () => {
+    expect(refusalOf({ ...deletion, id: 'x' }).path).toBe('/id')
+  })
+})

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import type { Refusal } from '../../../src/indexing/change.ts'
+import { load } from '../../../src/indexing/load.ts'
+import { createWriter } from '../../../src/indexing/writer.ts'
+import { sourceOrder } from '../../support/source-order.ts'
+import { createMemoryOrderIndex } from './memory-order-index.ts'
+
+const MIB = 1024 * 1024
+const NOTHING = { read: 0, written: 0, unchanged: 0, older: 0, refused: 0, documents_dropped: 0 }
+const line = (n: number, version = 1) => JSON.stringify(sourceOrder({ id: `ord_${n}`, version }))
+
+async function loaded(...chunks: (string | Buffer)[]) {
+  const index = createMemoryOrderIndex()
+  const refusals: [number, Refusal][] = []
+  const bulkSizes: number[] = []
+  let read = 0
+  async function* input() {
+    for (const chunk of chunks) yield Buffer.from(chunk)
+  }
+  const summary = await load(input(), {
+    writer: createWriter(index, () => Date.parse('2026-04-01T00:00:00Z')),
+    mode: 'back-fill',
+    onRefused: (number, refusal) => refusals.push([number, refusal]),
+    onProgress: (progress) => {
+      bulkSizes.push(progress.read - read)
+      read = progress.read
+    },
+  })
+  return { index, summary, refusals, bulkSizes }
+}
+
+describe('load', () => {
+  it('of nothing writes nothing', async () => {
+    const { summary, bulkSizes } = await loaded()
+    expect([summary, bulkSizes]).toEqual([NOTHING, []])
+  })
+
+  it('writes one order a line', async () => {
+    const { summary, index } = await loaded(`${line(1)}\n${line(2)}\n`)
+    expect(summary).toEqual({ ...NOTHING, read: 2, written: 2 })
+    expect(index.keys()).toEqual(['acc_1:ord_1', 'acc_1:ord_2'])
+  })
+
+  it.each([
+    ['lines that end in CRLF', `${line(1)}\r\n${line(2)}\r\n`],
+    ['a last line without a line break', `${line(1)}\n${line(2)}`],
+    ['a byte order mark', `\uFEFF${line(1)}\n${line(2)}\n`],
+    ['spaces around a line', `  ${line(1)}\t\n ${line(2)} \n`],
+    ['blank lines', `\n\r\n${line(1)}\n   \n\n${line(2)}\n\n`],
+  ])('reads %s', async (_name, text) => {
+    expect((await loaded(text)).summary).toEqual({ ...NOTHING, read: 2, written: 2 })
+  })
+
+  it('tells a refused line by its number, blank lines counted, and goes on', async () => {
+    const { summary, refusals } = await loaded(`${line(1)}\n\n{"id":1\n${line(2)}\n`)
+    expect(refusals).toEqual([[3, { path: '', reason: expect.stringContaining('not JSON') }]])
+    expect(summary).toEqual({ ...NOTHING, read: 3, written: 2, refused: 1 })
+  })
+
+  it('tells several refused lines in their order', async () => {
+    const { refusals } = await loaded(`[]\n${line(1)}\nnull\n5\n`)
+    expect(refusals.map(([number]) => number)).toEqual([1, 3, 4])
+  })
+
+  it('refuses a line that is not UTF-8', async () => {
+    const latin1 = Buffer.from(line(1).replace('Rita', 'R\u00edta'), 'latin1')
+    const { refusals } = await loaded(latin1, `\n${line(2)}\n`)
+    expect(refusals).toEqual([[1, { path: '', reason: 'the line is not valid UTF-8' }]])
+  })
+
+  it('refuses a line of more than 4 MiB and goes on', async () => {
+    const long = Buffer.alloc(4 * MIB + 1, 'x')
+    const { summary, refusals } = await loaded(long, `\n${line(1)}\n`)
+    expect(refusals).toEqual([
+      [1, { path: '', reason: `the line is longer than ${4 * MIB} bytes` }],
+    ])
+    expect(summary).toEqual({ ...NOTHING, read: 2, written: 1, refused: 1 })
+  })
+
+  it('takes a line of just 4 MiB', async () => {
+    const name = 'x'.repeat(4 * MIB - JSON.stringify(withName('')).length)
+    const { summary } = await loaded(JSON.stringify(withName(name)), '\n')
+    expect(summary).toEqual({ ...NOTHING, read: 1, written: 1 })
+  })
+
+  it('counts versions that are not newer, and what changed nothing', async () => {
+    const { summary } = await loaded(`${line(1, 2)}\n${line(1, 2)}\n${line(1, 1)}\n${line(1, 3)}\n`)
+    expect(summary).toEqual({ ...NOTHING, read: 4, written: 1, older: 2, unchanged: 1 })
+  })
+
+  it('writes the last of several versions of an order', async () => {
+    const versions = [1, 2, 3].map((version) =>
+      JSON.stringify(sourceOrder({ version, amount_total: version })),
+    )
+    const { summary, index } = await loaded(versions.join('\n'))
+    expect(summary.written).toBe(3)
+    expect(index.order('acc_1', 'ord_1')?.amount_total).toBe(3)
+  })
+
+  it('counts documents that were dropped', async () => {
+    const customer = { name: 'Rita', email: 'r@exemplo.com.br', document: '123' }
+    const { summary } = await loaded(`${JSON.stringify(sourceOrder({ customer }))}\n${line(2)}\n`)
+    expect(summary).toEqual({ ...NOTHING, read: 2, written: 2, documents_dropped: 1 })
+  })
+
+  it('writes at most 500 lines in a bulk', async () => {
+    const text = Array.from({ length: 1001 }, (_, n) => line(n)).join('\n')
+    expect((await loaded(text)).bulkSizes).toEqual([500, 500, 1])
+  })
+
+  it('closes a bulk that has reached 4 MiB', async () => {
+    const lines = Array.from({ length: 5 }, (_, n) =>
+      JSON.stringify({ ...withName('x'.repeat(1.5 * MIB)), id: `ord_${n}` }),
+    )
+    expect((await loaded(lines.join('\n'))).bulkSizes).toEqual([3, 2])
+  })
+})
+
+function withName(name: string) {
+  return sourceOrder({ customer: { name, email: 'rita@exemplo.com.br' } })
+}

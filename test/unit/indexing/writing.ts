@@ -1,0 +1,47 @@
+import type { Refusal } from '../../../src/indexing/change.ts'
+import type { Verdict, WriteMode } from '../../../src/indexing/decide.ts'
+import type { SourceOrder } from '../../../src/indexing/source-order.ts'
+import { createWriter } from '../../../src/indexing/writer.ts'
+import { sourceOrder, sourcePayment } from '../../support/source-order.ts'
+import { changeOf } from './changes.ts'
+import { createMemoryOrderIndex } from './memory-order-index.ts'
+
+/** What the writer's clock shows: after every `changed_at` of these tests, before every stamp. */
+export const NOW = Date.parse('2026-04-01T00:00:00Z')
+
+export type Version = Omit<Partial<SourceOrder>, 'deleted'> & { deleted?: true }
+
+const source = (version: number, { deleted, ...given }: Version) => {
+  if (deleted === undefined) return sourceOrder({ version, ...given })
+  return { id: 'ord_1', version, owner_account_id: given.owner_account_id ?? 'acc_1', deleted }
+}
+
+/** A writer over an index in memory, and shorthands for the order `ord_1` of `acc_1`. */
+export function startWriter() {
+  const index = createMemoryOrderIndex()
+  const writer = createWriter(index, () => NOW)
+
+  async function put(version: number, given: Version, mode: WriteMode): Promise<Verdict> {
+    const [verdict] = await writer.write([changeOf(source(version, given))], mode)
+    if (verdict === undefined) throw new Error('no verdict')
+    return verdict
+  }
+
+  return {
+    index,
+    writer,
+    /** Writes one version of the order as an event of the platform. */
+    live: (version: number, given: Version = {}) => put(version, given, 'live'),
+    /** Writes one version of the order as history. */
+    backFill: (version: number, given: Version = {}) => put(version, given, 'back-fill'),
+    order: (accountId = 'acc_1') => index.order(accountId, 'ord_1'),
+    updatedAt: (accountId = 'acc_1') => index.order(accountId, 'ord_1')?.updated_at,
+  }
+}
+
+/** The path of a refusal; any other verdict as it is. */
+export const pathOf = (verdict: Verdict): string =>
+  typeof verdict === 'object' ? (verdict satisfies Refusal).path : verdict
+
+/** An order that the platform does not show: its only payment never reached a bank. */
+export const INVISIBLE: Version = { payments: [sourcePayment({ status: 'FAILED' })] }

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest'
+import { newKeyId, newRequestId } from '../../../src/lib/ids.ts'
+
+describe.each([
+  ['newRequestId', newRequestId, /^req_[0-9a-f]{32}$/],
+  ['newKeyId', newKeyId, /^key_[0-9a-f]{32}$/],
+])('%s', (_name, newId, form) => {
+  it('has its prefix and 32 hexadecimal digits', () => {
+    expect(newId()).toMatch(form)
+  })
+
+  it('never gives the same one twice', () => {
+    expect(new Set(Array.from({ length: 1000 }, newId)).size).toBe(1000)
+  })
+})

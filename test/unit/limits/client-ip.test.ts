@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { countedAddress } from '../../../src/limits/client-ip.ts'
+
+describe('countedAddress', () => {
+  it.each(['1.2.3.4', '127.0.0.1', '255.255.255.255', '0.0.0.0'])(
+    'counts the IPv4 address %s by itself',
+    (ip) => {
+      expect(countedAddress(ip)).toBe(ip)
+    },
+  )
+
+  it.each(['::ffff:1.2.3.4', '::FFFF:1.2.3.4', '::ffff:102:304', '0:0:0:0:0:ffff:1.2.3.4'])(
+    'counts %s, mapped into IPv6, as 1.2.3.4',
+    (ip) => {
+      expect(countedAddress(ip)).toBe('1.2.3.4')
+    },
+  )
+
+  it.each([
+    ['2001:db8:1:2::1', '2001:db8:1:2::2'],
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff'],
+    ['2001:db8:1:2::1', '2001:0DB8:0001:0002:0:0:0:1'],
+    ['::1', '::2'],
+    ['fe80::1', 'fe80::1%eth0'],
+  ])('counts %s and %s together', (one, other) => {
+    expect(countedAddress(one)).toBe(countedAddress(other))
+  })
+
+  it.each([
+    ['2001:db8:1:2::1', '2001:db8:1:3::1'],
+    ['2001:db8:1:2::1', '2001:db9:1:2::1'],
+    ['1.2.3.4', '1.2.3.5'],
+    ['::1', '0.0.0.1'],
+  ])('counts %s and %s apart', (one, other) => {
+    expect(countedAddress(one)).not.toBe(countedAddress(other))
+  })
+
+  it.each(['', 'localhost', 'unknown', '1.2.3.4:8080', '[::1]', '1.2.3.256', '😀'])(
+    'counts what is no address by itself: %j',
+    (text) => {
+      expect(countedAddress(text)).toBe(text)
+    },
+  )
+
+  it('keeps no more than 64 characters of what is no address', () => {
+    expect(countedAddress('x'.repeat(10_000))).toBe('x'.repeat(64))
+  })
+})

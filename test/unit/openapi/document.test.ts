@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { describe, expect, it } from 'vitest'
+import { errorCatalogue } from '../../../src/errors.ts'
+import { projectOrder } from '../../../src/indexing/project.ts'
+import { openApiDocument } from '../../../src/openapi/document.ts'
+import { listParamNames } from '../../../src/orders/list-params.ts'
+import { sourceOrder } from '../../support/source-order.ts'
+
+interface Schema {
+  description?: string
+  examples?: unknown[]
+  type?: string | string[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+  enum?: unknown[]
+  const?: unknown
+  $ref?: string
+}
+
+const document = JSON.parse(JSON.stringify(openApiDocument()))
+const schemas: Record<string, Schema> = document.components.schemas
+const operations = [document.paths['/v1/orders'].get, document.paths['/v1/orders/{id}'].get]
+
+const nameIn = ($ref = '') => $ref.replace('#/components/schemas/', '')
+const isReference = (schema: Schema) =>
+  [schema, schema.items, ...(schema.anyOf ?? [])].some((one) => one?.$ref !== undefined)
+
+/** Every property of the named schemas, with its path. */
+const properties = Object.entries(schemas).flatMap(([name, { properties: own = {} }]) =>
+  Object.entries(own).map(([key, schema]) => ({ path: `${name}.${key}`, schema })),
+)
+const orderParts = properties.filter(({ path }) => !/^(Error|OrderList)\./.test(path))
+
+const ajv = new Ajv2020({ strict: false })
+addFormats.default(ajv)
+ajv.addSchema(document, 'openapi')
+
+describe('the description of the API', () => {
+  it('is the committed openapi/openapi.json; npm run openapi writes it', () => {
+    const file = new URL('../../../openapi/openapi.json', import.meta.url)
+    expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(openApiDocument(), null, 2)}\n`)
+  })
+
+  it('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(structuredClone(document))
+    expect(result).toEqual({ valid: true })
+  })
+
+  it('has just the two routes, both with the key', () => {
+    expect(Object.keys(document.paths)).toEqual(['/v1/orders', '/v1/orders/{id}'])
+    expect(document.security).toEqual([{ apiKey: [] }])
+    expect(document.components.securitySchemes.apiKey).toMatchObject({
+      type: 'http',
+      scheme: 'bearer',
+    })
+  })
+
+  it('refers only to what is there', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)]
+    const missing = references.map(([, $ref]) => nameIn($ref)).filter((name) => !(name in schemas))
+    expect(missing).toEqual([])
+  })
+})
+
+describe('the operations', () => {
+  it('have the parameters of the contract', () => {
+    const [list, get] = operations
+    const namesOf = ({ parameters }: { parameters: { name: string }[] }) =>
+      parameters.map(({ name }) => name)
+    expect([namesOf(list), namesOf(get)]).toEqual([[...listParamNames], ['id']])
+  })
+
+  it('have the answers of the contract', () => {
+    expect(operations.map(({ responses }) => Object.keys(responses))).toEqual([
+      ['200', '400', '401', '403', '429', '500', '503'],
+      ['200', '401', '403', '404', '429', '500', '503'],
+    ])
+  })
+
+  it('show every error code with an example', () => {
+    const codes = operations.flatMap(({ responses }) =>
+      Object.values<{ content: { 'application/json': { examples?: object } } }>(responses).flatMap(
+        ({ content }) => Object.keys(content['application/json'].examples ?? {}),
+      ),
+    )
+    expect(new Set(codes)).toEqual(new Set(Object.keys(errorCatalogue)))
+  })
+
+  it('have a Request-Id on every answer', () => {
+    const headers = operations.flatMap(({ responses }) =>
+      Object.values<{ headers: object }>(responses).map((response) =>
+        Object.keys(response.headers),
+      ),
+    )
+    expect(headers.every((names) => names.includes('Request-Id'))).toBe(true)
+  })
+
+  it.each(['429', '503'])('have a Retry-After on %s', (status) => {
+    for (const { responses } of operations) {
+      expect(responses[status].headers).toHaveProperty('Retry-After')
+    }
+  })
+
+  it('promise no RateLimit headers on 401', () => {
+    for (const { responses } of operations) {
+      expect(responses[401].headers).not.toHaveProperty('RateLimit-Limit')
+    }
+  })
+
+  it('have examples of errors that have the form of an error', () => {
+    const validate = ajv.getSchema('openapi#/components/schemas/Error')
+    const examples = [...JSON.stringify(operations).matchAll(/"value":(\{"error":\{.*?\}\})/g)]
+    expect(examples.length).toBeGreaterThan(10)
+    expect(examples.filter(([, value = '']) => !validate?.(JSON.parse(value)))).toEqual([])
+  })
+})
+
+describe('the schemas', () => {
+  it('name the order and its parts, the list and the error', () => {
+    expect(Object.keys(schemas).sort((one, other) => (one < other ? -1 : 1))).toEqual([
+      ...['Card', 'Customer', 'Error', 'Item', 'Metadata', 'Navigator', 'Offer', 'Order'],
+      ...['OrderList', 'Payment', 'Promocode', 'ShippingAddress', 'Tracking', 'Utm'],
+    ])
+  })
+
+  it.each(orderParts.filter(({ schema }) => !isReference(schema)))(
+    'describe $path, with an example',
+    ({ schema }) => {
+      expect(schema.description).toMatch(/\S/)
+      expect(schema.examples ?? [schema.const]).not.toContain(undefined)
+    },
+  )
+
+  it.each(orderParts.filter(({ schema }) => isReference(schema)))(
+    'describe what $path refers to',
+    ({ schema }) => {
+      const inner = [schema, schema.items, ...(schema.anyOf ?? [])].find((one) => one?.$ref)
+      expect(schemas[nameIn(inner?.$ref)]?.description).toMatch(/\S/)
+    },
+  )
+
+  it.each(orderParts.filter(({ schema }) => schema.examples))(
+    'have for $path examples that are valid',
+    ({ schema }) => {
+      const validate = ajv.compile(schema)
+      expect(schema.examples?.filter((example) => !validate(example))).toEqual([])
+    },
+  )
+
+  it('require every key of the order and its parts, but for metadata and tracking', () => {
+    const open = Object.entries(schemas)
+      .filter(([, { properties: own = {}, required = [] }]) => {
+        return Object.keys(own).some((key) => !required.includes(key))
+      })
+      .map(([name]) => name)
+    expect(open).toEqual(['Metadata'])
+  })
+
+  it('forbid no key that may be added later', () => {
+    expect(JSON.stringify(schemas)).not.toContain('"additionalProperties":false')
+  })
+
+  it('have the codes and types of the catalogue', () => {
+    const { code, type } = document.components.schemas.Error.properties.error.properties
+    const types = Object.values(errorCatalogue).map((spec) => spec.type)
+    expect(code.enum).toEqual(Object.keys(errorCatalogue))
+    expect(new Set(type.enum)).toEqual(new Set(types))
+  })
+
+  it('fit what the projection makes', () => {
+    const validate = ajv.getSchema('openapi#/components/schemas/Order')
+    const [view] = projectOrder(sourceOrder()).views
+    expect(validate?.(view?.order)).toBe(true)
+  })
+})

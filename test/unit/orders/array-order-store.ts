@@ -1,0 +1,118 @@
+import {
+  NULL_UPDATED_KEY,
+  type OrderStore,
+  type Position,
+  type RenderedOrder,
+  type SliceQuery,
+} from '../../../src/orders/order-store.ts'
+import { type Page, type PagerState, readPage } from '../../../src/orders/paging.ts'
+import { listing } from './cursors.ts'
+
+interface Row {
+  id: string
+  created: number
+  updated: number | null
+  written: number
+}
+
+/** An order store over an array whose writes are visible at once, in the order of their stamps. */
+export interface ArrayOrderStore extends OrderStore {
+  /** Writes orders in one bulk; those of `undated` have no `updated_at`. */
+  write(...ids: string[]): void
+  writeUndated(...ids: string[]): void
+  remove(id: string): void
+  /** Called by the next mark, before and after it is taken. */
+  beforeMark: () => void
+  afterMark: () => void
+  searches: number
+  marks: number
+}
+
+const isAfter = (one: Position, other: Position) =>
+  one.key === other.key ? one.id > other.id : one.key > other.key
+
+export function createArrayOrderStore(): ArrayOrderStore {
+  const rows = new Map<string, Row>()
+  let stamp = 1000
+
+  function write(ids: string[], isDated: boolean) {
+    stamp++
+    for (const id of ids) {
+      const created = rows.get(id)?.created ?? stamp
+      rows.set(id, { id, created, updated: isDated ? stamp : null, written: stamp })
+    }
+  }
+
+  function rendered({ id, created, updated, written }: Row, sort: SliceQuery['sort']) {
+    const key = sort === 'created_at_desc' ? created : (updated ?? NULL_UPDATED_KEY)
+    return { key, id, json: Buffer.from(`${id}@${written}`) }
+  }
+
+  const store: ArrayOrderStore = {
+    beforeMark: () => {},
+    afterMark: () => {},
+    searches: 0,
+    marks: 0,
+    write: (...ids) => write(ids, true),
+    writeUndated: (...ids) => write(ids, false),
+    remove: (id) => rows.delete(id),
+
+    async slice({ sort, after, nullsWrittenAfter, size }) {
+      store.searches++
+      const isDescending = sort === 'created_at_desc'
+      return [...rows.values()]
+        .filter(({ id, updated, written }) => {
+          const isOld = nullsWrittenAfter && !isAfter({ key: written, id }, nullsWrittenAfter)
+          return updated !== null || !isOld
+        })
+        .map((row) => rendered(row, sort))
+        .filter((row) => !after || (isDescending ? isAfter(after, row) : isAfter(row, after)))
+        .sort((one, other) => (isAfter(one, other) === isDescending ? -1 : 1))
+        .slice(0, size)
+    },
+
+    async latestWrite() {
+      store.marks++
+      store.beforeMark()
+      const marks = [...rows.values()].map(({ id, written }) => ({ key: written, id }))
+      const mark = marks.sort((one, other) => (isAfter(one, other) ? -1 : 1))[0] ?? null
+      store.afterMark()
+      return mark
+    },
+
+    async get() {
+      return null
+    },
+  }
+  return store
+}
+
+type Sort = SliceQuery['sort']
+const idsOf = (rows: readonly RenderedOrder[]) => rows.map(({ id }) => id)
+
+/** A listing with a page size, read page by page, so that a test can write in between. */
+export function startListing(store: OrderStore, limit: number, sort: Sort = 'updated_at_asc') {
+  let state: PagerState | null = null
+  let hasMore = true
+
+  async function nextPage(size = limit): Promise<string[]> {
+    const page: Page = await readPage(store, listing({ sort }), state, size)
+    state = page.next
+    hasMore = page.next !== null
+    return idsOf(page.rows)
+  }
+
+  return {
+    nextPage,
+    hasMore: () => hasMore,
+    /** All pages that are left. */
+    async rest(): Promise<string[][]> {
+      const pages: string[][] = []
+      while (hasMore) {
+        if (pages.length > 100) throw new Error('the listing does not end')
+        pages.push(await nextPage())
+      }
+      return pages
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeState, encodeState } from '../../../src/orders/cursor-state.ts'
+import { NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
+import type { PagerState } from '../../../src/orders/paging.ts'
+import { pagerStates } from '../../support/arbitraries.ts'
+
+const NOWHERE: PagerState = { after: null, dated: null, mark: null, nextMark: null }
+const LONGEST_ID = 'x'.repeat(64)
+
+describe('the bytes of a pager state', () => {
+  it('give the state back', () => {
+    fc.assert(
+      fc.property(pagerStates, (state) => {
+        expect(decodeState(encodeState(state))).toEqual(state)
+      }),
+    )
+  })
+
+  it('differ for different states', () => {
+    fc.assert(
+      fc.property(pagerStates, pagerStates, (one, other) => {
+        const isSame = JSON.stringify(one) === JSON.stringify(other)
+        expect(encodeState(one).equals(encodeState(other))).toBe(isSame)
+      }),
+    )
+  })
+
+  it.each(['after', 'dated', 'mark', 'nextMark'] as const)('tell %s from the others', (field) => {
+    const state = { ...NOWHERE, [field]: { key: 7, id: 'ord_1' } }
+    expect(decodeState(encodeState(state))).toEqual(state)
+  })
+
+  it.each([
+    ['the key of an order without updated_at', NULL_UPDATED_KEY],
+    ['a key before 1970', -1],
+    ['the first instant there is', Date.parse('0000-01-01T00:00:00Z')],
+    ['a key that needs more than 32 bits', 2 ** 32 + 1],
+    ['zero', 0],
+  ])('keep %s', (_name, key) => {
+    const state = { ...NOWHERE, after: { key, id: 'ord_1' } }
+    expect(decodeState(encodeState(state))).toEqual(state)
+  })
+
+  it('keep an empty id', () => {
+    const state = { ...NOWHERE, nextMark: { key: 0, id: '' } }
+    expect(decodeState(encodeState(state))).toEqual(state)
+  })
+
+  it('are one byte where there is no position', () => {
+    expect(encodeState(NOWHERE)).toHaveLength(1)
+  })
+
+  it('are at most 293', () => {
+    const position = { key: NULL_UPDATED_KEY, id: LONGEST_ID }
+    const state = { after: position, dated: position, mark: position, nextMark: position }
+    expect(encodeState(state)).toHaveLength(1 + 4 * 73)
+  })
+})

@@ -1,0 +1,150 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createCursorCodec } from '../../../src/orders/cursor.ts'
+import type { OrderFilters } from '../../../src/orders/order-store.ts'
+import type { Listing } from '../../../src/orders/paging.ts'
+import { accountIds, listings, pagerStates } from '../../support/arbitraries.ts'
+import { codec, isRefused, listing, secretOf, states } from './cursors.ts'
+
+const filters = (changes: Partial<OrderFilters> = {}): OrderFilters => ({
+  statuses: ['PAID', 'REFUNDED'],
+  paymentMethods: ['PIX', 'MULTIPLE'],
+  created: { gte: 1000, lt: 2000 },
+  updated: { gte: 3000, lt: 4000 },
+  ...changes,
+})
+const filtered = (changes: Partial<OrderFilters> = {}) => listing({ filters: filters(changes) })
+
+describe('a cursor', () => {
+  it('gives back the place it was sealed for', () => {
+    fc.assert(
+      fc.property(listings, pagerStates, (of, state) => {
+        expect(codec.open(of, codec.seal(of, state))).toEqual(state)
+      }),
+    )
+  })
+
+  it('is the same text for the same place', () => {
+    expect(codec.seal(listing(), states.full)).toBe(codec.seal(listing(), states.full))
+  })
+
+  it('needs no escape in a URL', () => {
+    fc.assert(
+      fc.property(listings, pagerStates, (of, state) => {
+        expect(codec.seal(of, state)).toMatch(/^[A-Za-z0-9_-]+$/)
+      }),
+    )
+  })
+
+  it('never has more than 512 characters', () => {
+    const longest = { key: 8_640_000_000_000_000, id: `ord_${'x'.repeat(60)}` }
+    const state = { after: longest, dated: longest, mark: longest, nextMark: longest }
+    const opener = createCursorCodec([secretOf('k'.repeat(16))])
+    const of = { ...filtered(), accountId: 'a'.repeat(64) }
+    const cursor = opener.seal(of, state)
+    expect(cursor.length).toBeLessThanOrEqual(512)
+    expect(opener.open(of, cursor)).toEqual(state)
+  })
+})
+
+describe('a cursor is refused', () => {
+  it('for any other account', () => {
+    fc.assert(
+      fc.property(listings, accountIds, pagerStates, (of, accountId, state) => {
+        fc.pre(of.accountId !== accountId)
+        expect(isRefused(codec, codec.seal(of, state), { ...of, accountId })).toBe(true)
+      }),
+    )
+  })
+
+  it('for an account whose id begins with the one it was sealed for', () => {
+    const cursor = codec.seal(listing({ accountId: 'acc_1' }), states.dated)
+    expect(isRefused(codec, cursor, listing({ accountId: 'acc_12' }))).toBe(true)
+  })
+
+  it.each([
+    ['created_at_desc', 'updated_at_asc'],
+    ['updated_at_asc', 'created_at_desc'],
+  ] as const)('when sealed for %s and sent with %s', (sealedFor, sentWith) => {
+    const cursor = codec.seal(listing({ sort: sealedFor }), states.dated)
+    expect(isRefused(codec, cursor, listing({ sort: sentWith }))).toBe(true)
+  })
+
+  const others: [string, Listing][] = [
+    ['without filters', listing()],
+    ['with one status less', filtered({ statuses: ['PAID'] })],
+    ['with one status more', filtered({ statuses: ['PAID', 'REFUNDED', 'TRIAL'] })],
+    ['with another status', filtered({ statuses: ['PAID', 'DISPUTED'] })],
+    ['without the status', filtered({ statuses: [] })],
+    ['with one payment method less', filtered({ paymentMethods: ['PIX'] })],
+    ['with another payment method', filtered({ paymentMethods: ['PIX', 'BOLETO'] })],
+    ['without created_gte', filtered({ created: { lt: 2000 } })],
+    ['without created_lt', filtered({ created: { gte: 1000 } })],
+    ['with created_gte a millisecond later', filtered({ created: { gte: 1001, lt: 2000 } })],
+    ['with created_lt a millisecond later', filtered({ created: { gte: 1000, lt: 2001 } })],
+    ['with the bounds of created swapped', filtered({ created: { gte: 2000, lt: 1000 } })],
+    ['without updated_gte', filtered({ updated: { lt: 4000 } })],
+    ['without updated_lt', filtered({ updated: { gte: 3000 } })],
+    ['with updated_gte a millisecond earlier', filtered({ updated: { gte: 2999, lt: 4000 } })],
+    ['with updated_lt a millisecond earlier', filtered({ updated: { gte: 3000, lt: 3999 } })],
+    [
+      'with the ranges exchanged',
+      filtered({ created: { gte: 3000, lt: 4000 }, updated: { gte: 1000, lt: 2000 } }),
+    ],
+  ]
+
+  it.each(others)('%s', (_name, other) => {
+    expect(isRefused(codec, codec.seal(filtered(), states.full), other)).toBe(true)
+    expect(isRefused(codec, codec.seal(other, states.full), filtered())).toBe(true)
+  })
+
+  it('with any other filters', () => {
+    fc.assert(
+      fc.property(listings, listings, (of, other) => {
+        fc.pre(JSON.stringify(of.filters) !== JSON.stringify(other.filters))
+        const sent = { ...of, filters: other.filters }
+        expect(isRefused(codec, codec.seal(of, states.dated), sent)).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('equal filters written differently', () => {
+  it.each<[string, Partial<OrderFilters>]>([
+    ['statuses in another order', { statuses: ['REFUNDED', 'PAID'] }],
+    ['a status twice', { statuses: ['PAID', 'REFUNDED', 'PAID'] }],
+    ['payment methods in another order', { paymentMethods: ['MULTIPLE', 'PIX'] }],
+    ['a payment method twice', { paymentMethods: ['PIX', 'PIX', 'MULTIPLE'] }],
+    ['bounds given in another order', { created: { lt: 2000, gte: 1000 } }],
+  ])('open the same cursor: %s', (_name, written) => {
+    const cursor = codec.seal(filtered(), states.full)
+    expect(codec.open(filtered(written), cursor)).toEqual(states.full)
+  })
+})
+
+describe('the rotation of secrets', () => {
+  const cursorOf = (kid: string) => createCursorCodec([secretOf(kid)]).seal(listing(), states.full)
+  const rotated = createCursorCodec([secretOf('new'), secretOf('old'), secretOf('older')])
+
+  it('signs with the first', () => {
+    expect(rotated.seal(listing(), states.full)).toBe(cursorOf('new'))
+  })
+
+  it.each(['new', 'old', 'older'])('verifies with each: %s', (kid) => {
+    expect(rotated.open(listing(), cursorOf(kid))).toEqual(states.full)
+  })
+
+  it('refuses a cursor of a secret that was taken out', () => {
+    expect(isRefused(rotated, cursorOf('gone'))).toBe(true)
+  })
+
+  it('refuses a cursor whose secret was replaced under the same kid', () => {
+    const replaced = createCursorCodec([{ kid: 'k1', secret: Buffer.alloc(32, 9) }])
+    expect(isRefused(replaced, codec.seal(listing(), states.full))).toBe(true)
+  })
+
+  it('refuses a cursor signed by one secret under the kid of another', () => {
+    const mixed = createCursorCodec([{ kid: 'new', secret: secretOf('old').secret }])
+    expect(isRefused(rotated, mixed.seal(listing(), states.full))).toBe(true)
+  })
+})

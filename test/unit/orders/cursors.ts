@@ -1,0 +1,45 @@
+import { ApiError } from '../../../src/errors.ts'
+import {
+  type CursorCodec,
+  type CursorSecret,
+  createCursorCodec,
+} from '../../../src/orders/cursor.ts'
+import type { Listing, PagerState } from '../../../src/orders/paging.ts'
+
+export const secretOf = (kid: string): CursorSecret => ({
+  kid,
+  secret: Buffer.from(`${kid}: thirty-two bytes and some more`),
+})
+
+export const codec: CursorCodec = createCursorCodec([secretOf('k1')])
+
+export const listing = (changes: Partial<Listing> = {}): Listing => ({
+  accountId: 'acc_1',
+  sort: 'updated_at_asc',
+  filters: { statuses: [], paymentMethods: [], created: {}, updated: {} },
+  ...changes,
+})
+
+const at = (key: number, id: string) => ({ key, id })
+
+export const states: Record<'fresh' | 'dated' | 'full', PagerState> = {
+  fresh: { after: null, dated: null, mark: null, nextMark: null },
+  dated: { after: at(1_772_366_400_000, 'ord_9'), dated: null, mark: null, nextMark: null },
+  full: {
+    after: at(8_640_000_000_000_000, 'ord_zzzzzzzzzzzzzzzz'),
+    dated: at(1_772_366_700_123, 'ord_0'),
+    mark: at(1_772_366_700_124, 'ord_Q-_q'),
+    nextMark: at(1_772_366_700_999, 'ord_7'),
+  },
+}
+
+/** Whether the cursor is refused as the contract wants: 400 `invalid_request` on `cursor`. */
+export function isRefused(opener: CursorCodec, cursor: string, of = listing()): boolean {
+  try {
+    opener.open(of, cursor)
+    return false
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return error.code === 'invalid_request' && error.status === 400 && error.param === 'cursor'
+  }
+}

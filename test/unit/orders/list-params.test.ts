@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { listParamNames, parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
+
+const defaults = {
+  limit: 20,
+  cursor: undefined,
+  sort: 'created_at_desc',
+  filters: { statuses: [], paymentMethods: [], created: {}, updated: {} },
+}
+const filtersOf = (query: RawQuery) => parseListParams(query).filters
+
+const EXAMPLE = '2026-03-01T00:00:00Z'
+
+describe('no parameter', () => {
+  it('means 20 orders by created_at_desc, unfiltered', () => {
+    expect(parseListParams({})).toEqual(defaults)
+  })
+})
+
+describe('limit', () => {
+  it.each(['1', '9', '10', '20', '99', '100'])('%s is accepted', (value) => {
+    expect(parseListParams({ limit: value }).limit).toBe(Number(value))
+  })
+})
+
+describe('cursor', () => {
+  it.each(['x', 'x'.repeat(512), 'não é um cursor'])('%j is passed on', (value) => {
+    expect(parseListParams({ cursor: value }).cursor).toBe(value)
+  })
+})
+
+describe('sort', () => {
+  it.each(['created_at_desc', 'updated_at_asc'])('%s is accepted', (value) => {
+    expect(parseListParams({ sort: value }).sort).toBe(value)
+  })
+})
+
+describe('a list of values', () => {
+  it.each<[string, string | string[], string[]]>([
+    ['one value', 'PAID', ['PAID']],
+    ['commas', 'PAID,UNPAID', ['PAID', 'UNPAID']],
+    ['a repeated parameter', ['PAID', 'UNPAID'], ['PAID', 'UNPAID']],
+    ['both', ['PAID,TRIAL', 'UNPAID'], ['PAID', 'TRIAL', 'UNPAID']],
+    ['duplicates', ['PAID,PAID', 'PAID'], ['PAID']],
+    [
+      'every status',
+      'AWAITING_PAYMENT,UNPAID,PAID,CANCELED,SHIPPED,DELIVERED,REFUNDED,DISPUTED,TRIAL',
+      [
+        ...['AWAITING_PAYMENT', 'UNPAID', 'PAID', 'CANCELED', 'SHIPPED'],
+        ...['DELIVERED', 'REFUNDED', 'DISPUTED', 'TRIAL'],
+      ],
+    ],
+  ])('is read from %s', (_name, status, statuses) => {
+    expect(filtersOf({ status })).toEqual({ ...defaults.filters, statuses })
+  })
+
+  it('is read for every payment method', () => {
+    const payment_method = ['MULTIPLE', 'PIX,BOLETO', 'CREDIT_CARD']
+    const paymentMethods = ['MULTIPLE', 'PIX', 'BOLETO', 'CREDIT_CARD']
+    expect(filtersOf({ payment_method })).toEqual({ ...defaults.filters, paymentMethods })
+  })
+})
+
+describe('the bounds', () => {
+  it.each([
+    ['created_gte', { created: { gte: Date.parse(EXAMPLE) } }],
+    ['created_lt', { created: { lt: Date.parse(EXAMPLE) } }],
+    ['updated_gte', { updated: { gte: Date.parse(EXAMPLE) } }],
+    ['updated_lt', { updated: { lt: Date.parse(EXAMPLE) } }],
+  ])('%s is read in milliseconds', (name, expected) => {
+    expect(filtersOf({ [name]: EXAMPLE })).toEqual({ ...defaults.filters, ...expected })
+  })
+
+  it('are accepted in any zone', () => {
+    const { created } = filtersOf({ created_gte: '2026-02-28T21:00:00-03:00' })
+    expect(created).toEqual({ gte: Date.parse(EXAMPLE) })
+  })
+
+  it.each(['created_gte', 'created_lt'])('finer than a millisecond are rounded up: %s', (name) => {
+    const { created } = filtersOf({ [name]: '2026-03-01T00:00:00.0000001Z' })
+    expect(Object.values(created)).toEqual([Date.parse(EXAMPLE) + 1])
+  })
+
+  it('are accepted when nothing lies between them', () => {
+    const { created } = filtersOf({ created_gte: EXAMPLE, created_lt: '2020-01-01T00:00:00Z' })
+    expect(created).toEqual({ gte: Date.parse(EXAMPLE), lt: Date.parse('2020-01-01T00:00:00Z') })
+  })
+})
+
+describe('unknown parameters', () => {
+  const known: readonly string[] = listParamNames
+  const names = fc.oneof(
+    fc.string().filter((name) => !known.includes(name)),
+    fc.constantFrom('Limit', 'created_gt', 'toString', 'constructor', 'filters', 'limit[]'),
+  )
+  const values = fc.oneof(fc.string(), fc.array(fc.string()))
+
+  it('never change the result', () => {
+    const query = { limit: '7', status: ['PAID', 'TRIAL'], updated_gte: EXAMPLE }
+    fc.assert(
+      fc.property(fc.dictionary(names, values), (unknown) => {
+        expect(parseListParams({ ...unknown, ...query })).toEqual(parseListParams(query))
+      }),
+    )
+  })
+})

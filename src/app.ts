@@ -35,6 +35,7 @@ export function buildApp(
     return503OnClosing: false, // A request that still arrives while closing is answered, not turned away.
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     serverFactory: (handler) => createHttpServer(handler, refuse),
+    clientErrorHandler: () => {}, // The server answers these itself; the framework's answer would be a second one.
   })
   app.setValidatorCompiler(TypeBoxValidatorCompiler)
 

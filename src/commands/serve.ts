@@ -18,16 +18,22 @@ export async function serve(config: Config, { demo }: { demo: boolean }): Promis
   const services = openServices(config)
   const app = buildApp(config, services, logger)
   const operations = buildOperations(services)
-  closeOnSignal(logger, async () => {
+  const close = async () => {
     await app.close()
     await operations.close()
     services.close()
-  })
+  }
+  closeOnSignal(logger, close)
 
-  const demoKey = demo ? await prepareDemo(services, Date.now()) : null
-  await listen(app, config.host, config.port, 'PORT')
-  await listenOperations(operations, config, logger)
-  if (demoKey !== null) console.log(demoWelcome(addressOf(app), demoKey, Date.now()))
+  try {
+    const demoKey = demo ? await prepareDemo(services, Date.now()) : null
+    await listenOperations(operations, config, logger)
+    await listen(app, config.host, config.port, 'PORT')
+    if (demoKey !== null) console.log(demoWelcome(addressOf(app), demoKey, Date.now()))
+  } catch (error) {
+    await close() // What listens already would keep the process alive.
+    throw error
+  }
 }
 
 async function listen(app: FastifyInstance, host: string, port: number, setting: string) {

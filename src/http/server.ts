@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import { headerValues } from './headers.ts'
 import type { Refuse } from './refusals.ts'
@@ -19,7 +25,7 @@ const LINGER_MS = 1_000
 export function createHttpServer(handler: RequestListener, refuse: Refuse): Server {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
-    requireHostHeader: false, // Node's own refusal has no body; `hasOneHost` is ours.
+    requireHostHeader: false, // Node's own refusal has no body; `faultOf` is ours.
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
@@ -27,10 +33,13 @@ export function createHttpServer(handler: RequestListener, refuse: Refuse): Serv
   })
 
   const refused = new WeakSet<Socket>()
+  const underWay = new WeakMap<Socket, ServerResponse>()
 
   server.on('request', (request, response) => {
-    if (!hasOneHost(request)) {
-      refuse.response(response, 'host')
+    underWay.set(request.socket, response)
+    const fault = faultOf(request)
+    if (fault !== undefined) {
+      refuse.response(response, fault)
       return
     }
     request.url = routableUrl(request.url ?? '/')
@@ -41,25 +50,28 @@ export function createHttpServer(handler: RequestListener, refuse: Refuse): Serv
   server.on('checkExpectation', (_request, response) => refuse.response(response, 'expect'))
   server.on('connect', (_request, socket) => finish(socket as Socket, refuse.bytes('connect')))
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
-    const socket = stream as AnsweringSocket
+    const socket = stream as Socket
     if (refused.has(socket)) return // More of what was refused already, until the client has read why.
     refused.add(socket)
-    const answering = socket._httpMessage?.headersSent ?? false
-    // Bytes of ours in the middle of another answer would garble it.
-    if (error.code === 'ECONNRESET' || !socket.writable || answering) socket.destroy(error)
-    else finish(socket, refuse.bytes(error.code ?? 'unknown'))
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy(error)
+      return
+    }
+    // Requests before the bad one get their answers first: ours in the midst of one would garble it.
+    const refuseNow = () => finish(socket, refuse.bytes(error.code ?? 'unknown'))
+    const last = underWay.get(socket)
+    if (last === undefined || last.closed) refuseNow()
+    else last.once('close', refuseNow)
   })
   return server
 }
-
-/** Node's socket while a response is being written to it. */
-type AnsweringSocket = Socket & { _httpMessage?: { headersSent: boolean } }
 
 /**
  * Answers and closes. A socket destroyed at once, with input still unread, resets the connection, and
  * the client may lose the answer; so it is drained for a moment first.
  */
 function finish(socket: Socket, answer: Buffer): void {
+  if (!socket.writable) return
   socket.removeAllListeners('data')
   socket.on('error', () => socket.destroy())
   socket.end(answer)
@@ -67,9 +79,11 @@ function finish(socket: Socket, answer: Buffer): void {
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
-function hasOneHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+/** What makes a request none that HTTP/1 allows, where the parser let it pass. */
+function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'version'
   const hosts = headerValues(rawHeaders, 'host').length
-  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0') ? undefined : 'host'
 }
 
 /** A path whose percent signs cannot be decoded is taken to the letter: it names nothing, so it is a 404. */

@@ -132,9 +132,14 @@ describe('serve', () => {
   it('says which port is taken, and by which setting to choose another', async () => {
     const { baseUrl } = await serve()
     const { port } = new URL(baseUrl)
-    const { code, stderr } = await runCommand(['serve'], { DATA_DIR: folder, PORT: port })
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/cannot listen on .* EADDRINUSE.* Set HOST or PORT/)
+    for (const setting of ['PORT', 'OPERATIONS_PORT']) {
+      const ports = { PORT: '0', OPERATIONS_PORT: '0', [setting]: port }
+      const { code, stderr } = await runCommand(['serve'], { DATA_DIR: folder, ...ports })
+      expect(code).toBe(1)
+      expect(stderr).toMatch(
+        new RegExp(`cannot listen on .* EADDRINUSE.* Set HOST or ${setting}\\n`),
+      )
+    }
   })
 
   it('reads a file .env in the folder it starts in', async () => {

@@ -43,6 +43,7 @@ describe('what HTTP itself refuses', () => {
     ['garbage', () => '\u0016\u0003\u0001 this is not HTTP\r\n\r\n'],
     ['a lone line', () => 'hello\r\n\r\n'],
     ['an unknown method', () => `FETCH /v1/orders HTTP/1.1\r\n${HOST}\r\n`],
+    ['no version', () => `GET /v1/orders\r\n${HOST}${authorization}\r\n`],
     ['an unknown version', () => `GET /v1/orders HTTP/9.9\r\n${HOST}\r\n`],
     ['a header over 16 KB', () => get('/v1/orders', `X-Long: ${long}\r\n${authorization}`)],
     ['a path over 16 KB', () => get(`/v1/orders/${long}`, authorization)],
@@ -69,6 +70,13 @@ describe('what HTTP itself refuses', () => {
   it('does not stop the server', async () => {
     const [answer] = await sendRaw(port, get('/v1/orders', authorization))
     expect(answer?.status).toBe(200)
+  })
+
+  it('waits for the answers to the requests before it on the same connection', async () => {
+    const bytes = get('/v1/orders/ord_1', authorization).repeat(3)
+    const answers = await sendRaw(port, `${bytes}\u0000garbage\r\n\r\n`)
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400])
+    expect(errorOf(answers.at(-1))).toEqual(refused)
   })
 
   it('leaves the answers before it on the same connection whole', async () => {

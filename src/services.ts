@@ -25,27 +25,43 @@ export interface Services {
   limiter: Limiter
   cursors: CursorCodec
   keyPepper: Uint8Array
-  close(): void
+  close(): Promise<void>
 }
+
+/** How long a command waits for the write of another process. */
+const COMMAND_BUSY_MS = 30_000
+/** The server's one write is a note of a key's use; the whole process would wait with it. */
+const SERVER_BUSY_MS = 20
 
 /**
  * Opens the services that the settings name. Keys and orders are two files: a load of orders holds the
  * write lock of its file, and noting a key's use must not wait for it.
  */
-export function openServices(config: Config): Services {
+export async function openServices(
+  config: Config,
+  role: 'server' | 'command' = 'command',
+): Promise<Services> {
   const secrets = loadSecrets(config)
-  const orders = openDatabase(join(config.dataDir, 'orders.db'), ordersMigrations)
-  const keysDb = openDatabase(join(config.dataDir, 'keys.db'), keysMigrations)
+  const openOrders = () =>
+    openDatabase(join(config.dataDir, 'orders.db'), ordersMigrations, COMMAND_BUSY_MS)
+  const orders = openOrders()
+  const orderIndex = createSqliteOrderIndex(openOrders(), wallClock)
+  const keysDb = openDatabase(
+    join(config.dataDir, 'keys.db'),
+    keysMigrations,
+    role === 'server' ? SERVER_BUSY_MS : COMMAND_BUSY_MS,
+  )
   const keys = createSqliteKeyStore(keysDb)
   return {
     orders: createSqliteOrderStore(orders),
-    orderIndex: createSqliteOrderIndex(orders, wallClock),
+    orderIndex,
     keys,
     keyCache: createKeyCache(keys, monotonicClock),
     limiter: createMemoryLimiter(config.rateLimit, monotonicClock),
     cursors: createCursorCodec(secrets.cursorSecrets),
     keyPepper: secrets.keyPepper,
-    close() {
+    async close() {
+      await orderIndex.close()
       orders.close()
       keysDb.close()
     },

@@ -25,8 +25,8 @@ export interface LoadOptions {
   mode: WriteMode
   /** Told of every refused line, in their order within a bulk. */
   onRefused(lineNumber: number, refusal: Refusal): void
-  /** Told after every bulk. */
-  onProgress(summary: Readonly<LoadSummary>): void
+  /** Told after every bulk, with the number of its last line. */
+  onProgress(summary: Readonly<LoadSummary>, lineNumber: number): void
 }
 
 /** Writes NDJSON source orders. A refused line is told and passed over; memory stays bounded. */
@@ -39,11 +39,12 @@ export async function load(
   for await (const bulk of inBulks(readEntries(input))) {
     const changes = bulk.flatMap(({ result }) => (isRefusal(result) ? [] : [result]))
     const verdicts = changes.length > 0 ? await writer.write(changes, mode) : []
-    const verdictOf = new Map(changes.map((change, at) => [change, verdicts[at]]))
+    const nextVerdict = verdicts.values()
 
     for (const { lineNumber, result } of bulk) {
       summary.read++
-      const verdict = isRefusal(result) ? result : (verdictOf.get(result) ?? 'unchanged')
+      const verdict = isRefusal(result) ? result : nextVerdict.next().value
+      if (verdict === undefined) throw new Error('the writer told no verdict of a change')
       if (typeof verdict === 'object') {
         summary.refused++
         onRefused(lineNumber, verdict)
@@ -52,7 +53,7 @@ export async function load(
         if ('documentDropped' in result && result.documentDropped) summary.documents_dropped++
       }
     }
-    onProgress(summary)
+    onProgress(summary, bulk.at(-1)?.lineNumber ?? 0)
   }
   return summary
 }

@@ -36,21 +36,17 @@ export interface ViewWrite extends ViewKey {
 }
 
 export interface BulkWrites {
+  /** In the order in which they are to be applied: an account's documents by their id. */
   views: readonly ViewWrite[]
   removals: readonly ViewKey[]
   heads: readonly Head[]
 }
 
-/** One bulk: read what is there, then write once. */
-export interface Bulk {
+/** What is in the index when a bulk is decided. */
+export interface Stored {
   heads(orderIds: readonly string[]): Promise<Map<string, Head>>
   /** The documents that exist among `keys`. */
   views(keys: readonly ViewKey[]): Promise<StoredView[]>
-  /**
-   * Writes the documents, then the heads. Every document carries the stamp that the bulk is given now,
-   * when it is sent: epoch milliseconds, greater than the stamp of every earlier bulk.
-   */
-  write(writes: BulkWrites): Promise<void>
 }
 
 /**
@@ -58,6 +54,13 @@ export interface Bulk {
  * order of stamps is the order in which changes become visible; `paging` rests on it.
  */
 export interface OrderIndex {
-  /** Runs `work` as the only writer; when it throws, nothing of it counts as written. */
-  bulk<T>(work: (bulk: Bulk) => Promise<T>): Promise<T>
+  /**
+   * Lets `decide` look at what is there as the only writer, then sends what it decided: the documents and,
+   * once these are confirmed, the heads. Every document carries the stamp that the bulk is given when it
+   * is sent: epoch milliseconds, greater than the stamp of every earlier bulk. When it throws, nobody knows
+   * how much was written; the same changes may be handed in again.
+   */
+  bulk(decide: (stored: Stored) => Promise<BulkWrites>): Promise<void>
+  /** Lets another writer in. */
+  close(): Promise<void>
 }

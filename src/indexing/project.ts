@@ -1,5 +1,6 @@
+import { formatInstant } from '../lib/instant.ts'
 import type { Order } from '../orders/order.ts'
-import { publicInstant } from './instants.ts'
+import { epochMs, publicInstant } from './instants.ts'
 import { projectNavigator } from './navigator.ts'
 import { projectPayment } from './payment.ts'
 import type { SourceItem, SourceOrder } from './source-order.ts'
@@ -37,7 +38,7 @@ export function projectOrder(source: SourceOrder): Projection {
     amount_total: source.amount_total,
     amount_subtotal: source.amount_subtotal ?? null,
     amount_in_brl: source.amount_in_brl ?? null,
-    created_at: publicInstant(source.created_at) ?? '',
+    created_at: formatInstant(epochMs(source.created_at)),
     paid_at: publicInstant(source.paid_at),
     canceled_at: publicInstant(source.canceled_at),
     updated_at: null,

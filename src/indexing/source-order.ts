@@ -2,7 +2,12 @@ import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typeb
 import { accountIdPattern } from '../lib/ids.ts'
 import { parseInstant } from '../lib/instant.ts'
 import { orderIdPattern } from '../orders/order.ts'
-import { offerIdPattern } from '../orders/schema/items.ts'
+import {
+  offerIdPattern,
+  orderBumpIdPattern,
+  planIdPattern,
+  productIdPattern,
+} from '../orders/schema/items.ts'
 import { declineCodePattern } from '../orders/schema/payment.ts'
 import { orderStatuses, paymentStatuses, singlePaymentMethods } from '../orders/statuses.ts'
 
@@ -86,14 +91,14 @@ const SourcePayment = Type.Object({
 export type SourcePayment = Static<typeof SourcePayment>
 
 const SourceItem = Type.Object({
-  product_id: matching('^prod_.', 'a text that begins with "prod_"'),
+  product_id: matching(productIdPattern, 'a text that begins with "prod_"'),
   name: Text,
   quantity: integerFrom(1),
   unit_price: Cents,
   currency: optional(Currency),
   offer_id: optional(OfferId),
-  plan_id: optional(matching('^prod_offer_plan_.', 'a text that begins with "prod_offer_plan_"')),
-  order_bump_id: optional(matching('^ob_.', 'a text that begins with "ob_"')),
+  plan_id: optional(matching(planIdPattern, 'a text that begins with "prod_offer_plan_"')),
+  order_bump_id: optional(matching(orderBumpIdPattern, 'a text that begins with "ob_"')),
 })
 export type SourceItem = Static<typeof SourceItem>
 

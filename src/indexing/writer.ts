@@ -12,38 +12,42 @@ export interface Writer {
 }
 
 /** Brings changes into the index: project → compare → write. `clock`: epoch milliseconds. */
-export function createWriter(index: OrderIndex, clock: Clock): Writer {
+export function createWriter(index: Pick<OrderIndex, 'bulk'>, clock: Clock): Writer {
   return {
-    write: (changes, mode) =>
-      index.bulk(async (bulk) => {
-        const heads = await bulk.heads(changes.map(({ orderId }) => orderId))
+    async write(changes, mode) {
+      let verdicts: Verdict[] = []
+      await index.bulk(async (stored) => {
+        const heads = await stored.heads(changes.map(({ orderId }) => orderId))
         const early = new Map(
           changes.map((change) => {
             return [change, verdictByHead(change, heads.get(change.orderId), mode, clock())]
           }),
         )
         const passed = changes.filter((change) => early.get(change) === undefined)
-        const stored = await bulk.views(
+        const views = await stored.views(
           passed.flatMap(({ orderId }) => viewKeys(heads.get(orderId))),
         )
-        const storedOf = Map.groupBy(stored, ({ orderId }) => orderId)
+        const viewsOf = Map.groupBy(views, ({ orderId }) => orderId)
 
         const decisions = new Map(
           passed.map((change) => {
             const { orderId } = change
-            const views = storedOf.get(orderId) ?? []
-            return [change, decide(change, heads.get(orderId), views, mode)]
+            return [change, decide(change, heads.get(orderId), viewsOf.get(orderId) ?? [], mode)]
           }),
         )
-        await bulk.write(together([...decisions.values()]))
-        return changes.map((change) => early.get(change) ?? outcome(decisions.get(change)))
-      }),
+        verdicts = changes.map((change) => early.get(change) ?? outcome(decisions.get(change)))
+        return together([...decisions.values()])
+      })
+      return verdicts
+    },
   }
 }
 
+/** One bulk of all decisions. By id within an account: a reader may be shown any beginning of the bulk. */
 function together(decisions: readonly BulkWrites[]): BulkWrites {
+  const views = decisions.flatMap(({ views }) => views)
   return {
-    views: decisions.flatMap(({ views }) => views),
+    views: views.sort((one, other) => (one.orderId < other.orderId ? -1 : 1)),
     removals: decisions.flatMap(({ removals }) => removals),
     heads: decisions.flatMap(({ heads }) => heads),
   }

@@ -21,7 +21,7 @@ describe.each(stores)('a listing on %s', (_name, open) => {
   afterAll(() => store.close())
 
   async function populatedWorld(random: Random, reader: string): Promise<World> {
-    const world = createWorld(random, reader, store.openIndex)
+    const world = await createWorld(random, reader, store.openIndex)
     await world.churn(random.between(0, 60))
     return world
   }

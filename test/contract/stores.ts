@@ -12,8 +12,8 @@ import { temporaryFolder } from '../support/services.ts'
 export interface StoreUnderTest {
   orders: OrderStore
   /** The write side as another process has it, with a clock of its own. */
-  openIndex(clock: Clock): OrderIndex
-  close(): void
+  openIndex(clock: Clock): Promise<OrderIndex>
+  close(): Promise<void>
 }
 
 /** Every implementation of the ports; the same tests run over each. */
@@ -23,20 +23,20 @@ export const stores: [name: string, open: () => Promise<StoreUnderTest>][] = [
 
 async function openSqlite(): Promise<StoreUnderTest> {
   const { folder, remove } = temporaryFolder()
-  const open = () => openDatabase(join(folder, 'orders.db'), ordersMigrations)
-  const opened = [open()]
-  const [reading] = opened
-  if (reading === undefined) throw new Error('no database')
+  const open = () => openDatabase(join(folder, 'orders.db'), ordersMigrations, 5_000)
+  const reading = open()
+  const indexes: OrderIndex[] = []
 
   return {
     orders: createSqliteOrderStore(reading),
-    openIndex(clock) {
-      const db = open()
-      opened.push(db)
-      return createSqliteOrderIndex(db, clock)
+    async openIndex(clock) {
+      const index = createSqliteOrderIndex(open(), clock)
+      indexes.push(index)
+      return index
     },
-    close() {
-      for (const db of opened) db.close()
+    async close() {
+      await Promise.all(indexes.map((index) => index.close()))
+      reading.close()
       remove()
     },
   }

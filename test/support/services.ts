@@ -20,10 +20,10 @@ export function temporaryFolder() {
 }
 
 /** The embedded services on a folder of their own, and what a test does with them. */
-export function openTestServices(env: Record<string, string> = {}) {
+export async function openTestServices(env: Record<string, string> = {}) {
   const { folder, remove } = temporaryFolder()
   const config = parseConfig({ DATA_DIR: folder, ...env })
-  const services = openServices(config)
+  const services = await openServices(config, 'server')
 
   return {
     config,
@@ -55,8 +55,8 @@ export function openTestServices(env: Record<string, string> = {}) {
       return issueKey(services, { ...whole, ...grant }, now)
     },
 
-    close() {
-      services.close()
+    async close() {
+      await services.close()
       remove()
     },
   }

@@ -1,9 +1,9 @@
 import type { Random } from '../../src/demo/random.ts'
-import { type Change, isRefusal, readChange } from '../../src/indexing/change.ts'
 import type { OrderIndex } from '../../src/indexing/order-index.ts'
 import { createWriter, type Writer } from '../../src/indexing/writer.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { OrderFilters } from '../../src/orders/order-store.ts'
+import { changeOf } from './changes.ts'
 import { createShop, isVisible, type Version } from './shop.ts'
 
 /** What a row of a listing tells of its order: enough to know which version it shows. */
@@ -20,30 +20,30 @@ const START_MS = Date.parse('2026-03-01T12:00:00Z')
  * answer, dying with a bulk half done, with clocks that are apart and are set back. What was applied is
  * the truth to hold a listing against.
  */
-export function createWorld(
+export async function createWorld(
   random: Random,
   reader: string,
-  openIndex: (clock: Clock) => OrderIndex,
+  openIndex: (clock: Clock) => Promise<OrderIndex>,
 ) {
   const shop = createShop(random, reader, START_MS)
   const applied = new Map<string, Version>()
   const born: string[] = []
   let waiting: Version[] = []
-  const processes = [START_MS + 60_000, START_MS - 60_000].map(startProcess)
+  const processes = await Promise.all([START_MS + 60_000, START_MS - 60_000].map(startProcess))
 
-  function startProcess(nowMs: number): { tick(ms: number): void; writer: Writer } {
+  async function startProcess(nowMs: number): Promise<{ tick(ms: number): void; writer: Writer }> {
     const clock = () => nowMs
-    const writer = createWriter(dying(openIndex(clock)), clock)
+    const writer = createWriter(dying(await openIndex(clock)), clock)
     return { tick: (ms) => (nowMs += ms), writer }
   }
 
-  function dying(index: OrderIndex): OrderIndex {
+  function dying(index: OrderIndex): Pick<OrderIndex, 'bulk'> {
     return {
-      bulk: (work) =>
-        index.bulk(async (bulk) => {
-          const result = await work(bulk)
-          if (random.chance(0.1)) throw new Error('died before the bulk was confirmed')
-          return result
+      bulk: (decide) =>
+        index.bulk(async (stored) => {
+          const writes = await decide(stored)
+          if (random.chance(0.1)) throw new Error('died before the bulk was sent')
+          return writes
         }),
     }
   }
@@ -54,7 +54,7 @@ export function createWorld(
     tick(random.pick([0, 1, 5, 1_000, -30_000]))
     const bulk = takeWaiting(random.between(1, 5))
     try {
-      await writer.write(bulk.map(asChange), 'live')
+      await writer.write(bulk.map(changeOf), 'live')
     } catch {
       waiting.push(...bulk)
       return
@@ -108,10 +108,4 @@ export function createWorld(
   }
 }
 
-export type World = ReturnType<typeof createWorld>
-
-function asChange(version: Version): Change {
-  const change = readChange(JSON.stringify(version))
-  if (isRefusal(change)) throw new Error(`${change.path}: ${change.reason}`)
-  return change
-}
+export type World = Awaited<ReturnType<typeof createWorld>>

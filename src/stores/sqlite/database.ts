@@ -1,19 +1,22 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** How long a write waits for another process's transaction. */
-const BUSY_TIMEOUT_MS = 30_000
-
 /**
  * Opens a database file, making it and its tables when they are not there. `migrations[n]` brings the
- * file from version n to n + 1; a file of a later version is refused.
+ * file from version n to n + 1, so one that was released is never edited; a file of a later version is
+ * refused. `busyTimeoutMs`: how long a write waits for another process's, and with it this whole process.
  * @throws Error naming the file
  */
-export function openDatabase(file: string, migrations: readonly string[]): DatabaseSync {
+export function openDatabase(
+  file: string,
+  migrations: readonly string[],
+  busyTimeoutMs: number,
+): DatabaseSync {
   try {
-    mkdirSync(dirname(file), { recursive: true })
-    const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    closeSync(openSync(file, 'a', 0o600)) // It holds personal data, and what it makes beside it inherits this.
+    const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
     // Readers and the writer do not wait for each other; a commit is on the disk at the next checkpoint
     // at the latest, and never torn.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
@@ -33,9 +36,14 @@ export async function inTransaction<T>(db: DatabaseSync, work: () => Promise<T> 
     db.exec('COMMIT')
     return result
   } catch (error) {
-    db.exec('ROLLBACK')
+    rollBack(db)
     throw error
   }
+}
+
+/** On a full disk SQLite has rolled back by itself; a second time would hide the first error. */
+function rollBack(db: DatabaseSync): void {
+  if (db.isTransaction) db.exec('ROLLBACK')
 }
 
 function migrate(db: DatabaseSync, migrations: readonly string[]): void {
@@ -53,7 +61,7 @@ function migrate(db: DatabaseSync, migrations: readonly string[]): void {
     db.exec(`PRAGMA user_version = ${migrations.length}`)
     db.exec('COMMIT')
   } catch (error) {
-    db.exec('ROLLBACK')
+    rollBack(db)
     throw error
   }
 }

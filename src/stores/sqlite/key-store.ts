@@ -19,7 +19,7 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
       expires_at = coalesce(?, expires_at),
       revoked_at = coalesce(?, revoked_at),
       last_valid_at = coalesce(?, last_valid_at)
-    WHERE key_id = ?`)
+    WHERE digest = ?`)
   const setBlocked = db.prepare('INSERT OR REPLACE INTO accounts (id, blocked) VALUES (?, ?)')
 
   return {
@@ -49,8 +49,8 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
         key.lastValidAt,
       )
     },
-    async update(keyId, { expiresAt = null, revokedAt = null, lastValidAt = null }) {
-      update.run(expiresAt, revokedAt, lastValidAt, keyId)
+    async update(digest, { expiresAt = null, revokedAt = null, lastValidAt = null }) {
+      update.run(expiresAt, revokedAt, lastValidAt, digest)
     },
     async setAccountBlocked(accountId, blocked) {
       setBlocked.run(accountId, blocked ? 1 : 0)

@@ -1,14 +1,22 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { renderDocument } from '../../indexing/document.ts'
-import type { BulkWrites, Head, OrderIndex, StoredView } from '../../indexing/order-index.ts'
+import type {
+  BulkWrites,
+  Head,
+  OrderIndex,
+  Stored,
+  StoredView,
+} from '../../indexing/order-index.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { createQueue } from '../../lib/queue.ts'
 import { inTransaction } from './database.ts'
 
 type Row = Record<string, SQLOutputValue>
 
 /**
- * The write side of an embedded database. The write transaction is both lease and fence: only one process
- * holds it, and what a dead one left is rolled back. `clock`: epoch milliseconds.
+ * The write side of an embedded database, on a connection of its own: on the readers' one they would see
+ * what is not committed. The write transaction is both lease and fence: only one process holds it, and
+ * what a dead one left is rolled back. `clock`: epoch milliseconds.
  */
 export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderIndex {
   const readHead = db.prepare('SELECT * FROM order_heads WHERE id = ?')
@@ -61,23 +69,23 @@ export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderInd
     }
   }
 
+  const stored: Stored = {
+    async heads(orderIds) {
+      const rows = orderIds.map((id) => readHead.get(id)).filter((row) => row !== undefined)
+      return new Map(rows.map(headOf).map((head) => [head.orderId, head]))
+    },
+    async views(keys) {
+      const rows = keys.map(({ accountId, orderId }) => readView.get(accountId, orderId))
+      return rows.filter((row) => row !== undefined) as unknown as StoredView[]
+    },
+  }
+  const oneAtATime = createQueue()
+
   return {
-    bulk: (work) =>
-      inTransaction(db, () =>
-        work({
-          async heads(orderIds) {
-            const rows = orderIds.map((id) => readHead.get(id)).filter((row) => row !== undefined)
-            return new Map(rows.map(headOf).map((head) => [head.orderId, head]))
-          },
-          async views(keys) {
-            const rows = keys.map(({ accountId, orderId }) => readView.get(accountId, orderId))
-            return rows.filter((row) => row !== undefined) as unknown as StoredView[]
-          },
-          async write(writes) {
-            write(writes)
-          },
-        }),
-      ),
+    bulk: (decide) => oneAtATime(() => inTransaction(db, async () => write(await decide(stored)))),
+    async close() {
+      db.close()
+    },
   }
 }
 

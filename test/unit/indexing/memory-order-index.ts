@@ -1,5 +1,5 @@
 import { type OrderDocument, renderDocument } from '../../../src/indexing/document.ts'
-import type { Bulk, Head, OrderIndex } from '../../../src/indexing/order-index.ts'
+import type { Head, OrderIndex, Stored } from '../../../src/indexing/order-index.ts'
 import type { Order } from '../../../src/orders/order.ts'
 
 export interface MemoryOrderIndex extends OrderIndex {
@@ -16,13 +16,13 @@ export interface MemoryOrderIndex extends OrderIndex {
 /** The first bulk is stamped 2026-05-01, the next ones a second apart. */
 export const FIRST_STAMP = Date.parse('2026-05-01T00:00:00Z')
 
-/** An index in two maps. What a bulk writes counts only when all of its work is done. */
+/** An index in two maps. */
 export function createMemoryOrderIndex(): MemoryOrderIndex {
   const documents = new Map<string, OrderDocument>()
   const heads = new Map<string, Head>()
   const keyOf = (accountId: string, orderId: string) => `${accountId}:${orderId}`
 
-  const bulk: Bulk = {
+  const stored: Stored = {
     async heads(orderIds) {
       return new Map(
         orderIds.flatMap((id) => {
@@ -37,7 +37,12 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
         return document ? [{ ...document, orderId }] : []
       })
     },
-    async write({ views, removals, heads: newHeads }) {
+  }
+
+  const index: MemoryOrderIndex = {
+    stamp: FIRST_STAMP - 1000,
+    async bulk(decide) {
+      const { views, removals, heads: newHeads } = await decide(stored)
       index.stamp += 1000
       for (const view of views) {
         documents.set(keyOf(view.accountId, view.orderId), renderDocument(view, index.stamp))
@@ -45,11 +50,7 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
       for (const { accountId, orderId } of removals) documents.delete(keyOf(accountId, orderId))
       for (const head of newHeads) heads.set(head.orderId, head)
     },
-  }
-
-  const index: MemoryOrderIndex = {
-    stamp: FIRST_STAMP - 1000,
-    bulk: (work) => work(bulk),
+    async close() {},
     order(accountId, orderId) {
       const document = documents.get(keyOf(accountId, orderId))
       return document && JSON.parse(document.json.toString())

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { projectOrder } from '../../../src/indexing/project.ts'
 import type { SourceOrder } from '../../../src/indexing/source-order.ts'
 import type { Order } from '../../../src/orders/order.ts'
+import { wholeOrder } from '../../support/changes.ts'
 import { sourceOrder, sourcePayment } from '../../support/source-order.ts'
-import { wholeOrder } from './changes.ts'
 
 const viewsOf = (overrides: Partial<SourceOrder> = {}, base = sourceOrder()) =>
   projectOrder({ ...base, ...overrides }).views

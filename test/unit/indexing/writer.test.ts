@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createWriter } from '../../../src/indexing/writer.ts'
+import { changeOf } from '../../support/changes.ts'
 import { sourceOrder } from '../../support/source-order.ts'
-import { changeOf } from './changes.ts'
-import { createMemoryOrderIndex } from './memory-order-index.ts'
 import { INVISIBLE, NOW, pathOf, startWriter } from './writing.ts'
 
 let { index, writer, live, order }: ReturnType<typeof startWriter> = startWriter()
@@ -137,21 +136,38 @@ describe('a bulk', () => {
     expect(stamps).toEqual([index.stamp, index.stamp, index.stamp])
   })
 
-  it('that fails leaves nothing behind and may be handed in again', async () => {
-    const failing = createMemoryOrderIndex()
+  it('that fails before it is sent may be handed in again', async () => {
     let failures = 1
     const careful = createWriter(
       {
-        bulk: (work) =>
-          failing.bulk((bulk) => {
-            const write: typeof bulk.write = (writes) =>
-              failures-- > 0 ? Promise.reject(new Error('disk full')) : bulk.write(writes)
-            return work({ ...bulk, write })
-          }),
+        async bulk(decide) {
+          await index.bulk(async (stored) => {
+            const writes = await decide(stored)
+            if (failures-- > 0) throw new Error('disk full')
+            return writes
+          })
+        },
       },
       () => NOW,
     )
     await expect(careful.write([change('ord_1')], 'live')).rejects.toThrow('disk full')
     expect(await careful.write([change('ord_1')], 'live')).toEqual(['written'])
+  })
+
+  it('is sent by the ids of its orders, so that its beginning is a beginning of the listing', async () => {
+    const sent: string[] = []
+    const watching = createWriter(
+      {
+        bulk: (decide) =>
+          index.bulk(async (stored) => {
+            const writes = await decide(stored)
+            sent.push(...writes.views.map(({ orderId }) => orderId))
+            return writes
+          }),
+      },
+      () => NOW,
+    )
+    await watching.write([change('ord_9'), change('ord_10'), change('ord_1')], 'live')
+    expect(sent).toEqual(['ord_1', 'ord_10', 'ord_9'])
   })
 })

@@ -2,8 +2,8 @@ import type { Refusal } from '../../../src/indexing/change.ts'
 import type { Verdict, WriteMode } from '../../../src/indexing/decide.ts'
 import type { SourceOrder } from '../../../src/indexing/source-order.ts'
 import { createWriter } from '../../../src/indexing/writer.ts'
+import { changeOf } from '../../support/changes.ts'
 import { sourceOrder, sourcePayment } from '../../support/source-order.ts'
-import { changeOf } from './changes.ts'
 import { createMemoryOrderIndex } from './memory-order-index.ts'
 
 /** What the writer's clock shows: after every `changed_at` of these tests, before every stamp. */

@@ -1,5 +1,5 @@
-import { type Change, isRefusal, type Refusal, readChange } from '../../../src/indexing/change.ts'
-import { sourceOrder } from '../../support/source-order.ts'
+import { type Change, isRefusal, type Refusal, readChange } from '../../src/indexing/change.ts'
+import { sourceOrder } from './source-order.ts'
 
 /** The change of a line with this value, which must be taken. */
 export function changeOf(value: unknown): Change {

@@ -1,6 +1,7 @@
 import { TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from './config.ts'
+import drain from './http/drain.ts'
 import errorHandler from './http/error-handler.ts'
 import openapi from './http/openapi.ts'
 import { createRefuse } from './http/refusals.ts'
@@ -8,18 +9,19 @@ import requestId from './http/request-id.ts'
 import requestLog from './http/request-log.ts'
 import { createHttpServer } from './http/server.ts'
 import v1 from './http/v1.ts'
-import { wallClock } from './lib/clock.ts'
+import { type Clock, wallClock } from './lib/clock.ts'
 import { newRequestId } from './lib/ids.ts'
 import type { Services } from './services.ts'
 
 // Above the 16 KB of a whole request line: a long id is a 404 like any other, not a router's refusal.
 const MAX_PARAM_LENGTH = 32 * 1024
 
-/** The API, ready to listen; what it serves, in the order in which it is asked. */
+/** The API, ready to listen; what it serves, in the order in which it is asked. `clock`: epoch ms. */
 export function buildApp(
   config: Pick<Config, 'trustProxy' | 'rateLimit'>,
   services: Services,
   logger: FastifyBaseLogger,
+  clock: Clock = wallClock,
 ): FastifyInstance {
   const refuse = createRefuse(({ requestId: request_id, reason }) => {
     logger.info({ request_id, status: 400, reason }, 'refused')
@@ -39,6 +41,7 @@ export function buildApp(
   })
   app.setValidatorCompiler(TypeBoxValidatorCompiler)
 
+  app.register(drain)
   app.register(requestId)
   app.register(requestLog)
   app.register(errorHandler)
@@ -49,7 +52,7 @@ export function buildApp(
     keys: services.keys,
     keyCache: services.keyCache,
     limiter: services.limiter,
-    clock: wallClock,
+    clock,
     capacity: config.rateLimit.capacity,
     store: services.orders,
     cursors: services.cursors,

@@ -6,11 +6,12 @@ import { buildProgram } from './commands/program.ts'
 const USAGE = 2
 const FAILED = 1
 
-// Whoever reads the output may stop early (`… | head`): that is no failure of ours.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
-})
+// Whoever reads the output may stop early (`… | head`): that must not stop the work.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
 
 if (existsSync('.env')) process.loadEnvFile()
 

@@ -1,4 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify'
+import drain from './http/drain.ts'
 import type { Services } from './services.ts'
 
 const PROBE = 'health-probe'
@@ -6,6 +7,7 @@ const PROBE = 'health-probe'
 /** What an operator's machines ask, on a port of its own. */
 export function buildOperations({ keys, orders }: Services): FastifyInstance {
   const app = Fastify({ logger: false })
+  app.register(drain)
   app.get('/health/live', async () => ({ status: 'ok' }))
   app.get('/health/ready', async (_request, reply) => {
     try {

@@ -33,7 +33,10 @@ function keptSecrets(dataDir: string): Secrets {
   try {
     makeOnce(file, dataDir)
     const { cursor_secrets, key_pepper } = parseJson(readFileSync(file, 'utf8'))
-    const kept = { cursorSecrets: cursorSecrets(cursor_secrets), keyPepper: secret(key_pepper) }
+    const kept = {
+      cursorSecrets: cursorSecrets(String(cursor_secrets)),
+      keyPepper: secret(String(key_pepper)),
+    }
     if (!kept.cursorSecrets || !kept.keyPepper) throw new Error('a secret in it is damaged')
     return { cursorSecrets: kept.cursorSecrets, keyPepper: kept.keyPepper }
   } catch (cause) {
@@ -56,7 +59,7 @@ function parseJson(text: string) {
 
 /** Linking a finished file into place makes it whole or not at all, and two starts at once agree on one. */
 function makeOnce(file: string, dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true })
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const draft = join(dataDir, `.${FILE}.${process.pid}.${randomBytes(4).toString('hex')}`)
   const fresh = {
     cursor_secrets: `k1:${randomBytes(32).toString('base64')}`,

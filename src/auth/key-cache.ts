@@ -15,33 +15,38 @@ export interface KeyCache {
    * @throws ApiError `service_unavailable` when the store is down and the key was not seen lately
    */
   find(digest: string): Promise<KeyHolder | null>
-  /** Puts an entry's newer state in its place, as old as the one before. */
-  amend(digest: string, holder: KeyHolder): void
 }
 
 /** An LRU in front of a key store. `clock` is monotonic milliseconds. */
 export function createKeyCache(store: Pick<KeyStore, 'find'>, clock: Clock): KeyCache {
   const entries = new LRUCache<string, { holder: KeyHolder; readAt: number }>({ max: MAX_KEYS })
+  const reading = new Map<string, Promise<KeyHolder | null>>()
+
+  /** One look at the store, however many requests of the key are waiting for it. */
+  function read(digest: string): Promise<KeyHolder | null> {
+    const underWay = reading.get(digest)
+    if (underWay) return underWay
+    const readAt = clock()
+    const looked = store.find(digest).then((holder) => {
+      if (holder) entries.set(digest, { holder, readAt })
+      else entries.delete(digest)
+      return holder
+    })
+    const found = looked.finally(() => reading.delete(digest))
+    reading.set(digest, found)
+    return found
+  }
 
   return {
     async find(digest) {
       const entry = entries.get(digest)
       if (entry && clock() - entry.readAt < FRESH_MS) return entry.holder
       try {
-        const readAt = clock()
-        const holder = await store.find(digest)
-        if (holder) entries.set(digest, { holder, readAt })
-        else entries.delete(digest)
-        return holder
+        return await read(digest)
       } catch (cause) {
         if (entry && clock() - entry.readAt < STALE_MS) return entry.holder
         throw new ApiError('service_unavailable', { cause })
       }
-    },
-
-    amend(digest, holder) {
-      const entry = entries.get(digest)
-      if (entry) entries.set(digest, { holder, readAt: entry.readAt })
     },
   }
 }

@@ -40,6 +40,6 @@ export interface KeyStore {
   /** Adds a key. */
   insert(key: KeyRecord): Promise<void>
   /** Sets just these instants of a key, so that concurrent changes of others are kept. */
-  update(keyId: string, instants: KeyInstants): Promise<void>
+  update(digest: string, instants: KeyInstants): Promise<void>
   setAccountBlocked(accountId: string, blocked: boolean): Promise<void>
 }

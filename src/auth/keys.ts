@@ -62,6 +62,6 @@ export async function rollKey(
   const expiresAt = old.lifeMs === null ? null : nowMs + old.lifeMs
   const issued = await issueKey(services, { ...old, expiresAt }, nowMs)
   const endsAt = Math.min(old.expiresAt ?? Infinity, nowMs + overlapMs)
-  await services.keys.update(old.keyId, { expiresAt: endsAt })
+  await services.keys.update(old.digest, { expiresAt: endsAt })
   return issued
 }

@@ -1,9 +1,12 @@
 import type { Command } from 'commander'
-import { load } from '../indexing/load.ts'
+import type { WriteMode } from '../indexing/decide.ts'
+import { type LoadSummary, load } from '../indexing/load.ts'
+import type { OrderIndex } from '../indexing/order-index.ts'
 import { createWriter } from '../indexing/writer.ts'
 import { wallClock } from '../lib/clock.ts'
+import { type LoadInput, openInput } from './load-input.ts'
 import { printJson } from './output.ts'
-import { createProgress, openInput } from './progress.ts'
+import { createProgress } from './progress.ts'
 import type { WithServices } from './with-services.ts'
 
 /** `index init | load`. */
@@ -21,28 +24,52 @@ export function addIndex(index: Command, withServices: WithServices): void {
     .option('--json', 'print the summary as JSON')
     .action(async (file: string, { live, json }: { live?: boolean; json?: boolean }) =>
       withServices(async ({ orderIndex }) => {
-        const startedAt = performance.now()
-        const input = await openInput(file)
-        const progress = createProgress(process.stderr, input)
-        const counts = await load(input.chunks, {
-          writer: createWriter(orderIndex, wallClock),
-          mode: live ? 'live' : 'back-fill',
-          onRefused: (line, { path, reason }) => {
-            progress.say(`line ${line}: ${path === '' ? 'the line' : path}: ${reason}`)
-          },
-          onProgress: progress.update,
-        }).finally(progress.end)
-
-        const seconds = Math.round((performance.now() - startedAt) / 100) / 10
-        const summary = { ...counts, seconds }
+        const interruption = new AbortController()
+        process.once('SIGINT', () => interruption.abort())
+        const input = await openInput(file, interruption.signal)
+        const mode = live ? 'live' : 'back-fill'
+        const summary = await loadAndReport(orderIndex, input, mode)
         if (json) printJson(summary)
         else console.log(sentence(summary))
-        if (counts.refused > 0) process.exitCode = 1
+        if (summary.refused > 0) process.exitCode = 1
       }),
     )
 }
 
-function sentence(summary: Record<string, number>): string {
+type TimedSummary = LoadSummary & { seconds: number }
+
+/** Loads with progress and refusals on stderr; when it fails, says how far it came. */
+async function loadAndReport(
+  index: OrderIndex,
+  input: LoadInput,
+  mode: WriteMode,
+): Promise<TimedSummary> {
+  const startedAt = performance.now()
+  const progress = createProgress(process.stderr, input)
+  let reached = 0
+  try {
+    const counts = await load(input.chunks, {
+      writer: createWriter(index, wallClock),
+      mode,
+      onRefused: (line, { path, reason }) => {
+        progress.say(`line ${line}: ${path === '' ? 'the line' : path}: ${reason}`)
+      },
+      onProgress: (summary, lineNumber) => {
+        reached = lineNumber
+        progress.update(summary)
+      },
+    })
+    return { ...counts, seconds: Math.round((performance.now() - startedAt) / 100) / 10 }
+  } catch (error) {
+    if (reached > 0)
+      progress.say(`stopped: in up to line ${reached}; to go on, load the same again`)
+    throw error
+  } finally {
+    progress.end()
+  }
+}
+
+function sentence(summary: TimedSummary): string {
   const parts = Object.entries(summary).map(
     ([name, count]) => `${name.replaceAll('_', ' ')}: ${count}`,
   )

@@ -54,8 +54,8 @@ export function addKeys(keys: Command, withServices: WithServices): void {
     .argument('<key_id>')
     .action(async (keyId: string) =>
       withServices(async (services) => {
-        const { revokedAt } = await existingKey(services.keys, keyId)
-        if (revokedAt === null) await services.keys.update(keyId, { revokedAt: now })
+        const { digest, revokedAt } = await existingKey(services.keys, keyId)
+        if (revokedAt === null) await services.keys.update(digest, { revokedAt: now })
         console.error(`${keyId} is revoked`)
       }),
     )

@@ -1,36 +1,5 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import type { LoadSummary } from '../indexing/load.ts'
-
-/** What is loaded: its bytes, how many were read so far, and how many there are where that is known. */
-export interface LoadInput {
-  chunks: AsyncIterable<Buffer>
-  bytesRead(): number
-  totalBytes: number | null
-}
-
-/** A file, or standard input for `-`. @throws Error naming the file when it cannot be read */
-export async function openInput(file: string): Promise<LoadInput> {
-  if (file === '-') return counted(process.stdin, null)
-  try {
-    const { size } = await stat(file)
-    return counted(createReadStream(file, { highWaterMark: 256 * 1024 }), size || null)
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`cannot read the file of orders: ${reason}`, { cause })
-  }
-}
-
-function counted(source: AsyncIterable<Buffer>, totalBytes: number | null): LoadInput {
-  let bytesRead = 0
-  async function* chunks() {
-    for await (const chunk of source) {
-      bytesRead += chunk.length
-      yield chunk
-    }
-  }
-  return { chunks: chunks(), bytesRead: () => bytesRead, totalBytes }
-}
+import type { LoadInput } from './load-input.ts'
 
 const REDRAW_MS = 200
 

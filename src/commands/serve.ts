@@ -15,20 +15,20 @@ const STDERR = 2
 /** Serves until a signal asks to stop; then finishes what is under way. */
 export async function serve(config: Config, { demo }: { demo: boolean }): Promise<void> {
   const logger = pino({ level: config.logLevel }, pino.destination(STDERR))
-  const services = openServices(config)
+  const services = await openServices(config, 'server')
   const app = buildApp(config, services, logger)
   const operations = buildOperations(services)
   const close = async () => {
     await app.close()
     await operations.close()
-    services.close()
+    await services.close()
   }
   closeOnSignal(logger, close)
 
   try {
     const demoKey = demo ? await prepareDemo(services, Date.now()) : null
-    await listenOperations(operations, config, logger)
     await listen(app, config.host, config.port, 'PORT')
+    await listenOperations(operations, config, logger)
     if (demoKey !== null) console.log(demoWelcome(addressOf(app), demoKey, Date.now()))
   } catch (error) {
     await close() // What listens already would keep the process alive.

@@ -1,5 +1,5 @@
 import { demoApiKey, keyDigest } from '../auth/api-key.ts'
-import { issueKey } from '../auth/keys.ts'
+import { inactiveReason, issueKey } from '../auth/keys.ts'
 import { load } from '../indexing/load.ts'
 import { createWriter } from '../indexing/writer.ts'
 import { wallClock } from '../lib/clock.ts'
@@ -11,11 +11,16 @@ const SEED = 1
 
 /**
  * Fills the index with demo orders up to `untilMs` and answers with the key of the demo account. The key
- * is recorded last, so a start that finds it has nothing left to do. @throws Error when an order is refused
+ * is recorded last, so a start that finds it has nothing left to do.
+ * @throws Error when an order is refused, or the key was revoked
  */
 export async function prepareDemo(services: Services, untilMs: number): Promise<string> {
   const key = demoApiKey(services.keyPepper)
-  if ((await services.keys.find(keyDigest(services.keyPepper, key))) !== null) return key
+  const holder = await services.keys.find(keyDigest(services.keyPepper, key))
+  const reason = holder && inactiveReason(holder.key, untilMs)
+  if (reason)
+    throw new Error(`the demo key is ${reason}: serve without --demo, or with another DATA_DIR`)
+  if (holder !== null) return key
 
   await load(ndjson(demoOrders({ count: COUNT, seed: SEED, until: untilMs })), {
     writer: createWriter(services.orderIndex, wallClock),

@@ -3,8 +3,9 @@ import fp from 'fastify-plugin'
 import { isWellFormedKey, keyDigest } from '../auth/api-key.ts'
 import { bearerCredential } from '../auth/bearer.ts'
 import type { KeyCache } from '../auth/key-cache.ts'
-import type { KeyHolder, KeyStore } from '../auth/key-store.ts'
+import type { KeyStore } from '../auth/key-store.ts'
 import { inactiveReason } from '../auth/keys.ts'
+import { createLastUse } from '../auth/last-use.ts'
 import { ApiError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { countedAddress } from '../limits/client-ip.ts'
@@ -20,9 +21,8 @@ export interface AuthenticateOptions {
   clock: Clock
 }
 
-const HOUR_MS = 3_600_000
-/** The 24 hours of the contract, and the one by which `lastValidAt` may be behind. */
-const TRUSTED_MS = 25 * HOUR_MS
+/** The 24 hours of the contract, and the hour by which a key's record may be behind. */
+const TRUSTED_MS = 25 * 3_600_000
 
 /**
  * The bearer key (contract, "Authentication"), and the block of addresses that keep sending bad ones
@@ -32,6 +32,9 @@ const TRUSTED_MS = 25 * HOUR_MS
  */
 export default fp<AuthenticateOptions>(
   async (app, { pepper, keys, keyCache, limiter, clock }) => {
+    const lastUse = createLastUse(keys, ({ keyId }, err) => {
+      app.log.warn({ err, key_id: keyId }, 'last use of the key not recorded')
+    })
     app.decorateRequest('caller', null)
 
     app.addHook('onRequest', async (request) => {
@@ -39,37 +42,26 @@ export default fp<AuthenticateOptions>(
       if (request.method === 'OPTIONS' && request.headers.authorization === undefined) {
         throw new ApiError('resource_missing')
       }
-      const address = countedAddress(request.ip)
+      const address = countedAddress(request.ip, request.socket.remoteAddress)
       const now = clock()
-      const holder = await findHolder(request)
+      const credential = bearerKey(request)
+      const holder = credential && (await keyCache.find(keyDigest(pepper, credential)))
 
-      if (holder === null || inactiveReason(holder.key, now) !== undefined) {
+      if (!holder || inactiveReason(holder.key, now) !== undefined) {
         refuseIfBlocked(await limiter.countFailure(address))
         throw new ApiError('invalid_api_key')
       }
-      if (now - (holder.key.lastValidAt ?? -Infinity) >= TRUSTED_MS) {
+      const { key, accountBlocked } = holder
+      if (now - lastUse.of(key) >= TRUSTED_MS)
         refuseIfBlocked(await limiter.blockedSeconds(address))
+      lastUse.note(key, now)
+      request.caller = {
+        keyId: key.keyId,
+        accountId: key.accountId,
+        scopes: key.scopes,
+        accountBlocked,
       }
-      await noteValid(request, holder, now)
-      const { keyId, accountId, scopes } = holder.key
-      request.caller = { keyId, accountId, scopes, accountBlocked: holder.accountBlocked }
     })
-
-    async function findHolder(request: FastifyRequest): Promise<KeyHolder | null> {
-      const key = bearerKey(request)
-      return key === undefined ? null : keyCache.find(keyDigest(pepper, key))
-    }
-
-    /** Keeps `lastValidAt` within an hour of the truth. Losing the note must not cost the request. */
-    async function noteValid(request: FastifyRequest, holder: KeyHolder, now: number) {
-      if (now - (holder.key.lastValidAt ?? -Infinity) < HOUR_MS) return
-      try {
-        await keys.update(holder.key.keyId, { lastValidAt: now })
-        keyCache.amend(holder.key.digest, { ...holder, key: { ...holder.key, lastValidAt: now } })
-      } catch (err) {
-        request.log.warn({ err, key_id: holder.key.keyId }, 'last use of the key not recorded')
-      }
-    }
   },
   { name: 'authenticate', dependencies: ['error-handler'] },
 )

@@ -33,10 +33,10 @@ export function createHttpServer(handler: RequestListener, refuse: Refuse): Serv
   })
 
   const refused = new WeakSet<Socket>()
-  const underWay = new WeakMap<Socket, ServerResponse>()
+  const underWay = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
 
   server.on('request', (request, response) => {
-    underWay.set(request.socket, response)
+    underWay.set(request.socket, { request, response })
     const fault = faultOf(request)
     if (fault !== undefined) {
       refuse.response(response, fault)
@@ -57,11 +57,16 @@ export function createHttpServer(handler: RequestListener, refuse: Refuse): Serv
       socket.destroy(error)
       return
     }
-    // Requests before the bad one get their answers first: ours in the midst of one would garble it.
-    const refuseNow = () => finish(socket, refuse.bytes(error.code ?? 'unknown'))
     const last = underWay.get(socket)
-    if (last === undefined || last.closed) refuseNow()
-    else last.once('close', refuseNow)
+    // What is bad is the body of a request that has its answer: a second one would be taken for the next's.
+    const isBody = last !== undefined && !last.request.complete
+    const end = () => {
+      if (isBody) socket.destroy()
+      else finish(socket, refuse.bytes(error.code ?? 'unknown'))
+    }
+    // Requests before the bad one get their answers first: ours in the midst of one would garble it.
+    if (last === undefined || last.response.closed) end()
+    else last.response.once('close', end)
   })
   return server
 }

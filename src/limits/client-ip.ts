@@ -1,14 +1,18 @@
 import ipaddr from 'ipaddr.js'
 
 const IPV6_PREFIX_BYTES = 8
+const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/
 
 /**
  * What failed authentications are counted by: an IPv4 address (also when it came mapped into IPv6), or
- * the /64 of an IPv6 address, which is what one customer gets.
+ * the /64 of an IPv6 address, which is what one customer gets. `told` may carry a port, as some proxies
+ * write it; what is no address at all counts for `peer`, the other end of the connection.
  */
-export function countedAddress(ip: string): string {
-  if (!ipaddr.isValid(ip)) return ip.slice(0, 64)
-  const address = ipaddr.process(ip)
+export function countedAddress(told: string, peer = told): string {
+  const { v4, v6 } = WITH_PORT.exec(told)?.groups ?? {}
+  const bare = v4 ?? v6 ?? told
+  if (!ipaddr.isValid(bare)) return told === peer ? 'unknown' : countedAddress(peer, peer)
+  const address = ipaddr.process(bare)
   if (address.kind() === 'ipv4') return address.toString()
   return `${Buffer.from(address.toByteArray().slice(0, IPV6_PREFIX_BYTES)).toString('hex')}::/64`
 }

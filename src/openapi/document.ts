@@ -1,5 +1,5 @@
 import { errorResponses } from './errors.ts'
-import { rateLimitHeaders, requestIdHeader } from './headers.ts'
+import { ignoredParamsHeader, rateLimitHeaders, requestIdHeader } from './headers.ts'
 import { listParameters } from './parameters.ts'
 import { hoistSchemas } from './schemas.ts'
 
@@ -88,10 +88,7 @@ function ok(description: string, schema: string) {
     headers: {
       ...requestIdHeader,
       ...rateLimitHeaders,
-      'Ignored-Params': {
-        description: 'Nomes dos parâmetros que não existem e por isso não mudaram nada.',
-        schema: { type: 'string' },
-      },
+      ...ignoredParamsHeader,
     },
     content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
   }

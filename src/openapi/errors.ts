@@ -1,5 +1,11 @@
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
-import { rateLimitHeaders, requestIdHeader, retryAfterHeader } from './headers.ts'
+import {
+  challengeHeader,
+  ignoredParamsHeader,
+  rateLimitHeaders,
+  requestIdHeader,
+  retryAfterHeader,
+} from './headers.ts'
 
 type Status = (typeof errorCatalogue)[ErrorCode]['status']
 
@@ -23,7 +29,8 @@ function errorResponse(status: Status) {
     description: descriptions[status],
     headers: {
       ...requestIdHeader,
-      ...(status !== 401 && rateLimitHeaders),
+      ...(status === 401 ? challengeHeader : rateLimitHeaders),
+      ...((status === 400 || status === 404) && ignoredParamsHeader),
       ...((status === 429 || status === 503) && retryAfterHeader),
     },
     content: {

@@ -22,3 +22,19 @@ export const rateLimitHeaders = {
 export const retryAfterHeader = {
   'Retry-After': integerHeader('Segundos até a requisição poder ser repetida.', 1, 1),
 }
+
+export const ignoredParamsHeader = {
+  'Ignored-Params': {
+    description: 'Nomes dos parâmetros que não existem e por isso não mudaram nada.',
+    schema: { type: 'string' },
+    example: 'statuss',
+  },
+}
+
+export const challengeHeader = {
+  'WWW-Authenticate': {
+    description: 'Como se autenticar.',
+    schema: { type: 'string', const: 'Bearer' },
+    example: 'Bearer',
+  },
+}

@@ -1,7 +1,10 @@
-import { writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runCommand } from '../support/command.ts'
+import { runCommand, startCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/services.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
@@ -78,6 +81,36 @@ describe('index load', () => {
     expect(stderr).toContain('nowhere.ndjson')
   })
 
+  it('names a folder given for a file', async () => {
+    const { code, stderr } = await runCommand(['index', 'load', folder], { DATA_DIR: folder })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(`cannot read orders from ${folder}`),
+    })
+  })
+
+  it('goes on when nobody reads what it says', async () => {
+    const lines = Array.from({ length: 3_000 }, (_, n) => (n % 2 ? 'no order' : line(`ord_${n}`)))
+    const child = startCommand(['index', 'load', '-'], { DATA_DIR: folder })
+    child.stderr.destroy()
+    child.stdin.end(lines.join('\n'))
+    expect(await text(child.stdout)).toContain('read: 3000, written: 1500')
+  })
+
+  it('told to stop, keeps what is in, says how far it came and exits 1', async () => {
+    const child = startCommand(['index', 'load', '-'], { DATA_DIR: folder })
+    const said = text(child.stderr)
+    const lines = Array.from({ length: 600 }, (_, n) => line(`ord_${n}`))
+    child.stdin.write(`${lines.join('\n')}\n{"half`)
+    await expect.poll(() => countOrders(folder), { timeout: 10_000 }).toBe(500)
+    child.kill('SIGINT')
+    await once(child, 'close')
+    expect(child.exitCode).toBe(1)
+    expect(await said).toBe(
+      'stopped: in up to line 500; to go on, load the same again\ninterrupted\n',
+    )
+  })
+
   it('takes an empty input for nothing to do', async () => {
     const { code, stdout } = await load('')
     expect(code).toBe(0)
@@ -93,3 +126,16 @@ describe('index load', () => {
     expect((await load(future, '--live')).code).toBe(0)
   })
 })
+
+function countOrders(dataDir: string): number {
+  const file = join(dataDir, 'orders.db')
+  if (!existsSync(file)) return 0
+  const db = new DatabaseSync(file, { readOnly: true })
+  try {
+    return Number(db.prepare('SELECT count(*) AS orders FROM orders').get()?.['orders'])
+  } catch {
+    return 0 // The tables are not made yet.
+  } finally {
+    db.close()
+  }
+}

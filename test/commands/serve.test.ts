@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type RunningService, runCommand, startService } from '../support/command.ts'
@@ -94,6 +96,23 @@ describe('serve', () => {
     expect(answer?.status).toBe(401)
     expect(answer?.headers['connection']).toBe('close')
     expect(await Promise.all(stopped)).toEqual([0, 0])
+  })
+
+  it('stops at once although a connection is open that never sent anything', async () => {
+    const service = await serve()
+    const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
+    await once(socket, 'connect')
+    const closed = finished(socket.resume()).catch(() => {})
+    expect(await service.stop()).toBe(0)
+    await closed
+  })
+
+  it('keeps personal data from other users of the machine', async () => {
+    const service = await serve()
+    await service.stop()
+    for (const file of readdirSync(folder)) {
+      expect((statSync(join(folder, file)).mode & 0o777).toString(8), file).toBe('600')
+    }
   })
 
   it('answers for its health on the operations port alone', async () => {

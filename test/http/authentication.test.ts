@@ -34,12 +34,12 @@ const failures: [string, () => Promise<Record<string, string>>][] = [
 
 async function revokedKey() {
   const issued = await app.issue()
-  await app.services.keys.update(issued.record.keyId, { revokedAt: Date.now() })
+  await app.services.keys.update(issued.record.digest, { revokedAt: Date.now() })
   return issued.key
 }
 
 async function expiredKey() {
-  return (await app.issue({ expiresAt: Date.now() - 1 })).key
+  return (await app.issue({ expiresAt: app.clock.nowMs })).key
 }
 
 let address = 0
@@ -105,19 +105,27 @@ describe('the order of decisions', () => {
 })
 
 describe('the key over time', () => {
-  it('works until the instant it expires', async () => {
-    const soon = await app.issue({ expiresAt: Date.now() + HOUR_MS })
-    expect((await app.call('/v1/orders', { key: soon.key })).status).toBe(200)
+  it('works until the instant it expires, and not at it', async () => {
+    const { key: dying } = await app.issue({ expiresAt: app.clock.nowMs + HOUR_MS })
+    const status = async () => (await app.call('/v1/orders', { key: dying })).status
+    app.clock.nowMs += HOUR_MS - 1
+    expect(await status()).toBe(200)
+    app.clock.nowMs += 1
+    expect(await status()).toBe(401)
   })
 
-  it('records when it was last valid, at most hourly', async () => {
-    const { key: fresh, record } = await app.issue({ accountId: 'acc_seen' })
+  it('records when it was last valid, once an hour, however many requests come at once', async () => {
+    const { key: used, record } = await app.issue({ accountId: 'acc_seen' })
     const lastValid = async () => (await app.services.keys.byId(record.keyId))?.lastValidAt
+    const first = app.clock.nowMs
 
-    await app.call('/v1/orders', { key: fresh })
-    const first = await lastValid()
-    expect(Date.now() - (first ?? 0)).toBeLessThan(HOUR_MS)
-    await app.call('/v1/orders', { key: fresh })
+    await Promise.all(Array.from({ length: 50 }, () => app.call('/v1/orders', { key: used })))
     expect(await lastValid()).toBe(first)
+    app.clock.nowMs += HOUR_MS - 1
+    await app.call('/v1/orders', { key: used })
+    expect(await lastValid()).toBe(first)
+    app.clock.nowMs += 1
+    await app.call('/v1/orders', { key: used })
+    expect(await lastValid()).toBe(first + HOUR_MS)
   })
 })

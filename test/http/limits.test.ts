@@ -154,7 +154,7 @@ describe('the block of an address', () => {
   ])('judges a key last seen valid %s', async (_name, agoMs, expected) => {
     const app = await appWithContractLimits()
     const { key, record } = await app.issue()
-    await app.services.keys.update(record.keyId, { lastValidAt: Date.now() - agoMs })
+    await app.services.keys.update(record.digest, { lastValidAt: Date.now() - agoMs })
     await badKeys(app, 30, '10.0.0.1')
     expect((await app.call('/v1/orders', { key, from: '10.0.0.1' })).status).toBe(expected)
   })
@@ -163,7 +163,7 @@ describe('the block of an address', () => {
     const app = await appWithContractLimits()
     const { key, record } = await app.issue()
     const now = Date.now()
-    await app.services.keys.update(record.keyId, { lastValidAt: now, revokedAt: now })
+    await app.services.keys.update(record.digest, { lastValidAt: now, revokedAt: now })
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => app.call('/v1/orders', { key, from: '10.0.0.1' })),
     )

@@ -14,7 +14,7 @@ const stream = new Writable({
   },
 })
 
-const test = openTestServices()
+const test = await openTestServices()
 const app = buildApp(test.config, test.services, pino({ level: 'trace' }, stream))
 let key: string
 let keyId: string
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await app.close()
-  test.close()
+  await test.close()
 })
 
 async function logged(url: string, headers: Record<string, string> = {}) {
@@ -82,11 +82,11 @@ it('never writes a key, a cursor, a query value or data of a customer', async ()
 })
 
 it('writes what went wrong behind a 500, which tells the caller only the request id', async () => {
-  const broken = openTestServices()
+  const broken = await openTestServices()
   const brokenApp = buildApp(broken.config, broken.services, pino({ level: 'info' }, stream))
   const issued = await broken.issue()
   await brokenApp.inject({ url: '/v1/orders', headers: { authorization: `Bearer ${issued.key}` } })
-  broken.services.close()
+  await broken.services.close()
 
   lines.length = 0
   const headers = { authorization: `Bearer ${issued.key}` }

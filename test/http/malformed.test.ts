@@ -68,7 +68,7 @@ describe('what HTTP itself refuses', () => {
   })
 
   it('does not stop the server', async () => {
-    const [answer] = await sendRaw(port, get('/v1/orders', authorization))
+    const [answer] = await sendRaw(port, get('/v1/orders', authorization), 1)
     expect(answer?.status).toBe(200)
   })
 
@@ -91,30 +91,30 @@ describe('what HTTP itself refuses', () => {
 
 describe('odd but readable requests', () => {
   it('answers 401 to two Authorization headers', async () => {
-    const [answer] = await sendRaw(port, get('/v1/orders', authorization + authorization))
+    const [answer] = await sendRaw(port, get('/v1/orders', authorization + authorization), 1)
     expect(errorOf(answer)).toEqual(unauthenticated)
   })
 
   it.each(['/v1/orders/%zz', '/v1/orders/%', '/v1/orders/%ff', '/v1/%zz?limit=%zz'])(
     'takes %s to the letter: key first, then 404',
     async (path) => {
-      expect(errorOf((await sendRaw(port, get(path, '')))[0])).toEqual(unauthenticated)
-      expect(errorOf((await sendRaw(port, get(path, authorization)))[0])).toEqual(missing)
+      expect(errorOf((await sendRaw(port, get(path, ''), 1))[0])).toEqual(unauthenticated)
+      expect(errorOf((await sendRaw(port, get(path, authorization), 1))[0])).toEqual(missing)
     },
   )
 
   it.each(['/%zz', '/%', '*', '/..;/v1'])('answers 404 to %s', async (path) => {
-    expect(errorOf((await sendRaw(port, get(path, authorization)))[0])).toEqual(missing)
+    expect(errorOf((await sendRaw(port, get(path, authorization), 1))[0])).toEqual(missing)
   })
 
   it('answers 404 to an id of 2,000 characters', async () => {
-    const [answer] = await sendRaw(port, get(`/v1/orders/${'x'.repeat(2000)}`, authorization))
+    const [answer] = await sendRaw(port, get(`/v1/orders/${'x'.repeat(2000)}`, authorization), 1)
     expect(errorOf(answer)).toEqual(missing)
   })
 
   it.each(['PROPFIND', 'TRACE', 'M-SEARCH', 'QUERY'])('answers 404 to %s', async (method) => {
     const bytes = `${method} /v1/orders HTTP/1.1\r\n${HOST}${authorization}\r\n`
-    expect(errorOf((await sendRaw(port, bytes))[0])).toEqual(missing)
+    expect(errorOf((await sendRaw(port, bytes, 1))[0])).toEqual(missing)
   })
 
   it('serves HTTP/1.0 without a Host', async () => {
@@ -123,13 +123,13 @@ describe('odd but readable requests', () => {
   })
 
   it('serves the absolute form of a path', async () => {
-    const [answer] = await sendRaw(port, get('http://localhost/v1/orders', authorization))
+    const [answer] = await sendRaw(port, get('http://localhost/v1/orders', authorization), 1)
     expect(answer?.status).toBe(200)
   })
 
   it('serves a request that asks for an upgrade', async () => {
     const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\n${authorization}`
-    const [answer] = await sendRaw(port, get('/v1/orders', upgrade))
+    const [answer] = await sendRaw(port, get('/v1/orders', upgrade), 1)
     expect(answer?.status).toBe(200)
   })
 
@@ -137,14 +137,24 @@ describe('odd but readable requests', () => {
     const sized = `Content-Length: 5\r\n${authorization}`
     const chunked = `Transfer-Encoding: chunked\r\n${authorization}`
     const bytes = `${get('/v1/orders', sized)}hello${get('/v1/orders', chunked)}5\r\nhello\r\n0\r\n\r\n`
-    const answers = await sendRaw(port, bytes)
+    const answers = await sendRaw(port, bytes, 2)
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  })
+
+  it.each([
+    ['a chunk without a size', 'Transfer-Encoding: chunked', 'ZZ\r\n'],
+    ['a chunk of another size', 'Transfer-Encoding: chunked', '1\r\nabc\r\n0\r\n\r\n'],
+  ])('answers once, then closes, when the body is broken: %s', async (_name, header, body) => {
+    const bytes = `${get('/v1/orders', `${header}\r\n${authorization}`)}${body}`
+    const answers = await sendRaw(port, bytes)
+    expect(answers.map(({ status }) => status)).toEqual([200])
   })
 
   it('answers pipelined requests in their order, each with an id of its own', async () => {
     const answers = await sendRaw(
       port,
       get('/v1/orders', authorization) + get('/v1/nope', authorization) + get('/nope', ''),
+      3,
     )
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 404])
     expect(new Set(answers.map(({ headers }) => headers['request-id'])).size).toBe(3)

@@ -15,35 +15,45 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket
 }
 
-/** Sends the bytes on a connection of their own and reads until the server closes or answers in full. */
-export async function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer[]> {
+/** Sends the bytes on a connection of their own; reads `count` answers, or all until it is closed. */
+export async function sendRaw(
+  port: number,
+  bytes: string | Buffer,
+  count = Infinity,
+): Promise<RawAnswer[]> {
   const socket = await openSocket(port)
   socket.write(bytes)
-  return readAnswers(socket)
+  return readAnswers(socket, count)
 }
 
-/** All answers that come on a connection until the server closes it or is silent for a while. */
-export async function readAnswers(socket: Socket, silenceMs = 400): Promise<RawAnswer[]> {
-  const chunks: Buffer[] = []
-  socket.setTimeout(silenceMs, () => socket.destroy())
-  socket.on('data', (chunk) => chunks.push(chunk))
-  await finished(socket).catch(() => {}) // A reset ends what can be read, as a close does.
-  return parseAnswers(Buffer.concat(chunks))
+/** The next `count` answers on a connection, or all until the server closes it. */
+export async function readAnswers(socket: Socket, count = Infinity): Promise<RawAnswer[]> {
+  let received: Buffer = Buffer.alloc(0)
+  socket.on('data', (chunk) => {
+    received = Buffer.concat([received, chunk])
+    if (parseAnswers(received).answers.length >= count) socket.destroy()
+  })
+  // A reset ends what can be read, as a close does.
+  await finished(socket).catch(() => {})
+  const { answers, rest } = parseAnswers(received)
+  if (rest !== '') throw new Error(`half an answer: ${rest}`)
+  return answers
 }
 
-function parseAnswers(bytes: Buffer): RawAnswer[] {
+function parseAnswers(bytes: Buffer): { answers: RawAnswer[]; rest: string } {
   const answers: RawAnswer[] = []
-  for (let start = 0; start < bytes.length; ) {
+  let start = 0
+  for (;;) {
     const headEnd = bytes.indexOf('\r\n\r\n', start)
-    if (headEnd < 0) throw new Error(`half an answer: ${bytes.toString('utf8', start)}`)
     const [statusLine = '', ...lines] = bytes.toString('utf8', start, headEnd).split('\r\n')
     const headers = Object.fromEntries(lines.map(headerOf))
     const bodyStart = headEnd + 4
-    start = bodyStart + Number(headers['content-length'] ?? 0)
+    const end = bodyStart + Number(headers['content-length'] ?? 0)
+    if (headEnd < 0 || end > bytes.length) return { answers, rest: bytes.toString('utf8', start) }
     const status = Number(statusLine.split(' ')[1])
-    answers.push({ status, headers, body: bytes.toString('utf8', bodyStart, start) })
+    answers.push({ status, headers, body: bytes.toString('utf8', bodyStart, end) })
+    start = end
   }
-  return answers
 }
 
 function headerOf(line: string): [name: string, value: string] {

@@ -149,24 +149,9 @@ describe('a key cache', () => {
     expect(await cache.find('d1')).toEqual(holder({ revokedAt: 1 }))
   })
 
-  it('shows an amended entry without asking the store', async () => {
-    await cache.find('d1')
-    cache.amend('d1', holder({ lastValidAt: 5 }))
-    expect(await cache.find('d1')).toEqual(holder({ lastValidAt: 5 }))
+  it('asks the store once for all requests that wait for the same key', async () => {
+    const found = await Promise.all(Array.from({ length: 20 }, () => cache.find('d1')))
+    expect(found).toEqual(Array.from({ length: 20 }, () => holder()))
     expect(reads).toBe(1)
-  })
-
-  it('does not make an entry younger by amending it', async () => {
-    await cache.find('d1')
-    nowMs += 4 * SECOND_MS
-    cache.amend('d1', holder({ lastValidAt: 5 }))
-    stored.set('d1', holder({ revokedAt: 1 }))
-    nowMs += SECOND_MS
-    expect(await cache.find('d1')).toEqual(holder({ revokedAt: 1 }))
-  })
-
-  it('does not make an entry by amending one that is not there', async () => {
-    cache.amend('d1', holder({ lastValidAt: 5 }))
-    expect(await cache.find('d1')).toEqual(holder())
   })
 })

@@ -21,9 +21,9 @@ beforeEach(() => {
     insert: async (key) => {
       stored.set(key.keyId, key)
     },
-    update: async (keyId: string, instants: KeyInstants) => {
-      const key = stored.get(keyId)
-      if (key) stored.set(keyId, { ...key, ...instants })
+    update: async (digest: string, instants: KeyInstants) => {
+      const key = [...stored.values()].find((record) => record.digest === digest)
+      if (key) stored.set(key.keyId, { ...key, ...instants })
     },
     setAccountBlocked: async () => {},
   }

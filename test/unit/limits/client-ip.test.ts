@@ -35,14 +35,30 @@ describe('countedAddress', () => {
     expect(countedAddress(one)).not.toBe(countedAddress(other))
   })
 
-  it.each(['', 'localhost', 'unknown', '1.2.3.4:8080', '[::1]', '1.2.3.256', '😀'])(
-    'counts what is no address by itself: %j',
-    (text) => {
-      expect(countedAddress(text)).toBe(text)
-    },
-  )
+  it.each([
+    ['192.0.2.7:40000', '192.0.2.7'],
+    ['[2001:db8:1:2::1]:443', '2001:db8:1:2::1'],
+    ['[2001:db8:1:2::1]', '2001:db8:1:2::1'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+  ])('counts %s, with the port some proxies add, as %s', (told, bare) => {
+    expect(countedAddress(told, '10.0.0.1')).toBe(countedAddress(bare))
+  })
 
-  it('keeps no more than 64 characters of what is no address', () => {
-    expect(countedAddress('x'.repeat(10_000))).toBe('x'.repeat(64))
+  it.each([
+    '',
+    'localhost',
+    'unknown',
+    '1.2.3.256',
+    '1.2.3.4:',
+    ':80',
+    '[1.2',
+    '😀',
+    'x'.repeat(10_000),
+  ])('counts what is no address for the other end of the connection: %j', (told) => {
+    expect(countedAddress(told, '10.0.0.1')).toBe('10.0.0.1')
+  })
+
+  it('counts together what comes from nowhere', () => {
+    expect(countedAddress('')).toBe(countedAddress('pipe'))
   })
 })

@@ -1,0 +1,51 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { addAbortSignal, type Readable } from 'node:stream'
+
+/** What is loaded: its bytes, how many were read so far, and how many there are where that is known. */
+export interface LoadInput {
+  chunks: AsyncIterable<Buffer>
+  bytesRead(): number
+  totalBytes: number | null
+}
+
+const CHUNK_BYTES = 256 * 1024
+
+/**
+ * A file, or standard input for `-`. When `signal` aborts, reading ends with an error.
+ * @throws Error naming the file when it cannot be read, at once or while it is read
+ */
+export async function openInput(file: string, signal: AbortSignal): Promise<LoadInput> {
+  if (file === '-') return counted('standard input', process.stdin, null, signal)
+  const { size } = await stat(file).catch(unreadable(file))
+  const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES })
+  return counted(file, stream, size || null, signal)
+}
+
+function counted(
+  name: string,
+  stream: Readable,
+  totalBytes: number | null,
+  signal: AbortSignal,
+): LoadInput {
+  let bytesRead = 0
+  async function* chunks() {
+    try {
+      for await (const chunk of addAbortSignal(signal, stream)) {
+        bytesRead += chunk.length
+        yield chunk
+      }
+    } catch (error) {
+      if (signal.aborted) throw new Error('interrupted', { cause: error })
+      unreadable(name)(error)
+    }
+  }
+  return { chunks: chunks(), bytesRead: () => bytesRead, totalBytes }
+}
+
+function unreadable(name: string) {
+  return (cause: unknown): never => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`cannot read orders from ${name}: ${reason}`, { cause })
+  }
+}

@@ -1,0 +1,72 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { KeyInstants, KeyRecord } from '../../../src/auth/key-store.ts'
+import { createLastUse, type LastUse } from '../../../src/auth/last-use.ts'
+
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const NOW = Date.parse('2026-03-01T12:00:00Z')
+
+const key = (lastValidAt: number | null): KeyRecord => ({
+  keyId: 'key_1',
+  digest: 'd1',
+  accountId: 'acc_1',
+  scopes: ['orders:read'],
+  name: null,
+  lastFour: 'wxyz',
+  createdAt: 0,
+  lifeMs: null,
+  expiresAt: null,
+  revokedAt: null,
+  lastValidAt,
+})
+
+let written: KeyInstants[]
+let failures: unknown[]
+let isDown: boolean
+let lastUse: LastUse
+
+beforeEach(() => {
+  written = []
+  failures = []
+  isDown = false
+  const update = async (_digest: string, instants: KeyInstants) => {
+    if (isDown) throw new Error('store down')
+    written.push(instants)
+  }
+  lastUse = createLastUse({ update }, (_key, error) => failures.push(error))
+})
+
+describe('the last use of a key', () => {
+  it('is never for one that was never valid', () => {
+    expect(lastUse.of(key(null))).toBe(-Infinity)
+  })
+
+  it('is what its record says, or what was noted since', () => {
+    expect(lastUse.of(key(NOW - HOUR_MS))).toBe(NOW - HOUR_MS)
+    lastUse.note(key(NOW - HOUR_MS), NOW)
+    expect(lastUse.of(key(NOW - HOUR_MS))).toBe(NOW)
+  })
+
+  it('is written once an hour, also while the record at hand is an old one', () => {
+    for (let minute = 0; minute < 120; minute++) lastUse.note(key(null), NOW + minute * MINUTE_MS)
+    expect(written).toEqual([{ lastValidAt: NOW }, { lastValidAt: NOW + HOUR_MS }])
+  })
+
+  it('is not written when the record tells one within the hour', () => {
+    lastUse.note(key(NOW - HOUR_MS + 1), NOW)
+    expect(written).toEqual([])
+  })
+
+  it('that the store did not take costs nobody anything and is tried a minute later', async () => {
+    isDown = true
+    lastUse.note(key(null), NOW)
+    await Promise.resolve()
+    expect(failures).toHaveLength(1)
+
+    isDown = false
+    lastUse.note(key(null), NOW + MINUTE_MS - 1)
+    expect(written).toEqual([])
+    lastUse.note(key(null), NOW + MINUTE_MS)
+    expect(written).toEqual([{ lastValidAt: NOW + MINUTE_MS }])
+  })
+})

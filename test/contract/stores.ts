@@ -1,8 +1,11 @@
 import { join } from 'node:path'
+import type { KeyStore } from '../../src/auth/key-store.ts'
 import type { OrderIndex } from '../../src/indexing/order-index.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { OrderStore } from '../../src/orders/order-store.ts'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
+import { createSqliteKeyStore } from '../../src/stores/sqlite/key-store.ts'
+import { keysMigrations } from '../../src/stores/sqlite/keys-schema.ts'
 import { createSqliteOrderIndex } from '../../src/stores/sqlite/order-index.ts'
 import { createSqliteOrderStore } from '../../src/stores/sqlite/order-store.ts'
 import { ordersMigrations } from '../../src/stores/sqlite/orders-schema.ts'
@@ -16,9 +19,19 @@ export interface StoreUnderTest {
   close(): Promise<void>
 }
 
+/** An empty store of keys under test. */
+export interface KeyStoreUnderTest {
+  keys: KeyStore
+  close(): Promise<void>
+}
+
 /** Every implementation of the ports; the same tests run over each. */
 export const stores: [name: string, open: () => Promise<StoreUnderTest>][] = [
   ['SQLite', openSqlite],
+]
+
+export const keyStores: [name: string, open: () => Promise<KeyStoreUnderTest>][] = [
+  ['SQLite', openSqliteKeys],
 ]
 
 async function openSqlite(): Promise<StoreUnderTest> {
@@ -37,6 +50,18 @@ async function openSqlite(): Promise<StoreUnderTest> {
     async close() {
       await Promise.all(indexes.map((index) => index.close()))
       reading.close()
+      remove()
+    },
+  }
+}
+
+async function openSqliteKeys(): Promise<KeyStoreUnderTest> {
+  const { folder, remove } = temporaryFolder()
+  const db = openDatabase(join(folder, 'keys.db'), keysMigrations, 5_000)
+  return {
+    keys: createSqliteKeyStore(db),
+    async close() {
+      db.close()
       remove()
     },
   }

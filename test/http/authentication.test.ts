@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeApiKey } from '../../src/auth/api-key.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
@@ -127,5 +129,17 @@ describe('the key over time', () => {
     app.clock.nowMs += 1
     await app.call('/v1/orders', { key: used })
     expect(await lastValid()).toBe(first + HOUR_MS)
+  })
+
+  it('needs no record of its use: while another process holds the keys, requests go on', async () => {
+    const { key: used, record } = await app.issue({ accountId: 'acc_held' })
+    const other = new DatabaseSync(join(app.config.dataDir, 'keys.db'))
+    other.exec('BEGIN IMMEDIATE')
+    try {
+      expect((await app.call('/v1/orders', { key: used })).status).toBe(200)
+      expect((await app.services.keys.byId(record.keyId))?.lastValidAt).toBeNull()
+    } finally {
+      other.close()
+    }
   })
 })

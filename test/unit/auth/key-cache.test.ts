@@ -1,26 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createKeyCache, type KeyCache } from '../../../src/auth/key-cache.ts'
-import type { KeyHolder } from '../../../src/auth/key-store.ts'
+import type { KeyHolder, KeyRecord } from '../../../src/auth/key-store.ts'
 import { ApiError } from '../../../src/errors.ts'
+import { keyRecord } from '../../support/key-record.ts'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 
-const holder = (changes: Partial<KeyHolder['key']> = {}, accountBlocked = false): KeyHolder => ({
-  key: {
-    keyId: 'key_1',
-    digest: 'd1',
-    accountId: 'acc_1',
-    scopes: ['orders:read'],
-    name: null,
-    lastFour: 'wxyz',
-    lifeMs: null,
-    createdAt: 0,
-    expiresAt: null,
-    revokedAt: null,
-    lastValidAt: null,
-    ...changes,
-  },
+const holder = (changes: Partial<KeyRecord> = {}, accountBlocked = false): KeyHolder => ({
+  key: keyRecord(changes),
   accountBlocked,
 })
 

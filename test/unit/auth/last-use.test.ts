@@ -1,24 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { KeyInstants, KeyRecord } from '../../../src/auth/key-store.ts'
+import type { KeyInstants } from '../../../src/auth/key-store.ts'
 import { createLastUse, type LastUse } from '../../../src/auth/last-use.ts'
+import { keyRecord } from '../../support/key-record.ts'
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 
-const key = (lastValidAt: number | null): KeyRecord => ({
-  keyId: 'key_1',
-  digest: 'd1',
-  accountId: 'acc_1',
-  scopes: ['orders:read'],
-  name: null,
-  lastFour: 'wxyz',
-  createdAt: 0,
-  lifeMs: null,
-  expiresAt: null,
-  revokedAt: null,
-  lastValidAt,
-})
+const key = (lastValidAt: number | null) => keyRecord({ lastValidAt })
 
 let written: KeyInstants[]
 let failures: unknown[]

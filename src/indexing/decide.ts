@@ -1,7 +1,7 @@
 import { NULL_UPDATED_KEY } from '../orders/order-store.ts'
 import type { Change, Refusal } from './change.ts'
 import { showsSame } from './document.ts'
-import type { BulkWrites, Head, StoredView, ViewKey, ViewWrite } from './order-index.ts'
+import type { BulkWrites, Head, StoredView, ViewKey } from './order-index.ts'
 import type { View } from './project.ts'
 
 /** How a change counts, once decided. */
@@ -54,7 +54,7 @@ export function decide(
   return {
     views: change.views
       .filter((view) => differs(view, storedFor.get(view.accountId), filled))
-      .map((view) => viewWrite(change, view, updatedAt)),
+      .map((view) => ({ ...view, orderId: change.orderId, updatedAt })),
     removals: viewKeys(head).filter(({ accountId }) => !accountIds.includes(accountId)),
     heads: [
       {
@@ -81,16 +81,4 @@ function differs({ order }: View, stored: StoredView | undefined, filled: boolea
   if (stored === undefined) return true
   if (filled && stored.updatedKey === NULL_UPDATED_KEY) return true
   return !showsSame(stored, order)
-}
-
-function viewWrite(change: Change, view: View, updatedAt: ViewWrite['updatedAt']): ViewWrite {
-  const createdKey = change.createdKey
-  if (createdKey === null) throw new Error('a deletion has no views')
-  return {
-    accountId: view.accountId,
-    orderId: change.orderId,
-    order: view.order,
-    createdKey,
-    updatedAt,
-  }
 }

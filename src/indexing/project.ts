@@ -8,6 +8,8 @@ import type { SourceItem, SourceOrder } from './source-order.ts'
 /** What one account sees of an order; `updated_at` is null until the writer decides it. */
 export interface View {
   accountId: string
+  /** `created_at` in epoch milliseconds. */
+  createdKey: number
   order: Order
 }
 
@@ -29,6 +31,7 @@ export function projectOrder(source: SourceOrder): Projection {
     return { views: [], documentDropped }
   }
 
+  const createdKey = epochMs(source.created_at)
   const owner: Order = {
     object: 'order',
     id: source.id,
@@ -38,7 +41,7 @@ export function projectOrder(source: SourceOrder): Projection {
     amount_total: source.amount_total,
     amount_subtotal: source.amount_subtotal ?? null,
     amount_in_brl: source.amount_in_brl ?? null,
-    created_at: formatInstant(epochMs(source.created_at)),
+    created_at: formatInstant(createdKey),
     paid_at: publicInstant(source.paid_at),
     canceled_at: publicInstant(source.canceled_at),
     updated_at: null,
@@ -64,8 +67,8 @@ export function projectOrder(source: SourceOrder): Projection {
   coproducers.delete(source.owner_account_id)
   return {
     views: [
-      { accountId: source.owner_account_id, order: owner },
-      ...[...coproducers].map((accountId) => ({ accountId, order: coproducer })),
+      { accountId: source.owner_account_id, createdKey, order: owner },
+      ...[...coproducers].map((accountId) => ({ accountId, createdKey, order: coproducer })),
     ],
     documentDropped,
   }

@@ -11,14 +11,16 @@ const MAX = Number.MAX_SAFE_INTEGER
 
 describe('readChange', () => {
   it('tells what the writer decides about', () => {
+    const createdKey = Date.parse('2026-03-01T12:00:00Z')
+    const order = expect.objectContaining({ id: 'ord_1' })
     expect(changeOf(sourceOrder())).toEqual({
       orderId: 'ord_1',
       version: 1,
       ownerAccountId: 'acc_1',
       deleted: false,
-      createdKey: Date.parse('2026-03-01T12:00:00Z'),
+      createdKey,
       changedAt: Date.parse('2026-03-01T12:05:00Z'),
-      views: [{ accountId: 'acc_1', order: expect.objectContaining({ id: 'ord_1' }) }],
+      views: [{ accountId: 'acc_1', createdKey, order }],
       documentDropped: false,
     })
   })

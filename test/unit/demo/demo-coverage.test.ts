@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { DEMO_ACCOUNT } from '../../../src/demo/demo-orders.ts'
+import { userAgents } from '../../../src/demo/user-agents.ts'
+import type { SourceOrder } from '../../../src/indexing/source-order.ts'
+import {
+  orderStatuses,
+  paymentStatuses,
+  singlePaymentMethods,
+} from '../../../src/orders/statuses.ts'
+import {
+  agentOf,
+  documentOf,
+  everyStretchHas,
+  isRenewal,
+  isSplit,
+  lastPayment,
+  lastStatusIs,
+} from './sample.ts'
+
+describe('any 2,000 demo orders in a row', () => {
+  it.each(orderStatuses)('have the order status %s', (status) => {
+    expect(everyStretchHas((order) => order.status === status)).toBe(true)
+  })
+
+  it.each(paymentStatuses)('have a last payment that is %s', (status) => {
+    expect(everyStretchHas((order) => lastStatusIs(order, status))).toBe(true)
+  })
+
+  it.each(singlePaymentMethods)('have a last payment by %s', (method) => {
+    expect(everyStretchHas((order) => lastPayment(order).method === method)).toBe(true)
+  })
+
+  it.each(userAgents)('have a buyer with the browser %s', (agent) => {
+    expect(everyStretchHas((order) => agentOf(order) === agent)).toBe(true)
+  })
+
+  it.each<[string, (order: SourceOrder) => unknown]>([
+    ['a split payment that is paid', (o) => isSplit(o) && o.status === 'PAID'],
+    ['a split payment awaiting a part', (o) => isSplit(o) && o.status === 'AWAITING_PAYMENT'],
+    [
+      'a canceled split payment, its paid parts refunded',
+      (o) => isSplit(o) && o.status === 'CANCELED' && o.payments[0]?.status === 'REFUNDED',
+    ],
+    [
+      'split parts of the same millisecond',
+      (o) => isSplit(o) && new Set(o.payments.map((part) => part.created_at)).size === 1,
+    ],
+    ['a renewal that is paid', (o) => isRenewal(o) && lastStatusIs(o, 'PAID')],
+    ['a renewal that is declined', (o) => isRenewal(o) && lastStatusIs(o, 'DECLINED')],
+    ['a renewal that was never sent', (o) => isRenewal(o) && lastStatusIs(o, 'FAILED')],
+    ['a subscription canceled unpaid', (o) => isRenewal(o) && o.canceled_at],
+    ['a trial that expired', (o) => o.status === 'UNPAID' && lastStatusIs(o, 'TRIAL')],
+    [
+      'smart installments',
+      (o) => o.payments.length > 1 && o.payments[0]?.amount !== o.amount_total,
+    ],
+    ['an order the API does not show', (o) => o.payments.every((p) => p.status === 'FAILED')],
+    ['a boleto with a coupon', (o) => lastPayment(o).method === 'BOLETO' && o.promocode],
+    ['a card with interest', (o) => lastPayment(o).interest_amount > 0],
+    ['a refusal by anti-fraud', (o) => lastPayment(o).decline_message?.includes('segurança')],
+    ['a card of an unknown brand', (o) => lastPayment(o).card?.brand === 'BANESCARD'],
+    ['a card without a brand', (o) => lastPayment(o).card?.brand === null],
+    ['an old record without installments', (o) => lastPayment(o).installments === null],
+    ['an order not yet filled', (o) => o.changed_at === null],
+    ['one co-producer', (o) => o.coproducer_account_ids?.length === 1],
+    ['two co-producers', (o) => o.coproducer_account_ids?.length === 2],
+    ['three co-producers', (o) => o.coproducer_account_ids?.length === 3],
+    ['the demo account as co-producer', (o) => o.coproducer_account_ids?.includes(DEMO_ACCOUNT)],
+    ['an order bump', (o) => o.items.some((item) => item.order_bump_id)],
+    ['several of an item', (o) => o.items.some((item) => item.quantity > 1)],
+    ['an address with a complement', (o) => o.shipping_address?.line3],
+    ['an address without a complement', (o) => o.shipping_address?.line3 === null],
+    ['an order in dollars', (o) => o.currency === 'USD' && o.metadata?.currency_rate],
+    ['an upsell', (o) => o.metadata?.order_parent_id],
+    ['an origin of the checkout', (o) => o.metadata?.origin],
+    ['no metadata', (o) => Object.keys(o.metadata ?? {}).length === 0],
+    ['all five utm parameters', (o) => Object.keys(o.utm ?? {}).length === 5],
+    ['some utm parameters', (o) => Object.keys(o.utm ?? {}).length === 1],
+    ['no utm parameters', (o) => o.utm === null],
+    ['tracking parameters', (o) => Object.keys(o.tracking ?? {}).length > 1],
+    ['no tracking parameters', (o) => o.tracking === null],
+    ['no navigator', (o) => o.navigator === null],
+    ['a referer', (o) => o.navigator?.referer && o.navigator.user_agent],
+    ['no referer', (o) => o.navigator?.user_agent && !o.navigator.referer],
+    ['a formatted CPF', (o) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(documentOf(o))],
+    ['a bare CPF', (o) => /^\d{11}$/.test(documentOf(o))],
+    ['a formatted CNPJ', (o) => /^\d{2}\.\d{3}\.\d{3}\/0001-\d{2}$/.test(documentOf(o))],
+    ['a bare CNPJ', (o) => /^\d{14}$/.test(documentOf(o))],
+    ['a document that is none', (o) => documentOf(o) === 'isento'],
+    ['no document', (o) => o.customer.document === null],
+    ['no phone', (o) => !('phone' in o.customer)],
+  ])('have %s', (_, is) => {
+    expect(everyStretchHas(is)).toBe(true)
+  })
+})

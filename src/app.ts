@@ -7,21 +7,29 @@ import openapi from './http/openapi.ts'
 import { createRefuse } from './http/refusals.ts'
 import requestId from './http/request-id.ts'
 import requestLog from './http/request-log.ts'
+import requestMetrics from './http/request-metrics.ts'
 import { createHttpServer } from './http/server.ts'
 import v1 from './http/v1.ts'
 import { type Clock, wallClock } from './lib/clock.ts'
 import { newRequestId } from './lib/ids.ts'
+import type { Metrics } from './metrics.ts'
 import type { Services } from './services.ts'
 
 // Above the 16 KB of a whole request line: a long id is a 404 like any other, not a router's refusal.
 const MAX_PARAM_LENGTH = 32 * 1024
 
-/** The API, ready to listen; what it serves, in the order in which it is asked. `clock`: epoch ms. */
+export interface AppOptions {
+  logger: FastifyBaseLogger
+  metrics: Metrics
+  /** Epoch milliseconds. */
+  clock?: Clock
+}
+
+/** The API, ready to listen; what it serves, in the order in which it is asked. */
 export function buildApp(
   config: Pick<Config, 'trustProxy' | 'rateLimit'>,
   services: Services,
-  logger: FastifyBaseLogger,
-  clock: Clock = wallClock,
+  { logger, metrics, clock = wallClock }: AppOptions,
 ): FastifyInstance {
   const refuse = createRefuse(({ requestId: request_id, reason }) => {
     logger.info({ request_id, status: 400, reason }, 'refused')
@@ -44,6 +52,7 @@ export function buildApp(
   app.register(drain)
   app.register(requestId)
   app.register(requestLog)
+  app.register(requestMetrics, { metrics })
   app.register(errorHandler)
   app.register(openapi)
   app.register(v1, {

@@ -1,11 +1,15 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import drain from './http/drain.ts'
+import type { Metrics } from './metrics.ts'
 import type { Services } from './services.ts'
 
 const PROBE = 'health-probe'
 
 /** What an operator's machines ask, on a port of its own. */
-export function buildOperations({ keys, orders }: Services): FastifyInstance {
+export function buildOperations(
+  { keys, orders }: Services,
+  { registry }: Metrics,
+): FastifyInstance {
   const app = Fastify({ logger: false })
   app.register(drain)
   app.get('/health/live', async () => ({ status: 'ok' }))
@@ -16,6 +20,9 @@ export function buildOperations({ keys, orders }: Services): FastifyInstance {
     } catch {
       return reply.code(503).send({ status: 'unavailable' })
     }
+  })
+  app.get('/metrics', async (_request, reply) => {
+    return reply.type(registry.contentType).send(await registry.metrics())
   })
   return app
 }

@@ -4,6 +4,7 @@ import { type Logger, pino } from 'pino'
 import { buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { prepareDemo } from '../demo/prepare.ts'
+import { createMetrics, watchProcess } from '../metrics.ts'
 import { buildOperations } from '../operations.ts'
 import { openServices } from '../services.ts'
 import { demoWelcome } from './demo-welcome.ts'
@@ -16,8 +17,10 @@ const STDERR = 2
 export async function serve(config: Config, { demo }: { demo: boolean }): Promise<void> {
   const logger = pino({ level: config.logLevel }, pino.destination(STDERR))
   const services = await openServices(config, 'server')
-  const app = buildApp(config, services, logger)
-  const operations = buildOperations(services)
+  const metrics = createMetrics()
+  watchProcess(metrics)
+  const app = buildApp(config, services, { logger, metrics })
+  const operations = buildOperations(services, metrics)
   const close = async () => {
     await app.close()
     await operations.close()

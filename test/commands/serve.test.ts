@@ -115,7 +115,7 @@ describe('serve', () => {
   it('answers for its health on the operations port alone', async () => {
     const service = await serve([], { OPERATIONS_PORT: '0' })
     const operations = /operations at (http:[^"]+)/.exec(service.output().stderr)?.[1]
-    for (const path of ['/health/live', '/health/ready']) {
+    for (const path of ['/health/live', '/health/ready', '/metrics']) {
       expect((await fetch(`${operations}${path}`)).status, path).toBe(200)
       expect((await fetch(`${service.baseUrl}${path}`)).status, path).toBe(404)
     }

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { makeApiKey } from '../../src/auth/api-key.ts'
+import { createMetrics } from '../../src/metrics.ts'
 import { openTestServices } from '../support/services.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
@@ -15,7 +16,10 @@ const stream = new Writable({
 })
 
 const test = await openTestServices()
-const app = buildApp(test.config, test.services, pino({ level: 'trace' }, stream))
+const app = buildApp(test.config, test.services, {
+  logger: pino({ level: 'trace' }, stream),
+  metrics: createMetrics(),
+})
 let key: string
 let keyId: string
 
@@ -83,7 +87,10 @@ it('never writes a key, a cursor, a query value or data of a customer', async ()
 
 it('writes what went wrong behind a 500, which tells the caller only the request id', async () => {
   const broken = await openTestServices()
-  const brokenApp = buildApp(broken.config, broken.services, pino({ level: 'info' }, stream))
+  const brokenApp = buildApp(broken.config, broken.services, {
+    logger: pino({ level: 'info' }, stream),
+    metrics: createMetrics(),
+  })
   const issued = await broken.issue()
   await brokenApp.inject({ url: '/v1/orders', headers: { authorization: `Bearer ${issued.key}` } })
   await broken.services.close()

@@ -1,4 +1,5 @@
 import { buildApp } from '../../src/app.ts'
+import { createMetrics } from '../../src/metrics.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { expectDescribed } from './openapi-check.ts'
 import { openTestServices, silent } from './services.ts'
@@ -29,7 +30,12 @@ const ROOMY = { RATE_LIMIT_CAPACITY: '100000', RATE_LIMIT_REFILL_PER_SECOND: '10
 export async function createTestApp(env: Record<string, string> = ROOMY) {
   const test = await openTestServices(env)
   const clock = { nowMs: Date.now() }
-  const app = buildApp(test.config, test.services, silent, () => clock.nowMs)
+  const metrics = createMetrics()
+  const app = buildApp(test.config, test.services, {
+    logger: silent,
+    metrics,
+    clock: () => clock.nowMs,
+  })
   await app.ready()
 
   async function call(url: string, { key, headers, method = 'GET', from, body }: Call = {}) {
@@ -52,6 +58,7 @@ export async function createTestApp(env: Record<string, string> = ROOMY) {
     app,
     /** What the app takes for the time, epoch milliseconds; a test moves it. */
     clock,
+    metrics,
     call,
 
     async list(query: string, key: string): Promise<ListBody> {

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { type DemoOptions, demoOrders } from '../src/demo/demo-orders.ts'
 import { parseInstant } from '../src/lib/instant.ts'
 
-const USAGE = `usage: node scripts/demo-orders.ts COUNT [--seed N] [--until INSTANT]
+const USAGE = `usage: npm run -s demo-orders -- COUNT [--seed N] [--until INSTANT]
   COUNT            how many demo orders to write, one JSON object a line
   --seed N         0 to 4294967295 (default 1): the same seed gives the same orders
   --until INSTANT  when the demo's "now" is, such as 2026-03-01T12:00:00Z (default: now)

@@ -37,7 +37,7 @@ export const errorCatalogue = {
     status: 404,
     type: 'invalid_request_error',
     message:
-      'Recurso não encontrado. Confira o endereço e o id do pedido, e se a chave é da conta que participa dele.',
+      'Recurso não encontrado. Confira o método, o endereço e o id do pedido, e se a chave é de uma conta que participa dele.',
   },
   rate_limited: {
     status: 429,

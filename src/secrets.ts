@@ -21,10 +21,20 @@ export function loadSecrets(
   if (config.cursorSecrets && config.keyPepper) {
     return { cursorSecrets: config.cursorSecrets, keyPepper: config.keyPepper }
   }
+  makeFolder(config.dataDir)
   const kept = keptSecrets(config.dataDir)
   return {
     cursorSecrets: config.cursorSecrets ?? kept.cursorSecrets,
     keyPepper: config.keyPepper ?? kept.keyPepper,
+  }
+}
+
+function makeFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`cannot make the folder of DATA_DIR, ${dataDir}: ${reason}`, { cause })
   }
 }
 
@@ -59,7 +69,6 @@ function parseJson(text: string) {
 
 /** Linking a finished file into place makes it whole or not at all, and two starts at once agree on one. */
 function makeOnce(file: string, dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const draft = join(dataDir, `.${FILE}.${process.pid}.${randomBytes(4).toString('hex')}`)
   const fresh = {
     cursor_secrets: `k1:${randomBytes(32).toString('base64')}`,

@@ -24,18 +24,24 @@ export function scopeList(text: string): Scope[] {
 
 /** A span such as 90d, 24h, 30m or 45s, in milliseconds. */
 export function duration(text: string): number {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (count === undefined)
-    throw new InvalidArgumentError('Expected a span such as 90d, 24h or 30m.')
-  return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
+  const spanMs = parseSpan(text)
+  if (spanMs !== undefined) return spanMs
+  throw new InvalidArgumentError('Expected a span such as 90d, 24h or 30m.')
 }
 
 /** A span from `nowMs`, or an instant; epoch milliseconds, in the future. */
 export function expiry(nowMs: number): (text: string) => number {
   return (text) => {
     const instant = parseInstant(text)
-    const at = typeof instant === 'object' ? instant.floorMs : nowMs + duration(text)
+    const at = typeof instant === 'object' ? instant.floorMs : nowMs + (parseSpan(text) ?? 0)
     if (at > nowMs) return at
-    throw new InvalidArgumentError('Expected a span such as 90d, or an instant in the future.')
+    throw new InvalidArgumentError(
+      'Expected a span such as 90d, or an instant in the future such as 2099-01-01T00:00:00Z.',
+    )
   }
+}
+
+function parseSpan(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  return count === undefined ? undefined : Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
 }

@@ -13,14 +13,14 @@ import type { WithServices } from './with-services.ts'
 export function addIndex(index: Command, withServices: WithServices): void {
   index
     .command('init')
-    .description('make the index; the first write does it too')
-    .action(async () => withServices(async () => console.error('the index is there')))
+    .description('make the index (the first write does it too)')
+    .action(async () => withServices(async () => console.error('the index is ready')))
 
   index
     .command('load')
     .description('write source orders, one JSON object a line')
     .argument('<file>', 'a file, or - for standard input')
-    .option('--live', 'stamp first versions too, for an index that is being paged')
+    .option('--live', 'stamp updated_at of new orders too; use it once clients page')
     .option('--json', 'print the summary as JSON')
     .action(async (file: string, { live, json }: { live?: boolean; json?: boolean }) =>
       withServices(async ({ orderIndex }) => {
@@ -52,7 +52,7 @@ async function loadAndReport(
       writer: createWriter(index, wallClock),
       mode,
       onRefused: (line, { path, reason }) => {
-        progress.say(`line ${line}: ${path === '' ? 'the line' : path}: ${reason}`)
+        progress.say([`line ${line}`, path, reason].filter(Boolean).join(': '))
       },
       onProgress: (summary, lineNumber) => {
         reached = lineNumber
@@ -62,7 +62,7 @@ async function loadAndReport(
     return { ...counts, seconds: Math.round((performance.now() - startedAt) / 100) / 10 }
   } catch (error) {
     if (reached > 0)
-      progress.say(`stopped: in up to line ${reached}; to go on, load the same again`)
+      progress.say(`stopped; lines up to ${reached} are in: load the same again to go on`)
     throw error
   } finally {
     progress.end()

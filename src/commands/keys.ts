@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { KeyRecord, KeyStore, Scope } from '../auth/key-store.ts'
 import { type IssuedKey, inactiveReason, issueKey, rollKey } from '../auth/keys.ts'
 import { formatInstant } from '../lib/instant.ts'
@@ -22,10 +22,12 @@ export function addKeys(keys: Command, withServices: WithServices): void {
     .command('create')
     .description('print a new key, this once')
     .requiredOption('--account <id>', 'the account it reads', account)
-    .option('--scopes <list>', "what it may do; '' for nothing", scopeList, [
-      'orders:read' as const,
-    ])
-    .option('--expires <when>', 'a span such as 90d, or an instant', expiry(now))
+    .addOption(
+      new Option('--scopes <list>', "what it may do; '' for nothing")
+        .argParser(scopeList)
+        .default(['orders:read'], 'orders:read'),
+    )
+    .option('--expires <when>', 'a span such as 90d, or an instant with zone', expiry(now))
     .option('--name <text>', 'to tell keys apart')
     .option('--json', 'print it with its record as JSON')
     .action(async ({ account: accountId, scopes, expires, name, json }: CreateOptions) =>
@@ -51,7 +53,7 @@ export function addKeys(keys: Command, withServices: WithServices): void {
   keys
     .command('revoke')
     .description('revoke a key; it counts within 5 seconds')
-    .argument('<key_id>')
+    .argument('<key_id>', 'its id, as keys list tells it')
     .action(async (keyId: string) =>
       withServices(async (services) => {
         const { digest, revokedAt } = await existingKey(services.keys, keyId)
@@ -63,18 +65,28 @@ export function addKeys(keys: Command, withServices: WithServices): void {
   keys
     .command('roll')
     .description('print a successor of a key, and let the old one end after the overlap')
-    .argument('<key_id>')
-    .option('--overlap <span>', 'how long both work', duration, duration('24h'))
+    .argument('<key_id>', 'its id, as keys list tells it')
+    .addOption(
+      new Option('--overlap <span>', 'how long both work')
+        .argParser(duration)
+        .default(duration('24h'), '24h'),
+    )
     .option('--json', 'print it with its record as JSON')
     .action(async (keyId: string, { overlap, json }: { overlap: number; json?: boolean }) =>
       withServices(async (services) => {
         const old = await existingKey(services.keys, keyId)
-        printIssued(await rollKey(services, old, overlap, now), json)
+        const issued = await rollKey(services, old, overlap, now)
+        const { expiresAt } = await existingKey(services.keys, keyId)
+        if (expiresAt !== null) console.error(`${keyId} ends at ${formatInstant(expiresAt)}`)
+        printIssued(issued, json)
       }),
     )
 }
 
 async function existingKey(keys: KeyStore, keyId: string): Promise<KeyRecord> {
+  if (keyId.startsWith('key_live_')) {
+    throw new Error('that is a key, not the id of one; "keys list" tells the key ids')
+  }
   const record = await keys.byId(keyId)
   if (record === null) throw new Error(`there is no key ${keyId}; "keys list" tells the key ids`)
   return record

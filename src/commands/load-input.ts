@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 
 /** What is loaded: its bytes, how many were read so far, and how many there are where that is known. */
 export interface LoadInput {
@@ -35,6 +36,9 @@ function counted(
         bytesRead += chunk.length
         yield chunk
       }
+      // Ctrl-C ends whoever writes into the pipe too; its half line is no end of the input.
+      await setImmediate()
+      signal.throwIfAborted()
     } catch (error) {
       if (signal.aborted) throw new Error('interrupted', { cause: error })
       unreadable(name)(error)

@@ -21,7 +21,7 @@ export function buildProgram(env: Environment): Command {
     .option('--demo', 'load demo orders on the first start, and print a key and calls to try')
     .action(async ({ demo = false }: { demo?: boolean }) => serve(parseConfig(env), { demo }))
 
-  addKeys(program.command('keys').description('issue, list and revoke keys'), withServices)
+  addKeys(program.command('keys').description('issue, list, revoke and roll keys'), withServices)
   addAccounts(program.command('accounts').description('block and unblock accounts'), withServices)
   addIndex(program.command('index').description('feed the index of orders'), withServices)
   return program

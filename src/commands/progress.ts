@@ -22,7 +22,12 @@ export function createProgress(stream: NodeJS.WriteStream, input: LoadInput) {
       const rate = Math.round(read / seconds)
       const parts = [`${read} lines`, `${rate} lines/s`, `${refused} refused`, timeLeft(seconds)]
       clear()
-      stream.write(parts.filter(Boolean).join(' · '))
+      stream.write(
+        parts
+          .filter(Boolean)
+          .join(' · ')
+          .slice(0, stream.columns - 1),
+      )
       drawnAt = now
       drawn = true
     },

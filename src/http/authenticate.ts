@@ -77,6 +77,6 @@ function refuseIfBlocked(seconds: number): void {
   if (seconds === 0) return
   throw new ApiError('rate_limited', {
     retryAfterSeconds: seconds,
-    message: `Muitas tentativas com chave inválida a partir deste endereço IP. Confira a chave e tente de novo em ${seconds} s.`,
+    message: `Muitas tentativas sem chave válida a partir deste endereço IP. Confira a chave e tente de novo em ${seconds} segundos.`,
   })
 }

@@ -3,11 +3,20 @@ import fp from 'fastify-plugin'
 import { ApiError, renderError } from '../errors.ts'
 import { JSON_TYPE } from './headers.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that the request was answered with. */
+    refusal: ApiError | null
+  }
+}
+
 /** The one place where an error becomes an answer (contract, "Errors"). */
 export default fp(
   async (app) => {
+    app.decorateRequest('refusal', null)
     app.setErrorHandler<FastifyError | ApiError>((thrown, request, reply) => {
       const error = thrown instanceof ApiError ? thrown : asApiError(thrown)
+      request.refusal = error
       if (error.status >= 500) request.log.error({ err: error.cause ?? thrown }, 'request failed')
       if (error.code === 'invalid_api_key') reply.header('WWW-Authenticate', 'Bearer')
       if (error.retryAfterSeconds !== undefined) {

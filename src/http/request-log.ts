@@ -12,6 +12,8 @@ export default fp(
           method: request.method,
           route: request.routeOptions.url ?? null,
           status: reply.statusCode,
+          code: request.refusal?.code,
+          param: request.refusal?.param,
           duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
           account_id: request.caller?.accountId,
           key_id: request.caller?.keyId,

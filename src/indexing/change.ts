@@ -113,6 +113,6 @@ const kinds: Record<string, string> = { object: 'an object', array: 'a list' }
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'string') return 'another text'
+  if (typeof value === 'string') return 'a text'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -17,7 +17,7 @@ export interface LoadSummary {
   older: number
   refused: number
   /** Customers' documents that were neither a CPF nor a CNPJ, and dropped. */
-  documents_dropped: number
+  customer_documents_dropped: number
 }
 
 export interface LoadOptions {
@@ -34,7 +34,14 @@ export async function load(
   input: AsyncIterable<Buffer>,
   { writer, mode, onRefused, onProgress }: LoadOptions,
 ): Promise<LoadSummary> {
-  const summary = { read: 0, written: 0, unchanged: 0, older: 0, refused: 0, documents_dropped: 0 }
+  const summary = {
+    read: 0,
+    written: 0,
+    unchanged: 0,
+    older: 0,
+    refused: 0,
+    customer_documents_dropped: 0,
+  }
 
   for await (const bulk of inBulks(readEntries(input))) {
     const changes = bulk.flatMap(({ result }) => (isRefusal(result) ? [] : [result]))
@@ -50,7 +57,8 @@ export async function load(
         onRefused(lineNumber, verdict)
       } else {
         summary[verdict]++
-        if ('documentDropped' in result && result.documentDropped) summary.documents_dropped++
+        if ('documentDropped' in result && result.documentDropped)
+          summary.customer_documents_dropped++
       }
     }
     onProgress(summary, bulk.at(-1)?.lineNumber ?? 0)
@@ -103,11 +111,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The text of a line, empty for a blank one. */
 function lineText(line: Line): string | Refusal {
-  if ('tooLong' in line)
-    return { path: '', reason: `the line is longer than ${MAX_LINE_BYTES} bytes` }
+  if ('tooLong' in line) return { path: '', reason: `longer than ${MAX_LINE_BYTES} bytes` }
   try {
     return utf8.decode(line.bytes).trim()
   } catch {
-    return { path: '', reason: 'the line is not valid UTF-8' }
+    return { path: '', reason: 'not valid UTF-8' }
   }
 }

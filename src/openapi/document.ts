@@ -7,11 +7,11 @@ const guide = `API somente de leitura para que cada conta leia os próprios pedi
 
 **Autenticação.** Toda requisição em \`/v1\` leva o cabeçalho \`Authorization: Bearer <API_KEY>\`. A chave nunca é aceita na URL.
 
-**Paginação.** Chame a primeira vez sem \`cursor\`; enquanto \`has_more\` for verdadeiro, repita com o \`next_cursor\` recebido, os mesmos filtros e o mesmo \`sort\` (\`limit\` pode mudar). Não há limite de profundidade nem total.
+**Paginação.** Chame a primeira vez sem \`cursor\`; enquanto \`has_more\` for verdadeiro, repita com o \`next_cursor\` recebido, os mesmos filtros e o mesmo \`sort\` (\`limit\` pode mudar). Não há limite de profundidade, e o total de pedidos não é informado.
 
-**Cópia local em dia.** Use \`sort=updated_at_asc\` com \`updated_gte\`, guarde por \`id\` e substitua a versão anterior.
+**Cópia local em dia.** Percorra uma vez \`sort=updated_at_asc\` sem filtro até o fim; depois, repita com \`updated_gte\` igual ao maior \`updated_at\` visto. Guarde por \`id\`, substituindo a versão anterior. Pedidos com \`updated_at\` nulo só vêm sem esse filtro; um pedido apagado, ou de que a conta deixou de participar, some sem aviso: de tempos em tempos, compare com uma leitura completa.
 
-**Limites.** Por conta: 20 requisições de uma vez, repostas a 10 por segundo. Por IP: 30 respostas \`401\` em 60 segundos bloqueiam o IP até o fim da janela. Nos dois casos, \`429\` com \`Retry-After\`.
+**Limites.** Por conta: 20 requisições de uma vez, repostas a 10 por segundo. Por IP: 30 respostas \`401\` em 60 segundos bloqueiam o IP até o fim da janela; uma chave válida usada nas últimas 24 horas continua passando. Nos dois casos, \`429\` com \`Retry-After\`.
 
 **Evolução.** Dentro de \`/v1\` as mudanças só acrescentam: campos, valores de listas abertas (\`x-extensible-enum\`) e recursos novos. Ignore o que não conhecer.
 
@@ -27,7 +27,7 @@ export function openApiDocument() {
       description: guide,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'O endereço em que este documento foi servido' }],
+    servers: [{ url: '/', description: 'O endereço em que este documento é servido' }],
     tags: [{ name: 'Pedidos', description: 'Pedidos da conta dona da chave.' }],
     security: [{ apiKey: [] }],
     paths: {
@@ -37,7 +37,7 @@ export function openApiDocument() {
           tags: ['Pedidos'],
           summary: 'Lista pedidos',
           description:
-            'Lista os pedidos em que a conta é dona ou coprodutora. Filtros diferentes se combinam com E; vários valores do mesmo filtro, com OU. Um parâmetro desconhecido é ignorado, e o cabeçalho `Ignored-Params` diz o seu nome.',
+            'Lista os pedidos em que a conta é dona ou coprodutora. Filtros diferentes se combinam com E; vários valores do mesmo filtro, com OU. Um parâmetro desconhecido é ignorado, e o cabeçalho `Ignored-Params` traz o nome dele.',
           parameters: listParameters(),
           responses: {
             200: ok('Uma página de pedidos.', 'OrderList'),

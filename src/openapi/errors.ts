@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
+import { LIMIT_HELP } from '../orders/list-params.ts'
 import {
   challengeHeader,
   ignoredParamsHeader,
@@ -50,8 +51,9 @@ function codesOf(status: Status): ErrorCode[] {
 }
 
 function example(code: ErrorCode) {
-  const { type, message } = errorCatalogue[code]
+  const { type, message: general } = errorCatalogue[code]
   const param = code === 'invalid_request' ? { param: 'limit' } : {}
+  const message = code === 'invalid_request' ? LIMIT_HELP : general
   return {
     error: { type, code, message, ...param, request_id: 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e' },
   }

@@ -16,10 +16,13 @@ interface Parameter {
   explode?: boolean
 }
 
-const instant = (description: string): Parameter => ({
+const FROM = '2026-03-01T00:00:00-03:00'
+const UNTIL = '2026-04-01T00:00:00-03:00'
+
+const instant = (description: string, example: string): Parameter => ({
   description: `${description} Data, hora e fuso são obrigatórios; na URL, envie o \`+\` do fuso como \`%2B\`.`,
   schema: { type: 'string', format: 'date-time' },
-  example: '2026-03-01T00:00:00-03:00',
+  example,
 })
 
 const listOf = (description: string, values: readonly string[], example: string): Parameter => ({
@@ -47,17 +50,19 @@ const parameters = {
     paymentMethods,
     'PIX',
   ),
-  created_gte: instant('Pedidos criados neste instante ou depois.'),
-  created_lt: instant('Pedidos criados antes deste instante.'),
+  created_gte: instant('Pedidos criados neste instante ou depois.', FROM),
+  created_lt: instant('Pedidos criados antes deste instante.', UNTIL),
   updated_gte: instant(
     'Pedidos com `updated_at` neste instante ou depois; nunca traz pedidos com `updated_at` nulo.',
+    FROM,
   ),
   updated_lt: instant(
     'Pedidos com `updated_at` antes deste instante; nunca traz pedidos com `updated_at` nulo.',
+    UNTIL,
   ),
   sort: {
     description:
-      '`created_at_desc`: por `created_at` e `id` decrescentes, para exibir ou exportar; nenhum pedido que existia na primeira página se repete ou falta. `updated_at_asc`: por `updated_at` e `id` crescentes, nulos no fim, para manter uma cópia em dia; nenhum pedido falta, e um que mudou durante a leitura aparece de novo (deduplique por `id`).',
+      '`created_at_desc`: por `created_at` e `id` decrescentes, para exibir ou exportar; nenhum pedido que já existia quando a primeira página foi lida se repete ou falta. `updated_at_asc`: por `updated_at` e `id` crescentes, nulos no fim, para manter uma cópia em dia; nenhum pedido falta, e um que mudou durante a leitura aparece de novo (deduplique por `id`).',
     schema: { type: 'string', enum: [...sorts], default: 'created_at_desc' },
     example: 'updated_at_asc',
   },

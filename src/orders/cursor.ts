@@ -73,7 +73,10 @@ function mac(secret: Uint8Array, sealed: Uint8Array, listing: Listing): Buffer {
   return hmacSha256(secret, canonicalListing(listing), sealed).subarray(0, MAC_BYTES)
 }
 
-/** One text for all ways to write the same listing: value sets in one order and without duplicates. */
+/**
+ * One text for all ways to write the same listing: value sets in one order and without duplicates. A filter
+ * that is added some day joins it only where it is set: cursors that are out keep their text.
+ */
 function canonicalListing({ accountId, sort, filters }: Listing): string {
   const range = ({ gte, lt }: InstantRange) => [gte ?? null, lt ?? null]
   return JSON.stringify([

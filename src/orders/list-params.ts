@@ -17,6 +17,7 @@ export interface ListParams {
 export const DEFAULT_LIMIT = 20
 export const MAX_LIMIT = 100
 export const MAX_CURSOR_LENGTH = 512
+export const LIMIT_HELP = `Envie em limit um número inteiro de 1 a ${MAX_LIMIT}, só com dígitos.`
 
 /** The query parameters of `GET /v1/orders`; any other is ignored. */
 export const listParamNames = [
@@ -56,7 +57,7 @@ function limit(query: RawQuery): number {
   if (text === undefined) return DEFAULT_LIMIT
   const value = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0
   if (value < 1 || value > MAX_LIMIT) {
-    throw refused('limit', `Envie em limit um número inteiro de 1 a ${MAX_LIMIT}, só com dígitos.`)
+    throw refused('limit', LIMIT_HELP)
   }
   return value
 }
@@ -66,7 +67,7 @@ function cursor(query: RawQuery): string | undefined {
   if (text !== undefined && (text === '' || text.length > MAX_CURSOR_LENGTH)) {
     throw refused(
       'cursor',
-      `O cursor tem de 1 a ${MAX_CURSOR_LENGTH} caracteres. Envie o next_cursor exatamente como recebido ou recomece a listagem sem cursor.`,
+      `O cursor deve ter de 1 a ${MAX_CURSOR_LENGTH} caracteres. Envie o next_cursor exatamente como recebido ou recomece a listagem sem cursor.`,
     )
   }
   return text
@@ -87,13 +88,15 @@ function instant(query: RawQuery, name: ListParamName): number | undefined {
   return parsed.ceilMs
 }
 
-const INSTANT_HELP = 'Exemplo: 2026-03-01T00:00:00Z ou 2026-03-01T00:00:00-03:00.'
+const INSTANT_HELP = 'Exemplos: 2026-03-01T00:00:00Z e 2026-03-01T00:00:00-03:00.'
 
 const instantFaults = {
-  'date-alone': 'Falta a hora e o fuso: envie data, hora e fuso.',
+  'date-alone': 'Faltam a hora e o fuso: envie data, hora e fuso.',
   'no-zone': 'Falta o fuso: termine com Z ou com um deslocamento como -03:00.',
-  'plus-read-as-space': 'Em uma URL o + do fuso vira espaço: envie + como %2B.',
-  impossible: 'Esta data ou hora não existe no calendário.',
+  'plus-read-as-space':
+    'Em uma URL o + do fuso vira espaço: envie + como %2B, por exemplo 2026-03-01T00:00:00%2B03:00.',
+  impossible:
+    'Esta data, hora ou fuso não existe no calendário ou no relógio: horas vão de 00 a 23, minutos e segundos de 00 a 59.',
   malformed: 'Envie um instante no formato RFC 3339, com data, hora, segundos e fuso.',
 } as const satisfies Record<InstantFault, string>
 
@@ -107,7 +110,9 @@ function listOf<T extends string>(
   if (raw === undefined) return []
   const values = [raw].flat().flatMap((text) => text.split(','))
   for (const value of values) {
-    if (!includes(allowed, value)) throw unknownValue(name, value, allowed)
+    if (!includes(allowed, value)) {
+      throw unknownValue(name, value, `${LIST_HELP} ${allowed.join(', ')}.`)
+    }
   }
   return [...new Set(values as T[])]
 }
@@ -119,7 +124,7 @@ function oneOf<T extends string>(
 ): T | undefined {
   const text = single(query, name)
   if (text === undefined || includes(allowed, text)) return text
-  throw unknownValue(name, text, allowed)
+  throw unknownValue(name, text, `${ONE_HELP} ${allowed.join(', ')}.`)
 }
 
 function single(query: RawQuery, name: ListParamName): string | undefined {
@@ -132,12 +137,13 @@ function includes<T extends string>(allowed: readonly T[], value: string): value
   return (allowed as readonly string[]).includes(value)
 }
 
-function unknownValue(name: ListParamName, value: string, allowed: readonly string[]): ApiError {
+const ONE_HELP = 'Envie um destes valores, escrito exatamente assim:'
+const LIST_HELP =
+  'Valores aceitos, escritos exatamente assim e separados só por vírgula, sem espaços:'
+
+function unknownValue(name: ListParamName, value: string, help: string): ApiError {
   const fault = value === '' ? `Há um valor vazio em ${name}.` : `Valor desconhecido em ${name}.`
-  return refused(
-    name,
-    `${fault} Valores aceitos, escritos exatamente assim: ${allowed.join(', ')}.`,
-  )
+  return refused(name, `${fault} ${help}`)
 }
 
 function refused(param: ListParamName, message: string): ApiError {

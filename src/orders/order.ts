@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Customer, ShippingAddress } from './schema/customer.ts'
 import { cents, instant, nullable, oneOf, orNull, pattern, resource } from './schema/forms.ts'
 import { Item, Offer, Promocode } from './schema/items.ts'
+import { explained, orderStatusMeanings } from './schema/meanings.ts'
 import { Metadata, Navigator, Tracking, Utm } from './schema/origin.ts'
 import { Payment } from './schema/payment.ts'
 import { orderStatuses, roles } from './statuses.ts'
@@ -22,7 +23,10 @@ export const Order = resource('Order', 'Pedido.', {
   ),
   status: oneOf(
     orderStatuses,
-    'Status do pedido; um pedido pode mudar de status mais de uma vez.',
+    explained(
+      'Status do pedido; um pedido pode mudar de status mais de uma vez, em qualquer direção.',
+      orderStatusMeanings,
+    ),
     'PAID',
   ),
   currency: nullable(pattern('^[A-Z]{3}$', 'Moeda, código ISO 4217.', 'BRL')),
@@ -39,7 +43,7 @@ export const Order = resource('Order', 'Pedido.', {
   canceled_at: nullable(instant('Instante do cancelamento.', '2026-03-01T12:20:00.000Z')),
   updated_at: nullable(
     instant(
-      'Instante, em UTC com milissegundos, em que algum campo deste objeto mudou pela última vez; `null` enquanto o pedido não teve a carga inicial.',
+      'Instante, em UTC com milissegundos, em que algum campo deste objeto mudou pela última vez; `null` enquanto o pedido não tiver passado pela carga inicial.',
       '2026-03-01T12:05:00.000Z',
     ),
   ),

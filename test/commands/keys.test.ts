@@ -115,6 +115,16 @@ describe('keys revoke', () => {
   })
 })
 
+describe('a key given for its id', () => {
+  it('is not repeated', async () => {
+    const { key } = await create('--account', 'acc_slip')
+    const { code, stderr } = await run('keys', 'revoke', key)
+    expect(code).toBe(1)
+    expect(stderr).toContain('that is a key')
+    expect(stderr).not.toContain(key)
+  })
+})
+
 describe('keys roll', () => {
   it('prints a successor and lets the old key end after the overlap', async () => {
     const old = await create('--account', 'acc_roll', '--name', 'erp')

@@ -28,25 +28,21 @@ describe('index load', () => {
     const { code, stdout, stderr } = await runCommand(args, { DATA_DIR: folder })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(
-      /^read: 3, written: 2, unchanged: 0, older: 1, refused: 0, documents dropped: 0, seconds: [\d.]+\n$/,
+      /^read: 3, written: 2, unchanged: 0, older: 1, refused: 0, customer documents dropped: 0, seconds: [\d.]+\n$/,
     )
   })
 
   it('counts documents that are neither CPF nor CNPJ', async () => {
     const customer = { name: 'Rita', email: 'rita@exemplo.com.br', document: '123' }
     const { stdout } = await load(JSON.stringify(sourceOrder({ customer })))
-    expect(JSON.parse(stdout)).toMatchObject({ written: 1, documents_dropped: 1 })
+    expect(JSON.parse(stdout)).toMatchObject({ written: 1, customer_documents_dropped: 1 })
   })
 
   it.each<[string, string | Buffer, string]>([
-    ['half a line', '{"id":"ord_2","ver', 'line 2: the line: expected one JSON object'],
-    ['no object', '[]', 'line 2: the line: expected an object, got a list'],
-    [
-      'invalid UTF-8',
-      Buffer.from([0x22, 0xff, 0x22]),
-      'line 2: the line: the line is not valid UTF-8',
-    ],
-    ['a line of 5 MB', `"${'x'.repeat(5_000_000)}"`, 'line 2: the line: the line is longer than'],
+    ['half a line', '{"id":"ord_2","ver', 'line 2: expected one JSON object'],
+    ['no object', '[]', 'line 2: expected an object, got a list'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'line 2: not valid UTF-8'],
+    ['a line of 5 MB', `"${'x'.repeat(5_000_000)}"`, 'line 2: longer than'],
     [
       'an amount with a fraction',
       JSON.stringify(sourceOrder({ id: 'ord_2', amount_total: 1.5 })),
@@ -107,7 +103,7 @@ describe('index load', () => {
     await once(child, 'close')
     expect(child.exitCode).toBe(1)
     expect(await said).toBe(
-      'stopped: in up to line 500; to go on, load the same again\ninterrupted\n',
+      'stopped; lines up to 500 are in: load the same again to go on\ninterrupted\n',
     )
   })
 

@@ -56,6 +56,11 @@ it('writes one line a request: id, route, status, duration, account and key id',
   })
 })
 
+it('tells why a request was refused: the code, and the name of the parameter', async () => {
+  const { entries } = await logged('/v1/orders?limit=0', { authorization: `Bearer ${key}` })
+  expect(entries[0]).toMatchObject({ status: 400, code: 'invalid_request', param: 'limit' })
+})
+
 it('names no account for a request without a valid key', async () => {
   const { entries } = await logged('/v1/orders')
   expect(entries[0]).toMatchObject({ route: '/v1/orders', status: 401 })

@@ -11,6 +11,7 @@ import {
   resource,
   text,
 } from './forms.ts'
+import { explained, paymentStatusMeanings } from './meanings.ts'
 
 export const declineCodePattern = '^[A-Z]{2}-\\d{4}$'
 
@@ -34,7 +35,11 @@ export const Payment = resource(
       'Método do último pagamento. `MULTIPLE` é um pagamento dividido em 2 ou mais, por cartão e/ou PIX.',
       'PIX',
     ),
-    status: oneOf(paymentStatuses, 'Status do último pagamento.', 'PAID'),
+    status: oneOf(
+      paymentStatuses,
+      explained('Status do último pagamento.', paymentStatusMeanings),
+      'PAID',
+    ),
     installments: nullable(
       integer(1, 'Número de parcelas (PIX e boleto: 1); `null` só em registros antigos.', 1),
     ),

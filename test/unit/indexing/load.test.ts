@@ -6,7 +6,14 @@ import { sourceOrder } from '../../support/source-order.ts'
 import { createMemoryOrderIndex } from './memory-order-index.ts'
 
 const MIB = 1024 * 1024
-const NOTHING = { read: 0, written: 0, unchanged: 0, older: 0, refused: 0, documents_dropped: 0 }
+const NOTHING = {
+  read: 0,
+  written: 0,
+  unchanged: 0,
+  older: 0,
+  refused: 0,
+  customer_documents_dropped: 0,
+}
 const line = (n: number, version = 1) => JSON.stringify(sourceOrder({ id: `ord_${n}`, version }))
 
 async function loaded(...chunks: (string | Buffer)[]) {
@@ -65,15 +72,13 @@ describe('load', () => {
   it('refuses a line that is not UTF-8', async () => {
     const latin1 = Buffer.from(line(1).replace('Rita', 'R\u00edta'), 'latin1')
     const { refusals } = await loaded(latin1, `\n${line(2)}\n`)
-    expect(refusals).toEqual([[1, { path: '', reason: 'the line is not valid UTF-8' }]])
+    expect(refusals).toEqual([[1, { path: '', reason: 'not valid UTF-8' }]])
   })
 
   it('refuses a line of more than 4 MiB and goes on', async () => {
     const long = Buffer.alloc(4 * MIB + 1, 'x')
     const { summary, refusals } = await loaded(long, `\n${line(1)}\n`)
-    expect(refusals).toEqual([
-      [1, { path: '', reason: `the line is longer than ${4 * MIB} bytes` }],
-    ])
+    expect(refusals).toEqual([[1, { path: '', reason: `longer than ${4 * MIB} bytes` }]])
     expect(summary).toEqual({ ...NOTHING, read: 2, written: 1, refused: 1 })
   })
 
@@ -100,7 +105,7 @@ describe('load', () => {
   it('counts documents that were dropped', async () => {
     const customer = { name: 'Rita', email: 'r@exemplo.com.br', document: '123' }
     const { summary } = await loaded(`${JSON.stringify(sourceOrder({ customer }))}\n${line(2)}\n`)
-    expect(summary).toEqual({ ...NOTHING, read: 2, written: 2, documents_dropped: 1 })
+    expect(summary).toEqual({ ...NOTHING, read: 2, written: 2, customer_documents_dropped: 1 })
   })
 
   it('writes at most 500 lines in a bulk', async () => {

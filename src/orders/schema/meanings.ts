@@ -1,0 +1,35 @@
+import type { OrderStatus, PaymentStatus } from '../statuses.ts'
+
+/** What each order `status` means, for the integrator (contract, "Order status"). */
+export const orderStatusMeanings = {
+  AWAITING_PAYMENT:
+    'PIX ou boleto emitido e ainda pagável; também um pagamento dividido entre a primeira e a segunda parte, e o início de um parcelamento inteligente',
+  UNPAID:
+    'cobrança tentada sem pagamento: cartão recusado, PIX ou boleto vencido, teste encerrado sem conversão, assinatura cancelada na inadimplência',
+  PAID: 'todo pagamento cobrado está pago; um reembolso parcial mantém este status',
+  CANCELED: 'pagamento dividido não concluído em 20 minutos; as partes pagas são reembolsadas',
+  SHIPPED: 'reservado, não usado hoje',
+  DELIVERED: 'reservado, não usado hoje',
+  REFUNDED: 'todo pagamento cobrado foi reembolsado por inteiro',
+  DISPUTED: 'chargeback em todo pagamento cobrado',
+  TRIAL: 'assinatura em teste, cartão guardado sem cobrança; os valores são 0',
+} as const satisfies Record<OrderStatus, string>
+
+/** What each `payment.status` means (contract, "Payment status"). */
+export const paymentStatusMeanings = {
+  PENDING: 'em andamento',
+  FAILED: 'não chegou ao banco (falha de comunicação da plataforma)',
+  DECLINED: 'recusado pelo banco, pelo adquirente ou pelo antifraude',
+  PAID: 'pago',
+  UNPAID: 'PIX ou boleto vencido',
+  PARTIALLY_REFUNDED: 'reembolsado em parte',
+  REFUNDED: 'reembolsado por inteiro',
+  DISPUTED: 'chargeback',
+  TRIAL: 'teste de assinatura, sem cobrança',
+} as const satisfies Record<PaymentStatus, string>
+
+/** A description with one line a value. */
+export function explained(intro: string, meanings: Record<string, string>): string {
+  const lines = Object.entries(meanings).map(([value, meaning]) => `- \`${value}\`: ${meaning}.`)
+  return [intro, '', ...lines].join('\n')
+}

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 
 /** What is loaded: its bytes, how many were read so far, and how many there are where that is known. */
 export interface LoadInput {
@@ -11,6 +11,8 @@ export interface LoadInput {
 }
 
 const CHUNK_BYTES = 256 * 1024
+/** By when a signal that was sent with the end of the input has been told. */
+const SIGNAL_MS = 50
 
 /**
  * A file, or standard input for `-`. When `signal` aborts, reading ends with an error.
@@ -37,7 +39,7 @@ function counted(
         yield chunk
       }
       // Ctrl-C ends whoever writes into the pipe too; its half line is no end of the input.
-      await setImmediate()
+      await setTimeout(SIGNAL_MS)
       signal.throwIfAborted()
     } catch (error) {
       if (signal.aborted) throw new Error('interrupted', { cause: error })

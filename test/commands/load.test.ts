@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCommand, startCommand } from '../support/command.ts'
@@ -93,13 +94,17 @@ describe('index load', () => {
     expect(await text(child.stdout)).toContain('read: 3000, written: 1500')
   })
 
-  it('told to stop, keeps what is in, says how far it came and exits 1', async () => {
+  it.each([
+    ['', () => {}],
+    [' in a pipe that ends with it', (stdin: Writable) => stdin.end()],
+  ])('told to stop%s, keeps what is in, says how far it came, exits 1', async (_where, end) => {
     const child = startCommand(['index', 'load', '-'], { DATA_DIR: folder })
     const said = text(child.stderr)
     const lines = Array.from({ length: 600 }, (_, n) => line(`ord_${n}`))
     child.stdin.write(`${lines.join('\n')}\n{"half`)
     await expect.poll(() => countOrders(folder), { timeout: 10_000 }).toBe(500)
     child.kill('SIGINT')
+    end(child.stdin)
     await once(child, 'close')
     expect(child.exitCode).toBe(1)
     expect(await said).toBe(

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../lib/instant.ts'
+import { completeOrder } from '../orders/complete.ts'
 import { ORDER_SHAPE, type Order } from '../orders/order.ts'
 import { NULL_UPDATED_KEY } from '../orders/order-store.ts'
 import type { StoredView, ViewWrite } from './order-index.ts'
@@ -37,9 +38,10 @@ export function renderDocument(write: ViewWrite, stamp: number): OrderDocument {
 export function showsSame(stored: StoredView, order: Order): boolean {
   const updatedAt = stored.updatedKey === NULL_UPDATED_KEY ? null : stored.updatedKey
   const rendered = renderOrder(order, updatedAt)
-  if (rendered.equals(stored.json)) return true
+  const shown = completeOrder(stored.json, stored.shape)
+  if (rendered.equals(shown)) return true
   // Not the same bytes, but maybe the same values: tracking keys that came in another order.
-  return isDeepStrictEqual(parseJson(stored.json), parseJson(rendered))
+  return isDeepStrictEqual(parseJson(shown), parseJson(rendered))
 }
 
 function renderOrder(order: Order, updatedAt: number | null): Buffer {

@@ -25,6 +25,8 @@ export interface ViewKey {
 /** A document as it stands in the index. */
 export interface StoredView extends ViewKey {
   updatedKey: number
+  /** The shape that `json` was written in. */
+  shape: number
   json: Uint8Array
 }
 

@@ -348,6 +348,37 @@ describe.each(stores)('%s', (_name, open) => {
     })
   })
 
+  describe('a document of an older shape', () => {
+    beforeEach(async () => {
+      await write([sourceOrder({ utm: { utm_source: 'x' } }), sourceOrder({ id: 'ord_2' })])
+      await store.age('acc_1', 'ord_1', 'utm')
+      await store.age('acc_1', 'ord_2', 'utm')
+    })
+
+    it('is shown with null for what came since, by id and in a slice', async () => {
+      expect(await read('ord_1')).toHaveProperty('utm', null)
+      const rows = await store.orders.slice({
+        accountId: 'acc_1',
+        sort: 'created_at_desc',
+        filters: everything,
+        after: null,
+        nullsWrittenAfter: null,
+        size: 2,
+      })
+      const shown = rows.map(({ json }) => JSON.parse(Buffer.from(json).toString()).utm)
+      expect(shown).toEqual([null, null])
+    })
+
+    it('changes only where a value of it differs', async () => {
+      const again = [
+        sourceOrder({ version: 2, utm: { utm_source: 'x' } }),
+        sourceOrder({ id: 'ord_2', version: 2 }),
+      ]
+      expect(await write(again)).toMatchObject({ written: 1, unchanged: 1 })
+      expect(await read('ord_1')).toHaveProperty('utm.utm_source', 'x')
+    })
+  })
+
   describe('a bulk', () => {
     it('that fails before it is sent writes nothing, and lets the next one in', async () => {
       const index = await store.openIndex(() => nowMs)

@@ -16,6 +16,8 @@ export interface StoreUnderTest {
   orders: OrderStore
   /** The write side as another process has it, with a clock of its own. */
   openIndex(clock: Clock): Promise<OrderIndex>
+  /** Leaves a document as a shape without this field would have written it. */
+  age(accountId: string, orderId: string, field: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -46,6 +48,13 @@ async function openSqlite(): Promise<StoreUnderTest> {
       const index = createSqliteOrderIndex(open(), clock)
       indexes.push(index)
       return index
+    },
+    async age(accountId, orderId, field) {
+      reading
+        .prepare(
+          'UPDATE orders SET shape = shape - 1, json = CAST(json_remove(CAST(json AS TEXT), ?) AS BLOB) WHERE account_id = ? AND id = ?',
+        )
+        .run(`$.${field}`, accountId, orderId)
     },
     async close() {
       await Promise.all(indexes.map((index) => index.close()))

@@ -21,7 +21,7 @@ type Row = Record<string, SQLOutputValue>
 export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderIndex {
   const readHead = db.prepare('SELECT * FROM order_heads WHERE id = ?')
   const readView = db.prepare(
-    'SELECT account_id AS accountId, id AS orderId, updated_key AS updatedKey, json FROM orders WHERE account_id = ? AND id = ?',
+    'SELECT account_id AS accountId, id AS orderId, updated_key AS updatedKey, shape, json FROM orders WHERE account_id = ? AND id = ?',
   )
   // Above the last stamp and not below the clock, which may have been set back.
   const nextStamp = db.prepare(

@@ -53,7 +53,7 @@ export function sliceStatement({
 
   const where = conditions.map(({ sql }) => sql).join(' AND ')
   return {
-    sql: `SELECT ${column} AS key, id, json FROM orders INDEXED BY ${index} WHERE ${where} ORDER BY ${column} ${way}, id ${way} LIMIT ?`,
+    sql: `SELECT ${column} AS key, id, shape, json FROM orders INDEXED BY ${index} WHERE ${where} ORDER BY ${column} ${way}, id ${way} LIMIT ?`,
     params: [...conditions.flatMap(({ params }) => params), query.size],
   }
 }

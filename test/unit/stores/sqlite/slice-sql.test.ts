@@ -80,28 +80,28 @@ const filtered: [string, Partial<OrderFilters>, string, (string | number)[]][] =
 describe('the statement of a slice', () => {
   it.each(filtered)('by created_at_desc with %s', (_name, filters, sql, params) => {
     expect(statement({}, filters)).toEqual({
-      sql: `SELECT created_key AS key, id, json FROM orders INDEXED BY orders_by_created WHERE account_id = ?${sql} ORDER BY created_key DESC, id DESC LIMIT ?`,
+      sql: `SELECT created_key AS key, id, shape, json FROM orders INDEXED BY orders_by_created WHERE account_id = ?${sql} ORDER BY created_key DESC, id DESC LIMIT ?`,
       params: ['acc_1', ...params, 21],
     })
   })
 
   it.each(filtered)('by updated_at_asc with %s', (_name, filters, sql, params) => {
     expect(statement({ sort: 'updated_at_asc' }, filters)).toEqual({
-      sql: `SELECT updated_key AS key, id, json FROM orders INDEXED BY orders_by_updated WHERE account_id = ?${sql} ORDER BY updated_key ASC, id ASC LIMIT ?`,
+      sql: `SELECT updated_key AS key, id, shape, json FROM orders INDEXED BY orders_by_updated WHERE account_id = ?${sql} ORDER BY updated_key ASC, id ASC LIMIT ?`,
       params: ['acc_1', ...params, 21],
     })
   })
 
   it('by created_at_desc goes on below a place', () => {
     expect(statement({ after })).toEqual({
-      sql: 'SELECT created_key AS key, id, json FROM orders INDEXED BY orders_by_created WHERE account_id = ? AND (created_key, id) < (?, ?) ORDER BY created_key DESC, id DESC LIMIT ?',
+      sql: 'SELECT created_key AS key, id, shape, json FROM orders INDEXED BY orders_by_created WHERE account_id = ? AND (created_key, id) < (?, ?) ORDER BY created_key DESC, id DESC LIMIT ?',
       params: ['acc_1', 7000, 'ord_7', 21],
     })
   })
 
   it('by updated_at_asc goes on above a place', () => {
     expect(statement({ sort: 'updated_at_asc', after })).toEqual({
-      sql: 'SELECT updated_key AS key, id, json FROM orders INDEXED BY orders_by_updated WHERE account_id = ? AND (updated_key, id) > (?, ?) ORDER BY updated_key ASC, id ASC LIMIT ?',
+      sql: 'SELECT updated_key AS key, id, shape, json FROM orders INDEXED BY orders_by_updated WHERE account_id = ? AND (updated_key, id) > (?, ?) ORDER BY updated_key ASC, id ASC LIMIT ?',
       params: ['acc_1', 7000, 'ord_7', 21],
     })
   })

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { completeOrder } from '../../../src/orders/complete.ts'
+import { ORDER_SHAPE, type Order } from '../../../src/orders/order.ts'
+import { changeOf, wholeOrder } from '../../support/changes.ts'
+
+const OLDER = ORDER_SHAPE - 1
+const whole = changeOf(wholeOrder).views[0]?.order as Order
+
+const completed = (order: object, shape = OLDER) =>
+  JSON.parse(Buffer.from(completeOrder(Buffer.from(JSON.stringify(order)), shape)).toString())
+
+const at = (order: object, path: string[]): object =>
+  path.reduce((value, key) => Reflect.get(value, key), order)
+
+/** A copy of the order without the field at `path`. */
+function without(order: object, path: string[]): object {
+  const copy = structuredClone(order)
+  Reflect.deleteProperty(at(copy, path.slice(0, -1)), path.at(-1) ?? '')
+  return copy
+}
+
+describe('an order of an older shape', () => {
+  it.each([
+    [['utm']],
+    [['canceled_at']],
+    [['customer', 'phone']],
+    [['payment', 'decline_code']],
+    [['payment', 'card', 'brand']],
+    [['shipping_address', 'line3']],
+    [['items', '0', 'order_bump_id']],
+  ])('without %j has null there, and all else as it was', (path) => {
+    const older = without(whole, path)
+    const shown = completed(older)
+    expect(at(shown, path)).toBeNull()
+    expect(without(shown, path)).toEqual(older)
+  })
+
+  it('gets no key of metadata or tracking that it has not', () => {
+    const bare = { ...whole, metadata: {}, tracking: { src: 'bio' } }
+    expect(completed(bare)).toEqual(bare)
+  })
+
+  it('keeps what is null', () => {
+    const bare = { ...whole, shipping_address: null, navigator: null, tracking: null }
+    expect(completed(bare)).toEqual(bare)
+  })
+
+  it('keeps a tracking key of any name', () => {
+    const tracking = JSON.parse('{"__proto__":"x","properties":"y"}')
+    const shown = completed({ ...whole, tracking })
+    expect(Object.entries(shown.tracking)).toEqual(Object.entries(tracking))
+  })
+})
+
+it('an order of the current shape is passed through, byte for byte', () => {
+  const bytes = Buffer.from('{"anything": 1 }')
+  expect(completeOrder(bytes, ORDER_SHAPE)).toBe(bytes)
+})

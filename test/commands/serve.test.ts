@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type RunningService, runCommand, startService } from '../support/command.ts'
 import { readAnswers } from '../support/raw-http.ts'
@@ -59,6 +61,24 @@ describe('serve --demo', () => {
     for (const file of readdirSync(folder)) {
       expect(readFileSync(join(folder, file), 'latin1'), file).not.toContain(before.key)
     }
+  })
+})
+
+describe('npm start', () => {
+  it('ends when npm is told to end', async () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    const env = { ...process.env, DATA_DIR: folder, PORT: '0', OPERATIONS_PORT: '0' }
+    const npm = spawn('npm', ['start'], { cwd: root, env })
+    let stderr = ''
+    npm.stderr.on('data', (chunk) => {
+      stderr += chunk
+    })
+    await expect.poll(() => stderr, { timeout: 20_000 }).toContain('Server listening')
+    const url = /Server listening at (http:[^"]+)/.exec(stderr)?.[1] ?? ''
+    expect((await fetch(url)).status).toBe(404)
+    npm.kill('SIGTERM')
+    await once(npm, 'close')
+    await expect(fetch(url)).rejects.toThrow()
   })
 })
 

@@ -62,7 +62,10 @@ export async function startService(
   const deadline = Date.now() + START_MS
   for (;;) {
     const baseUrl = /Server listening at (http:[^"]+)/.exec(output.stderr)?.[1]
-    const ready = args.includes('--demo') ? output.stdout.includes('openapi.json') : baseUrl
+    // The operations come last, and after them the welcome of the demo.
+    const ready = args.includes('--demo')
+      ? output.stdout.includes('openapi.json')
+      : output.stderr.includes('operations at')
     if (baseUrl && ready) return { baseUrl, output: () => output, stop }
     if (child.exitCode !== null || Date.now() > deadline) {
       throw new Error(`the service did not start:\n${output.stdout}\n${output.stderr}`)

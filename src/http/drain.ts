@@ -12,15 +12,18 @@ const HALF_SENT_MS = 2_000
 export default fp(
   async (app) => {
     const open = new Set<Socket>()
-    const answering = new Set<Socket>()
+    const answering = new Map<Socket, ServerResponse>()
 
     app.server.on('connection', (socket: Socket) => {
       open.add(socket)
       socket.once('close', () => open.delete(socket))
     })
     app.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      answering.add(socket)
-      response.once('close', () => answering.delete(socket))
+      answering.set(socket, response)
+      // Of requests sent one behind the other, the last one's answer is the end.
+      response.once('close', () => {
+        if (answering.get(socket) === response) answering.delete(socket)
+      })
     })
     app.addHook('preClose', async () => {
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy()

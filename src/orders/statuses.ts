@@ -54,4 +54,3 @@ export const cardBrands = [
 export const devices = ['Desktop', 'Mobile', 'Tablet'] as const
 
 export const roles = ['OWNER', 'COPRODUCER'] as const
-export type Role = (typeof roles)[number]

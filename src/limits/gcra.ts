@@ -1,7 +1,17 @@
-/** A bucket of `capacity` requests that refills at `refillPerSecond`. */
+/** A bucket of `capacity` requests that refills at `refillPerSecond`: integers from 1 to a million. */
 export interface BucketRate {
   capacity: number
   refillPerSecond: number
+}
+
+/**
+ * A bucket is the debt it has run up, in millionths of a request, and the instant at which that was
+ * counted. One microsecond repays `refillPerSecond` millionths: whole numbers below 2^53 throughout, so
+ * that nothing is ever rounded and a script in Redis comes to the same decision.
+ */
+export interface BucketState {
+  debt: number
+  atMicros: number
 }
 
 /** What a caller is told of its bucket, in whole requests and seconds. */
@@ -15,32 +25,56 @@ export interface BucketDecision {
   retryAfterSeconds: number
 }
 
+export const FULL_BUCKET: BucketState = { debt: 0, atMicros: 0 }
+
+/** What a request costs. */
+const REQUEST = 1_000_000
+
 /**
- * The generic cell rate algorithm (contract, "Limits"): the whole bucket is one number, the instant at
- * which it will be full again (`fullAtMs`; anything in the past: full now). A denied request leaves it
- * as it was. Pure; all times in the same milliseconds.
+ * The generic cell rate algorithm (contract, "Limits"): takes one request, if there is one left. A denied
+ * request leaves the state as it was. Pure.
  */
 export function takeFromBucket(
-  { capacity, refillPerSecond }: BucketRate,
-  fullAtMs: number,
-  nowMs: number,
-): BucketDecision & { fullAtMs: number } {
-  const requestMs = 1000 / refillPerSecond
-  const bucketMs = capacity * requestMs
-  const slackMs = Math.max(1e-6, nowMs * ROUNDING)
-  const debtMs = Math.max(0, fullAtMs - nowMs)
-  const allowed = debtMs + requestMs <= bucketMs + slackMs
-  const debtAfterMs = allowed ? debtMs + requestMs : debtMs
-
+  rate: BucketRate,
+  state: BucketState,
+  nowMicros: number,
+): { decision: BucketDecision; state: BucketState } {
+  const debt = debtAt(rate, state, nowMicros)
+  if (debt + REQUEST > rate.capacity * REQUEST) {
+    return { decision: bucketDecision(rate, false, debt), state }
+  }
+  const taken = debt + REQUEST
   return {
-    allowed,
-    remaining: Math.max(0, Math.floor((bucketMs - debtAfterMs + slackMs) / requestMs)),
-    resetSeconds: Math.ceil((debtAfterMs - slackMs) / 1000),
-    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((debtMs + requestMs - bucketMs) / 1000)),
-    fullAtMs: nowMs + debtAfterMs,
+    decision: bucketDecision(rate, true, taken),
+    state: { debt: taken, atMicros: nowMicros },
   }
 }
 
-// Times are rounded to what a double of their size can tell, a quarter of a microsecond today; that must
-// not cost a caller the last request of a bucket. A few such steps, as a share of the time:
-const ROUNDING = 2 ** -50
+/** What a caller is told, from the debt that the decision left. */
+export function bucketDecision(
+  { capacity, refillPerSecond }: BucketRate,
+  allowed: boolean,
+  debt: number,
+): BucketDecision {
+  const whole = capacity * REQUEST
+  const secondsToRepay = (owed: number) => Math.ceil(owed / (refillPerSecond * REQUEST))
+  return {
+    allowed,
+    // Below zero where the capacity was lowered after the debt was run up.
+    remaining: Math.max(0, Math.floor((whole - debt) / REQUEST)),
+    resetSeconds: secondsToRepay(debt),
+    retryAfterSeconds: allowed ? 0 : Math.max(1, secondsToRepay(debt + REQUEST - whole)),
+  }
+}
+
+function debtAt(
+  { refillPerSecond }: BucketRate,
+  { debt, atMicros }: BucketState,
+  nowMicros: number,
+) {
+  // Either way: a clock that was set back must not keep a bucket empty until it has caught up.
+  const elapsed = Math.abs(nowMicros - atMicros)
+  // Never more than repays all of it: the product stays below 2^53.
+  const repaying = Math.min(elapsed, Math.ceil(debt / refillPerSecond))
+  return Math.max(0, debt - repaying * refillPerSecond)
+}

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../lib/clock.ts'
 import { blockedSeconds, type FailureWindow, withFailure } from './failure-window.ts'
-import { type BucketRate, takeFromBucket } from './gcra.ts'
+import { type BucketRate, type BucketState, FULL_BUCKET, takeFromBucket } from './gcra.ts'
 import type { Limiter } from './limiter.ts'
 
 // Bounds the memory that strangers can make us spend; far above what one process meets in a window.
@@ -9,13 +9,15 @@ const MAX_ENTRIES = 200_000
 
 /** Counters of one process, in memory. `clock` is monotonic milliseconds. */
 export function createMemoryLimiter(rate: BucketRate, clock: Clock): Limiter {
-  const fullAt = new LRUCache<string, number>({ max: MAX_ENTRIES })
+  const buckets = new LRUCache<string, BucketState>({ max: MAX_ENTRIES })
   const windows = new LRUCache<string, FailureWindow>({ max: MAX_ENTRIES })
 
   return {
     async take(accountId) {
-      const { fullAtMs, ...decision } = takeFromBucket(rate, fullAt.get(accountId) ?? 0, clock())
-      if (decision.allowed) fullAt.set(accountId, fullAtMs)
+      const nowMicros = Math.floor(clock() * 1000)
+      const before = buckets.get(accountId) ?? FULL_BUCKET
+      const { decision, state } = takeFromBucket(rate, before, nowMicros)
+      if (decision.allowed) buckets.set(accountId, state)
       return decision
     },
 

@@ -1,44 +1,59 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BucketRate, takeFromBucket } from '../../../src/limits/gcra.ts'
+import {
+  type BucketRate,
+  type BucketState,
+  FULL_BUCKET,
+  takeFromBucket,
+} from '../../../src/limits/gcra.ts'
 
 const CONTRACT: BucketRate = { capacity: 20, refillPerSecond: 10 }
-const FULL = 0
 
-/** Decisions of one bucket at these instants. */
-function decisions(rate: BucketRate, instants: readonly number[]) {
-  let fullAtMs = FULL
-  return instants.map((nowMs) => {
-    const { fullAtMs: next, ...decision } = takeFromBucket(rate, fullAtMs, nowMs)
-    fullAtMs = next
-    return decision
+/** Decisions of one bucket at these instants, in microseconds. */
+function decisionsAt(rate: BucketRate, instants: readonly number[], from = FULL_BUCKET) {
+  let state = from
+  return instants.map((nowMicros) => {
+    const taken = takeFromBucket(rate, state, nowMicros)
+    state = taken.state
+    return taken.decision
   })
 }
 
-/**
- * The same as a bucket of tokens that is refilled step by step: thousandths of a token in whole numbers,
- * so nothing is ever rounded. `arrivals` are whole milliseconds.
- */
-function modelDecisions({ capacity, refillPerSecond }: BucketRate, arrivals: readonly number[]) {
-  const whole = BigInt(capacity) * 1000n
-  const perMs = BigInt(refillPerSecond)
-  const upToSecond = (missing: bigint) => Number((missing + perMs * 1000n - 1n) / (perMs * 1000n))
-  let level = whole
-  let lastMs = arrivals[0] ?? 0
+/** The same in milliseconds. */
+const decisions = (rate: BucketRate, instants: readonly number[]) =>
+  decisionsAt(
+    rate,
+    instants.map((ms) => ms * 1000),
+  )
 
-  return arrivals.map((nowMs) => {
-    level += BigInt(nowMs - lastMs) * perMs
+const TOKEN = 1_000_000n
+
+/** What is told of a bucket that owes so many millionths, in whole numbers of any size. */
+function modelDecision({ capacity, refillPerSecond }: BucketRate, allowed: boolean, owed: bigint) {
+  const perSecond = BigInt(refillPerSecond) * TOKEN
+  const upToSecond = (missing: bigint) => Number((missing + perSecond - 1n) / perSecond)
+  const left = BigInt(capacity) * TOKEN - owed
+  return {
+    allowed,
+    remaining: Number(left / TOKEN),
+    resetSeconds: upToSecond(owed),
+    retryAfterSeconds: allowed ? 0 : Math.max(1, upToSecond(TOKEN - left)),
+  }
+}
+
+/** The same decisions from a bucket of tokens that is refilled step by step; `arrivals` in microseconds. */
+function modelDecisions(rate: BucketRate, arrivals: readonly number[]) {
+  const whole = BigInt(rate.capacity) * TOKEN
+  let level = whole
+  let lastMicros = arrivals[0] ?? 0
+
+  return arrivals.map((nowMicros) => {
+    level += BigInt(nowMicros - lastMicros) * BigInt(rate.refillPerSecond)
     if (level > whole) level = whole
-    lastMs = nowMs
-    const allowed = level >= 1000n
-    const wait = allowed ? 0 : Math.max(1, upToSecond(1000n - level))
-    if (allowed) level -= 1000n
-    return {
-      allowed,
-      remaining: Number(level / 1000n),
-      resetSeconds: upToSecond(whole - level),
-      retryAfterSeconds: wait,
-    }
+    lastMicros = nowMicros
+    const allowed = level >= TOKEN
+    if (allowed) level -= TOKEN
+    return modelDecision(rate, allowed, whole - level)
   })
 }
 
@@ -47,15 +62,31 @@ const rates = fc.record({
   capacity: fc.integer({ min: 1, max: 60 }),
   refillPerSecond: fc.integer({ min: 1, max: 60 }),
 })
+const hugeRates = fc.record({
+  capacity: fc.oneof(
+    fc.integer({ min: 1, max: 1_000_000 }),
+    fc.constantFrom(1, 999_999, 1_000_000),
+  ),
+  refillPerSecond: fc.oneof(
+    fc.integer({ min: 1, max: 1_000_000 }),
+    fc.constantFrom(1, 3, 999_983, 1_000_000),
+  ),
+})
+const MS = 1_000
 const gaps = fc.array(
-  fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 5000 })),
+  fc.oneof(
+    fc.constant(0),
+    fc.integer({ min: 0, max: 200 }),
+    fc.integer({ min: 0, max: 200 }).map((ms) => ms * MS),
+    fc.integer({ min: 0, max: 5000 * MS }),
+  ),
   { minLength: 1, maxLength: 120 },
 )
 const arrivalsFrom = (startMs: number, between: readonly number[]) => {
-  let nowMs = startMs
+  let nowMicros = startMs * MS
   return between.map((gap) => {
-    nowMs += gap
-    return nowMs
+    nowMicros += gap
+    return nowMicros
   })
 }
 
@@ -68,7 +99,7 @@ describe('a bucket agrees with one that is refilled token by token', () => {
     fc.assert(
       fc.property(rates, gaps, (rate, between) => {
         const arrivals = arrivalsFrom(startMs, between)
-        expect(decisions(rate, arrivals)).toEqual(modelDecisions(rate, arrivals))
+        expect(decisionsAt(rate, arrivals)).toEqual(modelDecisions(rate, arrivals))
       }),
       { numRuns: 300 },
     )
@@ -78,9 +109,34 @@ describe('a bucket agrees with one that is refilled token by token', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1_000, max: 4_000_000_000_000 }), gaps, (startMs, between) => {
         const arrivals = arrivalsFrom(startMs, between)
-        expect(decisions(CONTRACT, arrivals)).toEqual(modelDecisions(CONTRACT, arrivals))
+        expect(decisionsAt(CONTRACT, arrivals)).toEqual(modelDecisions(CONTRACT, arrivals))
       }),
       { numRuns: 300 },
+    )
+  })
+
+  it('at any rate that can be set and from any debt, without a rounded number', () => {
+    const nowMicros = Date.parse('2100-01-01T00:00:00Z') * MS
+    const day = 86_400_000_000
+    const elapsed = fc.oneof(
+      fc.integer({ min: 0, max: day }),
+      fc.integer({ min: 0, max: 2_000_000 }),
+    )
+    const share = fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1, noNaN: true }))
+    fc.assert(
+      fc.property(hugeRates, share, elapsed, (rate, part, ago) => {
+        const debt = Math.floor(part * rate.capacity * 1_000_000)
+        const before = { debt, atMicros: nowMicros - ago }
+        const taken = takeFromBucket(rate, before, nowMicros)
+
+        const repaid = BigInt(ago) * BigInt(rate.refillPerSecond)
+        const left = repaid > debt ? 0n : BigInt(debt) - repaid
+        const allowed = left + TOKEN <= BigInt(rate.capacity) * TOKEN
+        const after = allowed ? left + TOKEN : left
+        expect(taken.decision).toEqual(modelDecision(rate, allowed, after))
+        expect(taken.state).toEqual(allowed ? { debt: Number(after), atMicros: nowMicros } : before)
+      }),
+      { numRuns: 2_000 },
     )
   })
 })
@@ -147,11 +203,11 @@ describe('a bucket of one that refills once a second', () => {
 })
 
 describe('a denied request', () => {
-  const empty = { fullAtMs: 52_000, nowMs: 50_000 }
+  const empty: BucketState = { debt: 20_000_000, atMicros: 50_000_000 }
+  const denied = takeFromBucket(CONTRACT, empty, 50_050_000)
 
   it('changes nothing', () => {
-    const denied = takeFromBucket(CONTRACT, empty.fullAtMs, empty.nowMs)
-    expect([denied.allowed, denied.fullAtMs]).toEqual([false, empty.fullAtMs])
+    expect([denied.decision.allowed, denied.state]).toEqual([false, empty])
   })
 
   it('does not put off the next one, however many there are', () => {
@@ -160,6 +216,30 @@ describe('a denied request', () => {
   })
 
   it('says when the bucket is full', () => {
-    expect(takeFromBucket(CONTRACT, empty.fullAtMs, empty.nowMs).resetSeconds).toBe(2)
+    expect(denied.decision.resetSeconds).toBe(2)
+  })
+})
+
+describe('a bucket whose clock was set back', () => {
+  const empty: BucketState = { debt: 20_000_000, atMicros: 3_600_000_000 }
+
+  it('is full again, however far', () => {
+    const burst = decisionsAt(CONTRACT, times(25, 0), empty)
+    expect(burst.filter(({ allowed }) => allowed)).toHaveLength(20)
+  })
+
+  it('gives nothing to speak of, where it was not far', () => {
+    const [decision] = decisionsAt(CONTRACT, [empty.atMicros - 1000], empty)
+    expect(decision?.allowed).toBe(false)
+  })
+})
+
+it('a bucket whose capacity was lowered denies, and has nothing left rather than less', () => {
+  const { decision } = takeFromBucket(CONTRACT, { debt: 100_000_000, atMicros: 0 }, 0)
+  expect(decision).toEqual({
+    allowed: false,
+    remaining: 0,
+    resetSeconds: 10,
+    retryAfterSeconds: 9,
   })
 })

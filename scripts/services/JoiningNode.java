@@ -1,0 +1,13 @@
+import org.codelibs.opensearch.runner.OpenSearchRunner;
+
+/** The runner's own main makes a lone node a cluster of its own; this one lets it join the others. */
+class JoiningNode {
+  public static void main(String[] args) throws Exception {
+    var runner = new OpenSearchRunner();
+    runner.onBuild((number, settings) -> settings
+        .put("discovery.type", "zen")
+        .put("node.name", System.getProperty("node.name")));
+    runner.build(args);
+    Thread.currentThread().join();
+  }
+}

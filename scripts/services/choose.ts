@@ -1,0 +1,45 @@
+import { MIN_JAVA_MAJOR } from './jdk.ts'
+
+export type Way = 'given' | 'container' | 'process'
+export type Tool = 'redis-server' | 'jdk' | 'maven'
+
+/** What a service can be had from on this machine. */
+export interface Means {
+  /** Its variable is set. */
+  given: boolean
+  /** A Docker engine answers. */
+  docker: boolean
+  /** What a local process of it needs and is not there. */
+  lacking: readonly Tool[]
+}
+
+/** In the order in which they are tried; none when something has to be installed first. */
+export function waysToRun({ given, docker, lacking }: Means): Way[] {
+  if (given) return ['given']
+  const ways: Way[] = []
+  if (docker) ways.push('container')
+  if (lacking.length === 0) ways.push('process')
+  return ways
+}
+
+const tools = {
+  'redis-server': {
+    absence: 'no redis-server on the path',
+    remedy: 'redis-server (Debian: apt-get install -y redis-server)',
+  },
+  jdk: {
+    absence: `no JDK >= ${MIN_JAVA_MAJOR}`,
+    remedy: `a JDK >= ${MIN_JAVA_MAJOR} (Debian 13: apt-get install -y openjdk-21-jdk-headless)`,
+  },
+  maven: {
+    absence: 'no mvn on the path',
+    remedy: 'Maven (Debian: apt-get install -y maven)',
+  },
+} as const satisfies Record<Tool, { absence: string; remedy: string }>
+
+/** Why a service cannot run here, and what to install so that it can. */
+export function tellMissing(service: string, variable: string, lacking: readonly Tool[]): string {
+  const absences = [`no ${variable}`, 'no Docker engine', ...lacking.map((it) => tools[it].absence)]
+  const remedies = lacking.map((it) => tools[it].remedy).join(' and ')
+  return `${service}: ${absences.join(', ')}. Install ${remedies}, or start Docker.`
+}

@@ -1,0 +1,110 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Scratch, ScratchProcess } from './scratch.ts'
+import { until } from './until.ts'
+
+const START_MS = 120_000
+const ASK_MS = 5_000
+const RUNNER = 'org.codelibs.opensearch.runner.OpenSearchRunner'
+/** The runner's own name for the first node of a process. */
+const RUNNERS_FIRST_NODE = 'Node 1'
+const JOINING_NODE = fileURLToPath(new URL('JoiningNode.java', import.meta.url))
+/** Where nodes talk to each other, counted from their port of HTTP. */
+export const TRANSPORT_OFFSET = 100
+
+export interface ClusterPlan {
+  java: string
+  classPath: string
+  /** The heap of each process. */
+  heapMb: number
+  /** One port of HTTP a node, in a row. */
+  ports: readonly number[]
+  separateProcesses: boolean
+}
+
+/** One process of the cluster, and the ports of HTTP of the nodes in it. */
+export interface Member {
+  readonly process: ScratchProcess
+  readonly ports: readonly number[]
+}
+
+/** Starts the processes of a cluster and waits until every node is in it. */
+export async function startCluster(plan: ClusterPlan, scratch: Scratch): Promise<Member[]> {
+  const groups = plan.separateProcesses ? plan.ports.map((port) => [port]) : [plan.ports]
+  const members = await Promise.all(groups.map((ports) => startMember(plan, scratch, ports)))
+  await until(
+    async () => {
+      const up = await Promise.all(plan.ports.map((port) => isUp(port, plan, scratch)))
+      return up.every(Boolean)
+    },
+    async () => {
+      const logs = await Promise.all(members.map(({ process }) => process.logTail()))
+      return `OpenSearch did not start on ports ${plan.ports.join(', ')}:\n${logs.join('\n')}`
+    },
+    {
+      timeoutMs: START_MS,
+      everyMs: 200,
+      isHopeless: () => members.some(({ process }) => process.hasEnded()),
+    },
+  )
+  return members
+}
+
+async function startMember(
+  plan: ClusterPlan,
+  scratch: Scratch,
+  ports: readonly number[],
+): Promise<Member> {
+  const name = nodeName(ports)
+  const home = join(scratch.path, `${name}-home`)
+  const conf = join(scratch.path, `${name}-conf`)
+  const temporary = join(scratch.path, `${name}-tmp`)
+  for (const folder of [home, conf, temporary]) await mkdir(folder)
+  await writeFile(join(conf, 'opensearch.yml'), settings(plan, ports))
+
+  const process = await scratch.start(name, plan.java, [
+    ...[`-Xms${plan.heapMb}m`, `-Xmx${plan.heapMb}m`],
+    ...[`-Djava.io.tmpdir=${temporary}`, `-Djna.tmpdir=${temporary}`],
+    ...['--enable-native-access=ALL-UNNAMED', '-Dlog4j2.disable.jmx=true', `-Dnode.name=${name}`],
+    ...['-cp', plan.classPath, plan.separateProcesses ? JOINING_NODE : RUNNER],
+    ...['-basePath', home, '-confPath', conf, '-clusterName', clusterName(scratch), '-useLogger'],
+    ...['-numOfNode', `${ports.length}`, '-baseHttpPort', `${Number(ports[0]) - 1}`],
+  ])
+  return { process, ports }
+}
+
+/** What the runner does not set itself; JSON is YAML. */
+function settings(plan: ClusterPlan, ports: readonly number[]): string {
+  const transport = ports.map((port) => port + TRANSPORT_OFFSET)
+  return JSON.stringify({
+    'network.host': '127.0.0.1',
+    'transport.port': ports.length === 1 ? transport[0] : `${transport[0]}-${transport.at(-1)}`,
+    // A lone node founds its cluster by itself, and the runner lets it have no seeds.
+    ...(plan.ports.length > 1 && {
+      'discovery.seed_hosts': plan.ports.map((port) => `127.0.0.1:${port + TRANSPORT_OFFSET}`),
+      'cluster.initial_cluster_manager_nodes': [
+        plan.separateProcesses ? nodeName(plan.ports) : RUNNERS_FIRST_NODE,
+      ],
+    }),
+    // A full disk must not make the indices read-only in the middle of a test.
+    'cluster.routing.allocation.disk.threshold_enabled': false,
+  })
+}
+
+/** Whether the node of this port sees all the nodes, and is ours: the port may have been lost to another. */
+async function isUp(port: number, plan: ClusterPlan, scratch: Scratch): Promise<boolean> {
+  const query = `wait_for_nodes=${plan.ports.length}&timeout=1s`
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/_cluster/health?${query}`, {
+      signal: AbortSignal.timeout(ASK_MS),
+    })
+    const text = await response.text()
+    return response.status === 200 && text.includes(JSON.stringify(clusterName(scratch)))
+  } catch {
+    return false // It does not listen yet.
+  }
+}
+
+const nodeName = (ports: readonly number[]) => `opensearch-${ports[0]}`
+const clusterName = (scratch: Scratch) => basename(scratch.path)

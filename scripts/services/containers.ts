@@ -1,0 +1,82 @@
+import type { StartedNetwork } from 'testcontainers'
+import type { RunningService } from './sources.ts'
+
+const OPENSEARCH_IMAGE = 'opensearchproject/opensearch:3.8.0'
+const REDIS_IMAGE = 'redis:8.10.1-trixie'
+const START_MS = 180_000
+const NODES = ['opensearch-1', 'opensearch-2'] as const
+const HTTP_PORT = 9200
+const REDIS_PORT = 6379
+
+// Imported when it is needed: it takes longer to load than the unit tests take to start.
+const testcontainers = () => import('testcontainers')
+
+/** Whether a Docker engine, or one that answers like it, can be reached from here. */
+export async function isDockerReachable(): Promise<boolean> {
+  const { getContainerRuntimeClient } = await testcontainers()
+  try {
+    await getContainerRuntimeClient()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Redis in a container, with nothing on disk. */
+export async function startRedisContainer(): Promise<RunningService> {
+  const { GenericContainer, Wait } = await testcontainers()
+  const redis = await new GenericContainer(REDIS_IMAGE)
+    .withCommand(['redis-server', '--save', '', '--appendonly', 'no'])
+    .withExposedPorts(REDIS_PORT)
+    .withWaitStrategy(Wait.forLogMessage('Ready to accept connections'))
+    .withStartupTimeout(START_MS)
+    .start()
+  return {
+    url: `redis://${redis.getHost()}:${redis.getMappedPort(REDIS_PORT)}`,
+    async stop() {
+      await redis.stop()
+    },
+  }
+}
+
+/** A cluster of two OpenSearch nodes, a container each. */
+export async function startOpenSearchContainers(): Promise<RunningService> {
+  const { Network } = await testcontainers()
+  const network = await new Network().start()
+  // What does not start here is removed by testcontainers at the end of this process.
+  const nodes = await Promise.all(NODES.map((name) => startNode(name, network)))
+  return {
+    url: nodes.map((node) => `http://${node.getHost()}:${node.getMappedPort(HTTP_PORT)}`).join(','),
+    async stop() {
+      await Promise.all(nodes.map((node) => node.stop()))
+      await network.stop()
+    },
+  }
+}
+
+async function startNode(name: string, network: StartedNetwork) {
+  const { GenericContainer, Wait } = await testcontainers()
+  return await new GenericContainer(OPENSEARCH_IMAGE)
+    .withNetwork(network)
+    .withNetworkAliases(name)
+    .withEnvironment({
+      DISABLE_SECURITY_PLUGIN: 'true',
+      DISABLE_INSTALL_DEMO_CONFIG: 'true',
+      OPENSEARCH_JAVA_OPTS: '-Xms512m -Xmx512m',
+      'node.name': name,
+      'discovery.seed_hosts': NODES.join(','),
+      'cluster.initial_cluster_manager_nodes': NODES[0],
+      'cluster.routing.allocation.disk.threshold_enabled': 'false',
+      'node.store.allow_mmap': 'false', // Else the host's vm.max_map_count has to be raised.
+    })
+    .withUlimits({ nofile: { soft: 65_536, hard: 65_536 } })
+    .withExposedPorts(HTTP_PORT)
+    .withWaitStrategy(
+      Wait.forHttp(
+        `/_cluster/health?wait_for_nodes=${NODES.length}&timeout=500ms`,
+        HTTP_PORT,
+      ).forStatusCode(200),
+    )
+    .withStartupTimeout(START_MS)
+    .start()
+}

@@ -1,0 +1,17 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** The program of this name that the environment's path finds first. */
+export function findOnPath(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
+  return folders.map((folder) => join(folder, name)).find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}

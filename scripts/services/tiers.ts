@@ -1,0 +1,35 @@
+/** The tiers that need nothing: folder of `test` → how long one test may take. */
+export const embeddedTiers = {
+  unit: { folder: 'unit', testTimeoutMs: 20_000 },
+  http: { folder: 'http', testTimeoutMs: 20_000 },
+  contract: { folder: 'contract', testTimeoutMs: 120_000 },
+  commands: { folder: 'commands', testTimeoutMs: 60_000 },
+}
+
+/** The tiers that run on OpenSearch and Redis, and are there only when both addresses are known. */
+export const servicesTiers = {
+  'http-services': { folder: 'http', testTimeoutMs: 120_000 },
+  'contract-services': { folder: 'contract', testTimeoutMs: 600_000 },
+  'commands-services': { folder: 'commands', testTimeoutMs: 120_000 },
+  integration: { folder: 'integration', testTimeoutMs: 120_000 },
+}
+
+/** Those of the tiers on services that vitest's `--project` arguments select: all of them without any. */
+export function selectedServicesTiers(args: readonly string[]): string[] {
+  const patterns = args.flatMap((arg, index) => {
+    if (arg === '--project') return args[index + 1] ?? []
+    return arg.startsWith('--project=') ? arg.slice('--project='.length) : []
+  })
+  const refused = patterns.filter((pattern) => pattern.startsWith('!'))
+  const wanted = patterns.filter((pattern) => !pattern.startsWith('!'))
+  return Object.keys(servicesTiers).filter((name) => {
+    if (refused.some((pattern) => matches(name, pattern.slice(1)))) return false
+    return wanted.length === 0 || wanted.some((pattern) => matches(name, pattern))
+  })
+}
+
+/** As vitest does it: `*` stands for anything, and case does not count. */
+function matches(name: string, pattern: string): boolean {
+  const source = pattern.split('*').map(RegExp.escape).join('.*')
+  return new RegExp(`^${source}$`, 'i').test(name)
+}

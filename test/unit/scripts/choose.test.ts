@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { tellMissing, waysToRun } from '../../../scripts/services/choose.ts'
+
+describe('the ways to run a service', () => {
+  it('takes the address that is given, whatever else there is', () => {
+    expect(waysToRun({ given: true, docker: true, lacking: [] })).toEqual(['given'])
+    expect(waysToRun({ given: true, docker: false, lacking: ['jdk'] })).toEqual(['given'])
+  })
+
+  it('prefers a container, and falls back to a local process', () => {
+    expect(waysToRun({ given: false, docker: true, lacking: [] })).toEqual(['container', 'process'])
+  })
+
+  it('needs no local tools where Docker runs', () => {
+    expect(waysToRun({ given: false, docker: true, lacking: ['jdk', 'maven'] })).toEqual([
+      'container',
+    ])
+  })
+
+  it('takes a local process where there is no Docker', () => {
+    expect(waysToRun({ given: false, docker: false, lacking: [] })).toEqual(['process'])
+  })
+
+  it('has none where a tool is lacking and there is no Docker', () => {
+    expect(waysToRun({ given: false, docker: false, lacking: ['redis-server'] })).toEqual([])
+  })
+})
+
+describe('what is said of a service that is missing', () => {
+  it('names what was looked for and what to install', () => {
+    expect(tellMissing('Redis', 'REDIS_URL', ['redis-server'])).toBe(
+      'Redis: no REDIS_URL, no Docker engine, no redis-server on the path. ' +
+        'Install redis-server (Debian: apt-get install -y redis-server), or start Docker.',
+    )
+  })
+
+  it('names every tool that is lacking', () => {
+    const sentence = tellMissing('OpenSearch', 'OPENSEARCH_URL', ['jdk', 'maven'])
+    expect(sentence).toContain('no JDK >= 21, no mvn on the path')
+    expect(sentence).toMatch(/Install a JDK >= 21 \(.+\) and Maven \(.+\), or start Docker\.$/)
+  })
+
+  it('does not ask for a tool that is there', () => {
+    const sentence = tellMissing('OpenSearch', 'OPENSEARCH_URL', ['maven'])
+    expect(sentence).not.toContain('JDK')
+  })
+})

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { selectedServicesTiers, servicesTiers } from '../../../scripts/services/tiers.ts'
+
+const all = Object.keys(servicesTiers)
+
+describe('the tiers on services that are selected', () => {
+  it.each([
+    [[], all],
+    [['--reporter=default', 'test/http/limits.test.ts'], all],
+    [['--project', 'unit'], []],
+    [['--project=unit', '--project=contract'], []],
+    [['--project', 'unit', '--project', 'integration'], ['integration']],
+    [['--project=contract*'], ['contract-services']],
+    [['--project=HTTP-services'], ['http-services']],
+    [
+      ['--project=*-services', '--project=!contract-*'],
+      ['http-services', 'commands-services'],
+    ],
+    [['--project', '!integration'], all.filter((name) => name !== 'integration')],
+  ])('by %j', (args, tiers) => {
+    expect(selectedServicesTiers(args)).toEqual(tiers)
+  })
+})

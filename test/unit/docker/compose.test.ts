@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { parseConfig } from '../../../src/config.ts'
+import { argumentsOf, imageEnvironment, PINNED } from './dockerfile.ts'
+
+interface Service {
+  image?: string
+  build?: { context: string; dockerfile: string }
+  command?: string[]
+  environment?: Record<string, string>
+  ports?: string[]
+  networks: string[]
+  depends_on?: Record<string, { condition: string }>
+  healthcheck?: { test: string[] }
+  user?: string
+  read_only?: boolean
+  cap_drop?: string[]
+  security_opt?: string[]
+}
+interface Compose {
+  services: Record<'opensearch' | 'redis' | 'api', Service>
+  networks: Record<string, { internal?: boolean }>
+}
+
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+const { services, networks }: Compose = parse(read('docker-compose.yml'))
+const { opensearch, redis, api } = services
+const images = Object.values(services).flatMap(({ image }) => image ?? [])
+const documented = [...read('.env.example').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
+const bySetting = Object.entries(api.environment ?? {})
+const secretSettings = bySetting.filter(([name]) => /SECRET|PEPPER/.test(name))
+
+describe('the compose file', () => {
+  it.each(images)('pins %s to a full version', (image) => {
+    expect(image).toMatch(PINNED)
+  })
+
+  it('publishes ports on loopback alone', () => {
+    const published = Object.values(services).flatMap(({ ports }) => ports ?? [])
+    expect(published).toContain('127.0.0.1:3000:3000')
+    for (const port of published) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
+  })
+
+  it('reaches the stores, which ask for no password here, from the API alone', () => {
+    for (const { ports, networks: joined } of [opensearch, redis]) {
+      expect(ports).toBeUndefined()
+      expect(joined).toEqual(['stores'])
+    }
+    expect(networks['stores']).toEqual({ internal: true })
+  })
+
+  it.each(Object.entries(services))('leaves %s no capability to take or gain', (_, service) => {
+    expect(service.cap_drop).toEqual(['ALL'])
+    expect(service.security_opt).toEqual(['no-new-privileges:true'])
+  })
+
+  it('starts the API when both stores are healthy', () => {
+    expect(api.depends_on).toEqual({
+      opensearch: { condition: 'service_healthy' },
+      redis: { condition: 'service_healthy' },
+    })
+    expect(opensearch.healthcheck?.test).toContain('curl')
+    expect(redis.healthcheck?.test.join(' ')).toContain('redis-cli ping')
+  })
+
+  it('keeps no counter on disk, and drops the one nearest its end when memory is full', () => {
+    expect(redis.command?.join(' ')).toBe(
+      '--save  --appendonly no --maxmemory 64mb --maxmemory-policy volatile-ttl',
+    )
+    expect(redis.read_only).toBe(true)
+  })
+})
+
+describe('the API in the compose file', () => {
+  it('is built from the Dockerfile and serves the demo', () => {
+    expect(api.build).toEqual({ context: '.', dockerfile: 'docker/Dockerfile' })
+    expect(api.command).toEqual(['serve', '--demo'])
+  })
+
+  it('has a read-only file system', () => {
+    expect(api.read_only).toBe(true)
+  })
+
+  it('leaves the user of the image as it is, which is not root', () => {
+    expect(api.user).toBeUndefined()
+    expect(argumentsOf('USER').at(-1)).toMatch(/^[1-9]/)
+  })
+
+  it('leaves the health check of the image on', () => {
+    expect(api.healthcheck).toBeUndefined()
+    expect(argumentsOf('HEALTHCHECK')).toHaveLength(1)
+  })
+
+  it.each(bySetting)('sets %s, which .env.example documents', (name) => {
+    expect(documented).toContain(name)
+  })
+
+  it.each(secretSettings)('says in the very bytes of %s that they are for the demo', (_, value) => {
+    const secret = Buffer.from(value.replace(/^demo:/, ''), 'base64').toString()
+    expect(secret).toMatch(/^for the demo only: /)
+  })
+
+  it('has settings that the service accepts', () => {
+    const config = parseConfig({ ...imageEnvironment, ...api.environment })
+    expect(config).toMatchObject({ host: '0.0.0.0', port: 3000, operationsPort: 3001 })
+    expect(config.opensearchUrls).toHaveLength(1)
+    expect(config.redisUrls).toHaveLength(1)
+  })
+})

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { argumentsOf, image, imageEnvironment, PINNED, stages } from './dockerfile.ts'
+
+const names = stages.map(({ name }) => name)
+const bases = stages.map(({ base }) => base).filter((base) => !names.includes(base))
+const last = (keyword: string) => argumentsOf(keyword).at(-1) ?? ''
+
+describe('the image', () => {
+  it('is built in stages, and takes dist, package.json and node_modules alone', () => {
+    expect(stages.length).toBeGreaterThan(1)
+    expect(argumentsOf('COPY')).toEqual([
+      '--chmod=644 package.json ./',
+      '--from=dependencies /app/node_modules ./node_modules',
+      '--from=build /app/dist ./dist',
+    ])
+    expect(argumentsOf('ADD')).toEqual([])
+  })
+
+  it('takes its node_modules from a stage that installs what production needs', () => {
+    const dependencies = stages.find(({ name }) => name === 'dependencies')
+    expect(argumentsOf('RUN', dependencies?.instructions)).toEqual([
+      'npm ci --omit=dev --ignore-scripts',
+    ])
+  })
+
+  it.each(bases)('pins its base %s to a full version', (base) => {
+    expect(base).toMatch(PINNED)
+  })
+
+  it('runs the Node that the tests run', () => {
+    const { devDependencies } = JSON.parse(
+      readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+    )
+    expect(bases).toEqual([expect.stringMatching(`^node:${devDependencies.node}-`)])
+  })
+
+  it('runs as a user other than root, given by number', () => {
+    expect(last('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/)
+    const lastOf = (keyword: string) => image.findLastIndex((one) => one.keyword === keyword)
+    expect(lastOf('USER')).toBeGreaterThan(lastOf('RUN'))
+  })
+
+  it('starts Node without a shell, so that signals reach it and a command takes the place of serve', () => {
+    expect(JSON.parse(last('ENTRYPOINT'))).toEqual(['node', 'dist/main.js'])
+    expect(JSON.parse(last('CMD'))).toEqual(['serve'])
+    expect(last('STOPSIGNAL')).toBe('SIGTERM')
+  })
+
+  it('listens beyond its own loopback, on the ports that it exposes', () => {
+    expect(imageEnvironment).toMatchObject({ HOST: '0.0.0.0', OPERATIONS_PORT: '3001' })
+    expect(last('EXPOSE')).toBe('3000 3001')
+  })
+})
+
+describe('the health check of the image', () => {
+  const [command, flag, script = ''] = JSON.parse(last('HEALTHCHECK').replace(/^.* CMD /, ''))
+
+  /** The exit status, and the address that was asked, when `answer` is what comes back. */
+  const check = (answer: Promise<{ ok: boolean }>) =>
+    new Promise((resolve) => {
+      let asked = ''
+      const fetch = (url: string) => {
+        asked = url
+        return answer
+      }
+      const exit = (status: number) => resolve({ status, asked })
+      runInNewContext(script, { fetch, process: { env: imageEnvironment, exit } })
+    })
+  const asked = 'http://127.0.0.1:3001/health/ready'
+
+  it('needs nothing but Node', () => {
+    expect([command, flag]).toEqual(['node', '-e'])
+  })
+
+  it('passes while the service is ready', async () => {
+    expect(await check(Promise.resolve({ ok: true }))).toEqual({ status: 0, asked })
+  })
+
+  it('fails when the service says that it is not ready', async () => {
+    expect(await check(Promise.resolve({ ok: false }))).toEqual({ status: 1, asked })
+  })
+
+  it('fails when nothing answers', async () => {
+    expect(await check(Promise.reject(new Error('refused')))).toEqual({ status: 1, asked })
+  })
+})

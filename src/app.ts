@@ -13,7 +13,7 @@ import v1 from './http/v1.ts'
 import { type Clock, wallClock } from './lib/clock.ts'
 import { newRequestId } from './lib/ids.ts'
 import type { Metrics } from './metrics.ts'
-import type { Services } from './services.ts'
+import type { ServerServices } from './services.ts'
 
 // Above the 16 KB of a whole request line: a long id is a 404 like any other, not a router's refusal.
 const MAX_PARAM_LENGTH = 32 * 1024
@@ -28,7 +28,7 @@ export interface AppOptions {
 /** The API, ready to listen; what it serves, in the order in which it is asked. */
 export function buildApp(
   config: Pick<Config, 'trustProxy' | 'rateLimit'>,
-  services: Services,
+  services: ServerServices,
   { logger, metrics, clock = wallClock }: AppOptions,
 ): FastifyInstance {
   const refuse = createRefuse(({ requestId: request_id, reason }) => {

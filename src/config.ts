@@ -13,7 +13,6 @@ export class ConfigError extends Error {
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-const EMBEDDED_ONLY = 'leave it unset: this version serves from the embedded store only'
 
 /**
  * Reads the environment. An empty variable counts as unset.
@@ -38,7 +37,6 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
   }
   const number = (name: string, from: number, to: number, unset: number) =>
     read(name, integer(from, to), `expected an integer from ${from} to ${to}`, unset)
-  const absent = (name: string) => read(name, () => undefined, EMBEDDED_ONLY, undefined)
 
   const config = {
     host: read('HOST', text, '', '127.0.0.1'),
@@ -51,15 +49,17 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
       undefined,
     ),
     dataDir: read('DATA_DIR', text, '', './data'),
-    opensearchUrl: absent('OPENSEARCH_URL'),
-    opensearchCaFile: absent('OPENSEARCH_CA_FILE'),
+    /** The nodes of the cluster; `undefined`: the embedded store. */
+    opensearchUrls: read('OPENSEARCH_URL', urls(['http:', 'https:']), OPENSEARCH_HELP, undefined),
+    opensearchCaFile: read('OPENSEARCH_CA_FILE', text, '', undefined),
     indexPrefix: read('INDEX_PREFIX', matching(/^[a-z0-9][a-z0-9_-]*$/), PREFIX_HELP, ''),
     searchDeadlineMs: number('SEARCH_DEADLINE_MS', 100, 60_000, 2_000),
     bulkDeadlineMs: number('BULK_DEADLINE_MS', 1_000, 600_000, 30_000),
     writerLeaseMs: number('WRITER_LEASE_MS', 500, 600_000, 10_000),
-    redisUrl: absent('REDIS_URL'),
-    streamRedisUrl: absent('STREAM_REDIS_URL'),
-    redisCaFile: absent('REDIS_CA_FILE'),
+    /** One node, or several of one Redis Cluster; `undefined`: counters in this process. */
+    redisUrls: read('REDIS_URL', urls(['redis:', 'rediss:']), REDIS_HELP, undefined),
+    streamRedisUrls: read('STREAM_REDIS_URL', urls(['redis:', 'rediss:']), REDIS_HELP, undefined),
+    redisCaFile: read('REDIS_CA_FILE', text, '', undefined),
     redisPrefix: read('REDIS_PREFIX', matching(/^[^{}\s]+$/), 'expected no braces or spaces', ''),
     cursorSecrets: read('CURSOR_SECRETS', cursorSecrets, SECRETS_HELP, undefined),
     keyPepper: read('KEY_PEPPER', secret, 'expected base64 of at least 32 bytes', undefined),
@@ -77,9 +77,14 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     },
   }
   if (config.workers > 1) {
-    problems.push(
-      'WORKERS: expected 1, because without REDIS_URL limits are counted in one process',
-    )
+    problems.push('WORKERS: expected 1, because this version serves in one process; start several')
+  }
+  if (config.opensearchUrls) {
+    // Made up here they would differ from process to process, and be gone with the machine.
+    const required = { CURSOR_SECRETS: config.cursorSecrets, KEY_PEPPER: config.keyPepper }
+    for (const [name, value] of Object.entries(required)) {
+      if (value === undefined && !env[name]) problems.push(`${name}: required with OPENSEARCH_URL`)
+    }
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
@@ -90,6 +95,10 @@ const CIDR_HELP =
   'expected addresses or networks separated by commas, such as 10.0.0.0/8,::1; never "true", a count or everybody (/0)'
 const SECRETS_HELP =
   'expected kid:base64 pairs separated by commas, the first signs; a kid of 1 to 16 letters, digits, "_" or "-", each once; secrets of at least 32 bytes'
+const OPENSEARCH_HELP =
+  'expected one or more nodes separated by commas, such as https://user:password@search-1:9200,https://search-2:9200'
+const REDIS_HELP =
+  'expected redis://host:6379 or rediss://host:6379, or several nodes of one Redis Cluster separated by commas'
 const MIN_SECRET_BYTES = 32
 
 const text = (value: string) => value
@@ -97,6 +106,15 @@ const text = (value: string) => value
 const integer = (from: number, to: number) => (value: string) => {
   const parsed = /^\d{1,9}$/.test(value) ? Number(value) : -1
   return parsed >= from && parsed <= to ? parsed : undefined
+}
+
+/** URLs separated by commas, all of one protocol. */
+const urls = (protocols: readonly string[]) => (value: string) => {
+  const nodes = value.split(',').map((part) => URL.parse(part.trim()))
+  const known = nodes.filter((url) => url !== null && protocols.includes(url.protocol))
+  const isSame = new Set(known.map((url) => url?.protocol)).size === 1
+  const whole = known.flatMap((url) => (url?.hostname ? [url.href] : []))
+  return isSame && whole.length === nodes.length ? whole : undefined
 }
 
 const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined)

@@ -1,13 +1,13 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import drain from './http/drain.ts'
 import type { Metrics } from './metrics.ts'
-import type { Services } from './services.ts'
+import type { Stores } from './stores/stores.ts'
 
 const PROBE = 'health-probe'
 
 /** What an operator's machines ask, on a port of its own. */
 export function buildOperations(
-  { keys, orders }: Services,
+  { keys, orders }: Pick<Stores, 'keys' | 'orders'>,
   { registry }: Metrics,
 ): FastifyInstance {
   const app = Fastify({ logger: false })

@@ -1,69 +1,61 @@
-import { join } from 'node:path'
 import { createKeyCache, type KeyCache } from './auth/key-cache.ts'
-import type { KeyStore } from './auth/key-store.ts'
+import { readCaFile } from './ca-file.ts'
 import type { Config } from './config.ts'
-import type { OrderIndex } from './indexing/order-index.ts'
-import { monotonicClock, wallClock } from './lib/clock.ts'
+import { monotonicClock } from './lib/clock.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { createMemoryLimiter } from './limits/memory-limiter.ts'
 import { type CursorCodec, createCursorCodec } from './orders/cursor.ts'
-import type { OrderStore } from './orders/order-store.ts'
 import { loadSecrets } from './secrets.ts'
-import { openDatabase } from './stores/sqlite/database.ts'
-import { createSqliteKeyStore } from './stores/sqlite/key-store.ts'
-import { keysMigrations } from './stores/sqlite/keys-schema.ts'
-import { createSqliteOrderIndex } from './stores/sqlite/order-index.ts'
-import { createSqliteOrderStore } from './stores/sqlite/order-store.ts'
-import { ordersMigrations } from './stores/sqlite/orders-schema.ts'
+import { openOpenSearchStores } from './stores/opensearch/stores.ts'
+import { openSharedLimiter, type SharedLimiterEvents } from './stores/redis/shared-limiter.ts'
+import { openSqliteStores } from './stores/sqlite/stores.ts'
+import type { Stores } from './stores/stores.ts'
 
-/** What stands behind the ports, opened. */
-export interface Services {
-  orders: OrderStore
-  orderIndex: OrderIndex
-  keys: KeyStore
+/** What a command works with, opened. */
+export interface Services extends Stores {
+  keyPepper: Uint8Array
+}
+
+/** What the server works with besides. */
+export interface ServerServices extends Services {
   keyCache: KeyCache
   limiter: Limiter
   cursors: CursorCodec
-  keyPepper: Uint8Array
-  close(): Promise<void>
 }
 
-/** How long a command waits for the write of another process. */
-const COMMAND_BUSY_MS = 30_000
-/** The server's one write is a note of a key's use; the whole process would wait with it. */
-const SERVER_BUSY_MS = 20
+/** Opens the services that the settings name, for a command. */
+export function openServices(config: Config, role: 'server' | 'command' = 'command'): Services {
+  const { keyPepper } = loadSecrets(config)
+  return { ...openStores(config, role), keyPepper }
+}
 
-/**
- * Opens the services that the settings name. Keys and orders are two files: a load of orders holds the
- * write lock of its file, and noting a key's use must not wait for it.
- */
-export async function openServices(
+/** Opens the services that the settings name, to serve with. Redis need not be there yet. */
+export async function openServerServices(
   config: Config,
-  role: 'server' | 'command' = 'command',
-): Promise<Services> {
-  const secrets = loadSecrets(config)
-  const openOrders = () =>
-    openDatabase(join(config.dataDir, 'orders.db'), ordersMigrations, COMMAND_BUSY_MS)
-  const orders = openOrders()
-  const orderIndex = createSqliteOrderIndex(openOrders(), wallClock)
-  const keysDb = openDatabase(
-    join(config.dataDir, 'keys.db'),
-    keysMigrations,
-    role === 'server' ? SERVER_BUSY_MS : COMMAND_BUSY_MS,
-  )
-  const keys = createSqliteKeyStore(keysDb)
+  limiterEvents: SharedLimiterEvents,
+): Promise<ServerServices> {
+  const { cursorSecrets } = loadSecrets(config)
+  const services = openServices(config, 'server')
+  const local = createMemoryLimiter(config.rateLimit, monotonicClock)
+  const limits = config.redisUrls
+    ? await openSharedLimiter(config, config.redisUrls, local, limiterEvents)
+    : { limiter: local, close() {} }
+
   return {
-    orders: createSqliteOrderStore(orders),
-    orderIndex,
-    keys,
-    keyCache: createKeyCache(keys, monotonicClock),
-    limiter: createMemoryLimiter(config.rateLimit, monotonicClock),
-    cursors: createCursorCodec(secrets.cursorSecrets),
-    keyPepper: secrets.keyPepper,
+    ...services,
+    keyCache: createKeyCache(services.keys, monotonicClock),
+    limiter: limits.limiter,
+    cursors: createCursorCodec(cursorSecrets),
     async close() {
-      await orderIndex.close()
-      orders.close()
-      keysDb.close()
+      limits.close()
+      await services.close()
     },
   }
+}
+
+function openStores(config: Config, role: 'server' | 'command'): Stores {
+  const { opensearchUrls: urls, opensearchCaFile } = config
+  if (urls === undefined) return openSqliteStores(config, role)
+  const ca = readCaFile('OPENSEARCH_CA_FILE', opensearchCaFile)
+  return openOpenSearchStores({ urls, ca }, config)
 }

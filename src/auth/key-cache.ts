@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { ApiError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { KeyHolder, KeyStore } from './key-store.ts'
 
@@ -12,7 +11,7 @@ const MAX_KEYS = 10_000
 export interface KeyCache {
   /**
    * The holder of the key with this digest, `null` when there is none.
-   * @throws ApiError `service_unavailable` when the store is down and the key was not seen lately
+   * @throws what the store throws, when the key was not seen lately
    */
   find(digest: string): Promise<KeyHolder | null>
 }
@@ -43,9 +42,9 @@ export function createKeyCache(store: Pick<KeyStore, 'find'>, clock: Clock): Key
       if (entry && clock() - entry.readAt < FRESH_MS) return entry.holder
       try {
         return await read(digest)
-      } catch (cause) {
+      } catch (error) {
         if (entry && clock() - entry.readAt < STALE_MS) return entry.holder
-        throw new ApiError('service_unavailable', { cause })
+        throw error
       }
     },
   }

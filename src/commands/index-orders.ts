@@ -14,7 +14,12 @@ export function addIndex(index: Command, withServices: WithServices): void {
   index
     .command('init')
     .description('make the index (the first write does it too)')
-    .action(async () => withServices(async () => console.error('the index is ready')))
+    .action(async () =>
+      withServices(async ({ prepare }) => {
+        await prepare()
+        console.error('the index is ready')
+      }),
+    )
 
   index
     .command('load')
@@ -23,12 +28,13 @@ export function addIndex(index: Command, withServices: WithServices): void {
     .option('--live', 'stamp updated_at of new orders too; use it once clients page')
     .option('--json', 'print the summary as JSON')
     .action(async (file: string, { live, json }: { live?: boolean; json?: boolean }) =>
-      withServices(async ({ orderIndex }) => {
+      withServices(async ({ openIndex }) => {
         const interruption = new AbortController()
         process.once('SIGINT', () => interruption.abort())
         const input = await openInput(file, interruption.signal)
+        const index = await openIndex({ onWaiting: tellWaiting })
         const mode = live ? 'live' : 'back-fill'
-        const summary = await loadAndReport(orderIndex, input, mode)
+        const summary = await loadAndReport(index, input, mode).finally(() => index.close())
         if (json) printJson(summary)
         else console.log(sentence(summary))
         if (summary.refused > 0) process.exitCode = 1
@@ -67,6 +73,11 @@ async function loadAndReport(
   } finally {
     progress.end()
   }
+}
+
+function tellWaiting(holder: string, waitMs: number): void {
+  const seconds = Math.ceil(waitMs / 1000)
+  console.error(`waiting up to ${seconds} s for the lease of a writer that may be gone (${holder})`)
 }
 
 function sentence(summary: TimedSummary): string {

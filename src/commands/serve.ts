@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { prepareDemo } from '../demo/prepare.ts'
 import { createMetrics, watchProcess } from '../metrics.ts'
 import { buildOperations } from '../operations.ts'
-import { openServices } from '../services.ts'
+import { openServerServices } from '../services.ts'
 import { demoWelcome } from './demo-welcome.ts'
 import { closeOnSignal } from './signals.ts'
 
@@ -16,9 +16,14 @@ const STDERR = 2
 /** Serves until a signal asks to stop; then finishes what is under way. */
 export async function serve(config: Config, { demo }: { demo: boolean }): Promise<void> {
   const logger = pino({ level: config.logLevel }, pino.destination(STDERR))
-  const services = await openServices(config, 'server')
   const metrics = createMetrics()
   watchProcess(metrics)
+  const services = await openServerServices(config, {
+    onDegradedDecision: (decision) => metrics.degradedDecisions.inc({ decision }),
+    onDegraded: (err) =>
+      logger.warn({ err }, 'Redis does not answer: limits count in this process'),
+    onRecovered: () => logger.info('Redis answers again: limits are shared'),
+  })
   const app = buildApp(config, services, { logger, metrics })
   const operations = buildOperations(services, metrics)
   const close = async () => {

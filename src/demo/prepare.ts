@@ -15,21 +15,23 @@ const SEED = 1
  * @throws Error when an order is refused, or the key was revoked
  */
 export async function prepareDemo(services: Services, untilMs: number): Promise<string> {
+  await services.prepare()
   const key = demoApiKey(services.keyPepper)
   const holder = await services.keys.find(keyDigest(services.keyPepper, key))
   const reason = holder && inactiveReason(holder.key, untilMs)
   if (reason)
-    throw new Error(`the demo key is ${reason}: serve without --demo, or with another DATA_DIR`)
+    throw new Error(`the demo key is ${reason}: serve without --demo, or with another store`)
   if (holder !== null) return key
 
+  const index = await services.openIndex()
   await load(ndjson(demoOrders({ count: COUNT, seed: SEED, until: untilMs })), {
-    writer: createWriter(services.orderIndex, wallClock),
+    writer: createWriter(index, wallClock),
     mode: 'back-fill',
     onRefused: (line, { path, reason }) => {
       throw new Error(`demo order ${line} was refused: ${path}: ${reason}`)
     },
     onProgress: () => {},
-  })
+  }).finally(() => index.close())
   const grant = { accountId: DEMO_ACCOUNT, scopes: ['orders:read' as const], name: 'demo' }
   await issueKey(services, { ...grant, expiresAt: null }, untilMs, key)
   return key

@@ -1,6 +1,7 @@
 import type { FastifyError } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, renderError } from '../errors.ts'
+import { Unavailable } from '../lib/unavailable.ts'
 import { JSON_TYPE } from './headers.ts'
 
 declare module 'fastify' {
@@ -40,5 +41,6 @@ export function missing(): never {
 }
 
 function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof Unavailable) return new ApiError('service_unavailable', { cause: thrown })
   return new ApiError('internal_error', { cause: thrown })
 }

@@ -29,9 +29,8 @@ export function verdictByHead(
     if (createdKey !== null && head.createdKey !== null && createdKey !== head.createdKey) {
       return { path: '/created_at', reason: 'the creation of an order never changes' }
     }
-    return undefined
   }
-  if (mode === 'back-fill' && change.changedAt !== null && change.changedAt > nowMs) {
+  if (isHistory(mode, head) && change.changedAt !== null && change.changedAt > nowMs) {
     return { path: '/changed_at', reason: 'expected an instant that is not in the future' }
   }
   return undefined
@@ -44,18 +43,22 @@ export function decide(
   stored: readonly StoredView[],
   mode: WriteMode,
 ): BulkWrites {
-  const filled = change.changedAt !== null || (head?.filled ?? false)
-  const isHistory = mode === 'back-fill' && head === undefined
-  const dated = isHistory ? change.changedAt : 'stamp'
+  // A date may be stored that no head tells of, where all ended between documents and heads.
+  const isDated = stored.some(({ updatedKey }) => updatedKey !== NULL_UPDATED_KEY)
+  const filled = change.changedAt !== null || isDated || (head?.filled ?? false)
+  const dated = isHistory(mode, head) ? change.changedAt : 'stamp'
   const updatedAt = filled ? dated : null
 
   const storedFor = new Map(stored.map((view) => [view.accountId, view]))
   const accountIds = change.views.map(({ accountId }) => accountId)
   return {
+    announcements: announcement(change, head, accountIds),
     views: change.views
       .filter((view) => differs(view, storedFor.get(view.accountId), filled))
       .map((view) => ({ ...view, orderId: change.orderId, updatedAt })),
-    removals: viewKeys(head).filter(({ accountId }) => !accountIds.includes(accountId)),
+    removals: stored
+      .filter(({ accountId }) => !accountIds.includes(accountId))
+      .map(({ accountId, orderId }) => ({ accountId, orderId })),
     heads: [
       {
         orderId: change.orderId,
@@ -70,10 +73,28 @@ export function decide(
   }
 }
 
-/** The documents that an order has, as its head tells. */
-export function viewKeys(head: Head | undefined): ViewKey[] {
-  if (head === undefined) return []
-  return head.accountIds.map((accountId) => ({ accountId, orderId: head.orderId }))
+/** The documents that there may be of the order of a change. */
+export function viewKeys({ orderId, ownerAccountId }: Change, head: Head | undefined): ViewKey[] {
+  const accountIds = new Set([ownerAccountId, ...(head?.accountIds ?? [])])
+  return [...accountIds].map((accountId) => ({ accountId, orderId }))
+}
+
+/** The first version of an order keeps its date, when it is history that is written. */
+function isHistory(mode: WriteMode, head: Head | undefined): boolean {
+  return mode === 'back-fill' && (head === undefined || head.version === 0)
+}
+
+/** The head that names the accounts whose document nobody would find otherwise, should there be any. */
+function announcement(
+  { orderId, ownerAccountId }: Change,
+  head: Head | undefined,
+  accountIds: readonly string[],
+): Head[] {
+  const known = [ownerAccountId, ...(head?.accountIds ?? [])]
+  if (accountIds.every((accountId) => known.includes(accountId))) return []
+  const nothingYet = { version: 0, createdKey: null, filled: false, deleted: false }
+  const announced = [...new Set([...known, ...accountIds])]
+  return [{ ...nothingYet, ...head, orderId, ownerAccountId, accountIds: announced }]
 }
 
 /** An order that gets its first date is written even when nothing else changed. */

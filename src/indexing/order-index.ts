@@ -6,9 +6,10 @@ import type { Order } from '../orders/order.ts'
  */
 export interface Head {
   orderId: string
+  /** 0 while no version is written yet and only documents are announced. */
   version: number
   ownerAccountId: string
-  /** The accounts that have a document. */
+  /** The accounts that may have a document; the owner may have one anyway. */
   accountIds: readonly string[]
   /** Epoch milliseconds; `null` while only its deletion is known. */
   createdKey: number | null
@@ -38,6 +39,11 @@ export interface ViewWrite extends ViewKey {
 }
 
 export interface BulkWrites {
+  /**
+   * Heads to be known before the documents are written: whoever comes after a crash between documents and
+   * heads must find every document. A store that writes all at once needs none of it.
+   */
+  announcements: readonly Head[]
   /** In the order in which they are to be applied: an account's documents by their id. */
   views: readonly ViewWrite[]
   removals: readonly ViewKey[]
@@ -59,8 +65,9 @@ export interface OrderIndex {
   /**
    * Lets `decide` look at what is there as the only writer, then sends what it decided: the documents and,
    * once these are confirmed, the heads. Every document carries the stamp that the bulk is given when it
-   * is sent: epoch milliseconds, greater than the stamp of every earlier bulk. When it throws, nobody knows
-   * how much was written; the same changes may be handed in again.
+   * is sent: epoch milliseconds, greater than the stamp of every earlier bulk. Where nobody knows how much
+   * of a bulk was written, `decide` is asked again on what is there then. When it throws, the same changes
+   * may be handed in again.
    */
   bulk(decide: (stored: Stored) => Promise<BulkWrites>): Promise<void>
   /** Lets another writer in. */

@@ -15,7 +15,7 @@ export interface Writer {
 export function createWriter(index: Pick<OrderIndex, 'bulk'>, clock: Clock): Writer {
   return {
     async write(changes, mode) {
-      let verdicts: Verdict[] = []
+      const verdicts = new Map<Change, Verdict>()
       await index.bulk(async (stored) => {
         const heads = await stored.heads(changes.map(({ orderId }) => orderId))
         const early = new Map(
@@ -25,7 +25,7 @@ export function createWriter(index: Pick<OrderIndex, 'bulk'>, clock: Clock): Wri
         )
         const passed = changes.filter((change) => early.get(change) === undefined)
         const views = await stored.views(
-          passed.flatMap(({ orderId }) => viewKeys(heads.get(orderId))),
+          passed.flatMap((change) => viewKeys(change, heads.get(change.orderId))),
         )
         const viewsOf = Map.groupBy(views, ({ orderId }) => orderId)
 
@@ -35,10 +35,14 @@ export function createWriter(index: Pick<OrderIndex, 'bulk'>, clock: Clock): Wri
             return [change, decide(change, heads.get(orderId), viewsOf.get(orderId) ?? [], mode)]
           }),
         )
-        verdicts = changes.map((change) => early.get(change) ?? outcome(decisions.get(change)))
+        for (const change of changes) {
+          const verdict = early.get(change) ?? outcome(decisions.get(change))
+          // Asked again, a change finds what the first attempt wrote of it: that counts as written.
+          if (verdict === 'written' || !verdicts.has(change)) verdicts.set(change, verdict)
+        }
         return together([...decisions.values()])
       })
-      return verdicts
+      return [...verdicts.values()]
     },
   }
 }
@@ -47,6 +51,7 @@ export function createWriter(index: Pick<OrderIndex, 'bulk'>, clock: Clock): Wri
 function together(decisions: readonly BulkWrites[]): BulkWrites {
   const views = decisions.flatMap(({ views }) => views)
   return {
+    announcements: decisions.flatMap(({ announcements }) => announcements),
     views: views.sort((one, other) => (one.orderId < other.orderId ? -1 : 1)),
     removals: decisions.flatMap(({ removals }) => removals),
     heads: decisions.flatMap(({ heads }) => heads),

@@ -21,6 +21,15 @@ export interface OrderFilters {
   updated: InstantRange
 }
 
+/** A filter on `updated_at` as a range of keys: at either end, it leaves out the orders that have none. */
+export function datedRange({ gte, lt }: InstantRange): InstantRange {
+  if (gte === undefined && lt === undefined) return {}
+  return {
+    ...(gte !== undefined && { gte }),
+    lt: Math.min(lt ?? NULL_UPDATED_KEY, NULL_UPDATED_KEY),
+  }
+}
+
 /** A place in a sequence ordered by (key, id): epoch milliseconds, then the order's id in byte order. */
 export interface Position {
   key: number

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createBackend } from '../support/backend.ts'
 import { runCommand } from '../support/command.ts'
-import { temporaryFolder } from '../support/services.ts'
 
-const { folder, remove } = temporaryFolder()
+const { folder, env, remove } = createBackend()
 afterAll(remove)
-const run = (...args: string[]) => runCommand(args, { DATA_DIR: folder })
+const run = (...args: string[]) => runCommand(args, env)
 
 const KEY = /^key_live_[0-9A-Za-z]{38}$/
 

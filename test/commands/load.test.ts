@@ -5,28 +5,27 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Backend, createBackend, onServices, opensearch } from '../support/backend.ts'
 import { runCommand, startCommand } from '../support/command.ts'
-import { temporaryFolder } from '../support/services.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
-let folder: string
-let remove: () => void
+let backend: Backend
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  backend = createBackend()
 })
-afterEach(() => remove())
+afterEach(() => backend.remove())
 
 const load = (input: string | Buffer, ...args: string[]) =>
-  runCommand(['index', 'load', '-', '--json', ...args], { DATA_DIR: folder }, input)
+  runCommand(['index', 'load', '-', '--json', ...args], backend.env, input)
 
 const line = (id: string) => JSON.stringify(sourceOrder({ id }))
 
 describe('index load', () => {
   it('reads a file, and sums up on stdout', async () => {
-    const file = join(folder, 'orders.ndjson')
+    const file = join(backend.folder, 'orders.ndjson')
     writeFileSync(file, `${line('ord_1')}\n\n${line('ord_2')}\r\n${line('ord_1')}`)
     const args = ['index', 'load', file]
-    const { code, stdout, stderr } = await runCommand(args, { DATA_DIR: folder })
+    const { code, stdout, stderr } = await runCommand(args, backend.env)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(
       /^read: 3, written: 2, unchanged: 0, older: 1, refused: 0, customer documents dropped: 0, seconds: [\d.]+\n$/,
@@ -73,22 +72,22 @@ describe('index load', () => {
 
   it('exits 1 naming a file it cannot read', async () => {
     const args = ['index', 'load', 'nowhere.ndjson']
-    const { code, stderr } = await runCommand(args, { DATA_DIR: folder })
+    const { code, stderr } = await runCommand(args, backend.env)
     expect(code).toBe(1)
     expect(stderr).toContain('nowhere.ndjson')
   })
 
   it('names a folder given for a file', async () => {
-    const { code, stderr } = await runCommand(['index', 'load', folder], { DATA_DIR: folder })
+    const { code, stderr } = await runCommand(['index', 'load', backend.folder], backend.env)
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringContaining(`cannot read orders from ${folder}`),
+      stderr: expect.stringContaining(`cannot read orders from ${backend.folder}`),
     })
   })
 
   it('goes on when nobody reads what it says', async () => {
     const lines = Array.from({ length: 3_000 }, (_, n) => (n % 2 ? 'no order' : line(`ord_${n}`)))
-    const child = startCommand(['index', 'load', '-'], { DATA_DIR: folder })
+    const child = startCommand(['index', 'load', '-'], backend.env)
     child.stderr.destroy()
     child.stdin.end(lines.join('\n'))
     expect(await text(child.stdout)).toContain('read: 3000, written: 1500')
@@ -98,11 +97,11 @@ describe('index load', () => {
     ['', () => {}],
     [' in a pipe that ends with it', (stdin: Writable) => stdin.end()],
   ])('told to stop%s, keeps what is in, says how far it came, exits 1', async (_where, end) => {
-    const child = startCommand(['index', 'load', '-'], { DATA_DIR: folder })
+    const child = startCommand(['index', 'load', '-'], backend.env)
     const said = text(child.stderr)
     const lines = Array.from({ length: 600 }, (_, n) => line(`ord_${n}`))
     child.stdin.write(`${lines.join('\n')}\n{"half`)
-    await expect.poll(() => countOrders(folder), { timeout: 10_000 }).toBe(500)
+    await expect.poll(() => countOrders(backend), { timeout: 10_000 }).toBe(500)
     child.kill('SIGINT')
     end(child.stdin)
     await once(child, 'close')
@@ -128,8 +127,13 @@ describe('index load', () => {
   })
 })
 
-function countOrders(dataDir: string): number {
-  const file = join(dataDir, 'orders.db')
+async function countOrders({ folder, env, refresh }: Backend): Promise<number> {
+  if (onServices) {
+    await refresh()
+    const found = `${env['INDEX_PREFIX']}orders*/_count`
+    return (await opensearch<{ count: number }>('GET', found)).count
+  }
+  const file = join(folder, 'orders.db')
   if (!existsSync(file)) return 0
   const db = new DatabaseSync(file, { readOnly: true })
   try {

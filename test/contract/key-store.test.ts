@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { keyRecord } from '../support/key-record.ts'
-import { type KeyStoreUnderTest, keyStores } from './stores.ts'
+import { type StoresUnderTest, stores } from './stores.ts'
 
-describe.each(keyStores)('keys in %s', (_name, open) => {
-  let store: KeyStoreUnderTest
+describe.each(stores)('keys in %s', (_name, open) => {
+  let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()
   })

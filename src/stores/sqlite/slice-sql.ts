@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import {
+  datedRange,
   type InstantRange,
   NULL_UPDATED_KEY,
   type Position,
@@ -30,7 +31,7 @@ export function sliceStatement({
   ...query
 }: SliceQuery): Statement {
   const { index, column, way, beyond } = walks[sort]
-  const ranges = { created_key: filters.created, updated_key: updatedRange(filters.updated) }
+  const ranges = { created_key: filters.created, updated_key: datedRange(filters.updated) }
   if (after) ranges[column] = withoutPassedBound(ranges[column], after, sort)
 
   const conditions: Statement[] = [
@@ -68,15 +69,6 @@ function withoutPassedBound({ gte, lt }: InstantRange, after: Position, sort: So
   return {
     ...(gte !== undefined && !passedGte && { gte }),
     ...(lt !== undefined && !passedLt && { lt }),
-  }
-}
-
-/** A filter on `updated_at`, at either end, leaves out the orders that have none. */
-function updatedRange({ gte, lt }: InstantRange): InstantRange {
-  if (gte === undefined && lt === undefined) return {}
-  return {
-    ...(gte !== undefined && { gte }),
-    lt: Math.min(lt ?? NULL_UPDATED_KEY, NULL_UPDATED_KEY),
   }
 }
 

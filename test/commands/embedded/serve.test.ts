@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type RunningService, runCommand, startService } from '../support/command.ts'
-import { readAnswers } from '../support/raw-http.ts'
-import { temporaryFolder } from '../support/services.ts'
+import { temporaryFolder } from '../../support/backend.ts'
+import { type RunningService, runCommand, startService } from '../../support/command.ts'
+import { readAnswers } from '../../support/raw-http.ts'
 
 let folder: string
 let remove: () => void

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createKeyCache, type KeyCache } from '../../../src/auth/key-cache.ts'
 import type { KeyHolder, KeyRecord } from '../../../src/auth/key-store.ts'
-import { ApiError } from '../../../src/errors.ts'
+import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { keyRecord } from '../../support/key-record.ts'
 
 const SECOND_MS = 1000
@@ -11,6 +11,8 @@ const holder = (changes: Partial<KeyRecord> = {}, accountBlocked = false): KeyHo
   key: keyRecord(changes),
   accountBlocked,
 })
+
+const DOWN = new Unavailable('the store is down')
 
 let nowMs: number
 let stored: Map<string, KeyHolder>
@@ -25,16 +27,11 @@ beforeEach(() => {
   reads = 0
   const find = async (digest: string) => {
     reads++
-    if (isDown) throw new Error('the store is down')
+    if (isDown) throw DOWN
     return stored.get(digest) ?? null
   }
   cache = createKeyCache({ find }, () => nowMs)
 })
-
-const unavailable = async (digest: string) => {
-  const error = await cache.find(digest).catch((thrown: unknown) => thrown)
-  return error instanceof ApiError ? error.code : error
-}
 
 describe('a key cache', () => {
   it('answers with what the store has', async () => {
@@ -100,7 +97,7 @@ describe('a key cache', () => {
     nowMs += 5 * SECOND_MS
     expect(await cache.find('d1')).toBeNull()
     isDown = true
-    expect(await unavailable('d1')).toBe('service_unavailable')
+    await expect(cache.find('d1')).rejects.toBe(DOWN)
   })
 
   it('goes on serving an entry for 10 minutes while the store is down', async () => {
@@ -110,21 +107,26 @@ describe('a key cache', () => {
     expect(await cache.find('d1')).toEqual(holder())
   })
 
-  it('answers service_unavailable once an entry is 10 minutes old and the store is down', async () => {
+  it('throws what the store throws once an entry is 10 minutes old', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += 10 * MINUTE_MS
-    expect(await unavailable('d1')).toBe('service_unavailable')
+    await expect(cache.find('d1')).rejects.toBe(DOWN)
   })
 
-  it('answers service_unavailable for an unknown key while the store is down', async () => {
+  it('throws what the store throws for a key that was not seen before', async () => {
     isDown = true
-    expect(await unavailable('d1')).toBe('service_unavailable')
+    await expect(cache.find('d1')).rejects.toBe(DOWN)
   })
 
-  it('keeps the cause of an unavailability for the log', async () => {
+  it('tells all requests that wait for a key of the failure, and asks again for the next', async () => {
     isDown = true
-    await expect(cache.find('d1')).rejects.toHaveProperty('cause.message', 'the store is down')
+    const waiting = Array.from({ length: 20 }, () => cache.find('d1'))
+    const outcomes = await Promise.allSettled(waiting)
+    expect(outcomes).toEqual(waiting.map(() => ({ status: 'rejected', reason: DOWN })))
+    expect(reads).toBe(1)
+    isDown = false
+    expect(await cache.find('d1')).toEqual(holder())
   })
 
   it('asks the store again as soon as it is back', async () => {

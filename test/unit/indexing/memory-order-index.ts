@@ -11,12 +11,14 @@ export interface MemoryOrderIndex extends OrderIndex {
   keys(): string[]
   /** The stamp of the last bulk. */
   stamp: number
+  /** How many items of the next bulk are written before everything ends; it does not, by itself. */
+  endsAfter: number
 }
 
 /** The first bulk is stamped 2026-05-01, the next ones a second apart. */
 export const FIRST_STAMP = Date.parse('2026-05-01T00:00:00Z')
 
-/** An index in two maps. */
+/** An index in two maps, which writes one item of a bulk after the other. */
 export function createMemoryOrderIndex(): MemoryOrderIndex {
   const documents = new Map<string, OrderDocument>()
   const heads = new Map<string, Head>()
@@ -41,14 +43,23 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
 
   const index: MemoryOrderIndex = {
     stamp: FIRST_STAMP - 1000,
+    endsAfter: Infinity,
     async bulk(decide) {
-      const { views, removals, heads: newHeads } = await decide(stored)
+      const { announcements, views, removals, heads: newHeads } = await decide(stored)
       index.stamp += 1000
-      for (const view of views) {
-        documents.set(keyOf(view.accountId, view.orderId), renderDocument(view, index.stamp))
-      }
-      for (const { accountId, orderId } of removals) documents.delete(keyOf(accountId, orderId))
-      for (const head of newHeads) heads.set(head.orderId, head)
+      const putHead = (head: Head) => () => heads.set(head.orderId, head)
+      const items = [
+        ...announcements.map(putHead),
+        ...views.map((view) => () => {
+          documents.set(keyOf(view.accountId, view.orderId), renderDocument(view, index.stamp))
+        }),
+        ...removals.map((key) => () => documents.delete(keyOf(key.accountId, key.orderId))),
+        ...newHeads.map(putHead),
+      ]
+      const { endsAfter } = index
+      index.endsAfter = Infinity
+      for (const write of items.slice(0, endsAfter)) write()
+      if (endsAfter < items.length) throw new Error('it all ended')
     },
     async close() {},
     order(accountId, orderId) {

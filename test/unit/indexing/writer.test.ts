@@ -1,13 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createWriter } from '../../../src/indexing/writer.ts'
-import { changeOf } from '../../support/changes.ts'
-import { sourceOrder } from '../../support/source-order.ts'
-import { INVISIBLE, NOW, pathOf, startWriter } from './writing.ts'
+import { INVISIBLE, pathOf, startWriter } from './writing.ts'
 
-let { index, writer, live, order }: ReturnType<typeof startWriter> = startWriter()
+let { index, live, order }: ReturnType<typeof startWriter> = startWriter()
 
 beforeEach(() => {
-  ;({ index, writer, live, order } = startWriter())
+  ;({ index, live, order } = startWriter())
 })
 
 describe('a version', () => {
@@ -113,61 +110,5 @@ describe('created_at', () => {
     await live(1)
     await live(2, { created_at })
     expect(await live(2, { status: 'REFUNDED' })).toBe('written')
-  })
-})
-
-describe('a bulk', () => {
-  const change = (id: string, owner = 'acc_1') =>
-    changeOf(sourceOrder({ id, version: 2, owner_account_id: owner }))
-
-  it('tells what became of each change, in their order', async () => {
-    await writer.write([change('ord_1'), change('ord_2')], 'live')
-    const more = [change('ord_3'), change('ord_2'), change('ord_1', 'acc_9'), change('ord_4')]
-    const verdicts = await writer.write(more, 'live')
-    expect(verdicts.map(pathOf)).toEqual(['written', 'older', '/owner_account_id', 'written'])
-  })
-
-  it('has one stamp', async () => {
-    await writer.write([change('ord_2'), change('ord_1'), change('ord_3', 'acc_2')], 'live')
-    const stamps = index.keys().map((key) => {
-      const [accountId = '', orderId = ''] = key.split(':')
-      return index.document(accountId, orderId)?.updatedKey
-    })
-    expect(stamps).toEqual([index.stamp, index.stamp, index.stamp])
-  })
-
-  it('that fails before it is sent may be handed in again', async () => {
-    let failures = 1
-    const careful = createWriter(
-      {
-        async bulk(decide) {
-          await index.bulk(async (stored) => {
-            const writes = await decide(stored)
-            if (failures-- > 0) throw new Error('disk full')
-            return writes
-          })
-        },
-      },
-      () => NOW,
-    )
-    await expect(careful.write([change('ord_1')], 'live')).rejects.toThrow('disk full')
-    expect(await careful.write([change('ord_1')], 'live')).toEqual(['written'])
-  })
-
-  it('is sent by the ids of its orders, so that its beginning is a beginning of the listing', async () => {
-    const sent: string[] = []
-    const watching = createWriter(
-      {
-        bulk: (decide) =>
-          index.bulk(async (stored) => {
-            const writes = await decide(stored)
-            sent.push(...writes.views.map(({ orderId }) => orderId))
-            return writes
-          }),
-      },
-      () => NOW,
-    )
-    await watching.write([change('ord_9'), change('ord_10'), change('ord_1')], 'live')
-    expect(sent).toEqual(['ord_1', 'ord_10', 'ord_9'])
   })
 })

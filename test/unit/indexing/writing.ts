@@ -34,6 +34,12 @@ export function startWriter() {
     live: (version: number, given: Version = {}) => put(version, given, 'live'),
     /** Writes one version of the order as history. */
     backFill: (version: number, given: Version = {}) => put(version, given, 'back-fill'),
+    /** Writes one version as far as its first items, then all ends. */
+    async cutShort(items: number, version: number, given: Version = {}): Promise<void> {
+      index.endsAfter = items
+      await put(version, given, 'live').catch(() => {})
+      index.endsAfter = Infinity
+    },
     order: (accountId = 'acc_1') => index.order(accountId, 'ord_1'),
     updatedAt: (accountId = 'acc_1') => index.order(accountId, 'ord_1')?.updated_at,
   }

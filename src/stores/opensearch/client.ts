@@ -1,0 +1,106 @@
+import { Client, errors } from '@opensearch-project/opensearch'
+import { Unavailable } from '../../lib/unavailable.ts'
+import { DeadlineConnection } from './connection.ts'
+
+export interface OpenSearchNodes {
+  /** URLs; the credentials of the first that has some are for all. */
+  urls: readonly string[]
+  /** PEM of the authority that signed the nodes' certificates; the system's own when absent. */
+  ca?: string | undefined
+}
+
+export type OpenSearch = Client
+
+/** The client's option for a deadline, in milliseconds. */
+export interface CallOptions {
+  requestTimeout: number
+}
+
+/** One request of the client, with what is left of its time. */
+type Call<B> = (options: CallOptions) => PromiseLike<{ body: B }>
+
+/** A client of the nodes. Nothing is sent until it is asked. */
+export function connectOpenSearch({ urls, ca }: OpenSearchNodes): OpenSearch {
+  const auth = urls.map(credentials).find((found) => found !== undefined)
+  return new Client({
+    nodes: urls.map(withoutCredentials), // So that no error and no log line can tell them.
+    ...(auth && { auth }),
+    Connection: DeadlineConnection,
+    ...(ca !== undefined && { ssl: { ca } }),
+    maxRetries: 0, // The client retries without a pause and without an end of its time.
+    disablePrototypePoisoningProtection: true, // A buyer's tracking key `__proto__` would fail a whole page.
+  })
+}
+
+function credentials(url: string): { username: string; password: string } | undefined {
+  const { username, password } = new URL(url)
+  if (username === '') return undefined
+  return { username: decodeURIComponent(username), password: decodeURIComponent(password) }
+}
+
+function withoutCredentials(url: string): string {
+  return Object.assign(new URL(url), { username: '', password: '' }).href
+}
+
+/**
+ * Reads within one deadline over the whole call, the answer's body included; a connection error is tried
+ * once more within it, on another node where there is one.
+ * @throws Unavailable, or Error when OpenSearch refuses what was asked
+ */
+export async function ask<B>(deadlineMs: number, call: Call<B>): Promise<B> {
+  const endsAt = performance.now() + deadlineMs
+  try {
+    return await answer(call, deadlineMs)
+  } catch (error) {
+    const leftMs = Math.floor(endsAt - performance.now())
+    if (!(error instanceof errors.ConnectionError) || leftMs <= 0) throw asFault(error)
+    return await tell(leftMs, call)
+  }
+}
+
+/**
+ * Writes within one deadline, and never twice: after an `Unavailable` nobody knows whether it was done.
+ * @throws Unavailable, or Error when OpenSearch refuses what was asked
+ */
+export async function tell<B>(deadlineMs: number, call: Call<B>): Promise<B> {
+  try {
+    return await answer(call, deadlineMs)
+  } catch (error) {
+    throw asFault(error)
+  }
+}
+
+async function answer<B>(call: Call<B>, requestTimeout: number): Promise<B> {
+  return (await call({ requestTimeout })).body
+}
+
+/** OpenSearch refused what it was asked: our fault, or that of its operator. */
+export class Refused extends Error {
+  readonly status: number
+  /** What kind of refusal, in OpenSearch's words. */
+  readonly type: string
+
+  constructor(status: number, type: string, reason: string) {
+    super(`OpenSearch refused with ${status} ${type}: ${reason}`)
+    this.name = 'Refused'
+    this.status = status
+    this.type = type
+  }
+}
+
+const TOO_MANY_REQUESTS = 429
+const NO_INDEX = 'index_not_found_exception'
+
+/** The client's errors carry the whole request, personal data and credentials too: they end here. */
+function asFault(error: unknown): Error {
+  if (!(error instanceof errors.OpenSearchClientError)) return error as Error
+  if (!(error instanceof errors.ResponseError)) {
+    return new Unavailable(`OpenSearch did not answer: ${error.name}: ${error.message}`)
+  }
+  const { statusCode } = error
+  const { type = 'no type', reason = 'no reason' } = error.body?.['error'] ?? {}
+  const passes = statusCode >= 500 || statusCode === TOO_MANY_REQUESTS
+  if (passes) return new Unavailable(`OpenSearch answered ${statusCode} ${type}: ${reason}`)
+  if (type === NO_INDEX) return new Unavailable(`OpenSearch has no such index: ${reason}`)
+  return new Refused(statusCode, type, reason)
+}

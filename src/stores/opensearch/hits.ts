@@ -1,0 +1,42 @@
+import { Unavailable } from '../../lib/unavailable.ts'
+import type { Position } from '../../orders/order-store.ts'
+
+/** What OpenSearch answers to a search, as far as anything here relies on it. */
+export interface SearchAnswer {
+  timed_out?: unknown
+  _shards?: { total?: unknown; successful?: unknown; failed?: unknown }
+  hits?: { hits?: unknown }
+}
+
+export interface Hit {
+  _id: string
+  sort: [key: number, id: string]
+  _source?: unknown
+}
+
+/**
+ * The hits of an answer that is whole: of the one shard there is, in time.
+ * @throws Unavailable when anything may be missing from it
+ */
+export function wholeHits({ timed_out, _shards, hits }: SearchAnswer): Hit[] {
+  if (timed_out !== false) throw new Unavailable('OpenSearch ran out of time')
+  const { total, successful, failed } = _shards ?? {}
+  if (total !== 1 || successful !== 1 || failed !== 0) {
+    const told = JSON.stringify({ total, successful, failed })
+    throw new Unavailable(`OpenSearch answered from the shards ${told}; expected the one there is`)
+  }
+  if (!Array.isArray(hits?.hits) || !hits.hits.every(isHit)) {
+    throw new Unavailable('OpenSearch answered without the hits that were asked for')
+  }
+  return hits.hits
+}
+
+/** Where a hit stands in the sort. */
+export function positionOf({ sort: [key, id] }: Hit): Position {
+  return { key, id }
+}
+
+function isHit(hit: Partial<Hit> | null): hit is Hit {
+  const [key, id] = hit?.sort ?? []
+  return Number.isSafeInteger(key) && typeof id === 'string'
+}

@@ -1,0 +1,80 @@
+import type { IndexNames } from './names.ts'
+
+const KEYWORD = { type: 'keyword' }
+const LONG = { type: 'long' }
+
+/** A copy on another node where there is one, so that the loss of a node loses nothing. */
+const ONE_SHARD = { number_of_shards: 1, auto_expand_replicas: '0-1' }
+
+/** Written now and then, and read by id, so a search may wait for nothing and find what was just written. */
+const SMALL = { ...ONE_SHARD, refresh_interval: '200ms' }
+
+/**
+ * One document an order and account. Sorted by account, so that an account's documents lie together and
+ * both sorts of the API skip by their keys. The order itself is stored and never parsed: no tracking key
+ * of a buyer can blow up the mapping.
+ */
+export const ordersDefinition = {
+  settings: {
+    ...ONE_SHARD,
+    refresh_interval: '1s', // Unset, a shard that nobody searches stops refreshing.
+    'requests.cache.enable': false,
+    'sort.field': 'account_id',
+    'sort.order': 'asc',
+  },
+  mappings: {
+    dynamic: 'strict',
+    _routing: { required: true },
+    properties: {
+      account_id: KEYWORD,
+      id: KEYWORD,
+      shape: { type: 'integer' },
+      status: KEYWORD,
+      payment_method: KEYWORD,
+      created_key: LONG,
+      updated_key: LONG,
+      written_key: LONG,
+      order: { type: 'object', enabled: false },
+    },
+  },
+} as const
+
+/** Read by id alone, so nothing in it is searched. */
+const byIdAlone = {
+  settings: { ...ONE_SHARD, refresh_interval: '30s' },
+  mappings: { enabled: false },
+} as const
+
+const keysDefinition = {
+  settings: SMALL,
+  mappings: {
+    dynamic: 'strict',
+    properties: {
+      key_id: KEYWORD,
+      account_id: KEYWORD,
+      scopes: KEYWORD,
+      name: { ...KEYWORD, index: false, doc_values: false },
+      last_four: KEYWORD,
+      created_at: LONG,
+      life_ms: LONG,
+      expires_at: LONG,
+      revoked_at: LONG,
+      last_valid_at: LONG,
+    },
+  },
+} as const
+
+const accountsDefinition = {
+  settings: SMALL,
+  mappings: { dynamic: 'strict', properties: { blocked: { type: 'boolean' } } },
+} as const
+
+/** The indices that there is one of; of the orders there are versions, made from a template. */
+export function definitions(names: IndexNames): [index: string, definition: object][] {
+  return [
+    [names.heads, byIdAlone],
+    [names.writer, byIdAlone],
+    [names.keys, keysDefinition],
+    [names.accounts, accountsDefinition],
+  ]
+}

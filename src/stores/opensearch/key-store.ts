@@ -1,0 +1,134 @@
+import type { KeyInstants, KeyRecord, KeyStore, Scope } from '../../auth/key-store.ts'
+import { Unavailable } from '../../lib/unavailable.ts'
+import { ask, type OpenSearch, tell } from './client.ts'
+import { readDocument } from './documents.ts'
+import { type Hit, wholeHits } from './hits.ts'
+import type { IndexNames } from './names.ts'
+import type { Prepare } from './prepare.ts'
+
+export interface OpenSearchKeyStoreOptions {
+  client: OpenSearch
+  names: IndexNames
+  prepare: Prepare
+  /** For each call, the answer's body included. */
+  deadlineMs: number
+}
+
+/** Keys of an account that are read at a time. */
+const LIST_SIZE = 1_000
+const RETRIES_ON_CONFLICT = 5
+/** A write returns once every command finds it. */
+const VISIBLE = { refresh: 'wait_for' } as const
+
+/** Keys and accounts in a cluster: a key is the document of its digest, an account that of its id. */
+export function createOpenSearchKeyStore({
+  client,
+  names,
+  prepare,
+  deadlineMs,
+}: OpenSearchKeyStoreOptions): KeyStore {
+  async function search(query: Record<string, string>, after?: Hit['sort']): Promise<Hit[]> {
+    const body: object = {
+      size: LIST_SIZE,
+      query: { bool: { filter: [{ term: query }] } },
+      sort: [{ created_at: 'asc' }, { key_id: 'asc' }],
+      ...(after && { search_after: after }),
+    }
+    const request = { index: names.keys, allow_partial_search_results: false, body }
+    return wholeHits(await ask(deadlineMs, (options) => client.search(request, options)))
+  }
+
+  async function write(call: Parameters<typeof tell>[1]): Promise<void> {
+    await prepare()
+    await tell(deadlineMs, call)
+  }
+
+  return {
+    async find(digest) {
+      const found = await readDocument(client, deadlineMs, { index: names.keys, id: digest })
+      if (found === null) return null
+      const key = keyRecord(digest, found.source)
+      const address = { index: names.accounts, id: key.accountId }
+      const account = await readDocument(client, deadlineMs, address)
+      return { key, accountBlocked: isBlocked(account?.source) }
+    },
+
+    async list(accountId) {
+      const keys: KeyRecord[] = []
+      for (let hits: Hit[] = []; ; ) {
+        hits = await search({ account_id: accountId }, hits.at(-1)?.sort)
+        keys.push(...hits.map(({ _id, _source }) => keyRecord(_id, _source)))
+        if (hits.length < LIST_SIZE) return keys
+      }
+    },
+
+    async byId(keyId) {
+      const [hit] = await search({ key_id: keyId })
+      return hit === undefined ? null : keyRecord(hit._id, hit._source)
+    },
+
+    async insert({ digest, ...key }) {
+      const request = { index: names.keys, id: digest, body: keySource(key), ...VISIBLE }
+      await write((options) => client.create(request, options))
+    },
+
+    async update(digest, instants) {
+      const body = { doc: instantsSource(instants) }
+      const request = { index: names.keys, id: digest, body, ...VISIBLE }
+      await write((options) =>
+        client.update({ ...request, retry_on_conflict: RETRIES_ON_CONFLICT }, options),
+      )
+    },
+
+    async setAccountBlocked(accountId, blocked) {
+      const request = { index: names.accounts, id: accountId, body: { blocked }, ...VISIBLE }
+      await write((options) => client.index(request, options))
+    },
+  }
+}
+
+function keySource(key: Omit<KeyRecord, 'digest'>): object {
+  return {
+    key_id: key.keyId,
+    account_id: key.accountId,
+    scopes: key.scopes,
+    name: key.name,
+    last_four: key.lastFour,
+    created_at: key.createdAt,
+    life_ms: key.lifeMs,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    last_valid_at: key.lastValidAt,
+  }
+}
+
+/** Only what is told: `undefined` does not become JSON. */
+function instantsSource({ expiresAt, revokedAt, lastValidAt }: KeyInstants): object {
+  return { expires_at: expiresAt, revoked_at: revokedAt, last_valid_at: lastValidAt }
+}
+
+type KeySource = Record<string, unknown>
+
+function keyRecord(digest: string, source: unknown): KeyRecord {
+  const stored: KeySource = Object(source)
+  if (typeof stored['account_id'] !== 'string' || !Array.isArray(stored['scopes'])) {
+    throw new Unavailable('OpenSearch answered with a document that is no key')
+  }
+  return {
+    keyId: stored['key_id'] as string,
+    digest,
+    accountId: stored['account_id'],
+    scopes: stored['scopes'] as Scope[],
+    name: stored['name'] as string | null,
+    lastFour: stored['last_four'] as string,
+    createdAt: stored['created_at'] as number,
+    lifeMs: stored['life_ms'] as number | null,
+    expiresAt: stored['expires_at'] as number | null,
+    revokedAt: stored['revoked_at'] as number | null,
+    lastValidAt: stored['last_valid_at'] as number | null,
+  }
+}
+
+function isBlocked(source: unknown): boolean {
+  return Object(source).blocked === true
+}

@@ -1,0 +1,59 @@
+import type { OrderDocument } from '../../indexing/document.ts'
+import { Unavailable } from '../../lib/unavailable.ts'
+import { completeOrder } from '../../orders/complete.ts'
+
+/** The id of the document of an order and account. */
+export function documentId({ accountId, orderId }: { accountId: string; orderId: string }): string {
+  return `${accountId}:${orderId}`
+}
+
+/** A document as it is sent: the order goes in byte for byte. */
+export function renderSource(document: OrderDocument): string {
+  const keys = {
+    account_id: document.accountId,
+    id: document.id,
+    shape: document.shape,
+    status: document.status,
+    payment_method: document.paymentMethod,
+    created_key: document.createdKey,
+    updated_key: document.updatedKey,
+    written_key: document.writtenKey,
+  }
+  return `${JSON.stringify(keys).slice(0, -1)},"order":${document.json}}`
+}
+
+/** What of a stored document is read again. */
+export interface OrderSource {
+  account_id: string
+  id: string
+  shape: number
+  updated_key: number
+  order: object
+}
+
+/** @throws Unavailable when it is not a document of an order */
+export function orderSource(source: unknown): OrderSource {
+  const { account_id, id, shape, updated_key, order } = Object(source) as Partial<OrderSource>
+  if (
+    typeof account_id === 'string' &&
+    typeof id === 'string' &&
+    typeof shape === 'number' &&
+    typeof updated_key === 'number' &&
+    typeof order === 'object' &&
+    order !== null
+  ) {
+    return { account_id, id, shape, updated_key, order }
+  }
+  throw new Unavailable('OpenSearch answered with a document that is no order')
+}
+
+/** The order of a document, in the shape it was written in. */
+export function renderStored({ order }: OrderSource): Uint8Array {
+  return Buffer.from(JSON.stringify(order))
+}
+
+/** The order of a document as it is shown. */
+export function renderShown(source: unknown): Uint8Array {
+  const stored = orderSource(source)
+  return completeOrder(renderStored(stored), stored.shape)
+}

@@ -1,0 +1,77 @@
+import {
+  datedRange,
+  type InstantRange,
+  NULL_UPDATED_KEY,
+  type Position,
+  type SliceQuery,
+  type Sort,
+} from '../../orders/order-store.ts'
+
+/** By which key each sort walks, and which way. */
+const walks = {
+  created_at_desc: { key: 'created_key', way: 'desc', beyond: 'lte' },
+  updated_at_asc: { key: 'updated_key', way: 'asc', beyond: 'gte' },
+} as const satisfies Record<Sort, object>
+
+/** The search that answers a slice; pure, compared with stored JSON in the tests. */
+export function sliceBody({
+  accountId,
+  sort,
+  filters,
+  after,
+  nullsWrittenAfter,
+  size,
+}: SliceQuery) {
+  const { key, way, beyond } = walks[sort]
+  return {
+    size,
+    track_total_hits: false,
+    query: {
+      bool: {
+        filter: [
+          { term: { account_id: accountId } },
+          ...oneOf('status', filters.statuses),
+          ...oneOf('payment_method', filters.paymentMethods),
+          ...within('created_key', filters.created),
+          ...within('updated_key', datedRange(filters.updated)),
+          // What `search_after` says already, told once more as a range: that is what lets it skip.
+          ...(after ? [{ range: { [key]: { [beyond]: after.key } } }] : []),
+          ...(nullsWrittenAfter ? [datedOrWrittenAfter(nullsWrittenAfter)] : []),
+        ],
+      },
+    },
+    sort: [{ [key]: way }, { id: way }],
+    ...(after && { search_after: [after.key, after.id] }),
+  }
+}
+
+/** The search for the last write of an account: where it stands is all that is asked. */
+export function latestWriteBody(accountId: string) {
+  return {
+    size: 1,
+    track_total_hits: false,
+    _source: false,
+    query: { bool: { filter: [{ term: { account_id: accountId } }] } },
+    sort: [{ written_key: 'desc' }, { id: 'desc' }],
+  }
+}
+
+function datedOrWrittenAfter({ key, id }: Position) {
+  return {
+    bool: {
+      should: [
+        { range: { updated_key: { lt: NULL_UPDATED_KEY } } },
+        { range: { written_key: { gt: key } } },
+        { bool: { filter: [{ term: { written_key: key } }, { range: { id: { gt: id } } }] } },
+      ],
+    },
+  }
+}
+
+function within(field: string, range: InstantRange) {
+  return Object.keys(range).length === 0 ? [] : [{ range: { [field]: range } }]
+}
+
+function oneOf(field: string, values: readonly string[]) {
+  return values.length === 0 ? [] : [{ terms: { [field]: values } }]
+}

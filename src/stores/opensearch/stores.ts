@@ -1,0 +1,38 @@
+import type { Config } from '../../config.ts'
+import { wallClock } from '../../lib/clock.ts'
+import type { Stores } from '../stores.ts'
+import { connectOpenSearch, type OpenSearchNodes } from './client.ts'
+import { createOpenSearchKeyStore } from './key-store.ts'
+import { indexNames } from './names.ts'
+import { openOpenSearchOrderIndex } from './order-index.ts'
+import { createOpenSearchOrderStore } from './order-store.ts'
+import { createPrepare } from './prepare.ts'
+
+export type OpenSearchConfig = Pick<
+  Config,
+  'indexPrefix' | 'searchDeadlineMs' | 'bulkDeadlineMs' | 'writerLeaseMs'
+>
+
+/** The stores of a cluster; `INDEX_PREFIX` keeps several services on it apart. */
+export function openOpenSearchStores(nodes: OpenSearchNodes, config: OpenSearchConfig): Stores {
+  const client = connectOpenSearch(nodes)
+  const names = indexNames(config.indexPrefix)
+  const prepare = createPrepare(client, names, config.bulkDeadlineMs)
+  const reading = { client, names, deadlineMs: config.searchDeadlineMs }
+  return {
+    orders: createOpenSearchOrderStore(reading),
+    keys: createOpenSearchKeyStore({ ...reading, prepare }),
+    openIndex: ({ clock = wallClock, onWaiting = () => {} } = {}) =>
+      openOpenSearchOrderIndex({
+        client,
+        names,
+        prepare,
+        leaseMs: config.writerLeaseMs,
+        deadlineMs: config.bulkDeadlineMs,
+        clock,
+        onWaiting,
+      }),
+    prepare,
+    close: () => client.close(),
+  }
+}

@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Unavailable } from '../../../lib/unavailable.ts'
+import { ask, type OpenSearch, Refused, tell } from '../client.ts'
+import type { IndexNames } from '../names.ts'
+import type { LeaseRecord } from './lease-document.ts'
+
+export interface Fence {
+  /**
+   * Lets the writer of this epoch write, and nobody else: not an older one that wakes up, nor what it sent
+   * and what is still on its way. Returns when nothing of theirs can be written any more.
+   * @throws Unavailable when that cannot be told; an attempt of a later epoch may
+   */
+  raise(lease: LeaseRecord): Promise<void>
+}
+
+const POLL_MS = 25
+const BULKS = 'indices:data/write/bulk*'
+
+/**
+ * Writers write through an alias of their epoch. Swapping it stops every request that is yet to arrive;
+ * those that passed it already are waited for, by the mark that they carry among the cluster's tasks.
+ */
+export function createFence(client: OpenSearch, names: IndexNames, deadlineMs: number): Fence {
+  return {
+    async raise({ epoch, targets }) {
+      await swapAliases(epoch, targets)
+      while (await hasOlderBulks(epoch)) await pause(POLL_MS)
+      await ask(deadlineMs, (options) => client.indices.refresh({ index: targets }, options))
+    },
+  }
+
+  async function swapAliases(epoch: number, targets: readonly string[]): Promise<void> {
+    const every = names.writeAliases('*')
+    const mine = names.writeAliases(epoch)
+    const there = await ask(deadlineMs, (options) =>
+      client.indices.getAlias({ name: [every.orders, every.heads] }, options),
+    )
+    const actions = [
+      ...Object.entries(there).flatMap(([index, { aliases }]) =>
+        // What another writer removed first makes the whole swap fail: it was made on an old look.
+        Object.keys(aliases).map((alias) => ({ remove: { index, alias, must_exist: true } })),
+      ),
+      ...targets.map((index, at) => ({
+        add: { index, alias: mine.orders, is_write_index: at === 0 },
+      })),
+      { add: { index: names.heads, alias: mine.heads, is_write_index: true } },
+    ]
+    const { acknowledged } = await tell(deadlineMs, (options) =>
+      client.indices.updateAliases({ body: { actions } }, options),
+    ).catch(changedMeanwhile)
+    if (!acknowledged) throw new Unavailable('not every node of OpenSearch took the new aliases')
+  }
+
+  async function hasOlderBulks(epoch: number): Promise<boolean> {
+    const answer = await ask(deadlineMs, (options) =>
+      client.tasks.list({ actions: [BULKS] }, options),
+    )
+    const { nodes, node_failures, task_failures } = answer as TaskList
+    if (node_failures?.length || task_failures?.length || nodes === undefined) {
+      throw new Unavailable('not every node of OpenSearch told its tasks')
+    }
+    const marks = Object.values(nodes).flatMap(({ tasks }) =>
+      Object.values(tasks).map(({ headers }) => headers?.['X-Opaque-Id'] ?? ''),
+    )
+    const ofWriters = names.bulkMark('*').slice(0, -1)
+    return marks.some((mark) => mark.startsWith(ofWriters) && mark !== names.bulkMark(epoch))
+  }
+}
+
+const NOT_FOUND = 404
+
+function changedMeanwhile(error: unknown): never {
+  if (!(error instanceof Refused && error.status === NOT_FOUND)) throw error
+  throw new Unavailable('the write aliases changed while they were swapped', { cause: error })
+}
+
+interface TaskList {
+  nodes?: Record<string, { tasks: Record<string, { headers?: Record<string, string> }> }>
+  node_failures?: unknown[]
+  task_failures?: unknown[]
+}

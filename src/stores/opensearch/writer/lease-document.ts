@@ -1,0 +1,69 @@
+import { type OpenSearch, Refused, tell } from '../client.ts'
+import { readDocument, type StoredDocument } from '../documents.ts'
+import type { IndexNames } from '../names.ts'
+
+/** What the writers of an index agree on: one document, changed by compare-and-set alone. */
+export interface LeaseRecord {
+  /** Grows with every writer, and whenever one fences off what it sent itself. */
+  epoch: number
+  /** Who holds it, unlike anybody else. */
+  holder: string
+  /** Handed back: the next writer need not wait. */
+  released: boolean
+  /** How long it lasts without being renewed, in milliseconds, by the holder's setting. */
+  lease_ms: number
+  /** No stamp above this was ever given, epoch milliseconds. */
+  stamp_ceiling: number
+  /** The indices that the writer feeds. */
+  targets: string[]
+}
+
+/** The record in one of its states. */
+export interface LeaseState {
+  record: LeaseRecord
+  state: StoredDocument['state']
+}
+
+export interface LeaseDocument {
+  read(): Promise<LeaseState | null>
+  /** Replaces just this state, or makes the first one; `null` when the document is in another. */
+  replace(known: LeaseState | null, record: LeaseRecord): Promise<LeaseState | null>
+}
+
+const ID = 'orders'
+const CONFLICT = 409
+
+export function leaseDocument(
+  client: OpenSearch,
+  names: IndexNames,
+  deadlineMs: number,
+): LeaseDocument {
+  const address = { index: names.writer, id: ID }
+  return {
+    async read() {
+      const found = await readDocument(client, deadlineMs, address)
+      return found && { record: leaseRecord(found.source), state: found.state }
+    },
+    async replace(known, record) {
+      const condition = known === null ? { op_type: 'create' as const } : known.state
+      try {
+        const { _seq_no, _primary_term } = await tell(deadlineMs, (options) =>
+          client.index({ ...address, ...condition, body: record }, options),
+        )
+        return { record, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } }
+      } catch (error) {
+        if (error instanceof Refused && error.status === CONFLICT) return null
+        throw error
+      }
+    },
+  }
+}
+
+function leaseRecord(source: unknown): LeaseRecord {
+  const record = Object(source) as LeaseRecord
+  const numbers = [record.epoch, record.lease_ms, record.stamp_ceiling]
+  if (numbers.every(Number.isSafeInteger) && Array.isArray(record.targets)) return record
+  throw new Error(
+    'the document of the writer’s lease is damaged: expected epoch, lease and ceiling',
+  )
+}

@@ -1,0 +1,125 @@
+import { setInterval } from 'node:timers/promises'
+import { type Clock, monotonicClock } from '../../../lib/clock.ts'
+import { createQueue } from '../../../lib/queue.ts'
+import type { Fence } from './fence.ts'
+import type { LeaseDocument, LeaseRecord, LeaseState } from './lease-document.ts'
+
+/** The right to write, held. Once it is lost every call throws {@link LeaseLost}. */
+export interface Lease {
+  /** Names what this writer may write to; another one after every {@link fence}. */
+  epoch(): number
+  /**
+   * The stamp of a bulk that is sent now: epoch milliseconds, above every stamp given before it by this
+   * writer or any earlier one.
+   */
+  nextStamp(): Promise<number>
+  /** Fences off what this writer sent itself and has no answer to. */
+  fence(): Promise<void>
+  /** Hands it back; the next writer need not wait for its end. */
+  release(): Promise<void>
+}
+
+export class LeaseLost extends Error {
+  constructor() {
+    super('another writer took over: this one did not renew its lease in time')
+    this.name = 'LeaseLost'
+  }
+}
+
+export interface LeaseOptions {
+  document: LeaseDocument
+  fence: Fence
+  leaseMs: number
+  /** Epoch milliseconds. */
+  clock: Clock
+}
+
+/**
+ * Begins the tenure of the writer that just became the holder in `taken`. A stamp is never above the
+ * ceiling that the document confirmed, and a successor starts above that ceiling: so it needs no clock
+ * in common with its predecessor, nor anything that is in the index.
+ */
+export async function beginLease(
+  taken: LeaseState,
+  earlierCeiling: number,
+  options: LeaseOptions,
+): Promise<Lease> {
+  const { document, fence, leaseMs, clock } = options
+  const oneAtATime = createQueue()
+  let held = taken
+  let confirmedAt = monotonicClock()
+  let lastStamp = earlierCeiling
+  let isLost = false
+
+  const ceilingAhead = () => Math.max(lastStamp, Math.floor(clock())) + Math.ceil(leaseMs / 2)
+
+  /** Writes the record anew, as the holder that it still names. */
+  async function confirm(changes: Partial<LeaseRecord> = {}): Promise<void> {
+    for (;;) {
+      if (isLost) throw new LeaseLost()
+      const startedAt = monotonicClock()
+      const ceiling = Math.max(held.record.stamp_ceiling, ceilingAhead())
+      const next = { ...held.record, stamp_ceiling: ceiling, ...changes }
+      const replaced = await document.replace(held, next)
+      if (replaced !== null) {
+        held = replaced
+        confirmedAt = startedAt
+        return
+      }
+      // Either an attempt of our own arrived after all, or somebody took over.
+      const now = await document.read()
+      if (now?.record.holder !== held.record.holder) isLost = true
+      else held = now
+    }
+  }
+
+  /** Renewed while it waits: what is fenced off may take longer than a lease. */
+  async function raiseFence(): Promise<void> {
+    await fence.raise(held.record)
+    // A writer that slept before it swapped the aliases finds out here, before it writes.
+    await oneAtATime(confirm)
+  }
+
+  const renewal = new AbortController()
+  async function keepRenewing(): Promise<void> {
+    for await (const _ of setInterval(leaseMs / 3, undefined, {
+      ref: false,
+      signal: renewal.signal,
+    })) {
+      await oneAtATime(confirm).catch(() => {}) // Whoever wants to write is told.
+    }
+  }
+  keepRenewing().catch(() => {}) // It ends by being aborted.
+
+  const lease: Lease = {
+    epoch: () => held.record.epoch,
+    async nextStamp() {
+      for (;;) {
+        const stamp = Math.max(lastStamp + 1, Math.floor(clock()))
+        const isHeld = !isLost && monotonicClock() - confirmedAt < leaseMs
+        if (isHeld && stamp <= held.record.stamp_ceiling) {
+          lastStamp = stamp
+          return stamp
+        }
+        await oneAtATime(confirm)
+      }
+    },
+    async fence() {
+      await oneAtATime(() => confirm({ epoch: held.record.epoch + 1 }))
+      await raiseFence()
+    },
+    async release() {
+      renewal.abort()
+      if (isLost) return
+      await oneAtATime(() => confirm({ released: true, stamp_ceiling: lastStamp }))
+    },
+  }
+
+  try {
+    await raiseFence()
+    return lease
+  } catch (error) {
+    await lease.release().catch(() => {}) // Then it runs out by itself.
+    throw error
+  }
+}

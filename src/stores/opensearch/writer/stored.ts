@@ -1,0 +1,90 @@
+import type { Head, Stored, StoredView } from '../../../indexing/order-index.ts'
+import { Unavailable } from '../../../lib/unavailable.ts'
+import { ask, type OpenSearch } from '../client.ts'
+import type { IndexNames } from '../names.ts'
+import { documentId, orderSource, renderStored } from '../order-source.ts'
+
+/** What is in the index, searchable yet or not. */
+export function createStored(client: OpenSearch, names: IndexNames, deadlineMs: number): Stored {
+  /** The sources of the documents that exist. */
+  async function read(index: string, docs: readonly object[]): Promise<Found[]> {
+    if (docs.length === 0) return []
+    const answer = await ask(deadlineMs, (options) =>
+      client.mget({ index, body: { docs: docs as [] } }, options),
+    )
+    const answers = (answer as { docs?: Partial<Found>[] }).docs
+    if (answers?.length !== docs.length || !answers.every(isTold)) {
+      throw new Unavailable(`OpenSearch did not tell every document of ${index}`)
+    }
+    return answers.filter(({ found }) => found)
+  }
+
+  return {
+    async heads(orderIds) {
+      const found = await read(
+        names.heads,
+        orderIds.map((_id) => ({ _id })),
+      )
+      return new Map(found.map(({ _id, _source }) => [_id, headOf(_id, _source as HeadSource)]))
+    },
+    async views(keys) {
+      const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
+      return (await read(names.orders, docs)).map(({ _source }) => storedView(_source))
+    },
+  }
+}
+
+interface Found {
+  _id: string
+  found: boolean
+  _source: unknown
+}
+
+function isTold(answer: Partial<Found>): answer is Found {
+  const { _id, found } = answer
+  return typeof _id === 'string' && typeof found === 'boolean'
+}
+
+function storedView(source: unknown): StoredView {
+  const stored = orderSource(source)
+  return {
+    accountId: stored.account_id,
+    orderId: stored.id,
+    updatedKey: stored.updated_key,
+    shape: stored.shape,
+    json: renderStored(stored),
+  }
+}
+
+interface HeadSource {
+  version: number
+  owner: string
+  accounts: string[]
+  created_at: number | null
+  filled: boolean
+  deleted: boolean
+}
+
+/** A head as it is kept. */
+export function headSource(head: Head): HeadSource {
+  return {
+    version: head.version,
+    owner: head.ownerAccountId,
+    accounts: [...head.accountIds],
+    created_at: head.createdKey,
+    filled: head.filled,
+    deleted: head.deleted,
+  }
+}
+
+function headOf(orderId: string, source: HeadSource): Head {
+  return {
+    orderId,
+    version: source.version,
+    ownerAccountId: source.owner,
+    accountIds: source.accounts,
+    createdKey: source.created_at,
+    filled: source.filled,
+    deleted: source.deleted,
+  }
+}

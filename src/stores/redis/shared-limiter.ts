@@ -1,0 +1,46 @@
+import { readCaFile } from '../../ca-file.ts'
+import type { Config } from '../../config.ts'
+import { createDegradedLimiter, type LimiterDecision } from '../../limits/degraded-limiter.ts'
+import type { Limiter } from '../../limits/limiter.ts'
+import { connectRedis } from './client.ts'
+import { createRedisLimiter } from './limiter.ts'
+
+/** What an operator wants to know of the counters. */
+export interface SharedLimiterEvents {
+  /** A decision of this process alone, because Redis did not answer in time. */
+  onDegradedDecision(decision: LimiterDecision): void
+  /** Redis stopped answering, or does again. */
+  onDegraded(error: unknown): void
+  onRecovered(): void
+}
+
+/**
+ * Counters in Redis, with `local` deciding while it does not answer. Redis need not be there yet.
+ */
+export async function openSharedLimiter(
+  config: Pick<Config, 'redisCaFile' | 'redisPrefix' | 'rateLimit'>,
+  urls: readonly string[],
+  local: Limiter,
+  { onDegradedDecision, onDegraded, onRecovered }: SharedLimiterEvents,
+): Promise<{ limiter: Limiter; close(): void }> {
+  const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
+  const connection = await connectRedis({ urls, ca, onError: onDegraded })
+  const shared = createRedisLimiter(connection.redis, {
+    prefix: config.redisPrefix,
+    rate: config.rateLimit,
+  })
+  const limiter = createDegradedLimiter({
+    shared,
+    local,
+    onDegradedDecision,
+    onStateChange: (degraded, cause) => (degraded ? onDegraded(cause) : onRecovered()),
+    reconnect: () => connection.reconnect(),
+  })
+  return {
+    limiter,
+    close() {
+      limiter.close()
+      connection.close()
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { wallClock } from '../../lib/clock.ts'
+import type { Stores } from '../stores.ts'
+import { openDatabase } from './database.ts'
+import { createSqliteKeyStore } from './key-store.ts'
+import { keysMigrations } from './keys-schema.ts'
+import { createSqliteOrderIndex } from './order-index.ts'
+import { createSqliteOrderStore } from './order-store.ts'
+import { ordersMigrations } from './orders-schema.ts'
+
+/** How long a command waits for the write of another process. */
+const COMMAND_BUSY_MS = 30_000
+/** The server's one write is a note of a key's use; the whole process would wait with it. */
+const SERVER_BUSY_MS = 20
+
+/**
+ * The embedded stores. Keys and orders are two files: a load of orders holds the write lock of its file,
+ * and noting a key's use must not wait for it.
+ */
+export function openSqliteStores(
+  { dataDir }: Pick<Config, 'dataDir'>,
+  role: 'server' | 'command',
+): Stores {
+  const openOrders = () =>
+    openDatabase(join(dataDir, 'orders.db'), ordersMigrations, COMMAND_BUSY_MS)
+  const orders = openOrders()
+  const keys = openDatabase(
+    join(dataDir, 'keys.db'),
+    keysMigrations,
+    role === 'server' ? SERVER_BUSY_MS : COMMAND_BUSY_MS,
+  )
+  return {
+    orders: createSqliteOrderStore(orders),
+    keys: createSqliteKeyStore(keys),
+    async openIndex({ clock = wallClock } = {}) {
+      return createSqliteOrderIndex(openOrders(), clock)
+    },
+    async prepare() {}, // Opening made it.
+    async close() {
+      orders.close()
+      keys.close()
+    },
+  }
+}

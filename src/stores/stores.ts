@@ -1,0 +1,25 @@
+import type { KeyStore } from '../auth/key-store.ts'
+import type { OrderIndex } from '../indexing/order-index.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { OrderStore } from '../orders/order-store.ts'
+
+/** Where orders, keys and accounts are: every implementation opens all of it together. */
+export interface Stores {
+  orders: OrderStore
+  keys: KeyStore
+  /**
+   * The write side, until it is closed: the only one of all processes where the store knows one writer
+   * at a time.
+   */
+  openIndex(options?: OpenIndexOptions): Promise<OrderIndex>
+  /** Makes what has to be there before the first write, and stays as it is where it is there. */
+  prepare(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface OpenIndexOptions {
+  /** Epoch milliseconds; the machine's own when absent. */
+  clock?: Clock
+  /** Told when the lease of a writer that is gone has to run out first. */
+  onWaiting?(holder: string, waitMs: number): void
+}

@@ -1,0 +1,153 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { BucketRate } from '../../src/limits/gcra.ts'
+import type { Limiter } from '../../src/limits/limiter.ts'
+import { type LimiterUnderTest, limiters } from './limiters.ts'
+
+const CONTRACT: BucketRate = { capacity: 20, refillPerSecond: 10 }
+/** Refills not one request in the time that a test takes. */
+const SLOW: BucketRate = { capacity: 20, refillPerSecond: 1 }
+
+const together = <T>(count: number, call: () => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, call))
+const takeTogether = (limiter: Limiter, count: number, accountId = 'acc_1') =>
+  together(count, () => limiter.take(accountId))
+const failTogether = (limiter: Limiter, count: number, address = '1.2.3.4') =>
+  together(count, () => limiter.countFailure(address))
+const passed = (decisions: readonly { allowed: boolean }[]) =>
+  decisions.filter(({ allowed }) => allowed).length
+const zeros = (seconds: readonly number[]) => seconds.filter((left) => left === 0).length
+
+describe.each(limiters)('limits counted in %s', (_name, open) => {
+  const opened: LimiterUnderTest[] = []
+  async function openAt(rate: BucketRate) {
+    const one = await open(rate)
+    opened.push(one)
+    return one
+  }
+  afterEach(() => {
+    for (const one of opened.splice(0)) one.close()
+  })
+
+  describe('the bucket of an account', () => {
+    it('lets exactly 20 of 200 parallel requests pass, and the refill of the time they took', async () => {
+      const { limiter } = await openAt(CONTRACT)
+      const startedAt = performance.now()
+      const decisions = await takeTogether(limiter, 200)
+      const refilled = Math.ceil((performance.now() - startedAt) / 100)
+      expect(passed(decisions)).toBeGreaterThanOrEqual(20)
+      expect(passed(decisions)).toBeLessThanOrEqual(20 + refilled)
+    })
+
+    it('is one for two processes where they share their counters, and one each where not', async () => {
+      const { limiter, another, isShared } = await openAt(CONTRACT)
+      const other = await another()
+      const startedAt = performance.now()
+      const decisions = await Promise.all([takeTogether(limiter, 100), takeTogether(other, 100)])
+      const refilled = Math.ceil((performance.now() - startedAt) / 100)
+      const buckets = isShared ? 1 : 2
+      expect(passed(decisions.flat())).toBeGreaterThanOrEqual(20 * buckets)
+      expect(passed(decisions.flat())).toBeLessThanOrEqual((20 + refilled) * buckets)
+    })
+
+    it('tells each of 20 parallel requests another number of remaining ones', async () => {
+      const { limiter } = await openAt(SLOW)
+      const remaining = (await takeTogether(limiter, 20)).map((decision) => decision.remaining)
+      expect(remaining.toSorted((a, b) => b - a)).toEqual(
+        Array.from({ length: 20 }, (_, n) => 19 - n),
+      )
+    })
+
+    it.each([
+      [1, { allowed: true, remaining: 19, resetSeconds: 1, retryAfterSeconds: 0 }],
+      [3, { allowed: true, remaining: 17, resetSeconds: 3, retryAfterSeconds: 0 }],
+      [20, { allowed: true, remaining: 0, resetSeconds: 20, retryAfterSeconds: 0 }],
+      [21, { allowed: false, remaining: 0, resetSeconds: 20, retryAfterSeconds: 1 }],
+    ])('tells request %d what is left', async (count, told) => {
+      const { limiter } = await openAt(SLOW)
+      expect((await takeTogether(limiter, count)).at(-1)).toEqual(told)
+    })
+
+    it('refills with time', async () => {
+      const { limiter, age } = await openAt(SLOW)
+      await takeTogether(limiter, 20)
+      await age('acc_1', 7_000)
+      expect(passed(await takeTogether(limiter, 20))).toBe(7)
+    })
+
+    it('is never fuller than full', async () => {
+      const { limiter, age } = await openAt(SLOW)
+      await takeTogether(limiter, 20)
+      await age('acc_1', 86_400_000)
+      expect(passed(await takeTogether(limiter, 25))).toBe(20)
+    })
+
+    it('loses nothing to denied requests', async () => {
+      const { limiter, age } = await openAt(SLOW)
+      await takeTogether(limiter, 220)
+      await age('acc_1', 1_000)
+      expect(passed(await takeTogether(limiter, 2))).toBe(1)
+    })
+
+    it('is not touched by another account, nor by an address of its name', async () => {
+      const { limiter } = await openAt(SLOW)
+      await takeTogether(limiter, 30)
+      await failTogether(limiter, 40, 'acc_2')
+      expect(await limiter.take('acc_2')).toMatchObject({ allowed: true, remaining: 19 })
+    })
+  })
+
+  describe('the failed authentications of an address', () => {
+    it('count 30 of 200 parallel ones and block 170', async () => {
+      const { limiter } = await openAt(CONTRACT)
+      const answers = await failTogether(limiter, 200)
+      expect([zeros(answers), answers.filter((seconds) => seconds === 60).length]).toEqual([
+        30, 170,
+      ])
+    })
+
+    it('are one number for two processes where they share their counters', async () => {
+      const { limiter, another, isShared } = await openAt(CONTRACT)
+      const other = await another()
+      const answers = await Promise.all([failTogether(limiter, 100), failTogether(other, 100)])
+      expect(zeros(answers.flat())).toBe(isShared ? 30 : 60)
+    })
+
+    it('block no other address, nor an account of its name', async () => {
+      const { limiter } = await openAt(CONTRACT)
+      await failTogether(limiter, 30)
+      await takeTogether(limiter, 40, '5.6.7.8')
+      expect([
+        await limiter.blockedSeconds('1.2.3.4'),
+        await limiter.blockedSeconds('5.6.7.8'),
+      ]).toEqual([60, 0])
+    })
+
+    it('are not counted by asking whether the address is blocked', async () => {
+      const { limiter } = await openAt(CONTRACT)
+      await failTogether(limiter, 29)
+      const asked = await together(100, () => limiter.blockedSeconds('1.2.3.4'))
+      expect([zeros(asked), await limiter.countFailure('1.2.3.4')]).toEqual([100, 0])
+      expect(await limiter.blockedSeconds('1.2.3.4')).toBe(60)
+    })
+
+    it('give the time left, whole seconds', async () => {
+      const { limiter, age } = await openAt(CONTRACT)
+      await failTogether(limiter, 30)
+      await age('1.2.3.4', 45_500)
+      expect([
+        await limiter.countFailure('1.2.3.4'),
+        await limiter.blockedSeconds('1.2.3.4'),
+      ]).toEqual([15, 15])
+    })
+
+    it('are forgotten 60 seconds after the first, blocked attempts or not', async () => {
+      const { limiter, age } = await openAt(CONTRACT)
+      await failTogether(limiter, 1)
+      await age('1.2.3.4', 30_000)
+      expect(zeros(await failTogether(limiter, 100))).toBe(29)
+      await age('1.2.3.4', 30_000)
+      expect(await limiter.blockedSeconds('1.2.3.4')).toBe(0)
+      expect(zeros(await failTogether(limiter, 31))).toBe(30)
+    })
+  })
+})

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import type { BucketRate } from '../../src/limits/gcra.ts'
+import type { Limiter } from '../../src/limits/limiter.ts'
+import { createMemoryLimiter } from '../../src/limits/memory-limiter.ts'
+import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
+import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
+
+/** Empty counters under test. */
+export interface LimiterUnderTest {
+  limiter: Limiter
+  /** The limiter of another process on the same store. */
+  another(): Promise<Limiter>
+  /** Whether the processes count together. */
+  isShared: boolean
+  /** As if all that was counted for this account or address had happened so much earlier. */
+  age(name: string, ms: number): Promise<void>
+  close(): void
+}
+
+/** Every implementation of the port; the same tests run over each. */
+export const limiters: [name: string, open: (rate: BucketRate) => Promise<LimiterUnderTest>][] = [
+  ['memory', async (rate) => openMemory(rate)],
+]
+
+/** The Redis of this run, or none. */
+export const redisServers = process.env['REDIS_URL'] ? [process.env['REDIS_URL'].split(',')] : []
+for (const urls of redisServers) limiters.push(['Redis', (rate) => openRedis(urls, rate)])
+
+export function connectForTest(urls: readonly string[]): Promise<RedisConnection> {
+  return connectRedis({
+    urls,
+    ca: undefined,
+    onError(error) {
+      throw error
+    },
+  })
+}
+
+/** Before every key of a test; what it leaves there expires by itself. */
+export const ownPrefix = () => `test-${randomUUID()}:`
+
+function openMemory(rate: BucketRate): LimiterUnderTest {
+  let nowMs = 5_000
+  const open = () => createMemoryLimiter(rate, () => nowMs)
+  return {
+    limiter: open(),
+    another: async () => open(),
+    isShared: false,
+    async age(_name, ms) {
+      nowMs += ms
+    },
+    close() {},
+  }
+}
+
+async function openRedis(urls: readonly string[], rate: BucketRate): Promise<LimiterUnderTest> {
+  const prefix = ownPrefix()
+  const connections: RedisConnection[] = []
+  async function open() {
+    const connection = await connectForTest(urls)
+    connections.push(connection)
+    return createRedisLimiter(connection.redis, { prefix, rate })
+  }
+  const limiter = await open()
+  const [{ redis }] = connections as [RedisConnection]
+
+  return {
+    limiter,
+    another: open,
+    isShared: true,
+    async age(name, ms) {
+      const bucket = `${prefix}bucket:{${name}}`
+      const [debt, atMicros] = ((await redis.get(bucket)) ?? '').split(' ')
+      if (atMicros) await redis.set(bucket, `${debt} ${Number(atMicros) - ms * 1000}`, 'KEEPTTL')
+      const failures = `${prefix}failures:{${name}}`
+      await redis.pexpire(failures, (await redis.pttl(failures)) - ms)
+    },
+    close() {
+      for (const connection of connections) connection.close()
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import type { Redis } from 'ioredis'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  type BucketRate,
+  bucketDecision,
+  FULL_BUCKET,
+  takeFromBucket,
+} from '../../src/limits/gcra.ts'
+import type { Limiter } from '../../src/limits/limiter.ts'
+import type { RedisConnection } from '../../src/stores/redis/client.ts'
+import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
+import { take } from '../../src/stores/redis/scripts.ts'
+import { connectForTest, ownPrefix, redisServers } from './limiters.ts'
+
+const RATE: BucketRate = { capacity: 20, refillPerSecond: 1 }
+
+const takeTogether = (limiter: Limiter, count: number) =>
+  Promise.all(Array.from({ length: count }, () => limiter.take('acc_1')))
+
+describe.each(redisServers)('a bucket in Redis', (...urls) => {
+  const opened: RedisConnection[] = []
+  afterEach(() => {
+    for (const connection of opened.splice(0)) connection.close()
+  })
+  async function openBucket(rate: BucketRate) {
+    const connection = await connectForTest(urls)
+    opened.push(connection)
+    const prefix = ownPrefix()
+    const limiter = createRedisLimiter(connection.redis, { prefix, rate })
+    return { limiter, redis: connection.redis, key: `${prefix}bucket:{acc_1}` }
+  }
+
+  it('decides as the one in memory does, at any rate and whatever its clock', async () => {
+    const { redis, key } = await openBucket(RATE)
+    const sequences = fc.record({
+      rate: fc.oneof(integers(60), integers(1_000_000)),
+      gaps: fc.array(
+        fc.oneof(
+          fc.constant(0),
+          fc.integer({ min: 0, max: 200_000 }),
+          fc.integer({ min: -1_000_000, max: 5_000_000 }),
+        ),
+        { minLength: 1, maxLength: 60 },
+      ),
+    })
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(sequences, async ({ rate, gaps }) => {
+        let nowMicros = Date.parse('2026-03-01T12:00:00Z') * 1000
+        let state = FULL_BUCKET
+        const arrivals = gaps.map((gap) => (nowMicros += gap))
+        const expected = arrivals.map((at) => {
+          const taken = takeFromBucket(rate, state, at)
+          state = taken.state
+          return taken.decision
+        })
+        run += 1
+        const time = arrivals.flatMap((at) => [Math.floor(at / 1_000_000), at % 1_000_000])
+        const { capacity, refillPerSecond } = rate
+        const answers = await redis.eval(
+          takesAtTimesTold,
+          1,
+          `${key}:${run}`,
+          capacity,
+          refillPerSecond,
+          ...time,
+        )
+        expect(
+          (answers as [number, number][]).map(([passes, debt]) =>
+            bucketDecision(rate, passes === 1, debt),
+          ),
+        ).toEqual(expected)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('is written by a request that passes, and not by one that is denied', async () => {
+    const { limiter, redis, key } = await openBucket(RATE)
+    await takeTogether(limiter, 20)
+    const before = await redis.get(key)
+    expect(before).toMatch(/^\d+ \d{16}$/)
+    expect((await takeTogether(limiter, 10)).some(({ allowed }) => allowed)).toBe(false)
+    expect(await redis.get(key)).toBe(before)
+  })
+
+  it('expires when it would be full again', async () => {
+    const { limiter, redis, key } = await openBucket(RATE)
+    await takeTogether(limiter, 20)
+    const [debt, atMicros] = ((await redis.get(key)) ?? '').split(' ').map(Number)
+    const fullAtMs = ((atMicros ?? 0) + (debt ?? 0)) / 1000
+    const lateMs = (await redis.pexpiretime(key)) - fullAtMs
+    expect(Math.abs(lateMs)).toBeLessThan(3)
+  })
+})
+
+it.each([null, 'OK', -1, [1], [2, 5], [1, -1], [1, 1.5], ['1', '5']])(
+  'an answer of another form is an error that names Redis: %j',
+  async (reply) => {
+    const odd = { evalsha: async () => reply } as unknown as Redis
+    const limiter = createRedisLimiter(odd, { prefix: '', rate: RATE })
+    await expect(limiter.take('acc_1')).rejects.toThrow('Redis answered')
+    await expect(limiter.blockedSeconds('1.2.3.4')).rejects.toThrow('Redis answered')
+    await expect(limiter.countFailure('1.2.3.4')).rejects.toThrow('Redis answered')
+  },
+)
+
+const integers = (max: number) =>
+  fc.record({
+    capacity: fc.integer({ min: 1, max }),
+    refillPerSecond: fc.integer({ min: 1, max }),
+  })
+
+/** The script itself, many times in one go, at instants of the caller's: nothing expires meanwhile. */
+const takesAtTimesTold = `
+local function take(KEYS, ARGV)
+  ${take.lua.replace("redis.call('TIME')", '{ ARGV[3], ARGV[4] }')}
+end
+local answers = {}
+for at = 3, #ARGV, 2 do
+  answers[#answers + 1] = take(KEYS, { ARGV[1], ARGV[2], ARGV[at], ARGV[at + 1] })
+end
+return answers
+`

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, vi } from 'vitest'
+import type { RunningRedis } from '../../scripts/services/redis.ts'
+import { monotonicClock } from '../../src/lib/clock.ts'
+import { createDegradedLimiter } from '../../src/limits/degraded-limiter.ts'
+import type { BucketRate } from '../../src/limits/gcra.ts'
+import { createMemoryLimiter } from '../../src/limits/memory-limiter.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { connectRedis } from '../../src/stores/redis/client.ts'
+import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
+
+const RATE: BucketRate = { capacity: 1_000, refillPerSecond: 1 }
+
+let prefix: string
+const closers: (() => unknown)[] = []
+beforeEach(() => {
+  prefix = `test-${randomUUID()}:`
+})
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+/** What is called when the test is over, the last first. */
+export const whenOver = (close: () => unknown) => closers.push(close)
+
+export interface ProcessOptions {
+  ca?: string
+  deadlineMs?: number
+}
+
+/** For tests without a fault in time: a busy machine is none. */
+export const PATIENT: ProcessOptions = { deadlineMs: 5_000 }
+
+export type LimitingProcess = Awaited<ReturnType<typeof openProcess>>
+
+/** What one API process has of the limits; those of a test that share a Redis count together. */
+export async function openProcess(urls: readonly string[], options: ProcessOptions = {}) {
+  const { ca, ...timing } = options
+  const told = { errors: [] as string[], states: [] as boolean[], localDecisions: 0 }
+  const metrics = createMetrics()
+  const connection = await connectRedis({
+    urls,
+    ca,
+    onError: ({ message }) => told.errors.push(message),
+  })
+  const limiter = createDegradedLimiter({
+    shared: createRedisLimiter(connection.redis, { prefix, rate: RATE }),
+    local: createMemoryLimiter(RATE, monotonicClock),
+    ...timing,
+    onDegradedDecision(decision) {
+      told.localDecisions += 1
+      metrics.degradedDecisions.inc({ decision })
+    },
+    onStateChange: (degraded) => told.states.push(degraded),
+    reconnect: connection.reconnect,
+  })
+  closers.push(connection.close, limiter.close)
+  return { ...connection, limiter, metrics, told }
+}
+
+export function send(signal: NodeJS.Signals, { pid }: RunningRedis): void {
+  if (pid === undefined) throw new Error('this Redis has ended')
+  process.kill(pid, signal)
+}
+
+/** One call of everything; a rejected one fails the test. */
+export async function decideAll({ limiter }: LimitingProcess): Promise<void> {
+  await limiter.take('acc_1')
+  await limiter.blockedSeconds('1.2.3.4')
+  await limiter.countFailure('5.6.7.8')
+}
+
+/** How many of the three decisions the process makes alone. */
+export async function localDecisions(one: LimitingProcess): Promise<number> {
+  const before = one.told.localDecisions
+  await decideAll(one)
+  return one.told.localDecisions - before
+}
+
+/** Decides for some time, at the pace of a busy process. */
+export async function decideFor(one: LimitingProcess, ms: number): Promise<void> {
+  const end = performance.now() + ms
+  while (performance.now() < end) {
+    await decideAll(one)
+    await sleep(2)
+  }
+}
+
+/** Waits, with decisions going on as in traffic, until Redis makes all of them, or none. */
+export const becomes = (one: LimitingProcess, expected: 'shared' | 'local') =>
+  vi.waitFor(async () => expect(await localDecisions(one)).toBe(expected === 'shared' ? 0 : 3), {
+    timeout: 3_000,
+    interval: 10,
+  })
+
+/** Waits until a request to the one is seen by the other. */
+export const countTogether = (one: LimitingProcess, other: LimitingProcess) =>
+  vi.waitFor(
+    async () => {
+      const { remaining } = await one.limiter.take('acc_2')
+      expect((await other.limiter.take('acc_2')).remaining).toBe(remaining - 1)
+    },
+    { timeout: 3_000, interval: 100 },
+  )

@@ -1,0 +1,105 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type ServerOptions } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+
+export interface ReceivedRequest {
+  method: string
+  /** Path and query. */
+  path: string
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+/** What a server does with a request. */
+export type Behaviour = (response: ServerResponse, request: ReceivedRequest) => void
+
+/** A server in the place of OpenSearch, that does what it is told. */
+export interface ScriptedServer {
+  readonly url: string
+  readonly received: readonly ReceivedRequest[]
+  close(): Promise<void>
+}
+
+/** Does one behaviour a request, and the last one for all that follow. */
+export async function startServer(
+  behaviours: readonly Behaviour[],
+  tls?: ServerOptions,
+): Promise<ScriptedServer> {
+  const received: ReceivedRequest[] = []
+  async function listener(message: IncomingMessage, response: ServerResponse) {
+    const body = (await buffer(message)).toString()
+    const { method = '', url: path = '', headers } = message
+    const request = { method, path, headers, body }
+    received.push(request)
+    behaviours[Math.min(received.length, behaviours.length) - 1]?.(response, request)
+  }
+  const server = tls ? createTlsServer(tls, listener) : createServer(listener)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`,
+    received,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** The address of a node that is not there. */
+export async function deadUrl(): Promise<string> {
+  const server = createTcpServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return `http://127.0.0.1:${port}`
+}
+
+const JSON_TYPE = 'application/json; charset=UTF-8'
+
+export const answer =
+  (status: number, body: unknown): Behaviour =>
+  (response) => {
+    response.writeHead(status, { 'content-type': JSON_TYPE }).end(JSON.stringify(body))
+  }
+
+export const answerText =
+  (status: number, text: string, type = JSON_TYPE): Behaviour =>
+  (response) => {
+    response.writeHead(status, { 'content-type': type }).end(text)
+  }
+
+/** An error as OpenSearch tells it. */
+export const refuse = (status: number, type: string, reason = `the reason of ${type}`) =>
+  answer(status, { error: { root_cause: [{ type, reason }], type, reason }, status })
+
+export const stall: Behaviour = () => {}
+
+export const stallAfterHeaders: Behaviour = (response) => {
+  response.writeHead(200, { 'content-type': JSON_TYPE }).flushHeaders()
+}
+
+export const stallInBody: Behaviour = (response) => {
+  response.writeHead(200, { 'content-type': JSON_TYPE }).write('{"took":1,"timed_')
+}
+
+export const reset: Behaviour = (response) => {
+  response.socket?.resetAndDestroy()
+}
+
+export const resetInBody: Behaviour = (response) => {
+  const { socket } = response
+  response.writeHead(200, { 'content-type': JSON_TYPE, 'content-length': 1_000 })
+  response.write('{"took":1,"timed_', () => socket?.resetAndDestroy())
+}
+
+/** Ends the connection, as a node does that stops, before all is said. */
+export const endInBody: Behaviour = (response) => {
+  const { socket } = response
+  response.writeHead(200, { 'content-type': JSON_TYPE, 'content-length': 1_000 })
+  response.write('{"took":1,"timed_', () => socket?.end())
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Whether this tier runs on OpenSearch and Redis; `vitest.config.ts` says so. */
+export const onServices = process.env['BACKEND'] === 'services'
+
+/** Stores of a test's own, by the settings that lead to them. */
+export interface Backend {
+  folder: string
+  env: Record<string, string>
+  /** Makes what was written visible to searches, which is a second away otherwise. */
+  refresh(): Promise<void>
+  remove(): Promise<void>
+}
+
+const secret = () => randomBytes(32).toString('base64')
+
+/** An empty folder; `remove` takes it away with all that is in it. */
+export function temporaryFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'orders-'))
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** Nothing is in it, and nobody else uses it: a folder, or a prefix on the services that run. */
+export function createBackend(): Backend {
+  const { folder, remove } = temporaryFolder()
+  if (!onServices) {
+    return {
+      folder,
+      env: { DATA_DIR: folder },
+      refresh: async () => {},
+      remove: async () => remove(),
+    }
+  }
+  const prefix = `test-${randomBytes(6).toString('hex')}-`
+  const env = {
+    DATA_DIR: folder,
+    OPENSEARCH_URL: process.env['OPENSEARCH_URL'] ?? '',
+    REDIS_URL: process.env['REDIS_URL'] ?? '',
+    INDEX_PREFIX: prefix,
+    REDIS_PREFIX: prefix,
+    CURSOR_SECRETS: `k1:${secret()}`,
+    KEY_PEPPER: secret(),
+    WRITER_LEASE_MS: '1000',
+  }
+  return {
+    folder,
+    env,
+    refresh: () => opensearch('POST', `${prefix}*/_refresh`),
+    async remove() {
+      remove()
+      await opensearch('DELETE', `${prefix}*`)
+      const { index_templates } = await opensearch<{ index_templates: { name: string }[] }>(
+        'GET',
+        `_index_template/${prefix}*`,
+      )
+      for (const { name } of index_templates) await opensearch('DELETE', `_index_template/${name}`)
+    },
+  }
+}
+
+/** A request to the cluster itself. */
+export async function opensearch<T = unknown>(
+  method: string,
+  path: string,
+  body?: object,
+): Promise<T> {
+  const [node = ''] = (process.env['OPENSEARCH_URL'] ?? '').split(',')
+  const response = await fetch(new URL(path, node), {
+    method,
+    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  })
+  const answer = await response.json()
+  if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
+  return answer as T
+}

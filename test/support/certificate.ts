@@ -1,0 +1,36 @@
+import { generate } from 'selfsigned'
+
+/** PEM texts. */
+export interface Certificate {
+  key: string
+  cert: string
+  /** Of the authority that signed it, which nobody trusts unless told to. */
+  ca: string
+}
+
+/** A certificate for this machine, by the names `localhost` and `127.0.0.1`, made anew each time. */
+export async function makeCertificate(): Promise<Certificate> {
+  const common = { keyType: 'ec', algorithm: 'sha256' } as const
+  const authority = await generate([{ name: 'commonName', value: 'Test authority' }], {
+    ...common,
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  })
+  const own = await generate([{ name: 'commonName', value: 'localhost' }], {
+    ...common,
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [
+      { name: 'basicConstraints', cA: false },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+        ],
+      },
+    ],
+  })
+  return { key: own.private, cert: own.cert, ca: authority.cert }
+}

@@ -1,0 +1,142 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Random } from '../../src/demo/random.ts'
+import type { Change } from '../../src/indexing/change.ts'
+import type { OrderIndex } from '../../src/indexing/order-index.ts'
+import { createWriter } from '../../src/indexing/writer.ts'
+import { type Clock, wallClock } from '../../src/lib/clock.ts'
+import { createQueue } from '../../src/lib/queue.ts'
+import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
+import type { Turns } from './turns.ts'
+
+/** What happened to the writers, by kind. */
+export type Troubles = Record<
+  'opened' | 'handed over' | 'killed' | 'cut' | 'frozen' | 'full disk' | 'woke and was refused',
+  number
+>
+
+export interface TroubledWriters extends Turns {
+  troubles: Troubles
+}
+
+export interface TroubledWritersOptions {
+  /** The ports of the cluster's nodes. */
+  ports: readonly number[]
+  /** The write side as a process reaches it through this port, with a clock of its own. */
+  open(port: number, clock: Clock): Promise<OrderIndex>
+  /** Makes every write be turned away for a while, as a full disk does. */
+  fillDisk(forMs: number): Promise<void>
+}
+
+/** A writer process, as far as the index can tell one from another. */
+interface Process {
+  index: OrderIndex
+  clock: Clock
+  network: FaultyProxy
+}
+
+const SKEW_MS = 60_000
+const RETRY_MS = 30
+
+/**
+ * Writers that are killed, frozen in the middle of a bulk and woken later, cut off from the answer,
+ * handed over and refused, each with another clock; whoever comes next takes over as any writer does.
+ */
+export function createTroubledWriters(options: TroubledWritersOptions): TroubledWriters {
+  const { ports, open, fillDisk } = options
+  const oneAtATime = createQueue()
+  const asleep: Promise<void>[] = []
+  const networks: FaultyProxy[] = []
+  let current: Process | undefined
+  const troubles: Troubles = {
+    opened: 0,
+    'handed over': 0,
+    killed: 0,
+    cut: 0,
+    frozen: 0,
+    'full disk': 0,
+    'woke and was refused': 0,
+  }
+
+  async function start(random: Random): Promise<Process> {
+    const network = await startFaultyProxy(random.pick(ports))
+    networks.push(network)
+    const skewMs = random.between(-SKEW_MS, SKEW_MS)
+    const clock = () => wallClock() + skewMs
+    for (;;) {
+      try {
+        const index = await open(network.port, clock)
+        troubles.opened++
+        return { index, clock, network }
+      } catch {
+        await pause(RETRY_MS) // The lease of the one before has to run out.
+      }
+    }
+  }
+
+  /** Writes a bulk; `atSending` happens once it is decided, with its answer on the way or not. */
+  function bulk({ index, clock }: Process, changes: readonly Change[], atSending: () => void) {
+    const interrupted: Pick<OrderIndex, 'bulk'> = {
+      bulk: (decide) =>
+        index.bulk(async (stored) => {
+          const writes = await decide(stored)
+          atSending()
+          return writes
+        }),
+    }
+    return createWriter(interrupted, clock).write(changes, 'live')
+  }
+
+  async function freeze(writer: Process, changes: readonly Change[], random: Random) {
+    const written = bulk(writer, changes, () => writer.network.freeze())
+    const woken = pause(random.between(300, 2_000)).then(async () => {
+      writer.network.thaw()
+      await written.catch(() => troubles['woke and was refused']++)
+      await writer.index.close()
+    })
+    asleep.push(woken)
+    await pause(random.between(0, 20))
+    throw new Error('frozen')
+  }
+
+  async function write(changes: readonly Change[], random: Random): Promise<void> {
+    current ??= await start(random)
+    const writer = current
+    const chance = random.next()
+    if (chance < 0.006) {
+      troubles.frozen++
+      current = undefined
+      await freeze(writer, changes, random)
+    } else if (chance < 0.012) {
+      troubles.killed++
+      current = undefined
+      bulk(writer, changes, () =>
+        setTimeout(() => writer.network.freeze(), random.between(0, 8)),
+      ).catch(() => {}) // Whatever became of it.
+      await pause(random.between(0, 20))
+      throw new Error('killed')
+    } else if (chance < 0.03) {
+      troubles.cut++
+      await bulk(writer, changes, () => setTimeout(writer.network.cut, random.between(0, 8)))
+    } else {
+      if (chance < 0.04) {
+        troubles['full disk']++
+        await fillDisk(random.between(50, 300))
+      } else if (chance < 0.06) {
+        troubles['handed over']++
+        await writer.index.close()
+        current = await start(random)
+      }
+      await bulk(current ?? writer, changes, () => {})
+    }
+  }
+
+  return {
+    troubles,
+    write: (changes, random) => oneAtATime(() => write(changes, random)),
+    async close() {
+      await Promise.all(asleep)
+      await current?.index.close()
+      await Promise.all(networks.map((network) => network.close()))
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type { Random } from '../../src/demo/random.ts'
+import type { Change } from '../../src/indexing/change.ts'
+import type { OrderIndex } from '../../src/indexing/order-index.ts'
+import { createWriter } from '../../src/indexing/writer.ts'
+import type { Stores } from '../../src/stores/stores.ts'
+
+/** When the clocks of this model start. */
+export const START_MS = Date.parse('2026-03-01T12:00:00Z')
+
+/** A writer died before it sent a bulk: nothing of it was written. */
+export class NotSent extends Error {}
+
+/** Writers that take turns; one at a time. */
+export interface Turns {
+  /** Writes a bulk, or dies before it is sent; now and then as the other writer. */
+  write(changes: readonly Change[], random: Random): Promise<void>
+  close(): Promise<void>
+}
+
+interface Hands {
+  nowMs: number
+}
+
+/**
+ * Two processes with clocks two minutes apart that are set back now and then. `handover`: how often the
+ * other one takes over before a bulk, as a share.
+ */
+export function createTurns(openIndex: Stores['openIndex'], handover: number): Turns {
+  const clocks: [Hands, Hands] = [{ nowMs: START_MS + 60_000 }, { nowMs: START_MS - 60_000 }]
+  let turn: 0 | 1 = 0
+  let index: OrderIndex | undefined
+
+  return {
+    async write(changes, random) {
+      if (index !== undefined && random.chance(handover)) {
+        await index.close()
+        index = undefined
+        turn = turn === 0 ? 1 : 0
+      }
+      const clock = clocks[turn]
+      clock.nowMs += random.pick([0, 1, 5, 1_000, -30_000])
+      index ??= await openIndex({ clock: () => clock.nowMs })
+      await createWriter(dying(index, random), () => clock.nowMs).write(changes, 'live')
+    },
+    async close() {
+      await index?.close()
+    },
+  }
+}
+
+function dying(index: OrderIndex, random: Random): Pick<OrderIndex, 'bulk'> {
+  return {
+    bulk: (decide) =>
+      index.bulk(async (stored) => {
+        const writes = await decide(stored)
+        if (random.chance(0.1)) throw new NotSent()
+        return writes
+      }),
+  }
+}

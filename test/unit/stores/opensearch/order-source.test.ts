@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { renderDocument } from '../../../../src/indexing/document.ts'
+import { projectOrder } from '../../../../src/indexing/project.ts'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { ORDER_SHAPE } from '../../../../src/orders/order.ts'
+import {
+  documentId,
+  orderSource,
+  renderShown,
+  renderSource,
+  renderStored,
+} from '../../../../src/stores/opensearch/order-source.ts'
+import { sourceOrders } from '../../../support/arbitraries.ts'
+import { sourceOrder } from '../../../support/source-order.ts'
+
+const STAMP = Date.parse('2026-05-01T00:00:00Z')
+
+/** The documents of an order, one for each account. */
+const documentsOf = (source: Parameters<typeof projectOrder>[0]) =>
+  projectOrder(source).views.map((view) =>
+    renderDocument({ ...view, orderId: source.id, updatedAt: 'stamp' }, STAMP),
+  )
+
+/** The document of the owner of an order with these tracking keys. */
+function tracked(tracking: string) {
+  const source = { ...sourceOrder(), tracking: JSON.parse(tracking) }
+  const [document] = documentsOf(source)
+  if (document === undefined) throw new Error('not visible')
+  return document
+}
+
+const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
+
+describe('the id of a document', () => {
+  it('is the account and the order', () => {
+    expect(documentId({ accountId: 'acc_1', orderId: 'ord_9' })).toBe('acc_1:ord_9')
+  })
+
+  it('is another one for every account and order: neither has a colon', () => {
+    const ids = ['acc_1', 'acc_1-', 'acc'].flatMap((accountId) =>
+      ['ord_1', 'ord_11'].map((orderId) => documentId({ accountId, orderId })),
+    )
+    expect(new Set(ids).size).toBe(6)
+  })
+})
+
+describe('a document as it is sent', () => {
+  it('has the keys that are searched, and the order after them', () => {
+    const document = tracked('{"src":"bio"}')
+    const { order, ...keys } = JSON.parse(renderSource(document))
+    expect(keys).toEqual({
+      account_id: 'acc_1',
+      id: 'ord_1',
+      shape: ORDER_SHAPE,
+      status: 'PAID',
+      payment_method: 'PIX',
+      created_key: Date.parse('2026-03-01T12:00:00Z'),
+      updated_key: STAMP,
+      written_key: STAMP,
+    })
+    expect(order).toEqual(JSON.parse(document.json.toString()))
+  })
+
+  it('carries the bytes of the order as they are, on one line', () => {
+    fc.assert(
+      fc.property(sourceOrders, (source) => {
+        for (const document of documentsOf(source)) {
+          const sent = renderSource(document)
+          expect(sent.endsWith(`,"order":${document.json.toString()}}`)).toBe(true)
+          expect(sent).not.toContain('\n')
+        }
+      }),
+    )
+  })
+
+  it('comes back as it was sent', () => {
+    fc.assert(
+      fc.property(sourceOrders, (source) => {
+        for (const document of documentsOf(source)) {
+          const back = JSON.parse(renderSource(document))
+          expect(text(renderShown(back))).toBe(document.json.toString())
+        }
+      }),
+    )
+  })
+
+  it.each([
+    ['a key of the prototype', '{"__proto__":"x","constructor":"y","toString":"z"}'],
+    ['an empty key', '{"":"x"}'],
+    ['keys that are numbers', '{"2":"b","1":"a"}'],
+    ['half a surrogate pair', '{"src":"\\ud83d"}'],
+    ['separators of lines', '{"src":"a\\u2028b\\u2029c\\nd"}'],
+    ['the name of the field that it stands in', '{"order":"x\\"order\\":{}"}'],
+  ])('comes back as it was sent with %s in its tracking', (_name, tracking) => {
+    const document = tracked(tracking)
+    const back = JSON.parse(renderSource(document))
+    expect(text(renderShown(back))).toBe(document.json.toString())
+  })
+})
+
+const SOURCE = { account_id: 'acc_1', id: 'ord_1', shape: ORDER_SHAPE, updated_key: 5, order: {} }
+
+describe('a stored document', () => {
+  it('is read as far as anything is read of it', () => {
+    expect(orderSource({ ...SOURCE, written_key: 6, status: 'PAID' })).toEqual(SOURCE)
+  })
+
+  it('is rendered as it is stored, and shown in the shape of today', () => {
+    const document = tracked('{"src":"bio"}')
+    const { order, ...keys } = JSON.parse(renderSource(document))
+    const { utm: _, ...older } = order
+    const stored = { ...keys, shape: ORDER_SHAPE - 1, order: older }
+    expect(JSON.parse(text(renderStored(orderSource(stored))))).toEqual(older)
+    expect(JSON.parse(text(renderShown(stored)))).toEqual({ ...older, utm: null })
+  })
+
+  it.each([
+    ['that is missing', undefined],
+    ['that is null', null],
+    ['that is a text', 'order'],
+    ['that is a list', []],
+    ['without anything', {}],
+    ['without an order', { ...SOURCE, order: undefined }],
+    ['whose order is null', { ...SOURCE, order: null }],
+    ['whose order is a text', { ...SOURCE, order: '{}' }],
+    ['without an account', { ...SOURCE, account_id: undefined }],
+    ['whose account is a list', { ...SOURCE, account_id: ['acc_1'] }],
+    ['without an id', { ...SOURCE, id: undefined }],
+    ['without a shape', { ...SOURCE, shape: undefined }],
+    ['whose shape is a text', { ...SOURCE, shape: '1' }],
+    ['without its key', { ...SOURCE, updated_key: undefined }],
+    ['whose key is null', { ...SOURCE, updated_key: null }],
+  ])('%s is no order', (_name, source) => {
+    expect(() => orderSource(source)).toThrow(Unavailable)
+    expect(() => renderShown(source)).toThrow(Unavailable)
+  })
+})

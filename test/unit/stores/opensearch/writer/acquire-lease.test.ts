@@ -1,0 +1,196 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import {
+  acquireLease,
+  LeaseHeld,
+} from '../../../../../src/stores/opensearch/writer/acquire-lease.ts'
+import type { Lease } from '../../../../../src/stores/opensearch/writer/lease.ts'
+import {
+  createMemoryLeaseDocument,
+  createRecordingFence,
+  LONG_LEASE_MS,
+  leaseRecord,
+  type MemoryLeaseDocument,
+} from './memory-lease.ts'
+
+/** So short that a standby looks every millisecond. */
+const HOLDERS_LEASE_MS = 20
+
+let monotonicMs: number
+let waited: [holder: string, waitMs: number][]
+const held: Lease[] = []
+
+beforeEach(() => {
+  monotonicMs = 1_000_000
+  waited = []
+  vi.spyOn(performance, 'now').mockImplementation(() => monotonicMs)
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  for (const lease of held.splice(0)) await lease.release().catch(() => {})
+})
+
+async function acquire(
+  document: MemoryLeaseDocument,
+  { fence = createRecordingFence(), leaseMs = LONG_LEASE_MS } = {},
+) {
+  const lease = await acquireLease({
+    document,
+    fence,
+    leaseMs,
+    clock: () => 1_000,
+    firstTarget: 'orders-v1',
+    onWaiting: (holder, waitMs) => waited.push([holder, waitMs]),
+  })
+  held.push(lease)
+  return lease
+}
+
+/** A document whose holder is at work, or was. */
+const heldDocument = () => createMemoryLeaseDocument(leaseRecord({ lease_ms: HOLDERS_LEASE_MS }))
+
+/** Lets a standby look some more times. */
+async function looks(document: MemoryLeaseDocument): Promise<void> {
+  const before = document.reads
+  await vi.waitUntil(() => document.reads > before + 3, { timeout: 5_000, interval: 1 })
+}
+
+describe('the first writer of all', () => {
+  it('makes the document, and feeds the first index', async () => {
+    const document = createMemoryLeaseDocument()
+    const fence = createRecordingFence()
+    const lease = await acquire(document, { fence })
+    expect(document.written[0]).toMatchObject({
+      epoch: 1,
+      released: false,
+      lease_ms: LONG_LEASE_MS,
+      stamp_ceiling: 0,
+      targets: ['orders-v1'],
+    })
+    expect(fence.raised).toMatchObject([{ epoch: 1, targets: ['orders-v1'] }])
+    expect([lease.epoch(), waited]).toEqual([1, []])
+  })
+
+  it('is one of two that start at once', async () => {
+    const document = createMemoryLeaseDocument()
+    const outcomes = await Promise.allSettled([acquire(document), acquire(document)])
+    const refused = outcomes.filter(({ status }) => status === 'rejected')
+    expect(refused).toEqual([{ status: 'rejected', reason: expect.any(LeaseHeld) }])
+  })
+})
+
+describe('a lease that was handed back', () => {
+  it('is taken at once, of the next epoch and for the same indices', async () => {
+    const targets = ['orders-v1', 'orders-v2']
+    const document = createMemoryLeaseDocument(leaseRecord({ released: true, targets }))
+    const fence = createRecordingFence()
+    const lease = await acquire(document, { fence })
+    expect(fence.raised).toMatchObject([{ epoch: 8, targets, released: false }])
+    expect([lease.epoch(), waited]).toEqual([8, []])
+  })
+
+  it('keeps its ceiling until its new holder has confirmed another one', async () => {
+    const document = createMemoryLeaseDocument(leaseRecord({ released: true }))
+    await acquire(document)
+    expect(document.written[1]).toMatchObject({ stamp_ceiling: 5_000, epoch: 8 })
+  })
+
+  it('gets a holder unlike any other', async () => {
+    const document = createMemoryLeaseDocument()
+    for (let time = 0; time < 5; time++) await (await acquire(document)).release()
+    const holders = new Set(document.written.map(({ holder }) => holder))
+    expect(holders.size).toBe(5)
+  })
+})
+
+describe('a lease that was not handed back', () => {
+  it('is taken after a whole lease of its holder in which nobody renewed it', async () => {
+    const document = heldDocument()
+    let isTaken = false
+    const acquiring = acquire(document).then((lease) => {
+      isTaken = true
+      return lease
+    })
+    await looks(document)
+    monotonicMs += HOLDERS_LEASE_MS - 1
+    await looks(document)
+    expect(isTaken).toBe(false)
+    monotonicMs += 1
+    expect((await acquiring).epoch()).toBe(8)
+  })
+
+  it('has its holder and the time told to whom waits', async () => {
+    const document = heldDocument()
+    const acquiring = acquire(document)
+    await looks(document)
+    monotonicMs += HOLDERS_LEASE_MS
+    await acquiring
+    expect(waited).toEqual([['the writer before', HOLDERS_LEASE_MS]])
+  })
+
+  it('is refused as soon as it is renewed, whatever was in it', async () => {
+    const document = heldDocument()
+    const acquiring = acquire(document)
+    const refused = expect(acquiring).rejects.toThrow(LeaseHeld)
+    await looks(document)
+    document.put(leaseRecord({ lease_ms: HOLDERS_LEASE_MS }))
+    await refused
+    await expect(acquiring).rejects.toThrow('the writer before')
+    expect(document.record()?.holder).toBe('the writer before')
+  })
+
+  it('is refused when another standby was faster', async () => {
+    const document = heldDocument()
+    const acquiring = Promise.allSettled([acquire(document), acquire(document)])
+    await looks(document)
+    monotonicMs += HOLDERS_LEASE_MS
+    const outcomes = await acquiring
+    const refused = outcomes.filter(({ status }) => status === 'rejected')
+    expect(refused).toEqual([{ status: 'rejected', reason: expect.any(LeaseHeld) }])
+    expect(document.record()?.epoch).toBe(8)
+  })
+
+  it('is refused when its holder renews it in the last moment', async () => {
+    const document = heldDocument()
+    const { replace } = document
+    document.replace = (known, record) => {
+      document.put(leaseRecord({ lease_ms: HOLDERS_LEASE_MS }))
+      return replace(known, record)
+    }
+    const acquiring = expect(acquire(document)).rejects.toThrow('the writer before')
+    await looks(document)
+    monotonicMs += HOLDERS_LEASE_MS
+    await acquiring
+  })
+
+  it('is taken at once when it is handed back meanwhile', async () => {
+    const document = heldDocument()
+    const acquiring = acquire(document)
+    await looks(document)
+    document.put(leaseRecord({ released: true, stamp_ceiling: 6_000 }))
+    const lease = await acquiring
+    expect(await lease.nextStamp()).toBe(6_001)
+  })
+})
+
+describe('a taking over whose answer was lost', () => {
+  it('leaves a lease that nobody renews, and that runs out', async () => {
+    const document = createMemoryLeaseDocument(leaseRecord({ released: true }))
+    document.loseAnswers('arrived')
+    const lost = acquire(document, { leaseMs: HOLDERS_LEASE_MS })
+    await expect(lost).rejects.toThrow(Unavailable)
+    expect(document.record()).toMatchObject({ epoch: 8, released: false })
+
+    const acquiring = acquire(document)
+    await looks(document)
+    monotonicMs += HOLDERS_LEASE_MS
+    expect((await acquiring).epoch()).toBe(9)
+  })
+
+  it('leaves the lease as it was when it did not arrive', async () => {
+    const document = createMemoryLeaseDocument(leaseRecord({ released: true }))
+    document.loseAnswers('did not arrive')
+    await expect(acquire(document)).rejects.toThrow(Unavailable)
+    expect((await acquire(document)).epoch()).toBe(8)
+  })
+})

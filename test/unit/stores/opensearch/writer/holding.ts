@@ -1,0 +1,49 @@
+import { beginLease, type Lease } from '../../../../../src/stores/opensearch/writer/lease.ts'
+import {
+  createMemoryLeaseDocument,
+  createRecordingFence,
+  LONG_LEASE_MS,
+  leaseRecord,
+} from './memory-lease.ts'
+
+/** The ceiling that the writer before left. */
+export const CEILING = 5_000
+
+/** A document that names the writer `me`, and what a test does with its lease. */
+export function startHolding() {
+  const document = createMemoryLeaseDocument(leaseRecord({ holder: 'me', stamp_ceiling: CEILING }))
+  const fence = createRecordingFence()
+  const clock = { nowMs: 100_000 }
+  const begun: Lease[] = []
+
+  return {
+    document,
+    fence,
+    clock,
+
+    /** The lease of whom the document names. */
+    async begin({ leaseMs = LONG_LEASE_MS } = {}): Promise<Lease> {
+      const taken = await document.read()
+      if (taken === null) throw new Error('nobody holds it')
+      const options = { document, fence, leaseMs, clock: () => clock.nowMs }
+      const lease = await beginLease(taken, CEILING, options)
+      begun.push(lease)
+      return lease
+    },
+
+    /** Makes the lease ask its document before it gives the next stamp. */
+    passCeiling() {
+      clock.nowMs = 1 + (document.record()?.stamp_ceiling ?? 0)
+    },
+
+    /** Somebody else becomes the holder. */
+    takeOver() {
+      document.put(leaseRecord({ epoch: 8, holder: 'somebody else', stamp_ceiling: 900_000 }))
+    },
+
+    /** Ends all that is still being renewed. */
+    async end() {
+      for (const lease of begun) await lease.release().catch(() => {})
+    },
+  }
+}

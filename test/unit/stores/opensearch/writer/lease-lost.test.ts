@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { type Lease, LeaseLost } from '../../../../../src/stores/opensearch/writer/lease.ts'
+import { startHolding } from './holding.ts'
+import { leaseRecord } from './memory-lease.ts'
+
+let { document, fence, clock, begin, passCeiling, takeOver, end }: ReturnType<typeof startHolding> =
+  startHolding()
+
+beforeEach(() => {
+  ;({ document, fence, clock, begin, passCeiling, takeOver, end } = startHolding())
+})
+afterEach(() => end())
+
+/** Somebody else took over, and the lease found out. */
+async function lose(lease: Lease): Promise<void> {
+  takeOver()
+  passCeiling()
+  await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
+}
+
+describe('an answer of the document that was lost', () => {
+  it.each(['arrived', 'did not arrive'] as const)(
+    'when the write %s loses nothing',
+    async (lost) => {
+      const lease = await begin()
+      passCeiling()
+      document.loseAnswers(lost)
+      await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+      const stamp = await lease.nextStamp()
+      expect(stamp).toBe(clock.nowMs)
+      expect(document.record()?.stamp_ceiling).toBeGreaterThanOrEqual(stamp)
+    },
+  )
+
+  it('gives no stamp above the ceiling that was confirmed', async () => {
+    const lease = await begin()
+    const before = document.record()?.stamp_ceiling
+    passCeiling()
+    document.loseAnswers('did not arrive', 'did not arrive', 'did not arrive')
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+    }
+    expect(document.record()?.stamp_ceiling).toBe(before)
+  })
+
+  it('of a write that came too late finds who took over', async () => {
+    const lease = await begin()
+    passCeiling()
+    document.loseAnswers('did not arrive')
+    await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+    await lose(lease)
+  })
+})
+
+describe('a lease that somebody else took over', () => {
+  it('is lost for ever, whoever holds it later', async () => {
+    const lease = await begin()
+    await lose(lease)
+    document.put(leaseRecord({ holder: 'me', stamp_ceiling: 10_000_000 }))
+    await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
+    await expect(lease.fence()).rejects.toThrow(LeaseLost)
+    expect(fence.raised).toHaveLength(1)
+  })
+
+  it('is found out by raising the fence', async () => {
+    const lease = await begin()
+    takeOver()
+    await expect(lease.fence()).rejects.toThrow(LeaseLost)
+    expect(fence.raised).toHaveLength(1)
+  })
+
+  it('is not handed back', async () => {
+    const lease = await begin()
+    await lose(lease)
+    await lease.release()
+    expect(document.record()).toMatchObject({ holder: 'somebody else', released: false })
+  })
+
+  it('is not handed back either where nobody found out yet', async () => {
+    const lease = await begin()
+    takeOver()
+    await expect(lease.release()).rejects.toThrow(LeaseLost)
+    expect(document.record()).toMatchObject({ holder: 'somebody else', released: false })
+  })
+
+  it('is lost too when its document is gone', async () => {
+    const lease = await begin()
+    passCeiling()
+    document.put(null)
+    await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
+    expect(document.record()).toBeNull()
+  })
+})

@@ -6,7 +6,15 @@ import type { KeyHolder, KeyStore } from './key-store.ts'
 const FRESH_MS = 5_000
 /** How long an entry goes on answering while the store is down. */
 const STALE_MS = 600_000
+/** While it is down, an entry asks again after this and answers in between: asking may take its whole deadline. */
+const RETRY_MS = 1_000
 const MAX_KEYS = 10_000
+
+interface Entry {
+  holder: KeyHolder
+  readAt: number
+  askAgainAt: number
+}
 
 export interface KeyCache {
   /**
@@ -18,7 +26,7 @@ export interface KeyCache {
 
 /** An LRU in front of a key store. `clock` is monotonic milliseconds. */
 export function createKeyCache(store: Pick<KeyStore, 'find'>, clock: Clock): KeyCache {
-  const entries = new LRUCache<string, { holder: KeyHolder; readAt: number }>({ max: MAX_KEYS })
+  const entries = new LRUCache<string, Entry>({ max: MAX_KEYS })
   const reading = new Map<string, Promise<KeyHolder | null>>()
 
   /** One look at the store, however many requests of the key are waiting for it. */
@@ -27,7 +35,7 @@ export function createKeyCache(store: Pick<KeyStore, 'find'>, clock: Clock): Key
     if (underWay) return underWay
     const readAt = clock()
     const looked = store.find(digest).then((holder) => {
-      if (holder) entries.set(digest, { holder, readAt })
+      if (holder) entries.set(digest, { holder, readAt, askAgainAt: readAt + FRESH_MS })
       else entries.delete(digest)
       return holder
     })
@@ -39,12 +47,15 @@ export function createKeyCache(store: Pick<KeyStore, 'find'>, clock: Clock): Key
   return {
     async find(digest) {
       const entry = entries.get(digest)
-      if (entry && clock() - entry.readAt < FRESH_MS) return entry.holder
+      if (entry && clock() < entry.askAgainAt) return entry.holder
       try {
         return await read(digest)
       } catch (error) {
-        if (entry && clock() - entry.readAt < STALE_MS) return entry.holder
-        throw error
+        const now = clock()
+        const staleAt = (entry?.readAt ?? -Infinity) + STALE_MS
+        if (entry === undefined || now >= staleAt) throw error
+        entry.askAgainAt = Math.min(now + RETRY_MS, staleAt)
+        return entry.holder
       }
     },
   }

@@ -129,13 +129,37 @@ describe('a key cache', () => {
     expect(await cache.find('d1')).toEqual(holder())
   })
 
-  it('asks the store again as soon as it is back', async () => {
+  it('asks a store that is down once a second, and answers in between at once', async () => {
+    await cache.find('d1')
+    isDown = true
+    nowMs += MINUTE_MS
+    reads = 0
+    await cache.find('d1')
+    nowMs += SECOND_MS - 1
+    await cache.find('d1')
+    expect(reads).toBe(1)
+    nowMs += 1
+    await cache.find('d1')
+    expect(reads).toBe(2)
+  })
+
+  it('serves nothing that is 10 minutes old, not even between two attempts', async () => {
+    await cache.find('d1')
+    isDown = true
+    nowMs += 10 * MINUTE_MS - 1
+    await cache.find('d1')
+    nowMs += 1
+    await expect(cache.find('d1')).rejects.toBe(DOWN)
+  })
+
+  it('shows a revocation within a second of the store being back', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += MINUTE_MS
     await cache.find('d1')
     isDown = false
     stored.set('d1', holder({ revokedAt: 1 }))
+    nowMs += SECOND_MS
     expect(await cache.find('d1')).toEqual(holder({ revokedAt: 1 }))
   })
 

@@ -14,7 +14,7 @@ import { createWorld, type World } from '../support/world.ts'
 const WALKS = 240
 const READERS = 4
 const PAGERS_A_READER = 4
-const FIRST_CHANGES = 300
+const FIRST_CHANGES = 400
 const BETWEEN_PAGES_MS = 60
 const LEASE_MS = 500
 /** Each trouble comes at least so often. */
@@ -67,6 +67,7 @@ it('runs on two nodes, with a copy of every order on both', async () => {
 it('no listing skips an order, whatever happens to the writers', async () => {
   const done = new AbortController()
   const readers = Array.from({ length: READERS }, (_, n) => startReader(n))
+  for (const reader of readers) await reader.populate()
   const pagers = readers.flatMap((reader) =>
     Array.from({ length: PAGERS_A_READER }, (_, n) =>
       reader.page(createRandom(n, reader.number, 1)),
@@ -98,9 +99,11 @@ it('no listing skips an order, whatever happens to the writers', async () => {
 
     return {
       number,
-      async work(random: Random) {
-        await world.churn(FIRST_CHANGES)
+      async populate() {
+        await world.populate(FIRST_CHANGES)
         await look()
+      },
+      async work(random: Random) {
         while (!done.signal.aborted) {
           await world.churn(random.between(1, 6))
           if (random.chance(0.1)) await look()

@@ -20,8 +20,8 @@ export function createWorld(random: Random, reader: string, turns: Turns) {
   let written: () => void = () => {}
 
   /** One bulk of some of what waits. */
-  async function write(): Promise<void> {
-    const bulk = takeWaiting(random.between(1, 5))
+  async function write(atMost: number): Promise<void> {
+    const bulk = takeWaiting(random.between(1, atMost))
     for (const version of bulk) unsettled.add(version)
     written()
     try {
@@ -52,6 +52,13 @@ export function createWorld(random: Random, reader: string, turns: Turns) {
     return [...taken.values()]
   }
 
+  function happen(): void {
+    const version = shop.change()
+    if (version.version === 1) born.push(version.id)
+    waiting.push(version)
+    shop.tick(random.pick([0, 0, 1, 2]))
+  }
+
   return {
     /** The ids of all orders ever created, oldest first. */
     born,
@@ -65,12 +72,15 @@ export function createWorld(random: Random, reader: string, turns: Turns) {
     async churn(changes: number): Promise<void> {
       shop.tick(1)
       for (let change = 0; change < changes; change++) {
-        const version = shop.change()
-        if (version.version === 1) born.push(version.id)
-        waiting.push(version)
-        shop.tick(random.pick([0, 0, 1, 2]))
-        if (random.chance(0.8)) await write()
+        happen()
+        if (random.chance(0.8)) await write(5)
       }
+    },
+
+    /** Lets the shop change orders, and everything be written. */
+    async populate(changes: number): Promise<void> {
+      for (let change = 0; change < changes; change++) happen()
+      while (waiting.length > 0) await write(changes)
     },
 
     /** What the reader should be shown now, without what may be gone already. */

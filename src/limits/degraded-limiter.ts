@@ -112,7 +112,7 @@ function answerWithin<T>(ms: number, ask: () => Promise<T>): Promise<T> {
     // A busy event loop runs timers before it reads the answer that is waiting in the socket. So once the
     // time is over it may read what there is: the deadline is for the other side, not for ourselves.
     const timer = setTimeout(() => setImmediate(tooLate), ms).unref()
-    Promise.try(ask)
+    ask()
       .then(resolve, reject)
       .finally(() => clearTimeout(timer))
   })

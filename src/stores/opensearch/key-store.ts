@@ -38,11 +38,6 @@ export function createOpenSearchKeyStore({
     return wholeHits(await ask(deadlineMs, (options) => client.search(request, options)))
   }
 
-  async function write(call: Parameters<typeof tell>[1]): Promise<void> {
-    await prepare()
-    await tell(deadlineMs, call)
-  }
-
   return {
     async find(digest) {
       const found = await readDocument(client, deadlineMs, { index: names.keys, id: digest })
@@ -69,20 +64,22 @@ export function createOpenSearchKeyStore({
 
     async insert({ digest, ...key }) {
       const request = { index: names.keys, id: digest, body: keySource(key), ...VISIBLE }
-      await write((options) => client.create(request, options))
+      await prepare()
+      await tell(deadlineMs, (options) => client.create(request, options))
     },
 
     async update(digest, instants) {
       const body = { doc: instantsSource(instants) }
       const request = { index: names.keys, id: digest, body, ...VISIBLE }
-      await write((options) =>
+      await tell(deadlineMs, (options) =>
         client.update({ ...request, retry_on_conflict: RETRIES_ON_CONFLICT }, options),
       )
     },
 
     async setAccountBlocked(accountId, blocked) {
       const request = { index: names.accounts, id: accountId, body: { blocked }, ...VISIBLE }
-      await write((options) => client.index(request, options))
+      await prepare()
+      await tell(deadlineMs, (options) => client.index(request, options))
     },
   }
 }

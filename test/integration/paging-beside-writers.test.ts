@@ -7,8 +7,9 @@ import { type Listing, type PagerState, readPage } from '../../src/orders/paging
 import { openOpenSearchStores } from '../../src/stores/opensearch/stores.ts'
 import type { Stores } from '../../src/stores/stores.ts'
 import { type Backend, createBackend, opensearch } from '../support/backend.ts'
-import { forgetGone, type Row, rowOf } from '../support/rows.ts'
+import { type Row, rowOf } from '../support/rows.ts'
 import { createTroubledWriters, type TroubledWriters } from '../support/troubled-writers.ts'
+import { createWatch, type Watch } from '../support/watch.ts'
 import { createWorld, type World } from '../support/world.ts'
 
 const WALKS = 240
@@ -27,8 +28,8 @@ let stores: Stores
 let writers: TroubledWriters
 beforeAll(async () => {
   backend = createBackend()
-  const urls = (backend.env['OPENSEARCH_URL'] ?? '').split(',')
   const config = parseConfig({ ...backend.env, WRITER_LEASE_MS: String(LEASE_MS) })
+  const urls = config.opensearchUrls ?? []
   stores = openOpenSearchStores({ urls }, config)
   await stores.prepare()
   writers = createTroubledWriters({
@@ -65,104 +66,87 @@ it('runs on two nodes, with a copy of every order on both', async () => {
  * visible when the engine refreshes; pagers list them without a pause, in both sorts.
  */
 it('no listing skips an order, whatever happens to the writers', async () => {
+  const readers = await Promise.all(Array.from({ length: READERS }, (_, n) => populate(n)))
   const done = new AbortController()
-  const readers = Array.from({ length: READERS }, (_, n) => startReader(n))
-  for (const reader of readers) await reader.populate()
-  const pagers = readers.flatMap((reader) =>
-    Array.from({ length: PAGERS_A_READER }, (_, n) =>
-      reader.page(createRandom(n, reader.number, 1)),
-    ),
-  )
-  const working = Promise.all(
-    readers.map((reader) => reader.work(createRandom(1, reader.number, 2))),
-  )
   let walks = 0
 
-  function startReader(number: number) {
-    const accountId = `acc_live_${number}`
-    const world: World = createWorld(createRandom(2, number, 3), accountId, writers)
-    /** What may not be missing from a listing that goes on, or begins, now. */
-    let visible = new Map<string, Row>()
-    const expectations = new Set([visible])
-    world.onWrite(() => {
-      const truth = world.truth(everything)
-      for (const expected of expectations) forgetGone(expected, truth)
-    })
-
-    async function look(): Promise<void> {
-      const written = world.truth(everything)
-      expectations.add(written)
-      await backend.refresh()
-      expectations.delete(visible)
-      visible = written
-    }
-
-    return {
-      number,
-      async populate() {
-        await world.populate(FIRST_CHANGES)
-        await look()
-      },
-      async work(random: Random) {
-        while (!done.signal.aborted) {
-          await world.churn(random.between(1, 6))
-          if (random.chance(0.1)) await look()
-          if (random.chance(0.1)) await pause(random.between(0, 200))
-        }
-      },
-      async page(random: Random) {
-        while (!done.signal.aborted) {
-          const sort = random.pick(['updated_at_asc', 'updated_at_asc', 'created_at_desc'] as const)
-          const atFirst = new Map(visible)
-          expectations.add(atFirst)
-          const listing: Listing = { accountId, sort, filters: everything }
-          const rows: Row[] = []
-          let atLast = new Map<string, Row>()
-          let state: PagerState | null = null
-          do {
-            await pause(random.between(0, BETWEEN_PAGES_MS))
-            expectations.delete(atLast)
-            atLast = new Map(visible)
-            expectations.add(atLast)
-            const page = await readPage(stores.orders, listing, state, random.between(1, 8))
-            rows.push(...page.rows.map(({ json }) => rowOf(json)))
-            state = page.next
-          } while (state !== null)
-          walks++
-
-          const copy = new Map(rows.map((row) => [row.id, row]))
-          const told = `walk ${walks} of ${accountId} by ${sort}`
-          if (sort === 'created_at_desc') {
-            expect(rows.length, told).toBe(copy.size)
-            expect(
-              [...atFirst.keys()].filter((id) => !copy.has(id)),
-              told,
-            ).toEqual([])
-          } else {
-            const behind = [...atLast.values()].filter(({ id, content, filled }) => {
-              const shown = copy.get(id)
-              return shown === undefined || shown.content < content || (filled && !shown.filled)
-            })
-            expect(behind, told).toEqual([])
-          }
-          expectations.delete(atFirst)
-          expectations.delete(atLast)
-        }
-      },
+  async function change({ number, world, watch }: Reader): Promise<void> {
+    const random = createRandom(1, number, 2)
+    while (!done.signal.aborted) {
+      await world.churn(random.between(1, 6))
+      if (random.chance(0.1)) await watch.look()
+      if (random.chance(0.1)) await pause(random.between(0, 200))
     }
   }
+  async function page(reader: Reader, seed: number): Promise<void> {
+    const random = createRandom(seed, reader.number, 1)
+    while (!done.signal.aborted) {
+      await walk(reader, random)
+      walks++
+    }
+  }
+  const isEnough = () =>
+    walks >= WALKS && Object.values(writers.troubles).every((times) => times >= TIMES)
 
-  const enough = (async () => {
-    const isEnough = () =>
-      walks >= WALKS && Object.values(writers.troubles).every((times) => times >= TIMES)
-    while (!isEnough()) await pause(50)
-  })()
+  const working = readers.flatMap((reader) => [
+    change(reader),
+    ...Array.from({ length: PAGERS_A_READER }, (_, seed) => page(reader, seed)),
+  ])
+  const ended = Promise.race(working)
   try {
-    await Promise.race([Promise.all([...pagers, working]), enough])
+    while (!isEnough()) await Promise.race([ended, pause(50)])
   } finally {
     done.abort()
-    await Promise.allSettled([...pagers, working])
+    await Promise.allSettled(working)
     await writers.close()
   }
   console.info(`${walks} walks`, writers.troubles)
 })
+
+interface Reader {
+  number: number
+  accountId: string
+  world: World
+  watch: Watch
+}
+
+async function populate(number: number): Promise<Reader> {
+  const accountId = `acc_live_${number}`
+  const world = createWorld(createRandom(2, number, 3), accountId, writers)
+  const watch = createWatch(world, backend.refresh)
+  await world.populate(FIRST_CHANGES)
+  await watch.look()
+  return { number, accountId, world, watch }
+}
+
+/** Lists the account once, and holds the guarantee of the sort against what was listed. */
+async function walk({ accountId, watch }: Reader, random: Random): Promise<void> {
+  const sort = random.pick(['updated_at_asc', 'updated_at_asc', 'created_at_desc'] as const)
+  const listing: Listing = { accountId, sort, filters: everything }
+  const atFirst = watch.expected()
+  let atLast = atFirst
+  const rows: Row[] = []
+  let state: PagerState | null = null
+  do {
+    await pause(random.between(0, BETWEEN_PAGES_MS))
+    if (atLast !== atFirst) watch.release(atLast)
+    atLast = watch.expected()
+    const page = await readPage(stores.orders, listing, state, random.between(1, 8))
+    rows.push(...page.rows.map(({ json }) => rowOf(json)))
+    state = page.next
+  } while (state !== null)
+
+  const listed = new Map(rows.map((row) => [row.id, row]))
+  if (sort === 'created_at_desc') {
+    expect(rows.map(({ id }) => id)).toEqual([...listed.keys()])
+    expect([...atFirst.keys()].filter((id) => !listed.has(id))).toEqual([])
+  } else {
+    const behind = [...atLast.values()].filter(({ id, content, filled }) => {
+      const shown = listed.get(id)
+      return shown === undefined || shown.content < content || (filled && !shown.filled)
+    })
+    expect(behind).toEqual([])
+  }
+  watch.release(atFirst)
+  watch.release(atLast)
+}

@@ -6,8 +6,7 @@ import type { Limiter } from './limits/limiter.ts'
 import { createMemoryLimiter } from './limits/memory-limiter.ts'
 import { type CursorCodec, createCursorCodec } from './orders/cursor.ts'
 import { loadSecrets } from './secrets.ts'
-import { openOpenSearchStores } from './stores/opensearch/stores.ts'
-import { openSharedLimiter, type SharedLimiterEvents } from './stores/redis/shared-limiter.ts'
+import type { SharedLimiterEvents } from './stores/redis/shared-limiter.ts'
 import { openSqliteStores } from './stores/sqlite/stores.ts'
 import type { Stores } from './stores/stores.ts'
 
@@ -24,9 +23,12 @@ export interface ServerServices extends Services {
 }
 
 /** Opens the services that the settings name, for a command. */
-export function openServices(config: Config, role: 'server' | 'command' = 'command'): Services {
+export async function openServices(
+  config: Config,
+  role: 'server' | 'command' = 'command',
+): Promise<Services> {
   const { keyPepper } = loadSecrets(config)
-  return { ...openStores(config, role), keyPepper }
+  return { ...(await openStores(config, role)), keyPepper }
 }
 
 /** Opens the services that the settings name, to serve with. Redis need not be there yet. */
@@ -35,11 +37,9 @@ export async function openServerServices(
   limiterEvents: SharedLimiterEvents,
 ): Promise<ServerServices> {
   const { cursorSecrets } = loadSecrets(config)
-  const services = openServices(config, 'server')
+  const services = await openServices(config, 'server')
   const local = createMemoryLimiter(config.rateLimit, monotonicClock)
-  const limits = config.redisUrls
-    ? await openSharedLimiter(config, config.redisUrls, local, limiterEvents)
-    : { limiter: local, close() {} }
+  const limits = await openLimiter(config, local, limiterEvents)
 
   return {
     ...services,
@@ -53,9 +53,18 @@ export async function openServerServices(
   }
 }
 
-function openStores(config: Config, role: 'server' | 'command'): Stores {
+// What the settings do not name is not loaded: the clients take as long to load as all the rest.
+
+async function openStores(config: Config, role: 'server' | 'command'): Promise<Stores> {
   const { opensearchUrls: urls, opensearchCaFile } = config
   if (urls === undefined) return openSqliteStores(config, role)
   const ca = readCaFile('OPENSEARCH_CA_FILE', opensearchCaFile)
+  const { openOpenSearchStores } = await import('./stores/opensearch/stores.ts')
   return openOpenSearchStores({ urls, ca }, config)
+}
+
+async function openLimiter(config: Config, local: Limiter, events: SharedLimiterEvents) {
+  if (config.redisUrls === undefined) return { limiter: local, close() {} }
+  const { openSharedLimiter } = await import('./stores/redis/shared-limiter.ts')
+  return openSharedLimiter(config, config.redisUrls, local, events)
 }

@@ -9,7 +9,7 @@ export type WithServices = <T>(work: (services: Services) => Promise<T>) => Prom
 
 export function createWithServices(env: Environment): WithServices {
   return async (work) => {
-    const services = openServices(parseConfig(env))
+    const services = await openServices(parseConfig(env))
     try {
       return await work(services)
     } finally {

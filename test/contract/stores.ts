@@ -20,7 +20,7 @@ export const stores: [name: string, open: () => Promise<StoresUnderTest>][] = [
 
 async function openSqlite(): Promise<StoresUnderTest> {
   const backend = createBackend()
-  const opened = openServices(parseConfig(backend.env))
+  const opened = await openServices(parseConfig(backend.env))
   return {
     ...opened,
     refresh: backend.refresh,
@@ -45,7 +45,7 @@ async function openOpenSearch(): Promise<StoresUnderTest> {
   shared ??= createBackend()
   const { env, refresh } = shared
   const prefix = env['INDEX_PREFIX']
-  const opened = openServices(parseConfig(env))
+  const opened = await openServices(parseConfig(env))
   await opened.prepare()
   await refresh()
   const everything = { query: { match_all: {} } }

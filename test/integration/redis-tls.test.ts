@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
-import { createServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningRedis, startRedis } from '../../scripts/services/redis.ts'
 import { type Certificate, makeCertificate } from '../support/certificate.ts'
+import { startTlsFront } from '../support/tls-front.ts'
 import {
   countTogether,
   localDecisions,
@@ -23,16 +21,9 @@ describe('with a Redis behind TLS', () => {
 
   /** Ends TLS in front of Redis. */
   async function startTls(): Promise<string> {
-    const server = createServer(certificate, (socket) => {
-      const plain = connect(redis.port, '127.0.0.1')
-      socket.pipe(plain).pipe(socket)
-      socket.on('error', () => plain.destroy())
-      plain.on('error', () => socket.destroy())
-    })
-    server.on('tlsClientError', () => {}) // The client's to tell.
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    whenOver(() => server.close())
-    return `rediss://localhost:${(server.address() as AddressInfo).port}`
+    const front = await startTlsFront(redis.port, certificate)
+    whenOver(front.close)
+    return `rediss://localhost:${front.port}`
   }
 
   it('processes that trust its authority count together', async () => {

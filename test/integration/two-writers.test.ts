@@ -12,7 +12,7 @@ let backend: Backend
 let services: Services
 beforeEach(async () => {
   backend = createBackend()
-  services = openServices(parseConfig(backend.env))
+  services = await openServices(parseConfig(backend.env))
   await services.prepare()
 })
 afterEach(async () => {

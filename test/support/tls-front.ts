@@ -1,0 +1,20 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { createServer } from 'node:tls'
+import type { Certificate } from './certificate.ts'
+
+/** Ends TLS in front of a port of the loopback address. */
+export async function startTlsFront(
+  targetPort: number,
+  certificate: Certificate,
+): Promise<{ port: number; close(): void }> {
+  const server = createServer(certificate, (socket) => {
+    const plain = connect(targetPort, '127.0.0.1')
+    socket.pipe(plain).pipe(socket)
+    socket.on('error', () => plain.destroy())
+    plain.on('error', () => socket.destroy())
+  })
+  server.on('tlsClientError', () => {}) // The client's to tell.
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() }
+}

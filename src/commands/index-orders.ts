@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
 import type { WriteMode } from '../indexing/decide.ts'
 import { type LoadSummary, load } from '../indexing/load.ts'
-import type { OrderIndex } from '../indexing/order-index.ts'
 import { createWriter } from '../indexing/writer.ts'
 import { wallClock } from '../lib/clock.ts'
+import type { Stores } from '../stores/stores.ts'
 import { type LoadInput, openInput } from './load-input.ts'
 import { printJson } from './output.ts'
 import { createProgress } from './progress.ts'
+import { onFirstSignal } from './signals.ts'
 import type { WithServices } from './with-services.ts'
 
 /** `index init | load`. */
@@ -30,11 +31,10 @@ export function addIndex(index: Command, withServices: WithServices): void {
     .action(async (file: string, { live, json }: { live?: boolean; json?: boolean }) =>
       withServices(async ({ openIndex }) => {
         const interruption = new AbortController()
-        process.once('SIGINT', () => interruption.abort())
+        onFirstSignal(() => interruption.abort())
         const input = await openInput(file, interruption.signal)
-        const index = await openIndex({ onWaiting: tellWaiting })
         const mode = live ? 'live' : 'back-fill'
-        const summary = await loadAndReport(index, input, mode).finally(() => index.close())
+        const summary = await loadAndReport(openIndex, input, mode)
         if (json) printJson(summary)
         else console.log(sentence(summary))
         if (summary.refused > 0) process.exitCode = 1
@@ -46,12 +46,13 @@ type TimedSummary = LoadSummary & { seconds: number }
 
 /** Loads with progress and refusals on stderr; when it fails, says how far it came. */
 async function loadAndReport(
-  index: OrderIndex,
+  openIndex: Stores['openIndex'],
   input: LoadInput,
   mode: WriteMode,
 ): Promise<TimedSummary> {
   const startedAt = performance.now()
   const progress = createProgress(process.stderr, input)
+  const index = await openIndex({ onDelay: progress.say })
   let reached = 0
   try {
     const counts = await load(input.chunks, {
@@ -72,12 +73,8 @@ async function loadAndReport(
     throw error
   } finally {
     progress.end()
+    await index.close()
   }
-}
-
-function tellWaiting(holder: string, waitMs: number): void {
-  const seconds = Math.ceil(waitMs / 1000)
-  console.error(`waiting up to ${seconds} s for the lease of a writer that may be gone (${holder})`)
 }
 
 function sentence(summary: TimedSummary): string {

@@ -4,17 +4,26 @@ const GRACE_MS = 15_000
 /** A signal this soon after the first is the same one: npm hands on what the process group got already. */
 const ECHO_MS = 1_000
 
-/** Closes on SIGTERM or SIGINT; a second signal, or too long a close, ends the process at once. */
-export function closeOnSignal(logger: Logger, close: () => Promise<void>): void {
-  let closingSince: number | undefined
+/** Calls `stop` at the first SIGTERM or SIGINT; a second one ends the process at once. */
+export function onFirstSignal(stop: (signal: NodeJS.Signals) => void): void {
+  let stoppedAt: number | undefined
 
   const onSignal = (signal: NodeJS.Signals) => {
     const now = performance.now()
-    if (closingSince !== undefined) {
-      if (now - closingSince > ECHO_MS) process.exit(1)
-      return
+    if (stoppedAt === undefined) {
+      stoppedAt = now
+      stop(signal)
+    } else if (now - stoppedAt > ECHO_MS) {
+      process.exit(1)
     }
-    closingSince = now
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+}
+
+/** Closes at the first signal; a second one, or too long a close, ends the process. */
+export function closeOnSignal(logger: Logger, close: () => Promise<void>): void {
+  onFirstSignal((signal) => {
     logger.info({ signal }, 'closing')
     setTimeout(() => {
       logger.error(`not closed within ${GRACE_MS} ms`)
@@ -27,7 +36,5 @@ export function closeOnSignal(logger: Logger, close: () => Promise<void>): void 
         process.exit(1)
       },
     )
-  }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  })
 }

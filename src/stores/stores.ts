@@ -20,6 +20,6 @@ export interface Stores {
 export interface OpenIndexOptions {
   /** Epoch milliseconds; the machine's own when absent. */
   clock?: Clock
-  /** Told when the lease of a writer that is gone has to run out first. */
-  onWaiting?(holder: string, waitMs: number): void
+  /** Told why nothing is written for a while, in words for an operator. */
+  onDelay?(reason: string): void
 }

@@ -64,6 +64,16 @@ describe('of two writers at once', () => {
     expect(await amount('ord_0')).toBe(2)
   })
 
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'the second begins at once when the first was told to stop by %s',
+    async (signal) => {
+      const { child, ended } = await startLoad()
+      child.kill(signal)
+      await ended
+      expect(await load(2)).toMatchObject({ code: 0, stderr: '' })
+    },
+  )
+
   it('the second waits for the lease of a first that was killed, and says so', async () => {
     const { child, ended } = await startLoad()
     child.kill('SIGKILL')

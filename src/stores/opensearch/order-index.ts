@@ -29,13 +29,14 @@ export interface OpenSearchOrderIndexOptions {
   deadlineMs: number
   /** Epoch milliseconds. */
   clock: Clock
-  /** Told when the lease of a writer that is gone has to run out first. */
-  onWaiting(holder: string, waitMs: number): void
+  /** Told why nothing is written for a while, in words for an operator. */
+  onDelay(reason: string): void
 }
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-const GIVE_UP_MS = 60_000
+/** Longer than a cluster takes to do without a node that says nothing any more. */
+const GIVE_UP_MS = 300_000
 
 /**
  * Becomes the writer of the index, the only one until it is closed. One bulk at a time, confirmed by all
@@ -46,7 +47,7 @@ const GIVE_UP_MS = 60_000
 export async function openOpenSearchOrderIndex(
   options: OpenSearchOrderIndexOptions,
 ): Promise<OrderIndex> {
-  const { client, names, prepare, leaseMs, deadlineMs, clock, onWaiting } = options
+  const { client, names, prepare, leaseMs, deadlineMs, clock, onDelay } = options
   await prepare()
   const lease = await acquireLease({
     document: leaseDocument(client, names, leaseMs),
@@ -54,7 +55,7 @@ export async function openOpenSearchOrderIndex(
     leaseMs,
     clock,
     firstTarget: names.ordersVersion(1),
-    onWaiting,
+    onDelay,
   })
   const { send } = createBulkSender({ client, names, lease, deadlineMs })
   const stored = createStored(client, names, deadlineMs)
@@ -78,6 +79,7 @@ export async function openOpenSearchOrderIndex(
         return await write(writes)
       } catch (error) {
         if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
+        onDelay(`${error.message}; trying again`)
       }
       await pause(pauseMs)
     }

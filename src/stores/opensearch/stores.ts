@@ -22,7 +22,7 @@ export function openOpenSearchStores(nodes: OpenSearchNodes, config: OpenSearchC
   return {
     orders: createOpenSearchOrderStore(reading),
     keys: createOpenSearchKeyStore({ ...reading, prepare }),
-    openIndex: ({ clock = wallClock, onWaiting = () => {} } = {}) =>
+    openIndex: ({ clock = wallClock, onDelay = () => {} } = {}) =>
       openOpenSearchOrderIndex({
         client,
         names,
@@ -30,7 +30,7 @@ export function openOpenSearchStores(nodes: OpenSearchNodes, config: OpenSearchC
         leaseMs: config.writerLeaseMs,
         deadlineMs: config.bulkDeadlineMs,
         clock,
-        onWaiting,
+        onDelay,
       }),
     prepare,
     close: () => client.close(),

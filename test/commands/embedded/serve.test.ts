@@ -149,7 +149,7 @@ describe('serve', () => {
       LOG_LEVEL: 'loud',
       KEY_PEPPER: 'short',
       WORKERS: '2',
-      OPENSEARCH_URL: 'http://localhost:9200',
+      OPENSEARCH_URL: 'localhost:9200',
     })
     expect(code).toBe(1)
     for (const name of [

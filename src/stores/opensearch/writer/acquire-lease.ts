@@ -19,7 +19,7 @@ export interface AcquireOptions extends LeaseOptions {
   /** The index that the first writer of all feeds. */
   firstTarget: string
   /** Told when the lease of a writer that is gone has to run out first. */
-  onWaiting(holder: string, waitMs: number): void
+  onDelay(reason: string): void
 }
 
 /**
@@ -44,12 +44,13 @@ export async function acquireLease(options: AcquireOptions): Promise<Lease> {
   return beginLease(taken, earlierCeiling, options)
 }
 
-async function untilFree({ document, onWaiting }: AcquireOptions): Promise<LeaseState | null> {
+async function untilFree({ document, onDelay }: AcquireOptions): Promise<LeaseState | null> {
   const seen = await document.read()
   if (seen === null || seen.record.released) return seen
   const { holder, lease_ms: leaseMs } = seen.record
   const seenAt = monotonicClock()
-  onWaiting(holder, leaseMs)
+  const seconds = Math.ceil(leaseMs / 1000)
+  onDelay(`waiting up to ${seconds} s for the lease of a writer that may be gone (${holder})`)
   while (monotonicClock() - seenAt < leaseMs) {
     await pause(leaseMs / 20)
     const now = await document.read()

@@ -32,7 +32,7 @@ async function startWriter(document: MemoryLeaseDocument, startMs: number) {
     leaseMs: LONG_LEASE_MS,
     clock: () => clock.nowMs,
     firstTarget: 'orders-v1',
-    onWaiting() {},
+    onDelay() {},
   }
   const lease = await acquireLease(options)
   held.push(lease)

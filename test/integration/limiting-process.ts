@@ -87,10 +87,13 @@ export async function decideFor(one: LimitingProcess, ms: number): Promise<void>
   }
 }
 
+// The second that the service promises, and as much again for a busy machine.
+const SOON_MS = 2_000
+
 /** Waits, with decisions going on as in traffic, until Redis makes all of them, or none. */
 export const becomes = (one: LimitingProcess, expected: 'shared' | 'local') =>
   vi.waitFor(async () => expect(await localDecisions(one)).toBe(expected === 'shared' ? 0 : 3), {
-    timeout: 3_000,
+    timeout: SOON_MS,
     interval: 10,
   })
 
@@ -101,5 +104,5 @@ export const countTogether = (one: LimitingProcess, other: LimitingProcess) =>
       const { remaining } = await one.limiter.take('acc_2')
       expect((await other.limiter.take('acc_2')).remaining).toBe(remaining - 1)
     },
-    { timeout: 3_000, interval: 100 },
+    { timeout: SOON_MS, interval: 100 },
   )

@@ -12,56 +12,81 @@ import {
   send,
 } from './limiting-process.ts'
 
+const SLOTS = 16_384
+
 describe('with Redis Cluster', () => {
-  let node: RunningRedis
+  const nodes: RunningRedis[] = []
   let urls: string[]
   beforeAll(async () => {
-    // A node that never met another does not know its own address.
-    const announce = ['--cluster-announce-ip', '127.0.0.1']
-    node = await startRedis({ args: ['--cluster-enabled', 'yes', ...announce] })
-    const admin = new Redis(node.url)
-    await admin.cluster('ADDSLOTSRANGE', 0, 16_383)
-    await becomesUsable(admin)
-    admin.disconnect()
-    const gone = await startFaultyProxy(node.port)
-    await gone.close()
-    urls = [`redis://127.0.0.1:${gone.port}`, node.url]
-  })
-  afterAll(() => node.stop())
+    const args = ['--cluster-enabled', 'yes']
+    nodes.push(await startRedis({ args }), await startRedis({ args }))
+    const [one, other] = nodes.map(({ url }) => new Redis(url)) as [Redis, Redis]
+    await one.cluster('ADDSLOTSRANGE', 0, SLOTS / 2 - 1)
+    await other.cluster('ADDSLOTSRANGE', SLOTS / 2, SLOTS - 1)
+    await one.cluster('MEET', '127.0.0.1', other.options.port ?? 0)
+    one.disconnect()
+    other.disconnect()
+    await becomesUsable()
 
-  /** A node of a cluster thinks about it for two seconds, at its start too. */
-  const becomesUsable = (admin: Redis) =>
-    vi.waitFor(async () => expect(await admin.cluster('INFO')).toContain('cluster_state:ok'), {
-      timeout: 10_000,
-    })
+    const gone = await startFaultyProxy(0)
+    await gone.close()
+    urls = [`redis://127.0.0.1:${gone.port}`, ...nodes.map(({ url }) => url)]
+  })
+  afterAll(() => Promise.all(nodes.map((node) => node.stop())))
+
+  /** Nodes of a cluster think about it for two seconds, after a restart too. */
+  const becomesUsable = () =>
+    Promise.all(
+      nodes.map(async ({ url }) => {
+        const node = new Redis(url)
+        await vi.waitFor(
+          async () => {
+            const state = await node.cluster('INFO')
+            expect(state).toContain('cluster_state:ok')
+            expect(state).toContain(`cluster_slots_ok:${SLOTS}`)
+          },
+          { timeout: 10_000 },
+        )
+        node.disconnect()
+      }),
+    )
+
+  /** The node that decides for the account. */
+  async function nodeOf(accountId: string): Promise<RunningRedis> {
+    const redis = new Redis(urls.at(-1) ?? '')
+    const slot = await redis.cluster('KEYSLOT', `{${accountId}}`)
+    redis.disconnect()
+    return nodes[slot < SLOTS / 2 ? 0 : 1] as RunningRedis
+  }
 
   it('processes count together, also when the first node they are told of is dead', async () => {
     const [one, other] = [await openProcess(urls, PATIENT), await openProcess(urls, PATIENT)]
+    const accounts = Array.from({ length: 20 }, (_, n) => `acc_${n}`)
+    await Promise.all(accounts.map((accountId) => one.limiter.take(accountId)))
+    await decideAll(other)
     await countTogether(one, other)
-    await decideAll(one)
     expect(one.told.localDecisions + other.told.localDecisions).toBe(0)
   })
 
-  it('that is killed, decisions are local, and shared when it has started again', async () => {
+  it('of which a node is killed, decisions are local, and shared when it has started again', async () => {
     const one = await openProcess(urls)
-    await decideAll(one)
+    const node = await nodeOf('acc_1')
     send('SIGKILL', node)
     await becomes(one, 'local')
     await decideFor(one, 1_000)
     await node.restart()
-    const admin = new Redis(node.url)
-    await becomesUsable(admin)
-    admin.disconnect()
+    await becomesUsable()
     await becomes(one, 'shared')
   })
 
-  it('that hangs, decisions are local, and shared when it goes on', async () => {
+  it('of which a node hangs, decisions are local, and shared when it goes on', async () => {
     const one = await openProcess(urls)
-    await decideAll(one)
+    const node = await nodeOf('acc_1')
     send('SIGSTOP', node)
     try {
       await becomes(one, 'local')
       await decideFor(one, 1_500)
+      expect(one.told.states).toEqual([true])
     } finally {
       send('SIGCONT', node)
     }

@@ -100,7 +100,6 @@ const nodeOptions = {
   // While Redis loads its data it says when it will be done, which may be 10 s too late.
   maxLoadingRetryTime: RECONNECT_DELAY_MS,
   maxRetriesPerRequest: 0,
-  autoResendUnfulfilledCommands: false,
   // A primary that became a replica: the same name leads to another machine now.
   reconnectOnError: (error: Error) => error.message.includes('READONLY'),
 } satisfies RedisOptions

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
-import { embeddedTiers, servicesTiers } from './scripts/services/tiers.ts'
+import { findOnPath } from './scripts/services/path.ts'
+import { embeddedTiers, ownRedisTiers, servicesTiers } from './scripts/services/tiers.ts'
 
 // The tiers, each with its rule of entry, are told in CONTRIBUTING.md.
 const haveServices = Boolean(process.env['OPENSEARCH_URL'] && process.env['REDIS_URL'])
@@ -23,8 +24,13 @@ const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
   },
 }))
 
+const here = {
+  ...(findOnPath('redis-server', process.env) && ownRedisTiers),
+  ...(haveServices && servicesTiers),
+}
+
 // After the others, which tell sooner what is wrong, and one file at a time: they share the two services.
-const services = Object.entries(servicesTiers).map(([name, tier]) => ({
+const services = Object.entries(here).map(([name, tier]) => ({
   test: {
     name,
     include: include(tier),
@@ -38,5 +44,5 @@ const services = Object.entries(servicesTiers).map(([name, tier]) => ({
 }))
 
 export default defineConfig({
-  test: { projects: haveServices ? [...embedded, ...services] : embedded },
+  test: { projects: [...embedded, ...services] },
 })

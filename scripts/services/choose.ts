@@ -37,6 +37,11 @@ const tools = {
   },
 } as const satisfies Record<Tool, { absence: string; remedy: string }>
 
+/** What to install so that a tier can run whose services are local processes always. */
+export function tellLacking(tier: string, lacking: readonly Tool[]): string {
+  return `${tier}: ${lacking.map((it) => `${tools[it].absence}. Install ${tools[it].remedy}`).join('. ')}.`
+}
+
 /** Why a service cannot run here, and what to install so that it can. */
 export function tellMissing(service: string, variable: string, lacking: readonly Tool[]): string {
   const absences = [`no ${variable}`, 'no Docker engine', ...lacking.map((it) => tools[it].absence)]

@@ -14,15 +14,20 @@ export const servicesTiers = {
   integration: { folder: 'integration', testTimeoutMs: 120_000 },
 }
 
-/** Those of the tiers on services that vitest's `--project` arguments select: all of them without any. */
-export function selectedServicesTiers(args: readonly string[]): string[] {
+/** The tier that starts and stops a Redis of its own, and is there only where `redis-server` is on the path. */
+export const ownRedisTiers = {
+  faults: { folder: 'faults', testTimeoutMs: 120_000 },
+}
+
+/** Those of the tiers that vitest's `--project` arguments select: all of them without any. */
+export function selectedTiers(tiers: object, args: readonly string[]): string[] {
   const patterns = args.flatMap((arg, index) => {
     if (arg === '--project') return args[index + 1] ?? []
     return arg.startsWith('--project=') ? arg.slice('--project='.length) : []
   })
   const refused = patterns.filter((pattern) => pattern.startsWith('!'))
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!'))
-  return Object.keys(servicesTiers).filter((name) => {
+  return Object.keys(tiers).filter((name) => {
     if (refused.some((pattern) => matches(name, pattern.slice(1)))) return false
     return wanted.length === 0 || wanted.some((pattern) => matches(name, pattern))
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { selectedServicesTiers, servicesTiers } from '../../../scripts/services/tiers.ts'
+import { selectedTiers, servicesTiers } from '../../../scripts/services/tiers.ts'
 
 const all = Object.keys(servicesTiers)
 
@@ -18,6 +18,6 @@ describe('the tiers on services that are selected', () => {
     ],
     [['--project', '!integration'], all.filter((name) => name !== 'integration')],
   ])('by %j', (args, tiers) => {
-    expect(selectedServicesTiers(args)).toEqual(tiers)
+    expect(selectedTiers(servicesTiers, args)).toEqual(tiers)
   })
 })

@@ -96,9 +96,9 @@ const CIDR_HELP =
 const SECRETS_HELP =
   'expected kid:base64 pairs separated by commas, the first signs; a kid of 1 to 16 letters, digits, "_" or "-", each once; secrets of at least 32 bytes'
 const OPENSEARCH_HELP =
-  'expected one or more nodes separated by commas, such as https://user:password@search-1:9200,https://search-2:9200'
+  'expected nodes separated by commas, each once, such as https://user:password@search-1:9200,https://search-2:9200, user and password percent-encoded'
 const REDIS_HELP =
-  'expected redis://host:6379 or rediss://host:6379, or several nodes of one Redis Cluster separated by commas'
+  'expected redis://host:6379 or rediss://user:password@host:6379, or several nodes of one Redis Cluster separated by commas, each once'
 const MIN_SECRET_BYTES = 32
 
 const text = (value: string) => value
@@ -108,13 +108,25 @@ const integer = (from: number, to: number) => (value: string) => {
   return parsed >= from && parsed <= to ? parsed : undefined
 }
 
-/** URLs separated by commas, all of one protocol. */
+/** URLs separated by commas, all of one protocol, each host once. */
 const urls = (protocols: readonly string[]) => (value: string) => {
-  const nodes = value.split(',').map((part) => URL.parse(part.trim()))
-  const known = nodes.filter((url) => url !== null && protocols.includes(url.protocol))
-  const isSame = new Set(known.map((url) => url?.protocol)).size === 1
-  const whole = known.flatMap((url) => (url?.hostname ? [url.href] : []))
-  return isSame && whole.length === nodes.length ? whole : undefined
+  const parts = value.split(',')
+  const nodes = parts.map((part) => URL.parse(part.trim())).filter((url) => url !== null)
+  const isKnown = nodes.every((url) => protocols.includes(url.protocol) && isAddress(url))
+  const isSame = new Set(nodes.map(({ protocol }) => protocol)).size === 1
+  const isDistinct = new Set(nodes.map(({ host }) => host)).size === parts.length
+  return isKnown && isSame && isDistinct ? nodes.map(({ href }) => href) : undefined
+}
+
+/** A host, and credentials that can be decoded; a name without a password would not be sent. */
+function isAddress({ hostname, username, password }: URL): boolean {
+  if (hostname === '' || (username !== '' && password === '')) return false
+  try {
+    decodeURIComponent(username + password)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined)

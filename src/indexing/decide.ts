@@ -46,16 +46,19 @@ export function decide(
   // A date may be stored that no head tells of, where all ended between documents and heads.
   const isDated = stored.some(({ updatedKey }) => updatedKey !== NULL_UPDATED_KEY)
   const filled = change.changedAt !== null || isDated || (head?.filled ?? false)
-  const dated = isHistory(mode, head) ? change.changedAt : 'stamp'
-  const updatedAt = filled ? dated : null
-
   const storedFor = new Map(stored.map((view) => [view.accountId, view]))
   const accountIds = change.views.map(({ accountId }) => accountId)
+  function dateOf({ accountId }: View): number | 'stamp' | null {
+    if (!filled) return null
+    const isFirst = isHistory(mode, head) && !storedFor.has(accountId)
+    return (isFirst ? change.changedAt : null) ?? 'stamp'
+  }
+
   return {
     announcements: announcement(change, head, accountIds),
     views: change.views
       .filter((view) => differs(view, storedFor.get(view.accountId), filled))
-      .map((view) => ({ ...view, orderId: change.orderId, updatedAt })),
+      .map((view) => ({ ...view, orderId: change.orderId, updatedAt: dateOf(view) })),
     removals: stored
       .filter(({ accountId }) => !accountIds.includes(accountId))
       .map(({ accountId, orderId }) => ({ accountId, orderId })),

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
@@ -23,10 +22,7 @@ export interface ScriptedServer {
 }
 
 /** Does one behaviour a request, and the last one for all that follow. */
-export async function startServer(
-  behaviours: readonly Behaviour[],
-  tls?: ServerOptions,
-): Promise<ScriptedServer> {
+export async function startServer(behaviours: readonly Behaviour[]): Promise<ScriptedServer> {
   const received: ReceivedRequest[] = []
   async function listener(message: IncomingMessage, response: ServerResponse) {
     const body = (await buffer(message)).toString()
@@ -35,11 +31,11 @@ export async function startServer(
     received.push(request)
     behaviours[Math.min(received.length, behaviours.length) - 1]?.(response, request)
   }
-  const server = tls ? createTlsServer(tls, listener) : createServer(listener)
+  const server = createServer(listener)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    url: tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${port}`,
     received,
     async close() {
       server.closeAllConnections()

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { Client, errors } from '@opensearch-project/opensearch'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { DeadlineConnection } from './connection.ts'
@@ -54,6 +55,7 @@ export async function ask<B>(deadlineMs: number, call: Call<B>): Promise<B> {
   } catch (error) {
     const leftMs = Math.floor(endsAt - performance.now())
     if (!(error instanceof errors.ConnectionError) || leftMs <= 0) throw asFault(error)
+    await setImmediate() // Until every connection that broke with this one is known to be broken.
     return await tell(leftMs, call)
   }
 }
@@ -71,7 +73,10 @@ export async function tell<B>(deadlineMs: number, call: Call<B>): Promise<B> {
 }
 
 async function answer<B>(call: Call<B>, requestTimeout: number): Promise<B> {
-  return (await call({ requestTimeout })).body
+  const { body } = await call({ requestTimeout })
+  // A machine in between may answer 200 with a page of its own.
+  if (typeof body !== 'boolean' && Object(body) !== body) throw new Unavailable(NO_JSON)
+  return body
 }
 
 /** OpenSearch refused what it was asked: our fault, or that of its operator. */
@@ -90,10 +95,12 @@ export class Refused extends Error {
 
 const TOO_MANY_REQUESTS = 429
 const NO_INDEX = 'index_not_found_exception'
+const NO_JSON = 'OpenSearch answered with something that is no JSON'
 
 /** The client's errors carry the whole request, personal data and credentials too: they end here. */
 function asFault(error: unknown): Error {
   if (!(error instanceof errors.OpenSearchClientError)) return error as Error
+  if (error instanceof errors.DeserializationError) return new Unavailable(NO_JSON) // Its message quotes the answer.
   if (!(error instanceof errors.ResponseError)) {
     return new Unavailable(`OpenSearch did not answer: ${error.name}: ${error.message}`)
   }

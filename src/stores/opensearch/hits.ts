@@ -37,6 +37,6 @@ export function positionOf({ sort: [key, id] }: Hit): Position {
 }
 
 function isHit(hit: Partial<Hit> | null): hit is Hit {
-  const [key, id] = hit?.sort ?? []
+  const [key, id] = Array.isArray(hit?.sort) ? hit.sort : []
   return Number.isSafeInteger(key) && typeof id === 'string'
 }

@@ -69,9 +69,10 @@ const accountsDefinition = {
   mappings: { dynamic: 'strict', properties: { blocked: { type: 'boolean' } } },
 } as const
 
-/** The indices that there is one of; of the orders there are versions, made from a template. */
-export function definitions(names: IndexNames): [index: string, definition: object][] {
+/** How the index behind each alias is made; that of the orders takes the rest from its template. */
+export function definitions(names: IndexNames): [alias: string, definition: object][] {
   return [
+    [names.orders, {}],
     [names.heads, byIdAlone],
     [names.writer, byIdAlone],
     [names.keys, keysDefinition],

@@ -17,8 +17,8 @@ export interface OpenSearchKeyStoreOptions {
 /** Keys of an account that are read at a time. */
 const LIST_SIZE = 1_000
 const RETRIES_ON_CONFLICT = 5
-/** A write returns once every command finds it. */
-const VISIBLE = { refresh: 'wait_for' } as const
+/** A write returns once every command finds it, and makes no index: of one without keys every key is bad. */
+const WRITE = { refresh: 'wait_for', require_alias: true } as const
 
 /** Keys and accounts in a cluster: a key is the document of its digest, an account that of its id. */
 export function createOpenSearchKeyStore({
@@ -63,21 +63,21 @@ export function createOpenSearchKeyStore({
     },
 
     async insert({ digest, ...key }) {
-      const request = { index: names.keys, id: digest, body: keySource(key), ...VISIBLE }
+      const request = { index: names.keys, id: digest, body: keySource(key), ...WRITE }
       await prepare()
       await tell(deadlineMs, (options) => client.create(request, options))
     },
 
     async update(digest, instants) {
       const body = { doc: instantsSource(instants) }
-      const request = { index: names.keys, id: digest, body, ...VISIBLE }
+      const request = { index: names.keys, id: digest, body, ...WRITE }
       await tell(deadlineMs, (options) =>
         client.update({ ...request, retry_on_conflict: RETRIES_ON_CONFLICT }, options),
       )
     },
 
     async setAccountBlocked(accountId, blocked) {
-      const request = { index: names.accounts, id: accountId, body: { blocked }, ...VISIBLE }
+      const request = { index: names.accounts, id: accountId, body: { blocked }, ...WRITE }
       await prepare()
       await tell(deadlineMs, (options) => client.index(request, options))
     },

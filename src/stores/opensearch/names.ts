@@ -1,8 +1,6 @@
-/** What the service keeps in OpenSearch is called; `INDEX_PREFIX` goes before every name. */
+/** How what the service keeps is called: aliases, each over one index; `INDEX_PREFIX` goes before every name. */
 export interface IndexNames {
-  /** The alias that orders are read from, over one `orders-vN`. */
   orders: string
-  ordersVersion(version: number | '*'): string
   heads: string
   writer: string
   keys: string
@@ -18,7 +16,6 @@ export function indexNames(prefix: string): IndexNames {
   const heads = `${prefix}order-heads`
   return {
     orders,
-    ordersVersion: (version) => `${orders}-v${version}`,
     heads,
     writer: `${prefix}writer`,
     keys: `${prefix}api-keys`,
@@ -26,4 +23,9 @@ export function indexNames(prefix: string): IndexNames {
     writeAliases: (epoch) => ({ orders: `${orders}-w-${epoch}`, heads: `${heads}-w-${epoch}` }),
     bulkMark: (epoch) => `${orders}-w-${epoch}`,
   }
+}
+
+/** The index behind an alias, in this version of its mapping. */
+export function indexBehind(alias: string, version: number | '*'): string {
+  return `${alias}-v${version}`
 }

@@ -11,7 +11,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { createQueue } from '../../lib/queue.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { OpenSearch } from './client.ts'
-import type { IndexNames } from './names.ts'
+import { type IndexNames, indexBehind } from './names.ts'
 import { documentId, renderSource } from './order-source.ts'
 import type { Prepare } from './prepare.ts'
 import { acquireLease } from './writer/acquire-lease.ts'
@@ -54,12 +54,14 @@ export async function openOpenSearchOrderIndex(
     fence: createFence(client, names, deadlineMs),
     leaseMs,
     clock,
-    firstTarget: names.ordersVersion(1),
+    firstTarget: indexBehind(names.orders, 1),
     onDelay,
   })
   const { send } = createBulkSender({ client, names, lease, deadlineMs })
   const stored = createStored(client, names, deadlineMs)
   const oneAtATime = createQueue()
+  /** Whether what was sent last may still be on its way: also when its bulk was given up. */
+  let isUnsettled = false
 
   async function write({ announcements, views, removals, heads }: BulkWrites): Promise<void> {
     await send('heads', announcements.map(putHead))
@@ -70,13 +72,15 @@ export async function openOpenSearchOrderIndex(
   /** Once a bulk is of unknown outcome it is fenced off, and decided anew on what it left. */
   async function untilWritten(decide: Parameters<OrderIndex['bulk']>[0]): Promise<void> {
     const endsAt = performance.now() + GIVE_UP_MS
-    let isUnsettled = false
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
         if (isUnsettled) await lease.fence()
+        isUnsettled = false
         const writes = await decide(stored)
         isUnsettled = true
-        return await write(writes)
+        await write(writes)
+        isUnsettled = false
+        return
       } catch (error) {
         if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
         onDelay(`${error.message}; trying again`)

@@ -1,7 +1,7 @@
 import { once } from '../../lib/once.ts'
 import { ask, type OpenSearch, Refused, tell } from './client.ts'
 import { definitions, ordersDefinition } from './index-definition.ts'
-import type { IndexNames } from './names.ts'
+import { type IndexNames, indexBehind } from './names.ts'
 
 /** Makes what is not there yet; what is there stays as it is. Once a process, unless it fails. */
 export type Prepare = () => Promise<void>
@@ -13,26 +13,23 @@ const ALREADY_THERE = 'resource_already_exists_exception'
 export function createPrepare(client: OpenSearch, names: IndexNames, deadlineMs: number): Prepare {
   return once(async () => {
     const template = {
-      index_patterns: [names.ordersVersion('*')],
+      index_patterns: [indexBehind(names.orders, '*')],
       template: ordersDefinition,
       priority: TEMPLATE_PRIORITY,
     }
     await tell(deadlineMs, (options) =>
       client.indices.putIndexTemplate({ name: names.orders, body: template as object }, options),
     )
-    const made = definitions(names).map(([index, definition]) => create(index, definition))
-    await Promise.all([...made, createOrders()])
+    await Promise.all(definitions(names).map(([alias, definition]) => create(alias, definition)))
   })
 
-  async function createOrders(): Promise<void> {
-    if (await exists(names.orders)) return
-    await create(names.ordersVersion(1), { aliases: { [names.orders]: {} } })
-  }
-
-  async function create(index: string, body: object): Promise<void> {
-    if (await exists(index)) return
+  async function create(alias: string, definition: object): Promise<void> {
+    if (await exists(alias)) return
+    const body = { ...definition, aliases: { [alias]: {} } }
     try {
-      await tell(deadlineMs, (options) => client.indices.create({ index, body }, options))
+      await tell(deadlineMs, (options) =>
+        client.indices.create({ index: indexBehind(alias, 1), body }, options),
+      )
     } catch (error) {
       // Another process was faster.
       if (!(error instanceof Refused && error.type === ALREADY_THERE)) throw error

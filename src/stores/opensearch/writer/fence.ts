@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { ask, type OpenSearch, Refused, tell } from '../client.ts'
-import type { IndexNames } from '../names.ts'
+import { type IndexNames, indexBehind } from '../names.ts'
 import type { LeaseRecord } from './lease-document.ts'
 
 export interface Fence {
@@ -43,7 +43,7 @@ export function createFence(client: OpenSearch, names: IndexNames, deadlineMs: n
       ...targets.map((index, at) => ({
         add: { index, alias: mine.orders, is_write_index: at === 0 },
       })),
-      { add: { index: names.heads, alias: mine.heads, is_write_index: true } },
+      { add: { index: indexBehind(names.heads, 1), alias: mine.heads, is_write_index: true } },
     ]
     const { acknowledged } = await tell(deadlineMs, (options) =>
       client.indices.updateAliases({ body: { actions } }, options),

@@ -48,7 +48,7 @@ export function leaseDocument(
       const condition = known === null ? { op_type: 'create' as const } : known.state
       try {
         const { _seq_no, _primary_term } = await tell(deadlineMs, (options) =>
-          client.index({ ...address, ...condition, body: record }, options),
+          client.index({ ...address, ...condition, require_alias: true, body: record }, options),
         )
         return { record, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } }
       } catch (error) {
@@ -62,7 +62,8 @@ export function leaseDocument(
 function leaseRecord(source: unknown): LeaseRecord {
   const record = Object(source) as LeaseRecord
   const numbers = [record.epoch, record.lease_ms, record.stamp_ceiling]
-  if (numbers.every(Number.isSafeInteger) && Array.isArray(record.targets)) return record
+  const hasTargets = Array.isArray(record.targets) && record.targets.length > 0
+  if (numbers.every(Number.isSafeInteger) && hasTargets) return record
   throw new Error(
     'the document of the writer’s lease is damaged: expected epoch, lease and ceiling',
   )

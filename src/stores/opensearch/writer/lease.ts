@@ -94,8 +94,10 @@ export async function beginLease(
   const lease: Lease = {
     epoch: () => held.record.epoch,
     async nextStamp() {
-      for (;;) {
-        const stamp = Math.max(lastStamp + 1, Math.floor(clock()))
+      for (let confirmations = 0; ; confirmations++) {
+        const due = Math.max(lastStamp + 1, Math.floor(clock()))
+        // While a new ceiling is confirmed the clock may run past it, and past the next one too.
+        const stamp = confirmations > 0 ? Math.min(due, held.record.stamp_ceiling) : due
         const isHeld = !isLost && monotonicClock() - confirmedAt < leaseMs
         if (isHeld && stamp <= held.record.stamp_ceiling) {
           lastStamp = stamp
@@ -111,7 +113,9 @@ export async function beginLease(
     async release() {
       renewal.abort()
       if (isLost) return
-      await oneAtATime(() => confirm({ released: true, stamp_ceiling: lastStamp }))
+      await oneAtATime(() => confirm({ released: true, stamp_ceiling: lastStamp })).finally(() => {
+        isLost = true // Whatever became of it, nothing more is stamped.
+      })
     },
   }
 

@@ -16,7 +16,8 @@ interface Definition {
 }
 
 const names = indexNames('')
-const defined = new Map(definitions(names)) as Map<string, Definition>
+const [orders, ...others] = definitions(names)
+const defined = new Map(others) as Map<string, Definition>
 const definition = (name: string): Definition => {
   const found = defined.get(name)
   if (found === undefined) throw new Error(`no index ${name}`)
@@ -71,6 +72,10 @@ describe('the index of orders', () => {
 })
 
 describe('the other indices', () => {
+  it('leave the orders to their template', () => {
+    expect(orders).toEqual([names.orders, {}])
+  })
+
   it('are one each of heads, of the lease, of keys and of accounts', () => {
     expect([...defined.keys()]).toEqual([names.heads, names.writer, names.keys, names.accounts])
   })

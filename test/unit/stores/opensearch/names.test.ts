@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { indexNames } from '../../../../src/stores/opensearch/names.ts'
+import { indexBehind, indexNames } from '../../../../src/stores/opensearch/names.ts'
 
 /** Every name there is, of one epoch and version. */
 const everyName = (prefix: string) => {
-  const { ordersVersion, writeAliases, bulkMark, ...fixed } = indexNames(prefix)
+  const { writeAliases, bulkMark, ...fixed } = indexNames(prefix)
   return {
     ...fixed,
-    version: ordersVersion(7),
-    every: ordersVersion('*'),
+    version: indexBehind(fixed.orders, 7),
+    every: indexBehind(fixed.orders, '*'),
     write: writeAliases(9),
     everyWrite: writeAliases('*'),
     mark: bulkMark(9),
@@ -47,12 +47,12 @@ describe('the names of an index', () => {
   it('keep what is read apart from what a writer writes to', () => {
     const matches = (pattern: string, name: string) =>
       new RegExp(`^${pattern.replace('*', '.*')}$`).test(name)
-    const { orders, heads, ordersVersion, writeAliases } = indexNames('')
+    const { orders, heads, writeAliases } = indexNames('')
     const written = Object.values(writeAliases(1))
-    const read = [orders, heads, ordersVersion(1)]
+    const read = [orders, heads, indexBehind(orders, 1)]
     const every = Object.values(writeAliases('*'))
     expect(every.some((pattern) => read.some((name) => matches(pattern, name)))).toBe(false)
     // The template of the orders' versions must not make an index of a write alias.
-    expect(written.some((name) => matches(ordersVersion('*'), name))).toBe(false)
+    expect(written.some((name) => matches(indexBehind(orders, '*'), name))).toBe(false)
   })
 })

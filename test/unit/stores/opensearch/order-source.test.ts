@@ -74,6 +74,11 @@ describe('a document as it is sent', () => {
     )
   })
 
+  it('carries them also where JSON has other bytes for the same', () => {
+    const json = Buffer.from('{ "amount" : 1.50e2,\t"name":"\\u0041" }')
+    expect(renderSource({ ...tracked('{}'), json })).toContain(json.toString())
+  })
+
   it('comes back as it was sent', () => {
     fc.assert(
       fc.property(sourceOrders, (source) => {

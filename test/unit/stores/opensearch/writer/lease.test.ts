@@ -116,6 +116,21 @@ describe('a lease that is held', () => {
     monotonic.mockReturnValue(LONG_LEASE_MS)
     await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
   })
+
+  it('counts that lease from before it asked to be confirmed', async () => {
+    const monotonic = vi.spyOn(performance, 'now').mockReturnValue(0)
+    const lease = await begin()
+    const { replace } = document
+    document.replace = async (known, record) => {
+      monotonic.mockReturnValue(LONG_LEASE_MS / 2)
+      return replace(known, record)
+    }
+    passCeiling()
+    await lease.nextStamp()
+    takeOver()
+    monotonic.mockReturnValue(LONG_LEASE_MS)
+    await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
+  })
 })
 
 describe('a lease that is handed back', () => {

@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../src/lib/unavailable.ts'
+import { type BulkItem, createBulkSender } from '../../src/stores/opensearch/writer/bulk.ts'
+import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
+import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
+
+const FIRST_STAMP = 1_000
+const EIGHT_MIB = 8 * 1024 * 1024
+
+let { serve, connect, close } = createNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createNodes())
+})
+afterEach(() => close())
+
+/** A sender with a lease of epoch 3, to a node that behaves like this. */
+async function start(...behaviours: Behaviour[]) {
+  const { url, received } = await serve(...behaviours)
+  let stamp = FIRST_STAMP - 1
+  const lease = {
+    epoch: () => 3,
+    nextStamp: async () => ++stamp,
+    fence: async () => {},
+    release: async () => {},
+  }
+  const { client } = connect([url])
+  const { send } = createBulkSender({ client, names, lease, deadlineMs: ROOMY_MS })
+  return { send, received }
+}
+
+/** An item that tells its stamp; `padding` makes it larger. */
+const put =
+  (id: string, padding = ''): BulkItem =>
+  (stamp) =>
+    `{"index":{"_id":"${id}"}}\n${JSON.stringify({ stamp, padding })}\n`
+const remove =
+  (id: string): BulkItem =>
+  () =>
+    `{"delete":{"_id":"${id}"}}\n`
+
+/** What was sent of each item, in its order: its id, and its stamp where it has one. */
+function sent({ body }: ReceivedRequest): string[] {
+  return body.split('\n').flatMap((line) => {
+    if (line === '') return []
+    const { index, delete: deletion, stamp } = JSON.parse(line)
+    return [index?._id ?? deletion?._id ?? `@${stamp}`]
+  })
+}
+
+const written = (_id: string) => ({ index: { _id, status: 201, result: 'created' } })
+const failed = (_id: string, status: number, type: string) => ({
+  index: { _id, status, error: { type, reason: `why ${type}` } },
+})
+const items = (...of: object[]) => answer(200, { took: 1, errors: true, items: of })
+
+/** Takes all items of every request. */
+const takeAll: Behaviour = (response, request) => {
+  const ids = sent(request).filter((part) => !part.startsWith('@'))
+  items(...ids.map(written))(response, request)
+}
+
+describe('a bulk', () => {
+  it('goes to the alias of its epoch and no index, marked with it', async () => {
+    const { send, received } = await start(takeAll)
+    await send('orders', [put('a')])
+    await send('heads', [put('a')])
+    const [orders, heads] = received
+    expect([orders?.path, heads?.path]).toEqual([
+      '/orders-w-3/_bulk?require_alias=true',
+      '/order-heads-w-3/_bulk?require_alias=true',
+    ])
+    expect([orders, heads].map((one) => one?.headers['x-opaque-id'])).toEqual([
+      'orders-w-3',
+      'orders-w-3',
+    ])
+  })
+
+  it('of orders carries a stamp of its own, and one of heads takes none', async () => {
+    const { send, received } = await start(takeAll)
+    await send('orders', [put('a'), put('b')])
+    await send('heads', [put('a')])
+    await send('orders', [put('c')])
+    expect(received.map(sent)).toEqual([
+      ['a', '@1000', 'b', '@1000'],
+      ['a', '@0'],
+      ['c', '@1001'],
+    ])
+  })
+
+  it('of nothing is not sent', async () => {
+    const { send, received } = await start(takeAll)
+    await send('orders', [])
+    expect(received).toEqual([])
+  })
+
+  it('may remove what is not there', async () => {
+    const gone = { delete: { _id: 'a', status: 404, result: 'not_found' } }
+    const { send, received } = await start(items(gone))
+    await send('orders', [remove('a')])
+    expect(received).toHaveLength(1)
+  })
+})
+
+describe('what OpenSearch has no room for', () => {
+  it.each([
+    [429, 'rejected_execution_exception'],
+    [503, 'unavailable_shards_exception'],
+  ])('with %d is sent again, alone and with a new stamp', async (status, type) => {
+    const { send, received } = await start(
+      items(written('a'), failed('b', status, type), written('c'), failed('d', status, type)),
+      items(failed('b', status, type), written('d')),
+      takeAll,
+    )
+    await send(
+      'orders',
+      ['a', 'b', 'c', 'd'].map((id) => put(id)),
+    )
+    expect(received.slice(1).map(sent)).toEqual([
+      ['b', '@1001', 'd', '@1001'],
+      ['b', '@1002'],
+    ])
+  })
+
+  it('is not sent again as a whole when it was refused as a whole', async () => {
+    const { send, received } = await start(refuse(429, 'circuit_breaking_exception'))
+    expect(await thrownBy(send('orders', [put('a')]))).toBeInstanceOf(Unavailable)
+    expect(received).toHaveLength(1)
+  })
+})
+
+describe('a bulk is of unknown outcome', () => {
+  it.each([
+    ['when the alias of its epoch is gone', items(failed('a', 404, 'index_not_found_exception'))],
+    ['when a node failed', items(failed('a', 500, 'engine_exception'))],
+    ['when less is told than was sent', items()],
+    ['when more is told than was sent', items(written('a'), written('b'))],
+    ['when nothing is told', answer(200, { took: 1 })],
+    ['when an item is told without its status', items({})],
+  ])('%s', async (_when, behaviour) => {
+    const { send, received } = await start(behaviour)
+    expect(await thrownBy(send('orders', [put('a')]))).toBeInstanceOf(Unavailable)
+    expect(received).toHaveLength(1)
+  })
+})
+
+describe('a document that is refused', () => {
+  it.each([
+    [400, 'strict_dynamic_mapping_exception'],
+    [404, 'document_missing_exception'],
+    [409, 'version_conflict_engine_exception'],
+  ])('with %d is named, and no fault of OpenSearch', async (status, type) => {
+    const { send, received } = await start(items(written('a'), failed('b', status, type)))
+    const error = await thrownBy(send('orders', [put('a'), put('b')]))
+    expect(error).not.toBeInstanceOf(Unavailable)
+    expect(String(error)).toContain(`b: ${type}: why ${type}`)
+    expect(received).toHaveLength(1)
+  })
+})
+
+describe('a bulk that is too large for one request', () => {
+  const third = 'x'.repeat(EIGHT_MIB / 3)
+
+  it('is sent in several, in its order and each with a later stamp', async () => {
+    const { send, received } = await start(takeAll)
+    await send(
+      'orders',
+      ['a', 'b', 'c', 'd', 'e'].map((id) => put(id, third)),
+    )
+    expect(received.map(sent)).toEqual([
+      ['a', '@1000', 'b', '@1000'],
+      ['c', '@1001', 'd', '@1001'],
+      ['e', '@1002'],
+    ])
+    for (const { body } of received) expect(body.length).toBeLessThanOrEqual(EIGHT_MIB)
+  })
+
+  it('is sent at most to its limit, an item that is larger alone', async () => {
+    const { send, received } = await start(takeAll)
+    await send('orders', [put('a'), put('b', third.repeat(4)), put('c')])
+    expect(received.map(sent)).toEqual([
+      ['a', '@1000'],
+      ['b', '@1001'],
+      ['c', '@1002'],
+    ])
+  })
+
+  it('sends what there was no room for before what is left', async () => {
+    const { send, received } = await start(
+      items(failed('a', 429, 'rejected_execution_exception'), written('b')),
+      takeAll,
+    )
+    await send(
+      'orders',
+      ['a', 'b', 'c'].map((id) => put(id, third)),
+    )
+    expect(received.slice(1).map(sent)).toEqual([['a', '@1001', 'c', '@1001']])
+  })
+})

@@ -1,0 +1,106 @@
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Unavailable } from '../../src/lib/unavailable.ts'
+import { Refused } from '../../src/stores/opensearch/client.ts'
+import { type Connected, createNodes, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
+import {
+  answerText,
+  type Behaviour,
+  deadUrl,
+  endInBody,
+  refuse,
+  reset,
+  resetInBody,
+  stall,
+  stallAfterHeaders,
+  stallInBody,
+} from './opensearch-server.ts'
+
+let { serve, connect, close } = createNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createNodes())
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await close()
+})
+
+/** Everything that the orders are asked, and a write. */
+const operations: [name: string, work: (connected: Connected) => Promise<unknown>][] = [
+  ['a slice', ({ slice }) => slice()],
+  ['the last write', ({ latestWrite }) => latestWrite()],
+  ['one order', ({ get }) => get()],
+  ['a write', ({ write }) => write()],
+]
+
+/** What a network, a node and a machine in between do, all of it a 503. */
+const silent: [name: string, behaviour: Behaviour][] = [
+  ['stalls before the headers', stall],
+  ['stalls after the headers', stallAfterHeaders],
+  ['stalls in the middle of the body', stallInBody],
+]
+const failing: [name: string, behaviour: Behaviour][] = [
+  ['resets the connection', reset],
+  ['resets it in the middle of the body', resetInBody],
+  ['ends it in the middle of the body', endInBody],
+  ['answers half a JSON', answerText(200, '{"timed_out":false,"_sha')],
+  ['answers a page of HTML', answerText(200, '<html>It works!</html>', 'text/html')],
+  ['answers HTML for JSON', answerText(200, '<html>It works!</html>')],
+  ['answers nothing', answerText(200, '')],
+  ['answers null', answerText(200, 'null')],
+  ['has no such index', refuse(404, 'index_not_found_exception')],
+  ['answers 429', refuse(429, 'rejected_execution_exception')],
+  ['answers 500', refuse(500, 'null_pointer_exception')],
+  ['answers 502 with a page', answerText(502, '<html>Bad gateway</html>', 'text/html')],
+  ['answers 503', refuse(503, 'cluster_block_exception')],
+  ['answers 504 with nothing', answerText(504, '')],
+]
+const refusing: [name: string, behaviour: Behaviour][] = [
+  ['answers 400', refuse(400, 'parsing_exception')],
+  ['answers 401', refuse(401, 'security_exception')],
+  ['answers 401 with a text', answerText(401, 'Unauthorized', 'text/plain')],
+  ['answers 403', refuse(403, 'security_exception')],
+]
+
+describe.each(operations)('%s', (_name, work) => {
+  it.each(silent)(
+    'is unavailable within its deadline from a node that %s, and says so',
+    async (_what, behaviour) => {
+      const { url, received } = await serve(behaviour)
+      const error = await thrownBy(work(connect([url], { deadlineMs: SHORT_MS })))
+      expect(error).toBeInstanceOf(Unavailable)
+      expect(String(error)).toContain(`no whole answer in ${SHORT_MS} ms`)
+      expect(received.length).toBeLessThanOrEqual(1)
+    },
+  )
+
+  it.each(failing)('is unavailable from a node that %s', async (_what, behaviour) => {
+    const { url } = await serve(behaviour)
+    expect(await thrownBy(work(connect([url])))).toBeInstanceOf(Unavailable)
+  })
+
+  it.each(refusing)('is refused by a node that %s', async (_what, behaviour) => {
+    const { url, received } = await serve(behaviour)
+    expect(await thrownBy(work(connect([url])))).toBeInstanceOf(Refused)
+    expect(received).toHaveLength(1)
+  })
+
+  it('is unavailable where nobody listens', async () => {
+    expect(await thrownBy(work(connect([await deadUrl()])))).toBeInstanceOf(Unavailable)
+  })
+
+  it.each([...silent, ...failing, ...refusing])(
+    'prints nothing, and tells no credentials, of a node that %s',
+    async (_what, behaviour) => {
+      const printed = vi.spyOn(process.stdout, 'write')
+      const logged = vi.spyOn(console, 'log')
+      const { url } = await serve(behaviour)
+      const credentials = url.replace('//', '//us%40er:hunter2@')
+      const error = await thrownBy(work(connect([credentials], { deadlineMs: SHORT_MS })))
+      const told = inspect(error, { depth: 10, showHidden: true })
+      const secrets = ['us@er', 'us%40er', 'hunter2', btoa('us@er:hunter2')]
+      expect(secrets.filter((secret) => told.includes(secret))).toEqual([])
+      expect([printed.mock.calls, logged.mock.calls]).toEqual([[], []])
+    },
+  )
+})

@@ -1,0 +1,81 @@
+import { answer, type Behaviour, refuse } from './opensearch-server.ts'
+
+/** What the clock of the writer shows. */
+export const NOON = Date.parse('2026-03-01T12:00:00Z')
+
+/** Takes every item of a bulk. */
+export const takeAll: Behaviour = (response, request) => {
+  const taken = request.body.split('\n').flatMap((line) => {
+    const { index, delete: removed } = JSON.parse(line || '{}')
+    const { _id } = index ?? removed ?? {}
+    return _id ? [{ [index ? 'index' : 'delete']: { _id, status: 200 } }] : []
+  })
+  answer(200, { items: taken })(response, request)
+}
+
+/**
+ * A cluster that takes whatever a writer does, but for its bulks, which go as told, one after the other;
+ * and all that happened: bulks and fences.
+ */
+export function createCluster(bulks: Behaviour[]) {
+  const happened: string[] = []
+  let lease: object | undefined
+  let sequence = 0
+
+  const replaceLease = (record: object) => {
+    lease = record
+    sequence += 1
+    return answer(200, { _seq_no: sequence, _primary_term: 1 })
+  }
+  const writeLease: Behaviour = (response, request) => {
+    const { searchParams } = new URL(request.path, 'http://x')
+    const isKnown = Number(searchParams.get('if_seq_no') ?? 0) === sequence
+    const reply = isKnown
+      ? replaceLease(JSON.parse(request.body))
+      : refuse(409, 'version_conflict_engine_exception')
+    reply(response, request)
+  }
+  const readLease: Behaviour = (response, request) => {
+    const found = { found: true, _seq_no: sequence, _primary_term: 1, _source: lease }
+    const reply = lease === undefined ? answer(404, { found: false }) : answer(200, found)
+    reply(response, request)
+  }
+  const bulk: Behaviour = (response, request) => {
+    const behave = bulks.shift() ?? takeAll
+    happened.push(`${request.path.split('/')[1]}: ${summary(request.body)}`)
+    behave(response, request)
+  }
+  const swap: Behaviour = (response, request) => {
+    happened.push('fence')
+    answer(200, { acknowledged: true })(response, request)
+  }
+
+  const behaviour: Behaviour = (response, request) => {
+    const { method, path } = request
+    if (path.includes('/_bulk')) return bulk(response, request)
+    if (path.startsWith('/writer')) {
+      return method === 'GET' ? readLease(response, request) : writeLease(response, request)
+    }
+    if (path === '/_aliases') return swap(response, request)
+    const told = path.startsWith('/_tasks') ? { nodes: { n1: { tasks: {} } } } : {}
+    return answer(200, told)(response, request)
+  }
+  return {
+    behaviour,
+    happened,
+    lease: () => lease,
+    /** Somebody else becomes the writer. */
+    takeOver: () => replaceLease({ ...lease, holder: 'somebody else' }),
+  }
+}
+
+/** What is in a bulk: ids, and stamps as milliseconds after noon. */
+function summary(body: string): string {
+  const parts = body.split('\n').map((line) => {
+    const { index, delete: removed, written_key: writtenKey } = JSON.parse(line || '{}')
+    if (index) return index._id
+    if (removed) return `-${removed._id}`
+    return writtenKey === undefined ? '' : `@${writtenKey - NOON}`
+  })
+  return parts.filter(Boolean).join(' ')
+}

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../src/lib/unavailable.ts'
+import { Refused } from '../../src/stores/opensearch/client.ts'
+import { createFence } from '../../src/stores/opensearch/writer/fence.ts'
+import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
+import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
+
+let { serve, connect, close } = createNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createNodes())
+})
+afterEach(() => close())
+
+/** The tasks of a node, by the marks that they carry. */
+const tasks = (...marks: (string | undefined)[]) =>
+  answer(200, {
+    nodes: {
+      n1: { tasks: {} },
+      n2: {
+        tasks: Object.fromEntries(
+          marks.map((mark, at) => [`n2:${at}`, { headers: mark ? { 'X-Opaque-Id': mark } : {} }]),
+        ),
+      },
+    },
+  })
+
+/** The aliases of the writer of epoch 6, as they are. */
+const there = answer(200, {
+  'orders-v1': { aliases: { 'orders-w-6': {} } },
+  'order-heads-v1': { aliases: { 'order-heads-w-6': {} } },
+})
+
+interface Cluster {
+  aliases?: Behaviour
+  swap?: Behaviour
+  /** One after the other, the last one for ever. */
+  tasks?: Behaviour[]
+  refresh?: Behaviour
+}
+
+/** Raises the fence of epoch 7, in a cluster that answers like this; tells what was asked of it. */
+async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
+  const looks = [...(cluster.tasks ?? [tasks()])]
+  const { url, received } = await serve((response, request) => {
+    const { path } = request
+    const swap = cluster.swap ?? answer(200, { acknowledged: true })
+    const refresh = cluster.refresh ?? answer(200, { _shards: { total: 1, failed: 0 } })
+    if (path === '/_aliases') swap(response, request)
+    else if (path.startsWith('/_tasks'))
+      (looks.length > 1 ? looks.shift() : looks[0])?.(response, request)
+    else if (path.endsWith('/_refresh')) refresh(response, request)
+    else (cluster.aliases ?? there)(response, request)
+  })
+  const fence = createFence(connect([url]).client, names, ROOMY_MS)
+  const record = { holder: 'me', released: false, lease_ms: 1, stamp_ceiling: 1 }
+  const error = await thrownBy(fence.raise({ ...record, epoch: 7, targets }))
+  return { error, received, asked: received.map(({ path }) => decodeURIComponent(path)) }
+}
+
+const swapped = (received: readonly ReceivedRequest[]) =>
+  JSON.parse(received.find(({ path }) => path === '/_aliases')?.body ?? '{}').actions
+
+describe('a fence', () => {
+  it('swaps the aliases, looks for what is under way, and makes it visible, in this order', async () => {
+    const { error, asked } = await raise()
+    expect(error).toBeUndefined()
+    expect(asked).toEqual([
+      '/_alias/orders-w-*,order-heads-w-*',
+      '/_aliases',
+      '/_tasks?actions=indices:data/write/bulk*',
+      '/orders-v1/_refresh',
+    ])
+  })
+
+  it('takes from every other writer what it wrote to, just as it was when it looked', async () => {
+    const { received } = await raise()
+    expect(swapped(received)).toEqual([
+      { remove: { index: 'orders-v1', alias: 'orders-w-6', must_exist: true } },
+      { remove: { index: 'order-heads-v1', alias: 'order-heads-w-6', must_exist: true } },
+      { add: { index: 'orders-v1', alias: 'orders-w-7', is_write_index: true } },
+      { add: { index: 'order-heads-v1', alias: 'order-heads-w-7', is_write_index: true } },
+    ])
+  })
+
+  it('of the first writer of all takes nothing from anybody', async () => {
+    const { received } = await raise({ aliases: answer(200, {}) })
+    expect(swapped(received)).toEqual([
+      { add: expect.objectContaining({ alias: 'orders-w-7' }) },
+      { add: expect.objectContaining({ alias: 'order-heads-w-7' }) },
+    ])
+  })
+
+  it('writes to the first of several indices, and refreshes them all', async () => {
+    const { received, asked } = await raise({}, ['orders-v1', 'orders-v2'])
+    expect(swapped(received)).toEqual(
+      expect.arrayContaining([
+        { add: { index: 'orders-v1', alias: 'orders-w-7', is_write_index: true } },
+        { add: { index: 'orders-v2', alias: 'orders-w-7', is_write_index: false } },
+      ]),
+    )
+    expect(asked.at(-1)).toBe('/orders-v1,orders-v2/_refresh')
+  })
+
+  it('waits for the bulks of other epochs, on every node', async () => {
+    const { error, asked } = await raise({
+      tasks: [
+        tasks(undefined, 'orders-w-6'),
+        tasks('orders-w-12', 'other'),
+        tasks('orders-w-5'),
+        tasks(),
+      ],
+    })
+    expect(error).toBeUndefined()
+    expect(asked.filter((path) => path.includes('_tasks'))).toHaveLength(4)
+  })
+
+  it.each([
+    ['of its own epoch', 'orders-w-7'],
+    ['of a service with another prefix', 'shop-orders-w-6'],
+    ['of anybody else', undefined],
+  ])('does not wait for bulks %s', async (_whose, mark) => {
+    const { asked } = await raise({ tasks: [tasks(mark)] })
+    expect(asked.filter((path) => path.includes('_tasks'))).toHaveLength(1)
+  })
+})
+
+describe('a fence cannot be raised', () => {
+  it.each<[string, Cluster]>([
+    ['where not every node took the new aliases', { swap: answer(200, { acknowledged: false }) }],
+    ['where the aliases changed meanwhile', { swap: refuse(404, 'aliases_not_found_exception') }],
+    ['where a node told no tasks', { tasks: [answer(200, { nodes: {}, node_failures: [{}] })] }],
+    ['where a task was not told', { tasks: [answer(200, { nodes: {}, task_failures: [{}] })] }],
+    ['where nobody told any tasks', { tasks: [answer(200, {})] }],
+    ['where the aliases are not told', { aliases: refuse(503, 'cluster_block_exception') }],
+    ['where it cannot be made visible', { refresh: refuse(503, 'unavailable_shards_exception') }],
+  ])('%s, and that passes', async (_where, cluster) => {
+    const { error } = await raise(cluster)
+    expect(error).toBeInstanceOf(Unavailable)
+  })
+
+  it('where OpenSearch refuses it, and that does not pass', async () => {
+    const { error } = await raise({ swap: refuse(403, 'security_exception') })
+    expect(error).toBeInstanceOf(Refused)
+  })
+
+  it('where the swap failed, and nothing more is asked', async () => {
+    const { asked } = await raise({ swap: answer(200, { acknowledged: false }) })
+    expect(asked.at(-1)).toBe('/_aliases')
+  })
+})

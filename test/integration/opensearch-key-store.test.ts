@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../src/lib/unavailable.ts'
+import { Refused } from '../../src/stores/opensearch/client.ts'
+import { createOpenSearchKeyStore } from '../../src/stores/opensearch/key-store.ts'
+import { keyRecord } from '../support/key-record.ts'
+import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
+import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
+
+/** Keys of an account that are read at a time. */
+const PAGE = 1_000
+
+let { serve, connect, close } = createNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createNodes())
+})
+afterEach(() => close())
+
+/** A store on a cluster that behaves like this, and whether it was prepared. */
+async function start(...behaviours: Behaviour[]) {
+  const { url, received } = await serve(...behaviours)
+  let isPrepared = false
+  const keys = createOpenSearchKeyStore({
+    client: connect([url]).client,
+    names,
+    deadlineMs: ROOMY_MS,
+    prepare: async () => {
+      isPrepared = true
+    },
+  })
+  return { keys, received, isPrepared: () => isPrepared }
+}
+
+const source = {
+  key_id: 'key_1',
+  account_id: 'acc_1',
+  scopes: ['orders:read'],
+  name: null,
+  last_four: 'wxyz',
+  created_at: 0,
+  life_ms: null,
+  expires_at: null,
+  revoked_at: null,
+  last_valid_at: null,
+}
+const document = (_source: object) =>
+  answer(200, { found: true, _seq_no: 1, _primary_term: 1, _source })
+const missing = answer(404, { found: false })
+const written = answer(200, { result: 'updated' })
+
+const hit = (n: number) => ({
+  _id: `d${n}`,
+  sort: [n, `key_${n}`],
+  _source: { ...source, key_id: `key_${n}`, created_at: n },
+})
+const hits = (...numbers: number[]) =>
+  answer(200, {
+    timed_out: false,
+    _shards: { total: 1, successful: 1, failed: 0 },
+    hits: { hits: numbers.map(hit) },
+  })
+const bodyOf = (request: ReceivedRequest | undefined) => JSON.parse(request?.body ?? 'null')
+const queryOf = (request: ReceivedRequest | undefined) =>
+  Object.fromEntries(new URL(request?.path ?? '', 'http://x').searchParams)
+
+describe('the holder of a key', () => {
+  it('is its record, with the state of its account', async () => {
+    const { keys, received } = await start(document(source), document({ blocked: true }))
+    expect(await keys.find('d1')).toEqual({ key: keyRecord(), accountBlocked: true })
+    expect(received.map(({ path }) => path)).toEqual(['/api-keys/_doc/d1', '/accounts/_doc/acc_1'])
+  })
+
+  it.each([
+    ['nobody ever blocked', missing],
+    ['somebody unblocked', document({ blocked: false })],
+  ])('has an account that is not blocked where %s it', async (_who, account) => {
+    const { keys } = await start(document(source), account)
+    expect(await keys.find('d1')).toMatchObject({ accountBlocked: false })
+  })
+
+  it('is nobody where there is no such key, whoever else there may be', async () => {
+    const { keys, received } = await start(missing)
+    expect(await keys.find('d1')).toBeNull()
+    expect(received).toHaveLength(1)
+  })
+
+  const noIndex = refuse(404, 'index_not_found_exception')
+  it.each<[string, Behaviour[]]>([
+    ['the keys have no index', [noIndex]],
+    ['the accounts have no index', [document(source), noIndex]],
+    ['the account cannot be read', [document(source), refuse(503, 'cluster_block_exception')]],
+    ['the document is no key', [document({ key_id: 'key_1' }), missing]],
+    ['the key has no scopes', [document({ ...source, scopes: undefined }), missing]],
+  ])('is unknown where %s', async (_where, behaviours) => {
+    const { keys } = await start(...behaviours)
+    expect(await thrownBy(keys.find('d1'))).toBeInstanceOf(Unavailable)
+  })
+})
+
+describe('the keys of an account', () => {
+  const numbers = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n)
+
+  it('are read to the last, a thousand at a time', async () => {
+    const { keys, received } = await start(
+      hits(...numbers(0, PAGE)),
+      hits(...numbers(PAGE, PAGE)),
+      hits(...numbers(2 * PAGE, 1)),
+    )
+    const listed = await keys.list('acc_1')
+    expect(listed.map(({ createdAt }) => createdAt)).toEqual(numbers(0, 2 * PAGE + 1))
+    expect(received.map((request) => bodyOf(request).search_after)).toEqual([
+      undefined,
+      [PAGE - 1, `key_${PAGE - 1}`],
+      [2 * PAGE - 1, `key_${2 * PAGE - 1}`],
+    ])
+  })
+
+  it('are the oldest first, and never a part of them', async () => {
+    const { keys, received } = await start(hits())
+    expect(await keys.list('acc_1')).toEqual([])
+    expect(bodyOf(received[0])).toMatchObject({
+      query: { bool: { filter: [{ term: { account_id: 'acc_1' } }] } },
+      sort: [{ created_at: 'asc' }, { key_id: 'asc' }],
+    })
+    expect(queryOf(received[0])).toMatchObject({ allow_partial_search_results: 'false' })
+  })
+})
+
+describe('what is written of a key', () => {
+  it('is made where there is none, without the key or its digest, and visible at once', async () => {
+    const { keys, received, isPrepared } = await start(written)
+    await keys.insert(keyRecord())
+    expect(isPrepared()).toBe(true)
+    expect(received[0]?.path).toMatch(/^\/api-keys\/_create\/d1\?/)
+    expect(bodyOf(received[0])).toEqual(source)
+    expect(queryOf(received[0])).toEqual({ refresh: 'wait_for', require_alias: 'true' })
+  })
+
+  it('is refused where there is one already', async () => {
+    const { keys } = await start(refuse(409, 'version_conflict_engine_exception'))
+    expect(await thrownBy(keys.insert(keyRecord()))).toBeInstanceOf(Refused)
+  })
+
+  it('is just the instants that change, whatever else changes at the same time', async () => {
+    const { keys, received } = await start(written)
+    await keys.update('d1', { revokedAt: 5 })
+    expect(bodyOf(received[0])).toEqual({ doc: { revoked_at: 5 } })
+    expect(queryOf(received[0])).toEqual({
+      refresh: 'wait_for',
+      require_alias: 'true',
+      retry_on_conflict: '5',
+    })
+  })
+})
+
+describe('the block of an account', () => {
+  it.each([true, false])('is %s once it is visible', async (blocked) => {
+    const { keys, received, isPrepared } = await start(written)
+    await keys.setAccountBlocked('acc_1', blocked)
+    expect(isPrepared()).toBe(true)
+    expect(bodyOf(received[0])).toEqual({ blocked })
+    expect(queryOf(received[0])).toEqual({ refresh: 'wait_for', require_alias: 'true' })
+  })
+})

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../src/lib/unavailable.ts'
+import { Refused } from '../../src/stores/opensearch/client.ts'
+import { leaseDocument } from '../../src/stores/opensearch/writer/lease-document.ts'
+import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
+import { answer, answerText, type Behaviour, refuse } from './opensearch-server.ts'
+
+let { serve, connect, close } = createNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createNodes())
+})
+afterEach(() => close())
+
+async function start(behaviour: Behaviour) {
+  const { url, received } = await serve(behaviour)
+  return { document: leaseDocument(connect([url]).client, names, ROOMY_MS), received }
+}
+
+const record = {
+  epoch: 7,
+  holder: 'me',
+  released: false,
+  lease_ms: 10_000,
+  stamp_ceiling: 5_000,
+  targets: ['orders-v1'],
+}
+const state = { if_seq_no: 4, if_primary_term: 2 }
+const found = (_source: object) =>
+  answer(200, { found: true, _seq_no: 4, _primary_term: 2, _source })
+const replaced = answer(200, { _seq_no: 5, _primary_term: 2 })
+
+describe('the document of the lease', () => {
+  it('is read with the state that it is in', async () => {
+    const { document } = await start(found(record))
+    expect(await document.read()).toEqual({ record, state })
+  })
+
+  it('is not there before the first writer', async () => {
+    const { document } = await start(answer(404, { found: false }))
+    expect(await document.read()).toBeNull()
+  })
+
+  it('is unknown where there is no such index', async () => {
+    const { document } = await start(refuse(404, 'index_not_found_exception'))
+    expect(await thrownBy(document.read())).toBeInstanceOf(Unavailable)
+  })
+
+  it.each([
+    ['without anything', {}],
+    ['without its epoch', { ...record, epoch: undefined }],
+    ['whose epoch is a text', { ...record, epoch: '7' }],
+    ['whose epoch is no integer', { ...record, epoch: 7.5 }],
+    ['without its length', { ...record, lease_ms: null }],
+    ['without its ceiling', { ...record, stamp_ceiling: undefined }],
+    ['whose ceiling is not exact', { ...record, stamp_ceiling: 2 ** 53 }],
+    ['whose targets are no list', { ...record, targets: 'orders-v1' }],
+  ])('%s is damaged, which does not pass by waiting', async (_what, damaged) => {
+    const { document } = await start(found(damaged))
+    const error = await thrownBy(document.read())
+    expect(error).not.toBeInstanceOf(Unavailable)
+    expect(String(error)).toContain('lease is damaged')
+  })
+})
+
+describe('replacing it', () => {
+  it('names the state that is known, and tells the next one', async () => {
+    const { document, received } = await start(replaced)
+    const known = { record: { ...record, epoch: 6 }, state }
+    expect(await document.replace(known, record)).toEqual({
+      record,
+      state: { if_seq_no: 5, if_primary_term: 2 },
+    })
+    const { pathname, searchParams } = new URL(received[0]?.path ?? '', 'http://x')
+    expect(pathname).toBe('/writer/_doc/orders')
+    expect(Object.fromEntries(searchParams)).toEqual({
+      if_seq_no: '4',
+      if_primary_term: '2',
+      require_alias: 'true',
+    })
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual(record)
+  })
+
+  it('makes the first one only where there is none', async () => {
+    const { document, received } = await start(replaced)
+    await document.replace(null, record)
+    expect(received[0]?.path).toBe('/writer/_doc/orders?op_type=create&require_alias=true')
+  })
+
+  it('tells when the document is in another state', async () => {
+    const { document } = await start(refuse(409, 'version_conflict_engine_exception'))
+    expect(await document.replace({ record, state }, record)).toBeNull()
+  })
+
+  it.each<[string, Behaviour]>([
+    ['a 503', refuse(503, 'cluster_block_exception')],
+    ['a page of HTML', answerText(200, '<html>It works!</html>', 'text/html')],
+  ])('is of unknown outcome after %s', async (_what, behaviour) => {
+    const { document } = await start(behaviour)
+    const error = await thrownBy(document.replace({ record, state }, record))
+    expect(error).toBeInstanceOf(Unavailable)
+  })
+
+  it('may be refused', async () => {
+    const { document } = await start(refuse(403, 'security_exception'))
+    const error = await thrownBy(document.replace({ record, state }, record))
+    expect(error).toBeInstanceOf(Refused)
+  })
+})

@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { BulkWrites, Head, OrderIndex, ViewKey } from '../../src/indexing/order-index.ts'
+import { Unavailable } from '../../src/lib/unavailable.ts'
+import { openOpenSearchOrderIndex } from '../../src/stores/opensearch/order-index.ts'
+import { LeaseLost } from '../../src/stores/opensearch/writer/lease.ts'
+import { changeOf } from '../support/changes.ts'
+import { sourceOrder } from '../support/source-order.ts'
+import { createCluster, NOON, takeAll } from './opensearch-cluster.ts'
+import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
+import { answer, type Behaviour, refuse, reset } from './opensearch-server.ts'
+
+const GIVE_UP_MS = 3_600_000
+
+let { serve, connect, close } = createNodes()
+const opened: OrderIndex[] = []
+beforeEach(() => {
+  ;({ serve, connect, close } = createNodes())
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  for (const index of opened.splice(0)) await index.close()
+  await close()
+})
+
+/** A writer of a cluster whose bulks go as told, one after the other; its beginning is forgotten. */
+async function open(...bulks: Behaviour[]) {
+  const cluster = createCluster(bulks)
+  const { url } = await serve(cluster.behaviour)
+  const index = await openOpenSearchOrderIndex({
+    client: connect([url]).client,
+    names,
+    prepare: async () => {},
+    leaseMs: 60_000,
+    deadlineMs: ROOMY_MS,
+    clock: () => NOON,
+    onDelay() {},
+  })
+  opened.push(index)
+  cluster.happened.length = 0
+  return { ...cluster, index }
+}
+
+const NOTHING: BulkWrites = { announcements: [], views: [], removals: [], heads: [] }
+
+function put(orderId: string): BulkWrites {
+  const change = changeOf(sourceOrder({ id: orderId }))
+  const views = change.views.map((view) => ({ ...view, orderId, updatedAt: 'stamp' as const }))
+  return { ...NOTHING, views }
+}
+const head = (orderId: string): Head => ({
+  orderId,
+  version: 1,
+  ownerAccountId: 'acc_1',
+  accountIds: [],
+  createdKey: 1,
+  filled: true,
+  deleted: false,
+})
+const key = (orderId: string): ViewKey => ({ accountId: 'acc_1', orderId })
+
+describe('a bulk', () => {
+  it('writes announcements, then documents, then heads, and nothing where there is nothing', async () => {
+    const { index, happened } = await open()
+    await index.bulk(async () => ({
+      ...put('ord_2'),
+      announcements: [head('ord_1')],
+      removals: [key('ord_3')],
+      heads: [head('ord_4')],
+    }))
+    await index.bulk(async () => NOTHING)
+    expect(happened).toEqual([
+      'order-heads-w-1: ord_1',
+      'orders-w-1: acc_1:ord_2 @0 -acc_1:ord_3',
+      'order-heads-w-1: ord_4',
+    ])
+  })
+
+  it('is decided once the one before it is written', async () => {
+    const slow: Behaviour = (response, request) => {
+      setTimeout(() => takeAll(response, request), 50)
+    }
+    const { index, happened } = await open(slow)
+    const bulks = ['ord_1', 'ord_2', 'ord_3'].map((id) =>
+      index.bulk(async () => {
+        happened.push(`decides on ${id}`)
+        return put(id)
+      }),
+    )
+    await Promise.all(bulks)
+    expect(happened).toEqual([
+      'decides on ord_1',
+      'orders-w-1: acc_1:ord_1 @0',
+      'decides on ord_2',
+      'orders-w-1: acc_1:ord_2 @1',
+      'decides on ord_3',
+      'orders-w-1: acc_1:ord_3 @2',
+    ])
+  })
+
+  it('that cannot be decided writes nothing, and lets the next one in', async () => {
+    const { index, happened } = await open()
+    const failing = index.bulk(async () => {
+      throw new RangeError('a fault of ours')
+    })
+    await expect(failing).rejects.toThrow('a fault of ours')
+    await index.bulk(async () => put('ord_1'))
+    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0'])
+  })
+})
+
+describe('a bulk of unknown outcome', () => {
+  it('is fenced off, decided anew, and sent with a later stamp', async () => {
+    const { index, happened } = await open(reset)
+    const decisions = [put('ord_1'), put('ord_2')]
+    await index.bulk(async () => decisions.shift() ?? NOTHING)
+    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0', 'fence', 'orders-w-2: acc_1:ord_2 @1'])
+  })
+
+  it('is fenced off as often as it happens', async () => {
+    const { index, happened } = await open(reset, refuse(503, 'cluster_block_exception'))
+    await index.bulk(async () => put('ord_1'))
+    expect(happened.filter((what) => what === 'fence')).toHaveLength(2)
+    expect(happened.at(-1)).toBe('orders-w-3: acc_1:ord_1 @2')
+  })
+
+  it('is not sent again by a writer that is none any more', async () => {
+    const { index, happened, takeOver } = await open((response, request) => {
+      takeOver()
+      reset(response, request)
+    })
+    expect(await thrownBy(index.bulk(async () => put('ord_1')))).toBeInstanceOf(LeaseLost)
+    expect(happened).toHaveLength(1)
+  })
+
+  it('that is given up is fenced off before the next one is sent', async () => {
+    const now = performance.now.bind(performance)
+    const { index, happened } = await open((response, request) => {
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + GIVE_UP_MS)
+      reset(response, request)
+    })
+    await expect(index.bulk(async () => put('ord_1'))).rejects.toThrow(Unavailable)
+    vi.restoreAllMocks()
+    await index.bulk(async () => put('ord_2'))
+    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0', 'fence', 'orders-w-2: acc_1:ord_2 @1'])
+  })
+
+  it('that cannot be decided again is fenced off once, before the next one is sent', async () => {
+    const { index, happened } = await open(reset)
+    const decisions = [put('ord_1')]
+    const failing = index.bulk(async () => {
+      const decided = decisions.shift()
+      if (decided === undefined) throw new RangeError('a fault of ours')
+      return decided
+    })
+    await expect(failing).rejects.toThrow(RangeError)
+    await index.bulk(async () => put('ord_2'))
+    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0', 'fence', 'orders-w-2: acc_1:ord_2 @1'])
+  })
+})
+
+describe('a document that is refused', () => {
+  it('is told, and not sent again', async () => {
+    const error = { type: 'strict_dynamic_mapping_exception', reason: 'x' }
+    const { index, happened } = await open(
+      answer(200, { items: [{ index: { _id: 'acc_1:ord_1', status: 400, error } }] }),
+    )
+    await expect(index.bulk(async () => put('ord_1'))).rejects.toThrow('acc_1:ord_1')
+    await index.bulk(async () => put('ord_2'))
+    expect(happened.filter((what) => what.includes('ord_1'))).toHaveLength(1)
+    expect(happened.at(-1)).toMatch(/ord_2 @1$/)
+  })
+})
+
+describe('a writer that ends', () => {
+  it('hands its lease back once its last bulk is written', async () => {
+    const { index, happened, lease } = await open()
+    const last = index.bulk(async () => put('ord_1'))
+    await index.close()
+    await last
+    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0'])
+    expect(lease()).toMatchObject({ released: true, stamp_ceiling: NOON })
+  })
+})

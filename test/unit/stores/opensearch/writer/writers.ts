@@ -1,0 +1,31 @@
+import { acquireLease } from '../../../../../src/stores/opensearch/writer/acquire-lease.ts'
+import type { Lease } from '../../../../../src/stores/opensearch/writer/lease.ts'
+import { createRecordingFence, LONG_LEASE_MS, type MemoryLeaseDocument } from './memory-lease.ts'
+
+/** Writers that take over from each other; `end` ends them all. */
+export function createWriters() {
+  const held: Lease[] = []
+
+  return {
+    /** A writer with a clock of its own, which takes over at once. */
+    async startWriter(document: MemoryLeaseDocument, startMs: number) {
+      const clock = { nowMs: startMs }
+      const last = document.record()
+      if (last) document.put({ ...last, lease_ms: 0 }) // So that nobody has to wait for its end.
+      const lease = await acquireLease({
+        document,
+        fence: createRecordingFence(),
+        leaseMs: LONG_LEASE_MS,
+        clock: () => clock.nowMs,
+        firstTarget: 'orders-v1',
+        onDelay() {},
+      })
+      held.push(lease)
+      return { clock, lease }
+    },
+
+    async end() {
+      for (const lease of held.splice(0)) await lease.release().catch(() => {})
+    },
+  }
+}

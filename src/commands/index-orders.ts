@@ -34,7 +34,7 @@ export function addIndex(index: Command, withServices: WithServices): void {
         onFirstSignal(() => interruption.abort())
         const input = await openInput(file, interruption.signal)
         const mode = live ? 'live' : 'back-fill'
-        const summary = await loadAndReport(openIndex, input, mode)
+        const summary = await loadAndReport(openIndex, input, mode, interruption.signal)
         if (json) printJson(summary)
         else console.log(sentence(summary))
         if (summary.refused > 0) process.exitCode = 1
@@ -49,10 +49,11 @@ async function loadAndReport(
   openIndex: Stores['openIndex'],
   input: LoadInput,
   mode: WriteMode,
+  signal: AbortSignal,
 ): Promise<TimedSummary> {
   const startedAt = performance.now()
   const progress = createProgress(process.stderr, input)
-  const index = await openIndex({ onDelay: progress.say })
+  const index = await openIndex({ onDelay: progress.say, signal })
   let reached = 0
   try {
     const counts = await load(input.chunks, {

@@ -64,6 +64,9 @@ function deletion({ id, version, owner_account_id }: SourceDeletion): Change {
 }
 
 function change(source: SourceOrder): Change | Refusal {
+  if (hasOverlongKey(source)) {
+    return { path: '/tracking/*', reason: `expected keys of at most ${MAX_KEY_LENGTH} characters` }
+  }
   const { views, documentDropped } = projectOrder(source)
   const inexact = firstInexactTotal(views)
   if (inexact) return { path: inexact, reason: 'the total is beyond 2^53 − 1 cents' }
@@ -77,6 +80,13 @@ function change(source: SourceOrder): Change | Refusal {
     views,
     documentDropped,
   }
+}
+
+// As long as a URL gets; a search engine refuses a document for a longer one, and a schema cannot say it.
+const MAX_KEY_LENGTH = 8_192
+
+function hasOverlongKey({ tracking }: SourceOrder): boolean {
+  return Object.keys(tracking ?? {}).some(({ length }) => length > MAX_KEY_LENGTH)
 }
 
 /** The totals that the projection computes; every other number was checked on its way in. */

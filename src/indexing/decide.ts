@@ -76,9 +76,11 @@ export function decide(
   }
 }
 
-/** The documents that there may be of the order of a change. */
-export function viewKeys({ orderId, ownerAccountId }: Change, head: Head | undefined): ViewKey[] {
-  const accountIds = new Set([ownerAccountId, ...(head?.accountIds ?? [])])
+/** The documents that there may be of the order of a change, or will be. */
+export function viewKeys(change: Change, head: Head | undefined): ViewKey[] {
+  const { orderId, ownerAccountId, views } = change
+  const shown = views.map(({ accountId }) => accountId)
+  const accountIds = new Set([ownerAccountId, ...(head?.accountIds ?? []), ...shown])
   return [...accountIds].map((accountId) => ({ accountId, orderId }))
 }
 

@@ -132,8 +132,10 @@ function projectUtm(given: Given<'utm'>): Order['utm'] {
   return Object.values(utm).every((value) => value === null) ? null : utm
 }
 
+/** A key that was cut in the middle of a character is mended: no store takes it as a name. */
 function projectTracking(given: Given<'tracking'>): Order['tracking'] {
-  return given && Object.keys(given).length > 0 ? given : null
+  const entries = Object.entries(given ?? {}).map(([key, value]) => [key.toWellFormed(), value])
+  return entries.length > 0 ? Object.fromEntries(entries) : null
 }
 
 /** Only the three keys of the contract, and of those only the ones the order has. */

@@ -22,4 +22,6 @@ export interface OpenIndexOptions {
   clock?: Clock
   /** Told why nothing is written for a while, in words for an operator. */
   onDelay?(reason: string): void
+  /** Ends the waiting for another writer. */
+  signal?: AbortSignal
 }

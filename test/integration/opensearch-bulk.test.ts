@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { type BulkItem, createBulkSender } from '../../src/stores/opensearch/writer/bulk.ts'
+import { createKnownStates } from '../../src/stores/opensearch/writer/known-states.ts'
+import { actionsOf, takeAll, taken } from './opensearch-cluster.ts'
 import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
 import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
 
@@ -24,40 +26,32 @@ async function start(...behaviours: Behaviour[]) {
     release: async () => {},
   }
   const { client } = connect([url])
-  const { send } = createBulkSender({ client, names, lease, deadlineMs: ROOMY_MS })
-  return { send, received }
+  const states = createKnownStates()
+  const { send } = createBulkSender({ client, names, lease, states, deadlineMs: ROOMY_MS })
+  return { send, states, received }
 }
 
 /** An item that tells its stamp; `padding` makes it larger. */
-const put =
-  (id: string, padding = ''): BulkItem =>
-  (stamp) =>
-    `{"index":{"_id":"${id}"}}\n${JSON.stringify({ stamp, padding })}\n`
-const remove =
-  (id: string): BulkItem =>
-  () =>
-    `{"delete":{"_id":"${id}"}}\n`
+const put = (_id: string, padding = ''): BulkItem => ({
+  address: { _id },
+  source: (stamp) => JSON.stringify({ stamp, padding }),
+})
+const remove = (_id: string): BulkItem => ({ address: { _id } })
 
 /** What was sent of each item, in its order: its id, and its stamp where it has one. */
 function sent({ body }: ReceivedRequest): string[] {
   return body.split('\n').flatMap((line) => {
     if (line === '') return []
-    const { index, delete: deletion, stamp } = JSON.parse(line)
-    return [index?._id ?? deletion?._id ?? `@${stamp}`]
+    const { stamp } = JSON.parse(line)
+    return stamp === undefined ? actionsOf({ body: line }).map(({ _id }) => _id) : [`@${stamp}`]
   })
 }
 
-const written = (_id: string) => ({ index: { _id, status: 201, result: 'created' } })
+const written = (_id: string) => taken({ name: 'create', _id })
 const failed = (_id: string, status: number, type: string) => ({
-  index: { _id, status, error: { type, reason: `why ${type}` } },
+  create: { _id, status, error: { type, reason: `why ${type}` } },
 })
 const items = (...of: object[]) => answer(200, { took: 1, errors: true, items: of })
-
-/** Takes all items of every request. */
-const takeAll: Behaviour = (response, request) => {
-  const ids = sent(request).filter((part) => !part.startsWith('@'))
-  items(...ids.map(written))(response, request)
-}
 
 describe('a bulk', () => {
   it('goes to the alias of its epoch and no index, marked with it', async () => {
@@ -94,21 +88,81 @@ describe('a bulk', () => {
   })
 
   it('may remove what is not there', async () => {
-    const gone = { delete: { _id: 'a', status: 404, result: 'not_found' } }
+    const state = { _seq_no: 8, _primary_term: 1 }
+    const gone = { delete: { _id: 'a', status: 404, result: 'not_found', ...state } }
     const { send, received } = await start(items(gone))
     await send('orders', [remove('a')])
     expect(received).toHaveLength(1)
   })
 })
 
+describe('an item', () => {
+  const SEEN = { if_seq_no: 6, if_primary_term: 2 }
+
+  it('replaces or removes its document just as it was seen', async () => {
+    const { send, states, received } = await start(takeAll)
+    states.see('orders', 'a', SEEN)
+    states.see('orders', 'b', { ...SEEN, if_seq_no: 7 })
+    const routing = 'acc_1'
+    const source = () => '{}'
+    await send('orders', [{ address: { _id: 'a', routing }, source }, remove('b')])
+    expect(received.flatMap(actionsOf)).toEqual([
+      { name: 'index', _id: 'a', routing, ...SEEN },
+      { name: 'delete', _id: 'b', if_seq_no: 7, if_primary_term: 2 },
+    ])
+  })
+
+  it('makes the document that was not there', async () => {
+    const { send, states, received } = await start(takeAll)
+    states.see('orders', 'a', null)
+    await send('orders', [put('a')])
+    expect(received.flatMap(actionsOf)).toEqual([{ name: 'create', _id: 'a' }])
+  })
+
+  it('expects of a document nothing of another one with its id elsewhere', async () => {
+    const { send, states, received } = await start(takeAll)
+    states.see('heads', 'a', SEEN)
+    await send('orders', [put('a')])
+    expect(received.flatMap(actionsOf)).toEqual([{ name: 'create', _id: 'a' }])
+  })
+
+  it('expects what the item before it left', async () => {
+    const { send, states, received } = await start(takeAll)
+    states.see('heads', 'a', SEEN)
+    await send('heads', [put('a'), put('b')])
+    await send('heads', [put('a'), put('b')])
+    expect(received.slice(1).flatMap(actionsOf)).toEqual([
+      { name: 'index', _id: 'a', if_seq_no: 7, if_primary_term: 1 },
+      { name: 'index', _id: 'b', if_seq_no: 1, if_primary_term: 1 },
+    ])
+  })
+
+  it('makes anew what the item before it removed', async () => {
+    const { send, states, received } = await start(takeAll)
+    states.see('orders', 'a', SEEN)
+    await send('orders', [remove('a')])
+    await send('orders', [put('a')])
+    expect(received.flatMap(actionsOf).map(({ name }) => name)).toEqual(['delete', 'create'])
+  })
+
+  it('expects what it did before when it is sent again', async () => {
+    const { send, states, received } = await start(
+      items({ index: { _id: 'a', status: 429, error: { type: 'rejected', reason: 'full' } } }),
+      takeAll,
+    )
+    states.see('orders', 'a', SEEN)
+    await send('orders', [put('a')])
+    const action = { name: 'index', _id: 'a', ...SEEN }
+    expect(received.map(actionsOf)).toEqual([[action], [action]])
+  })
+})
+
 describe('what OpenSearch has no room for', () => {
-  it.each([
-    [429, 'rejected_execution_exception'],
-    [503, 'unavailable_shards_exception'],
-  ])('with %d is sent again, alone and with a new stamp', async (status, type) => {
+  it('is sent again, alone and with a new stamp', async () => {
+    const rejected = (_id: string) => failed(_id, 429, 'rejected_execution_exception')
     const { send, received } = await start(
-      items(written('a'), failed('b', status, type), written('c'), failed('d', status, type)),
-      items(failed('b', status, type), written('d')),
+      items(written('a'), rejected('b'), written('c'), rejected('d')),
+      items(rejected('b'), written('d')),
       takeAll,
     )
     await send(
@@ -132,10 +186,17 @@ describe('a bulk is of unknown outcome', () => {
   it.each([
     ['when the alias of its epoch is gone', items(failed('a', 404, 'index_not_found_exception'))],
     ['when a node failed', items(failed('a', 500, 'engine_exception'))],
+    ['when a copy was missing', items(failed('a', 503, 'unavailable_shards_exception'))],
+    ['when a document changed', items(failed('a', 409, 'version_conflict_engine_exception'))],
     ['when less is told than was sent', items()],
     ['when more is told than was sent', items(written('a'), written('b'))],
     ['when nothing is told', answer(200, { took: 1 })],
     ['when an item is told without its status', items({})],
+    ['when an item is told without a state', items({ create: { _id: 'a', status: 201 } })],
+    [
+      'when an item is told without its term',
+      items({ create: { _id: 'a', status: 201, _seq_no: 1 } }),
+    ],
   ])('%s', async (_when, behaviour) => {
     const { send, received } = await start(behaviour)
     expect(await thrownBy(send('orders', [put('a')]))).toBeInstanceOf(Unavailable)
@@ -147,7 +208,6 @@ describe('a document that is refused', () => {
   it.each([
     [400, 'strict_dynamic_mapping_exception'],
     [404, 'document_missing_exception'],
-    [409, 'version_conflict_engine_exception'],
   ])('with %d is named, and no fault of OpenSearch', async (status, type) => {
     const { send, received } = await start(items(written('a'), failed('b', status, type)))
     const error = await thrownBy(send('orders', [put('a'), put('b')]))

@@ -1,16 +1,35 @@
-import { answer, type Behaviour, refuse } from './opensearch-server.ts'
+import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
 
 /** What the clock of the writer shows. */
 export const NOON = Date.parse('2026-03-01T12:00:00Z')
 
+/** What a bulk does to a document, and the state that it expects it in. */
+export interface BulkAction {
+  name: 'index' | 'create' | 'delete'
+  _id: string
+  routing?: string
+  if_seq_no?: number
+  if_primary_term?: number
+}
+
+const NAMES: readonly string[] = ['index', 'create', 'delete'] satisfies BulkAction['name'][]
+
+/** The actions of a bulk, in their order. */
+export function actionsOf({ body }: Pick<ReceivedRequest, 'body'>): BulkAction[] {
+  return body.split('\n').flatMap((line) => {
+    const [[name, address] = ['', {}]] = Object.entries(Object(JSON.parse(line || '{}')))
+    return NAMES.includes(name) ? [{ name, ...Object(address) }] : []
+  })
+}
+
+/** The answer to an item that is written: the number of each document is one more every time. */
+export const taken = ({ name, _id, if_seq_no: before = 0 }: BulkAction) => ({
+  [name]: { _id, status: 200, _seq_no: before + 1, _primary_term: 1 },
+})
+
 /** Takes every item of a bulk. */
 export const takeAll: Behaviour = (response, request) => {
-  const taken = request.body.split('\n').flatMap((line) => {
-    const { index, delete: removed } = JSON.parse(line || '{}')
-    const { _id } = index ?? removed ?? {}
-    return _id ? [{ [index ? 'index' : 'delete']: { _id, status: 200 } }] : []
-  })
-  answer(200, { items: taken })(response, request)
+  answer(200, { items: actionsOf(request).map(taken) })(response, request)
 }
 
 /**
@@ -72,8 +91,9 @@ export function createCluster(bulks: Behaviour[]) {
 /** What is in a bulk: ids, and stamps as milliseconds after noon. */
 function summary(body: string): string {
   const parts = body.split('\n').map((line) => {
-    const { index, delete: removed, written_key: writtenKey } = JSON.parse(line || '{}')
-    if (index) return index._id
+    const { index, create, delete: removed, written_key: writtenKey } = JSON.parse(line || '{}')
+    const put = index ?? create
+    if (put) return put._id
     if (removed) return `-${removed._id}`
     return writtenKey === undefined ? '' : `@${writtenKey - NOON}`
   })

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeApiKey } from '../../src/auth/api-key.ts'
-import { buildOperations } from '../../src/operations.ts'
+import { createReadiness } from '../../src/readiness.ts'
 import { opensearch } from '../support/backend.ts'
 import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts'
+import { silent } from '../support/services.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
 
@@ -101,9 +102,7 @@ describe.each(faults)('an OpenSearch %s', (_name, happen) => {
 
   it('makes the service not ready', async () => {
     await happen()
-    const operations = buildOperations(app.services, app.metrics)
-    expect((await operations.inject('/health/ready')).statusCode).toBe(503)
-    await operations.close()
+    expect(await createReadiness(app.services, silent)()).toBe(false)
   })
 })
 

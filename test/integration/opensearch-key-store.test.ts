@@ -23,6 +23,7 @@ async function start(...behaviours: Behaviour[]) {
     client: connect([url]).client,
     names,
     deadlineMs: ROOMY_MS,
+    writeDeadlineMs: ROOMY_MS,
     prepare: async () => {
       isPrepared = true
     },
@@ -80,6 +81,15 @@ describe('the holder of a key', () => {
   it('is nobody where there is no such key, whoever else there may be', async () => {
     const { keys, received } = await start(missing)
     expect(await keys.find('d1')).toBeNull()
+    expect(received).toHaveLength(1)
+  })
+
+  it('is told without the state of its account where the key is revoked', async () => {
+    const { keys, received } = await start(document({ ...source, revoked_at: 5 }))
+    expect(await keys.find('d1')).toEqual({
+      key: keyRecord({ revokedAt: 5 }),
+      accountBlocked: false,
+    })
     expect(received).toHaveLength(1)
   })
 

@@ -5,7 +5,7 @@ import { openOpenSearchOrderIndex } from '../../src/stores/opensearch/order-inde
 import { LeaseLost } from '../../src/stores/opensearch/writer/lease.ts'
 import { changeOf } from '../support/changes.ts'
 import { sourceOrder } from '../support/source-order.ts'
-import { createCluster, NOON, takeAll } from './opensearch-cluster.ts'
+import { actionsOf, createCluster, NOON, takeAll } from './opensearch-cluster.ts'
 import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
 import { answer, type Behaviour, refuse, reset } from './opensearch-server.ts'
 
@@ -13,7 +13,9 @@ const GIVE_UP_MS = 3_600_000
 
 let { serve, connect, close } = createNodes()
 const opened: OrderIndex[] = []
+let refusesRefresh: boolean
 beforeEach(() => {
+  refusesRefresh = false
   ;({ serve, connect, close } = createNodes())
 })
 afterEach(async () => {
@@ -25,7 +27,11 @@ afterEach(async () => {
 /** A writer of a cluster whose bulks go as told, one after the other; its beginning is forgotten. */
 async function open(...bulks: Behaviour[]) {
   const cluster = createCluster(bulks)
-  const { url } = await serve(cluster.behaviour)
+  const { url, received } = await serve((response, request) => {
+    const refuses = refusesRefresh && request.path.includes('_refresh')
+    const behave = refuses ? refuse(503, 'unavailable_shards_exception') : cluster.behaviour
+    behave(response, request)
+  })
   const index = await openOpenSearchOrderIndex({
     client: connect([url]).client,
     names,
@@ -37,7 +43,8 @@ async function open(...bulks: Behaviour[]) {
   })
   opened.push(index)
   cluster.happened.length = 0
-  return { ...cluster, index }
+  const bulkActions = () => received.filter(({ path }) => path.includes('_bulk')).map(actionsOf)
+  return { ...cluster, index, received, bulkActions }
 }
 
 const NOTHING: BulkWrites = { announcements: [], views: [], removals: [], heads: [] }
@@ -73,6 +80,22 @@ describe('a bulk', () => {
       'orders-w-1: acc_1:ord_2 @0 -acc_1:ord_3',
       'order-heads-w-1: ord_4',
     ])
+  })
+
+  it('expects of a head what its own announcement left', async () => {
+    const { index, bulkActions } = await open()
+    const writes = { ...NOTHING, announcements: [head('ord_1')], heads: [head('ord_1')] }
+    await index.bulk(async () => writes)
+    expect(bulkActions()).toEqual([
+      [{ name: 'create', _id: 'ord_1' }],
+      [{ name: 'index', _id: 'ord_1', if_seq_no: 1, if_primary_term: 1 }],
+    ])
+  })
+
+  it('expects nothing of what the one before it left: it looks again', async () => {
+    const { index, bulkActions } = await open()
+    for (let time = 0; time < 2; time++) await index.bulk(async () => put('ord_1'))
+    expect(bulkActions().flat()).toMatchObject([{ name: 'create' }, { name: 'create' }])
   })
 
   it('is decided once the one before it is written', async () => {
@@ -123,6 +146,16 @@ describe('a bulk of unknown outcome', () => {
     expect(happened.at(-1)).toBe('orders-w-3: acc_1:ord_1 @2')
   })
 
+  it('in which a document changed since it was seen is decided anew', async () => {
+    const error = { type: 'version_conflict_engine_exception', reason: 'x' }
+    const { index, happened } = await open(
+      answer(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 409, error } }] }),
+    )
+    const decisions = [put('ord_1'), put('ord_2')]
+    await index.bulk(async () => decisions.shift() ?? NOTHING)
+    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0', 'fence', 'orders-w-2: acc_1:ord_2 @1'])
+  })
+
   it('is not sent again by a writer that is none any more', async () => {
     const { index, happened, takeOver } = await open((response, request) => {
       takeOver()
@@ -162,7 +195,7 @@ describe('a document that is refused', () => {
   it('is told, and not sent again', async () => {
     const error = { type: 'strict_dynamic_mapping_exception', reason: 'x' }
     const { index, happened } = await open(
-      answer(200, { items: [{ index: { _id: 'acc_1:ord_1', status: 400, error } }] }),
+      answer(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 400, error } }] }),
     )
     await expect(index.bulk(async () => put('ord_1'))).rejects.toThrow('acc_1:ord_1')
     await index.bulk(async () => put('ord_2'))
@@ -179,5 +212,19 @@ describe('a writer that ends', () => {
     await last
     expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0'])
     expect(lease()).toMatchObject({ released: true, stamp_ceiling: NOON })
+  })
+
+  it('makes what it wrote visible before it hands its lease back', async () => {
+    const { index, received } = await open()
+    await index.close()
+    const last = received.slice(-2).map(({ path }) => path.split('?')[0])
+    expect(last).toEqual(['/orders/_refresh', '/writer/_doc/orders'])
+  })
+
+  it('hands its lease back also where that is not made visible', async () => {
+    const { index, lease } = await open()
+    refusesRefresh = true
+    await index.close()
+    expect(lease()).toMatchObject({ released: true })
   })
 })

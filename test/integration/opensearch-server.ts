@@ -73,6 +73,19 @@ export const answerText =
 export const refuse = (status: number, type: string, reason = `the reason of ${type}`) =>
   answer(status, { error: { root_cause: [{ type, reason }], type, reason }, status })
 
+/** Passes requests on to a node, and its answers back. */
+export const passOn =
+  (url: string): Behaviour =>
+  async (response, { method, path, headers, body }) => {
+    const { 'x-opaque-id': mark, 'content-type': type = JSON_TYPE } = headers
+    const answered = await fetch(new URL(path, url), {
+      method,
+      headers: { 'content-type': type, ...(typeof mark === 'string' && { 'x-opaque-id': mark }) },
+      ...(body !== '' && { body }),
+    })
+    answerText(answered.status, await answered.text())(response, { method, path, headers, body })
+  }
+
 export const stall: Behaviour = () => {}
 
 export const stallAfterHeaders: Behaviour = (response) => {

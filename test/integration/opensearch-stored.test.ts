@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
+import { createKnownStates } from '../../src/stores/opensearch/writer/known-states.ts'
 import { createStored, headSource } from '../../src/stores/opensearch/writer/stored.ts'
+import { actionsOf } from './opensearch-cluster.ts'
 import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
 import { answer, type Behaviour } from './opensearch-server.ts'
 
@@ -12,11 +14,17 @@ afterEach(() => close())
 
 async function start(behaviour: Behaviour) {
   const { url, received } = await serve(behaviour)
-  return { stored: createStored(connect([url]).client, names, ROOMY_MS), received }
+  const { client } = connect([url])
+  const states = createKnownStates()
+  const stored = createStored({ client, names, states, deadlineMs: ROOMY_MS })
+  return { stored, states, received }
 }
 
 const docs = (...of: object[]) => answer(200, { docs: of })
 const missing = (_id: string) => ({ _id, found: false })
+
+const SEEN = { _seq_no: 6, _primary_term: 2 }
+const EXPECTED = { if_seq_no: 6, if_primary_term: 2 }
 
 const head = {
   orderId: 'ord_1',
@@ -27,11 +35,11 @@ const head = {
   filled: true,
   deleted: false,
 }
-const headDocument = { _id: 'ord_1', found: true, _source: headSource(head) }
+const headDocument = { _id: 'ord_1', found: true, ...SEEN, _source: headSource(head) }
 
 const order = { id: 'ord_1', tracking: { src: 'bio' } }
 const source = { account_id: 'acc_1', id: 'ord_1', shape: 1, updated_key: 2000, order }
-const viewDocument = { _id: 'acc_1:ord_1', found: true, _source: source }
+const viewDocument = { _id: 'acc_1:ord_1', found: true, ...SEEN, _source: source }
 const key = { accountId: 'acc_1', orderId: 'ord_1' }
 
 describe('the heads that are stored', () => {
@@ -74,6 +82,27 @@ describe('the documents that are stored', () => {
   })
 })
 
+describe('what was seen of a document', () => {
+  it.each([
+    ['a head', 'heads', 'ord_1', headDocument],
+    ['a document', 'orders', 'acc_1:ord_1', viewDocument],
+  ] as const)('is expected of %s when it is written', async (_what, target, _id, document) => {
+    const { stored, states } = await start(docs(document))
+    await (target === 'heads' ? stored.heads(['ord_1']) : stored.views([key]))
+    expect(actionsOf({ body: states.putting(target, { _id }) })).toEqual([
+      { name: 'index', _id, ...EXPECTED },
+    ])
+  })
+
+  it('is that there is none, where there is none any more', async () => {
+    const { stored, states } = await start(docs(missing('acc_1:ord_1')))
+    states.see('orders', 'acc_1:ord_1', EXPECTED)
+    await stored.views([key])
+    const line = states.putting('orders', { _id: 'acc_1:ord_1' })
+    expect(actionsOf({ body: line })).toEqual([{ name: 'create', _id: 'acc_1:ord_1' }])
+  })
+})
+
 describe('what is stored is unknown', () => {
   const error = { type: 'no_shard_available_action_exception', reason: 'x' }
 
@@ -82,6 +111,14 @@ describe('what is stored is unknown', () => {
     ['where less is told than was asked', docs(headDocument)],
     ['where more is told than was asked', docs(headDocument, headDocument, headDocument)],
     ['where a document is told without its id', docs(headDocument, { found: false })],
+    [
+      'where a document is told without its number',
+      docs({ ...headDocument, _seq_no: undefined }, missing('ord_2')),
+    ],
+    [
+      'where a document is told without its term',
+      docs({ ...headDocument, _primary_term: undefined }, missing('ord_2')),
+    ],
     ['where nothing is told', answer(200, {})],
   ])('%s', async (_where, behaviour) => {
     const { stored } = await start(behaviour)

@@ -98,9 +98,13 @@ it('no listing skips an order, whatever happens to the writers', async () => {
   } finally {
     done.abort()
     await Promise.allSettled(working)
-    await writers.close()
   }
   console.info(`${walks} walks`, writers.troubles)
+
+  for (const { world } of readers) await world.settle()
+  await writers.close()
+  await backend.refresh()
+  for (const reader of readers) await expectExact(reader)
 })
 
 interface Reader {
@@ -117,6 +121,19 @@ async function populate(number: number): Promise<Reader> {
   await world.populate(FIRST_CHANGES)
   await watch.look()
   return { number, accountId, world, watch }
+}
+
+/** In the end both listings show what there is: all of it, nothing that is gone, in the order of the sort. */
+async function expectExact({ accountId, world }: Reader): Promise<void> {
+  const truth = [...world.truth(everything).values()]
+  const byId = (one: Row, other: Row) => (one.id < other.id ? -1 : 1)
+  for (const sort of ['created_at_desc', 'updated_at_asc'] as const) {
+    const listing: Listing = { accountId, sort, filters: everything }
+    const { rows } = await readPage(stores.orders, listing, null, 5_000)
+    expect(rows.map(({ json }) => rowOf(json)).sort(byId)).toEqual(truth.sort(byId))
+    const keys = rows.map(({ key }) => (sort === 'created_at_desc' ? -key : key))
+    expect(keys).toEqual(keys.toSorted((one, other) => one - other))
+  }
 }
 
 /** Lists the account once, and holds the guarantee of the sort against what was listed. */

@@ -47,16 +47,66 @@ async function startLoad() {
   return { child, said, ended: once(child, 'close') }
 }
 
+const WAITING =
+  /^waiting for another writer to end \(.+\); one that is gone has lost its lease in 1 s/
+const LEASE_MS = 1_000
+
+/** A load of orders 0 to 499 that found another writer at work. */
+async function startWaiting(version: number) {
+  const child = startCommand(LOAD, backend.env)
+  const told = once(child.stderr, 'data')
+  const said = text(child.stderr)
+  const ended = once(child, 'close')
+  child.stdin.on('error', () => {})
+  child.stdin.end(bulkOf(version))
+  await told
+  return { child, said, ended }
+}
+
 describe('of two writers at once', () => {
-  it('the second is told of the first, and writes nothing', async () => {
+  it('the second waits until the first has ended, says so, and then writes', async () => {
     const { child, ended } = await startLoad()
-    const second = await load(2)
-    expect(second.code).toBe(1)
-    expect(second.stderr).toMatch(/another writer is at work \(.*\), and there is one at a time/)
+    const second = await startWaiting(2)
     expect(await amount('ord_0')).toBe(1)
+
+    child.stdin.end(`${bulkOf(1, BULK)}\n`)
+    await ended
+    expect(child.exitCode).toBe(0)
+    await second.ended
+    expect(second.child.exitCode).toBe(0)
+    expect(await second.said).toMatch(WAITING)
+    expect(await amount('ord_0')).toBe(2)
+    expect(await amount('ord_500')).toBe(1)
+  })
+
+  it('the second waits for longer than a lease, and says so once', async () => {
+    const { child, ended } = await startLoad()
+    const second = await startWaiting(2)
+    await pause(2 * LEASE_MS)
+    expect([second.child.exitCode, await amount('ord_0')]).toEqual([null, 1])
     child.kill('SIGINT')
     await ended
+    await second.ended
+    expect((await second.said).match(/waiting for another writer/g)).toHaveLength(1)
+    expect(await amount('ord_0')).toBe(2)
   })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'the second is stopped by %s while it waits, says so, and has written nothing',
+    async (signal) => {
+      const { child, ended } = await startLoad()
+      const second = await startWaiting(2)
+      second.child.kill(signal)
+      await second.ended
+      expect(second.child.exitCode).toBe(1)
+      expect(await second.said).toContain('interrupted while another writer was at work')
+      expect(await amount('ord_0')).toBe(1)
+
+      child.stdin.end(`${bulkOf(1, BULK)}\n`)
+      await ended
+      expect(child.exitCode).toBe(0)
+    },
+  )
 
   it('the second begins at once when the first has ended', async () => {
     await load(1)
@@ -80,7 +130,7 @@ describe('of two writers at once', () => {
     await ended
     const second = await load(2)
     expect(second.code).toBe(0)
-    expect(second.stderr).toMatch(/^waiting up to 1 s for the lease of a writer that may be gone/)
+    expect(second.stderr).toMatch(WAITING)
     expect(await amount('ord_0')).toBe(2)
   })
 

@@ -68,9 +68,15 @@ export async function opensearch<T = unknown>(
   body?: object,
 ): Promise<T> {
   const [node = ''] = (process.env['OPENSEARCH_URL'] ?? '').split(',')
-  const response = await fetch(new URL(path, node), {
+  const { origin, username, password } = new URL(node)
+  const credentials = [username, password].map(decodeURIComponent).join(':')
+  const response = await fetch(`${origin}/${path}`, {
     method,
-    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    headers: {
+      ...(username && { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
   })
   const answer = await response.json()
   if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)

@@ -5,8 +5,10 @@ import type { OrderIndex } from '../../src/indexing/order-index.ts'
 import { createWriter } from '../../src/indexing/writer.ts'
 import { type Clock, wallClock } from '../../src/lib/clock.ts'
 import { createQueue } from '../../src/lib/queue.ts'
+import { Unavailable } from '../../src/lib/unavailable.ts'
+import { LeaseLost } from '../../src/stores/opensearch/writer/lease.ts'
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
-import type { Turns } from './turns.ts'
+import { OutcomeUnknown, type Turns } from './turns.ts'
 
 /** What happened to the writers, by kind. */
 export type Troubles = Record<
@@ -67,8 +69,9 @@ export function createTroubledWriters(options: TroubledWritersOptions): Troubled
         const index = await open(network.port, clock)
         troubles.opened++
         return { index, clock, network }
-      } catch {
-        await pause(RETRY_MS) // The lease of the one before has to run out.
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error
+        await pause(RETRY_MS)
       }
     }
   }
@@ -90,12 +93,17 @@ export function createTroubledWriters(options: TroubledWritersOptions): Troubled
     const written = bulk(writer, changes, () => writer.network.freeze())
     const woken = pause(random.between(300, 2_000)).then(async () => {
       writer.network.thaw()
-      await written.catch(() => troubles['woke and was refused']++)
+      await written.catch(refused)
       await writer.index.close()
     })
     asleep.push(woken)
     await pause(random.between(0, 20))
-    throw new Error('frozen')
+    throw new OutcomeUnknown('frozen')
+  }
+
+  function refused(error: unknown): void {
+    if (!(error instanceof LeaseLost)) throw error
+    troubles['woke and was refused']++
   }
 
   async function write(changes: readonly Change[], random: Random): Promise<void> {
@@ -113,7 +121,7 @@ export function createTroubledWriters(options: TroubledWritersOptions): Troubled
         setTimeout(() => writer.network.freeze(), random.between(0, 8)),
       ).catch(() => {}) // Whatever became of it.
       await pause(random.between(0, 20))
-      throw new Error('killed')
+      throw new OutcomeUnknown('killed')
     } else if (chance < 0.03) {
       troubles.cut++
       await bulk(writer, changes, () => setTimeout(writer.network.cut, random.between(0, 8)))
@@ -132,7 +140,14 @@ export function createTroubledWriters(options: TroubledWritersOptions): Troubled
 
   return {
     troubles,
-    write: (changes, random) => oneAtATime(() => write(changes, random)),
+    write: (changes, random) =>
+      oneAtATime(() =>
+        write(changes, random).catch((error) => {
+          if (!(error instanceof LeaseLost)) throw error
+          current = undefined // On a busy machine a lease so short runs out by itself.
+          throw new OutcomeUnknown('lost')
+        }),
+      ),
     async close() {
       await Promise.all(asleep)
       await current?.index.close()

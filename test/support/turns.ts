@@ -10,6 +10,9 @@ export const START_MS = Date.parse('2026-03-01T12:00:00Z')
 /** A writer died before it sent a bulk: nothing of it was written. */
 export class NotSent extends Error {}
 
+/** Nobody knows whether a bulk was written, or will be. */
+export class OutcomeUnknown extends Error {}
+
 /** Writers that take turns; one at a time. */
 export interface Turns {
   /** Writes a bulk, or dies before it is sent; now and then as the other writer. */

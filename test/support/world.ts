@@ -4,7 +4,7 @@ import type { OrderFilters } from '../../src/orders/order-store.ts'
 import { changeOf } from './changes.ts'
 import type { Row } from './rows.ts'
 import { createShop, isVisible, type Version } from './shop.ts'
-import { NotSent, START_MS, type Turns } from './turns.ts'
+import { NotSent, OutcomeUnknown, START_MS, type Turns } from './turns.ts'
 
 /**
  * A shop and the writers that bring its changes into a store: out of order, again after a lost answer. What
@@ -28,6 +28,7 @@ export function createWorld(random: Random, reader: string, turns: Turns) {
       await turns.write(bulk.map(changeOf), random)
     } catch (error) {
       if (error instanceof NotSent) for (const version of bulk) unsettled.delete(version)
+      else if (!(error instanceof OutcomeUnknown)) throw error
       waiting.push(...bulk)
       return
     }
@@ -59,6 +60,10 @@ export function createWorld(random: Random, reader: string, turns: Turns) {
     shop.tick(random.pick([0, 0, 1, 2]))
   }
 
+  async function settle(): Promise<void> {
+    while (waiting.length > 0) await write(waiting.length)
+  }
+
   return {
     /** The ids of all orders ever created, oldest first. */
     born,
@@ -80,8 +85,11 @@ export function createWorld(random: Random, reader: string, turns: Turns) {
     /** Lets the shop change orders, and everything be written. */
     async populate(changes: number): Promise<void> {
       for (let change = 0; change < changes; change++) happen()
-      while (waiting.length > 0) await write(changes)
+      await settle()
     },
+
+    /** Until everything that happened is written. */
+    settle,
 
     /** What the reader should be shown now, without what may be gone already. */
     truth({ statuses }: Pick<OrderFilters, 'statuses'>): Map<string, Row> {

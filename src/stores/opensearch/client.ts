@@ -95,19 +95,25 @@ export class Refused extends Error {
 
 const TOO_MANY_REQUESTS = 429
 const NO_INDEX = 'index_not_found_exception'
-const NO_JSON = 'OpenSearch answered with something that is no JSON'
+const NO_JSON = 'what answers at OPENSEARCH_URL answered with no JSON: expected OpenSearch'
+const NO_PERMISSION = 'check the user and password in OPENSEARCH_URL, and what that user may do'
 
 /** The client's errors carry the whole request, personal data and credentials too: they end here. */
 function asFault(error: unknown): Error {
   if (!(error instanceof errors.OpenSearchClientError)) return error as Error
   if (error instanceof errors.DeserializationError) return new Unavailable(NO_JSON) // Its message quotes the answer.
   if (!(error instanceof errors.ResponseError)) {
-    return new Unavailable(`OpenSearch did not answer: ${error.name}: ${error.message}`)
+    return new Unavailable(`no answer from OPENSEARCH_URL: ${error.name}: ${error.message.trim()}`)
   }
   const { statusCode } = error
   const { type = 'no type', reason = 'no reason' } = error.body?.['error'] ?? {}
   const passes = statusCode >= 500 || statusCode === TOO_MANY_REQUESTS
   if (passes) return new Unavailable(`OpenSearch answered ${statusCode} ${type}: ${reason}`)
-  if (type === NO_INDEX) return new Unavailable(`OpenSearch has no such index: ${reason}`)
+  if (type === NO_INDEX) {
+    return new Unavailable(`OpenSearch has no such index, "index init" makes it: ${reason}`)
+  }
+  if (statusCode === 401 || statusCode === 403) {
+    return new Refused(statusCode, type, `${reason}; ${NO_PERMISSION}`)
+  }
   return new Refused(statusCode, type, reason)
 }

@@ -9,8 +9,13 @@ export interface DocumentAddress {
 
 export interface StoredDocument {
   source: unknown
-  /** What a write must name to replace just this state of it. */
-  state: { if_seq_no: number; if_primary_term: number }
+  state: DocumentState
+}
+
+/** What a write must name to replace just this state of a document. */
+export interface DocumentState {
+  if_seq_no: number
+  if_primary_term: number
 }
 
 interface GetAnswer {

@@ -1,4 +1,5 @@
 import type { KeyInstants, KeyRecord, KeyStore, Scope } from '../../auth/key-store.ts'
+import { monotonicClock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { ask, type OpenSearch, tell } from './client.ts'
 import { readDocument } from './documents.ts'
@@ -10,8 +11,10 @@ export interface OpenSearchKeyStoreOptions {
   client: OpenSearch
   names: IndexNames
   prepare: Prepare
-  /** For each call, the answer's body included. */
+  /** For each look, the answers' bodies included. */
   deadlineMs: number
+  /** For each write; it returns once every command finds it, a refresh later. */
+  writeDeadlineMs: number
 }
 
 /** Keys of an account that are read at a time. */
@@ -26,6 +29,7 @@ export function createOpenSearchKeyStore({
   names,
   prepare,
   deadlineMs,
+  writeDeadlineMs,
 }: OpenSearchKeyStoreOptions): KeyStore {
   async function search(query: Record<string, string>, after?: Hit['sort']): Promise<Hit[]> {
     const body: object = {
@@ -40,11 +44,14 @@ export function createOpenSearchKeyStore({
 
   return {
     async find(digest) {
+      const endsAt = monotonicClock() + deadlineMs
       const found = await readDocument(client, deadlineMs, { index: names.keys, id: digest })
       if (found === null) return null
       const key = keyRecord(digest, found.source)
+      if (key.revokedAt !== null) return { key, accountBlocked: false } // Whatever its account is.
       const address = { index: names.accounts, id: key.accountId }
-      const account = await readDocument(client, deadlineMs, address)
+      const leftMs = Math.max(1, Math.ceil(endsAt - monotonicClock()))
+      const account = await readDocument(client, leftMs, address)
       return { key, accountBlocked: isBlocked(account?.source) }
     },
 
@@ -65,13 +72,13 @@ export function createOpenSearchKeyStore({
     async insert({ digest, ...key }) {
       const request = { index: names.keys, id: digest, body: keySource(key), ...WRITE }
       await prepare()
-      await tell(deadlineMs, (options) => client.create(request, options))
+      await tell(writeDeadlineMs, (options) => client.create(request, options))
     },
 
     async update(digest, instants) {
       const body = { doc: instantsSource(instants) }
       const request = { index: names.keys, id: digest, body, ...WRITE }
-      await tell(deadlineMs, (options) =>
+      await tell(writeDeadlineMs, (options) =>
         client.update({ ...request, retry_on_conflict: RETRIES_ON_CONFLICT }, options),
       )
     },
@@ -79,7 +86,7 @@ export function createOpenSearchKeyStore({
     async setAccountBlocked(accountId, blocked) {
       const request = { index: names.accounts, id: accountId, body: { blocked }, ...WRITE }
       await prepare()
-      await tell(deadlineMs, (options) => client.index(request, options))
+      await tell(writeDeadlineMs, (options) => client.index(request, options))
     },
   }
 }

@@ -17,6 +17,7 @@ import type { Prepare } from './prepare.ts'
 import { acquireLease } from './writer/acquire-lease.ts'
 import { type BulkItem, createBulkSender } from './writer/bulk.ts'
 import { createFence } from './writer/fence.ts'
+import { createKnownStates } from './writer/known-states.ts'
 import { leaseDocument } from './writer/lease-document.ts'
 import { createStored, headSource } from './writer/stored.ts'
 
@@ -31,6 +32,8 @@ export interface OpenSearchOrderIndexOptions {
   clock: Clock
   /** Told why nothing is written for a while, in words for an operator. */
   onDelay(reason: string): void
+  /** Ends the waiting for another writer. */
+  signal?: AbortSignal | undefined
 }
 
 const FIRST_PAUSE_MS = 100
@@ -42,23 +45,25 @@ const GIVE_UP_MS = 300_000
  * Becomes the writer of the index, the only one until it is closed. One bulk at a time, confirmed by all
  * copies before the next one is stamped and sent: a copy applies them in order, and a refresh shows a
  * beginning of them, so the order of stamps is the order in which changes become visible.
- * @throws LeaseHeld when another writer is alive; Unavailable
+ * @throws Unavailable; Error when OpenSearch refuses, or `signal` ends the waiting
  */
 export async function openOpenSearchOrderIndex(
   options: OpenSearchOrderIndexOptions,
 ): Promise<OrderIndex> {
-  const { client, names, prepare, leaseMs, deadlineMs, clock, onDelay } = options
+  const { client, names, prepare, leaseMs, deadlineMs, clock, onDelay, signal } = options
   await prepare()
   const lease = await acquireLease({
-    document: leaseDocument(client, names, leaseMs),
+    document: leaseDocument(client, names, Math.min(leaseMs, deadlineMs)),
     fence: createFence(client, names, deadlineMs),
     leaseMs,
     clock,
     firstTarget: indexBehind(names.orders, 1),
     onDelay,
+    signal,
   })
-  const { send } = createBulkSender({ client, names, lease, deadlineMs })
-  const stored = createStored(client, names, deadlineMs)
+  const states = createKnownStates()
+  const { send } = createBulkSender({ client, names, lease, states, deadlineMs })
+  const stored = createStored({ client, names, states, deadlineMs })
   const oneAtATime = createQueue()
   /** Whether what was sent last may still be on its way: also when its bulk was given up. */
   let isUnsettled = false
@@ -76,6 +81,7 @@ export async function openOpenSearchOrderIndex(
       try {
         if (isUnsettled) await lease.fence()
         isUnsettled = false
+        states.forget()
         const writes = await decide(stored)
         isUnsettled = true
         await write(writes)
@@ -91,24 +97,26 @@ export async function openOpenSearchOrderIndex(
 
   return {
     bulk: (decide) => oneAtATime(() => untilWritten(decide)),
-    // A lease that cannot be handed back runs out.
-    close: () => oneAtATime(() => lease.release().catch(() => {})),
+    close: () =>
+      oneAtATime(async () => {
+        // Whoever waited for the writer's end finds what it wrote; else that is a second away.
+        await client.indices.refresh({ index: names.orders }).catch(() => {})
+        await lease.release().catch(() => {}) // Then it runs out.
+      }),
   }
 }
 
+const addressOf = (view: ViewKey) => ({ _id: documentId(view), routing: view.accountId })
+
 function putView(view: ViewWrite): BulkItem {
-  return (stamp) => `${action('index', view)}${renderSource(renderDocument(view, stamp))}\n`
+  const source = (stamp: number) => renderSource(renderDocument(view, stamp))
+  return { address: addressOf(view), source }
 }
 
 function removeView(view: ViewKey): BulkItem {
-  return () => action('delete', view)
-}
-
-function action(name: 'index' | 'delete', view: ViewKey): string {
-  return `${JSON.stringify({ [name]: { _id: documentId(view), routing: view.accountId } })}\n`
+  return { address: addressOf(view) }
 }
 
 function putHead(head: Head): BulkItem {
-  return () =>
-    `${JSON.stringify({ index: { _id: head.orderId } })}\n${JSON.stringify(headSource(head))}\n`
+  return { address: { _id: head.orderId }, source: () => JSON.stringify(headSource(head)) }
 }

@@ -3,7 +3,10 @@ import { ask, type OpenSearch, Refused, tell } from './client.ts'
 import { definitions, ordersDefinition } from './index-definition.ts'
 import { type IndexNames, indexBehind } from './names.ts'
 
-/** Makes what is not there yet; what is there stays as it is. Once a process, unless it fails. */
+/**
+ * Makes the indices that are not there yet, and leaves those that are as they are; the template is always
+ * today's. Once a process, unless it fails.
+ */
 export type Prepare = () => Promise<void>
 
 const TEMPLATE_PRIORITY = 500
@@ -37,6 +40,6 @@ export function createPrepare(client: OpenSearch, names: IndexNames, deadlineMs:
   }
 
   function exists(name: string): Promise<boolean> {
-    return ask(deadlineMs, (options) => client.indices.exists({ index: name }, options))
+    return ask(deadlineMs, (options) => client.indices.existsAlias({ name }, options))
   }
 }

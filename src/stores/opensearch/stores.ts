@@ -21,8 +21,12 @@ export function openOpenSearchStores(nodes: OpenSearchNodes, config: OpenSearchC
   const reading = { client, names, deadlineMs: config.searchDeadlineMs }
   return {
     orders: createOpenSearchOrderStore(reading),
-    keys: createOpenSearchKeyStore({ ...reading, prepare }),
-    openIndex: ({ clock = wallClock, onDelay = () => {} } = {}) =>
+    keys: createOpenSearchKeyStore({
+      ...reading,
+      prepare,
+      writeDeadlineMs: config.bulkDeadlineMs,
+    }),
+    openIndex: ({ clock = wallClock, onDelay = () => {}, signal } = {}) =>
       openOpenSearchOrderIndex({
         client,
         names,
@@ -31,6 +35,7 @@ export function openOpenSearchStores(nodes: OpenSearchNodes, config: OpenSearchC
         deadlineMs: config.bulkDeadlineMs,
         clock,
         onDelay,
+        signal,
       }),
     prepare,
     close: () => client.close(),

@@ -60,15 +60,38 @@ describe('the documents that are looked for', () => {
     ['an order without documents', head({ accountIds: [] }), ['acc_1']],
     ['a shared order', head({ accountIds: ['acc_1', 'acc_2'] }), ['acc_1', 'acc_2']],
     ['an order that only a co-producer sees', head({ accountIds: ['acc_2'] }), ['acc_1', 'acc_2']],
-  ])('of %s are those of its owner and of its head', (_name, known, accountIds) => {
-    const keys = accountIds.map((accountId) => ({ accountId, orderId: 'ord_1' }))
-    expect(viewKeys(change(['acc_8']), known)).toEqual(keys)
+  ])(
+    'of %s are those of its owner, of its head and of whom it is shown to',
+    (_name, known, ids) => {
+      const keysOf = (accountIds: string[]) =>
+        accountIds.map((accountId) => ({ accountId, orderId: 'ord_1' }))
+      expect(viewKeys(change(['acc_8']), known)).toEqual(keysOf([...ids, 'acc_8']))
+      expect(viewKeys(change(), known)).toEqual(keysOf(ids))
+    },
+  )
+
+  it('of a deletion are those of its owner and of its head', () => {
+    const deletion = changeOf({
+      id: 'ord_1',
+      version: 2,
+      owner_account_id: 'acc_1',
+      deleted: true,
+    })
+    const keys = viewKeys(deletion, head({ accountIds: ['acc_2'] }))
+    expect(keys.map(({ accountId }) => accountId)).toEqual(['acc_1', 'acc_2'])
   })
 })
 
-let { index, live, backFill, cutShort, updatedAt }: ReturnType<typeof startWriter> = startWriter()
+let {
+  index,
+  live,
+  backFill,
+  cutShort,
+  cutShortBackFill,
+  updatedAt,
+}: ReturnType<typeof startWriter> = startWriter()
 beforeEach(() => {
-  ;({ index, live, backFill, cutShort, updatedAt } = startWriter())
+  ;({ index, live, backFill, cutShort, cutShortBackFill, updatedAt } = startWriter())
 })
 
 const SHARED: Version = { coproducer_account_ids: ['acc_2'] }
@@ -112,6 +135,41 @@ describe('a document whose head was never written', () => {
     await live(1, { changed_at: null })
     await cutShort(1, 2)
     await live(3, { changed_at: null, status: 'REFUNDED' })
+    expect(updatedAt()).toBe(formatInstant(index.stamp))
+  })
+})
+
+describe('a back-fill that comes again after an attempt without its head', () => {
+  const CHANGED_AT = '2026-03-01T12:05:00.000Z'
+  const REFUNDED = { ...SHARED, status: 'REFUNDED' as const }
+  // The announcement and a document for each account, but not the head.
+  beforeEach(() => cutShortBackFill(3, 1, SHARED))
+
+  it('keeps the documents that are there as they are', async () => {
+    const stamp = index.stamp
+    expect(await backFill(1, SHARED)).toBe('unchanged')
+    expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([CHANGED_AT, CHANGED_AT])
+    expect(index.document('acc_1', 'ord_1')?.writtenKey).toBe(stamp)
+    expect(index.head('ord_1')).toMatchObject({ version: 1, filled: true })
+  })
+
+  it('stamps those that differ', async () => {
+    expect(await backFill(2, REFUNDED)).toBe('written')
+    const stamp = formatInstant(index.stamp)
+    expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([stamp, stamp])
+  })
+
+  it('gives those that are not there yet their date', async () => {
+    const shared = { coproducer_account_ids: ['acc_2', 'acc_3'] }
+    expect(await backFill(2, shared)).toBe('written')
+    expect([updatedAt('acc_1'), updatedAt('acc_3')]).toEqual([CHANGED_AT, CHANGED_AT])
+  })
+
+  it('stamps those that were left without a date', async () => {
+    ;({ index, backFill, cutShortBackFill, updatedAt } = startWriter())
+    await cutShortBackFill(1, 1, { changed_at: null })
+    expect(index.keys()).toEqual(['acc_1:ord_1'])
+    await backFill(2)
     expect(updatedAt()).toBe(formatInstant(index.stamp))
   })
 })

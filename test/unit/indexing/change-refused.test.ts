@@ -157,6 +157,16 @@ describe('an order is refused', () => {
     expect(refusalOfText(line.replace('"proto"', '"__proto__"')).path).toBe('/tracking/__proto__')
   })
 
+  it.each([['x'.repeat(8_193)], ['💳'.repeat(4_097)]])(
+    'for a tracking key of more than 8,192 characters',
+    (key) => {
+      expect(refusalOf(orderWith('/tracking', { ok: 'x', [key]: 'y' }))).toEqual({
+        path: '/tracking/*',
+        reason: 'expected keys of at most 8192 characters',
+      })
+    },
+  )
+
   it('for a currency_rate too great for a number', () => {
     const line = JSON.stringify(orderWith('/metadata/currency_rate', 123456))
     expect(refusalOfText(line.replace('123456', '1e999')).path).toBe('/metadata/currency_rate')

@@ -98,6 +98,7 @@ describe('an order', () => {
     ['/promocode/amount', 0],
     ['/promocode/amount', -MAX],
     ['/tracking', Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`k${n}`, '']))],
+    ['/tracking', { ['x'.repeat(8_192)]: 'y' }],
     ['/tracking', {}],
     ['/utm', {}],
     ['/metadata', {}],

@@ -151,6 +151,16 @@ describe('an optional part', () => {
     ['an empty tracking is null', { tracking: {} }, { tracking: null }],
     ['an absent tracking is null', {}, { tracking: null }],
     ['tracking keeps empty texts', { tracking: { src: '' } }, { tracking: { src: '' } }],
+    [
+      'tracking mends keys that were cut in the middle of a character, and leaves its texts',
+      { tracking: { 'src\ud83d': 'bio\ud83d', '\udcf7a': 'b', '📷': 'c' } },
+      { tracking: { 'src\ufffd': 'bio\ud83d', '\ufffda': 'b', '📷': 'c' } },
+    ],
+    [
+      'tracking keeps a name of every object',
+      { tracking: Object.fromEntries([['__proto__', 'a']]) },
+      { tracking: Object.fromEntries([['__proto__', 'a']]) },
+    ],
     ['an absent metadata is an empty object', {}, { metadata: {} }],
     ['a metadata of nulls is an empty object', { metadata: { origin: null } }, { metadata: {} }],
     [

@@ -27,6 +27,12 @@ export function startWriter() {
     return verdict
   }
 
+  async function cutShort(items: number, version: number, given: Version, mode: WriteMode) {
+    index.endsAfter = items
+    await put(version, given, mode).catch(() => {})
+    index.endsAfter = Infinity
+  }
+
   return {
     index,
     writer,
@@ -35,11 +41,11 @@ export function startWriter() {
     /** Writes one version of the order as history. */
     backFill: (version: number, given: Version = {}) => put(version, given, 'back-fill'),
     /** Writes one version as far as its first items, then all ends. */
-    async cutShort(items: number, version: number, given: Version = {}): Promise<void> {
-      index.endsAfter = items
-      await put(version, given, 'live').catch(() => {})
-      index.endsAfter = Infinity
-    },
+    cutShort: (items: number, version: number, given: Version = {}) =>
+      cutShort(items, version, given, 'live'),
+    /** The same, as history. */
+    cutShortBackFill: (items: number, version: number, given: Version = {}) =>
+      cutShort(items, version, given, 'back-fill'),
     order: (accountId = 'acc_1') => index.order(accountId, 'ord_1'),
     updatedAt: (accountId = 'acc_1') => index.order(accountId, 'ord_1')?.updated_at,
   }

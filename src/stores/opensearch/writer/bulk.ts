@@ -1,22 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, tell } from '../client.ts'
+import type { DocumentState } from '../documents.ts'
 import type { IndexNames } from '../names.ts'
+import type { BulkAddress, BulkTarget, KnownStates } from './known-states.ts'
 import type { Lease } from './lease.ts'
 
 export interface BulkOptions {
   client: OpenSearch
   names: IndexNames
   lease: Lease
+  states: KnownStates
   /** For each request. */
   deadlineMs: number
 }
 
-/** Where the items of a bulk go: what of the write aliases. */
-export type BulkTarget = 'orders' | 'heads'
-
-/** An item as its lines of a bulk request, at the stamp of the request that it is sent in. */
-export type BulkItem = (stamp: number) => string
+export interface BulkItem {
+  address: BulkAddress
+  /** The document at the stamp of the request that it is sent in; absent to remove it. */
+  source?: (stamp: number) => string
+}
 
 export interface BulkSender {
   /**
@@ -35,7 +38,9 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5_000
 const GIVE_UP_MS = 60_000
 
-export function createBulkSender({ client, names, lease, deadlineMs }: BulkOptions): BulkSender {
+export function createBulkSender(options: BulkOptions): BulkSender {
+  const { client, names, lease, states, deadlineMs } = options
+
   return {
     async send(target, items) {
       const endsAt = performance.now() + GIVE_UP_MS
@@ -55,7 +60,7 @@ export function createBulkSender({ client, names, lease, deadlineMs }: BulkOptio
   /** One request of as many items as fit. */
   async function request(target: BulkTarget, items: readonly BulkItem[]) {
     const stamp = target === 'orders' ? await lease.nextStamp() : UNSTAMPED
-    const { body, count } = fill(items, stamp)
+    const { body, count } = fill(items.map((item) => () => render(target, item, stamp)))
     const index = names.writeAliases(lease.epoch())[target]
     const opaqueId = names.bulkMark(lease.epoch())
     const answer = await tell(deadlineMs, (options) =>
@@ -70,16 +75,28 @@ export function createBulkSender({ client, names, lease, deadlineMs }: BulkOptio
     return {
       sent: count,
       left: items.slice(count),
-      rejected: sent.filter((_, at) => isRejected(answers[at])),
+      rejected: sent.filter((item, at) => !isWritten(target, item, answers[at])),
     }
+  }
+
+  function render(target: BulkTarget, { address, source }: BulkItem, stamp: number): string {
+    if (source === undefined) return states.removing(target, address)
+    return `${states.putting(target, address)}${source(stamp)}\n`
+  }
+
+  function isWritten(target: BulkTarget, { address, source }: BulkItem, answer?: Answer): boolean {
+    const written = writtenState(answer)
+    if (written === null) return false
+    states.see(target, address._id, source === undefined ? null : written)
+    return true
   }
 }
 
-function fill(items: readonly BulkItem[], stamp: number): { body: string; count: number } {
+function fill(items: readonly (() => string)[]): { body: string; count: number } {
   let body = ''
   let count = 0
-  for (const item of items) {
-    const lines = item(stamp)
+  for (const render of items) {
+    const lines = render()
     if (count > 0 && body.length + lines.length > MAX_REQUEST_CHARACTERS) break
     body += lines
     count++
@@ -87,23 +104,32 @@ function fill(items: readonly BulkItem[], stamp: number): { body: string; count:
   return { body, count }
 }
 
-type Answer = Partial<Record<'index' | 'delete', ItemAnswer>>
+type Answer = Partial<Record<'index' | 'create' | 'delete', ItemAnswer>>
 interface ItemAnswer {
   _id?: string
   status: number
+  _seq_no?: number
+  _primary_term?: number
   error?: { type: string; reason: string }
 }
 
-const NO_ROOM = [429, 503]
+const NO_ROOM = 429
+const CONFLICT = 409
 const NO_ALIAS = 'index_not_found_exception'
 
-/** Whether an item has to be sent again. @throws when sending it again would not help */
-function isRejected(answer: Answer | undefined): boolean {
-  const { _id, status, error } = answer?.index ?? answer?.delete ?? { status: 0 }
-  if (error === undefined && status >= 200) return false // Also what was to be deleted and is not there.
-  if (NO_ROOM.includes(status)) return true
+/** The state that an item left its document in; `null` when it was turned away and has to be sent again. */
+function writtenState(answer: Answer = {}): DocumentState | null {
+  const { _id, status, error, ...state } = answer.index ??
+    answer.create ??
+    answer.delete ?? { status: 0 }
+  const { _seq_no: if_seq_no, _primary_term: if_primary_term } = state
+  if (error === undefined && if_seq_no !== undefined && if_primary_term !== undefined) {
+    return { if_seq_no, if_primary_term }
+  }
+  if (status === NO_ROOM) return null
   const { type, reason } = error ?? { type: 'no answer', reason: '' }
-  if (type === NO_ALIAS || status >= 500 || status === 0) {
+  // A conflict: something else is there than what was seen, so it has to be looked at again.
+  if (type === NO_ALIAS || status === CONFLICT || status >= 500 || error === undefined) {
     throw new Unavailable(`OpenSearch did not write ${_id}: ${type}: ${reason}`)
   }
   throw new Error(`OpenSearch refused the document ${_id}: ${type}: ${reason}`)

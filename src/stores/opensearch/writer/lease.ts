@@ -49,6 +49,8 @@ export async function beginLease(
   let held = taken
   let confirmedAt = monotonicClock()
   let lastStamp = earlierCeiling
+  /** What the document confirmed: a state that was only read may be gone with its node. */
+  let ceiling = earlierCeiling
   let isLost = false
 
   const ceilingAhead = () => Math.max(lastStamp, Math.floor(clock())) + Math.ceil(leaseMs / 2)
@@ -58,11 +60,12 @@ export async function beginLease(
     for (;;) {
       if (isLost) throw new LeaseLost()
       const startedAt = monotonicClock()
-      const ceiling = Math.max(held.record.stamp_ceiling, ceilingAhead())
-      const next = { ...held.record, stamp_ceiling: ceiling, ...changes }
+      const stamp_ceiling = Math.max(held.record.stamp_ceiling, ceilingAhead())
+      const next = { ...held.record, stamp_ceiling, ...changes }
       const replaced = await document.replace(held, next)
       if (replaced !== null) {
         held = replaced
+        ceiling = next.stamp_ceiling
         confirmedAt = startedAt
         return
       }
@@ -97,9 +100,9 @@ export async function beginLease(
       for (let confirmations = 0; ; confirmations++) {
         const due = Math.max(lastStamp + 1, Math.floor(clock()))
         // While a new ceiling is confirmed the clock may run past it, and past the next one too.
-        const stamp = confirmations > 0 ? Math.min(due, held.record.stamp_ceiling) : due
+        const stamp = confirmations > 0 ? Math.min(due, ceiling) : due
         const isHeld = !isLost && monotonicClock() - confirmedAt < leaseMs
-        if (isHeld && stamp <= held.record.stamp_ceiling) {
+        if (isHeld && stamp <= ceiling) {
           lastStamp = stamp
           return stamp
         }

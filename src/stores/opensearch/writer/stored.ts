@@ -3,12 +3,23 @@ import { Unavailable } from '../../../lib/unavailable.ts'
 import { ask, type OpenSearch } from '../client.ts'
 import type { IndexNames } from '../names.ts'
 import { documentId, orderSource, renderStored } from '../order-source.ts'
+import type { BulkAddress, BulkTarget, KnownStates } from './known-states.ts'
+
+export interface StoredOptions {
+  client: OpenSearch
+  names: IndexNames
+  /** Told the state of everything that is read. */
+  states: KnownStates
+  /** For each call, the answer's body included. */
+  deadlineMs: number
+}
 
 /** What is in the index, searchable yet or not. */
-export function createStored(client: OpenSearch, names: IndexNames, deadlineMs: number): Stored {
-  /** The sources of the documents that exist. */
-  async function read(index: string, docs: readonly object[]): Promise<Found[]> {
+export function createStored({ client, names, states, deadlineMs }: StoredOptions): Stored {
+  /** The documents that exist. */
+  async function read(target: BulkTarget, docs: readonly BulkAddress[]): Promise<Found[]> {
     if (docs.length === 0) return []
+    const index = names[target]
     const answer = await ask(deadlineMs, (options) =>
       client.mget({ index, body: { docs: docs as [] } }, options),
     )
@@ -16,20 +27,24 @@ export function createStored(client: OpenSearch, names: IndexNames, deadlineMs: 
     if (answers?.length !== docs.length || !answers.every(isTold)) {
       throw new Unavailable(`OpenSearch did not tell every document of ${index}`)
     }
+    for (const { _id, found, _seq_no, _primary_term } of answers) {
+      const state = found ? { if_seq_no: _seq_no, if_primary_term: _primary_term } : null
+      states.see(target, _id, state)
+    }
     return answers.filter(({ found }) => found)
   }
 
   return {
     async heads(orderIds) {
       const found = await read(
-        names.heads,
+        'heads',
         orderIds.map((_id) => ({ _id })),
       )
       return new Map(found.map(({ _id, _source }) => [_id, headOf(_id, _source as HeadSource)]))
     },
     async views(keys) {
       const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
-      return (await read(names.orders, docs)).map(({ _source }) => storedView(_source))
+      return (await read('orders', docs)).map(({ _source }) => storedView(_source))
     },
   }
 }
@@ -37,12 +52,15 @@ export function createStored(client: OpenSearch, names: IndexNames, deadlineMs: 
 interface Found {
   _id: string
   found: boolean
+  _seq_no: number
+  _primary_term: number
   _source: unknown
 }
 
 function isTold(answer: Partial<Found>): answer is Found {
-  const { _id, found } = answer
-  return typeof _id === 'string' && typeof found === 'boolean'
+  const { _id, found, _seq_no, _primary_term } = answer
+  if (typeof _id !== 'string' || typeof found !== 'boolean') return false
+  return !found || (Number.isSafeInteger(_seq_no) && Number.isSafeInteger(_primary_term))
 }
 
 function storedView(source: unknown): StoredView {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import {
+  type AcquireOptions,
   acquireLease,
-  LeaseHeld,
 } from '../../../../../src/stores/opensearch/writer/acquire-lease.ts'
 import type { Lease } from '../../../../../src/stores/opensearch/writer/lease.ts'
 import {
@@ -30,9 +30,11 @@ afterEach(async () => {
   for (const lease of held.splice(0)) await lease.release().catch(() => {})
 })
 
+type Given = Pick<AcquireOptions, 'fence' | 'leaseMs' | 'signal'>
+
 async function acquire(
   document: MemoryLeaseDocument,
-  { fence = createRecordingFence(), leaseMs = LONG_LEASE_MS } = {},
+  { fence = createRecordingFence(), leaseMs = LONG_LEASE_MS, signal }: Partial<Given> = {},
 ) {
   const lease = await acquireLease({
     document,
@@ -41,6 +43,7 @@ async function acquire(
     clock: () => 1_000,
     firstTarget: 'orders-v1',
     onDelay: (reason) => waited.push(reason),
+    signal,
   })
   held.push(lease)
   return lease
@@ -71,11 +74,13 @@ describe('the first writer of all', () => {
     expect([lease.epoch(), waited]).toEqual([1, []])
   })
 
-  it('is one of two that start at once', async () => {
+  it('is one of two that start at once, and the other waits for it', async () => {
     const document = createMemoryLeaseDocument()
-    const outcomes = await Promise.allSettled([acquire(document), acquire(document)])
-    const refused = outcomes.filter(({ status }) => status === 'rejected')
-    expect(refused).toEqual([{ status: 'rejected', reason: expect.any(LeaseHeld) }])
+    const options = { leaseMs: HOLDERS_LEASE_MS }
+    const first = Promise.race([acquire(document, options), acquire(document, options)])
+    await (await first).release()
+    await vi.waitUntil(() => held.length === 2)
+    expect(document.record()).toMatchObject({ epoch: 2, released: false })
   })
 })
 
@@ -119,51 +124,92 @@ describe('a lease that was not handed back', () => {
     expect((await acquiring).epoch()).toBe(8)
   })
 
-  it('has its holder and the time told to whom waits', async () => {
+  it('has its holder and the time told once to whom waits', async () => {
     const document = heldDocument()
     const acquiring = acquire(document)
+    await looks(document)
+    document.put(leaseRecord({ lease_ms: HOLDERS_LEASE_MS }))
     await looks(document)
     monotonicMs += HOLDERS_LEASE_MS
     await acquiring
     const seconds = Math.ceil(HOLDERS_LEASE_MS / 1000)
     expect(waited).toEqual([
-      `waiting up to ${seconds} s for the lease of a writer that may be gone (the writer before)`,
+      `waiting for another writer to end (the writer before); one that is gone has lost its lease in ${seconds} s`,
     ])
   })
 
-  it('is refused as soon as it is renewed, whatever was in it', async () => {
+  it('is waited for a whole lease anew whenever it is renewed, whatever was in it', async () => {
     const document = heldDocument()
     const acquiring = acquire(document)
-    const refused = expect(acquiring).rejects.toThrow(LeaseHeld)
+    for (let renewals = 0; renewals < 3; renewals++) {
+      await looks(document)
+      monotonicMs += HOLDERS_LEASE_MS - 1
+      document.put(leaseRecord({ lease_ms: HOLDERS_LEASE_MS }))
+    }
     await looks(document)
-    document.put(leaseRecord({ lease_ms: HOLDERS_LEASE_MS }))
-    await refused
-    await expect(acquiring).rejects.toThrow('the writer before')
     expect(document.record()?.holder).toBe('the writer before')
+    monotonicMs += HOLDERS_LEASE_MS
+    expect((await acquiring).epoch()).toBe(8)
   })
 
-  it('is refused when another standby was faster', async () => {
+  it('is waited for as long as its holder set last', async () => {
     const document = heldDocument()
-    const acquiring = Promise.allSettled([acquire(document), acquire(document)])
+    const acquiring = acquire(document)
+    await looks(document)
+    document.put(leaseRecord({ lease_ms: 2 * HOLDERS_LEASE_MS }))
     await looks(document)
     monotonicMs += HOLDERS_LEASE_MS
-    const outcomes = await acquiring
-    const refused = outcomes.filter(({ status }) => status === 'rejected')
-    expect(refused).toEqual([{ status: 'rejected', reason: expect.any(LeaseHeld) }])
-    expect(document.record()?.epoch).toBe(8)
+    await looks(document)
+    expect(document.record()?.holder).toBe('the writer before')
+    monotonicMs += HOLDERS_LEASE_MS
+    await acquiring
   })
 
-  it('is refused when its holder renews it in the last moment', async () => {
+  it('goes to one of two that wait, and then to the other', async () => {
+    const document = heldDocument()
+    const options = { leaseMs: HOLDERS_LEASE_MS }
+    const first = Promise.race([acquire(document, options), acquire(document, options)])
+    await looks(document)
+    monotonicMs += HOLDERS_LEASE_MS
+    const lease = await first
+    expect(lease.epoch()).toBe(8)
+    await lease.release()
+    await vi.waitUntil(() => held.length === 2)
+    expect(document.record()).toMatchObject({ epoch: 9, released: false })
+  })
+
+  it('is waited for on when its holder renews it in the last moment', async () => {
     const document = heldDocument()
     const { replace } = document
     document.replace = (known, record) => {
+      document.replace = replace
       document.put(leaseRecord({ lease_ms: HOLDERS_LEASE_MS }))
       return replace(known, record)
     }
-    const acquiring = expect(acquire(document)).rejects.toThrow('the writer before')
+    const acquiring = acquire(document)
     await looks(document)
     monotonicMs += HOLDERS_LEASE_MS
-    await acquiring
+    await looks(document)
+    expect(document.record()?.holder).toBe('the writer before')
+    monotonicMs += HOLDERS_LEASE_MS
+    expect((await acquiring).epoch()).toBe(8)
+  })
+
+  it('is not waited for any longer than its caller likes', async () => {
+    const document = heldDocument()
+    const interruption = new AbortController()
+    const acquiring = acquire(document, { signal: interruption.signal })
+    const ended = expect(acquiring).rejects.toThrow('interrupted while another writer was at work')
+    await looks(document)
+    interruption.abort()
+    await ended
+    monotonicMs += HOLDERS_LEASE_MS
+    expect(document.record()?.holder).toBe('the writer before')
+  })
+
+  it('is not waited for at all by whom was interrupted before', async () => {
+    const acquiring = acquire(heldDocument(), { signal: AbortSignal.abort() })
+    await expect(acquiring).rejects.toThrow('interrupted')
   })
 
   it('is taken at once when it is handed back meanwhile', async () => {

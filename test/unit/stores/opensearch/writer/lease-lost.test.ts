@@ -44,6 +44,30 @@ describe('an answer of the document that was lost', () => {
     expect(document.record()?.stamp_ceiling).toBe(before)
   })
 
+  it('gives no stamp above it either where a higher one was read', async () => {
+    const lease = await begin()
+    const confirmed = document.record()?.stamp_ceiling ?? 0
+    passCeiling()
+    document.loseAnswers('arrived')
+    await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+    expect(document.record()?.stamp_ceiling).toBeGreaterThan(clock.nowMs)
+
+    const { replace } = document
+    document.replace = async (known, record) => {
+      document.replace = () => Promise.reject(new Unavailable('no answer'))
+      return replace(known, record) // A conflict: what is read then shows the higher one.
+    }
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+    }
+    clock.nowMs = confirmed
+    expect(await lease.nextStamp()).toBe(confirmed)
+    await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+
+    document.replace = replace
+    expect(await lease.nextStamp()).toBe(confirmed + 1)
+  })
+
   it('of a write that came too late finds who took over', async () => {
     const lease = await begin()
     passCeiling()

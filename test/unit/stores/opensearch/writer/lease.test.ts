@@ -156,4 +156,21 @@ describe('a lease that is handed back', () => {
     await lease.release()
     expect(document.record()).toMatchObject({ released: true, stamp_ceiling: CEILING })
   })
+
+  it.each(['arrived', 'did not arrive'] as const)(
+    'gives no stamp any more, also when the answer to that was lost and it %s',
+    async (lost) => {
+      const lease = await begin()
+      document.loseAnswers(lost)
+      await expect(lease.release()).rejects.toThrow(Unavailable)
+      await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
+    },
+  )
+
+  it('gives no stamp any more', async () => {
+    const lease = await begin()
+    await lease.release()
+    await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
+    await expect(lease.fence()).rejects.toThrow(LeaseLost)
+  })
 })

@@ -1,0 +1,44 @@
+import type { DocumentState } from '../documents.ts'
+
+/** Where a document is, of what the writer writes. */
+export type BulkTarget = 'orders' | 'heads'
+
+/** A document, as its line of a bulk request names it. */
+export interface BulkAddress {
+  _id: string
+  routing?: string
+}
+
+/**
+ * The states in which the writer last saw its documents. What it sends replaces just these: a bulk that
+ * arrives late, by way of a node that slept through the swap of the aliases, changes nothing that was
+ * written since.
+ */
+export interface KnownStates {
+  see(target: BulkTarget, id: string, state: DocumentState | null): void
+  /** The line of a bulk request that writes the document where it is as it was seen. */
+  putting(target: BulkTarget, address: BulkAddress): string
+  removing(target: BulkTarget, address: BulkAddress): string
+  /** For the next bulk, which looks again. */
+  forget(): void
+}
+
+export function createKnownStates(): KnownStates {
+  const states = new Map<string, DocumentState | null>()
+  const stateOf = (target: BulkTarget, { _id }: BulkAddress) =>
+    states.get(`${target} ${_id}`) ?? null
+
+  return {
+    see: (target, id, state) => states.set(`${target} ${id}`, state),
+    putting(target, address) {
+      const state = stateOf(target, address)
+      return line(state === null ? { create: address } : { index: { ...address, ...state } })
+    },
+    removing: (target, address) => line({ delete: { ...address, ...stateOf(target, address) } }),
+    forget: () => states.clear(),
+  }
+}
+
+function line(action: object): string {
+  return `${JSON.stringify(action)}\n`
+}

@@ -1,0 +1,54 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import {
+  createKnownStates,
+  type KnownStates,
+} from '../../../../../src/stores/opensearch/writer/known-states.ts'
+
+const SEEN = { if_seq_no: 0, if_primary_term: 2 }
+const ADDRESS = { _id: 'acc_1:ord_1', routing: 'acc_1' }
+
+let states: KnownStates
+beforeEach(() => {
+  states = createKnownStates()
+})
+
+describe('the line of a bulk that writes a document', () => {
+  it('names the state that it was seen in', () => {
+    states.see('orders', ADDRESS._id, SEEN)
+    expect(states.putting('orders', ADDRESS)).toBe(
+      `${JSON.stringify({ index: { ...ADDRESS, ...SEEN } })}\n`,
+    )
+  })
+
+  it('makes it where it was never seen, or seen not to be there', () => {
+    const line = `${JSON.stringify({ create: ADDRESS })}\n`
+    expect(states.putting('orders', ADDRESS)).toBe(line)
+    states.see('orders', ADDRESS._id, SEEN)
+    states.see('orders', ADDRESS._id, null)
+    expect(states.putting('orders', ADDRESS)).toBe(line)
+  })
+
+  it('tells a head from a document with its id', () => {
+    states.see('heads', ADDRESS._id, SEEN)
+    expect(states.putting('orders', ADDRESS)).toContain('"create"')
+  })
+
+  it('makes it once all is forgotten', () => {
+    states.see('orders', ADDRESS._id, SEEN)
+    states.forget()
+    expect(states.putting('orders', ADDRESS)).toContain('"create"')
+  })
+})
+
+describe('the line of a bulk that removes a document', () => {
+  it('names the state that it was seen in', () => {
+    states.see('orders', ADDRESS._id, SEEN)
+    expect(states.removing('orders', ADDRESS)).toBe(
+      `${JSON.stringify({ delete: { ...ADDRESS, ...SEEN } })}\n`,
+    )
+  })
+
+  it('names none where there was none', () => {
+    expect(states.removing('orders', ADDRESS)).toBe(`${JSON.stringify({ delete: ADDRESS })}\n`)
+  })
+})

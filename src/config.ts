@@ -118,9 +118,12 @@ const urls = (protocols: readonly string[]) => (value: string) => {
   return isKnown && isSame && isDistinct ? nodes.map(({ href }) => href) : undefined
 }
 
-/** A host, and credentials that can be decoded; a name without a password would not be sent. */
-function isAddress({ hostname, username, password }: URL): boolean {
-  if (hostname === '' || (username !== '' && password === '')) return false
+/** A host, and credentials that can be decoded and are complete: Redis alone takes a password without a name. */
+function isAddress({ protocol, hostname, pathname, username, password }: URL): boolean {
+  const isRedis = protocol.startsWith('redis')
+  const isWhole = username === '' ? isRedis || password === '' : password !== ''
+  // The path of a Redis is the number of its database.
+  if (hostname === '' || !isWhole || (isRedis && !/^(\/\d{0,4})?$/.test(pathname))) return false
   try {
     decodeURIComponent(username + password)
     return true

@@ -6,8 +6,6 @@ import type { KeyHolder, KeyStore } from './key-store.ts'
 const FRESH_MS = 5_000
 /** How long an entry goes on answering while the store is down. */
 const STALE_MS = 600_000
-/** While it is down, an entry asks again after this and answers in between: asking may take its whole deadline. */
-const RETRY_MS = 1_000
 const MAX_KEYS = 10_000
 
 interface Entry {
@@ -54,7 +52,8 @@ export function createKeyCache(store: Pick<KeyStore, 'find'>, clock: Clock): Key
         const now = clock()
         const staleAt = (entry?.readAt ?? -Infinity) + STALE_MS
         if (entry === undefined || now >= staleAt) throw error
-        entry.askAgainAt = Math.min(now + RETRY_MS, staleAt)
+        // In between it answers at once: asking a store that is down may take a whole deadline.
+        entry.askAgainAt = Math.min(now + FRESH_MS, staleAt)
         return entry.holder
       }
     },

@@ -1,4 +1,5 @@
 import { newKeyId } from '../lib/ids.ts'
+import { Unavailable } from '../lib/unavailable.ts'
 import { keyDigest, makeApiKey } from './api-key.ts'
 import type { KeyRecord, KeyStore, Scope } from './key-store.ts'
 
@@ -16,7 +17,10 @@ export interface IssuedKey {
   record: KeyRecord
 }
 
-/** Makes a key (a random one unless `key` is given) and stores its record. */
+/**
+ * Makes a key (a random one unless `key` is given) and stores its record.
+ * @throws what the store throws; where nobody knows whether it was stored, with what to do about it
+ */
 export async function issueKey(
   { keys, keyPepper }: { keys: KeyStore; keyPepper: Uint8Array },
   grant: KeyGrant,
@@ -36,7 +40,11 @@ export async function issueKey(
     revokedAt: null,
     lastValidAt: null,
   }
-  await keys.insert(record)
+  await keys.insert(record).catch((cause: unknown) => {
+    if (!(cause instanceof Unavailable)) throw cause
+    const advice = `if "keys list" shows ${record.keyId}, revoke it: nobody has seen that key`
+    throw new Unavailable(`${cause.message}; ${advice}`, { cause })
+  })
   return { key, record }
 }
 

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { prepareDemo } from '../demo/prepare.ts'
 import { createMetrics, watchProcess } from '../metrics.ts'
 import { buildOperations } from '../operations.ts'
+import { createReadiness } from '../readiness.ts'
 import { openServerServices } from '../services.ts'
 import { demoWelcome } from './demo-welcome.ts'
 import { closeOnSignal } from './signals.ts'
@@ -25,7 +26,8 @@ export async function serve(config: Config, { demo }: { demo: boolean }): Promis
     onRecovered: () => logger.info('Redis answers again: limits are shared'),
   })
   const app = buildApp(config, services, { logger, metrics })
-  const operations = buildOperations(services, metrics)
+  const isReady = createReadiness(services, logger)
+  const operations = buildOperations(isReady, metrics)
   const close = async () => {
     await app.close()
     await operations.close()
@@ -37,6 +39,7 @@ export async function serve(config: Config, { demo }: { demo: boolean }): Promis
     const demoKey = demo ? await prepareDemo(services, Date.now()) : null
     await listen(app, config.host, config.port, 'PORT')
     await listenOperations(operations, config, logger)
+    await isReady() // So that the log tells at once what is amiss.
     if (demoKey !== null) console.log(demoWelcome(addressOf(app), demoKey, Date.now()))
   } catch (error) {
     await close() // What listens already would keep the process alive.

@@ -18,7 +18,8 @@ export default fp(
     app.setErrorHandler<FastifyError | ApiError>((thrown, request, reply) => {
       const error = thrown instanceof ApiError ? thrown : asApiError(thrown)
       request.refusal = error
-      if (error.status >= 500) request.log.error({ err: error.cause ?? thrown }, 'request failed')
+      if (thrown instanceof Unavailable) request.log.warn({ reason: thrown.message }, 'unavailable')
+      else if (error.status >= 500) request.log.error({ err: error.cause ?? thrown }, 'failed')
       if (error.code === 'invalid_api_key') reply.header('WWW-Authenticate', 'Bearer')
       if (error.retryAfterSeconds !== undefined) {
         reply.header('Retry-After', error.retryAfterSeconds)

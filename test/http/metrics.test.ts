@@ -15,7 +15,7 @@ it('counts every request by method, route and status, and nothing that it was as
   await app.call('/v1/orders/ord_secret', { key })
   await app.call('/secret-path', { method: 'POST' })
 
-  const operations = buildOperations(app.services, app.metrics)
+  const operations = buildOperations(async () => true, app.metrics)
   const { body, headers } = await operations.inject('/metrics')
   await operations.close()
 
@@ -27,4 +27,14 @@ it('counts every request by method, route and status, and nothing that it was as
   expect(body).toContain(counted('GET', '/v1/orders/:id', 404))
   expect(body).toContain(counted('POST', 'none', 404))
   expect(body).not.toMatch(/secret|PAID|acc_/)
+})
+
+it.each([
+  [true, 200, 'ok'],
+  [false, 503, 'unavailable'],
+])('tells whether the service is ready: %s', async (isReady, status, told) => {
+  const operations = buildOperations(async () => isReady, app.metrics)
+  const answer = await operations.inject('/health/ready')
+  await operations.close()
+  expect([answer.statusCode, answer.json()]).toEqual([status, { status: told }])
 })

@@ -26,7 +26,13 @@ const refusedAddresses = (p: string) => [
   ...[`${p}://a:65536`, `${p}://a:x`, `${p}://a:-1`, `${p}://::1:9200`, `${p}://[::1`],
   ...[`${p}://a b`, `${p}://a ${p}://b`, `${p}://a<b`, `${p}://user:wo,rd@a`],
   ...[',', `${p}://a,`, `,${p}://a`, `${p}://a,,${p}://b`, `${p}://a, ,${p}://b`, `${p}://a,b`],
-  ...[`${p}://user:100%@a`, `${p}://us%ffer:word@a`, `${p}://user@a`, `${p}://a:1,${p}://a:1/`],
+  ...[
+    `${p}://user:100%@a`,
+    `${p}://user@a:1,${p}://b`,
+    `${p}://us%ffer:word@a`,
+    `${p}://user@a`,
+    `${p}://a:1,${p}://a:1/`,
+  ],
   ...[`ftp://a`, `file:///a`, `ws://a`, `javascript:1`, `${p}x://a`, `${p}://a,ftp://b`],
 ]
 
@@ -50,6 +56,7 @@ describe('OPENSEARCH_URL', () => {
   it.each([
     ...refusedAddresses('http'),
     ...['redis://a:6379', 'rediss://a', 'http://a,https://b', 'https://a,http://b,https://c'],
+    'http://:word@a',
   ])('refuses %j', (value) => {
     expect(named({ ...secrets, OPENSEARCH_URL: value })).toEqual(['OPENSEARCH_URL'])
   })
@@ -98,7 +105,7 @@ describe.each([
 
   it.each([
     ...refusedAddresses('redis'),
-    ...['http://a:6379', 'redis:a', 'redis:/a', 'unix:///var/run/redis.sock'],
+    ...['http://a:6379', 'redis:a', 'redis:/a', 'unix:///var/run/redis.sock', 'redis://a/abc'],
     ...['redis://a,rediss://b', 'rediss://a,redis://b,rediss://c'],
   ])('refuses %j', (value) => {
     expect(named({ [name]: value })).toEqual([name])

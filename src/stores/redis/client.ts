@@ -39,7 +39,7 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
 
   function report(error: Error) {
     const now = monotonicClock()
-    if (!isClosed && now - lastErrorAt > OUTAGE_GAP_MS) options.onError(error)
+    if (!isClosed && now - lastErrorAt > OUTAGE_GAP_MS) options.onError(withoutCommand(error))
     lastErrorAt = now
   }
   redis.on('error', report)
@@ -144,4 +144,9 @@ function openCluster(urls: readonly string[], tls: { tls?: ConnectionOptions }):
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
   })
+}
+
+/** The client's errors carry the command with its arguments, a password or an address among them. */
+export function withoutCommand(error: unknown): Error {
+  return new Error(error instanceof Error ? error.message : String(error))
 }

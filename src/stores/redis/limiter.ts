@@ -2,6 +2,7 @@ import type { Cluster, Redis } from 'ioredis'
 import { MAX_FAILURES, WINDOW_MS } from '../../limits/failure-window.ts'
 import { type BucketRate, bucketDecision } from '../../limits/gcra.ts'
 import type { Limiter } from '../../limits/limiter.ts'
+import { withoutCommand } from './client.ts'
 import { blockedFor, countFailure, type Script, take } from './scripts.ts'
 
 export interface RedisLimiterOptions {
@@ -22,12 +23,15 @@ export function createRedisLimiter(
   const failures = (address: string) => `${prefix}failures:{${address}}`
 
   async function run({ lua, sha1 }: Script, key: string, ...args: number[]): Promise<unknown> {
+    const isForgotten = (error: Error) => error.message.startsWith('NOSCRIPT')
     try {
-      return await redis.evalsha(sha1, 1, key, ...args)
+      return await redis.evalsha(sha1, 1, key, ...args).catch((error: Error) => {
+        // A restarted Redis has forgotten its scripts; nothing has run yet, so it is safe to say it again.
+        if (isForgotten(error)) return redis.eval(lua, 1, key, ...args)
+        throw error
+      })
     } catch (error) {
-      // A restarted Redis has forgotten its scripts; nothing has run yet, so it is safe to say it again.
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
-      return redis.eval(lua, 1, key, ...args)
+      throw withoutCommand(error)
     }
   }
 

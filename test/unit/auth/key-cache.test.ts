@@ -129,13 +129,13 @@ describe('a key cache', () => {
     expect(await cache.find('d1')).toEqual(holder())
   })
 
-  it('asks a store that is down once a second, and answers in between at once', async () => {
+  it('asks a store that is down every 5 seconds, and answers in between at once', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += MINUTE_MS
     reads = 0
     await cache.find('d1')
-    nowMs += SECOND_MS - 1
+    nowMs += 5 * SECOND_MS - 1
     await cache.find('d1')
     expect(reads).toBe(1)
     nowMs += 1
@@ -152,14 +152,14 @@ describe('a key cache', () => {
     await expect(cache.find('d1')).rejects.toBe(DOWN)
   })
 
-  it('shows a revocation within a second of the store being back', async () => {
+  it('shows a revocation within 5 seconds of the store being back', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += MINUTE_MS
     await cache.find('d1')
     isDown = false
     stored.set('d1', holder({ revokedAt: 1 }))
-    nowMs += SECOND_MS
+    nowMs += 5 * SECOND_MS
     expect(await cache.find('d1')).toEqual(holder({ revokedAt: 1 }))
   })
 

@@ -116,14 +116,16 @@ describe('an item', () => {
     const { send, states, received } = await start(takeAll)
     states.see('orders', 'a', null)
     await send('orders', [put('a')])
-    expect(received.flatMap(actionsOf)).toEqual([{ name: 'create', _id: 'a' }])
+    const version = { version: FIRST_STAMP, version_type: 'external' }
+    expect(received.flatMap(actionsOf)).toEqual([{ name: 'index', _id: 'a', ...version }])
   })
 
   it('expects of a document nothing of another one with its id elsewhere', async () => {
     const { send, states, received } = await start(takeAll)
     states.see('heads', 'a', SEEN)
     await send('orders', [put('a')])
-    expect(received.flatMap(actionsOf)).toEqual([{ name: 'create', _id: 'a' }])
+    const version = { version: FIRST_STAMP, version_type: 'external' }
+    expect(received.flatMap(actionsOf)).toEqual([{ name: 'index', _id: 'a', ...version }])
   })
 
   it('expects what the item before it left', async () => {
@@ -142,7 +144,7 @@ describe('an item', () => {
     states.see('orders', 'a', SEEN)
     await send('orders', [remove('a')])
     await send('orders', [put('a')])
-    expect(received.flatMap(actionsOf).map(({ name }) => name)).toEqual(['delete', 'create'])
+    expect(received.flatMap(actionsOf).map(({ name }) => name)).toEqual(['delete', 'index'])
   })
 
   it('expects what it did before when it is sent again', async () => {

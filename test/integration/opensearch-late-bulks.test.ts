@@ -85,9 +85,11 @@ describe('a bulk that arrives late', () => {
     expect(await amount()).toBe(3)
   })
 
-  it('does not bring back a document that was removed since', async () => {
-    await write(1)
-    await write(2)
+  it.each([
+    ['made the document', 1],
+    ['replaced it', 2],
+  ])('and had once %s does not bring it back when it was removed', async (_what, last) => {
+    for (let version = 1; version <= last; version++) await write(version)
     const late = lastBulk('orders')
     await write(3, { deleted: true })
     expect(await bringLate('orders', late)).toEqual([409])

@@ -14,11 +14,12 @@ beforeEach(() => {
 })
 afterEach(() => close())
 
-/** A cluster with these indices and aliases. */
+/** A cluster with these aliases. */
 async function start(there: string[], create: Behaviour = answer(200, { acknowledged: true })) {
   const { url, received } = await serve((response, request) => {
     const name = request.path.slice(1)
-    if (request.method === 'HEAD') response.writeHead(there.includes(name) ? 200 : 404).end()
+    const isThere = there.some((alias) => name === `_alias/${alias}`)
+    if (request.method === 'HEAD') response.writeHead(isThere ? 200 : 404).end()
     else if (name.startsWith('_')) answer(200, { acknowledged: true })(response, request)
     else create(response, request)
   })

@@ -89,7 +89,7 @@ describe('what was seen of a document', () => {
   ] as const)('is expected of %s when it is written', async (_what, target, _id, document) => {
     const { stored, states } = await start(docs(document))
     await (target === 'heads' ? stored.heads(['ord_1']) : stored.views([key]))
-    expect(actionsOf({ body: states.putting(target, { _id }) })).toEqual([
+    expect(actionsOf({ body: states.putting(target, { _id }, 7) })).toEqual([
       { name: 'index', _id, ...EXPECTED },
     ])
   })
@@ -98,8 +98,8 @@ describe('what was seen of a document', () => {
     const { stored, states } = await start(docs(missing('acc_1:ord_1')))
     states.see('orders', 'acc_1:ord_1', EXPECTED)
     await stored.views([key])
-    const line = states.putting('orders', { _id: 'acc_1:ord_1' })
-    expect(actionsOf({ body: line })).toEqual([{ name: 'create', _id: 'acc_1:ord_1' }])
+    const line = states.putting('orders', { _id: 'acc_1:ord_1' }, 7)
+    expect(actionsOf({ body: line })).toMatchObject([{ name: 'index', version_type: 'external' }])
   })
 })
 

@@ -19,6 +19,8 @@ export const ordersDefinition = {
     ...ONE_SHARD,
     refresh_interval: '1s', // Unset, a shard that nobody searches stops refreshing.
     'requests.cache.enable': false,
+    // How long a removed document keeps its version, against one that arrives late.
+    gc_deletes: '1h',
     'sort.field': 'account_id',
     'sort.order': 'asc',
   },

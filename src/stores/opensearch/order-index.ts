@@ -10,7 +10,7 @@ import type {
 import type { Clock } from '../../lib/clock.ts'
 import { createQueue } from '../../lib/queue.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import type { OpenSearch } from './client.ts'
+import { ask, type OpenSearch } from './client.ts'
 import { type IndexNames, indexBehind } from './names.ts'
 import { documentId, renderSource } from './order-source.ts'
 import type { Prepare } from './prepare.ts'
@@ -100,7 +100,8 @@ export async function openOpenSearchOrderIndex(
     close: () =>
       oneAtATime(async () => {
         // Whoever waited for the writer's end finds what it wrote; else that is a second away.
-        await client.indices.refresh({ index: names.orders }).catch(() => {})
+        const refresh = { index: names.orders }
+        await ask(deadlineMs, (call) => client.indices.refresh(refresh, call)).catch(() => {})
         await lease.release().catch(() => {}) // Then it runs out.
       }),
   }

@@ -146,7 +146,11 @@ function openCluster(urls: readonly string[], tls: { tls?: ConnectionOptions }):
   })
 }
 
-/** The client's errors carry the command with its arguments, a password or an address among them. */
+/**
+ * The client's errors carry the command with its arguments, a password or an address among them; so does
+ * the message where a server does not know the command.
+ */
 export function withoutCommand(error: unknown): Error {
-  return new Error(error instanceof Error ? error.message : String(error))
+  const message = error instanceof Error ? error.message : String(error)
+  return new Error(message.replace(/, with args.*/s, ''))
 }

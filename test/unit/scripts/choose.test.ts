@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tellMissing, waysToRun } from '../../../scripts/services/choose.ts'
+import { tellLacking, tellMissing, waysToRun } from '../../../scripts/services/choose.ts'
 
 describe('the ways to run a service', () => {
   it('takes the address that is given, whatever else there is', () => {
@@ -43,5 +43,15 @@ describe('what is said of a service that is missing', () => {
   it('does not ask for a tool that is there', () => {
     const sentence = tellMissing('OpenSearch', 'OPENSEARCH_URL', ['maven'])
     expect(sentence).not.toContain('JDK')
+  })
+})
+
+describe('what is said of a tier that was left out', () => {
+  it('names every tool that is lacking and what to install', () => {
+    expect(tellLacking('faults', ['maven', 'redis-server'])).toBe(
+      'faults: no mvn on the path, no redis-server on the path. ' +
+        'Install Maven (Debian: apt-get install -y maven) and ' +
+        'redis-server (Debian: apt-get install -y redis-server).',
+    )
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { selectedTiers, servicesTiers } from '../../../scripts/services/tiers.ts'
+import { ownServicesTiers, selectedTiers, servicesTiers } from '../../../scripts/services/tiers.ts'
 
 const all = Object.keys(servicesTiers)
 
@@ -19,5 +19,16 @@ describe('the tiers on services that are selected', () => {
     [['--project', '!integration'], all.filter((name) => name !== 'integration')],
   ])('by %j', (args, tiers) => {
     expect(selectedTiers(servicesTiers, args)).toEqual(tiers)
+  })
+})
+
+describe('the tier on services of its own', () => {
+  it.each([
+    [[], ['faults']],
+    [['--project=faults'], ['faults']],
+    [['--project=*-services'], []],
+    [['--project=!faults'], []],
+  ])('is selected or not by %j', (args, tiers) => {
+    expect(selectedTiers(ownServicesTiers, args)).toEqual(tiers)
   })
 })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { monotonicClock } from '../../../lib/clock.ts'
+import { Unavailable } from '../../../lib/unavailable.ts'
 import { beginLease, type Lease, type LeaseOptions } from './lease.ts'
 import type { LeaseState } from './lease-document.ts'
 
@@ -51,13 +52,21 @@ async function untilFree(options: AcquireOptions): Promise<LeaseState | null> {
     const { lease_ms: leaseMs } = seen.record
     if (monotonicClock() - seenAt >= leaseMs) return seen
     await pause(leaseMs / 20, undefined, { signal }).catch(interrupted)
-    const now = await document.read()
+    const now = await document.read().catch(orElse(seen))
     if (now?.state.if_seq_no !== seen.state.if_seq_no) {
       seen = now
       seenAt = monotonicClock()
     }
   }
   return seen
+}
+
+/** While nobody can look, it stands as it was seen. */
+function orElse(seen: LeaseState) {
+  return (error: unknown): LeaseState => {
+    if (!(error instanceof Unavailable)) throw error
+    return seen
+  }
 }
 
 function interrupted(cause: unknown): never {

@@ -81,7 +81,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
 
   function render(target: BulkTarget, { address, source }: BulkItem, stamp: number): string {
     if (source === undefined) return states.removing(target, address)
-    return `${states.putting(target, address)}${source(stamp)}\n`
+    return `${states.putting(target, address, stamp)}${source(stamp)}\n`
   }
 
   function isWritten(target: BulkTarget, { address, source }: BulkItem, answer?: Answer): boolean {

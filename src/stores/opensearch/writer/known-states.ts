@@ -16,8 +16,8 @@ export interface BulkAddress {
  */
 export interface KnownStates {
   see(target: BulkTarget, id: string, state: DocumentState | null): void
-  /** The line of a bulk request that writes the document where it is as it was seen. */
-  putting(target: BulkTarget, address: BulkAddress): string
+  /** The line of a bulk request, sent at this stamp, that writes the document where it is as it was seen. */
+  putting(target: BulkTarget, address: BulkAddress, stamp: number): string
   removing(target: BulkTarget, address: BulkAddress): string
   /** For the next bulk, which looks again. */
   forget(): void
@@ -30,9 +30,12 @@ export function createKnownStates(): KnownStates {
 
   return {
     see: (target, id, state) => states.set(`${target} ${id}`, state),
-    putting(target, address) {
+    putting(target, address, stamp) {
       const state = stateOf(target, address)
-      return line(state === null ? { create: address } : { index: { ...address, ...state } })
+      if (state !== null) return line({ index: { ...address, ...state } })
+      if (target === 'heads') return line({ create: address }) // A head is never removed.
+      // Its version is the stamp: what was removed meanwhile left a later one, and stays removed.
+      return line({ index: { ...address, version: stamp, version_type: 'external' } })
     },
     removing: (target, address) => line({ delete: { ...address, ...stateOf(target, address) } }),
     forget: () => states.clear(),

@@ -52,6 +52,7 @@ export async function beginLease(
   /** What the document confirmed: a state that was only read may be gone with its node. */
   let ceiling = earlierCeiling
   let isLost = false
+  let isEnding = false
 
   const ceilingAhead = () => Math.max(lastStamp, Math.floor(clock())) + Math.ceil(leaseMs / 2)
 
@@ -98,6 +99,7 @@ export async function beginLease(
     epoch: () => held.record.epoch,
     async nextStamp() {
       for (let confirmations = 0; ; confirmations++) {
+        if (isEnding) throw new LeaseLost()
         const due = Math.max(lastStamp + 1, Math.floor(clock()))
         // While a new ceiling is confirmed the clock may run past it, and past the next one too.
         const stamp = confirmations > 0 ? Math.min(due, ceiling) : due
@@ -115,6 +117,7 @@ export async function beginLease(
     },
     async release() {
       renewal.abort()
+      isEnding = true
       if (isLost) return
       await oneAtATime(() => confirm({ released: true, stamp_ceiling: lastStamp })).finally(() => {
         isLost = true // Whatever became of it, nothing more is stamped.

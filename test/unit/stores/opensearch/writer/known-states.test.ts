@@ -5,6 +5,7 @@ import {
 } from '../../../../../src/stores/opensearch/writer/known-states.ts'
 
 const SEEN = { if_seq_no: 0, if_primary_term: 2 }
+const STAMP = 7
 const ADDRESS = { _id: 'acc_1:ord_1', routing: 'acc_1' }
 
 let states: KnownStates
@@ -15,28 +16,34 @@ beforeEach(() => {
 describe('the line of a bulk that writes a document', () => {
   it('names the state that it was seen in', () => {
     states.see('orders', ADDRESS._id, SEEN)
-    expect(states.putting('orders', ADDRESS)).toBe(
+    expect(states.putting('orders', ADDRESS, STAMP)).toBe(
       `${JSON.stringify({ index: { ...ADDRESS, ...SEEN } })}\n`,
     )
   })
 
   it('makes it where it was never seen, or seen not to be there', () => {
-    const line = `${JSON.stringify({ create: ADDRESS })}\n`
-    expect(states.putting('orders', ADDRESS)).toBe(line)
+    const version = { version: STAMP, version_type: 'external' }
+    const line = `${JSON.stringify({ index: { ...ADDRESS, ...version } })}\n`
+    expect(states.putting('orders', ADDRESS, STAMP)).toBe(line)
     states.see('orders', ADDRESS._id, SEEN)
     states.see('orders', ADDRESS._id, null)
-    expect(states.putting('orders', ADDRESS)).toBe(line)
+    expect(states.putting('orders', ADDRESS, STAMP)).toBe(line)
+  })
+
+  it('makes a head, which is never removed, where there was none', () => {
+    const line = `${JSON.stringify({ create: { _id: 'ord_1' } })}\n`
+    expect(states.putting('heads', { _id: 'ord_1' }, 0)).toBe(line)
   })
 
   it('tells a head from a document with its id', () => {
     states.see('heads', ADDRESS._id, SEEN)
-    expect(states.putting('orders', ADDRESS)).toContain('"create"')
+    expect(states.putting('orders', ADDRESS, STAMP)).toContain('"external"')
   })
 
   it('makes it once all is forgotten', () => {
     states.see('orders', ADDRESS._id, SEEN)
     states.forget()
-    expect(states.putting('orders', ADDRESS)).toContain('"create"')
+    expect(states.putting('orders', ADDRESS, STAMP)).toContain('"external"')
   })
 })
 

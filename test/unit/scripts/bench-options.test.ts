@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { readOptions, UsageError } from '../../../scripts/bench/options.ts'
+
+describe('the options of the bench', () => {
+  it('have defaults for a whole run', () => {
+    expect(readOptions([])).toEqual({
+      orders: 200_000,
+      seconds: 8,
+      rounds: 3,
+      connections: 8,
+      parts: ['api', 'definitions'],
+      merged: false,
+      json: undefined,
+    })
+  })
+
+  it('are all taken', () => {
+    const args = '--orders 5000 --seconds 1 --rounds 9 --connections 16 --only definitions'
+    expect(readOptions([...args.split(' '), '--merged', '--json=figures.json'])).toEqual({
+      orders: 5_000,
+      seconds: 1,
+      rounds: 9,
+      connections: 16,
+      parts: ['definitions'],
+      merged: true,
+      json: 'figures.json',
+    })
+  })
+
+  it.each([
+    [['--orders', '4999'], '--orders must be an integer from 5000 to 10000000, not "4999"'],
+    [['--orders', '1e6'], '--orders must be an integer'],
+    [['--seconds', '0'], '--seconds must be an integer from 1 to 600, not "0"'],
+    [['--rounds', '2.5'], '--rounds must be'],
+    [['--connections', ''], '--connections must be'],
+    [['--only', 'index'], '--only must be api or definitions, not "index"'],
+    [['--fast'], "Unknown option '--fast'"],
+    [['--json'], '--json'],
+    [['200000'], 'Unexpected argument'],
+  ])('are refused where they are %j, with the usage', (args, problem) => {
+    expect(() => readOptions(args)).toThrow(UsageError)
+    expect(() => readOptions(args)).toThrow(problem)
+    expect(() => readOptions(args)).toThrow('usage: npm run -s bench')
+  })
+})

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { cpuPerAnswer, metricsMicros, redisSeconds } from '../../../scripts/bench/cpu.ts'
+import { type Sample, summarize } from '../../../scripts/bench/race.ts'
+import { apiFigures } from '../../../scripts/bench/report-api.ts'
+import { definitionFigures } from '../../../scripts/bench/report-definitions.ts'
+import { failed, failuresOf } from '../../../scripts/bench/report-failures.ts'
+
+function sample(perSecond: number, failures: Record<string, number> = {}): Sample {
+  return {
+    answers: 10 * perSecond,
+    perSecond,
+    p50Ms: 1000 / perSecond,
+    p99Ms: 5000 / perSecond,
+    failures,
+    cpu: { openSearch: 1e6 / perSecond, redis: 50, api: 2 * perSecond, bench: 1 },
+  }
+}
+
+describe('the samples of a side', () => {
+  it('come down to the median of each figure, and to all of their answers', () => {
+    expect(summarize([sample(100), sample(500), sample(200)])).toEqual({
+      ...sample(200),
+      answers: 8_000,
+    })
+  })
+
+  it('keep every failure', () => {
+    const { failures } = summarize([
+      sample(1, { 'status 503': 2 }),
+      sample(1),
+      sample(1, { 'status 503': 1, ECONNRESET: 4 }),
+    ])
+    expect(failures).toEqual({ 'status 503': 3, ECONNRESET: 4 })
+  })
+})
+
+describe('the figures of a case', () => {
+  it('compare the API with the raw search within each round', () => {
+    const samples = { raw: [sample(200), sample(20)], api: [sample(100), sample(10)] }
+    expect(apiFigures({ name: 'large created 20', samples })).toMatchObject({
+      case: 'large created 20',
+      apiPerRaw: 0.5,
+      raw: { perSecond: 110 },
+      api: { perSecond: 55 },
+    })
+  })
+
+  it('compare each definition with that of the service', () => {
+    const samples = {
+      none: [sample(50)],
+      account: [sample(100)],
+      'account+created': [sample(200)],
+      'account+updated': [sample(400)],
+    }
+    expect(definitionFigures({ name: 'large created 20', samples })).toMatchObject({
+      none: { perSecond: 50, times: { perSecond: 0.5, p50Ms: 2, openSearchCpu: 2 } },
+      account: { times: { perSecond: 1, p50Ms: 1, openSearchCpu: 1 } },
+      'account+updated': { times: { perSecond: 4, p50Ms: 0.25, openSearchCpu: 0.25 } },
+    })
+  })
+
+  it('are marked when an answer was not as expected', () => {
+    const samples = { raw: [sample(10)], api: [sample(10, { 'status 503': 2 }), sample(10)] }
+    const result = { name: 'small updated 20', samples }
+    expect(failed(result)).toBe(true)
+    expect(failuresOf(result)).toEqual(['! small updated 20, api: status 503, 2 of 200 answers'])
+  })
+
+  it('are not marked when all were', () => {
+    expect(failed({ name: 'small updated 20', samples: { raw: [sample(10)] } })).toBe(false)
+  })
+})
+
+describe('the CPU time', () => {
+  it('of an answer is what was used meanwhile, by so many answers', () => {
+    const before = { openSearch: 1_000, redis: 10, api: 500, bench: 0 }
+    const after = { openSearch: 9_000, redis: 20, api: 2_500, bench: 100 }
+    expect(cpuPerAnswer(before, after, 10)).toEqual({
+      openSearch: 800,
+      redis: 1,
+      api: 200,
+      bench: 10,
+    })
+  })
+
+  it('of a Redis is that of the user and of the system, without its children', () => {
+    const info = [
+      '# CPU',
+      'used_cpu_sys:1.500000',
+      'used_cpu_user:2.250000',
+      'used_cpu_sys_children:100.000000',
+      'used_cpu_user_children:100.000000',
+      '',
+    ]
+    expect(redisSeconds(info.join('\r\n'))).toBe(3.75)
+  })
+
+  it('of the API is read from its metrics', () => {
+    const metrics = [
+      '# TYPE process_cpu_user_seconds_total counter',
+      'process_cpu_user_seconds_total 1',
+      'process_cpu_seconds_total 1.5',
+      'process_cpu_system_seconds_total 0.5',
+    ]
+    expect(metricsMicros(metrics.join('\n'))).toBe(1.5e6)
+  })
+})

@@ -8,7 +8,8 @@ if ('missing' in services) {
   console.error(services.missing.join('\n'))
   process.exit(1)
 }
-for (const [variable, url] of Object.entries(services.env)) console.log(`export ${variable}=${url}`)
+for (const [variable, url] of Object.entries(services.env))
+  console.log(`export ${variable}='${url}'`)
 console.error('Ready. Ctrl-C ends them.')
 
 const alive = setInterval(() => {}, 60_000) // Services that were given leave nothing else to wait for.

@@ -37,14 +37,16 @@ const tools = {
   },
 } as const satisfies Record<Tool, { absence: string; remedy: string }>
 
-/** What to install so that a tier can run whose services are local processes always. */
+/** Why a tier cannot run whose services are local processes always, and what to install so that it can. */
 export function tellLacking(tier: string, lacking: readonly Tool[]): string {
-  return `${tier}: ${lacking.map((it) => `${tools[it].absence}. Install ${tools[it].remedy}`).join('. ')}.`
+  return `${tier}: ${absencesOf(lacking).join(', ')}. Install ${remediesOf(lacking)}.`
 }
 
 /** Why a service cannot run here, and what to install so that it can. */
 export function tellMissing(service: string, variable: string, lacking: readonly Tool[]): string {
-  const absences = [`no ${variable}`, 'no Docker engine', ...lacking.map((it) => tools[it].absence)]
-  const remedies = lacking.map((it) => tools[it].remedy).join(' and ')
-  return `${service}: ${absences.join(', ')}. Install ${remedies}, or start Docker.`
+  const absences = [`no ${variable}`, 'no Docker engine', ...absencesOf(lacking)]
+  return `${service}: ${absences.join(', ')}. Install ${remediesOf(lacking)}, or start Docker.`
 }
+
+const absencesOf = (lacking: readonly Tool[]) => lacking.map((it) => tools[it].absence)
+const remediesOf = (lacking: readonly Tool[]) => lacking.map((it) => tools[it].remedy).join(' and ')

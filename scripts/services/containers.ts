@@ -1,5 +1,10 @@
 import type { StartedNetwork } from 'testcontainers'
-import type { RunningService } from './sources.ts'
+
+/** A service that answers at this address, and is taken down by `stop`. */
+export interface RunningService {
+  readonly url: string
+  stop(): Promise<void>
+}
 
 const OPENSEARCH_IMAGE = 'opensearchproject/opensearch:3.8.0'
 const REDIS_IMAGE = 'redis:8.10.1-trixie'

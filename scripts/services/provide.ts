@@ -1,6 +1,6 @@
 import { tellMissing, type Way, waysToRun } from './choose.ts'
-import { isDockerReachable } from './containers.ts'
-import { type RunningService, sources, type Variable } from './sources.ts'
+import { isDockerReachable, type RunningService } from './containers.ts'
+import { sources, type Variable } from './sources.ts'
 
 /** Both services, as the environment of whoever uses them. */
 export interface ProvidedServices {

@@ -1,15 +1,13 @@
 import type { Tool } from './choose.ts'
-import { startOpenSearchContainers, startRedisContainer } from './containers.ts'
+import {
+  type RunningService,
+  startOpenSearchContainers,
+  startRedisContainer,
+} from './containers.ts'
 import { findJava } from './jdk.ts'
 import { startOpenSearch } from './opensearch.ts'
 import { findOnPath } from './path.ts'
 import { startRedis } from './redis.ts'
-
-/** A service that answers at this address, and is taken down by `stop`. */
-export interface RunningService {
-  readonly url: string
-  stop(): Promise<void>
-}
 
 /** Where a service comes from when its variable is not set. */
 interface Source {

@@ -14,8 +14,8 @@ export const servicesTiers = {
   integration: { folder: 'integration', testTimeoutMs: 120_000 },
 }
 
-/** The tier that starts and stops a Redis of its own, and is there only where `redis-server` is on the path. */
-export const ownRedisTiers = {
+/** The tier that starts, stops and kills services of its own, always as local processes. */
+export const ownServicesTiers = {
   faults: { folder: 'faults', testTimeoutMs: 120_000 },
 }
 

@@ -51,10 +51,16 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
     else if (path.endsWith('/_refresh')) refresh(response, request)
     else (cluster.aliases ?? there)(response, request)
   })
-  const fence = createFence(connect([url]).client, names, ROOMY_MS)
+  const told: string[] = []
+  const fence = createFence({
+    client: connect([url]).client,
+    names,
+    deadlineMs: ROOMY_MS,
+    onDelay: (reason) => told.push(reason),
+  })
   const record = { holder: 'me', released: false, lease_ms: 1, stamp_ceiling: 1 }
   const error = await thrownBy(fence.raise({ ...record, epoch: 7, targets }))
-  return { error, received, asked: received.map(({ path }) => decodeURIComponent(path)) }
+  return { error, told, received, asked: received.map(({ path }) => decodeURIComponent(path)) }
 }
 
 const swapped = (received: readonly ReceivedRequest[]) =>
@@ -102,7 +108,7 @@ describe('a fence', () => {
   })
 
   it('waits for the bulks of other epochs, on every node', async () => {
-    const { error, asked } = await raise({
+    const { error, told, asked } = await raise({
       tasks: [
         tasks(undefined, 'orders-w-6'),
         tasks('orders-w-12', 'other'),
@@ -112,6 +118,7 @@ describe('a fence', () => {
     })
     expect(error).toBeUndefined()
     expect(asked.filter((path) => path.includes('_tasks'))).toHaveLength(4)
+    expect(told).toEqual(['waiting for a bulk that was sent before to end'])
   })
 
   it.each([

@@ -54,7 +54,7 @@ export async function openOpenSearchOrderIndex(
   await prepare()
   const lease = await acquireLease({
     document: leaseDocument(client, names, Math.min(leaseMs, deadlineMs)),
-    fence: createFence(client, names, deadlineMs),
+    fence: createFence({ client, names, deadlineMs, onDelay }),
     leaseMs,
     clock,
     firstTarget: indexBehind(names.orders, 1),

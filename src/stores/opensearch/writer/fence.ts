@@ -13,6 +13,15 @@ export interface Fence {
   raise(lease: LeaseRecord): Promise<void>
 }
 
+export interface FenceOptions {
+  client: OpenSearch
+  names: IndexNames
+  /** For each call, the answer's body included. */
+  deadlineMs: number
+  /** Told what is waited for. */
+  onDelay(reason: string): void
+}
+
 const POLL_MS = 25
 const BULKS = 'indices:data/write/bulk*'
 
@@ -20,11 +29,14 @@ const BULKS = 'indices:data/write/bulk*'
  * Writers write through an alias of their epoch. Swapping it stops every request that is yet to arrive;
  * those that passed it already are waited for, by the mark that they carry among the cluster's tasks.
  */
-export function createFence(client: OpenSearch, names: IndexNames, deadlineMs: number): Fence {
+export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions): Fence {
   return {
     async raise({ epoch, targets }) {
       await swapAliases(epoch, targets)
-      while (await hasOlderBulks(epoch)) await pause(POLL_MS)
+      for (let isTold = false; await hasOlderBulks(epoch); isTold = true) {
+        if (!isTold) onDelay('waiting for a bulk that was sent before to end')
+        await pause(POLL_MS)
+      }
       await ask(deadlineMs, (options) => client.indices.refresh({ index: targets }, options))
     },
   }

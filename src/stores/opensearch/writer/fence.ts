@@ -33,9 +33,10 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   return {
     async raise({ epoch, targets }) {
       await swapAliases(epoch, targets)
-      for (let isTold = false; await hasOlderBulks(epoch); isTold = true) {
-        if (!isTold) onDelay('waiting for a bulk that was sent before to end')
-        await pause(POLL_MS)
+      if (await hasOlderBulks(epoch)) {
+        onDelay('waiting for a bulk that was sent before to end')
+        do await pause(POLL_MS)
+        while (await hasOlderBulks(epoch))
       }
       await ask(deadlineMs, (options) => client.indices.refresh({ index: targets }, options))
     },

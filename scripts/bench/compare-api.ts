@@ -1,0 +1,135 @@
+import { issueKey } from '../../src/auth/keys.ts'
+import { openServices, type Services } from '../../src/services.ts'
+import { indexNames } from '../../src/stores/opensearch/names.ts'
+import { type RunningApi, startApi } from './api.ts'
+import type { Case } from './cases.ts'
+import { checkAnswers, pageIds, searchIds } from './check.ts'
+import type { IndexFacts } from './cluster.ts'
+import type { BenchContext } from './context.ts'
+import { createCpuReader } from './cpu.ts'
+import { createGenerator, type Generator } from './generator.ts'
+import { loadDocuments } from './loader.ts'
+import { type Heat, type HeatResult, race } from './race.ts'
+import { recordSearches } from './searches.ts'
+import { pageRequest, walkToPlaces } from './walk.ts'
+
+export interface ApiComparison {
+  index: IndexFacts
+  /** Of all searches since the index was there. */
+  queryCacheHits: number
+  results: HeatResult[]
+}
+
+/** The account's listing → the cursors of its places. */
+type Cursors = Map<string, string[]>
+
+/** The service beside the searches it sends, in the index that it makes itself. */
+export async function compareApi(context: BenchContext): Promise<ApiComparison> {
+  const { cluster, config, openSearch, options, orders, redis, settings, signal, log } = context
+  const index = indexNames(config.indexPrefix).orders
+  const services = await openServices(config)
+  try {
+    await services.prepare()
+    log(`loading ${orders.count} orders …`)
+    await loadDocuments(orders.bulkLines(), { client: cluster.client, index, signal })
+    await cluster.settle(index)
+    if (options.merged) await cluster.mergeIntoOne(index)
+
+    const keys = await issueKeys(context, services)
+    const api = await startApi(settings)
+    const raw = createGenerator(openSearch, options.connections)
+    const own = createGenerator({ origins: [api.origin] }, options.connections)
+    try {
+      const heats = await prepareHeats(context, { raw, own, keys })
+      const readCpu = createCpuReader({ client: cluster.client, redis, api: api.cpuMicros })
+      const { rounds, seconds } = options
+      const results = await race(heats, { rounds, seconds, readCpu, signal, log })
+      return {
+        index: await cluster.facts(index),
+        queryCacheHits: await cluster.queryCacheHits(index),
+        results,
+      }
+    } finally {
+      await closeAll(raw, own, api)
+    }
+  } finally {
+    await services.close()
+  }
+}
+
+async function issueKeys({ cases }: BenchContext, services: Services) {
+  const accounts = new Set(cases.flatMap(({ places }) => places.map(({ accountId }) => accountId)))
+  const keys = new Map<string, string>()
+  for (const accountId of accounts) {
+    const grant = { accountId, scopes: ['orders:read'] as const, name: null, expiresAt: null }
+    keys.set(accountId, (await issueKey(services, grant, Date.now())).key)
+  }
+  return keys
+}
+
+interface Asking {
+  raw: Generator
+  own: Generator
+  keys: ReadonlyMap<string, string>
+}
+
+async function prepareHeats(context: BenchContext, asking: Asking): Promise<Heat[]> {
+  const { cases, config, log, openSearch, signal } = context
+  const { raw, own } = asking
+  const index = indexNames(config.indexPrefix).orders
+  const cursors: Cursors = new Map()
+  const heats: Heat[] = []
+  for (const one of cases) {
+    log(`checking ${one.places.length} pages: ${one.name}`)
+    const { places, limit } = one
+    const searches = await recordSearches({ urls: openSearch.urls, index, places, limit })
+    const pages = await pageRequests(context, asking, cursors, one)
+    const check = { of: one, signal }
+    const rawRequests = await checkAnswers({
+      ...check,
+      generator: raw,
+      requests: searches,
+      size: limit + 1,
+      readIds: searchIds,
+    })
+    const ownRequests = await checkAnswers({
+      ...check,
+      generator: own,
+      requests: pages,
+      size: limit,
+      readIds: pageIds,
+    })
+    heats.push({
+      name: one.name,
+      sides: [
+        { name: 'raw', generator: raw, requests: rawRequests },
+        { name: 'api', generator: own, requests: ownRequests },
+      ],
+    })
+  }
+  return heats
+}
+
+/** Walks each listing once, whatever the limits of the pages that are then asked for. */
+async function pageRequests(
+  { signal }: BenchContext,
+  { own, keys }: Asking,
+  cursors: Cursors,
+  { places, sort, limit }: Case,
+) {
+  const requests = []
+  for (const [accountId, listing] of Map.groupBy(places, (place) => place.accountId)) {
+    const key = keys.get(accountId) ?? ''
+    const walked =
+      cursors.get(`${accountId} ${sort}`) ??
+      (await walkToPlaces({ generator: own, key, places: listing, signal }))
+    cursors.set(`${accountId} ${sort}`, walked)
+    requests.push(...walked.map((cursor) => pageRequest({ key, sort, limit, cursor })))
+  }
+  return requests
+}
+
+async function closeAll(raw: Generator, own: Generator, api: RunningApi): Promise<void> {
+  await Promise.all([raw.close(), own.close()])
+  await api.stop()
+}

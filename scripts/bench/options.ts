@@ -1,0 +1,81 @@
+import { parseArgs } from 'node:util'
+
+const USAGE = `usage: npm run -s bench -- [options]
+  --orders N         how many orders to load: 5000 to 10000000 (default 200000)
+  --seconds N        how long each measurement takes: 1 to 600 (default 8)
+  --rounds N         how often each is repeated; medians are told: 1 to 99 (default 3)
+  --connections N    how many requests are under way at a time: 1 to 256 (default 8)
+  --only PART        api (the service beside the raw search) or definitions (of the index)
+  --merged           measure indices that were merged into one segment; a live one is not
+  --json FILE        write every figure to a file as well
+OPENSEARCH_URL and REDIS_URL are used where they are set; else both are started and stopped.
+`
+
+export type Part = 'api' | 'definitions'
+
+/** What to measure, and how. */
+export interface BenchOptions {
+  orders: number
+  seconds: number
+  rounds: number
+  connections: number
+  parts: readonly Part[]
+  merged: boolean
+  json: string | undefined
+}
+
+/** Tells what is wrong with the arguments, and how they are used. */
+export class UsageError extends Error {
+  constructor(problem: string) {
+    super(`${problem}\n${USAGE}`)
+    this.name = 'UsageError'
+  }
+}
+
+/** @throws UsageError */
+export function readOptions(args: readonly string[]): BenchOptions {
+  const values = parseOrExplain(args)
+  return {
+    orders: readInteger('--orders', values.orders, 5_000, 10_000_000),
+    seconds: readInteger('--seconds', values.seconds, 1, 600),
+    rounds: readInteger('--rounds', values.rounds, 1, 99),
+    connections: readInteger('--connections', values.connections, 1, 256),
+    parts: readParts(values.only),
+    merged: values.merged,
+    json: values.json,
+  }
+}
+
+function parseOrExplain(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        orders: { type: 'string', default: '200000' },
+        seconds: { type: 'string', default: '8' },
+        rounds: { type: 'string', default: '3' },
+        connections: { type: 'string', default: '8' },
+        only: { type: 'string' },
+        merged: { type: 'boolean', default: false },
+        json: { type: 'string' },
+      },
+    })
+    return values
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause))
+  }
+}
+
+function readInteger(name: string, text: string, from: number, to: number): number {
+  const number = Number(text)
+  if (!/^\d{1,9}$/.test(text) || number < from || number > to) {
+    throw new UsageError(`${name} must be an integer from ${from} to ${to}, not "${text}"`)
+  }
+  return number
+}
+
+function readParts(only: string | undefined): Part[] {
+  if (only === undefined) return ['api', 'definitions']
+  if (only === 'api' || only === 'definitions') return [only]
+  throw new UsageError(`--only must be api or definitions, not "${only}"`)
+}

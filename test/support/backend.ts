@@ -52,11 +52,13 @@ export function createBackend(): Backend {
     async remove() {
       remove()
       await opensearch('DELETE', `${prefix}*`)
+      // Asked for by name, templates of which there are none are an error.
       const { index_templates } = await opensearch<{ index_templates: { name: string }[] }>(
         'GET',
-        `_index_template/${prefix}*`,
+        '_index_template',
       )
-      for (const { name } of index_templates) await opensearch('DELETE', `_index_template/${name}`)
+      const made = index_templates.filter(({ name }) => name.startsWith(prefix))
+      for (const { name } of made) await opensearch('DELETE', `_index_template/${name}`)
     },
   }
 }

@@ -13,13 +13,20 @@ import { createBackend, onServices, opensearch } from './backend.ts'
 
 export const silent = pino({ level: 'silent' })
 
-const unheard = { onDegradedDecision() {}, onDegraded() {}, onRecovered() {} }
+/** A busy machine is no fault of Redis, so a decision may take its time. */
+const PATIENT_MS = 5_000
+const patient = {
+  deadlineMs: PATIENT_MS,
+  onDegradedDecision() {},
+  onDegraded() {},
+  onRecovered() {},
+}
 
 /** Services with stores of their own, and what a test does with them. */
 export async function openTestServices(env: Record<string, string> = {}) {
   const backend = createBackend()
   const config = parseConfig({ ...backend.env, ...env })
-  const services = await openServerServices(config, unheard)
+  const services = await openServerServices(config, patient)
   await services.prepare()
 
   return {

@@ -12,6 +12,8 @@ export interface SharedLimiterEvents {
   /** Redis stopped answering, or does again. */
   onDegraded(error: unknown): void
   onRecovered(): void
+  /** How long a decision may take, in milliseconds; the limiter's own default when absent. */
+  deadlineMs?: number
 }
 
 /**
@@ -21,7 +23,7 @@ export async function openSharedLimiter(
   config: Pick<Config, 'redisCaFile' | 'redisPrefix' | 'rateLimit'>,
   urls: readonly string[],
   local: Limiter,
-  { onDegradedDecision, onDegraded, onRecovered }: SharedLimiterEvents,
+  { onDegradedDecision, onDegraded, onRecovered, ...timing }: SharedLimiterEvents,
 ): Promise<{ limiter: Limiter; close(): void }> {
   const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
   const connection = await connectRedis({ urls, ca, onError: onDegraded })
@@ -32,6 +34,7 @@ export async function openSharedLimiter(
   const limiter = createDegradedLimiter({
     shared,
     local,
+    ...timing,
     onDegradedDecision,
     onStateChange: (degraded, cause) => (degraded ? onDegraded(cause) : onRecovered()),
     reconnect: () => connection.reconnect(),

@@ -36,13 +36,13 @@ async function bench(context: BenchContext): Promise<void> {
   const facts = await readFacts(context)
   console.log(describe(context, facts))
 
-  const api = options.parts.includes('api') ? await compareApi(context) : undefined
-  if (api) console.log(`\n${renderApi(api, context.cases)}`)
+  const api = options.parts.includes('api') ? await compareApi(context) : []
+  for (const compared of api) console.log(`\n${renderApi(compared, context.cases)}`)
   await cluster.remove(prefix)
 
   const isAsked = options.parts.includes('definitions')
-  const definitions = isAsked ? await compareDefinitions(context) : undefined
-  if (definitions) console.log(`\n${renderDefinitions(definitions)}`)
+  const definitions = isAsked ? await compareDefinitions(context) : []
+  for (const compared of definitions) console.log(`\n${renderDefinitions(compared)}`)
 
   const loadAtEnd = readLoad()
   console.log(`\nload average at the end: ${loadAtEnd}`)
@@ -50,15 +50,14 @@ async function bench(context: BenchContext): Promise<void> {
     const figures = {
       facts: { ...facts, loadAtEnd },
       options,
-      api: api && { ...api, results: api.results.map(apiFigures) },
-      definitions: definitions && {
-        ...definitions,
-        results: definitions.results.map(definitionFigures),
-      },
+      api: api.map((compared) => ({ ...compared, results: compared.results.map(apiFigures) })),
+      definitions: definitions.map((compared) => {
+        return { ...compared, results: compared.results.map(definitionFigures) }
+      }),
     }
     writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`)
   }
-  tellFailures([...(api?.results ?? []), ...(definitions?.results ?? [])])
+  tellFailures([...api, ...definitions].flatMap(({ results }) => results))
 }
 
 /** @throws UsageError now, not after all is measured */

@@ -16,7 +16,8 @@ export interface Cluster {
   refresh(index: string): Promise<void>
   /** The same, and waits until nothing is being merged any more. */
   settle(index: string): Promise<void>
-  mergeIntoOne(index: string): Promise<void>
+  /** Merges it into one segment. */
+  merge(index: string): Promise<void>
   facts(index: string): Promise<IndexFacts>
   /** Searches that took a part of their answer from the cache of queries: hardly any should. */
   queryCacheHits(index: string): Promise<number>
@@ -43,6 +44,14 @@ export function createCluster(client: OpenSearch): Cluster {
     return _all.primaries
   }
 
+  async function settle(index: string): Promise<void> {
+    await request('POST', `/${index}/_refresh`)
+    for (let quiet = 0; quiet < QUIET_LOOKS; await sleep(POLL_MS)) {
+      quiet = (await stats(index)).merges.current === 0 ? quiet + 1 : 0
+    }
+    await request('POST', `/${index}/_flush`) // What was merged away stays on disk until then.
+  }
+
   return {
     client,
 
@@ -54,16 +63,11 @@ export function createCluster(client: OpenSearch): Cluster {
       await request('POST', `/${index}/_refresh`)
     },
 
-    async settle(index) {
-      await request('POST', `/${index}/_refresh`)
-      for (let quiet = 0; quiet < QUIET_LOOKS; await sleep(POLL_MS)) {
-        quiet = (await stats(index)).merges.current === 0 ? quiet + 1 : 0
-      }
-      await request('POST', `/${index}/_flush`) // What was merged away stays on disk until then.
-    },
+    settle,
 
-    async mergeIntoOne(index) {
+    async merge(index) {
       await request('POST', `/${index}/_forcemerge?max_num_segments=1`)
+      await settle(index)
     },
 
     async facts(index) {

@@ -9,11 +9,13 @@ import type { BenchContext } from './context.ts'
 import { createCpuReader } from './cpu.ts'
 import { createGenerator, type Generator } from './generator.ts'
 import { loadDocuments } from './loader.ts'
+import type { IndexState } from './options.ts'
 import { type Heat, type HeatResult, race } from './race.ts'
 import { recordSearches } from './searches.ts'
 import { pageRequest, walkToPlaces } from './walk.ts'
 
 export interface ApiComparison {
+  state: IndexState
   index: IndexFacts
   /** Of all searches since the index was there. */
   queryCacheHits: number
@@ -23,8 +25,8 @@ export interface ApiComparison {
 /** The account's listing → the cursors of its places. */
 type Cursors = Map<string, string[]>
 
-/** The service beside the searches it sends, in the index that it makes itself. */
-export async function compareApi(context: BenchContext): Promise<ApiComparison> {
+/** The service beside the searches it sends, in the index that it makes itself; for each state of it. */
+export async function compareApi(context: BenchContext): Promise<ApiComparison[]> {
   const { cluster, config, openSearch, options, orders, redis, settings, signal, log } = context
   const index = indexNames(config.indexPrefix).orders
   const services = await openServices(config)
@@ -33,7 +35,6 @@ export async function compareApi(context: BenchContext): Promise<ApiComparison> 
     log(`loading ${orders.count} orders …`)
     await loadDocuments(orders.bulkLines(), { client: cluster.client, index, signal })
     await cluster.settle(index)
-    if (options.merged) await cluster.mergeIntoOne(index)
 
     const keys = await issueKeys(context, services)
     const api = await startApi(settings)
@@ -42,13 +43,15 @@ export async function compareApi(context: BenchContext): Promise<ApiComparison> 
     try {
       const heats = await prepareHeats(context, { raw, own, keys })
       const readCpu = createCpuReader({ client: cluster.client, redis, api: api.cpuMicros })
-      const { rounds, seconds } = options
-      const results = await race(heats, { rounds, seconds, readCpu, signal, log })
-      return {
-        index: await cluster.facts(index),
-        queryCacheHits: await cluster.queryCacheHits(index),
-        results,
+      const { rounds, seconds, states } = options
+      const compared: ApiComparison[] = []
+      for (const state of states) {
+        if (state === 'merged') await cluster.merge(index)
+        const results = await race(heats, { rounds, seconds, readCpu, signal, log })
+        const queryCacheHits = await cluster.queryCacheHits(index)
+        compared.push({ state, index: await cluster.facts(index), queryCacheHits, results })
       }
+      return compared
     } finally {
       await closeAll(raw, own, api)
     }

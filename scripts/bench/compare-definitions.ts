@@ -6,18 +6,23 @@ import { CPU_RENEWAL_MS, createCpuReader, type ReadCpu } from './cpu.ts'
 import { type DefinitionName, definitionNames, definitionOf } from './definitions.ts'
 import { createGenerator, type Generator } from './generator.ts'
 import { loadDocuments } from './loader.ts'
+import type { IndexState } from './options.ts'
 import { type Heat, type HeatResult, race, type Side } from './race.ts'
 import { recordSearches } from './searches.ts'
 
-/** What it took to fill an index, and what came of it. */
-export interface LoadedIndex extends IndexFacts {
+/** What it took to fill an index. */
+interface LoadEffort {
   /** From the first document until all can be searched. */
   loadSeconds: number
   /** CPU time of OpenSearch until the last merge had ended, microseconds a document. */
   cpuPerDocument: number
 }
 
+/** The same, and what has come of it. */
+export type LoadedIndex = LoadEffort & IndexFacts
+
 export interface DefinitionComparison {
+  state: IndexState
   indices: Record<DefinitionName, LoadedIndex>
   /** The same raw searches, each side with its own index. */
   results: HeatResult[]
@@ -26,21 +31,30 @@ export interface DefinitionComparison {
 /** The JVM compiles what it runs for the first time, so the first index would pay for all. */
 const WARM_UP_DOCUMENTS = 20_000
 
-/** The same orders and searches in indices of different definitions. */
-export async function compareDefinitions(context: BenchContext): Promise<DefinitionComparison> {
+/** The same orders and searches in indices of different definitions; for each state of them. */
+export async function compareDefinitions(context: BenchContext): Promise<DefinitionComparison[]> {
   const { cluster, openSearch, options, redis, signal, log } = context
   const readCpu = createCpuReader({ client: cluster.client, redis, api: async () => 0 })
   const generator = createGenerator(openSearch, options.connections)
   try {
     await loadWarmUp(context)
-    const loaded: [DefinitionName, LoadedIndex][] = []
-    for (const name of definitionNames) loaded.push([name, await load(context, name, readCpu)])
+    const efforts = new Map<DefinitionName, LoadEffort>()
+    for (const name of definitionNames) efforts.set(name, await load(context, name, readCpu))
     const heats = await prepareHeats(context, generator)
-    const { rounds, seconds } = options
-    return {
-      indices: Object.fromEntries(loaded) as Record<DefinitionName, LoadedIndex>,
-      results: await race(heats, { rounds, seconds, readCpu, signal, log }),
+    const { rounds, seconds, states } = options
+    const compared: DefinitionComparison[] = []
+    for (const state of states) {
+      const indices: [DefinitionName, LoadedIndex][] = []
+      for (const [name, effort] of efforts) {
+        const index = indexName(context, name)
+        if (state === 'merged') await cluster.merge(index)
+        indices.push([name, { ...effort, ...(await cluster.facts(index)) }])
+      }
+      const results = await race(heats, { rounds, seconds, readCpu, signal, log })
+      const byName = Object.fromEntries(indices) as Record<DefinitionName, LoadedIndex>
+      compared.push({ state, indices: byName, results })
     }
+    return compared
   } finally {
     await generator.close()
   }
@@ -63,8 +77,8 @@ async function load(
   context: BenchContext,
   name: DefinitionName,
   readCpu: ReadCpu,
-): Promise<LoadedIndex> {
-  const { cluster, options, orders, signal, log } = context
+): Promise<LoadEffort> {
+  const { cluster, orders, signal, log } = context
   const index = indexName(context, name)
   await cluster.create(index, definitionOf(name))
   await sleep(CPU_RENEWAL_MS)
@@ -75,13 +89,8 @@ async function load(
   const loadSeconds = (performance.now() - startedAt) / 1000
   await cluster.settle(index)
   const after = await readCpu()
-  if (options.merged) await cluster.mergeIntoOne(index)
   log(`${name}: ${orders.count} orders loaded in ${loadSeconds.toFixed(1)} s`)
-  return {
-    ...(await cluster.facts(index)),
-    loadSeconds,
-    cpuPerDocument: (after.openSearch - before.openSearch) / orders.count,
-  }
+  return { loadSeconds, cpuPerDocument: (after.openSearch - before.openSearch) / orders.count }
 }
 
 async function prepareHeats(context: BenchContext, generator: Generator): Promise<Heat[]> {

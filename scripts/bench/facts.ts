@@ -29,14 +29,13 @@ export function readLoad(): string {
 
 /** The lines above the tables. */
 export function describe({ options }: Pick<BenchContext, 'options'>, facts: Facts): string {
-  const { orders, seconds, rounds, connections, merged } = options
+  const { orders, seconds, rounds, connections } = options
   const { date, cpus, cpu, memoryMb, node, openSearch, openSearchNodes, redis } = facts
   const nodes = openSearchNodes === 1 ? '1 node' : `${openSearchNodes} nodes`
   return [
     `${date}  ${cpus} CPUs (${cpu}), ${memoryMb} MB, Node ${node}`,
     `OpenSearch ${openSearch}, ${nodes}; Redis ${redis}; load average ${facts.loadAtStart}`,
-    `${orders} orders of ${facts.meanDocumentBytes} bytes, ` +
-      (merged ? 'merged into one segment' : 'in segments as a live index has them'),
-    `${connections} connections; medians of ${rounds} rounds of ${seconds} s`,
+    `${orders} orders of ${facts.meanDocumentBytes} bytes; ` +
+      `${connections} connections; medians of ${rounds} rounds of ${seconds} s`,
   ].join('\n')
 }

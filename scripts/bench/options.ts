@@ -6,12 +6,18 @@ const USAGE = `usage: npm run -s bench -- [options]
   --rounds N         how often each is repeated; medians are told: 1 to 99 (default 3)
   --connections N    how many requests are under way at a time: 1 to 256 (default 8)
   --only PART        api (the service beside the raw search) or definitions (of the index)
-  --merged           measure indices that were merged into one segment; a live one is not
+  --merged           measure all once more, with every index merged into one segment
   --json FILE        write every figure to a file as well
 OPENSEARCH_URL and REDIS_URL are used where they are set; else both are started and stopped.
 `
 
 export type Part = 'api' | 'definitions'
+
+/**
+ * What the segments of an index are like: those of one that was just filled are many and small, and most
+ * orders of one that has been written to for months are in one large segment.
+ */
+export type IndexState = 'filled' | 'merged'
 
 /** What to measure, and how. */
 export interface BenchOptions {
@@ -20,7 +26,7 @@ export interface BenchOptions {
   rounds: number
   connections: number
   parts: readonly Part[]
-  merged: boolean
+  states: readonly IndexState[]
   json: string | undefined
 }
 
@@ -41,7 +47,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     rounds: readInteger('--rounds', values.rounds, 1, 99),
     connections: readInteger('--connections', values.connections, 1, 256),
     parts: readParts(values.only),
-    merged: values.merged,
+    states: values.merged ? ['filled', 'merged'] : ['filled'],
     json: values.json,
   }
 }

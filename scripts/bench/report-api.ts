@@ -25,7 +25,7 @@ export function apiFigures({ name, samples }: HeatResult) {
 
 /** The service beside the raw search, as a table. */
 export function renderApi(
-  { index, queryCacheHits, results }: ApiComparison,
+  { state, index, queryCacheHits, results }: ApiComparison,
   cases: readonly Case[],
 ): string {
   const rows = results.map((result, at) => {
@@ -44,6 +44,7 @@ export function renderApi(
       formatFigure(api.cpu.redis),
     ]
   })
-  const facts = `the index: ${index.segments} segments, ${Math.round(index.bytes / 1e6)} MB; hits in the cache of queries: ${queryCacheHits}`
-  return [renderTable([...NAMES, ...CPU_NAMES], rows), LEGEND, facts].join('\n')
+  const title = `The service and its search; the index ${state}, ${index.segments} segment(s), ${Math.round(index.bytes / 1e6)} MB`
+  const hits = `hits in the cache of queries, which has none in life: ${queryCacheHits}`
+  return [title, '', renderTable([...NAMES, ...CPU_NAMES], rows), LEGEND, hits].join('\n')
 }

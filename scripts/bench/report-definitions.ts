@@ -43,7 +43,7 @@ export function definitionFigures({ name, samples }: HeatResult) {
 }
 
 /** The definitions side by side: a table for each figure, times what the service's definition takes. */
-export function renderDefinitions({ indices, results }: DefinitionComparison): string {
+export function renderDefinitions({ state, indices, results }: DefinitionComparison): string {
   const columns = [...definitionNames, ONE_PER_SORT]
   const tables = Object.entries(figures).map(([title, figure]) =>
     renderTable(
@@ -56,9 +56,8 @@ export function renderDefinitions({ indices, results }: DefinitionComparison): s
   )
   const names = Object.keys(indexFigures)
   const rows = columns.map((column) => [column, ...indexCells(indices, column)])
-  return [...tables, renderTable(['index', ...names], rows), `×: times that of ${BASE}`].join(
-    '\n\n',
-  )
+  const title = `Index definitions by their sort; the indices ${state}; ×: times that of ${BASE}`
+  return [title, ...tables, renderTable(['index', ...names], rows)].join('\n\n')
 }
 
 /** Which index answers a case, of the definition in a column. */

@@ -9,7 +9,7 @@ describe('the options of the bench', () => {
       rounds: 3,
       connections: 8,
       parts: ['api', 'definitions'],
-      merged: false,
+      states: ['filled'],
       json: undefined,
     })
   })
@@ -22,7 +22,7 @@ describe('the options of the bench', () => {
       rounds: 9,
       connections: 16,
       parts: ['definitions'],
-      merged: true,
+      states: ['filled', 'merged'],
       json: 'figures.json',
     })
   })

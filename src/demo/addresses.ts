@@ -1,4 +1,4 @@
-import type { SourceOrder } from '../indexing/source-order.ts'
+import type { SourceOrder } from '../indexing/projection/source-order.ts'
 import type { ProductKind } from './catalog.ts'
 import { personName } from './people.ts'
 import type { Random } from './random.ts'

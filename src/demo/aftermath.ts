@@ -1,4 +1,4 @@
-import type { SourcePayment } from '../indexing/source-order.ts'
+import type { SourcePayment } from '../indexing/projection/source-order.ts'
 import { formatInstant } from '../lib/instant.ts'
 import { DAY_MS, laterInstant } from './calendar.ts'
 import type { History, Play } from './payments.ts'

@@ -1,4 +1,4 @@
-import type { SourcePayment } from '../indexing/source-order.ts'
+import type { SourcePayment } from '../indexing/projection/source-order.ts'
 import type { Random } from './random.ts'
 
 type Card = NonNullable<SourcePayment['card']>

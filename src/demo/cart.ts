@@ -1,4 +1,4 @@
-import type { SourceItem, SourceOrder } from '../indexing/source-order.ts'
+import type { SourceItem, SourceOrder } from '../indexing/projection/source-order.ts'
 import { type OrderBump, orderBumps, type Product } from './catalog.ts'
 import type { Random } from './random.ts'
 

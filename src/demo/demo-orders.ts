@@ -1,4 +1,4 @@
-import type { SourceOrder } from '../indexing/source-order.ts'
+import type { SourceOrder } from '../indexing/projection/source-order.ts'
 import { formatInstant } from '../lib/instant.ts'
 import { drawAddress } from './addresses.ts'
 import { changedInstant, DAY_MS, type Place } from './calendar.ts'

@@ -1,4 +1,4 @@
-import type { SourceOrder } from '../indexing/source-order.ts'
+import type { SourceOrder } from '../indexing/projection/source-order.ts'
 import { createdInstant, isOfAge, MINUTE_MS, type Place } from './calendar.ts'
 import { type Product, pickProduct } from './catalog.ts'
 import { demoOrderId } from './order-ids.ts'

@@ -1,4 +1,4 @@
-import type { SourceOrder, SourcePayment } from '../indexing/source-order.ts'
+import type { SourceOrder, SourcePayment } from '../indexing/projection/source-order.ts'
 import { formatInstant } from '../lib/instant.ts'
 import type { Decline } from './cards.ts'
 import type { Cart } from './cart.ts'

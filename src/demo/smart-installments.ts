@@ -1,4 +1,4 @@
-import type { SourcePayment } from '../indexing/source-order.ts'
+import type { SourcePayment } from '../indexing/projection/source-order.ts'
 import { HOUR_MS, MONTH_MS, SECOND_MS } from './calendar.ts'
 import { type Checkout, charge, historyOf, type Play, quoteFor } from './payments.ts'
 import { confirmationInstant } from './single-payments.ts'

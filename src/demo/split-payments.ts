@@ -1,4 +1,4 @@
-import type { SourcePayment } from '../indexing/source-order.ts'
+import type { SourcePayment } from '../indexing/projection/source-order.ts'
 import { refunded } from './aftermath.ts'
 import { laterInstant, MINUTE_MS, SECOND_MS } from './calendar.ts'
 import { type Checkout, charge, historyOf, type Play, quoteFor } from './payments.ts'

@@ -1,4 +1,4 @@
-import type { SourcePayment } from '../indexing/source-order.ts'
+import type { SourcePayment } from '../indexing/projection/source-order.ts'
 import { DAY_MS, HOUR_MS, MONTH_MS, SECOND_MS } from './calendar.ts'
 import { bankDecline, communicationFailure } from './cards.ts'
 import {

@@ -1,4 +1,4 @@
-import type { SourceOrder } from '../indexing/source-order.ts'
+import type { SourceOrder } from '../indexing/projection/source-order.ts'
 import type { Random } from './random.ts'
 import { userAgents } from './user-agents.ts'
 

@@ -1,5 +1,5 @@
 import type { KeyStore } from '../auth/key-store.ts'
-import type { OrderIndex } from '../indexing/order-index.ts'
+import type { OrderIndex, WriterPurpose } from '../indexing/writing/order-index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { OrderStore } from '../orders/order-store.ts'
 
@@ -20,6 +20,8 @@ export interface Stores {
 export interface OpenIndexOptions {
   /** Epoch milliseconds; the machine's own when absent. */
   clock?: Clock
+  /** What is written, `load` when absent: a load is refused beside a living watch. */
+  purpose?: WriterPurpose
   /** Told why nothing is written for a while, in words for an operator. */
   onDelay?(reason: string): void
   /** Ends the waiting for another writer. */

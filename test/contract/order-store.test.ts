@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { WriteMode } from '../../src/indexing/decide.ts'
-import { load } from '../../src/indexing/load.ts'
-import { createWriter } from '../../src/indexing/writer.ts'
+import { load } from '../../src/indexing/sources/load.ts'
+import type { WriteMode } from '../../src/indexing/writing/decide.ts'
+import { createWriter } from '../../src/indexing/writing/writer.ts'
 import type { Order } from '../../src/orders/order.ts'
 import {
   NULL_UPDATED_KEY,

@@ -33,10 +33,11 @@ async function start(...behaviours: Behaviour[]) {
 
 /** An item that tells its stamp; `padding` makes it larger. */
 const put = (_id: string, padding = ''): BulkItem => ({
+  orderId: _id,
   address: { _id },
   source: (stamp) => JSON.stringify({ stamp, padding }),
 })
-const remove = (_id: string): BulkItem => ({ address: { _id } })
+const remove = (_id: string): BulkItem => ({ orderId: _id, address: { _id } })
 
 /** What was sent of each item, in its order: its id, and its stamp where it has one. */
 function sent({ body }: ReceivedRequest): string[] {
@@ -105,7 +106,7 @@ describe('an item', () => {
     states.see('orders', 'b', { ...SEEN, if_seq_no: 7 })
     const routing = 'acc_1'
     const source = () => '{}'
-    await send('orders', [{ address: { _id: 'a', routing }, source }, remove('b')])
+    await send('orders', [{ orderId: 'a', address: { _id: 'a', routing }, source }, remove('b')])
     expect(received.flatMap(actionsOf)).toEqual([
       { name: 'index', _id: 'a', routing, ...SEEN },
       { name: 'delete', _id: 'b', if_seq_no: 7, if_primary_term: 2 },

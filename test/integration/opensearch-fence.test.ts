@@ -58,7 +58,13 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
     deadlineMs: ROOMY_MS,
     onDelay: (reason) => told.push(reason),
   })
-  const record = { holder: 'me', released: false, lease_ms: 1, stamp_ceiling: 1 }
+  const record = {
+    holder: 'me',
+    released: false,
+    purpose: 'load' as const,
+    lease_ms: 1,
+    stamp_ceiling: 1,
+  }
   const error = await thrownBy(fence.raise({ ...record, epoch: 7, targets }))
   return { error, told, received, asked: received.map(({ path }) => decodeURIComponent(path)) }
 }

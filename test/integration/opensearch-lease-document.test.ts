@@ -19,6 +19,7 @@ async function start(behaviour: Behaviour) {
 const record = {
   epoch: 7,
   holder: 'me',
+  purpose: 'load' as const,
   released: false,
   lease_ms: 10_000,
   stamp_ceiling: 5_000,

@@ -1,8 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { BulkWrites, Head, OrderIndex, ViewKey } from '../../src/indexing/order-index.ts'
+import type {
+  BulkWrites,
+  Head,
+  OrderIndex,
+  ViewKey,
+} from '../../src/indexing/writing/order-index.ts'
+import { LeaseLost } from '../../src/indexing/writing/order-index.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { openOpenSearchOrderIndex } from '../../src/stores/opensearch/order-index.ts'
-import { LeaseLost } from '../../src/stores/opensearch/writer/lease.ts'
 import { changeOf } from '../support/changes.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { actionsOf, createCluster, NOON, takeAll } from './opensearch-cluster.ts'
@@ -37,6 +42,7 @@ async function open(...bulks: Behaviour[]) {
     names,
     prepare: async () => {},
     leaseMs: 60_000,
+    purpose: 'load',
     deadlineMs: ROOMY_MS,
     clock: () => NOON,
     onDelay() {},

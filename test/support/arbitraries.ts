@@ -1,5 +1,9 @@
 import fc from 'fast-check'
-import type { SourceItem, SourceOrder, SourcePayment } from '../../src/indexing/source-order.ts'
+import type {
+  SourceItem,
+  SourceOrder,
+  SourcePayment,
+} from '../../src/indexing/projection/source-order.ts'
 import { formatInstant } from '../../src/lib/instant.ts'
 import { type OrderFilters, type Position, sorts } from '../../src/orders/order-store.ts'
 import type { Listing, PagerState } from '../../src/orders/paging.ts'

@@ -1,4 +1,9 @@
-import { type Change, isRefusal, type Refusal, readChange } from '../../src/indexing/change.ts'
+import {
+  type Change,
+  isRefusal,
+  type Refusal,
+  readChange,
+} from '../../src/indexing/projection/change.ts'
 import { sourceOrder } from './source-order.ts'
 
 /** The change of a line with this value, which must be taken. */

@@ -1,5 +1,5 @@
 import type { Random } from '../../src/demo/random.ts'
-import type { SourceOrder } from '../../src/indexing/source-order.ts'
+import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import { formatInstant } from '../../src/lib/instant.ts'
 import { sourceOrder, sourcePayment } from './source-order.ts'
 

@@ -1,4 +1,4 @@
-import type { SourceOrder, SourcePayment } from '../../src/indexing/source-order.ts'
+import type { SourceOrder, SourcePayment } from '../../src/indexing/projection/source-order.ts'
 
 /** A paid PIX payment, the only one of {@link sourceOrder}. */
 export function sourcePayment(overrides: Partial<SourcePayment> = {}): SourcePayment {

@@ -1,7 +1,7 @@
 import type { Random } from '../../src/demo/random.ts'
-import type { Change } from '../../src/indexing/change.ts'
-import type { OrderIndex } from '../../src/indexing/order-index.ts'
-import { createWriter } from '../../src/indexing/writer.ts'
+import type { Change } from '../../src/indexing/projection/change.ts'
+import type { OrderIndex } from '../../src/indexing/writing/order-index.ts'
+import { createWriter } from '../../src/indexing/writing/writer.ts'
 import type { Stores } from '../../src/stores/stores.ts'
 
 /** When the clocks of this model start. */

@@ -1,5 +1,5 @@
 import type { Random } from '../../src/demo/random.ts'
-import type { SourceOrder } from '../../src/indexing/source-order.ts'
+import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import type { OrderFilters } from '../../src/orders/order-store.ts'
 import { changeOf } from './changes.ts'
 import type { Row } from './rows.ts'

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { renderDocument } from '../../indexing/document.ts'
+import { renderDocument } from '../../indexing/writing/document.ts'
 import type {
   BulkWrites,
   Head,
   OrderIndex,
   ViewKey,
   ViewWrite,
-} from '../../indexing/order-index.ts'
+  WriterPurpose,
+} from '../../indexing/writing/order-index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createQueue } from '../../lib/queue.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
@@ -30,6 +31,7 @@ export interface OpenSearchOrderIndexOptions {
   deadlineMs: number
   /** Epoch milliseconds. */
   clock: Clock
+  purpose: WriterPurpose
   /** Told why nothing is written for a while, in words for an operator. */
   onDelay(reason: string): void
   /** Ends the waiting for another writer. */
@@ -50,7 +52,7 @@ const GIVE_UP_MS = 300_000
 export async function openOpenSearchOrderIndex(
   options: OpenSearchOrderIndexOptions,
 ): Promise<OrderIndex> {
-  const { client, names, prepare, leaseMs, deadlineMs, clock, onDelay, signal } = options
+  const { client, names, prepare, leaseMs, deadlineMs, clock, purpose, onDelay, signal } = options
   await prepare()
   const lease = await acquireLease({
     document: leaseDocument(client, names, Math.min(leaseMs, deadlineMs)),
@@ -58,11 +60,12 @@ export async function openOpenSearchOrderIndex(
     leaseMs,
     clock,
     firstTarget: indexBehind(names.orders, 1),
+    purpose,
     onDelay,
     signal,
   })
   const states = createKnownStates()
-  const { send } = createBulkSender({ client, names, lease, states, deadlineMs })
+  const { send, lastWrite } = createBulkSender({ client, names, lease, states, deadlineMs })
   const stored = createStored({ client, names, states, deadlineMs })
   const oneAtATime = createQueue()
   /** Whether what was sent last may still be on its way: also when its bulk was given up. */
@@ -97,6 +100,7 @@ export async function openOpenSearchOrderIndex(
 
   return {
     bulk: (decide) => oneAtATime(() => untilWritten(decide)),
+    lastWrite,
     close: () =>
       oneAtATime(async () => {
         // Whoever waited for the writer's end finds what it wrote; else that is a second away.
@@ -111,13 +115,14 @@ const addressOf = (view: ViewKey) => ({ _id: documentId(view), routing: view.acc
 
 function putView(view: ViewWrite): BulkItem {
   const source = (stamp: number) => renderSource(renderDocument(view, stamp))
-  return { address: addressOf(view), source }
+  return { orderId: view.orderId, address: addressOf(view), source }
 }
 
 function removeView(view: ViewKey): BulkItem {
-  return { address: addressOf(view) }
+  return { orderId: view.orderId, address: addressOf(view) }
 }
 
 function putHead(head: Head): BulkItem {
-  return { address: { _id: head.orderId }, source: () => JSON.stringify(headSource(head)) }
+  const { orderId } = head
+  return { orderId, address: { _id: orderId }, source: () => JSON.stringify(headSource(head)) }
 }

@@ -1,4 +1,4 @@
-import type { OrderDocument } from '../../indexing/document.ts'
+import type { OrderDocument } from '../../indexing/writing/document.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { completeOrder } from '../../orders/complete.ts'
 

@@ -26,7 +26,7 @@ export function openOpenSearchStores(nodes: OpenSearchNodes, config: OpenSearchC
       prepare,
       writeDeadlineMs: config.bulkDeadlineMs,
     }),
-    openIndex: ({ clock = wallClock, onDelay = () => {}, signal } = {}) =>
+    openIndex: ({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) =>
       openOpenSearchOrderIndex({
         client,
         names,
@@ -34,6 +34,7 @@ export function openOpenSearchStores(nodes: OpenSearchNodes, config: OpenSearchC
         leaseMs: config.writerLeaseMs,
         deadlineMs: config.bulkDeadlineMs,
         clock,
+        purpose,
         onDelay,
         signal,
       }),

@@ -1,12 +1,13 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { renderDocument } from '../../indexing/document.ts'
+import { renderDocument } from '../../indexing/writing/document.ts'
 import type {
   BulkWrites,
   Head,
+  LastWrite,
   OrderIndex,
   Stored,
   StoredView,
-} from '../../indexing/order-index.ts'
+} from '../../indexing/writing/order-index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createQueue } from '../../lib/queue.ts'
 import { inTransaction } from './database.ts'
@@ -39,6 +40,8 @@ export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderInd
     INSERT OR REPLACE INTO order_heads (id, version, owner_account_id, account_ids, created_key, filled, deleted)
     VALUES (?, ?, ?, ?, ?, ?, ?)`)
 
+  let lastWrite: LastWrite | null = null
+
   function write({ views, removals, heads }: BulkWrites): void {
     const stamp = nextStamp.get(clock())?.['last_stamp'] as number
     for (const view of views) {
@@ -54,6 +57,7 @@ export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderInd
         document.writtenKey,
         document.json,
       )
+      lastWrite = { accountId: document.accountId, stamp }
     }
     for (const { accountId, orderId } of removals) removeView.run(accountId, orderId)
     for (const head of heads) {
@@ -83,6 +87,7 @@ export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderInd
 
   return {
     bulk: (decide) => oneAtATime(() => inTransaction(db, async () => write(await decide(stored)))),
+    lastWrite: () => lastWrite,
     async close() {
       db.close()
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { scenarioAt } from '../../../src/demo/scenarios.ts'
-import type { SourceOrder } from '../../../src/indexing/source-order.ts'
+import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
 import {
   DAY_MS,
   documentOf,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEMO_ACCOUNT } from '../../../src/demo/demo-orders.ts'
 import { userAgents } from '../../../src/demo/user-agents.ts'
-import type { SourceOrder } from '../../../src/indexing/source-order.ts'
+import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
 import {
   orderStatuses,
   paymentStatuses,

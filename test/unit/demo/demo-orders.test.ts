@@ -2,7 +2,7 @@ import { Value } from '@sinclair/typebox/value'
 import { describe, expect, it } from 'vitest'
 import { DEMO_ACCOUNT, DEMO_ACCOUNTS, demoOrders } from '../../../src/demo/demo-orders.ts'
 import { ROUND_LENGTH, scenarioAt, scenarios } from '../../../src/demo/scenarios.ts'
-import { SourceOrder } from '../../../src/indexing/source-order.ts'
+import { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
 import { byText, DAY_MS, idsOf, idsWhere, orders, until } from './sample.ts'
 
 describe('demo orders', () => {

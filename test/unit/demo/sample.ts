@@ -1,5 +1,5 @@
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
-import type { SourceOrder, SourcePayment } from '../../../src/indexing/source-order.ts'
+import type { SourceOrder, SourcePayment } from '../../../src/indexing/projection/source-order.ts'
 
 export const MINUTE_MS = 60_000
 export const DAY_MS = 24 * 60 * MINUTE_MS

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { WriterPurpose } from '../../../indexing/writing/order-index.ts'
 import { monotonicClock } from '../../../lib/clock.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { beginLease, type Lease, type LeaseOptions } from './lease.ts'
@@ -9,6 +10,7 @@ import type { LeaseState } from './lease-document.ts'
 export interface AcquireOptions extends LeaseOptions {
   /** The index that the first writer of all feeds. */
   firstTarget: string
+  purpose: WriterPurpose
   /** Told what is waited for. */
   onDelay(reason: string): void
   /** Ends the waiting. */
@@ -18,10 +20,10 @@ export interface AcquireOptions extends LeaseOptions {
 /**
  * Becomes the writer: once the last one handed the lease back, or after a whole lease in which nobody
  * renewed it, on this machine's monotonic clock.
- * @throws Error when `signal` ends the waiting
+ * @throws Error when `signal` ends the waiting, or for a load when a watch is at work
  */
 export async function acquireLease(options: AcquireOptions): Promise<Lease> {
-  const { document, leaseMs, firstTarget } = options
+  const { document, leaseMs, firstTarget, purpose } = options
   const holder = `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
   for (;;) {
     const last = await untilFree(options)
@@ -29,6 +31,7 @@ export async function acquireLease(options: AcquireOptions): Promise<Lease> {
     const taken = await document.replace(last, {
       epoch: (last?.record.epoch ?? 0) + 1,
       holder,
+      purpose,
       released: false,
       lease_ms: leaseMs,
       stamp_ceiling: earlierCeiling,
@@ -39,7 +42,7 @@ export async function acquireLease(options: AcquireOptions): Promise<Lease> {
 }
 
 async function untilFree(options: AcquireOptions): Promise<LeaseState | null> {
-  const { document, onDelay, signal } = options
+  const { document, purpose, onDelay, signal } = options
   let seen = await document.read()
   let seenAt = monotonicClock()
   if (seen !== null && !seen.record.released) {
@@ -54,11 +57,26 @@ async function untilFree(options: AcquireOptions): Promise<LeaseState | null> {
     await pause(leaseMs / 20, undefined, { signal }).catch(interrupted)
     const now = await document.read().catch(orElse(seen))
     if (now?.state.if_seq_no !== seen.state.if_seq_no) {
+      if (purpose === 'load' && isWatched(now)) throw new WatchAtWork(now?.record.holder)
       seen = now
       seenAt = monotonicClock()
     }
   }
   return seen
+}
+
+/** Whether somebody watches, who just renewed: it will not end by itself. */
+function isWatched(now: LeaseState | null): boolean {
+  return now !== null && !now.record.released && now.record.purpose === 'watch'
+}
+
+class WatchAtWork extends Error {
+  constructor(holder = 'another process') {
+    super(
+      `"index watch" is at work (${holder}) and writes the order of its stream alone: hand the lines to it with "index load --stream", or stop it first`,
+    )
+    this.name = 'WatchAtWork'
+  }
 }
 
 /** While nobody can look, it stands as it was seen. */

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { DocumentRefused, type LastWrite } from '../../../indexing/writing/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, tell } from '../client.ts'
 import type { DocumentState } from '../documents.ts'
@@ -16,6 +17,7 @@ export interface BulkOptions {
 }
 
 export interface BulkItem {
+  orderId: string
   address: BulkAddress
   /** The document at the stamp of the request that it is sent in; absent to remove it. */
   source?: (stamp: number) => string
@@ -25,9 +27,11 @@ export interface BulkSender {
   /**
    * Sends the items in their order and returns once every copy has them all. What OpenSearch has no room
    * for is sent again, with the stamp of then.
-   * @throws Unavailable: nobody knows what was written; Error naming a document that is refused
+   * @throws Unavailable: nobody knows what was written; DocumentRefused
    */
   send(target: BulkTarget, items: readonly BulkItem[]): Promise<void>
+  /** The document that was written last of all; `null` before the first. */
+  lastWrite(): LastWrite | null
 }
 
 // Far below what a node takes in one request (100 MB); an item larger than this goes alone.
@@ -40,8 +44,11 @@ const GIVE_UP_MS = 60_000
 
 export function createBulkSender(options: BulkOptions): BulkSender {
   const { client, names, lease, states, deadlineMs } = options
+  let lastWrite: LastWrite | null = null
 
   return {
+    lastWrite: () => lastWrite,
+
     async send(target, items) {
       const endsAt = performance.now() + GIVE_UP_MS
       let pauseMs = FIRST_PAUSE_MS
@@ -71,11 +78,14 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     )
     const answers = (answer as { items?: Answer[] }).items
     if (answers?.length !== count) throw new Unavailable('OpenSearch did not tell of every item')
-    const sent = items.slice(0, count)
+    const isTaken = items.slice(0, count).map((item, at) => isWritten(target, item, answers[at]))
+    const last = items.findLast(({ source }, at) => source && isTaken[at])
+    const accountId = last?.address.routing
+    if (accountId !== undefined) lastWrite = { accountId, stamp }
     return {
       sent: count,
       left: items.slice(count),
-      rejected: sent.filter((item, at) => !isWritten(target, item, answers[at])),
+      rejected: items.slice(0, count).filter((_, at) => !isTaken[at]),
     }
   }
 
@@ -84,8 +94,9 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     return `${states.putting(target, address, stamp)}${source(stamp)}\n`
   }
 
-  function isWritten(target: BulkTarget, { address, source }: BulkItem, answer?: Answer): boolean {
-    const written = writtenState(answer)
+  function isWritten(target: BulkTarget, item: BulkItem, answer?: Answer): boolean {
+    const { address, source, orderId } = item
+    const written = writtenState(orderId, answer)
     if (written === null) return false
     states.see(target, address._id, source === undefined ? null : written)
     return true
@@ -118,7 +129,7 @@ const CONFLICT = 409
 const NO_ALIAS = 'index_not_found_exception'
 
 /** The state that an item left its document in; `null` when it was turned away and has to be sent again. */
-function writtenState(answer: Answer = {}): DocumentState | null {
+function writtenState(orderId: string, answer: Answer = {}): DocumentState | null {
   const { _id, status, error, ...state } = answer.index ??
     answer.create ??
     answer.delete ?? { status: 0 }
@@ -132,5 +143,5 @@ function writtenState(answer: Answer = {}): DocumentState | null {
   if (type === NO_ALIAS || status === CONFLICT || status >= 500 || error === undefined) {
     throw new Unavailable(`OpenSearch did not write ${_id}: ${type}: ${reason}`)
   }
-  throw new Error(`OpenSearch refused the document ${_id}: ${type}: ${reason}`)
+  throw new DocumentRefused(orderId, `OpenSearch refused the document ${_id}: ${type}: ${reason}`)
 }

@@ -1,3 +1,4 @@
+import type { WriterPurpose } from '../../../indexing/writing/order-index.ts'
 import { type OpenSearch, Refused, tell } from '../client.ts'
 import { readDocument, type StoredDocument } from '../documents.ts'
 import type { IndexNames } from '../names.ts'
@@ -8,6 +9,8 @@ export interface LeaseRecord {
   epoch: number
   /** Who holds it, unlike anybody else. */
   holder: string
+  /** What it is held for. */
+  purpose: WriterPurpose
   /** Handed back: the next writer need not wait. */
   released: boolean
   /** How long it lasts without being renewed, in milliseconds, by the holder's setting. */

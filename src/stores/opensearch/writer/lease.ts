@@ -1,4 +1,5 @@
 import { setInterval } from 'node:timers/promises'
+import { LeaseLost } from '../../../indexing/writing/order-index.ts'
 import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { createQueue } from '../../../lib/queue.ts'
 import type { Fence } from './fence.ts'
@@ -17,13 +18,6 @@ export interface Lease {
   fence(): Promise<void>
   /** Hands it back; the next writer need not wait for its end. */
   release(): Promise<void>
-}
-
-export class LeaseLost extends Error {
-  constructor() {
-    super('another writer took over: this one did not renew its lease in time')
-    this.name = 'LeaseLost'
-  }
 }
 
 export interface LeaseOptions {

@@ -1,4 +1,4 @@
-import type { Head, Stored, StoredView } from '../../../indexing/order-index.ts'
+import type { Head, Stored, StoredView } from '../../../indexing/writing/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { ask, type OpenSearch } from '../client.ts'
 import type { IndexNames } from '../names.ts'

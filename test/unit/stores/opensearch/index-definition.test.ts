@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderDocument } from '../../../../src/indexing/document.ts'
+import { renderDocument } from '../../../../src/indexing/writing/document.ts'
 import {
   definitions,
   ordersDefinition,

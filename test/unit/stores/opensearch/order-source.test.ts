@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { renderDocument } from '../../../../src/indexing/document.ts'
-import { projectOrder } from '../../../../src/indexing/project.ts'
+import { projectOrder } from '../../../../src/indexing/projection/project.ts'
+import { renderDocument } from '../../../../src/indexing/writing/document.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { ORDER_SHAPE } from '../../../../src/orders/order.ts'
 import {

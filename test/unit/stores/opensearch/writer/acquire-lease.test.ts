@@ -40,6 +40,7 @@ async function acquire(
     document,
     fence,
     leaseMs,
+    purpose: 'load',
     clock: () => 1_000,
     firstTarget: 'orders-v1',
     onDelay: (reason) => waited.push(reason),

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { LeaseLost } from '../../../../../src/indexing/writing/order-index.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
-import { type Lease, LeaseLost } from '../../../../../src/stores/opensearch/writer/lease.ts'
+import type { Lease } from '../../../../../src/stores/opensearch/writer/lease.ts'
 import { startHolding } from './holding.ts'
 import { leaseRecord } from './memory-lease.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { LeaseLost } from '../../../../../src/indexing/writing/order-index.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
-import { LeaseLost } from '../../../../../src/stores/opensearch/writer/lease.ts'
 import {
   createMemoryLeaseDocument,
   LONG_LEASE_MS,

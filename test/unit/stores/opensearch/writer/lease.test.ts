@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { LeaseLost } from '../../../../../src/indexing/writing/order-index.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
-import { LeaseLost } from '../../../../../src/stores/opensearch/writer/lease.ts'
 import { CEILING, startHolding } from './holding.ts'
 import { LONG_LEASE_MS } from './memory-lease.ts'
 

@@ -85,6 +85,7 @@ export function leaseRecord(changes: Partial<LeaseRecord> = {}): LeaseRecord {
   return {
     epoch: 7,
     holder: 'the writer before',
+    purpose: 'load',
     released: false,
     lease_ms: LONG_LEASE_MS,
     stamp_ceiling: 5_000,

@@ -18,6 +18,7 @@ export function createWriters() {
         leaseMs: LONG_LEASE_MS,
         clock: () => clock.nowMs,
         firstTarget: 'orders-v1',
+        purpose: 'load',
         onDelay() {},
       })
       held.push(lease)

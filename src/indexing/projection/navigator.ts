@@ -1,5 +1,5 @@
 import Bowser from 'bowser'
-import type { Order } from '../orders/order.ts'
+import type { Order } from '../../orders/order.ts'
 import type { SourceNavigator } from './source-order.ts'
 
 type PublicNavigator = Exclude<Order['navigator'], null>

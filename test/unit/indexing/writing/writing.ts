@@ -1,9 +1,9 @@
-import type { Refusal } from '../../../src/indexing/change.ts'
-import type { Verdict, WriteMode } from '../../../src/indexing/decide.ts'
-import type { SourceOrder } from '../../../src/indexing/source-order.ts'
-import { createWriter } from '../../../src/indexing/writer.ts'
-import { changeOf } from '../../support/changes.ts'
-import { sourceOrder, sourcePayment } from '../../support/source-order.ts'
+import type { Refusal } from '../../../../src/indexing/projection/change.ts'
+import type { SourceOrder } from '../../../../src/indexing/projection/source-order.ts'
+import type { Verdict, WriteMode } from '../../../../src/indexing/writing/decide.ts'
+import { createWriter } from '../../../../src/indexing/writing/writer.ts'
+import { changeOf } from '../../../support/changes.ts'
+import { sourceOrder, sourcePayment } from '../../../support/source-order.ts'
 import { createMemoryOrderIndex } from './memory-order-index.ts'
 
 /** What the writer's clock shows: after every `changed_at` of these tests, before every stamp. */

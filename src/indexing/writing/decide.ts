@@ -1,8 +1,8 @@
-import { NULL_UPDATED_KEY } from '../orders/order-store.ts'
-import type { Change, Refusal } from './change.ts'
+import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
+import type { Change, Refusal } from '../projection/change.ts'
+import type { View } from '../projection/project.ts'
 import { showsSame } from './document.ts'
 import type { BulkWrites, Head, StoredView, ViewKey } from './order-index.ts'
-import type { View } from './project.ts'
 
 /** How a change counts, once decided. */
 export type Verdict = 'written' | 'unchanged' | 'older' | Refusal

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { formatInstant } from '../../../src/lib/instant.ts'
-import { sourcePayment } from '../../support/source-order.ts'
+import { formatInstant } from '../../../../src/lib/instant.ts'
+import { sourcePayment } from '../../../support/source-order.ts'
 import { INVISIBLE, startWriter } from './writing.ts'
 
 let { index, live, backFill, updatedAt }: ReturnType<typeof startWriter> = startWriter()

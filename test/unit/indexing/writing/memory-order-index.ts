@@ -1,6 +1,6 @@
-import { type OrderDocument, renderDocument } from '../../../src/indexing/document.ts'
-import type { Head, OrderIndex, Stored } from '../../../src/indexing/order-index.ts'
-import type { Order } from '../../../src/orders/order.ts'
+import { type OrderDocument, renderDocument } from '../../../../src/indexing/writing/document.ts'
+import type { Head, OrderIndex, Stored } from '../../../../src/indexing/writing/order-index.ts'
+import type { Order } from '../../../../src/orders/order.ts'
 
 export interface MemoryOrderIndex extends OrderIndex {
   /** What the account sees of the order; `undefined` when it sees none. */
@@ -61,6 +61,7 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
       for (const write of items.slice(0, endsAfter)) write()
       if (endsAfter < items.length) throw new Error('it all ended')
     },
+    lastWrite: () => null,
     async close() {},
     order(accountId, orderId) {
       const document = documents.get(keyOf(accountId, orderId))

@@ -1,4 +1,4 @@
-import { formatInstant, parseInstant } from '../lib/instant.ts'
+import { formatInstant, parseInstant } from '../../lib/instant.ts'
 
 /** Epoch milliseconds of an instant that the schema of the source has checked; finer parts are cut. */
 export function epochMs(checked: string): number {

@@ -1,5 +1,5 @@
-import type { Order } from '../orders/order.ts'
-import { cardBrands } from '../orders/statuses.ts'
+import type { Order } from '../../orders/order.ts'
+import { cardBrands } from '../../orders/statuses.ts'
 import { compareInstants, publicInstant } from './instants.ts'
 import type { SourcePayment } from './source-order.ts'
 

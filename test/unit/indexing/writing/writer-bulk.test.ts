@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { BulkWrites } from '../../../src/indexing/order-index.ts'
-import { createWriter } from '../../../src/indexing/writer.ts'
-import { changeOf } from '../../support/changes.ts'
-import { sourceOrder } from '../../support/source-order.ts'
+import type { BulkWrites } from '../../../../src/indexing/writing/order-index.ts'
+import { createWriter } from '../../../../src/indexing/writing/writer.ts'
+import { changeOf } from '../../../support/changes.ts'
+import { sourceOrder } from '../../../support/source-order.ts'
 import { NOW, pathOf, startWriter } from './writing.ts'
 
 let { index, writer, live }: ReturnType<typeof startWriter> = startWriter()

@@ -1,7 +1,7 @@
-import type { Clock } from '../lib/clock.ts'
-import type { Change } from './change.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Change } from '../projection/change.ts'
 import { decide, type Verdict, verdictByHead, viewKeys, type WriteMode } from './decide.ts'
-import type { BulkWrites, OrderIndex } from './order-index.ts'
+import { type BulkWrites, DocumentRefused, type OrderIndex, type Stored } from './order-index.ts'
 
 export interface Writer {
   /**
@@ -16,11 +16,14 @@ export function createWriter(index: Pick<OrderIndex, 'bulk'>, clock: Clock): Wri
   return {
     async write(changes, mode) {
       const verdicts = new Map<Change, Verdict>()
-      await index.bulk(async (stored) => {
+      const refused = new Map<string, Verdict>()
+      const bulk = async (stored: Stored) => {
         const heads = await stored.heads(changes.map(({ orderId }) => orderId))
         const early = new Map(
           changes.map((change) => {
-            return [change, verdictByHead(change, heads.get(change.orderId), mode, clock())]
+            const { orderId } = change
+            const byHead = verdictByHead(change, heads.get(orderId), mode, clock())
+            return [change, refused.get(orderId) ?? byHead]
           }),
         )
         const passed = changes.filter((change) => early.get(change) === undefined)
@@ -38,11 +41,20 @@ export function createWriter(index: Pick<OrderIndex, 'bulk'>, clock: Clock): Wri
         for (const change of changes) {
           const verdict = early.get(change) ?? outcome(decisions.get(change))
           // Asked again, a change finds what the first attempt wrote of it: that counts as written.
-          if (verdict === 'written' || !verdicts.has(change)) verdicts.set(change, verdict)
+          const isNews = verdict === 'written' || refused.has(change.orderId)
+          if (isNews || !verdicts.has(change)) verdicts.set(change, verdict)
         }
         return together([...decisions.values()])
-      })
-      return [...verdicts.values()]
+      }
+      for (;;) {
+        try {
+          await index.bulk(bulk)
+          return [...verdicts.values()]
+        } catch (error) {
+          if (!(error instanceof DocumentRefused) || refused.has(error.orderId)) throw error
+          refused.set(error.orderId, { path: '', reason: error.message })
+        }
+      }
     },
   }
 }

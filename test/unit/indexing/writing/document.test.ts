@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { renderDocument, showsSame } from '../../../src/indexing/document.ts'
-import { projectOrder } from '../../../src/indexing/project.ts'
-import { formatInstant } from '../../../src/lib/instant.ts'
-import type { Order } from '../../../src/orders/order.ts'
-import { sourceOrders } from '../../support/arbitraries.ts'
-import { sourceOrder } from '../../support/source-order.ts'
+import { projectOrder } from '../../../../src/indexing/projection/project.ts'
+import { renderDocument, showsSame } from '../../../../src/indexing/writing/document.ts'
+import { formatInstant } from '../../../../src/lib/instant.ts'
+import type { Order } from '../../../../src/orders/order.ts'
+import { sourceOrders } from '../../../support/arbitraries.ts'
+import { sourceOrder } from '../../../support/source-order.ts'
 
 const STAMP = Date.parse('2026-05-01T00:00:00Z')
 const CHANGED_AT = Date.parse('2026-03-01T12:05:00Z')

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { formatInstant } from '../../../src/lib/instant.ts'
+import { formatInstant } from '../../../../src/lib/instant.ts'
 import { INVISIBLE, NOW, pathOf, startWriter } from './writing.ts'
 
 let { index, live, backFill, order, updatedAt }: ReturnType<typeof startWriter> = startWriter()

@@ -1,15 +1,15 @@
 import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typebox'
-import { accountIdPattern } from '../lib/ids.ts'
-import { parseInstant } from '../lib/instant.ts'
-import { orderIdPattern } from '../orders/order.ts'
+import { accountIdPattern } from '../../lib/ids.ts'
+import { parseInstant } from '../../lib/instant.ts'
+import { orderIdPattern } from '../../orders/order.ts'
 import {
   offerIdPattern,
   orderBumpIdPattern,
   planIdPattern,
   productIdPattern,
-} from '../orders/schema/items.ts'
-import { declineCodePattern } from '../orders/schema/payment.ts'
-import { orderStatuses, paymentStatuses, singlePaymentMethods } from '../orders/statuses.ts'
+} from '../../orders/schema/items.ts'
+import { declineCodePattern } from '../../orders/schema/payment.ts'
+import { orderStatuses, paymentStatuses, singlePaymentMethods } from '../../orders/statuses.ts'
 
 /**
  * The order as the platform tells it, one JSON object a line. `expected` completes the sentence

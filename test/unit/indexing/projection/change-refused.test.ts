@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { orderWith, refusalOf, refusalOfText } from '../../support/changes.ts'
+import { orderWith, refusalOf, refusalOfText } from '../../../support/changes.ts'
 
 const BEYOND = 2 ** 53
 const manyKeys = (count: number) =>

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readChange } from '../../../src/indexing/change.ts'
-import { sourceOrders } from '../../support/arbitraries.ts'
-import { changeOf, orderWith, refusalOf, wholeOrder } from '../../support/changes.ts'
-import { sourceOrder, sourcePayment } from '../../support/source-order.ts'
+import { readChange } from '../../../../src/indexing/projection/change.ts'
+import { sourceOrders } from '../../../support/arbitraries.ts'
+import { changeOf, orderWith, refusalOf, wholeOrder } from '../../../support/changes.ts'
+import { sourceOrder, sourcePayment } from '../../../support/source-order.ts'
 
 const deletion = { id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }
 const payment = sourcePayment()

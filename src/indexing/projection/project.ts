@@ -1,5 +1,5 @@
-import { formatInstant } from '../lib/instant.ts'
-import type { Order } from '../orders/order.ts'
+import { formatInstant } from '../../lib/instant.ts'
+import type { Order } from '../../orders/order.ts'
 import { epochMs, publicInstant } from './instants.ts'
 import { projectNavigator } from './navigator.ts'
 import { projectPayment } from './payment.ts'

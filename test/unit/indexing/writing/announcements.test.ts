@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { decide, viewKeys } from '../../../src/indexing/decide.ts'
-import type { Head } from '../../../src/indexing/order-index.ts'
-import { formatInstant } from '../../../src/lib/instant.ts'
-import { changeOf } from '../../support/changes.ts'
-import { sourceOrder } from '../../support/source-order.ts'
+import { decide, viewKeys } from '../../../../src/indexing/writing/decide.ts'
+import type { Head } from '../../../../src/indexing/writing/order-index.ts'
+import { formatInstant } from '../../../../src/lib/instant.ts'
+import { changeOf } from '../../../support/changes.ts'
+import { sourceOrder } from '../../../support/source-order.ts'
 import { INVISIBLE, NOW, pathOf, startWriter, type Version } from './writing.ts'
 
 const CREATED_KEY = Date.parse('2026-03-01T12:00:00Z')

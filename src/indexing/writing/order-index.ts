@@ -1,4 +1,4 @@
-import type { Order } from '../orders/order.ts'
+import type { Order } from '../../orders/order.ts'
 
 /**
  * What is known of an order whatever its documents are: one small record, kept for ever. It alone decides
@@ -57,6 +57,35 @@ export interface Stored {
   views(keys: readonly ViewKey[]): Promise<StoredView[]>
 }
 
+/** What a writer is there for; one that loads leaves the place to one that watches. */
+export type WriterPurpose = 'load' | 'watch' | 'reindex'
+
+/** A document that was written: whoever is shown it is shown all that was written before it. */
+export interface LastWrite {
+  accountId: string
+  /** The stamp of its bulk, epoch milliseconds. */
+  stamp: number
+}
+
+/** The store takes a document of this order in no case: the others can be written without it. */
+export class DocumentRefused extends Error {
+  readonly orderId: string
+
+  constructor(orderId: string, reason: string) {
+    super(reason)
+    this.name = 'DocumentRefused'
+    this.orderId = orderId
+  }
+}
+
+/** Somebody else is the writer now; this one writes nothing any more. */
+export class LeaseLost extends Error {
+  constructor() {
+    super('another writer took over: this one did not renew its lease in time')
+    this.name = 'LeaseLost'
+  }
+}
+
 /**
  * The write side of the orders. There is one active writer at a time and one bulk at a time, so that the
  * order of stamps is the order in which changes become visible; `paging` rests on it.
@@ -68,8 +97,11 @@ export interface OrderIndex {
    * is sent: epoch milliseconds, greater than the stamp of every earlier bulk. Where nobody knows how much
    * of a bulk was written, `decide` is asked again on what is there then. When it throws, the same changes
    * may be handed in again.
+   * @throws DocumentRefused, LeaseLost; Unavailable once it has been tried for long
    */
   bulk(decide: (stored: Stored) => Promise<BulkWrites>): Promise<void>
+  /** The document that was written last of all; `null` before the first. */
+  lastWrite(): LastWrite | null
   /** Lets another writer in. */
   close(): Promise<void>
 }

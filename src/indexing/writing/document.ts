@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { formatInstant } from '../lib/instant.ts'
-import { completeOrder } from '../orders/complete.ts'
-import { ORDER_SHAPE, type Order } from '../orders/order.ts'
-import { NULL_UPDATED_KEY } from '../orders/order-store.ts'
+import { formatInstant } from '../../lib/instant.ts'
+import { completeOrder } from '../../orders/complete.ts'
+import { ORDER_SHAPE, type Order } from '../../orders/order.ts'
+import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
 import type { StoredView, ViewWrite } from './order-index.ts'
 
 /** One account's order as a store keeps it: the keys that are searched and the public JSON. */

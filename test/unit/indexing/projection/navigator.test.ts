@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { projectNavigator } from '../../../src/indexing/navigator.ts'
+import { projectNavigator } from '../../../../src/indexing/projection/navigator.ts'
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 const SAFARI = 'AppleWebKit/605.1.15 (KHTML, like Gecko)'

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { projectOrder } from '../../../src/indexing/project.ts'
-import type { SourceOrder } from '../../../src/indexing/source-order.ts'
-import type { Order } from '../../../src/orders/order.ts'
-import { wholeOrder } from '../../support/changes.ts'
-import { sourceOrder, sourcePayment } from '../../support/source-order.ts'
+import { projectOrder } from '../../../../src/indexing/projection/project.ts'
+import type { SourceOrder } from '../../../../src/indexing/projection/source-order.ts'
+import type { Order } from '../../../../src/orders/order.ts'
+import { wholeOrder } from '../../../support/changes.ts'
+import { sourceOrder, sourcePayment } from '../../../support/source-order.ts'
 
 const viewsOf = (overrides: Partial<SourceOrder> = {}, base = sourceOrder()) =>
   projectOrder({ ...base, ...overrides }).views

@@ -3,10 +3,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { projectOrder } from '../../../src/indexing/project.ts'
-import type { SourceOrder } from '../../../src/indexing/source-order.ts'
-import { Order } from '../../../src/orders/order.ts'
-import { sourceOrders } from '../../support/arbitraries.ts'
+import { projectOrder } from '../../../../src/indexing/projection/project.ts'
+import type { SourceOrder } from '../../../../src/indexing/projection/source-order.ts'
+import { Order } from '../../../../src/orders/order.ts'
+import { sourceOrders } from '../../../support/arbitraries.ts'
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Refusal } from '../../../src/indexing/change.ts'
-import { load } from '../../../src/indexing/load.ts'
-import { createWriter } from '../../../src/indexing/writer.ts'
-import { sourceOrder } from '../../support/source-order.ts'
-import { createMemoryOrderIndex } from './memory-order-index.ts'
+import type { Refusal } from '../../../../src/indexing/projection/change.ts'
+import { load } from '../../../../src/indexing/sources/load.ts'
+import { createWriter } from '../../../../src/indexing/writing/writer.ts'
+import { sourceOrder } from '../../../support/source-order.ts'
+import { createMemoryOrderIndex } from '../writing/memory-order-index.ts'
 
 const MIB = 1024 * 1024
 const NOTHING = {

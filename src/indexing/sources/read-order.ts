@@ -1,0 +1,20 @@
+import { type Change, type Refusal, readChange } from '../projection/change.ts'
+
+/** What is longer is refused unread. */
+export const MAX_ORDER_BYTES = 4 * 1024 * 1024
+
+export const TOO_LONG: Refusal = { path: '', reason: `longer than ${MAX_ORDER_BYTES} bytes` }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** One source order from the bytes that it came in; `null` when they are blank. */
+export function readOrder(bytes: Uint8Array): Change | Refusal | null {
+  if (bytes.length > MAX_ORDER_BYTES) return TOO_LONG
+  let text: string
+  try {
+    text = utf8.decode(bytes).trim()
+  } catch {
+    return { path: '', reason: 'not valid UTF-8' }
+  }
+  return text === '' ? null : readChange(text)
+}

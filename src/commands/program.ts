@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { parseConfig } from '../config.ts'
 import { addAccounts } from './accounts.ts'
-import { addIndex } from './index-orders.ts'
+import { addIndex } from './index/commands.ts'
 import { addKeys } from './keys.ts'
 import { serve } from './serve.ts'
 import { createWithServices, type Environment } from './with-services.ts'

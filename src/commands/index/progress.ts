@@ -1,4 +1,4 @@
-import type { LoadSummary } from '../indexing/sources/load.ts'
+import type { LoadSummary } from '../../indexing/sources/load.ts'
 import type { LoadInput } from './load-input.ts'
 
 const REDRAW_MS = 200

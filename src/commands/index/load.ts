@@ -1,27 +1,17 @@
 import type { Command } from 'commander'
-import { type LoadSummary, load } from '../indexing/sources/load.ts'
-import type { WriteMode } from '../indexing/writing/decide.ts'
-import { createWriter } from '../indexing/writing/writer.ts'
-import { wallClock } from '../lib/clock.ts'
-import type { Stores } from '../stores/stores.ts'
+import { type LoadSummary, load } from '../../indexing/sources/load.ts'
+import type { WriteMode } from '../../indexing/writing/decide.ts'
+import { createWriter } from '../../indexing/writing/writer.ts'
+import { wallClock } from '../../lib/clock.ts'
+import type { Stores } from '../../stores/stores.ts'
+import { printJson } from '../output.ts'
+import { onFirstSignal } from '../signals.ts'
+import type { WithServices } from '../with-services.ts'
 import { type LoadInput, openInput } from './load-input.ts'
-import { printJson } from './output.ts'
 import { createProgress } from './progress.ts'
-import { onFirstSignal } from './signals.ts'
-import type { WithServices } from './with-services.ts'
 
-/** `index init | load`. */
-export function addIndex(index: Command, withServices: WithServices): void {
-  index
-    .command('init')
-    .description('make the index (the first write does it too)')
-    .action(async () =>
-      withServices(async ({ prepare }) => {
-        await prepare()
-        console.error('the index is ready')
-      }),
-    )
-
+/** `index load`. */
+export function addLoad(index: Command, withServices: WithServices): void {
   index
     .command('load')
     .description('write source orders, one JSON object a line')

@@ -1,0 +1,10 @@
+import type { Command } from 'commander'
+import type { WithServices } from '../with-services.ts'
+import { addInit } from './init.ts'
+import { addLoad } from './load.ts'
+
+/** `index`, one file a command. */
+export function addIndex(index: Command, withServices: WithServices): void {
+  addInit(index, withServices)
+  addLoad(index, withServices)
+}

@@ -19,8 +19,11 @@ afterEach(() => close())
 async function start(...behaviours: Behaviour[]) {
   const { url, received } = await serve(...behaviours)
   let stamp = FIRST_STAMP - 1
+  const targets = ['orders-v1']
   const lease = {
     epoch: () => 3,
+    targets: () => targets,
+    isRetargeted: () => false,
     nextStamp: async () => ++stamp,
     fence: async () => {},
     release: async () => {},
@@ -61,8 +64,8 @@ describe('a bulk', () => {
     await send('heads', [put('a')])
     const [orders, heads] = received
     expect([orders?.path, heads?.path]).toEqual([
-      '/orders-w-3/_bulk?require_alias=true',
-      '/order-heads-w-3/_bulk?require_alias=true',
+      '/orders-w-3-v1/_bulk?require_alias=true',
+      '/order-heads-w-3-v1/_bulk?require_alias=true',
     ])
     expect([orders, heads].map((one) => one?.headers['x-opaque-id'])).toEqual([
       'orders-w-3',

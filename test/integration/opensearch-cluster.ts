@@ -22,6 +22,9 @@ export function actionsOf({ body }: Pick<ReceivedRequest, 'body'>): BulkAction[]
   })
 }
 
+/** What is read, by its alias. */
+const READ = { 'orders-v1': { aliases: { orders: {} } } }
+
 /** The answer to an item that is written: the number of each document is one more every time. */
 export const taken = ({ name, _id, if_seq_no: before = 0 }: BulkAction) => ({
   [name]: { _id, status: 200, _seq_no: before + 1, _primary_term: 1 },
@@ -76,6 +79,7 @@ export function createCluster(bulks: Behaviour[]) {
       return method === 'GET' ? readLease(response, request) : writeLease(response, request)
     }
     if (path === '/_aliases') return swap(response, request)
+    if (path === '/_alias/orders') return answer(200, READ)(response, request)
     const told = path.startsWith('/_tasks') ? { nodes: { n1: { tasks: {} } } } : {}
     return answer(200, told)(response, request)
   }

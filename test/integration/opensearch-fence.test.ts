@@ -26,12 +26,18 @@ const tasks = (...marks: (string | undefined)[]) =>
 
 /** The aliases of the writer of epoch 6, as they are. */
 const there = answer(200, {
-  'orders-v1': { aliases: { 'orders-w-6': {} } },
-  'order-heads-v1': { aliases: { 'order-heads-w-6': {} } },
+  'orders-v1': { aliases: { 'orders-w-6-v1': {} } },
+  'order-heads-v1': { aliases: { 'order-heads-w-6-v1': {} } },
 })
+
+/** What is read. */
+const reading = (...indices: string[]) =>
+  answer(200, Object.fromEntries(indices.map((index) => [index, { aliases: { orders: {} } }])))
+const readFirst = reading('orders-v1')
 
 interface Cluster {
   aliases?: Behaviour
+  read?: Behaviour
   swap?: Behaviour
   /** One after the other, the last one for ever. */
   tasks?: Behaviour[]
@@ -49,6 +55,7 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
     else if (path.startsWith('/_tasks'))
       (looks.length > 1 ? looks.shift() : looks[0])?.(response, request)
     else if (path.endsWith('/_refresh')) refresh(response, request)
+    else if (path === '/_alias/orders') (cluster.read ?? readFirst)(response, request)
     else (cluster.aliases ?? there)(response, request)
   })
   const told: string[] = []
@@ -64,13 +71,15 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
     purpose: 'load' as const,
     lease_ms: 1,
     stamp_ceiling: 1,
+    fed: [],
   }
   const error = await thrownBy(fence.raise({ ...record, epoch: 7, targets }))
   return { error, told, received, asked: received.map(({ path }) => decodeURIComponent(path)) }
 }
 
-const swapped = (received: readonly ReceivedRequest[]) =>
-  JSON.parse(received.find(({ path }) => path === '/_aliases')?.body ?? '{}').actions
+const swaps = (received: readonly ReceivedRequest[]) =>
+  received.flatMap(({ path, body }) => (path === '/_aliases' ? [JSON.parse(body).actions] : []))
+const swapped = (received: readonly ReceivedRequest[]) => swaps(received)[0]
 
 describe('a fence', () => {
   it('swaps the aliases, looks for what is under way, and makes it visible, in this order', async () => {
@@ -81,36 +90,58 @@ describe('a fence', () => {
       '/_aliases',
       '/_tasks?actions=indices:data/write/bulk*',
       '/orders-v1/_refresh',
+      '/_alias/orders',
     ])
   })
 
   it('takes from every other writer what it wrote to, just as it was when it looked', async () => {
     const { received } = await raise()
     expect(swapped(received)).toEqual([
-      { remove: { index: 'orders-v1', alias: 'orders-w-6', must_exist: true } },
-      { remove: { index: 'order-heads-v1', alias: 'order-heads-w-6', must_exist: true } },
-      { add: { index: 'orders-v1', alias: 'orders-w-7', is_write_index: true } },
-      { add: { index: 'order-heads-v1', alias: 'order-heads-w-7', is_write_index: true } },
+      { remove: { index: 'orders-v1', alias: 'orders-w-6-v1', must_exist: true } },
+      { remove: { index: 'order-heads-v1', alias: 'order-heads-w-6-v1', must_exist: true } },
+      { add: { index: 'orders-v1', alias: 'orders-w-7-v1', is_write_index: true } },
+      { add: { index: 'order-heads-v1', alias: 'order-heads-w-7-v1', is_write_index: true } },
     ])
   })
 
   it('of the first writer of all takes nothing from anybody', async () => {
     const { received } = await raise({ aliases: answer(200, {}) })
     expect(swapped(received)).toEqual([
-      { add: expect.objectContaining({ alias: 'orders-w-7' }) },
-      { add: expect.objectContaining({ alias: 'order-heads-w-7' }) },
+      { add: expect.objectContaining({ alias: 'orders-w-7-v1' }) },
+      { add: expect.objectContaining({ alias: 'order-heads-w-7-v1' }) },
     ])
   })
 
-  it('writes to the first of several indices, and refreshes them all', async () => {
+  it('gives each of several indices an alias of its own, and refreshes them all', async () => {
     const { received, asked } = await raise({}, ['orders-v1', 'orders-v2'])
     expect(swapped(received)).toEqual(
       expect.arrayContaining([
-        { add: { index: 'orders-v1', alias: 'orders-w-7', is_write_index: true } },
-        { add: { index: 'orders-v2', alias: 'orders-w-7', is_write_index: false } },
+        { add: { index: 'orders-v1', alias: 'orders-w-7-v1', is_write_index: true } },
+        { add: { index: 'orders-v2', alias: 'orders-w-7-v2', is_write_index: true } },
       ]),
     )
-    expect(asked.at(-1)).toBe('/orders-v1,orders-v2/_refresh')
+    expect(asked).toContain('/orders-v1,orders-v2/_refresh')
+  })
+
+  it('moves what is read to the first of them, in one step that an older writer cannot make', async () => {
+    const { received, asked } = await raise({}, ['orders-v2', 'orders-v1'])
+    const mine = { index: 'orders-v2', alias: 'orders-w-7-v2' }
+    expect(swaps(received)[1]).toEqual([
+      { remove: { ...mine, must_exist: true } },
+      { add: { ...mine, is_write_index: true } },
+      { remove: { index: 'orders-v1', alias: 'orders' } },
+      { add: { index: 'orders-v2', alias: 'orders' } },
+    ])
+    expect(asked.slice(-3)).toEqual([
+      '/orders-v2,orders-v1/_refresh',
+      '/_alias/orders',
+      '/_aliases',
+    ])
+  })
+
+  it('moves nothing where the first of them is read', async () => {
+    const { received } = await raise({}, ['orders-v1', 'orders-v2'])
+    expect(swaps(received)).toHaveLength(1)
   })
 
   it('waits for the bulks of other epochs, on every node', async () => {

@@ -24,6 +24,7 @@ const record = {
   lease_ms: 10_000,
   stamp_ceiling: 5_000,
   targets: ['orders-v1'],
+  fed: [],
 }
 const state = { if_seq_no: 4, if_primary_term: 2 }
 const found = (_source: object) =>

@@ -82,9 +82,9 @@ describe('a bulk', () => {
     }))
     await index.bulk(async () => NOTHING)
     expect(happened).toEqual([
-      'order-heads-w-1: ord_1',
-      'orders-w-1: acc_1:ord_2 @0 -acc_1:ord_3',
-      'order-heads-w-1: ord_4',
+      'order-heads-w-1-v1: ord_1',
+      'orders-w-1-v1: acc_1:ord_2 @0 -acc_1:ord_3',
+      'order-heads-w-1-v1: ord_4',
     ])
   })
 
@@ -119,11 +119,11 @@ describe('a bulk', () => {
     await Promise.all(bulks)
     expect(happened).toEqual([
       'decides on ord_1',
-      'orders-w-1: acc_1:ord_1 @0',
+      'orders-w-1-v1: acc_1:ord_1 @0',
       'decides on ord_2',
-      'orders-w-1: acc_1:ord_2 @1',
+      'orders-w-1-v1: acc_1:ord_2 @1',
       'decides on ord_3',
-      'orders-w-1: acc_1:ord_3 @2',
+      'orders-w-1-v1: acc_1:ord_3 @2',
     ])
   })
 
@@ -134,7 +134,7 @@ describe('a bulk', () => {
     })
     await expect(failing).rejects.toThrow('a fault of ours')
     await index.bulk(async () => put('ord_1'))
-    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0'])
+    expect(happened).toEqual(['orders-w-1-v1: acc_1:ord_1 @0'])
   })
 })
 
@@ -143,14 +143,18 @@ describe('a bulk of unknown outcome', () => {
     const { index, happened } = await open(reset)
     const decisions = [put('ord_1'), put('ord_2')]
     await index.bulk(async () => decisions.shift() ?? NOTHING)
-    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0', 'fence', 'orders-w-2: acc_1:ord_2 @1'])
+    expect(happened).toEqual([
+      'orders-w-1-v1: acc_1:ord_1 @0',
+      'fence',
+      'orders-w-2-v1: acc_1:ord_2 @1',
+    ])
   })
 
   it('is fenced off as often as it happens', async () => {
     const { index, happened } = await open(reset, refuse(503, 'cluster_block_exception'))
     await index.bulk(async () => put('ord_1'))
     expect(happened.filter((what) => what === 'fence')).toHaveLength(2)
-    expect(happened.at(-1)).toBe('orders-w-3: acc_1:ord_1 @2')
+    expect(happened.at(-1)).toBe('orders-w-3-v1: acc_1:ord_1 @2')
   })
 
   it('in which a document changed since it was seen is decided anew', async () => {
@@ -160,7 +164,11 @@ describe('a bulk of unknown outcome', () => {
     )
     const decisions = [put('ord_1'), put('ord_2')]
     await index.bulk(async () => decisions.shift() ?? NOTHING)
-    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0', 'fence', 'orders-w-2: acc_1:ord_2 @1'])
+    expect(happened).toEqual([
+      'orders-w-1-v1: acc_1:ord_1 @0',
+      'fence',
+      'orders-w-2-v1: acc_1:ord_2 @1',
+    ])
   })
 
   it('is not sent again by a writer that is none any more', async () => {
@@ -181,7 +189,11 @@ describe('a bulk of unknown outcome', () => {
     await expect(index.bulk(async () => put('ord_1'))).rejects.toThrow(Unavailable)
     vi.restoreAllMocks()
     await index.bulk(async () => put('ord_2'))
-    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0', 'fence', 'orders-w-2: acc_1:ord_2 @1'])
+    expect(happened).toEqual([
+      'orders-w-1-v1: acc_1:ord_1 @0',
+      'fence',
+      'orders-w-2-v1: acc_1:ord_2 @1',
+    ])
   })
 
   it('that cannot be decided again is fenced off once, before the next one is sent', async () => {
@@ -194,7 +206,11 @@ describe('a bulk of unknown outcome', () => {
     })
     await expect(failing).rejects.toThrow(RangeError)
     await index.bulk(async () => put('ord_2'))
-    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0', 'fence', 'orders-w-2: acc_1:ord_2 @1'])
+    expect(happened).toEqual([
+      'orders-w-1-v1: acc_1:ord_1 @0',
+      'fence',
+      'orders-w-2-v1: acc_1:ord_2 @1',
+    ])
   })
 })
 
@@ -217,7 +233,7 @@ describe('a writer that ends', () => {
     const last = index.bulk(async () => put('ord_1'))
     await index.close()
     await last
-    expect(happened).toEqual(['orders-w-1: acc_1:ord_1 @0'])
+    expect(happened).toEqual(['orders-w-1-v1: acc_1:ord_1 @0'])
     expect(lease()).toMatchObject({ released: true, stamp_ceiling: NOON })
   })
 

@@ -5,8 +5,12 @@ export interface IndexNames {
   writer: string
   keys: string
   accounts: string
-  /** The aliases that the writer of this epoch writes to, and no other writer. */
-  writeAliases(epoch: number | '*'): { orders: string; heads: string }
+  /** The alias through which the writer of this epoch writes to an index, and no other writer does. */
+  writeAlias(index: string, epoch: number): string
+  /** Patterns of the aliases of every epoch. */
+  writeAliases: readonly string[]
+  /** The alias through which a new version of the orders is filled with what the old one has. */
+  copyAlias: string
   /** Marks the writer's bulks among the tasks of the cluster. */
   bulkMark(epoch: number | '*'): string
 }
@@ -20,9 +24,18 @@ export function indexNames(prefix: string): IndexNames {
     writer: `${prefix}writer`,
     keys: `${prefix}api-keys`,
     accounts: `${prefix}accounts`,
-    writeAliases: (epoch) => ({ orders: `${orders}-w-${epoch}`, heads: `${heads}-w-${epoch}` }),
+    writeAlias: (index, epoch) => index.replace(VERSION, `-w-${epoch}-v$1`),
+    writeAliases: [`${orders}-w-*`, `${heads}-w-*`],
+    copyAlias: `${orders}-copy`,
     bulkMark: (epoch) => `${orders}-w-${epoch}`,
   }
+}
+
+const VERSION = /-v(\d+)$/
+
+/** The version in the name of an index. */
+export function versionOf(index: string): number {
+  return Number(VERSION.exec(index)?.[1])
 }
 
 /** The index behind an alias, in this version of its mapping. */

@@ -61,6 +61,7 @@ export async function openOpenSearchOrderIndex(
     clock,
     firstTarget: indexBehind(names.orders, 1),
     purpose,
+    onRetargeted: () => retarget(),
     onDelay,
     signal,
   })
@@ -96,6 +97,13 @@ export async function openOpenSearchOrderIndex(
       }
       await pause(pauseMs)
     }
+  }
+
+  /** Also while there is nothing to write: somebody waits for it. */
+  function retarget(): void {
+    oneAtATime(async () => {
+      if (lease.isRetargeted()) await lease.fence()
+    }).catch(({ message }: Error) => onDelay(`${message}; trying again`))
   }
 
   return {

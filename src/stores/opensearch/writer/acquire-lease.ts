@@ -36,6 +36,7 @@ export async function acquireLease(options: AcquireOptions): Promise<Lease> {
       lease_ms: leaseMs,
       stamp_ceiling: earlierCeiling,
       targets: last?.record.targets ?? [firstTarget],
+      fed: [],
     })
     if (taken !== null) return beginLease(taken, earlierCeiling, options)
   }

@@ -1,10 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { DocumentRefused, type LastWrite } from '../../../indexing/writing/order-index.ts'
+import type { LastWrite } from '../../../indexing/writing/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, tell } from '../client.ts'
-import type { DocumentState } from '../documents.ts'
-import type { IndexNames } from '../names.ts'
-import type { BulkAddress, BulkTarget, KnownStates } from './known-states.ts'
+import { type IndexNames, indexBehind } from '../names.ts'
+import { type BulkItemAnswer, writtenState } from './bulk-answer.ts'
+import {
+  type BulkAddress,
+  type BulkTarget,
+  createKnownStates,
+  type KnownStates,
+} from './known-states.ts'
 import type { Lease } from './lease.ts'
 
 export interface BulkOptions {
@@ -44,6 +49,9 @@ const GIVE_UP_MS = 60_000
 
 export function createBulkSender(options: BulkOptions): BulkSender {
   const { client, names, lease, states, deadlineMs } = options
+  const heads = indexBehind(names.heads, 1)
+  /** Of the indices that are not read nothing is known: a stamp alone is the condition there. */
+  const unseen = createKnownStates()
   let lastWrite: LastWrite | null = null
 
   return {
@@ -64,84 +72,69 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     },
   }
 
-  /** One request of as many items as fit. */
+  /** As many items as fit into one request, sent to every index that takes them. */
   async function request(target: BulkTarget, items: readonly BulkItem[]) {
     const stamp = target === 'orders' ? await lease.nextStamp() : UNSTAMPED
-    const { body, count } = fill(items.map((item) => () => render(target, item, stamp)))
-    const index = names.writeAliases(lease.epoch())[target]
-    const opaqueId = names.bulkMark(lease.epoch())
-    const answer = await tell(deadlineMs, (options) =>
-      client.bulk(
-        { index, require_alias: true, body: Buffer.from(body) as never },
-        { ...options, opaqueId },
-      ),
+    const [read = '', ...others] = target === 'orders' ? lease.targets() : [heads]
+    const fitting = fitted(items.map((item) => () => linesOf(states, target, item, stamp)))
+    const sent = items.slice(0, fitting.length)
+    // The index that is read comes last: whatever it has the others have too, also when all ends here.
+    let taken = sent
+    for (const index of others) {
+      const lines = taken.map((item) => linesOf(unseen, target, item, stamp))
+      const answers = await post(index, lines)
+      taken = taken.filter(({ orderId }, at) => writtenState(orderId, answers[at]) !== null)
+    }
+    const answers = await post(
+      read,
+      others.length === 0 ? fitting : taken.map((item) => linesOf(states, target, item, stamp)),
     )
-    const answers = (answer as { items?: Answer[] }).items
-    if (answers?.length !== count) throw new Unavailable('OpenSearch did not tell of every item')
-    const isTaken = items.slice(0, count).map((item, at) => isWritten(target, item, answers[at]))
-    const last = items.findLast(({ source }, at) => source && isTaken[at])
+    const written = new Set(
+      taken.filter(({ orderId, address, source }, at) => {
+        const state = writtenState(orderId, answers[at])
+        if (state !== null) states.see(target, address._id, source === undefined ? null : state)
+        return state !== null
+      }),
+    )
+    const last = taken.findLast((item) => item.source && written.has(item))
     const accountId = last?.address.routing
     if (accountId !== undefined) lastWrite = { accountId, stamp }
     return {
-      sent: count,
-      left: items.slice(count),
-      rejected: items.slice(0, count).filter((_, at) => !isTaken[at]),
+      sent: sent.length,
+      left: items.slice(sent.length),
+      rejected: sent.filter((item) => !written.has(item)),
     }
   }
 
-  function render(target: BulkTarget, { address, source }: BulkItem, stamp: number): string {
-    if (source === undefined) return states.removing(target, address)
-    return `${states.putting(target, address, stamp)}${source(stamp)}\n`
-  }
-
-  function isWritten(target: BulkTarget, item: BulkItem, answer?: Answer): boolean {
-    const { address, source, orderId } = item
-    const written = writtenState(orderId, answer)
-    if (written === null) return false
-    states.see(target, address._id, source === undefined ? null : written)
-    return true
+  /** What became of each item, in their order. */
+  async function post(index: string, lines: readonly string[]): Promise<BulkItemAnswer[]> {
+    if (lines.length === 0) return []
+    const alias = names.writeAlias(index, lease.epoch())
+    const opaqueId = names.bulkMark(lease.epoch())
+    const body = Buffer.from(lines.join('')) as never
+    const { items } = (await tell(deadlineMs, (options) =>
+      client.bulk({ index: alias, require_alias: true, body }, { ...options, opaqueId }),
+    )) as { items?: BulkItemAnswer[] }
+    if (items?.length === lines.length) return items
+    throw new Unavailable('OpenSearch did not tell of every item')
   }
 }
 
-function fill(items: readonly (() => string)[]): { body: string; count: number } {
-  let body = ''
-  let count = 0
+function linesOf(states: KnownStates, target: BulkTarget, item: BulkItem, stamp: number): string {
+  const { address, source } = item
+  if (source === undefined) return states.removing(target, address, stamp)
+  return `${states.putting(target, address, stamp)}${source(stamp)}\n`
+}
+
+/** The lines of as many items as one request takes. */
+function fitted(items: readonly (() => string)[]): string[] {
+  const fitting: string[] = []
+  let characters = 0
   for (const render of items) {
     const lines = render()
-    if (count > 0 && body.length + lines.length > MAX_REQUEST_CHARACTERS) break
-    body += lines
-    count++
+    characters += lines.length
+    if (fitting.length > 0 && characters > MAX_REQUEST_CHARACTERS) break
+    fitting.push(lines)
   }
-  return { body, count }
-}
-
-type Answer = Partial<Record<'index' | 'create' | 'delete', ItemAnswer>>
-interface ItemAnswer {
-  _id?: string
-  status: number
-  _seq_no?: number
-  _primary_term?: number
-  error?: { type: string; reason: string }
-}
-
-const NO_ROOM = 429
-const CONFLICT = 409
-const NO_ALIAS = 'index_not_found_exception'
-
-/** The state that an item left its document in; `null` when it was turned away and has to be sent again. */
-function writtenState(orderId: string, answer: Answer = {}): DocumentState | null {
-  const { _id, status, error, ...state } = answer.index ??
-    answer.create ??
-    answer.delete ?? { status: 0 }
-  const { _seq_no: if_seq_no, _primary_term: if_primary_term } = state
-  if (error === undefined && if_seq_no !== undefined && if_primary_term !== undefined) {
-    return { if_seq_no, if_primary_term }
-  }
-  if (status === NO_ROOM) return null
-  const { type, reason } = error ?? { type: 'no answer', reason: '' }
-  // A conflict: something else is there than what was seen, so it has to be looked at again.
-  if (type === NO_ALIAS || status === CONFLICT || status >= 500 || error === undefined) {
-    throw new Unavailable(`OpenSearch did not write ${_id}: ${type}: ${reason}`)
-  }
-  throw new DocumentRefused(orderId, `OpenSearch refused the document ${_id}: ${type}: ${reason}`)
+  return fitting
 }

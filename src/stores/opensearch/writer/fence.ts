@@ -6,8 +6,9 @@ import type { LeaseRecord } from './lease-document.ts'
 
 export interface Fence {
   /**
-   * Lets the writer of this epoch write, and nobody else: not an older one that wakes up, nor what it sent
-   * and what is still on its way. Returns when nothing of theirs can be written any more.
+   * Lets the writer of this epoch write to its targets, and nobody else: not an older one that wakes up, nor
+   * what it sent and what is still on its way. Returns when nothing of theirs can be written any more, and the
+   * first target is what is read.
    * @throws Unavailable when that cannot be told; an attempt of a later epoch may
    */
   raise(lease: LeaseRecord): Promise<void>
@@ -38,28 +39,46 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
         do await pause(POLL_MS)
         while (await hasOlderBulks(epoch))
       }
-      await ask(deadlineMs, (options) => client.indices.refresh({ index: targets }, options))
+      await ask(deadlineMs, (options) => client.indices.refresh({ index: [...targets] }, options))
+      await readFirst(epoch, targets)
     },
   }
 
-  async function swapAliases(epoch: number, targets: readonly string[]): Promise<void> {
-    const every = names.writeAliases('*')
-    const mine = names.writeAliases(epoch)
+  /** Nothing is written meanwhile and all is refreshed: no reader sees a difference. */
+  async function readFirst(epoch: number, targets: readonly string[]): Promise<void> {
+    const [index = ''] = targets
     const there = await ask(deadlineMs, (options) =>
-      client.indices.getAlias({ name: [every.orders, every.heads] }, options),
+      client.indices.getAlias({ name: [names.orders] }, options),
     )
-    const actions = [
+    const read = Object.keys(there)
+    if (read.length === 1 && read[0] === index) return
+    const mine = { index, alias: names.writeAlias(index, epoch) }
+    await updateAliases([
+      { remove: { ...mine, must_exist: true } }, // An older writer that wakes up changes nothing.
+      { add: { ...mine, is_write_index: true } },
+      ...read.map((old) => ({ remove: { index: old, alias: names.orders } })),
+      { add: { index, alias: names.orders } },
+    ])
+  }
+
+  async function swapAliases(epoch: number, targets: readonly string[]): Promise<void> {
+    const there = await ask(deadlineMs, (options) =>
+      client.indices.getAlias({ name: [...names.writeAliases] }, options),
+    )
+    await updateAliases([
       ...Object.entries(there).flatMap(([index, { aliases }]) =>
         // What another writer removed first makes the whole swap fail: it was made on an old look.
         Object.keys(aliases).map((alias) => ({ remove: { index, alias, must_exist: true } })),
       ),
-      ...targets.map((index, at) => ({
-        add: { index, alias: mine.orders, is_write_index: at === 0 },
+      ...[...targets, indexBehind(names.heads, 1)].map((index) => ({
+        add: { index, alias: names.writeAlias(index, epoch), is_write_index: true },
       })),
-      { add: { index: indexBehind(names.heads, 1), alias: mine.heads, is_write_index: true } },
-    ]
+    ])
+  }
+
+  async function updateAliases(actions: object[]): Promise<void> {
     const { acknowledged } = await tell(deadlineMs, (options) =>
-      client.indices.updateAliases({ body: { actions } }, options),
+      client.indices.updateAliases({ body: { actions: actions as [] } }, options),
     ).catch(changedMeanwhile)
     if (!acknowledged) throw new Unavailable('not every node of OpenSearch took the new aliases')
   }

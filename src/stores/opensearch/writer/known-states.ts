@@ -18,7 +18,7 @@ export interface KnownStates {
   see(target: BulkTarget, id: string, state: DocumentState | null): void
   /** The line of a bulk request, sent at this stamp, that writes the document where it is as it was seen. */
   putting(target: BulkTarget, address: BulkAddress, stamp: number): string
-  removing(target: BulkTarget, address: BulkAddress): string
+  removing(target: BulkTarget, address: BulkAddress, stamp: number): string
   /** For the next bulk, which looks again. */
   forget(): void
 }
@@ -34,12 +34,18 @@ export function createKnownStates(): KnownStates {
       const state = stateOf(target, address)
       if (state !== null) return line({ index: { ...address, ...state } })
       if (target === 'heads') return line({ create: address }) // A head is never removed.
-      // Its version is the stamp: what was removed meanwhile left a later one, and stays removed.
-      return line({ index: { ...address, version: stamp, version_type: 'external' } })
+      return line({ index: { ...address, ...atStamp(stamp) } })
     },
-    removing: (target, address) => line({ delete: { ...address, ...stateOf(target, address) } }),
+    removing(target, address, stamp) {
+      return line({ delete: { ...address, ...(stateOf(target, address) ?? atStamp(stamp)) } })
+    },
     forget: () => states.clear(),
   }
+}
+
+/** Its version is the stamp: what was written or removed meanwhile left a later one, and stays so. */
+export function atStamp(stamp: number) {
+  return { version: stamp, version_type: 'external' }
 }
 
 function line(action: object): string {

@@ -17,8 +17,10 @@ export interface LeaseRecord {
   lease_ms: number
   /** No stamp above this was ever given, epoch milliseconds. */
   stamp_ceiling: number
-  /** The indices that the writer feeds. */
-  targets: string[]
+  /** The indices that are to be fed; the first is the one that is read. Anybody may change them. */
+  targets: readonly string[]
+  /** Those that every bulk goes to: the writer's answer to a change of the targets. */
+  fed: readonly string[]
 }
 
 /** The record in one of its states. */
@@ -62,8 +64,11 @@ export function leaseDocument(
   }
 }
 
+// Records of earlier versions name neither.
+const EARLIER = { purpose: 'load', fed: [] }
+
 function leaseRecord(source: unknown): LeaseRecord {
-  const record = Object(source) as LeaseRecord
+  const record: LeaseRecord = { ...EARLIER, ...Object(source) }
   const numbers = [record.epoch, record.lease_ms, record.stamp_ceiling]
   const hasTargets = Array.isArray(record.targets) && record.targets.length > 0
   if (numbers.every(Number.isSafeInteger) && hasTargets) return record

@@ -2,6 +2,7 @@ import { setInterval } from 'node:timers/promises'
 import { LeaseLost } from '../../../indexing/writing/order-index.ts'
 import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { createQueue } from '../../../lib/queue.ts'
+import { Unavailable } from '../../../lib/unavailable.ts'
 import type { Fence } from './fence.ts'
 import type { LeaseDocument, LeaseRecord, LeaseState } from './lease-document.ts'
 
@@ -9,12 +10,17 @@ import type { LeaseDocument, LeaseRecord, LeaseState } from './lease-document.ts
 export interface Lease {
   /** Names what this writer may write to; another one after every {@link fence}. */
   epoch(): number
+  /** The indices that every bulk of this epoch goes to; the first is the one that is read. */
+  targets(): readonly string[]
+  /** Whether other indices are to be fed: then only {@link fence} leads to the next stamp. */
+  isRetargeted(): boolean
   /**
    * The stamp of a bulk that is sent now: epoch milliseconds, above every stamp given before it by this
    * writer or any earlier one.
+   * @throws Unavailable when other indices are to be fed
    */
   nextStamp(): Promise<number>
-  /** Fences off what this writer sent itself and has no answer to. */
+  /** Fences off what this writer sent itself and has no answer to, and feeds what is to be fed. */
   fence(): Promise<void>
   /** Hands it back; the next writer need not wait for its end. */
   release(): Promise<void>
@@ -26,6 +32,8 @@ export interface LeaseOptions {
   leaseMs: number
   /** Epoch milliseconds. */
   clock: Clock
+  /** Told, as long as it is so, that other indices are to be fed; also while nothing is written. */
+  onRetargeted?(): void
 }
 
 /**
@@ -38,13 +46,15 @@ export async function beginLease(
   earlierCeiling: number,
   options: LeaseOptions,
 ): Promise<Lease> {
-  const { document, fence, leaseMs, clock } = options
+  const { document, fence, leaseMs, clock, onRetargeted = () => {} } = options
   const oneAtATime = createQueue()
   let held = taken
   let confirmedAt = monotonicClock()
   let lastStamp = earlierCeiling
   /** What the document confirmed: a state that was only read may be gone with its node. */
   let ceiling = earlierCeiling
+  /** What the fence was raised for last; `null` before that. */
+  let fed: readonly string[] | null = null
   let isLost = false
   let isEnding = false
 
@@ -73,10 +83,16 @@ export async function beginLease(
 
   /** Renewed while it waits: what is fenced off may take longer than a lease. */
   async function raiseFence(): Promise<void> {
-    await fence.raise(held.record)
-    // A writer that slept before it swapped the aliases finds out here, before it writes.
-    await oneAtATime(confirm)
+    do {
+      const { targets } = held.record
+      await fence.raise(held.record)
+      // A writer that slept before it swapped the aliases finds out here, before it writes.
+      await oneAtATime(() => confirm({ fed: targets }))
+      fed = targets
+    } while (isRetargeted())
   }
+
+  const isRetargeted = () => fed !== null && !isSame(fed, held.record.targets)
 
   const renewal = new AbortController()
   async function keepRenewing(): Promise<void> {
@@ -84,16 +100,20 @@ export async function beginLease(
       ref: false,
       signal: renewal.signal,
     })) {
-      await oneAtATime(confirm).catch(() => {}) // Whoever wants to write is told.
+      await oneAtATime(() => confirm()).catch(() => {}) // Whoever wants to write is told.
+      if (!isLost && isRetargeted()) onRetargeted()
     }
   }
   keepRenewing().catch(() => {}) // It ends by being aborted.
 
   const lease: Lease = {
     epoch: () => held.record.epoch,
+    targets: () => fed ?? [],
+    isRetargeted,
     async nextStamp() {
       for (let confirmations = 0; ; confirmations++) {
         if (isEnding) throw new LeaseLost()
+        if (isRetargeted()) throw new Unavailable('other indices are to be fed')
         const due = Math.max(lastStamp + 1, Math.floor(clock()))
         // While a new ceiling is confirmed the clock may run past it, and past the next one too.
         const stamp = confirmations > 0 ? Math.min(due, ceiling) : due
@@ -102,7 +122,7 @@ export async function beginLease(
           lastStamp = stamp
           return stamp
         }
-        await oneAtATime(confirm)
+        await oneAtATime(() => confirm())
       }
     },
     async fence() {
@@ -126,4 +146,8 @@ export async function beginLease(
     await lease.release().catch(() => {}) // Then it runs out by itself.
     throw error
   }
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((one, at) => one === others[at])
 }

@@ -50,12 +50,15 @@ describe('the line of a bulk that writes a document', () => {
 describe('the line of a bulk that removes a document', () => {
   it('names the state that it was seen in', () => {
     states.see('orders', ADDRESS._id, SEEN)
-    expect(states.removing('orders', ADDRESS)).toBe(
+    expect(states.removing('orders', ADDRESS, STAMP)).toBe(
       `${JSON.stringify({ delete: { ...ADDRESS, ...SEEN } })}\n`,
     )
   })
 
-  it('names none where there was none', () => {
-    expect(states.removing('orders', ADDRESS)).toBe(`${JSON.stringify({ delete: ADDRESS })}\n`)
+  it('leaves its stamp where it was never seen, so that nothing older comes after it', () => {
+    const version = { version: STAMP, version_type: 'external' }
+    expect(states.removing('orders', ADDRESS, STAMP)).toBe(
+      `${JSON.stringify({ delete: { ...ADDRESS, ...version } })}\n`,
+    )
   })
 })

@@ -90,6 +90,7 @@ export function leaseRecord(changes: Partial<LeaseRecord> = {}): LeaseRecord {
     lease_ms: LONG_LEASE_MS,
     stamp_ceiling: 5_000,
     targets: ['orders-v1'],
+    fed: ['orders-v1'],
     ...changes,
   }
 }

@@ -1,4 +1,5 @@
 import type { KeyStore } from '../auth/key-store.ts'
+import type { Reindexing } from '../indexing/reindexing.ts'
 import type { OrderIndex, WriterPurpose } from '../indexing/writing/order-index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { OrderStore } from '../orders/order-store.ts'
@@ -12,6 +13,8 @@ export interface Stores {
    * at a time.
    */
   openIndex(options?: OpenIndexOptions): Promise<OrderIndex>
+  /** New versions of the index; `null` where tables migrate when they are opened. */
+  reindexing: Reindexing | null
   /** Makes what has to be there before the first write, and stays as it is where it is there. */
   prepare(): Promise<void>
   close(): Promise<void>

@@ -2,9 +2,11 @@ import type { Command } from 'commander'
 import type { WithServices } from '../with-services.ts'
 import { addInit } from './init.ts'
 import { addLoad } from './load.ts'
+import { addReindex } from './reindex.ts'
 
 /** `index`, one file a command. */
 export function addIndex(index: Command, withServices: WithServices): void {
   addInit(index, withServices)
   addLoad(index, withServices)
+  addReindex(index, withServices)
 }

@@ -18,25 +18,33 @@ export interface Hit {
  * The hits of an answer that is whole: of the one shard there is, in time.
  * @throws Unavailable when anything may be missing from it
  */
-export function wholeHits({ timed_out, _shards, hits }: SearchAnswer): Hit[] {
+export function wholeHits(answer: SearchAnswer): Hit[] {
+  const hits = wholeAnswer(answer)
+  if (hits.every(isHit)) return hits
+  throw new Unavailable(NO_HITS)
+}
+
+/** The same, whatever was asked of a hit. */
+export function wholeAnswer({ timed_out, _shards, hits }: SearchAnswer): unknown[] {
   if (timed_out !== false) throw new Unavailable('OpenSearch ran out of time')
   const { total, successful, failed } = _shards ?? {}
   if (total !== 1 || successful !== 1 || failed !== 0) {
     const told = JSON.stringify({ total, successful, failed })
     throw new Unavailable(`OpenSearch answered from the shards ${told}; expected the one there is`)
   }
-  if (!Array.isArray(hits?.hits) || !hits.hits.every(isHit)) {
-    throw new Unavailable('OpenSearch answered without the hits that were asked for')
-  }
+  if (!Array.isArray(hits?.hits)) throw new Unavailable(NO_HITS)
   return hits.hits
 }
+
+const NO_HITS = 'OpenSearch answered without the hits that were asked for'
 
 /** Where a hit stands in the sort. */
 export function positionOf({ sort: [key, id] }: Hit): Position {
   return { key, id }
 }
 
-function isHit(hit: Partial<Hit> | null): hit is Hit {
-  const [key, id] = Array.isArray(hit?.sort) ? hit.sort : []
+function isHit(hit: unknown): hit is Hit {
+  const { sort } = Object(hit) as Partial<Hit>
+  const [key, id] = Array.isArray(sort) ? sort : []
   return Number.isSafeInteger(key) && typeof id === 'string'
 }

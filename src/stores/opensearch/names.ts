@@ -9,8 +9,8 @@ export interface IndexNames {
   writeAlias(index: string, epoch: number): string
   /** Patterns of the aliases of every epoch. */
   writeAliases: readonly string[]
-  /** The alias through which a new version of the orders is filled with what the old one has. */
-  copyAlias: string
+  /** The alias through which a new index is filled with what the old one has. */
+  copyAlias(index: string): string
   /** Marks the writer's bulks among the tasks of the cluster. */
   bulkMark(epoch: number | '*'): string
 }
@@ -26,7 +26,7 @@ export function indexNames(prefix: string): IndexNames {
     accounts: `${prefix}accounts`,
     writeAlias: (index, epoch) => index.replace(VERSION, `-w-${epoch}-v$1`),
     writeAliases: [`${orders}-w-*`, `${heads}-w-*`],
-    copyAlias: `${orders}-copy`,
+    copyAlias: (index) => index.replace(VERSION, '-copy-v$1'),
     bulkMark: (epoch) => `${orders}-w-${epoch}`,
   }
 }

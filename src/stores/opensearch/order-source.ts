@@ -1,6 +1,7 @@
 import type { OrderDocument } from '../../indexing/writing/document.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { completeOrder } from '../../orders/complete.ts'
+import type { Order } from '../../orders/order.ts'
 
 /** The id of the document of an order and account. */
 export function documentId({ accountId, orderId }: { accountId: string; orderId: string }): string {
@@ -47,8 +48,26 @@ export function orderSource(source: unknown): OrderSource {
   throw new Unavailable('OpenSearch answered with a document that is no order')
 }
 
+/** A stored document as it is written today: what is searched is taken from its order again. */
+export function renderAnew(source: unknown): string {
+  const stored = orderSource(source)
+  const { created_key, written_key } = Object(source) as Record<string, unknown>
+  const { status, payment } = stored.order as Pick<Order, 'status' | 'payment'>
+  return renderSource({
+    accountId: stored.account_id,
+    id: stored.id,
+    shape: stored.shape,
+    status,
+    paymentMethod: payment.method,
+    createdKey: created_key as number,
+    updatedKey: stored.updated_key,
+    writtenKey: written_key as number,
+    json: renderStored(stored),
+  })
+}
+
 /** The order of a document, in the shape it was written in. */
-export function renderStored({ order }: OrderSource): Uint8Array {
+export function renderStored({ order }: OrderSource): Buffer {
   return Buffer.from(JSON.stringify(order))
 }
 

@@ -10,6 +10,7 @@ import { type IndexNames, indexBehind } from './names.ts'
 export type Prepare = () => Promise<void>
 
 const TEMPLATE_PRIORITY = 500
+const OTHER_TYPE = 400
 const ALREADY_THERE = 'resource_already_exists_exception'
 
 /** @throws Unavailable; Error when OpenSearch refuses, with its reason */
@@ -24,7 +25,19 @@ export function createPrepare(client: OpenSearch, names: IndexNames, deadlineMs:
       client.indices.putIndexTemplate({ name: names.orders, body: template as object }, options),
     )
     await Promise.all(definitions(names).map(([alias, definition]) => create(alias, definition)))
+    await addFields()
   })
+
+  /** Fields that came since an index was made. One of another type takes a reindex. */
+  async function addFields(): Promise<void> {
+    const { properties } = ordersDefinition.mappings
+    const request = { index: indexBehind(names.orders, '*'), body: { properties } as object }
+    await tell(deadlineMs, (options) => client.indices.putMapping(request, options)).catch(
+      (error) => {
+        if (!(error instanceof Refused && error.status === OTHER_TYPE)) throw error
+      },
+    )
+  }
 
   async function create(alias: string, definition: object): Promise<void> {
     if (await exists(alias)) return

@@ -7,6 +7,7 @@ import { indexNames } from './names.ts'
 import { openOpenSearchOrderIndex } from './order-index.ts'
 import { createOpenSearchOrderStore } from './order-store.ts'
 import { createPrepare } from './prepare.ts'
+import { createReindexing } from './reindex/reindexing.ts'
 
 export type OpenSearchConfig = Pick<
   Config,
@@ -38,6 +39,14 @@ export function openOpenSearchStores(nodes: OpenSearchNodes, config: OpenSearchC
         onDelay,
         signal,
       }),
+    reindexing: createReindexing({
+      client,
+      names,
+      prepare,
+      leaseMs: config.writerLeaseMs,
+      deadlineMs: config.bulkDeadlineMs,
+      clock: wallClock,
+    }),
     prepare,
     close: () => client.close(),
   }

@@ -36,6 +36,7 @@ export function openSqliteStores(
     async openIndex({ clock = wallClock } = {}) {
       return createSqliteOrderIndex(openOrders(), clock)
     },
+    reindexing: null,
     async prepare() {}, // Opening made it.
     async close() {
       orders.close()

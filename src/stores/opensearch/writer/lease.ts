@@ -148,6 +148,7 @@ export async function beginLease(
   }
 }
 
-function isSame(some: readonly string[], others: readonly string[]): boolean {
+/** Whether these are the same indices, in the same order. */
+export function isSame(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((one, at) => one === others[at])
 }

@@ -3,10 +3,11 @@ import { indexBehind, indexNames, versionOf } from '../../../../src/stores/opens
 
 /** Every name there is, of one epoch and version. */
 const everyName = (prefix: string) => {
-  const { writeAlias, writeAliases, bulkMark, ...fixed } = indexNames(prefix)
+  const { writeAlias, writeAliases, copyAlias, bulkMark, ...fixed } = indexNames(prefix)
   return {
     ...fixed,
     version: indexBehind(fixed.orders, 7),
+    copy: copyAlias(indexBehind(fixed.orders, 7)),
     every: indexBehind(fixed.orders, '*'),
     write: [fixed.orders, fixed.heads].map((name) => writeAlias(indexBehind(name, 7), 9)),
     everyWrite: writeAliases,
@@ -24,7 +25,7 @@ describe('the names of an index', () => {
       accounts: 'accounts',
       version: 'orders-v7',
       every: 'orders-v*',
-      copyAlias: 'orders-copy',
+      copy: 'orders-copy-v7',
       write: ['orders-w-9-v7', 'order-heads-w-9-v7'],
       everyWrite: ['orders-w-*', 'order-heads-w-*'],
       mark: 'orders-w-9',
@@ -53,9 +54,9 @@ describe('the names of an index', () => {
     const read = [orders, heads, indexBehind(orders, 1)]
     expect(writeAliases.some((pattern) => read.some((name) => matches(pattern, name)))).toBe(false)
     // The template of the orders' versions must not make an index of a write alias.
-    expect([...written, copyAlias].some((name) => matches(indexBehind(orders, '*'), name))).toBe(
-      false,
-    )
+    expect(
+      [...written, copyAlias('orders-v1')].some((name) => matches(indexBehind(orders, '*'), name)),
+    ).toBe(false)
   })
 
   it('tell the version of an index', () => {

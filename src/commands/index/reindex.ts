@@ -1,0 +1,69 @@
+import { type Command, Option } from 'commander'
+import type { Reindexing, ReindexSummary } from '../../indexing/reindexing.ts'
+import { printJson } from '../output.ts'
+import { onFirstSignal } from '../signals.ts'
+import type { WithServices } from '../with-services.ts'
+import { createReindexProgress } from './reindex-progress.ts'
+
+interface ReindexOptions {
+  finish?: boolean
+  rollback?: boolean
+  json?: boolean
+}
+
+const NOT_NEEDED =
+  'the embedded store needs no reindex: its tables migrate when they are opened. Set OPENSEARCH_URL'
+
+/** `index reindex`. */
+export function addReindex(index: Command, withServices: WithServices): void {
+  index
+    .command('reindex')
+    .description('make the index anew beside the one that is read, and read it without a pause')
+    .addOption(
+      new Option('--finish', 'remove the index that was read before').conflicts('rollback'),
+    )
+    .option('--rollback', 'read the index that was read before, and remove the new one')
+    .option('--json', 'print the summary as JSON')
+    .action(async (options: ReindexOptions) =>
+      withServices(async ({ reindexing }) => {
+        if (reindexing === null) throw new Error(NOT_NEEDED)
+        await run(reindexing, options)
+      }),
+    )
+}
+
+async function run(reindexing: Reindexing, { finish, rollback, json }: ReindexOptions) {
+  const interruption = new AbortController()
+  onFirstSignal(() => interruption.abort())
+  const { signal } = interruption
+  const progress = createReindexProgress(process.stderr)
+  try {
+    if (finish || rollback) {
+      const events = { onDelay: progress.say, signal }
+      const end = await (finish ? reindexing.finish(events) : reindexing.rollBack(events))
+      const removed = end.removed.join(', ') || 'nothing'
+      if (json) printJson(end)
+      else console.log(`${end.live} is read; removed: ${removed}`)
+      return
+    }
+    const { update: onProgress, say: onDelay } = progress
+    const summary = await reindexing.build({ onProgress, onDelay, signal })
+    progress.end()
+    if (json) printJson(summary)
+    else console.log(sentence(summary))
+  } catch (error) {
+    if (!signal.aborted) throw error
+    throw new Error('interrupted: "index reindex" goes on with it, "--rollback" gives it up', {
+      cause: error,
+    })
+  } finally {
+    progress.end()
+  }
+}
+
+function sentence({ live, previous, documents, copied, removed }: ReindexSummary): string {
+  return [
+    `${live} is read now: ${documents} documents, copied: ${copied}, removed: ${removed}`,
+    `${previous} is still fed: "index reindex --finish" removes it, "--rollback" reads it again`,
+  ].join('\n')
+}

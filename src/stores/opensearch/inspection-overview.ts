@@ -1,0 +1,115 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type {
+  IndexOverview,
+  IndexPart,
+  WriterOverview,
+} from '../../indexing/inspection/index-inspection.ts'
+import { monotonicClock } from '../../lib/clock.ts'
+import { ask } from './client.ts'
+import { type SearchAnswer, wholeAnswer } from './hits.ts'
+import type { OpenSearchInspectionOptions } from './inspection.ts'
+import { indexBehind } from './names.ts'
+import { type LeaseRecord, leaseDocument } from './writer/lease-document.ts'
+
+type Options = OpenSearchInspectionOptions
+
+const GLANCE_MS = 100
+
+/** What there is to know of the index. `lookMs`: how long to look at most whether the writer is alive. */
+export async function readOverview(options: Options, lookMs: number): Promise<IndexOverview> {
+  // First, and alone: without an index this is what says so.
+  const visible = await readVisible(options)
+  const [orders, indices, { writer, targets }] = await Promise.all([
+    countHeads(options),
+    readIndices(options),
+    lookAtWriter(options, lookMs),
+  ])
+  const fed = (name: string) => targets.includes(name)
+  return {
+    ...visible,
+    orders,
+    indices: indices.map((part) => ({ ...part, fed: fed(part.name) })),
+    writer,
+  }
+}
+
+interface VisibleAnswer extends SearchAnswer {
+  hits?: { hits?: unknown; total?: { value?: number } }
+  aggregations?: { newest?: { value?: number | null } }
+}
+
+async function readVisible({ client, names, deadlineMs }: Options) {
+  const body = {
+    size: 0,
+    track_total_hits: true,
+    aggs: { newest: { max: { field: 'written_key' } } },
+  }
+  const request = {
+    index: names.orders,
+    preference: '_primary',
+    allow_partial_search_results: false,
+  }
+  const answer = (await ask(deadlineMs, (call) =>
+    client.search({ ...request, body: body as object }, call),
+  )) as VisibleAnswer
+  wholeAnswer(answer)
+  return {
+    documents: answer.hits?.total?.value ?? 0,
+    newestWrittenKey: answer.aggregations?.newest?.value ?? null,
+  }
+}
+
+async function countHeads({ client, names, deadlineMs }: Options): Promise<number> {
+  const index = names.heads
+  // Nobody searches heads, so they become countable seldom.
+  await ask(deadlineMs, (call) => client.indices.refresh({ index }, call))
+  const { count } = await ask(deadlineMs, (call) => client.count({ index }, call))
+  return count
+}
+
+async function readIndices(options: Options): Promise<Omit<IndexPart, 'fed'>[]> {
+  const { client, names, deadlineMs } = options
+  const index = indexBehind(names.orders, '*')
+  const [aliases, stats] = await Promise.all([
+    ask(deadlineMs, (call) => client.indices.getAlias({ index }, call)),
+    ask(deadlineMs, (call) => client.indices.stats({ index, metric: ['docs', 'store'] }, call)),
+  ])
+  return Object.entries(aliases).map(([name, { aliases }]) => {
+    const { primaries, total } = stats.indices?.[name] ?? {}
+    return {
+      name,
+      read: names.orders in aliases,
+      documents: primaries?.docs?.count ?? 0,
+      bytes: total?.store?.size_in_bytes ?? null,
+    }
+  })
+}
+
+/** A lease that is renewed changes its document; nothing else tells, since clocks may be apart. */
+async function lookAtWriter(
+  { client, names, deadlineMs }: Options,
+  lookMs: number,
+): Promise<{ writer: WriterOverview | null; targets: readonly string[] }> {
+  const document = leaseDocument(client, names, deadlineMs)
+  const first = await document.read()
+  if (first === null) return { writer: null, targets: [] }
+  const startedAt = monotonicClock()
+  for (let seen = first; ; ) {
+    const { record, state } = seen
+    const lookedMs = monotonicClock() - startedAt
+    const isRenewed = state.if_seq_no !== first.state.if_seq_no
+    const alive = record.released || lookedMs >= record.lease_ms ? false : isRenewed || null
+    if (alive !== null || lookedMs >= lookMs) {
+      return { writer: writerOverview(record, alive), targets: record.targets }
+    }
+    await pause(GLANCE_MS)
+    seen = (await document.read()) ?? seen
+  }
+}
+
+function writerOverview(
+  { holder, purpose, released, lease_ms }: LeaseRecord,
+  alive: boolean | null,
+): WriterOverview {
+  return { holder, purpose, released, alive, leaseMs: lease_ms }
+}

@@ -1,0 +1,77 @@
+import { Unavailable } from '../../../lib/unavailable.ts'
+import { ask, type OpenSearch, tell } from '../client.ts'
+import type { WalkedDocument } from '../document-walk.ts'
+
+export interface DocumentsOptions {
+  client: OpenSearch
+  /** For each request, the answer's body included. */
+  deadlineMs: number
+}
+
+/** The sources of documents as they are now, searchable yet or not; `null` where there is none. */
+export async function readDocuments(
+  { client, deadlineMs }: DocumentsOptions,
+  index: string,
+  documents: readonly Pick<WalkedDocument, '_id' | '_routing'>[],
+  fields?: string[],
+): Promise<unknown[]> {
+  const docs = documents.map(({ _id, _routing }) => ({ _id, routing: _routing }))
+  const answer = await ask(deadlineMs, (call) =>
+    client.mget({ index, body: { docs }, ...(fields && { _source: fields }) }, call),
+  )
+  const answers = (answer as { docs?: { found?: boolean; _source?: unknown }[] }).docs
+  if (answers?.length !== docs.length || answers.some(({ found }) => found === undefined)) {
+    throw new Unavailable(`OpenSearch did not tell every document of ${index}`)
+  }
+  return answers.map(({ found, _source }) => (found ? _source : null))
+}
+
+/** The stamps of documents as they are now; `null` where there is none. */
+export async function readWrittenKeys(
+  options: DocumentsOptions,
+  index: string,
+  documents: readonly WalkedDocument[],
+): Promise<(number | null)[]> {
+  const found = await readDocuments(options, index, documents, ['written_key'])
+  return found.map((source) => (source === null ? null : Number(Object(source)['written_key'])))
+}
+
+const NO_ROOM = 429
+const CONFLICT = 409
+const NOT_FOUND = 404
+/** A full disk, or an operator who closed the index for a while. */
+const BLOCKED = 'cluster_block_exception'
+
+/**
+ * Sends the items of a bulk, and tells how many changed something: a newer document stays as it is.
+ * @throws Unavailable; Error when a document is refused
+ */
+export async function sendItems(
+  { client, deadlineMs }: DocumentsOptions,
+  alias: string,
+  lines: readonly string[],
+): Promise<number> {
+  if (lines.length === 0) return 0
+  const body = Buffer.from(lines.join('')) as never
+  const answer = await tell(deadlineMs, (call) =>
+    client.bulk({ index: alias, require_alias: true, body }, call),
+  )
+  const { items } = answer as { items?: Record<string, { status: number; error?: BulkError }>[] }
+  if (items?.length !== lines.length) {
+    throw new Unavailable('OpenSearch did not tell of every item')
+  }
+  const outcomes = items.flatMap((item) => Object.values(item))
+  for (const { status, error } of outcomes) if (error && status !== CONFLICT) failed(status, error)
+  return outcomes.filter(({ status }) => status !== CONFLICT && status !== NOT_FOUND).length
+}
+
+interface BulkError {
+  type: string
+  reason: string
+}
+
+function failed(status: number, { type, reason }: BulkError): never {
+  const message = `OpenSearch did not take a document: ${status} ${type}: ${reason}`
+  if (status === NO_ROOM || status >= 500 || type === BLOCKED) throw new Unavailable(message)
+  throw new Error(message)
+}

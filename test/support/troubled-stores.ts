@@ -1,0 +1,47 @@
+import { parseConfig } from '../../src/config.ts'
+import { openOpenSearchStores } from '../../src/stores/opensearch/stores.ts'
+import type { Stores } from '../../src/stores/stores.ts'
+import { type Backend, createBackend, opensearch } from './backend.ts'
+import { createTroubledWriters, type TroubledWriters } from './troubled-writers.ts'
+
+const LEASE_MS = 500
+
+export interface TroubledStores {
+  backend: Backend
+  stores: Stores
+  writers: TroubledWriters
+  close(): Promise<void>
+}
+
+/** Stores on OpenSearch, and writers to them to whom everything happens that can happen. */
+export async function openTroubledStores(): Promise<TroubledStores> {
+  const backend = createBackend()
+  const config = parseConfig({ ...backend.env, WRITER_LEASE_MS: String(LEASE_MS) })
+  const urls = config.opensearchUrls ?? []
+  const stores = openOpenSearchStores({ urls }, config)
+  await stores.prepare()
+  const writers = createTroubledWriters({
+    ports: urls.map((url) => Number(new URL(url).port)),
+    open(port, clock) {
+      const behind = openOpenSearchStores({ urls: [`http://127.0.0.1:${port}`] }, config)
+      return behind.openIndex({ clock })
+    },
+    async fillDisk(forMs) {
+      const block = (on: true | null) =>
+        opensearch('PUT', `${config.indexPrefix}orders-v*/_settings`, {
+          'index.blocks.read_only_allow_delete': on,
+        })
+      await block(true)
+      setTimeout(() => block(null), forMs)
+    },
+  })
+  return {
+    backend,
+    stores,
+    writers,
+    async close() {
+      await stores.close()
+      await backend.remove()
+    },
+  }
+}

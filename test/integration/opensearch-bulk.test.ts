@@ -16,10 +16,14 @@ beforeEach(() => {
 afterEach(() => close())
 
 /** A sender with a lease of epoch 3, to a node that behaves like this. */
-async function start(...behaviours: Behaviour[]) {
+function start(...behaviours: Behaviour[]) {
+  return startFeeding(['orders-v1'], ...behaviours)
+}
+
+/** The same, of these indices. */
+async function startFeeding(targets: string[], ...behaviours: Behaviour[]) {
   const { url, received } = await serve(...behaviours)
   let stamp = FIRST_STAMP - 1
-  const targets = ['orders-v1']
   const lease = {
     epoch: () => 3,
     targets: () => targets,
@@ -30,8 +34,14 @@ async function start(...behaviours: Behaviour[]) {
   }
   const { client } = connect([url])
   const states = createKnownStates()
-  const { send } = createBulkSender({ client, names, lease, states, deadlineMs: ROOMY_MS })
-  return { send, states, received }
+  const { send, lastWrite } = createBulkSender({
+    client,
+    names,
+    lease,
+    states,
+    deadlineMs: ROOMY_MS,
+  })
+  return { send, lastWrite, states, received }
 }
 
 /** An item that tells its stamp; `padding` makes it larger. */
@@ -83,6 +93,71 @@ describe('a bulk', () => {
       ['a', '@0'],
       ['c', '@1001'],
     ])
+  })
+
+  it('goes to every index at one stamp, and last to the one that is read', async () => {
+    const { send, states, received } = await startFeeding(['orders-v2', 'orders-v1'], takeAll)
+    states.see('orders', 'b', { if_seq_no: 6, if_primary_term: 2 })
+    await send('orders', [put('a'), remove('b')])
+    const [other, read] = received
+    expect([other?.path, read?.path]).toEqual([
+      '/orders-w-3-v1/_bulk?require_alias=true',
+      '/orders-w-3-v2/_bulk?require_alias=true',
+    ])
+    const unseen = { version: FIRST_STAMP, version_type: 'external' }
+    expect(received.flatMap(sent)).toEqual(['a', '@1000', 'b', 'a', '@1000', 'b'])
+    // What was seen is what is read: of the other index only the stamps are known.
+    expect(received.flatMap(actionsOf)).toEqual([
+      { name: 'index', _id: 'a', ...unseen },
+      { name: 'delete', _id: 'b', ...unseen },
+      { name: 'index', _id: 'a', ...unseen },
+      { name: 'delete', _id: 'b', if_seq_no: 6, if_primary_term: 2 },
+    ])
+  })
+
+  it('of heads goes to their one index', async () => {
+    const { send, received } = await startFeeding(['orders-v2', 'orders-v1'], takeAll)
+    await send('heads', [put('a')])
+    expect(received.map(({ path }) => path)).toEqual([
+      '/order-heads-w-3-v1/_bulk?require_alias=true',
+    ])
+  })
+
+  it('that one index turned away goes to all of them again, with a new stamp', async () => {
+    const full = failed('a', 429, 'rejected_execution_exception')
+    const [toOther, toRead] = [items(written('a'), written('b')), items(full, written('b'))]
+    const { send, received } = await startFeeding(
+      ['orders-v2', 'orders-v1'],
+      toOther,
+      toRead,
+      takeAll,
+    )
+    await send('orders', [put('a'), put('b')])
+    expect(received.map(sent)).toEqual([
+      ['a', '@1000', 'b', '@1000'],
+      ['a', '@1000', 'b', '@1000'],
+      ['a', '@1001'],
+      ['a', '@1001'],
+    ])
+  })
+
+  it('is not sent to the index that is read where another turned it away', async () => {
+    const full = items(failed('a', 429, 'rejected_execution_exception'), written('b'))
+    const { send, received } = await startFeeding(['orders-v2', 'orders-v1'], full, takeAll)
+    await send('orders', [put('a'), put('b')])
+    expect(received.slice(0, 2).map(sent)).toEqual([
+      ['a', '@1000', 'b', '@1000'],
+      ['b', '@1000'],
+    ])
+  })
+
+  it('tells the document that was written last, by account and stamp', async () => {
+    const { send, lastWrite } = await start(takeAll)
+    expect(lastWrite()).toBeNull()
+    const address = { _id: 'a', routing: 'acc_1' }
+    await send('orders', [{ ...put('a'), address }, remove('b')])
+    await send('heads', [put('a')])
+    expect(lastWrite()).toEqual({ accountId: 'acc_1', stamp: FIRST_STAMP })
   })
 
   it('of nothing is not sent', async () => {

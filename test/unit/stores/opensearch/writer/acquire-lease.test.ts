@@ -30,17 +30,22 @@ afterEach(async () => {
   for (const lease of held.splice(0)) await lease.release().catch(() => {})
 })
 
-type Given = Pick<AcquireOptions, 'fence' | 'leaseMs' | 'signal'>
+type Given = Pick<AcquireOptions, 'fence' | 'leaseMs' | 'purpose' | 'signal'>
 
 async function acquire(
   document: MemoryLeaseDocument,
-  { fence = createRecordingFence(), leaseMs = LONG_LEASE_MS, signal }: Partial<Given> = {},
+  {
+    fence = createRecordingFence(),
+    leaseMs = LONG_LEASE_MS,
+    purpose = 'load',
+    signal,
+  }: Partial<Given> = {},
 ) {
   const lease = await acquireLease({
     document,
     fence,
     leaseMs,
-    purpose: 'load',
+    purpose,
     clock: () => 1_000,
     firstTarget: 'orders-v1',
     onDelay: (reason) => waited.push(reason),
@@ -242,5 +247,39 @@ describe('a taking over whose answer was lost', () => {
     document.loseAnswers('did not arrive')
     await expect(acquire(document)).rejects.toThrow(Unavailable)
     expect((await acquire(document)).epoch()).toBe(8)
+  })
+})
+
+describe('beside a watch', () => {
+  const watched = () =>
+    createMemoryLeaseDocument(leaseRecord({ purpose: 'watch', lease_ms: HOLDERS_LEASE_MS }))
+  const renewed = () => leaseRecord({ purpose: 'watch', lease_ms: HOLDERS_LEASE_MS })
+
+  it('a load is refused once the watch shows that it is at work, and told what to do', async () => {
+    const document = watched()
+    const acquiring = acquire(document)
+    acquiring.catch(() => {}) // Awaited below.
+    await looks(document)
+    document.put(renewed())
+    await expect(acquiring).rejects.toThrow('"index load --stream"')
+    expect(document.record()).toEqual(renewed())
+  })
+
+  it('a load takes the place of one that is gone', async () => {
+    const document = watched()
+    const acquiring = acquire(document)
+    await looks(document)
+    monotonicMs += HOLDERS_LEASE_MS
+    expect((await acquiring).epoch()).toBe(8)
+  })
+
+  it('a second watch stands by', async () => {
+    const document = watched()
+    const acquiring = acquire(document, { purpose: 'watch' })
+    await looks(document)
+    document.put(renewed())
+    await looks(document)
+    document.put({ ...renewed(), released: true })
+    expect((await acquiring).epoch()).toBe(8)
   })
 })

@@ -1,4 +1,8 @@
-import { beginLease, type Lease } from '../../../../../src/stores/opensearch/writer/lease.ts'
+import {
+  beginLease,
+  type Lease,
+  type LeaseOptions,
+} from '../../../../../src/stores/opensearch/writer/lease.ts'
 import {
   createMemoryLeaseDocument,
   createRecordingFence,
@@ -8,6 +12,8 @@ import {
 
 /** The ceiling that the writer before left. */
 export const CEILING = 5_000
+
+type Beginning = Partial<Pick<LeaseOptions, 'leaseMs' | 'onRetargeted'>>
 
 /** A document that names the writer `me`, and what a test does with its lease. */
 export function startHolding() {
@@ -22,10 +28,10 @@ export function startHolding() {
     clock,
 
     /** The lease of whom the document names. */
-    async begin({ leaseMs = LONG_LEASE_MS } = {}): Promise<Lease> {
+    async begin({ leaseMs = LONG_LEASE_MS, ...events }: Beginning = {}): Promise<Lease> {
       const taken = await document.read()
       if (taken === null) throw new Error('nobody holds it')
-      const options = { document, fence, leaseMs, clock: () => clock.nowMs }
+      const options = { document, fence, leaseMs, clock: () => clock.nowMs, ...events }
       const lease = await beginLease(taken, CEILING, options)
       begun.push(lease)
       return lease

@@ -1,71 +1,24 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { DocumentRefused } from '../../src/indexing/writing/order-index.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { type BulkItem, createBulkSender } from '../../src/stores/opensearch/writer/bulk.ts'
-import { createKnownStates } from '../../src/stores/opensearch/writer/known-states.ts'
-import { actionsOf, takeAll, taken } from './opensearch-cluster.ts'
-import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
-import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
+import {
+  FIRST_STAMP,
+  failed,
+  items,
+  put,
+  remove,
+  sent,
+  startFeeding,
+  written,
+} from './opensearch-bulk-sender.ts'
+import { actionsOf, takeAll } from './opensearch-cluster.ts'
+import { thrownBy } from './opensearch-nodes.ts'
+import { answer, type Behaviour, refuse } from './opensearch-server.ts'
 
-const FIRST_STAMP = 1_000
 const EIGHT_MIB = 8 * 1024 * 1024
 
-let { serve, connect, close } = createNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createNodes())
-})
-afterEach(() => close())
-
-/** A sender with a lease of epoch 3, to a node that behaves like this. */
-function start(...behaviours: Behaviour[]) {
-  return startFeeding(['orders-v1'], ...behaviours)
-}
-
-/** The same, of these indices. */
-async function startFeeding(targets: string[], ...behaviours: Behaviour[]) {
-  const { url, received } = await serve(...behaviours)
-  let stamp = FIRST_STAMP - 1
-  const lease = {
-    epoch: () => 3,
-    targets: () => targets,
-    isRetargeted: () => false,
-    nextStamp: async () => ++stamp,
-    fence: async () => {},
-    release: async () => {},
-  }
-  const { client } = connect([url])
-  const states = createKnownStates()
-  const { send, lastWrite } = createBulkSender({
-    client,
-    names,
-    lease,
-    states,
-    deadlineMs: ROOMY_MS,
-  })
-  return { send, lastWrite, states, received }
-}
-
-/** An item that tells its stamp; `padding` makes it larger. */
-const put = (_id: string, padding = ''): BulkItem => ({
-  orderId: _id,
-  address: { _id },
-  source: (stamp) => JSON.stringify({ stamp, padding }),
-})
-const remove = (_id: string): BulkItem => ({ orderId: _id, address: { _id } })
-
-/** What was sent of each item, in its order: its id, and its stamp where it has one. */
-function sent({ body }: ReceivedRequest): string[] {
-  return body.split('\n').flatMap((line) => {
-    if (line === '') return []
-    const { stamp } = JSON.parse(line)
-    return stamp === undefined ? actionsOf({ body: line }).map(({ _id }) => _id) : [`@${stamp}`]
-  })
-}
-
-const written = (_id: string) => taken({ name: 'create', _id })
-const failed = (_id: string, status: number, type: string) => ({
-  create: { _id, status, error: { type, reason: `why ${type}` } },
-})
-const items = (...of: object[]) => answer(200, { took: 1, errors: true, items: of })
+/** A sender of a writer that feeds one index. */
+const start = (...behaviours: Behaviour[]) => startFeeding(['orders-v1'], ...behaviours)
 
 describe('a bulk', () => {
   it('goes to the alias of its epoch and no index, marked with it', async () => {
@@ -92,62 +45,6 @@ describe('a bulk', () => {
       ['a', '@1000', 'b', '@1000'],
       ['a', '@0'],
       ['c', '@1001'],
-    ])
-  })
-
-  it('goes to every index at one stamp, and last to the one that is read', async () => {
-    const { send, states, received } = await startFeeding(['orders-v2', 'orders-v1'], takeAll)
-    states.see('orders', 'b', { if_seq_no: 6, if_primary_term: 2 })
-    await send('orders', [put('a'), remove('b')])
-    const [other, read] = received
-    expect([other?.path, read?.path]).toEqual([
-      '/orders-w-3-v1/_bulk?require_alias=true',
-      '/orders-w-3-v2/_bulk?require_alias=true',
-    ])
-    const unseen = { version: FIRST_STAMP, version_type: 'external' }
-    expect(received.flatMap(sent)).toEqual(['a', '@1000', 'b', 'a', '@1000', 'b'])
-    // What was seen is what is read: of the other index only the stamps are known.
-    expect(received.flatMap(actionsOf)).toEqual([
-      { name: 'index', _id: 'a', ...unseen },
-      { name: 'delete', _id: 'b', ...unseen },
-      { name: 'index', _id: 'a', ...unseen },
-      { name: 'delete', _id: 'b', if_seq_no: 6, if_primary_term: 2 },
-    ])
-  })
-
-  it('of heads goes to their one index', async () => {
-    const { send, received } = await startFeeding(['orders-v2', 'orders-v1'], takeAll)
-    await send('heads', [put('a')])
-    expect(received.map(({ path }) => path)).toEqual([
-      '/order-heads-w-3-v1/_bulk?require_alias=true',
-    ])
-  })
-
-  it('that one index turned away goes to all of them again, with a new stamp', async () => {
-    const full = failed('a', 429, 'rejected_execution_exception')
-    const [toOther, toRead] = [items(written('a'), written('b')), items(full, written('b'))]
-    const { send, received } = await startFeeding(
-      ['orders-v2', 'orders-v1'],
-      toOther,
-      toRead,
-      takeAll,
-    )
-    await send('orders', [put('a'), put('b')])
-    expect(received.map(sent)).toEqual([
-      ['a', '@1000', 'b', '@1000'],
-      ['a', '@1000', 'b', '@1000'],
-      ['a', '@1001'],
-      ['a', '@1001'],
-    ])
-  })
-
-  it('is not sent to the index that is read where another turned it away', async () => {
-    const full = items(failed('a', 429, 'rejected_execution_exception'), written('b'))
-    const { send, received } = await startFeeding(['orders-v2', 'orders-v1'], full, takeAll)
-    await send('orders', [put('a'), put('b')])
-    expect(received.slice(0, 2).map(sent)).toEqual([
-      ['a', '@1000', 'b', '@1000'],
-      ['b', '@1000'],
     ])
   })
 
@@ -266,6 +163,8 @@ describe('what OpenSearch has no room for', () => {
 describe('a bulk is of unknown outcome', () => {
   it.each([
     ['when the alias of its epoch is gone', items(failed('a', 404, 'index_not_found_exception'))],
+    ['when the index is closed', items(failed('a', 400, 'index_closed_exception'))],
+    ['when the index takes no writes', items(failed('a', 403, 'cluster_block_exception'))],
     ['when a node failed', items(failed('a', 500, 'engine_exception'))],
     ['when a copy was missing', items(failed('a', 503, 'unavailable_shards_exception'))],
     ['when a document changed', items(failed('a', 409, 'version_conflict_engine_exception'))],
@@ -286,15 +185,22 @@ describe('a bulk is of unknown outcome', () => {
 })
 
 describe('a document that is refused', () => {
-  it.each([
-    [400, 'strict_dynamic_mapping_exception'],
-    [404, 'document_missing_exception'],
-  ])('with %d is named, and no fault of OpenSearch', async (status, type) => {
-    const { send, received } = await start(items(written('a'), failed('b', status, type)))
+  it('is named with its order, and no fault of OpenSearch', async () => {
+    const type = 'mapper_parsing_exception'
+    const { send, received } = await start(items(written('a'), failed('b', 400, type)))
     const error = await thrownBy(send('orders', [put('a'), put('b')]))
-    expect(error).not.toBeInstanceOf(Unavailable)
+    expect(error).toBeInstanceOf(DocumentRefused)
+    expect(error).toMatchObject({ orderId: 'b' })
     expect(String(error)).toContain(`b: ${type}: why ${type}`)
     expect(received).toHaveLength(1)
+  })
+
+  it('for a field that the index lacks is no fault of its order, and does not pass', async () => {
+    const { send } = await start(items(failed('a', 400, 'strict_dynamic_mapping_exception')))
+    const error = await thrownBy(send('orders', [put('a')]))
+    expect(error).not.toBeInstanceOf(Unavailable)
+    expect(error).not.toBeInstanceOf(DocumentRefused)
+    expect(String(error)).toContain('"index init" adds it')
   })
 })
 

@@ -94,6 +94,8 @@ export class Refused extends Error {
 }
 
 const TOO_MANY_REQUESTS = 429
+/** A full disk, or an operator who closed it to writes for a while. */
+const BLOCKED = 'cluster_block_exception'
 const NO_INDEX = 'index_not_found_exception'
 const NO_JSON = 'what answers at OPENSEARCH_URL answered with no JSON: expected OpenSearch'
 const NO_PERMISSION = 'check the user and password in OPENSEARCH_URL, and what that user may do'
@@ -107,7 +109,7 @@ function asFault(error: unknown): Error {
   }
   const { statusCode } = error
   const { type = 'no type', reason = 'no reason' } = error.body?.['error'] ?? {}
-  const passes = statusCode >= 500 || statusCode === TOO_MANY_REQUESTS
+  const passes = statusCode >= 500 || statusCode === TOO_MANY_REQUESTS || type === BLOCKED
   if (passes) return new Unavailable(`OpenSearch answered ${statusCode} ${type}: ${reason}`)
   if (type === NO_INDEX) {
     return new Unavailable(`OpenSearch has no such index, "index init" makes it: ${reason}`)

@@ -36,11 +36,9 @@ export async function readWrittenKeys(
   return found.map((source) => (source === null ? null : Number(Object(source)['written_key'])))
 }
 
-const NO_ROOM = 429
+const BAD_DOCUMENT = 400
 const CONFLICT = 409
 const NOT_FOUND = 404
-/** A full disk, or an operator who closed the index for a while. */
-const BLOCKED = 'cluster_block_exception'
 
 /**
  * Sends the items of a bulk, and tells how many changed something: a newer document stays as it is.
@@ -72,6 +70,6 @@ interface BulkError {
 
 function failed(status: number, { type, reason }: BulkError): never {
   const message = `OpenSearch did not take a document: ${status} ${type}: ${reason}`
-  if (status === NO_ROOM || status >= 500 || type === BLOCKED) throw new Unavailable(message)
-  throw new Error(message)
+  if (status === BAD_DOCUMENT) throw new Error(message)
+  throw new Unavailable(message) // A full disk, an index that is gone or closed to writes.
 }

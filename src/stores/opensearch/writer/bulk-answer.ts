@@ -13,8 +13,9 @@ interface ItemAnswer {
 }
 
 const NO_ROOM = 429
-const CONFLICT = 409
-const NO_ALIAS = 'index_not_found_exception'
+const BAD_DOCUMENT = 400
+const CLOSED = 'index_closed_exception'
+const NO_FIELD = 'strict_dynamic_mapping_exception'
 
 /**
  * The state that an item left its document in; `null` when it was turned away and has to be sent again.
@@ -30,9 +31,13 @@ export function writtenState(orderId: string, answer: BulkItemAnswer = {}): Docu
   }
   if (status === NO_ROOM) return null
   const { type, reason } = error ?? { type: 'no answer', reason: '' }
-  // A conflict: something else is there than what was seen, so it has to be looked at again.
-  if (type === NO_ALIAS || status === CONFLICT || status >= 500 || error === undefined) {
-    throw new Unavailable(`OpenSearch did not write ${_id}: ${type}: ${reason}`)
+  if (type === NO_FIELD) {
+    throw new Error(`the index lacks a field that documents have: ${reason}; "index init" adds it`)
   }
-  throw new DocumentRefused(orderId, `OpenSearch refused the document ${_id}: ${type}: ${reason}`)
+  if (status === BAD_DOCUMENT && type !== CLOSED) {
+    throw new DocumentRefused(orderId, `OpenSearch refused the document ${_id}: ${type}: ${reason}`)
+  }
+  // No fault of the document: a full disk, an index that is gone or closed to writes, or another state of it
+  // than was seen, so that it has to be looked at again.
+  throw new Unavailable(`OpenSearch did not write ${_id}: ${type}: ${reason}`)
 }

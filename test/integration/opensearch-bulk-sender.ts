@@ -1,0 +1,61 @@
+import { afterEach, beforeEach } from 'vitest'
+import { type BulkItem, createBulkSender } from '../../src/stores/opensearch/writer/bulk.ts'
+import { createKnownStates } from '../../src/stores/opensearch/writer/known-states.ts'
+import { actionsOf, taken } from './opensearch-cluster.ts'
+import { createNodes, names, ROOMY_MS } from './opensearch-nodes.ts'
+import { answer, type Behaviour, type ReceivedRequest } from './opensearch-server.ts'
+
+export const FIRST_STAMP = 1_000
+
+let { serve, connect, close } = createNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createNodes())
+})
+afterEach(() => close())
+
+/** A sender with a lease of epoch 3 for these indices, to a node that behaves like this. */
+export async function startFeeding(targets: string[], ...behaviours: Behaviour[]) {
+  const { url, received } = await serve(...behaviours)
+  let stamp = FIRST_STAMP - 1
+  const lease = {
+    epoch: () => 3,
+    targets: () => targets,
+    isRetargeted: () => false,
+    nextStamp: async () => ++stamp,
+    fence: async () => {},
+    release: async () => {},
+  }
+  const { client } = connect([url])
+  const states = createKnownStates()
+  const { send, lastWrite } = createBulkSender({
+    client,
+    names,
+    lease,
+    states,
+    deadlineMs: ROOMY_MS,
+  })
+  return { send, lastWrite, states, received }
+}
+
+/** An item that tells its stamp; `padding` makes it larger. */
+export const put = (_id: string, padding = ''): BulkItem => ({
+  orderId: _id,
+  address: { _id },
+  source: (stamp) => JSON.stringify({ stamp, padding }),
+})
+export const remove = (_id: string): BulkItem => ({ orderId: _id, address: { _id } })
+
+/** What was sent of each item, in its order: its id, and its stamp where it has one. */
+export function sent({ body }: ReceivedRequest): string[] {
+  return body.split('\n').flatMap((line) => {
+    if (line === '') return []
+    const { stamp } = JSON.parse(line)
+    return stamp === undefined ? actionsOf({ body: line }).map(({ _id }) => _id) : [`@${stamp}`]
+  })
+}
+
+export const written = (_id: string) => taken({ name: 'create', _id })
+export const failed = (_id: string, status: number, type: string) => ({
+  create: { _id, status, error: { type, reason: `why ${type}` } },
+})
+export const items = (...of: object[]) => answer(200, { took: 1, errors: true, items: of })

@@ -4,7 +4,7 @@ import { Refused } from '../../src/stores/opensearch/client.ts'
 import { ordersDefinition } from '../../src/stores/opensearch/index-definition.ts'
 import { createPrepare } from '../../src/stores/opensearch/prepare.ts'
 import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
-import { answer, type Behaviour, refuse } from './opensearch-server.ts'
+import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
 
 const ALIASES = ['orders', 'order-heads', 'writer', 'api-keys', 'accounts']
 
@@ -15,19 +15,30 @@ beforeEach(() => {
 afterEach(() => close())
 
 /** A cluster with these aliases. */
-async function start(there: string[], create: Behaviour = answer(200, { acknowledged: true })) {
+async function start(
+  there: string[],
+  create: Behaviour = answer(200, { acknowledged: true }),
+  addFields: Behaviour = answer(200, { acknowledged: true }),
+) {
   const { url, received } = await serve((response, request) => {
     const name = request.path.slice(1)
     const isThere = there.some((alias) => name === `_alias/${alias}`)
     if (request.method === 'HEAD') response.writeHead(isThere ? 200 : 404).end()
+    else if (name.endsWith('/_mapping')) addFields(response, request)
     else if (name.startsWith('_')) answer(200, { acknowledged: true })(response, request)
     else create(response, request)
   })
   const written = () => received.filter(({ method }) => method !== 'HEAD')
+  const isMade = ({ path }: ReceivedRequest) => !path.endsWith('/_mapping')
   return {
     prepare: createPrepare(connect([url]).client, names, ROOMY_MS),
     received,
-    made: () => new Set(written().map(({ path }) => path.slice(1))),
+    made: () =>
+      new Set(
+        written()
+          .filter(isMade)
+          .map(({ path }) => path.slice(1)),
+      ),
     bodyOf: (path: string) =>
       JSON.parse(written().find((request) => request.path === path)?.body ?? 'null'),
   }
@@ -71,6 +82,19 @@ describe('what has to be there', () => {
     const before = received.length
     await prepare()
     expect(received).toHaveLength(before)
+  })
+
+  it('gets the fields that came since, in every version of the orders', async () => {
+    const { prepare, bodyOf } = await start(ALIASES)
+    await prepare()
+    const { properties } = JSON.parse(JSON.stringify(ordersDefinition.mappings))
+    expect(bodyOf('/orders-v*/_mapping')).toEqual({ properties })
+  })
+
+  it('may be an index whose fields are of other types, which takes a reindex', async () => {
+    const refused = refuse(400, 'illegal_argument_exception')
+    const { prepare } = await start(ALIASES, undefined, refused)
+    await expect(prepare()).resolves.toBeUndefined()
   })
 
   it('may be made by another process at the same time', async () => {

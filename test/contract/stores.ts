@@ -3,6 +3,7 @@ import { afterAll } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
 import { openServices } from '../../src/services.ts'
 import type { Stores } from '../../src/stores/stores.ts'
+import { age } from '../support/age.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/backend.ts'
 
 /** Empty stores under test. */
@@ -11,6 +12,10 @@ export interface StoresUnderTest extends Stores {
   refresh(): Promise<void>
   /** Leaves a document as a shape without this field would have written it. */
   age(accountId: string, orderId: string, field: string): Promise<void>
+  /** Puts a value by hand into a field that a document is searched by. */
+  alter(accountId: string, orderId: string, field: string, value: string | number): Promise<void>
+  /** Takes a document away by hand. */
+  drop(accountId: string, orderId: string): Promise<void>
 }
 
 /** Every implementation of the ports; the same tests run over each, in the tier of its backend. */
@@ -24,11 +29,15 @@ async function openSqlite(): Promise<StoresUnderTest> {
   return {
     ...opened,
     refresh: backend.refresh,
-    async age(accountId, orderId, field) {
+    age: (...document) => age(backend, ...document),
+    async alter(accountId, orderId, field, value) {
       using db = new DatabaseSync(`${backend.folder}/orders.db`)
-      db.prepare(
-        'UPDATE orders SET shape = shape - 1, json = CAST(json_remove(CAST(json AS TEXT), ?) AS BLOB) WHERE account_id = ? AND id = ?',
-      ).run(`$.${field}`, accountId, orderId)
+      const update = `UPDATE orders SET ${field} = ? WHERE account_id = ? AND id = ?`
+      db.prepare(update).run(value, accountId, orderId)
+    },
+    async drop(accountId, orderId) {
+      using db = new DatabaseSync(`${backend.folder}/orders.db`)
+      db.prepare('DELETE FROM orders WHERE account_id = ? AND id = ?').run(accountId, orderId)
     },
     async close() {
       await opened.close()
@@ -43,7 +52,7 @@ afterAll(async () => shared?.remove())
 
 async function openOpenSearch(): Promise<StoresUnderTest> {
   shared ??= createBackend()
-  const { env, refresh } = shared
+  const { folder, env, refresh } = shared
   const prefix = env['INDEX_PREFIX']
   const opened = await openServices(parseConfig(env))
   // Anew, since a document that is only removed leaves its version, and here the stamps begin again.
@@ -55,10 +64,15 @@ async function openOpenSearch(): Promise<StoresUnderTest> {
   return {
     ...opened,
     refresh,
-    async age(accountId, orderId, field) {
-      const script = { source: `ctx._source.shape -= 1; ctx._source.order.remove('${field}')` }
+    age: (...document) => age({ folder, env }, ...document),
+    async alter(accountId, orderId, field, value) {
       const document = `${prefix}orders/_update/${accountId}:${orderId}`
-      await opensearch('POST', `${document}?routing=${accountId}&refresh=true`, { script })
+      const doc = { [field]: value }
+      await opensearch('POST', `${document}?routing=${accountId}&refresh=true`, { doc })
+    },
+    async drop(accountId, orderId) {
+      const document = `${prefix}orders/_doc/${accountId}:${orderId}`
+      await opensearch('DELETE', `${document}?routing=${accountId}&refresh=true`)
     },
   }
 }

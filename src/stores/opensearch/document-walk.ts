@@ -2,11 +2,13 @@ import { Unavailable } from '../../lib/unavailable.ts'
 import { ask, type OpenSearch } from './client.ts'
 import { type SearchAnswer, wholeAnswer } from './hits.ts'
 
-/** A document of a walk, by what it is found by. */
-export interface WalkedDocument {
+/** A document of a walk, with what was asked for of it. */
+export interface WalkedHit {
   _id: string
-  _routing: string
-  writtenKey: number
+  _routing?: string
+  sort?: readonly unknown[]
+  fields?: Readonly<Record<string, unknown[]>>
+  _source?: unknown
 }
 
 export interface WalkOptions {
@@ -15,54 +17,61 @@ export interface WalkOptions {
   /** For each page, the answer's body included. */
   deadlineMs: number
   pageSize: number
+  /** What is asked for of each document, as in the body of a search. */
+  wanted: Readonly<Record<string, unknown>>
   /** How a page is asked for; once when absent. */
   attempt?<T>(work: () => Promise<T>): Promise<T>
 }
 
+/** Those that have a place in the order of account and order. */
+export const PLACED = [{ exists: { field: 'account_id' } }, { exists: { field: 'id' } }]
+
 /**
- * Every document of an index, page by page in the order of account and order. Each page is a search of its
- * own: a document's place never changes, so one that is there all the while is in exactly one page.
+ * Every document of an index in the order of account and order, a page at a time. Each page is a search of
+ * its own, without a point in time to hold: the place of a document never changes, so one that is there all
+ * the while is in exactly one page.
  */
-export async function* walkDocuments(options: WalkOptions): AsyncGenerator<WalkedDocument[]> {
-  const { client, index, deadlineMs, pageSize, attempt = (work) => work() } = options
-  let after: unknown[] | null = null
-  for (;;) {
-    const body: object = {
-      size: pageSize,
-      track_total_hits: false,
-      _source: false,
-      docvalue_fields: ['written_key'],
-      sort: [{ account_id: 'asc' }, { id: 'asc' }],
-      ...(after !== null && { search_after: after }),
-    }
-    const request = { index, preference: '_primary', allow_partial_search_results: false, body }
-    const hits: unknown[] = await attempt(async () => {
-      const answer: SearchAnswer = await ask(deadlineMs, (call) => client.search(request, call))
-      return wholeAnswer(answer)
-    })
-    if (!hits.every(isWalked)) {
-      throw new Unavailable(`${index} has documents without a key field: "index check" tells them`)
-    }
-    if (hits.length > 0) {
-      yield hits.map(({ _id, _routing, fields }) => {
-        return { _id, _routing, writtenKey: fields.written_key[0] }
-      })
-    }
-    if (hits.length < pageSize) return
-    after = hits.at(-1)?.sort ?? null
+export async function* walkDocuments(options: WalkOptions): AsyncGenerator<readonly WalkedHit[]> {
+  const { pageSize, wanted, attempt = (work) => work() } = options
+  const inKeyOrder = {
+    ...wanted,
+    size: pageSize,
+    query: { bool: { filter: PLACED } },
+    sort: [{ account_id: 'asc' }, { id: 'asc' }],
+  }
+  for (let after: unknown; ; ) {
+    const body = { ...inKeyOrder, ...(after !== undefined && { search_after: after }) }
+    const hits: WalkedHit[] = await attempt(() => searchOnce(options, body))
+    const isLast = hits.length < pageSize
+    const page = isLast ? hits : withoutLastPlace(hits)
+    if (page.length > 0) yield page
+    if (isLast) return
+    after = page.at(-1)?.sort
   }
 }
 
-interface WalkedHit {
-  _id: string
-  _routing: string
-  sort: [accountId: string, id: string]
-  fields: { written_key: [number] }
+/** The hits of one search of the primary. */
+export async function searchOnce(
+  { client, index, deadlineMs }: Pick<WalkOptions, 'client' | 'index' | 'deadlineMs'>,
+  body: object,
+): Promise<WalkedHit[]> {
+  const request = { index, preference: '_primary', allow_partial_search_results: false }
+  const answer: SearchAnswer = await ask(deadlineMs, (call) =>
+    client.search({ ...request, body: { track_total_hits: false, ...body } }, call),
+  )
+  const hits = wholeAnswer(answer)
+  if (hits.every(isWalked)) return hits
+  throw new Unavailable('OpenSearch answered without the hits that were asked for')
+}
+
+/** Two documents may have one place, where somebody put one by hand: the next page begins with both. */
+function withoutLastPlace(hits: readonly WalkedHit[]): readonly WalkedHit[] {
+  const place = ({ sort }: WalkedHit) => JSON.stringify(sort)
+  const last = hits.at(-1)
+  const before = hits.filter((hit) => last !== undefined && place(hit) !== place(last))
+  return before.length > 0 ? before : hits
 }
 
 function isWalked(hit: unknown): hit is WalkedHit {
-  const { _id, _routing, sort, fields } = Object(hit) as Partial<WalkedHit>
-  const isPlaced = Array.isArray(sort) && sort.every((value) => typeof value === 'string')
-  const isNamed = typeof _id === 'string' && typeof _routing === 'string'
-  return isPlaced && isNamed && Number.isSafeInteger(fields?.written_key[0])
+  return typeof Object(hit)._id === 'string'
 }

@@ -97,14 +97,19 @@ async function lookAtWriter(
   for (let seen = first; ; ) {
     const { record, state } = seen
     const lookedMs = monotonicClock() - startedAt
-    const isRenewed = state.if_seq_no !== first.state.if_seq_no
-    const alive = record.released || lookedMs >= record.lease_ms ? false : isRenewed || null
+    const alive = isAlive(record, state.if_seq_no !== first.state.if_seq_no, lookedMs)
     if (alive !== null || lookedMs >= lookMs) {
       return { writer: writerOverview(record, alive), targets: record.targets }
     }
     await pause(GLANCE_MS)
     seen = (await document.read()) ?? seen
   }
+}
+
+function isAlive(record: LeaseRecord, isRenewed: boolean, lookedMs: number): boolean | null {
+  if (record.released) return false
+  if (isRenewed) return true
+  return lookedMs >= record.lease_ms ? false : null
 }
 
 function writerOverview(

@@ -1,8 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type WalkedDocument, walkDocuments } from '../document-walk.ts'
+import { type WalkedHit, walkDocuments } from '../document-walk.ts'
 import { renderAnew } from '../order-source.ts'
 import { atStamp } from '../writer/known-states.ts'
-import { type DocumentsOptions, readDocuments, readWrittenKeys, sendItems } from './documents.ts'
+import {
+  type DocumentsOptions,
+  readDocuments,
+  readWrittenKeys,
+  type StampedDocument,
+  sendItems,
+} from './documents.ts'
 import { type Patience, patiently } from './patience.ts'
 
 export interface CopyOptions extends DocumentsOptions, Patience {
@@ -59,21 +65,31 @@ export async function removeExtras(options: CopyOptions, settleMs: number): Prom
   return removed
 }
 
-function walk(options: CopyOptions, index: string) {
+async function* walk(options: CopyOptions, index: string): AsyncGenerator<StampedDocument[]> {
   const attempt = <T>(work: () => Promise<T>) => patiently(options, work)
-  return walkDocuments({ ...options, index, pageSize: PAGE_SIZE, attempt })
+  const wanted = { _source: false, docvalue_fields: ['written_key'] }
+  const pages = walkDocuments({ ...options, index, pageSize: PAGE_SIZE, wanted, attempt })
+  for await (const page of pages) yield page.map(stamped)
+}
+
+function stamped({ _id, _routing, fields }: WalkedHit): StampedDocument {
+  const writtenKey = fields?.['written_key']?.[0]
+  if (typeof _routing === 'string' && typeof writtenKey === 'number') {
+    return { _id, _routing, writtenKey }
+  }
+  throw new Error(`the document ${_id} lacks a key field: "index check" tells which are like it`)
 }
 
 async function absent(
   options: CopyOptions,
   index: string,
-  documents: readonly WalkedDocument[],
-): Promise<WalkedDocument[]> {
+  documents: readonly StampedDocument[],
+): Promise<StampedDocument[]> {
   const there = await readWrittenKeys(options, index, documents)
   return documents.filter((_, at) => there[at] === null)
 }
 
-async function copy(options: CopyOptions, documents: readonly WalkedDocument[]): Promise<number> {
+async function copy(options: CopyOptions, documents: readonly StampedDocument[]): Promise<number> {
   const sources = await readDocuments(options, options.from, documents)
   const lines = documents.flatMap(({ _id, _routing }, at) => {
     const source = sources[at]
@@ -86,7 +102,10 @@ async function copy(options: CopyOptions, documents: readonly WalkedDocument[]):
 }
 
 /** Each in the state of now. */
-async function remove(options: CopyOptions, documents: readonly WalkedDocument[]): Promise<number> {
+async function remove(
+  options: CopyOptions,
+  documents: readonly StampedDocument[],
+): Promise<number> {
   return sendItems(
     options,
     options.alias,

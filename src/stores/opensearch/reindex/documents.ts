@@ -1,6 +1,5 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { ask, type OpenSearch, tell } from '../client.ts'
-import type { WalkedDocument } from '../document-walk.ts'
 
 export interface DocumentsOptions {
   client: OpenSearch
@@ -8,11 +7,18 @@ export interface DocumentsOptions {
   deadlineMs: number
 }
 
+/** Where a document is, and the stamp that it was written at. */
+export interface StampedDocument {
+  _id: string
+  _routing: string
+  writtenKey: number
+}
+
 /** The sources of documents as they are now, searchable yet or not; `null` where there is none. */
 export async function readDocuments(
   { client, deadlineMs }: DocumentsOptions,
   index: string,
-  documents: readonly Pick<WalkedDocument, '_id' | '_routing'>[],
+  documents: readonly StampedDocument[],
   fields?: string[],
 ): Promise<unknown[]> {
   const docs = documents.map(({ _id, _routing }) => ({ _id, routing: _routing }))
@@ -30,7 +36,7 @@ export async function readDocuments(
 export async function readWrittenKeys(
   options: DocumentsOptions,
   index: string,
-  documents: readonly WalkedDocument[],
+  documents: readonly StampedDocument[],
 ): Promise<(number | null)[]> {
   const found = await readDocuments(options, index, documents, ['written_key'])
   return found.map((source) => (source === null ? null : Number(Object(source)['written_key'])))

@@ -1,0 +1,121 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type CheckReport, checkIndex } from '../../indexing/inspection/check-index.ts'
+import type { SourceEntry } from '../../indexing/inspection/compare-orders.ts'
+import type { IndexInspection } from '../../indexing/inspection/index-inspection.ts'
+import { entriesOfLines, entriesOfStream } from '../../indexing/inspection/source-entries.ts'
+import type { StreamInspection } from '../../indexing/inspection/stream-inspection.ts'
+import { monotonicClock } from '../../lib/clock.ts'
+import { openStreamInspection } from '../../services.ts'
+import { onFirstSignal } from '../signals.ts'
+import type { WithServices } from '../with-services.ts'
+import { isFaultless, printReport } from './check-report.ts'
+import { openInput } from './load-input.ts'
+import { createProgress, type Progress } from './progress.ts'
+
+interface CheckFlags {
+  examples: number
+  json?: true
+}
+
+const EXAMPLES = 100
+const NO_STREAM =
+  'no stream of changes, since neither STREAM_REDIS_URL nor REDIS_URL is set: only the index itself is checked'
+const NO_INPUT = { bytesRead: () => 0, totalBytes: null }
+
+/** `index check`. */
+export function addCheck(index: Command, withServices: WithServices): void {
+  index
+    .command('check')
+    .description('compare the index with source orders, or with what came by the stream of changes')
+    .argument('[file]', 'what should be in the index: a file, or - for standard input')
+    .option('--examples <n>', 'how many faults to tell one by one', count, EXAMPLES)
+    .option('--json', 'print the report as JSON')
+    .action(async (file: string | undefined, { examples, json }: CheckFlags) =>
+      withServices(async ({ inspection }, config) => {
+        const interruption = new AbortController()
+        onFirstSignal(() => interruption.abort())
+        const open = { inspection, examples, signal: interruption.signal }
+        const startedAt = monotonicClock()
+        const report = await (file === undefined
+          ? checkStream(open, await openStreamInspection(config))
+          : checkFile(open, file))
+        const seconds = Math.round((monotonicClock() - startedAt) / 100) / 10
+        printReport({ ...report, seconds }, json ?? false)
+        if (!isFaultless(report)) process.exitCode = 1
+      }),
+    )
+}
+
+interface Open {
+  inspection: IndexInspection
+  examples: number
+  signal: AbortSignal
+}
+
+async function checkFile(open: Open, file: string): Promise<CheckReport> {
+  const input = await openInput(file, open.signal)
+  const progress = createProgress(process.stderr, input, monotonicClock)
+  try {
+    return await check(open, entriesOfLines(input.chunks), true, progress)
+  } finally {
+    input.close()
+  }
+}
+
+async function checkStream(open: Open, stream: StreamInspection | null): Promise<CheckReport> {
+  const progress = createProgress(process.stderr, NO_INPUT, monotonicClock)
+  try {
+    if (stream === null) progress.say(NO_STREAM)
+    return await check(open, stream === null ? [] : entriesOfStream(stream), false, progress)
+  } finally {
+    stream?.close()
+  }
+}
+
+async function check(
+  { inspection, examples: maxExamples, signal }: Open,
+  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
+  isWhole: boolean,
+  progress: Progress,
+): Promise<CheckReport> {
+  const walked = createMilestones(progress)
+  try {
+    return await checkIndex({
+      inspection,
+      entries,
+      isWhole,
+      maxExamples,
+      pause: (ms) => setTimeout(ms, undefined, { signal }),
+      onRefused: (place, { path, reason }) =>
+        progress.say([place, path, reason].filter(Boolean).join(': ')),
+      onProgress({ documents, ...counts }) {
+        signal.throwIfAborted()
+        if (documents === 0) progress.update(counts)
+        else walked(documents)
+      },
+    })
+  } catch (error) {
+    if (signal.aborted) throw new Error('interrupted', { cause: error })
+    throw error
+  } finally {
+    progress.end()
+  }
+}
+
+const MILESTONE_DOCUMENTS = 100_000
+
+/** A line now and then: nobody knows how many documents are still to come. */
+function createMilestones(progress: Progress): (documents: number) => void {
+  let next = MILESTONE_DOCUMENTS
+  return (documents) => {
+    if (documents < next) return
+    progress.say(`looked at ${documents} documents of the index`)
+    next = documents + MILESTONE_DOCUMENTS
+  }
+}
+
+function count(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Expected a number: 0 or greater.')
+}

@@ -1,0 +1,81 @@
+import type { IndexOverview, WriterOverview } from '../../indexing/inspection/index-inspection.ts'
+import type { StreamBacklog } from '../../indexing/inspection/stream-inspection.ts'
+import { formatInstant } from '../../lib/instant.ts'
+
+/** What `index status` tells. */
+export type IndexStatus = ReturnType<typeof indexStatus>
+
+const seconds = (ms: number) => Math.max(0, Math.round(ms) / 1000)
+
+/** `nowMs`: epoch milliseconds. */
+export function indexStatus(
+  { documents, orders, newestWrittenKey, indices, writer }: IndexOverview,
+  backlog: StreamBacklog | null,
+  nowMs: number,
+) {
+  return {
+    documents,
+    orders_known: orders,
+    indices: indices.map(({ name, read, fed, documents, bytes }) => {
+      return { name, read, fed, documents, bytes }
+    }),
+    writer: writer && writerStatus(writer),
+    newest_visible_change: newestWrittenKey === null ? null : formatInstant(newestWrittenKey),
+    lag_seconds: newestWrittenKey === null ? null : seconds(nowMs - newestWrittenKey),
+    stream: backlog && {
+      backlog: backlog.backlog,
+      oldest_unacknowledged_seconds:
+        backlog.oldestAgeMs === null ? null : seconds(backlog.oldestAgeMs),
+      refused: backlog.refused,
+    },
+  }
+}
+
+function writerStatus({ holder, purpose, released, alive, leaseMs }: WriterOverview) {
+  return { holder, purpose, released, alive, lease_ms: leaseMs }
+}
+
+/** The same for somebody who reads: a name and a value a line. */
+export function statusLines(status: IndexStatus): string[] {
+  const { documents, orders_known, indices, writer, stream } = status
+  const rows: [name: string, value: string][] = [
+    ['documents', `${documents}`],
+    ['orders known', `${orders_known}`],
+    ...indices.map((index): [string, string] => ['index', indexText(index)]),
+    ['writer', writer === null ? 'none' : writerText(writer)],
+    ['newest visible change', status.newest_visible_change ?? 'none'],
+    ['lag', secondsText(status.lag_seconds)],
+    ...(stream === null ? [['stream', 'none'] satisfies [string, string]] : streamRows(stream)),
+  ]
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2
+  return rows.map(([name, value]) => `${name}:`.padEnd(width) + value)
+}
+
+function indexText({ name, read, fed, documents, bytes }: IndexStatus['indices'][number]): string {
+  const uses = [read ? 'read' : [], fed ? 'fed' : []].flat().join(' and ')
+  const size = bytes === null ? [] : `${(bytes / 1_000_000).toFixed(1)} MB`
+  return `${name} (${[uses || 'not used', `${documents} documents`, size].flat().join(', ')})`
+}
+
+function writerText(writer: NonNullable<IndexStatus['writer']>): string {
+  const { holder, purpose, released, alive, lease_ms } = writer
+  if (released) return `none now; the last was a ${purpose} of ${holder}`
+  return `${purpose} of ${holder}, ${lifeText(alive, lease_ms)}`
+}
+
+function lifeText(alive: boolean | null, leaseMs: number): string {
+  if (alive === null) return `not seen to renew its lease of ${leaseMs} ms yet: --wait looks longer`
+  return alive ? 'alive' : `did not renew its lease of ${leaseMs} ms`
+}
+
+function streamRows(stream: NonNullable<IndexStatus['stream']>): [string, string][] {
+  return [
+    ['stream backlog', `${stream.backlog}`],
+    ['oldest unacknowledged', secondsText(stream.oldest_unacknowledged_seconds)],
+    ['refused', `${stream.refused}`],
+  ]
+}
+
+function secondsText(value: number | null): string {
+  return value === null ? 'none' : `${value} s`
+}

@@ -1,0 +1,87 @@
+import type { Refusal } from '../projection/change.ts'
+import { type ComparedOrder, compareOrders, type SourceEntry } from './compare-orders.ts'
+import { type Fault, type FaultKind, faultKinds } from './fault.ts'
+import type { IndexInspection } from './index-inspection.ts'
+import { createLookAgain } from './look-again.ts'
+import { type Expectation, walkDocuments } from './walk-documents.ts'
+
+/** What a check found. */
+export interface CheckReport extends Record<FaultKind, number> {
+  /** Source orders that were read, refused ones too. */
+  read: number
+  /** Orders that these tell of. */
+  orders: number
+  /** Documents of the index. */
+  documents: number
+  refused_lines: number
+  /** The first faults. */
+  examples: readonly Fault[]
+}
+
+export interface CheckOptions {
+  inspection: Pick<IndexInspection, 'heads' | 'documents' | 'walk'>
+  /** What should be in the index. */
+  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>
+  /** Whether these are all: then nothing else should be in it. Else only what its own heads name. */
+  isWhole: boolean
+  /** How many faults are told as examples. */
+  maxExamples: number
+  pause(ms: number): Promise<unknown>
+  onRefused(place: string, refusal: Refusal): void
+  /** Told now and then; it may throw to end the check. */
+  onProgress(progress: { read: number; refused: number; documents: number }): void
+}
+
+/**
+ * Compares the index with source orders, then walks over all of it. Nothing is written and no lease taken,
+ * so writers may be at work meanwhile.
+ */
+export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
+  const { inspection, entries, isWhole, maxExamples, pause, onRefused, onProgress } = options
+  const lookAgain = createLookAgain(pause)
+  const counts = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as Record<
+    FaultKind,
+    number
+  >
+  const examples: Fault[] = []
+  function onFault(fault: Fault) {
+    counts[fault.kind]++
+    if (examples.length < maxExamples) examples.push(fault)
+  }
+
+  const { read, refused, orders } = await compareOrders(entries, {
+    inspection,
+    lookAgain,
+    onRefused,
+    onProgress: (comparison) => onProgress({ ...comparison, documents: 0 }),
+  })
+  for (const { faults } of orders.values()) for (const fault of faults) onFault(fault)
+
+  const documents = await walkDocuments({
+    inspection,
+    lookAgain,
+    expectation: isWhole ? namedBy(orders) : namedByHeads,
+    onFault,
+    onProgress: (documents) => onProgress({ read, refused, documents }),
+  })
+  return { read, orders: orders.size, documents, ...counts, refused_lines: refused, examples }
+}
+
+/** The accounts that the source names, unless the index has a newer version by now. */
+function namedBy(orders: ReadonlyMap<string, ComparedOrder>): Expectation {
+  return {
+    what: 'the source has no such order, or not for this account',
+    needsHead: false,
+    accounts(orderId, head) {
+      const order = orders.get(orderId)
+      if (order === undefined) return []
+      return head !== undefined && head.version > order.version ? null : order.accountIds
+    },
+  }
+}
+
+const namedByHeads: Expectation = {
+  what: 'the index does not know the order, or knows that it is not for this account',
+  needsHead: true,
+  accounts: (_orderId, head) => head?.accountIds ?? [],
+}

@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from 'node:util'
+
+const MAX_PATHS = 20
+// A key that came in a buyer's URL may hold an address; a plain one is told.
+const PLAIN_KEY = /^[\w.-]{1,64}$/
+
+/** Where two JSON values differ, as JSON pointers: the deepest places, the first 20 of them. Pure. */
+export function differingPaths(one: unknown, other: unknown): string[] {
+  return [...walk(one, other, '')].slice(0, MAX_PATHS)
+}
+
+function* walk(one: unknown, other: unknown, path: string): Generator<string> {
+  if (isDeepStrictEqual(one, other)) return
+  if (!isContainer(one) || !isContainer(other) || Array.isArray(one) !== Array.isArray(other)) {
+    yield path
+    return
+  }
+  for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
+    const inner = `${path}/${PLAIN_KEY.test(key) ? key : '*'}`
+    yield* walk(own(one, key), own(other, key), inner)
+  }
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** Its own alone: a tracking key may be called `constructor`. */
+function own(container: object, key: string): unknown {
+  return Object.getOwnPropertyDescriptor(container, key)?.value
+}

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../src/lib/unavailable.ts'
+import { createOpenSearchInspection } from '../../src/stores/opensearch/inspection.ts'
+import { collect } from '../support/collect.ts'
+import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
+import { answer, type Behaviour } from './opensearch-server.ts'
+
+let { serve, connect, close } = createNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createNodes())
+})
+afterEach(() => close())
+
+async function start(...behaviours: Behaviour[]) {
+  const { url, received } = await serve(...behaviours)
+  const { client } = connect([url])
+  return {
+    inspection: createOpenSearchInspection({ client, names, deadlineMs: ROOMY_MS }),
+    received,
+  }
+}
+
+const keys = [
+  { accountId: 'acc_1', orderId: 'ord_1' },
+  { accountId: 'acc_2', orderId: 'ord_1' },
+]
+const found = { _id: 'acc_1:ord_1', found: true, _source: { id: 'ord_1', order: { id: 'ord_1' } } }
+
+describe('documents that are looked up', () => {
+  it('are those that exist, each looked for on the shard of its account', async () => {
+    const { inspection, received } = await start(
+      answer(200, { docs: [found, { _id: 'acc_2:ord_1', found: false }] }),
+    )
+    expect(await inspection.documents(keys)).toEqual([
+      { address: keys[0], keys: { id: 'ord_1' }, order: { id: 'ord_1' } },
+    ])
+    expect(received[0]?.path).toBe('/orders/_mget')
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+      docs: [
+        { _id: 'acc_1:ord_1', routing: 'acc_1' },
+        { _id: 'acc_2:ord_1', routing: 'acc_2' },
+      ],
+    })
+  })
+
+  it('of no keys are not asked for', async () => {
+    const { inspection, received } = await start(answer(200, {}))
+    expect(await inspection.documents([])).toEqual([])
+    expect(received).toEqual([])
+  })
+
+  it.each<[string, object]>([
+    ['where less is told than was asked', { docs: [found] }],
+    ['where one is told as an error', { docs: [found, { _id: 'acc_2:ord_1', error: {} }] }],
+    ['where nothing is told', {}],
+  ])('are unknown %s', async (_where, body) => {
+    const { inspection } = await start(answer(200, body))
+    expect(await thrownBy(inspection.documents(keys))).toBeInstanceOf(Unavailable)
+  })
+})
+
+describe('a walk', () => {
+  const whole = { timed_out: false, _shards: { total: 1, successful: 1, failed: 0 } }
+  const refreshed = answer(200, {})
+
+  it.each<[string, object]>([
+    ['out of time', { ...whole, timed_out: true, hits: { hits: [] } }],
+    ['of not every shard', { ...whole, _shards: { total: 1, successful: 0, failed: 1 }, hits: {} }],
+    ['without hits', whole],
+    ['with a hit that has no id', { ...whole, hits: { hits: [{ _source: {} }] } }],
+  ])('ends on an answer %s', async (_what, body) => {
+    const { inspection } = await start(refreshed, answer(200, body))
+    expect(await thrownBy(collect(inspection.walk()))).toBeInstanceOf(Unavailable)
+  })
+})

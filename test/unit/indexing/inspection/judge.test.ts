@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { judge, standing } from '../../../../src/indexing/inspection/judge.ts'
+import type { Head } from '../../../../src/indexing/writing/order-index.ts'
+import { changeOf, wholeOrder } from '../../../support/changes.ts'
+import { documentsOf } from './found-document.ts'
+
+const change = changeOf({ ...wholeOrder, version: 3 })
+const head: Head = {
+  orderId: 'ord_1',
+  version: 3,
+  ownerAccountId: 'acc_1',
+  accountIds: ['acc_1', 'acc_2'],
+  createdKey: change.createdKey,
+  filled: true,
+  deleted: false,
+}
+const documents = documentsOf(change)
+const changed = documentsOf(changeOf({ ...wholeOrder, status: 'REFUNDED' }))
+
+describe('a version and the one that the index has', () => {
+  it.each([
+    ['current', head],
+    ['behind', { ...head, version: 2 }],
+    ['behind', undefined],
+    ['superseded', { ...head, version: 4 }],
+    [expect.objectContaining({ path: '/owner_account_id' }), { ...head, ownerAccountId: 'acc_9' }],
+    [expect.objectContaining({ path: '/created_at' }), { ...head, version: 2, createdKey: 1 }],
+  ])('are compared: %s', (expected, found) => {
+    expect(standing(change, found)).toEqual(expected)
+  })
+
+  it('are compared also where its date lies in the future', () => {
+    expect(
+      standing(changeOf({ ...wholeOrder, changed_at: '2999-01-01T00:00:00Z' }), undefined),
+    ).toBe('behind')
+  })
+})
+
+describe('the documents of a version', () => {
+  it('are right as they were written', () => {
+    expect(judge(change, head, documents)).toEqual([])
+  })
+
+  it('are missing one by one', () => {
+    expect(judge(change, head, documents.slice(1))).toMatchObject([
+      { kind: 'missing', accountId: 'acc_1', orderId: 'ord_1' },
+    ])
+  })
+
+  it('are different where they show something else', () => {
+    expect(judge(change, head, changed)).toMatchObject([
+      { kind: 'different', accountId: 'acc_1', fields: ['/status'] },
+      { kind: 'different', accountId: 'acc_2', fields: ['/status'] },
+    ])
+  })
+
+  it('are different where they have a date and no version came with one', () => {
+    const undated = changeOf({ ...wholeOrder, version: 3, changed_at: null })
+    expect(judge(undated, { ...head, filled: false }, documents)).toMatchObject([
+      { fields: ['/updated_at'] },
+      { fields: ['/updated_at'] },
+    ])
+  })
+
+  it('have a date where an earlier version came with one', () => {
+    const undated = changeOf({ ...wholeOrder, version: 3, changed_at: null })
+    expect(judge(undated, head, documents)).toEqual([])
+  })
+
+  it('that contradict themselves are told elsewhere', () => {
+    const odd = changed.map((document) => ({
+      ...document,
+      keys: { ...document.keys, created_key: undefined },
+    }))
+    expect(judge(change, head, odd)).toEqual([])
+  })
+
+  it.each([
+    ['an older version of which', { ...head, version: 2 }, 'version 2'],
+    ['an order of which nothing', undefined, 'does not know the order'],
+    ['an order of which nothing but documents', { ...head, version: 0 }, 'does not know the order'],
+  ])('are right, but the index has %s is recorded', (_what, found, what) => {
+    expect(judge(change, found, documents)).toMatchObject([
+      { kind: 'missing', accountId: 'acc_1', what: expect.stringContaining(what) },
+    ])
+  })
+
+  it('that should not be are told elsewhere', () => {
+    const deletion = { id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }
+    expect(judge(changeOf(deletion), head, [])).toEqual([])
+  })
+})

@@ -1,0 +1,54 @@
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { keyFaults } from '../../../../src/indexing/inspection/key-faults.ts'
+import { createSqliteInspection } from '../../../../src/stores/sqlite/inspection.ts'
+import { ordersMigrations } from '../../../../src/stores/sqlite/orders-schema.ts'
+import { collect } from '../../../support/collect.ts'
+
+let db: DatabaseSync
+beforeEach(() => {
+  db = new DatabaseSync(':memory:')
+  for (const step of ordersMigrations) db.exec(step)
+})
+afterEach(() => db.close())
+
+const put = (accountId: string, id: string, json = '{}', createdKey: number | bigint = 1) =>
+  db
+    .prepare("INSERT INTO orders VALUES (?, ?, 1, 'PAID', 'PIX', ?, 2, 3, ?)")
+    .run(accountId, id, createdKey, Buffer.from(json))
+
+const walk = (pageSize: number) => collect(createSqliteInspection(db, pageSize).walk())
+
+describe('a walk', () => {
+  it('comes by every row once, in the order of account and order', async () => {
+    for (const id of ['ord_b', 'ord_a', 'ord_c']) put('acc_2', id)
+    for (const id of ['ord_b', 'ord_d']) put('acc_1', id)
+    const pages = await walk(2)
+    expect(pages.map((page) => page.length)).toEqual([2, 2, 1])
+    expect(pages.flat().map(({ address }) => `${address.accountId}:${address.orderId}`)).toEqual([
+      'acc_1:ord_b',
+      'acc_1:ord_d',
+      'acc_2:ord_a',
+      'acc_2:ord_b',
+      'acc_2:ord_c',
+    ])
+  })
+
+  it('of an empty table has no page', async () => {
+    expect(await walk(2)).toEqual([])
+  })
+
+  it.each<[what: string, json: string, createdKey: number | bigint, field: string]>([
+    ['whose order is no JSON', '{"id":', 1, 'id'],
+    ['with a key beyond what a number holds', '{"id":"ord_1"}', 2n ** 62n, 'created_key'],
+  ])('comes by a row %s', async (_what, json, createdKey, field) => {
+    put('acc_1', 'ord_1', json, createdKey)
+    const [document] = (await walk(2)).flat()
+    expect(document && keyFaults(document)).toContain(field)
+  })
+})
+
+it('an overview of a table in memory has a name too', async () => {
+  const { indices } = await createSqliteInspection(db).overview(0)
+  expect(indices).toMatchObject([{ name: 'in memory', documents: 0, read: true, fed: true }])
+})

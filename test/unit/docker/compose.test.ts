@@ -14,18 +14,21 @@ interface Service {
   depends_on?: Record<string, { condition: string }>
   healthcheck?: { test: string[] }
   user?: string
+  volumes?: string[]
   read_only?: boolean
   cap_drop?: string[]
   security_opt?: string[]
 }
 interface Compose {
-  services: Record<'opensearch' | 'redis' | 'api', Service>
+  services: Record<'opensearch' | 'redis' | 'stream' | 'api' | 'watch', Service>
   networks: Record<string, { internal?: boolean }>
 }
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
-const { services, networks }: Compose = parse(read('docker-compose.yml'))
-const { opensearch, redis, api } = services
+const { services, networks }: Compose = parse(read('docker-compose.yml'), {
+  merge: true,
+})
+const { opensearch, redis, stream, api, watch } = services
 const images = Object.values(services).flatMap(({ image }) => image ?? [])
 const documented = [...read('.env.example').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
 const bySetting = Object.entries(api.environment ?? {})
@@ -42,8 +45,8 @@ describe('the compose file', () => {
     for (const port of published) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
   })
 
-  it('reaches the stores, which ask for no password here, from the API alone', () => {
-    for (const { ports, networks: joined } of [opensearch, redis]) {
+  it('reaches the stores, which ask for no password here, from the service alone', () => {
+    for (const { ports, networks: joined } of [opensearch, redis, stream]) {
       expect(ports).toBeUndefined()
       expect(joined).toEqual(['stores'])
     }
@@ -69,6 +72,22 @@ describe('the compose file', () => {
       '--save  --appendonly no --maxmemory 64mb --maxmemory-policy volatile-ttl',
     )
     expect(redis.read_only).toBe(true)
+  })
+
+  it('keeps the stream of changes on disk, and takes no more when memory is full', () => {
+    expect(stream.command?.join(' ')).toBe(
+      '--save  --appendonly yes --maxmemory 256mb --maxmemory-policy noeviction',
+    )
+    expect(stream.volumes).toEqual(['stream-data:/data'])
+  })
+
+  it('starts the watch once the demo orders are loaded, and not in their place', () => {
+    expect(watch.command).toEqual(['index', 'watch'])
+    expect(watch.depends_on).toEqual({
+      api: { condition: 'service_healthy' },
+      stream: { condition: 'service_healthy' },
+    })
+    expect(watch.environment).toEqual(api.environment)
   })
 })
 
@@ -106,5 +125,6 @@ describe('the API in the compose file', () => {
     expect(config).toMatchObject({ host: '0.0.0.0', port: 3000, operationsPort: 3001 })
     expect(config.opensearchUrls).toHaveLength(1)
     expect(config.redisUrls).toHaveLength(1)
+    expect(config.streamRedisUrls).toHaveLength(1)
   })
 })

@@ -4,7 +4,10 @@ import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 
 /** What an operator's machines ask, on a port of its own. */
-export function buildOperations(isReady: Readiness, { registry }: Metrics): FastifyInstance {
+export function buildOperations(
+  isReady: Readiness,
+  { registry }: Pick<Metrics, 'registry'>,
+): FastifyInstance {
   const app = Fastify({ logger: false })
   app.register(drain)
   app.get('/health/live', async () => ({ status: 'ok' }))

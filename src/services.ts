@@ -1,6 +1,8 @@
 import { createKeyCache, type KeyCache } from './auth/key-cache.ts'
 import { readCaFile } from './ca-file.ts'
 import type { Config } from './config.ts'
+import type { StreamInspection } from './indexing/inspection/stream-inspection.ts'
+import type { ChangeStream } from './indexing/sources/change-stream.ts'
 import { monotonicClock } from './lib/clock.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { createMemoryLimiter } from './limits/memory-limiter.ts'
@@ -51,6 +53,31 @@ export async function openServerServices(
       await services.close()
     },
   }
+}
+
+/**
+ * Opens the stream of changes, for the command that is named. Redis need not be there yet.
+ * @throws Error saying what to set when no Redis is named
+ */
+export async function openChangeStream(config: Config, command: string): Promise<ChangeStream> {
+  const urls = config.streamRedisUrls ?? config.redisUrls
+  if (urls === undefined) {
+    throw new Error(
+      `"${command}" needs Redis, where the stream of changes is: set REDIS_URL, or STREAM_REDIS_URL where the stream has a Redis of its own`,
+    )
+  }
+  const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
+  const { openRedisStream } = await import('./stores/redis/stream.ts')
+  return openRedisStream({ urls, ca, prefix: config.redisPrefix })
+}
+
+/** Opens the stream of changes for whoever only looks; `null` where no Redis is named. */
+export async function openStreamInspection(config: Config): Promise<StreamInspection | null> {
+  const urls = config.streamRedisUrls ?? config.redisUrls
+  if (urls === undefined) return null
+  const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
+  const { openRedisStreamInspection } = await import('./stores/redis/stream-inspection.ts')
+  return openRedisStreamInspection({ urls, ca, prefix: config.redisPrefix })
 }
 
 // What the settings do not name is not loaded: the clients take as long to load as all the rest.

@@ -1,6 +1,4 @@
-import type { AddressInfo } from 'node:net'
-import type { FastifyInstance } from 'fastify'
-import { type Logger, pino } from 'pino'
+import { pino } from 'pino'
 import { buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { prepareDemo } from '../demo/prepare.ts'
@@ -9,9 +7,10 @@ import { buildOperations } from '../operations.ts'
 import { createReadiness } from '../readiness.ts'
 import { openServerServices } from '../services.ts'
 import { demoWelcome } from './demo-welcome.ts'
+import { addressOf, listen } from './listen.ts'
+import { listenOperations } from './operations-port.ts'
 import { closeOnSignal } from './signals.ts'
 
-const DEFAULT_OPERATIONS_PORT = 3001
 const STDERR = 2
 
 /** Serves until a signal asks to stop; then finishes what is under way. */
@@ -45,33 +44,4 @@ export async function serve(config: Config, { demo }: { demo: boolean }): Promis
     await close() // What listens already would keep the process alive.
     throw error
   }
-}
-
-async function listen(app: FastifyInstance, host: string, port: number, setting: string) {
-  try {
-    await app.listen({ host, port })
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`cannot listen on ${host}:${port}: ${reason}. Set HOST or ${setting}`, {
-      cause,
-    })
-  }
-}
-
-/** A port that was asked for must be had; the default one may be another instance's. */
-async function listenOperations(operations: FastifyInstance, config: Config, logger: Logger) {
-  const { host, operationsPort } = config
-  try {
-    await listen(operations, host, operationsPort ?? DEFAULT_OPERATIONS_PORT, 'OPERATIONS_PORT')
-    logger.info(`operations at ${addressOf(operations)}`)
-  } catch (error) {
-    if (operationsPort !== undefined) throw error
-    logger.warn({ err: error }, 'serving without operations')
-  }
-}
-
-function addressOf(app: FastifyInstance): string {
-  const { address, family, port } = app.server.address() as AddressInfo
-  const host = ['0.0.0.0', '::'].includes(address) ? 'localhost' : address
-  return `http://${family === 'IPv6' && host !== 'localhost' ? `[${host}]` : host}:${port}`
 }

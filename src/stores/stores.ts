@@ -1,4 +1,5 @@
 import type { KeyStore } from '../auth/key-store.ts'
+import type { IndexInspection } from '../indexing/inspection/index-inspection.ts'
 import type { Reindexing } from '../indexing/reindexing.ts'
 import type { OrderIndex, WriterPurpose } from '../indexing/writing/order-index.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -13,6 +14,8 @@ export interface Stores {
    * at a time.
    */
   openIndex(options?: OpenIndexOptions): Promise<OrderIndex>
+  /** What is in the index, for an operator; no writer is needed. */
+  inspection: IndexInspection
   /** New versions of the index; `null` where tables migrate when they are opened. */
   reindexing: Reindexing | null
   /** Makes what has to be there before the first write, and stays as it is where it is there. */

@@ -1,7 +1,8 @@
 import { pino } from 'pino'
 import { beforeEach, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { createReadiness, type Readiness } from '../../src/readiness.ts'
+import type { OrderStore } from '../../src/orders/order-store.ts'
+import { createReadiness, createWatchReadiness, type Readiness } from '../../src/readiness.ts'
 
 let isDown: boolean
 let logged: { msg: string; reason?: string }[]
@@ -31,5 +32,19 @@ it('tells the log why it is not ready, once, and when it is again', async () => 
   expect(logged).toMatchObject([
     { msg: expect.stringContaining('not ready'), reason: 'no answer' },
     { msg: 'ready again' },
+  ])
+})
+
+it.each(['orders', 'stream'])('a watch is not ready without its %s', async (missing) => {
+  const look = (name: string) => async () => {
+    if (name === missing) throw new Unavailable(`no ${name}`)
+    return null
+  }
+  const logger = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) })
+  const orders = { latestWrite: look('orders') } as unknown as OrderStore
+  const ping = async () => void (await look('stream')())
+  expect(await createWatchReadiness({ orders }, { ping }, logger)()).toBe(false)
+  expect(logged).toMatchObject([
+    { msg: 'not ready: no change is written', reason: `no ${missing}` },
   ])
 })

@@ -1,12 +1,18 @@
 import type { Command } from 'commander'
 import type { WithServices } from '../with-services.ts'
+import { addCheck } from './check.ts'
 import { addInit } from './init.ts'
 import { addLoad } from './load.ts'
 import { addReindex } from './reindex.ts'
+import { addStatus } from './status.ts'
+import { addWatch } from './watch.ts'
 
 /** `index`, one file a command. */
 export function addIndex(index: Command, withServices: WithServices): void {
   addInit(index, withServices)
   addLoad(index, withServices)
   addReindex(index, withServices)
+  addWatch(index, withServices)
+  addCheck(index, withServices)
+  addStatus(index, withServices)
 }

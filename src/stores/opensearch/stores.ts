@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts'
 import { wallClock } from '../../lib/clock.ts'
 import type { Stores } from '../stores.ts'
 import { connectOpenSearch, type OpenSearchNodes } from './client.ts'
+import { createOpenSearchInspection } from './inspection.ts'
 import { createOpenSearchKeyStore } from './key-store.ts'
 import { indexNames } from './names.ts'
 import { openOpenSearchOrderIndex } from './order-index.ts'
@@ -39,6 +40,8 @@ export function openOpenSearchStores(nodes: OpenSearchNodes, config: OpenSearchC
         onDelay,
         signal,
       }),
+    // Nobody waits for it, and a page of a walk may be long.
+    inspection: createOpenSearchInspection({ ...reading, deadlineMs: config.bulkDeadlineMs }),
     reindexing: createReindexing({
       client,
       names,

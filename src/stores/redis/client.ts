@@ -9,6 +9,19 @@ export interface RedisConnectionOptions {
   ca: string | undefined
   /** Told of the first error of an outage. */
   onError(error: Error): void
+  /** {@link HASTE} when absent. */
+  pace?: Pace
+}
+
+/** How long things may take while there is no connection, in milliseconds. */
+export interface Pace {
+  /** How long to wait for a Redis that can be used before going on without it. */
+  startMs: number
+  /** How long it may take until Redis can be used, before it is tried anew. */
+  attemptMs: number
+  connectMs: number
+  /** For each node that is asked for the others, one after the other. */
+  slotsRefreshMs: number
 }
 
 export interface RedisConnection {
@@ -19,21 +32,29 @@ export interface RedisConnection {
   close(): void
 }
 
-const START_MS = 1_000
-/** How long it may take until Redis can be used, before it is tried anew. */
-const ATTEMPT_MS = 500
-const CONNECT_MS = 400
+/** For decisions that are made without Redis when it is late. */
+const HASTE: Pace = { startMs: 1_000, attemptMs: 500, connectMs: 400, slotsRefreshMs: 200 }
+/** For what cannot be done without Redis, which may be far away. */
+export const PATIENCE: Pace = {
+  startMs: 5_000,
+  attemptMs: 5_000,
+  connectMs: 4_000,
+  slotsRefreshMs: 2_000,
+}
 const RECONNECT_DELAY_MS = 100
 /** Errors closer together than this are of one outage. */
 const OUTAGE_GAP_MS = 10_000
 
 /**
- * A client for decisions that nobody waits for: a command is sent at once or fails at once, and is never
- * sent again. It keeps on connecting for as long as it is open. Resolves when Redis can be used, or after
- * a second without it; never rejects because Redis is not there.
+ * A client whose commands are sent at once or fail at once, and are never sent again. It keeps on
+ * connecting for as long as it is open. Resolves when Redis can be used, or when it has taken too long;
+ * never rejects because Redis is not there.
  */
-export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
-  const redis = open(options)
+export async function connectRedis({
+  pace = HASTE,
+  ...options
+}: RedisConnectionOptions): Promise<RedisConnection> {
+  const redis = open(options, pace)
   let lastErrorAt = Number.NEGATIVE_INFINITY
   let isClosed = false
 
@@ -45,9 +66,9 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
   redis.on('error', report)
   redis.on('node error', report)
 
-  limitAttempts(redis)
-  redis.on('+node', limitAttempts)
-  await becomesReady(redis)
+  limitAttempts(redis, pace)
+  redis.on('+node', (node) => limitAttempts(node, pace))
+  await becomesReady(redis, pace)
 
   return {
     redis,
@@ -65,23 +86,23 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
 }
 
 /** By itself a client that is connected waits for the first answers for ever, and so does a cluster's. */
-function limitAttempts(client: Redis | Cluster): void {
+function limitAttempts(client: Redis | Cluster, { attemptMs }: Pace): void {
   let attempt: NodeJS.Timeout | undefined
   client.on('connecting', () => {
     clearTimeout(attempt)
-    attempt = setTimeout(() => client.disconnect(true), ATTEMPT_MS).unref()
+    attempt = setTimeout(() => client.disconnect(true), attemptMs).unref()
   })
   client.on('ready', () => clearTimeout(attempt))
   client.on('close', () => clearTimeout(attempt))
 }
 
-async function becomesReady(redis: Redis | Cluster): Promise<void> {
+async function becomesReady(redis: Redis | Cluster, { startMs }: Pace): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   redis.on('ready', async () => {
     await connectNodes(redis)
     resolve()
   })
-  const patience = setTimeout(resolve, START_MS)
+  const patience = setTimeout(resolve, startMs)
   await promise
   clearTimeout(patience)
 }
@@ -94,7 +115,6 @@ async function connectNodes(redis: Redis | Cluster): Promise<void> {
 }
 
 const nodeOptions = {
-  connectTimeout: CONNECT_MS,
   // A Redis that does not answer does not say goodbye either.
   disconnectTimeout: 20,
   // While Redis loads its data it says when it will be done, which may be 10 s too late.
@@ -104,23 +124,30 @@ const nodeOptions = {
   reconnectOnError: (error: Error) => error.message.includes('READONLY'),
 } satisfies RedisOptions
 
-function open({ urls, ca }: RedisConnectionOptions): Redis | Cluster {
+type OpenOptions = Pick<RedisConnectionOptions, 'urls' | 'ca'>
+
+function open({ urls, ca }: OpenOptions, pace: Pace): Redis | Cluster {
   const [first = '', ...others] = urls
   const tls = first.startsWith('rediss:') ? { tls: ca === undefined ? {} : { ca } } : {}
-  return others.length === 0 ? openOne(first, tls) : openCluster(urls, tls)
+  return others.length === 0 ? openOne(first, tls, pace) : openCluster(urls, tls, pace)
 }
 
-function openOne(url: string, tls: { tls?: ConnectionOptions }): Redis {
+interface Tls {
+  tls?: ConnectionOptions
+}
+
+function openOne(url: string, tls: Tls, { connectMs }: Pace): Redis {
   return new Redis(url, {
     ...nodeOptions,
     ...tls,
+    connectTimeout: connectMs,
     enableOfflineQueue: false,
     retryStrategy: () => RECONNECT_DELAY_MS,
   })
 }
 
 /** The credentials of the first node are those of all. */
-function openCluster(urls: readonly string[], tls: { tls?: ConnectionOptions }): Cluster {
+function openCluster(urls: readonly string[], tls: Tls, pace: Pace): Cluster {
   const nodes = urls.map((url) => new URL(url))
   const seeds = nodes.map(({ hostname, port }) => ({
     host: hostname.replace(/^\[|\]$/g, ''),
@@ -131,6 +158,7 @@ function openCluster(urls: readonly string[], tls: { tls?: ConnectionOptions }):
     redisOptions: {
       ...nodeOptions,
       ...tls,
+      connectTimeout: pace.connectMs,
       username: decodeURIComponent(username),
       password: decodeURIComponent(password),
     },
@@ -138,8 +166,7 @@ function openCluster(urls: readonly string[], tls: { tls?: ConnectionOptions }):
     dnsLookup: (hostname, found) => found(null, hostname),
     enableOfflineQueue: false,
     clusterRetryStrategy: () => RECONNECT_DELAY_MS,
-    // For each node that is asked for the others, one after the other.
-    slotsRefreshTimeout: 200,
+    slotsRefreshTimeout: pace.slotsRefreshMs,
     maxRedirections: 4,
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,

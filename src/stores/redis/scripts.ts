@@ -66,6 +66,6 @@ end
 return 0
 `)
 
-function script(lua: string): Script {
+export function script(lua: string): Script {
   return { lua, sha1: createHash('sha1').update(lua).digest('hex') }
 }

@@ -22,7 +22,7 @@ type Row = Record<string, SQLOutputValue>
 export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderIndex {
   const readHead = db.prepare('SELECT * FROM order_heads WHERE id = ?')
   const readView = db.prepare(
-    'SELECT account_id AS accountId, id AS orderId, updated_key AS updatedKey, shape, json FROM orders WHERE account_id = ? AND id = ?',
+    'SELECT account_id AS accountId, id AS orderId, updated_key AS updatedKey, written_key AS writtenKey, shape, json FROM orders WHERE account_id = ? AND id = ?',
   )
   // Above the last stamp and not below the clock, which may have been set back.
   const nextStamp = db.prepare(
@@ -55,7 +55,7 @@ export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderInd
         document.createdKey,
         document.updatedKey,
         document.writtenKey,
-        document.json,
+        Buffer.from(document.json),
       )
       lastWrite = { accountId: document.accountId, stamp }
     }
@@ -94,7 +94,7 @@ export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderInd
   }
 }
 
-function headOf(row: Row): Head {
+export function headOf(row: Row): Head {
   return {
     orderId: row['id'] as string,
     version: row['version'] as number,

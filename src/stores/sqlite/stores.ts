@@ -3,11 +3,13 @@ import type { Config } from '../../config.ts'
 import { wallClock } from '../../lib/clock.ts'
 import type { Stores } from '../stores.ts'
 import { openDatabase } from './database.ts'
+import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
 import { keysMigrations } from './keys-schema.ts'
 import { createSqliteOrderIndex } from './order-index.ts'
 import { createSqliteOrderStore } from './order-store.ts'
 import { ordersMigrations } from './orders-schema.ts'
+import { holdWatchLock } from './watch-lock.ts'
 
 /** How long a command waits for the write of another process. */
 const COMMAND_BUSY_MS = 30_000
@@ -33,9 +35,17 @@ export function openSqliteStores(
   return {
     orders: createSqliteOrderStore(orders),
     keys: createSqliteKeyStore(keys),
-    async openIndex({ clock = wallClock } = {}) {
-      return createSqliteOrderIndex(openOrders(), clock)
+    async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
+      if (purpose !== 'watch') return createSqliteOrderIndex(openOrders(), clock)
+      const index = createSqliteOrderIndex(openOrders(), clock)
+      const waiting = holdWatchLock(join(dataDir, 'watch.lock'), { onDelay, signal })
+      const lock = await waiting.catch(async (error) => {
+        await index.close()
+        throw error
+      })
+      return { ...index, close: () => index.close().finally(() => lock.release()) }
     },
+    inspection: createSqliteInspection(orders),
     reindexing: null,
     async prepare() {}, // Opening made it.
     async close() {

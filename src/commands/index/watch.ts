@@ -1,0 +1,89 @@
+import type { Command } from 'commander'
+import { type Logger, pino } from 'pino'
+import type { Config } from '../../config.ts'
+import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
+import { createLagMeter } from '../../indexing/sources/lag.ts'
+import { watch } from '../../indexing/sources/watch.ts'
+import { monotonicClock, wallClock } from '../../lib/clock.ts'
+import { createIndexingMetrics, watchProcess } from '../../metrics.ts'
+import { buildOperations } from '../../operations.ts'
+import { createWatchReadiness } from '../../readiness.ts'
+import { openChangeStream, type Services } from '../../services.ts'
+import { listenOperations } from '../operations-port.ts'
+import { closeOnSignal } from '../signals.ts'
+import type { WithServices } from '../with-services.ts'
+import { createWatchLog } from './watch-log.ts'
+
+const STDERR = 2
+
+/** `index watch`. */
+export function addWatch(index: Command, withServices: WithServices): void {
+  index
+    .command('watch')
+    .description('write the changes of the stream orders:changes as they come; needs Redis')
+    .action(() =>
+      withServices(async (services, config) => {
+        const stream = await openChangeStream(config, 'index watch')
+        const logger = pino({ level: config.logLevel }, pino.destination(STDERR))
+        const stopping = new AbortController()
+        const watching = watchWithOperations(services, stream, config, logger, stopping.signal)
+        closeOnSignal(logger, () => {
+          stopping.abort()
+          return watching
+        })
+        await watching
+      }),
+    )
+}
+
+/** Watches until `signal` tells to stop, and tells how it goes on the operations port and in the log. */
+async function watchWithOperations(
+  { openIndex, orders }: Services,
+  stream: ChangeStream,
+  config: Config,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const metrics = createIndexingMetrics(() => stream.backlog())
+  watchProcess(metrics)
+  const lag = createLagMeter({
+    latestWrite: (accountId) => orders.latestWrite(accountId),
+    clock: monotonicClock,
+    onLag: (seconds) => metrics.lagSeconds.observe(seconds),
+  })
+  const log = createWatchLog(logger)
+  const isReady = createWatchReadiness({ orders }, stream, logger)
+  const operations = buildOperations(isReady, metrics)
+  try {
+    await listenOperations(operations, config, logger)
+    await watch({
+      openIndex,
+      stream,
+      clock: wallClock,
+      monotonic: monotonicClock,
+      signal,
+      events: {
+        ...log,
+        onWriter(isWriter) {
+          metrics.isWriter.set(Number(isWriter))
+          log.onWriter(isWriter)
+        },
+        onLost(ids) {
+          metrics.lost.inc(ids.length)
+          log.onLost(ids)
+        },
+        onBatch(counts) {
+          for (const [outcome, count] of Object.entries(counts))
+            metrics.changes.inc({ outcome }, count)
+          log.onBatch(counts)
+        },
+        onWritten: lag.written,
+      },
+    })
+  } finally {
+    lag.stop()
+    log.close()
+    await operations.close()
+    stream.close()
+  }
+}

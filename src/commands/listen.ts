@@ -1,0 +1,26 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+
+/** @throws Error naming the setting of the port */
+export async function listen(
+  app: FastifyInstance,
+  host: string,
+  port: number,
+  setting: string,
+): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`cannot listen on ${host}:${port}: ${reason}. Set HOST or ${setting}`, {
+      cause,
+    })
+  }
+}
+
+/** The URL under which what listens is reached from this machine. */
+export function addressOf(app: FastifyInstance): string {
+  const { address, family, port } = app.server.address() as AddressInfo
+  const host = ['0.0.0.0', '::'].includes(address) ? 'localhost' : address
+  return `http://${family === 'IPv6' && host !== 'localhost' ? `[${host}]` : host}:${port}`
+}

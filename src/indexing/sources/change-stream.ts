@@ -1,0 +1,49 @@
+import type { Refusal } from '../projection/change.ts'
+
+/** One change as it waits to be written. */
+export interface StreamEntry {
+  id: string
+  /** The source order, as it was put in; `undefined` where the entry has not just one of it. */
+  order: Buffer | undefined
+  /** Its fields and their values, by turns: what is kept of an entry that is refused. */
+  fields: readonly Buffer[]
+  /** How long it had waited when it was read, in milliseconds by the stream's own clock. */
+  ageMs: number
+}
+
+export interface Reading {
+  /** The oldest first. */
+  entries: readonly StreamEntry[]
+  /** Ids of entries that were delivered once and are gone from the stream: nobody can read them any more. */
+  lost: readonly string[]
+}
+
+export type RefusedEntry = Pick<StreamEntry, 'id' | 'order' | 'fields'> & { refusal: Refusal }
+
+/**
+ * Changes that others put in, each delivered until it is acknowledged. There is one reader at a time, so
+ * whatever was delivered to anybody and is not acknowledged is the reader's to read again. Every call
+ * throws Unavailable when the stream does not answer, and may be repeated then.
+ */
+export interface ChangeStream {
+  /**
+   * Takes over what was delivered to others and not acknowledged: `read` brings it again, before anything
+   * new. Answers with the ids of what is gone by now.
+   */
+  adopt(): Promise<readonly string[]>
+  /** What is not acknowledged yet, then what is new; waits a moment when there is nothing. */
+  read(): Promise<Reading>
+  /** Done with: not delivered again. */
+  acknowledge(ids: readonly string[]): Promise<void>
+  /** Puts refused entries aside, with why, and acknowledges them. */
+  park(refused: readonly RefusedEntry[]): Promise<void>
+  /** Lets go of what every reader, also of other groups, is done with. */
+  trim(): Promise<void>
+  /** How many entries are not acknowledged, delivered or not. */
+  backlog(): Promise<number>
+  /** Puts source orders in, one entry each. When it throws, some may be in. */
+  append(orders: readonly Buffer[]): Promise<void>
+  /** Whether it answers, within a moment. */
+  ping(): Promise<void>
+  close(): void
+}

@@ -1,0 +1,131 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Unavailable } from '../../lib/unavailable.ts'
+import { isRefusal, type Refusal } from '../projection/change.ts'
+import type { ChangeStream } from './change-stream.ts'
+import { splitLines } from './lines.ts'
+import { MAX_ORDER_BYTES, readOrder, TOO_LONG } from './read-order.ts'
+
+/** What became of the lines that were handed over. */
+export interface HandOverSummary {
+  /** Lines that were not blank. */
+  read: number
+  handed_over: number
+  refused: number
+}
+
+export interface HandOverOptions {
+  stream: Pick<ChangeStream, 'append' | 'backlog'>
+  /** The first line that is handed over, counted from 1. */
+  fromLine?: number
+  /** Told of every refused line, in their order. */
+  onRefused(lineNumber: number, refusal: Refusal): void
+  /** Told after every batch, with the number of its last line: all up to there is in the stream. */
+  onProgress(summary: Readonly<HandOverSummary>, lineNumber: number): void
+  /** Told why nothing is handed over for a while, in words for an operator. */
+  onDelay(reason: string): void
+  /** Ends the waiting. */
+  signal: AbortSignal
+}
+
+const MAX_BATCH_LINES = 500
+const MAX_BATCH_BYTES = 4 * 1024 * 1024
+/** Some hundred megabytes of orders: a stream lives in memory. */
+const MAX_BACKLOG = 100_000
+const BACKLOG_PAUSE_MS = 500
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5_000
+const GIVE_UP_MS = 300_000
+
+/**
+ * Puts NDJSON source orders into the stream of changes, each as it stands in its line. A line that does
+ * not hold an order is told and passed over; memory stays bounded, here and in the stream.
+ * @throws Unavailable once it has been tried for long; Error when `signal` ends the waiting
+ */
+export async function handOver(
+  input: AsyncIterable<Buffer>,
+  { stream, fromLine = 1, onRefused, onProgress, onDelay, signal }: HandOverOptions,
+): Promise<HandOverSummary> {
+  const summary = { read: 0, handed_over: 0, refused: 0 }
+  for await (const batch of inBatches(input, fromLine)) {
+    await untilRoom()
+    const orders = batch.flatMap(({ order }) => order ?? [])
+    await untilDone(() => stream.append(orders))
+    for (const { lineNumber, refusal } of batch) {
+      summary.read++
+      if (refusal === undefined) summary.handed_over++
+      else {
+        summary.refused++
+        onRefused(lineNumber, refusal)
+      }
+    }
+    onProgress(summary, batch.at(-1)?.lineNumber ?? 0)
+  }
+  return summary
+
+  async function untilRoom(): Promise<void> {
+    const hasRoom = async () => (await untilDone(() => stream.backlog())) < MAX_BACKLOG
+    if (await hasRoom()) return
+    onDelay(
+      `${MAX_BACKLOG} changes wait in the stream: going on once "index watch" has written some of them`,
+    )
+    do await pause(BACKLOG_PAUSE_MS, undefined, { signal }).catch(interrupted)
+    while (!(await hasRoom()))
+  }
+
+  /** Lines that are put in twice are harmless: a version that was written counts as older. */
+  async function untilDone<T>(work: () => Promise<T>): Promise<T> {
+    const endsAt = performance.now() + GIVE_UP_MS
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
+        if (pauseMs === FIRST_PAUSE_MS) onDelay(`${error.message}; trying again`)
+      }
+      await pause(pauseMs, undefined, { signal }).catch(interrupted)
+    }
+  }
+}
+
+function interrupted(cause: unknown): never {
+  throw new Error('interrupted', { cause })
+}
+
+/** A line that was not blank: the order in it, or why there is none. */
+interface ReadLine {
+  lineNumber: number
+  order?: Buffer
+  refusal?: Refusal
+}
+
+async function* readLines(
+  input: AsyncIterable<Buffer>,
+  fromLine: number,
+): AsyncGenerator<ReadLine> {
+  for await (const line of splitLines(input, MAX_ORDER_BYTES)) {
+    const { number: lineNumber } = line
+    if (lineNumber < fromLine) continue
+    const result = 'bytes' in line ? readOrder(line.bytes) : TOO_LONG
+    if (result === null) continue
+    if (isRefusal(result)) yield { lineNumber, refusal: result }
+    else if ('bytes' in line) yield { lineNumber, order: line.bytes }
+  }
+}
+
+async function* inBatches(
+  input: AsyncIterable<Buffer>,
+  fromLine: number,
+): AsyncGenerator<ReadLine[]> {
+  let batch: ReadLine[] = []
+  let bytes = 0
+  for await (const line of readLines(input, fromLine)) {
+    batch.push(line)
+    bytes += line.order?.length ?? 0
+    if (batch.length >= MAX_BATCH_LINES || bytes >= MAX_BATCH_BYTES) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+  }
+  if (batch.length > 0) yield batch
+}

@@ -1,0 +1,157 @@
+import type { Clock } from '../../lib/clock.ts'
+import { Unavailable } from '../../lib/unavailable.ts'
+import { type LastWrite, LeaseLost, type OrderIndex } from '../writing/order-index.ts'
+import { createWriter, type Writer } from '../writing/writer.ts'
+import type { ChangeStream } from './change-stream.ts'
+import { createOutage, type OutageEvents } from './outage.ts'
+import { type BatchCounts, settleBatch, writeBatch } from './watch-batch.ts'
+
+export interface WatchEvents extends OutageEvents {
+  /** What a standby waits for. */
+  onStandby(reason: string): void
+  /** This is the one that writes now, or no more. */
+  onWriter(isWriter: boolean): void
+  /** Another one took over. */
+  onLeaseLost(): void
+  onRefused(entryId: string, refusal: { path: string; reason: string }): void
+  /** Entries that were delivered and never written, and are gone from the stream. */
+  onLost(entryIds: readonly string[]): void
+  /** A batch is written and acknowledged. */
+  onBatch(counts: Readonly<BatchCounts>): void
+  /** Documents were written: the last of them, and when the changes came into the stream (monotonic clock). */
+  onWritten(last: LastWrite, enteredAtMs: readonly number[]): void
+}
+
+export interface WatchOptions {
+  openIndex(options: {
+    purpose: 'watch'
+    onDelay(reason: string): void
+    signal: AbortSignal
+  }): Promise<OrderIndex>
+  stream: ChangeStream
+  /** Epoch milliseconds. */
+  clock: Clock
+  monotonic: Clock
+  /** Ends it, after the batch that is under way. */
+  signal: AbortSignal
+  events: WatchEvents
+}
+
+/** How often what others were given is adopted, where the stream is never idle. */
+const ADOPT_MS = 5_000
+const TRIM_MS = 5_000
+/** A batch takes far less than a second. */
+const SLOW_MS = 10_000
+
+/**
+ * Brings the changes of a stream into the index, for as long as it is not told to stop: as the writer, or
+ * as one who stands by until the writer is gone. An entry is acknowledged once it is written or parked, so
+ * that it is delivered again whatever happens before. Neither a store nor a stream that is away ends it.
+ * @throws Error for what waiting does not mend
+ */
+export async function watch(options: WatchOptions): Promise<void> {
+  const { signal, events } = options
+  const outage = createOutage(events)
+
+  while (!signal.aborted) {
+    const index = await open().catch(survive)
+    if (index === undefined) continue
+    events.onWriter(true)
+    try {
+      while (!signal.aborted) await follow(index).catch(surviveUnavailable)
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error
+      events.onLeaseLost()
+    } finally {
+      events.onWriter(false)
+      await index.close()
+    }
+  }
+
+  async function open(): Promise<OrderIndex> {
+    let onDelay = (reason: string) => {
+      outage.ended()
+      events.onStandby(reason)
+    }
+    const index = await options.openIndex({
+      purpose: 'watch',
+      onDelay: (reason) => onDelay(reason),
+      signal,
+    })
+    onDelay = outage.began
+    return index
+  }
+
+  async function survive(error: unknown): Promise<undefined> {
+    if (signal.aborted) return
+    if (error instanceof LeaseLost) events.onLeaseLost()
+    else await surviveUnavailable(error)
+  }
+
+  async function surviveUnavailable(error: unknown): Promise<undefined> {
+    if (!(error instanceof Unavailable)) throw error
+    outage.began(error.message)
+    await outage.pause(signal)
+  }
+
+  /** Reads and writes until it is told to stop; begins with what was delivered before. */
+  async function follow(index: OrderIndex): Promise<void> {
+    const { stream, monotonic } = options
+    const writer = createWriter(index, options.clock)
+    let adoptedAt = Number.NEGATIVE_INFINITY
+    let trimmedAt = monotonic()
+    while (!signal.aborted) {
+      // Again and again, since a writer that was frozen and wakes up may read once more before it learns
+      // that it is none: what it was given would be delivered to nobody else.
+      if (monotonic() - adoptedAt >= ADOPT_MS) {
+        tellLost(await stream.adopt())
+        adoptedAt = monotonic()
+      }
+      const count = await turn(index, writer)
+      if (count === 0) adoptedAt = Number.NEGATIVE_INFINITY
+      if (monotonic() - trimmedAt >= TRIM_MS) {
+        await stream.trim()
+        trimmedAt = monotonic()
+      }
+      outage.ended()
+    }
+  }
+
+  /** One batch; answers how many entries were read. */
+  async function turn(index: OrderIndex, writer: Writer): Promise<number> {
+    const { stream, monotonic } = options
+    const { entries, lost } = await stream.read()
+    const readAt = monotonic()
+    tellLost(lost)
+    const before = index.lastWrite()?.stamp
+    const written = await tellingSlowness(() => writeBatch(writer, entries))
+    const last = index.lastWrite()
+    if (last !== null && last.stamp !== before) {
+      const news = written.filter(({ verdict }) => verdict === 'written')
+      events.onWritten(
+        last,
+        news.map(({ entry }) => readAt - entry.ageMs),
+      )
+    }
+    const counts = await settleBatch(stream, written, lost)
+    for (const { entry, verdict } of written) {
+      if (typeof verdict === 'object') events.onRefused(entry.id, verdict)
+    }
+    if (entries.length > 0) events.onBatch(counts)
+    return entries.length
+  }
+
+  /** A store waits by itself where it may pass soon, as with a full disk, and says nothing of it. */
+  async function tellingSlowness<T>(work: () => Promise<T>): Promise<T> {
+    const seconds = SLOW_MS / 1000
+    const timer = setTimeout(
+      () => outage.began(`the store has not taken a batch for ${seconds} s; still trying`),
+      SLOW_MS,
+    )
+    return work().finally(() => clearTimeout(timer))
+  }
+
+  function tellLost(ids: readonly string[]): void {
+    if (ids.length > 0) events.onLost(ids)
+  }
+}

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { createRandom } from '../../src/demo/random.ts'
+import { type Backend, createBackend } from '../support/backend.ts'
+import { type ChangeFeed, openChangeFeed } from '../support/change-feed.ts'
+import { createHistory, type Truth } from '../support/change-history.ts'
+import { type RunningService, runCommand, startService } from '../support/command.ts'
+import { createFollower, type Follower, type PublicOrder } from '../support/follower.ts'
+import { startWatch, type WatchProcess } from '../support/watch-process.ts'
+
+const SECONDS = 100
+const ACCOUNTS = ['acc_north', 'acc_south', 'acc_west']
+const CHANGES_AT_ONCE = 40
+const BETWEEN_CHANGES_MS = 100
+const MINUTE_MS = 60_000
+
+let backend: Backend
+let feed: ChangeFeed
+let service: RunningService
+let watches: WatchProcess[]
+beforeAll(async () => {
+  backend = createBackend()
+  backend.env['RATE_LIMIT_CAPACITY'] = '1000000'
+  feed = openChangeFeed(backend.env)
+  watches = []
+  expect((await runCommand(['index', 'init'], backend.env)).code).toBe(0)
+  service = await startService([], backend.env)
+})
+afterAll(async () => {
+  for (const watch of watches) watch.signal('SIGCONT')
+  await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
+  await service.stop()
+  await feed.close()
+  await backend.remove()
+})
+
+/** A watch whose clock goes wrong by this much. */
+function startSkewed(skewMs: number): WatchProcess {
+  const watch = startWatch(backend.env, skewMs)
+  watches.push(watch)
+  return watch
+}
+
+/** What happens to the process that writes; another one, a minute behind or ahead, takes over. */
+async function trouble(writer: WatchProcess, kind: 'stop' | 'kill' | 'freeze'): Promise<void> {
+  if (kind === 'stop') expect(await writer.stop('SIGTERM')).toBe(0)
+  if (kind === 'kill') await writer.stop('SIGKILL')
+  if (kind === 'freeze') {
+    writer.signal('SIGSTOP')
+    await pause(3_000) // Three leases.
+    writer.signal('SIGCONT')
+    await pause(500)
+    await writer.stop('SIGTERM')
+  }
+}
+
+async function createKey(account: string): Promise<string> {
+  const args = ['keys', 'create', '--account', account]
+  return (await runCommand(args, backend.env)).stdout.trim()
+}
+
+/** What a follower is to have of its account: it is not told of orders that went away. */
+function expected(account: string, truth: ReadonlyMap<string, Truth>) {
+  const own = [...truth].filter(([id, { dated }]) => dated && id.startsWith(`${account}:`))
+  return new Map(own.map(([id, { order }]) => [id.slice(account.length + 1), order]))
+}
+
+function withoutDate({ updated_at: _, ...order }: PublicOrder): object {
+  return order
+}
+
+/**
+ * The whole way of a change: the platform puts it into the stream, a watch writes it, the API lists it, and
+ * followers keep their copies; while the watch is stopped, killed, frozen and woken, its successor's clock
+ * a minute away.
+ */
+it('a follower of every account has every order as it is, whatever happens to the watch', async () => {
+  const random = createRandom(2, 7, 0)
+  const history = createHistory(3, ACCOUNTS)
+  const followers = new Map<string, Follower>()
+  for (const account of ACCOUNTS) {
+    followers.set(account, createFollower(service.baseUrl, await createKey(account)))
+  }
+  const endsAt = performance.now() + 1000 * SECONDS
+  const isOver = () => performance.now() > endsAt
+
+  async function change(): Promise<void> {
+    for (; !isOver(); await pause(BETWEEN_CHANGES_MS)) {
+      await feed.add(...Array.from({ length: CHANGES_AT_ONCE }, () => history.next()))
+    }
+  }
+  async function follow(follower: Follower): Promise<void> {
+    while (!isOver()) await follower.follow()
+  }
+  async function watch(): Promise<WatchProcess> {
+    let writer = startSkewed(MINUTE_MS)
+    for (let skewMs = -MINUTE_MS; ; skewMs = -skewMs) {
+      await writer.becomesWriter()
+      const standby = startSkewed(skewMs)
+      await standby.standsBy()
+      await pause(random.between(0, 4_000))
+      if (isOver()) return writer
+      // Sometimes nobody is there to write for a while.
+      if (random.chance(0.3)) await standby.stop('SIGTERM')
+      await trouble(writer, random.pick(['stop', 'kill', 'freeze']))
+      writer = standby.hasEnded() ? startSkewed(skewMs) : standby
+    }
+  }
+
+  await Promise.all([change(), watch(), ...[...followers.values()].map(follow)])
+  await vi.waitFor(async () => expect(await feed.backlog()).toBe(0), {
+    timeout: 60_000,
+    interval: 100,
+  })
+  await backend.refresh()
+
+  const truth = history.truth()
+  for (const [account, follower] of followers) {
+    await follower.follow()
+    const there = expected(account, truth)
+    expect(there.size).toBeGreaterThan(100)
+    const copied = [...follower.copy].filter(([id]) => there.has(id))
+    expect(new Map(copied.map(([id, order]) => [id, withoutDate(order)]))).toEqual(there)
+  }
+}, 300_000)

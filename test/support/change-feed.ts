@@ -1,0 +1,96 @@
+import { Redis } from 'ioredis'
+
+/** What was put in: a value as JSON, or the bytes as they are. */
+export type FedOrder = object | string | Buffer
+
+export interface ParkedEntry {
+  order: Buffer | undefined
+  path: string
+  reason: string
+  entry_id: string
+}
+
+/** What the platform does with the stream of changes, and what an operator sees of it. */
+export interface ChangeFeed {
+  redis: Redis
+  stream: string
+  refused: string
+  /** Puts source orders in, one entry each; answers with their ids. */
+  add(...orders: readonly FedOrder[]): Promise<string[]>
+  /** Puts in an entry of any fields. */
+  addFields(...fields: readonly (string | Buffer)[]): Promise<string>
+  /** Reads new entries as a consumer of this name, and leaves them pending; answers with their ids. */
+  takeAs(consumer: string, count: number): Promise<string[]>
+  /** How many entries are delivered and not acknowledged; 0 without a group. */
+  pending(): Promise<number>
+  /** How many entries nobody is done with. */
+  backlog(): Promise<number>
+  parked(): Promise<ParkedEntry[]>
+  /** Removes the streams. */
+  close(): Promise<void>
+}
+
+/** The streams of a backend, or of any Redis and prefix. */
+export function openChangeFeed(env: NodeJS.ProcessEnv): ChangeFeed {
+  const redis = new Redis(env['STREAM_REDIS_URL'] ?? env['REDIS_URL'] ?? '')
+  const prefix = env['REDIS_PREFIX'] ?? ''
+  const stream = `${prefix}orders:changes`
+  const refused = `${prefix}orders:refused`
+
+  /** A fact of the group; `undefined` without one. */
+  async function groupFact(name: string): Promise<number | undefined> {
+    const groups = (await redis.xinfo('GROUPS', stream).catch(() => [])) as unknown[][]
+    const facts = groups.find((all) => all[all.indexOf('name') + 1] === 'indexer')
+    return facts && Number(facts[facts.indexOf(name) + 1])
+  }
+
+  return {
+    redis,
+    stream,
+    refused,
+    async add(...orders) {
+      const added = orders.map((order) => redis.xadd(stream, '*', 'order', bytesOf(order)))
+      return (await Promise.all(added)).map(String)
+    },
+    async addFields(...fields) {
+      return String(await redis.xadd(stream, '*', ...fields))
+    },
+    async takeAs(consumer, count) {
+      await redis.xgroup('CREATE', stream, 'indexer', '0', 'MKSTREAM').catch(() => {})
+      const taken = (await redis.xreadgroup(
+        ...(['GROUP', 'indexer', consumer, 'COUNT', count, 'STREAMS', stream, '>'] as const),
+      )) as [string, [string, string[]][]][] | null
+      return (taken?.[0]?.[1] ?? []).map(([id]) => id)
+    },
+    pending: async () => (await groupFact('pending')) ?? 0,
+    async backlog() {
+      const lag = await groupFact('lag')
+      if (lag === undefined) return redis.xlen(stream)
+      return lag + ((await groupFact('pending')) ?? 0)
+    },
+    async parked() {
+      const entries = await redis.callBuffer('XRANGE', refused, '-', '+')
+      return (entries as [Buffer, Buffer[]][]).map(([, fields]) => parkedEntry(fields))
+    },
+    async close() {
+      await redis.del(stream, refused)
+      redis.disconnect()
+    },
+  }
+}
+
+function bytesOf(order: FedOrder): string | Buffer {
+  return typeof order === 'string' || Buffer.isBuffer(order) ? order : JSON.stringify(order)
+}
+
+function parkedEntry(fields: readonly Buffer[]): ParkedEntry {
+  const values = new Map<string, Buffer | undefined>()
+  for (let at = 0; at < fields.length; at += 2) values.set(String(fields[at]), fields[at + 1])
+  const text = (name: string) => String(values.get(name))
+  return {
+    order: values.get('order'),
+    path: text('path'),
+    reason: text('reason'),
+    entry_id: text('entry_id'),
+  }
+}

@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { vi } from 'vitest'
+import { startCommand } from './command.ts'
+
+export type LogLine = { level: number; msg: string } & Record<string, unknown>
+
+/** `index watch` as a process. */
+export interface WatchProcess {
+  pid: number
+  /** What it logged so far, and what else it said. */
+  log(): LogLine[]
+  output(): string
+  /** Waits until it is the one that writes, or one that waits for that. */
+  becomesWriter(): Promise<void>
+  standsBy(): Promise<void>
+  /** Waits until it has logged a line with these words. */
+  says(words: string): Promise<LogLine>
+  /** A path of its operations port, as text. */
+  operations(path: '/metrics' | '/health/live' | '/health/ready'): Promise<string>
+  /** The value of a metric, without its labels or with them in braces. */
+  metric(name: string): Promise<number>
+  signal(signal: NodeJS.Signals): void
+  hasEnded(): boolean
+  /** Sends a signal and waits for the end; the exit code, `null` when it was killed. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+  /** Waits for its end. */
+  ended(): Promise<number | null>
+}
+
+const PATIENCE_MS = 60_000
+
+/** `skewMs`: how wrong its clock is. */
+export function startWatch(env: Record<string, string>, skewMs = 0): WatchProcess {
+  const child = startCommand(['index', 'watch'], {
+    OPERATIONS_PORT: '0',
+    ...(skewMs !== 0 && { NODE_OPTIONS: skewed(skewMs) }),
+    ...env,
+  })
+  const { pid } = child
+  if (pid === undefined) throw new Error('index watch did not start')
+  let output = ''
+  child.stdout.on('data', (chunk) => {
+    output += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    output += chunk
+  })
+  const closed = once(child, 'close')
+
+  function log(): LogLine[] {
+    const whole = output.split('\n').slice(0, -1)
+    return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+  }
+  const says = (words: string) =>
+    vi.waitFor(
+      () => {
+        const line = log().find(({ msg }) => msg.includes(words))
+        if (line === undefined) throw new Error(`it did not say "${words}":\n${output}`)
+        return line
+      },
+      { timeout: PATIENCE_MS, interval: 20 },
+    )
+  /** By its last line about it: it may be the writer, then stand by, then be it again. */
+  const becomes = (words: string) =>
+    vi.waitFor(
+      () => {
+        const states = log().filter(({ msg }) => STATES.some((state) => msg.includes(state)))
+        if (!states.at(-1)?.msg.includes(words)) throw new Error(`not "${words}":\n${output}`)
+      },
+      { timeout: PATIENCE_MS, interval: 20 },
+    )
+  async function operations(path: string): Promise<string> {
+    const { msg } = await says('operations at')
+    const response = await fetch(`${msg.split(' ').at(-1)}${path}`)
+    return await response.text()
+  }
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+
+  return {
+    pid,
+    log,
+    output: () => output,
+    says,
+    becomesWriter: () => becomes(WRITER),
+    standsBy: () => becomes(STANDBY),
+    operations,
+    async metric(name) {
+      const lines = (await operations('/metrics')).split('\n')
+      return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1))
+    },
+    hasEnded,
+    signal(signal) {
+      if (!hasEnded()) child.kill(signal)
+    },
+    async stop(signal = 'SIGTERM') {
+      if (!hasEnded()) child.kill(signal)
+      await closed
+      return child.exitCode
+    },
+    async ended() {
+      await closed
+      return child.exitCode
+    },
+  }
+}
+
+function skewed(byMs: number): string {
+  const code = `const now = Date.now; Date.now = () => now() + ${byMs}`
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`
+}
+
+const WRITER = 'this is the writer now'
+const STANDBY = 'standing by'
+const STATES = [WRITER, STANDBY, 'this is the writer no more']

@@ -1,0 +1,92 @@
+import type {
+  ChangeStream,
+  RefusedEntry,
+  StreamEntry,
+} from '../../../../src/indexing/sources/change-stream.ts'
+
+export interface MemoryChangeStream extends ChangeStream {
+  /** Puts in an entry of this order, or of none. */
+  add(order: string | undefined): string
+  /** Delivers the oldest entries to another reader, of whom they have to be adopted. */
+  takeAway(count: number): void
+  /** What happened to entries, in order: `ack 1`, `park 2`. */
+  happened: string[]
+  parked: RefusedEntry[]
+  /** Ids that the next reading, or adoption, tells as gone. */
+  lostInReading: string[]
+  lostInAdopting: string[]
+  /** Called at the beginning of every call, with its name; what it throws the call throws. */
+  before: (call: string) => void
+  /** Entries that are not acknowledged. */
+  waiting(): string[]
+  /** Of the entries that are put in. */
+  ageMs: number
+}
+
+/** A stream in a list, which hands out three entries at a time and never waits long. */
+export function createMemoryChangeStream(): MemoryChangeStream {
+  const entries = new Map<string, StreamEntry>()
+  const takenAway = new Set<string>()
+  let count = 0
+
+  const settle = (ids: readonly string[]) => {
+    for (const id of ids) entries.delete(id)
+  }
+  const call = (name: string) => stream.before(name)
+
+  const stream: MemoryChangeStream = {
+    happened: [],
+    parked: [],
+    lostInReading: [],
+    lostInAdopting: [],
+    before: () => {},
+    ageMs: 0,
+    add(order) {
+      const id = String(++count)
+      const bytes = order === undefined ? undefined : Buffer.from(order)
+      entries.set(id, { id, order: bytes, fields: [], ageMs: stream.ageMs })
+      return id
+    },
+    takeAway(atMost) {
+      for (const id of [...entries.keys()].slice(0, atMost)) takenAway.add(id)
+    },
+    waiting: () => [...entries.keys()],
+
+    async adopt() {
+      call('adopt')
+      takenAway.clear()
+      return stream.lostInAdopting.splice(0)
+    },
+    async read() {
+      call('read')
+      const readable = [...entries.values()].filter(({ id }) => !takenAway.has(id))
+      if (readable.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+      return { entries: readable.slice(0, 3), lost: stream.lostInReading.splice(0) }
+    },
+    async acknowledge(ids) {
+      call('acknowledge')
+      settle(ids)
+      stream.happened.push(...ids.map((id) => `ack ${id}`))
+    },
+    async park(refused) {
+      call('park')
+      settle(refused.map(({ id }) => id))
+      stream.parked.push(...refused)
+      stream.happened.push(...refused.map(({ id }) => `park ${id}`))
+    },
+    async trim() {
+      call('trim')
+    },
+    async backlog() {
+      call('backlog')
+      return entries.size
+    },
+    async append(orders) {
+      call('append')
+      for (const order of orders) stream.add(String(order))
+    },
+    async ping() {},
+    close() {},
+  }
+  return stream
+}

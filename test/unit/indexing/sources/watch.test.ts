@@ -1,0 +1,244 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { LeaseLost } from '../../../../src/indexing/writing/order-index.ts'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { sourceOrder } from '../../../support/source-order.ts'
+import { FIRST_STAMP } from '../writing/memory-order-index.ts'
+import { createWatching, type Watching } from './watching.ts'
+
+const order = (id: string, version = 1) => JSON.stringify(sourceOrder({ id, version }))
+
+let watching: Watching
+beforeEach(() => {
+  watching = createWatching()
+})
+
+/** Begins, and waits until all that was put in is done. */
+async function run(...orders: (string | undefined)[]): Promise<void> {
+  for (const bytes of orders) watching.stream.add(bytes)
+  watching.begin()
+  await watching.settled()
+}
+
+describe('watch', () => {
+  it('acknowledges an entry once it is written', async () => {
+    await run(order('ord_1'), order('ord_2'))
+    expect(watching.stream.happened).toEqual(['write ord_1', 'write ord_2', 'ack 1', 'ack 2'])
+  })
+
+  it('stamps the first version of an order too', async () => {
+    await run(order('ord_1'))
+    expect(watching.index.document('acc_1', 'ord_1')?.updatedKey).toBe(FIRST_STAMP)
+  })
+
+  it('counts what became of the entries', async () => {
+    await run(order('ord_1'), order('ord_1'), order('ord_1', 2))
+    expect(watching.told).toContain('written 1, unchanged 1, older 1')
+  })
+
+  it('acknowledges what is older without writing it', async () => {
+    await run(order('ord_1', 2), order('ord_1', 1))
+    expect(watching.stream.happened).toEqual(['write ord_1', 'ack 1', 'ack 2'])
+  })
+
+  it.each([
+    ['that is no JSON', '{"half', 'expected one JSON object on one line; this is not JSON'],
+    ['that is blank', ' \r\n', 'expected one JSON object; this is blank'],
+    ['without an order', undefined, 'expected an entry with one field "order"'],
+  ])('parks an entry %s, says so, and goes on', async (_name, bytes, reason) => {
+    await run(bytes, order('ord_2'))
+    expect(watching.stream.happened).toEqual(['write ord_2', 'park 1', 'ack 2'])
+    expect(watching.stream.parked).toMatchObject([{ id: '1', refusal: { path: '', reason } }])
+    expect(watching.told).toContain(`refused 1 : ${reason}`)
+  })
+
+  it('parks what the index speaks against', async () => {
+    const stolen = JSON.stringify(sourceOrder({ version: 2, owner_account_id: 'acc_thief' }))
+    await run(order('ord_1'), stolen)
+    expect(watching.stream.parked).toMatchObject([{ refusal: { path: '/owner_account_id' } }])
+  })
+
+  it('trims now and then', async () => {
+    const calls: string[] = []
+    watching.stream.before = (call) => calls.push(call)
+    await run(order('ord_1'))
+    expect(calls).not.toContain('trim')
+    watching.nowMs += 5_000
+    await vi.waitFor(() => expect(calls).toContain('trim'))
+  })
+})
+
+describe('what was delivered to somebody else', () => {
+  it('is adopted at the beginning', async () => {
+    watching.stream.add(order('ord_1'))
+    watching.stream.takeAway(1)
+    await run()
+    expect(watching.stream.happened).toContain('write ord_1')
+  })
+
+  it('is adopted whenever there is nothing to read', async () => {
+    await run(order('ord_1'))
+    watching.stream.add(order('ord_2'))
+    watching.stream.takeAway(1)
+    await watching.settled()
+    expect(watching.stream.happened).toContain('write ord_2')
+  })
+
+  it('is adopted every few seconds where there is always something to read', async () => {
+    let readings = 0
+    watching.stream.before = (call) => {
+      if (call !== 'read' || ++readings > 20) return
+      watching.nowMs += 1_000
+      if (readings === 2) {
+        watching.stream.add(order('ord_taken'))
+        watching.stream.takeAway(1)
+      }
+      watching.stream.add(order(`ord_more_${readings}`))
+    }
+    await run(order('ord_1'))
+    const { happened } = watching.stream
+    expect(happened).toContain('write ord_taken')
+    expect(happened.indexOf('write ord_taken')).toBeLessThan(happened.indexOf('write ord_more_20'))
+  })
+
+  it('and is gone is told as lost, and acknowledged where it is still delivered', async () => {
+    watching.stream.lostInAdopting = ['7']
+    watching.stream.lostInReading = ['8', '9']
+    await run(order('ord_1'))
+    expect(watching.told).toEqual(expect.arrayContaining(['lost 7', 'lost 8,9']))
+    expect(watching.stream.happened).toEqual(['write ord_1', 'ack 8', 'ack 9', 'ack 1'])
+  })
+})
+
+describe('the lag of a batch', () => {
+  it('is told from when each written entry came in, with the last write', async () => {
+    watching.stream.ageMs = 200
+    await run(order('ord_1'), '{}', order('ord_2'))
+    const last = { accountId: 'acc_1', stamp: FIRST_STAMP }
+    expect(watching.lags).toEqual([[last, [49_800, 49_800]]])
+  })
+
+  it('is not told where nothing was written', async () => {
+    await run(order('ord_1'))
+    watching.stream.add(order('ord_1'))
+    await watching.settled()
+    expect(watching.lags).toHaveLength(1)
+  })
+})
+
+describe('a store that is away', () => {
+  const away = () => new Unavailable('no answer from the store')
+
+  it('is told once, and when it is back; nothing is lost', async () => {
+    watching.failures.push(away(), away(), away())
+    await run(order('ord_1'))
+    await vi.waitFor(() => expect(watching.told).toContain('recovered'))
+    expect(watching.told).toEqual([
+      'writer',
+      'outage: no answer from the store',
+      'written 1',
+      'recovered',
+    ])
+  })
+
+  it('at the beginning is waited for', async () => {
+    watching.openings.push(() => Promise.reject(away()))
+    await run(order('ord_1'))
+    expect(watching.told.slice(0, 2)).toEqual(['outage: no answer from the store', 'writer'])
+  })
+
+  it('is told once, also where the writer itself says so again and again', async () => {
+    await run(order('ord_1'))
+    for (let times = 0; times < 3; times++) watching.delay('no room')
+    watching.stream.add(order('ord_2'))
+    await watching.settled()
+    expect(watching.told.filter((line) => line.startsWith('outage'))).toEqual(['outage: no room'])
+  })
+})
+
+describe('a stream that is away', () => {
+  it.each(['adopt', 'read', 'park', 'acknowledge', 'trim'])(
+    'when it is asked to %s is waited for, and nothing is lost',
+    async (failing) => {
+      watching.nowMs = 50_000
+      let failures = 2
+      watching.stream.before = (call) => {
+        watching.nowMs += 1_000
+        if (call === failing && failures-- > 0) throw new Unavailable('no answer from Redis')
+      }
+      await run(order('ord_1'), '{}')
+      await vi.waitFor(() => expect(watching.told).toContain('recovered'))
+      expect(watching.told).toContain('outage: no answer from Redis')
+      expect(watching.index.keys()).toEqual(['acc_1:ord_1'])
+      expect(watching.stream.parked).toHaveLength(1)
+    },
+  )
+})
+
+describe('a lease that is lost', () => {
+  it('makes a standby of it, that writes again when it may', async () => {
+    watching.failures.push(new LeaseLost())
+    watching.openings.push(
+      async () => {},
+      async ({ onDelay }) => onDelay('another one writes'),
+    )
+    await run(order('ord_1'))
+    expect(watching.told).toEqual([
+      'writer',
+      'lease lost',
+      'no writer',
+      'closed',
+      'stands by: another one writes',
+      'writer',
+      'written 1',
+    ])
+  })
+
+  it('while it is taken is no end either', async () => {
+    watching.openings.push(() => Promise.reject(new LeaseLost()))
+    await run(order('ord_1'))
+    expect(watching.told).toEqual(['lease lost', 'writer', 'written 1'])
+  })
+})
+
+describe('any other failure', () => {
+  it('ends the watch, once the index is closed', async () => {
+    watching.failures.push(new RangeError('a fault of ours'))
+    watching.stream.add(order('ord_1'))
+    watching.begin()
+    expect(await watching.ended()).toEqual(new RangeError('a fault of ours'))
+    expect(watching.told).toEqual(['writer', 'no writer', 'closed'])
+    expect(watching.stream.waiting()).toEqual(['1'])
+  })
+})
+
+describe('told to stop', () => {
+  it('finishes the batch that is under way, and closes', async () => {
+    watching.stream.before = (call) => {
+      if (call === 'read') watching.stop()
+    }
+    for (const id of ['ord_1', 'ord_2', 'ord_3', 'ord_4']) watching.stream.add(order(id))
+    watching.begin()
+    expect(await watching.ended()).toBeUndefined()
+    expect(watching.stream.waiting()).toEqual(['4'])
+    expect(watching.told).toEqual(['writer', 'written 3', 'no writer', 'closed'])
+  })
+
+  it('while it stands by, ends', async () => {
+    watching.openings.push(({ signal }) => {
+      watching.stop()
+      return Promise.reject(new Error(`interrupted: ${signal.aborted}`))
+    })
+    watching.begin()
+    expect(await watching.ended()).toBeUndefined()
+  })
+
+  it('while it waits for a store, ends', async () => {
+    watching.stream.add(order('ord_1'))
+    watching.failures.push(new Unavailable('no answer'))
+    watching.begin()
+    await vi.waitFor(() => expect(watching.told).toContain('outage: no answer'))
+    watching.stop()
+    expect(await watching.ended()).toBeUndefined()
+    expect(watching.stream.waiting()).toEqual(['1'])
+  })
+})

@@ -42,7 +42,7 @@ describe('index load', () => {
     ['half a line', '{"id":"ord_2","ver', 'line 2: expected one JSON object'],
     ['no object', '[]', 'line 2: expected an object, got a list'],
     ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'line 2: not valid UTF-8'],
-    ['a line of 5 MB', `"${'x'.repeat(5_000_000)}"`, 'line 2: longer than'],
+    ['a line of 10 MB', `"${'x'.repeat(10_000_000)}"`, 'line 2: longer than'],
     [
       'an amount with a fraction',
       JSON.stringify(sourceOrder({ id: 'ord_2', amount_total: 1.5 })),
@@ -52,6 +52,21 @@ describe('index load', () => {
       'an instant without zone',
       JSON.stringify(sourceOrder({ id: 'ord_2', created_at: '2026-03-01T12:00:00' })),
       'line 2: /created_at: expected an RFC 3339 date-time with time and zone',
+    ],
+    [
+      '10,000 tracking keys',
+      JSON.stringify(sourceOrder({ id: 'ord_2', tracking: trackingKeys(10_000) })),
+      'line 2: /tracking: expected a map of at most 1000 texts',
+    ],
+    [
+      'another owner',
+      JSON.stringify(sourceOrder({ id: 'ord_1', version: 2, owner_account_id: 'acc_9' })),
+      'line 2: /owner_account_id: the owner of an order never changes',
+    ],
+    [
+      'another creation',
+      JSON.stringify(sourceOrder({ id: 'ord_1', version: 2, created_at: '2026-01-01T00:00:00Z' })),
+      'line 2: /created_at: the creation of an order never changes',
     ],
     [
       'a wrong type in depth',
@@ -99,15 +114,15 @@ describe('index load', () => {
   ])('told to stop%s, keeps what is in, says how far it came, exits 1', async (_where, end) => {
     const child = startCommand(['index', 'load', '-'], backend.env)
     const said = text(child.stderr)
-    const lines = Array.from({ length: 600 }, (_, n) => line(`ord_${n}`))
+    const lines = Array.from({ length: 1_100 }, (_, n) => line(`ord_${n}`))
     child.stdin.write(`${lines.join('\n')}\n{"half`)
-    await expect.poll(() => countOrders(backend), { timeout: 10_000 }).toBe(500)
+    await expect.poll(() => countOrders(backend), { timeout: 10_000 }).toBe(1_000)
     child.kill('SIGINT')
     end(child.stdin)
     await once(child, 'close')
     expect(child.exitCode).toBe(1)
     expect(await said).toBe(
-      'stopped; lines up to 500 are in: load the same again to go on\ninterrupted\n',
+      'stopped; lines up to 1000 are in: load the same with --from-line 1001\ninterrupted\n',
     )
   })
 
@@ -126,6 +141,10 @@ describe('index load', () => {
     expect((await load(future, '--live')).code).toBe(0)
   })
 })
+
+function trackingKeys(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`key_${n}`, 'value']))
+}
 
 async function countOrders({ folder, env, refresh }: Backend): Promise<number> {
   if (onServices) {

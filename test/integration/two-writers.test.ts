@@ -22,7 +22,7 @@ afterEach(async () => {
 
 const LOAD = ['index', 'load', '-', '--live']
 /** So many lines are a bulk. */
-const BULK = 500
+const BULK = 1_000
 const bulkOf = (version: number, from = 0) =>
   Array.from({ length: BULK }, (_, n) =>
     JSON.stringify(sourceOrder({ id: `ord_${from + n}`, version, amount_total: version })),
@@ -37,13 +37,13 @@ async function amount(id: string): Promise<number | undefined> {
   return json === null ? undefined : JSON.parse(Buffer.from(json).toString()).amount_total
 }
 
-/** A load that has written its first bulk, orders 0 to 499 in version 1, and waits for more. */
+/** A load that has written its first bulk, orders 0 to 999 in version 1, and waits for more. */
 async function startLoad() {
   const child = startCommand(LOAD, backend.env)
   const said = text(child.stderr)
   child.stdin.on('error', () => {})
   child.stdin.write(`${bulkOf(1)}\n${ONE_MORE}\n`) // With which the bulk is full, and sent.
-  await expect.poll(() => amount('ord_499'), { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => amount('ord_999'), { timeout: 20_000 }).toBe(1)
   return { child, said, ended: once(child, 'close') }
 }
 
@@ -51,7 +51,7 @@ const WAITING =
   /^waiting for another writer to end \(.+\); one that is gone has lost its lease in 1 s/
 const LEASE_MS = 1_000
 
-/** A load of orders 0 to 499 that found another writer at work. */
+/** A load of orders 0 to 999 that found another writer at work. */
 async function startWaiting(version: number) {
   const child = startCommand(LOAD, backend.env)
   const told = once(child.stderr, 'data')
@@ -76,7 +76,7 @@ describe('of two writers at once', () => {
     expect(second.child.exitCode).toBe(0)
     expect(await second.said).toMatch(WAITING)
     expect(await amount('ord_0')).toBe(2)
-    expect(await amount('ord_500')).toBe(1)
+    expect(await amount('ord_1000')).toBe(1)
   })
 
   it('the second waits for longer than a lease, and says so once', async () => {
@@ -146,6 +146,6 @@ describe('of two writers at once', () => {
     expect(child.exitCode).toBe(1)
     expect(await said).toContain('another writer took over')
     expect(await amount('ord_0')).toBe(2)
-    expect(await amount('ord_500')).toBeUndefined()
+    expect(await amount('ord_1000')).toBeUndefined()
   })
 })

@@ -8,6 +8,8 @@ export interface LoadInput {
   chunks: AsyncIterable<Buffer>
   bytesRead(): number
   totalBytes: number | null
+  /** Gives up what is not read yet, which nothing else may wait for then. */
+  close(): void
 }
 
 const CHUNK_BYTES = 256 * 1024
@@ -46,7 +48,12 @@ function counted(
       unreadable(name)(error)
     }
   }
-  return { chunks: chunks(), bytesRead: () => bytesRead, totalBytes }
+  return {
+    chunks: chunks(),
+    bytesRead: () => bytesRead,
+    totalBytes,
+    close: () => void stream.destroy(),
+  }
 }
 
 function unreadable(name: string) {

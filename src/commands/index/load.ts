@@ -1,14 +1,26 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Config } from '../../config.ts'
+import { type CheckSummary, checkLines } from '../../indexing/sources/check-lines.ts'
+import { type HandOverSummary, handOver } from '../../indexing/sources/hand-over.ts'
 import { type LoadSummary, load } from '../../indexing/sources/load.ts'
-import type { WriteMode } from '../../indexing/writing/decide.ts'
 import { createWriter } from '../../indexing/writing/writer.ts'
-import { wallClock } from '../../lib/clock.ts'
+import { monotonicClock, wallClock } from '../../lib/clock.ts'
+import { openChangeStream } from '../../services.ts'
 import type { Stores } from '../../stores/stores.ts'
 import { printJson } from '../output.ts'
 import { onFirstSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 import { type LoadInput, openInput } from './load-input.ts'
-import { createProgress } from './progress.ts'
+import { createProgress, type Progress } from './progress.ts'
+
+interface LoadFlags {
+  live?: true
+  reproject?: boolean
+  dryRun?: true
+  stream?: true
+  fromLine: number
+  json?: true
+}
 
 /** `index load`. */
 export function addLoad(index: Command, withServices: WithServices): void {
@@ -17,58 +29,135 @@ export function addLoad(index: Command, withServices: WithServices): void {
     .description('write source orders, one JSON object a line')
     .argument('<file>', 'a file, or - for standard input')
     .option('--live', 'stamp updated_at of new orders too; use it once clients page')
-    .option('--json', 'print the summary as JSON')
-    .action(async (file: string, { live, json }: { live?: boolean; json?: boolean }) =>
-      withServices(async ({ openIndex }) => {
-        const interruption = new AbortController()
-        onFirstSignal(() => interruption.abort())
-        const input = await openInput(file, interruption.signal)
-        const mode = live ? 'live' : 'back-fill'
-        const summary = await loadAndReport(openIndex, input, mode, interruption.signal)
-        if (json) printJson(summary)
-        else console.log(sentence(summary))
-        if (summary.refused > 0) process.exitCode = 1
-      }),
+    .option('--reproject', 'bring documents of an older shape to the current one')
+    .option('--from-line <n>', 'pass over the lines before this one', lineNumber, 1)
+    .option('--dry-run', 'check every line and write nothing; needs no settings')
+    .addOption(
+      new Option('--stream', 'hand the lines to "index watch", which needs Redis').conflicts([
+        'reproject',
+        'dryRun',
+      ]),
     )
+    .option('--json', 'print the summary as JSON')
+    .action(async (file: string, flags: LoadFlags) => {
+      const interruption = new AbortController()
+      onFirstSignal(() => interruption.abort())
+      const summary = flags.dryRun
+        ? await reporting(file, interruption.signal, checkAndReport(flags))
+        : await withServices<Timed<LoadSummary | HandOverSummary>>(({ openIndex }, config) =>
+            flags.stream
+              ? reporting(file, interruption.signal, handOverAndReport(flags, config))
+              : reporting(file, interruption.signal, loadAndReport(flags, openIndex)),
+          )
+      if (flags.json) printJson(summary)
+      else console.log(sentence(summary))
+      if (summary.refused > 0) process.exitCode = 1
+    })
 }
 
-type TimedSummary = LoadSummary & { seconds: number }
+interface Reporting {
+  input: LoadInput
+  /** On stderr, with the refusals. */
+  progress: Progress
+  onRefused(lineNumber: number, refusal: { path: string; reason: string }): void
+  signal: AbortSignal
+}
 
-/** Loads with progress and refusals on stderr; when it fails, says how far it came. */
-async function loadAndReport(
-  openIndex: Stores['openIndex'],
-  input: LoadInput,
-  mode: WriteMode,
+type Work<Summary> = (reporting: Reporting) => Promise<Summary>
+type Timed<Summary> = Summary & { seconds: number }
+
+/** Lets `work` read the input, and tells how long that took. */
+async function reporting<Summary extends object>(
+  file: string,
   signal: AbortSignal,
-): Promise<TimedSummary> {
-  const startedAt = performance.now()
-  const progress = createProgress(process.stderr, input)
-  const index = await openIndex({ onDelay: progress.say, signal })
-  let reached = 0
+  work: Work<Summary>,
+): Promise<Timed<Summary>> {
+  const startedAt = monotonicClock()
+  const input = await openInput(file, signal)
+  const progress = createProgress(process.stderr, input, monotonicClock)
   try {
-    const counts = await load(input.chunks, {
-      writer: createWriter(index, wallClock),
-      mode,
-      onRefused: (line, { path, reason }) => {
-        progress.say([`line ${line}`, path, reason].filter(Boolean).join(': '))
-      },
-      onProgress: (summary, lineNumber) => {
-        reached = lineNumber
-        progress.update(summary)
-      },
-    })
-    return { ...counts, seconds: Math.round((performance.now() - startedAt) / 100) / 10 }
-  } catch (error) {
-    if (reached > 0)
-      progress.say(`stopped; lines up to ${reached} are in: load the same again to go on`)
-    throw error
+    const onRefused: Reporting['onRefused'] = (line, { path, reason }) =>
+      progress.say([`line ${line}`, path, reason].filter(Boolean).join(': '))
+    const counts = await work({ input, progress, onRefused, signal })
+    return { ...counts, seconds: Math.round((monotonicClock() - startedAt) / 100) / 10 }
   } finally {
     progress.end()
-    await index.close()
+    input.close()
   }
 }
 
-function sentence(summary: TimedSummary): string {
+function checkAndReport({ fromLine }: LoadFlags): Work<CheckSummary> {
+  return ({ input, progress, onRefused }) =>
+    checkLines(input.chunks, { fromLine, onRefused, onProgress: progress.update })
+}
+
+/** Loads; when it fails, says where to go on. */
+function loadAndReport(
+  { live, reproject = false, fromLine }: LoadFlags,
+  openIndex: Stores['openIndex'],
+): Work<LoadSummary> {
+  return async ({ input, progress, onRefused, signal }) => {
+    const index = await openIndex({ onDelay: progress.say, signal })
+    try {
+      return await resumable(progress, (onProgress) =>
+        load(input.chunks, {
+          writer: createWriter(index, wallClock, { reproject }),
+          mode: live ? 'live' : 'back-fill',
+          fromLine,
+          onRefused,
+          onProgress,
+        }),
+      )
+    } finally {
+      progress.end()
+      await index.close()
+    }
+  }
+}
+
+/** Hands the lines to whoever watches the stream; when it fails, says where to go on. */
+function handOverAndReport({ fromLine }: LoadFlags, config: Config): Work<HandOverSummary> {
+  return async ({ input, progress, onRefused, signal }) => {
+    const stream = await openChangeStream(config, 'index load --stream')
+    const onDelay = progress.say
+    try {
+      return await resumable(progress, (onProgress) =>
+        handOver(input.chunks, { stream, fromLine, onRefused, onProgress, onDelay, signal }),
+      )
+    } finally {
+      stream.close()
+    }
+  }
+}
+
+type OnProgress = (counts: { read: number; refused: number }, lineNumber: number) => void
+
+async function resumable<Summary>(
+  progress: Progress,
+  work: (onProgress: OnProgress) => Promise<Summary>,
+): Promise<Summary> {
+  let reached = 0
+  try {
+    return await work((counts, lineNumber) => {
+      reached = lineNumber
+      progress.update(counts)
+    })
+  } catch (error) {
+    if (reached > 0) {
+      const next = `load the same with --from-line ${reached + 1}`
+      progress.say(`stopped; lines up to ${reached} are in: ${next}`)
+    }
+    throw error
+  }
+}
+
+function lineNumber(text: string): number {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number > 0) return number
+  throw new InvalidArgumentError('Expected the number of a line: 1 or greater.')
+}
+
+function sentence(summary: Timed<LoadSummary | CheckSummary | HandOverSummary>): string {
   const parts = Object.entries(summary).map(
     ([name, count]) => `${name.replaceAll('_', ' ')}: ${count}`,
   )

@@ -1,48 +1,84 @@
-import type { LoadSummary } from '../../indexing/sources/load.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { LoadInput } from './load-input.ts'
+import { progressLine, progressText, type Reached } from './progress-line.ts'
+
+/** Where progress is shown: a terminal, or a file or pipe. */
+export type Screen = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'> & {
+  write(text: string): unknown
+}
+
+export interface Progress {
+  update(counts: Readonly<{ read: number; refused: number }>): void
+  /** A line that stays, above the one that is redrawn. */
+  say(line: string): void
+  /** Wipes what does not stay. */
+  end(): void
+}
 
 const REDRAW_MS = 200
+/** Between the lines of a log, where nothing can be redrawn; what takes less long has none. */
+const PLAIN_MS = 10_000
+/** Where a terminal does not tell. */
+const USUAL_COLUMNS = 80
 
-/** One line on a terminal, redrawn while a load goes on: lines, rate, refused, time left. */
-export function createProgress(stream: NodeJS.WriteStream, input: LoadInput) {
-  const startedAt = performance.now()
-  let drawnAt = startedAt
-  let drawn = false
+/**
+ * Shows how a load goes on: on a terminal one line, redrawn; elsewhere a line now and then. `clock`:
+ * monotonic milliseconds.
+ */
+export function createProgress(
+  screen: Screen,
+  input: Pick<LoadInput, 'bytesRead' | 'totalBytes'>,
+  clock: Clock,
+): Progress {
+  let shownAt = clock()
+  let isDrawn = false
+  /** Rates count from the first batch on: what was waited for or passed over before it tells nothing. */
+  let first: { at: number; read: number; bytes: number } | undefined
 
-  function clear() {
-    if (drawn) stream.write('\r\x1b[K')
-    drawn = false
+  function wipe() {
+    if (isDrawn) screen.write('\r\x1b[K')
+    isDrawn = false
+  }
+
+  function draw(reached: Reached) {
+    wipe()
+    // The last column stays free: some terminals go to the next line there.
+    screen.write(progressLine(reached, (screen.columns || USUAL_COLUMNS) - 1))
+    isDrawn = true
   }
 
   return {
-    update({ read, refused }: Readonly<LoadSummary>) {
-      const now = performance.now()
-      if (!stream.isTTY || now - drawnAt < REDRAW_MS) return
-      const seconds = (now - startedAt) / 1000
-      const rate = Math.round(read / seconds)
-      const parts = [`${read} lines`, `${rate} lines/s`, `${refused} refused`, timeLeft(seconds)]
-      clear()
-      stream.write(
-        parts
-          .filter(Boolean)
-          .join(' · ')
-          .slice(0, stream.columns - 1),
-      )
-      drawnAt = now
-      drawn = true
+    update({ read, refused }) {
+      const at = clock()
+      first ??= { at, read, bytes: input.bytesRead() }
+      if (at - shownAt < (screen.isTTY ? REDRAW_MS : PLAIN_MS) || at === first.at) return
+      shownAt = at
+      const seconds = (at - first.at) / 1000
+      const reached = {
+        lines: read,
+        refused,
+        linesPerSecond: (read - first.read) / seconds,
+        ...estimate(input, (input.bytesRead() - first.bytes) / seconds),
+      }
+      if (screen.isTTY) draw(reached)
+      else screen.write(`${progressText(reached)}\n`)
     },
-    /** A line that stays, above the one that is redrawn. */
-    say(line: string) {
-      clear()
-      stream.write(`${line}\n`)
+    say(line) {
+      wipe()
+      screen.write(`${line}\n`)
     },
-    end: clear,
+    end: wipe,
   }
+}
 
-  function timeLeft(seconds: number): string {
-    if (input.totalBytes === null || input.bytesRead() === 0) return ''
-    const left = (seconds * (input.totalBytes - input.bytesRead())) / input.bytesRead()
-    const percent = Math.floor((100 * input.bytesRead()) / input.totalBytes)
-    return `${percent}% · about ${Math.max(0, Math.round(left))} s left`
+function estimate(
+  { totalBytes, bytesRead }: Pick<LoadInput, 'bytesRead' | 'totalBytes'>,
+  bytesPerSecond: number,
+): Pick<Reached, 'share' | 'secondsLeft'> {
+  if (totalBytes === null) return { share: null, secondsLeft: null }
+  const left = Math.max(0, totalBytes - bytesRead()) // A file may grow meanwhile.
+  return {
+    share: (totalBytes - left) / totalBytes,
+    secondsLeft: bytesPerSecond > 0 ? left / bytesPerSecond : null,
   }
 }

@@ -1,11 +1,12 @@
-import type { Change, Refusal } from '../projection/change.ts'
+import type { Refusal } from '../projection/change.ts'
 import type { WriteMode } from '../writing/decide.ts'
+import { renderAhead } from '../writing/document.ts'
 import type { Writer } from '../writing/writer.ts'
-import { splitLines } from './lines.ts'
-import { MAX_ORDER_BYTES, readOrder, TOO_LONG } from './read-order.ts'
+import { type Entry, hasDroppedDocument, readEntries } from './entries.ts'
+import { oneAhead } from './one-ahead.ts'
 import { writeAll } from './write-all.ts'
 
-const MAX_BATCH_LINES = 500
+const MAX_BATCH_LINES = 1_000
 const MAX_BATCH_BYTES = 4 * 1024 * 1024
 
 /** What became of the lines of a load. */
@@ -24,16 +25,21 @@ export interface LoadSummary {
 export interface LoadOptions {
   writer: Writer
   mode: WriteMode
+  /** The first line that is written, counted from 1: a load that stopped goes on there. */
+  fromLine?: number
   /** Told of every refused line, in their order. */
   onRefused(lineNumber: number, refusal: Refusal): void
-  /** Told after every batch, with the number of its last line. */
+  /** Told after every batch, with the number of its last line: all up to there is in. */
   onProgress(summary: Readonly<LoadSummary>, lineNumber: number): void
 }
 
-/** Writes NDJSON source orders. A refused line is told and passed over; memory stays bounded. */
+/**
+ * Writes NDJSON source orders. A refused line is told and passed over; memory stays bounded: a batch is
+ * written while the next one is read.
+ */
 export async function load(
   input: AsyncIterable<Buffer>,
-  { writer, mode, onRefused, onProgress }: LoadOptions,
+  { writer, mode, fromLine = 1, onRefused, onProgress }: LoadOptions,
 ): Promise<LoadSummary> {
   const summary = {
     read: 0,
@@ -44,22 +50,21 @@ export async function load(
     customer_documents_dropped: 0,
   }
 
-  for await (const batch of inBatches(readEntries(input))) {
+  for await (const batch of oneAhead(inBatches(readEntries(input, fromLine)))) {
     const verdicts = await writeAll(
       writer,
       batch.map(({ result }) => result),
       mode,
     )
-    for (const [at, { lineNumber, result }] of batch.entries()) {
+    for (const [at, entry] of batch.entries()) {
       const verdict = verdicts[at]
       summary.read++
       if (typeof verdict === 'object') {
         summary.refused++
-        onRefused(lineNumber, verdict)
+        onRefused(entry.lineNumber, verdict)
       } else if (verdict !== undefined) {
         summary[verdict]++
-        if ('documentDropped' in result && result.documentDropped)
-          summary.customer_documents_dropped++
+        if (hasDroppedDocument(entry)) summary.customer_documents_dropped++
       }
     }
     onProgress(summary, batch.at(-1)?.lineNumber ?? 0)
@@ -67,22 +72,8 @@ export async function load(
   return summary
 }
 
-/** A line that was not blank, read. */
-interface Entry {
-  lineNumber: number
-  bytes: number
-  result: Change | Refusal
-}
-
-async function* readEntries(input: AsyncIterable<Buffer>): AsyncGenerator<Entry> {
-  for await (const line of splitLines(input, MAX_ORDER_BYTES)) {
-    const bytes = 'bytes' in line ? line.bytes : null
-    const result = bytes === null ? TOO_LONG : readOrder(bytes)
-    if (result !== null) yield { lineNumber: line.number, bytes: bytes?.length ?? 0, result }
-  }
-}
-
-async function* inBatches(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
+/** Entries that are written together, in their order: so many that a round trip pays, in bounded memory. */
+export async function* inBatches(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
   let batch: Entry[] = []
   let bytes = 0
   for await (const entry of entries) {
@@ -91,6 +82,7 @@ async function* inBatches(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]
       batch = []
       bytes = 0
     }
+    if ('views' in entry.result) for (const { order } of entry.result.views) renderAhead(order)
     batch.push(entry)
     bytes += entry.bytes
   }

@@ -15,7 +15,7 @@ export interface OrderDocument {
   createdKey: number
   updatedKey: number
   writtenKey: number
-  json: Buffer
+  json: string
 }
 
 /** The document of a write in the bulk with this stamp. */
@@ -29,26 +29,47 @@ export function renderDocument(write: ViewWrite, stamp: number): OrderDocument {
     paymentMethod: write.order.payment.method,
     createdKey: write.createdKey,
     updatedKey: updatedAt ?? NULL_UPDATED_KEY,
-    writtenKey: stamp,
-    json: renderOrder(write.order, updatedAt),
+    writtenKey: write.writtenKey ?? stamp,
+    json: renderedOrder(write.order, updatedAt),
   }
 }
 
 /** Whether the stored document shows this order already, `updated_at` left out. */
-export function showsSame(stored: StoredView, order: Order): boolean {
+export function showsSame(
+  stored: Pick<StoredView, 'updatedKey' | 'shape' | 'json'>,
+  order: Order,
+): boolean {
   const updatedAt = stored.updatedKey === NULL_UPDATED_KEY ? null : stored.updatedKey
-  const rendered = renderOrder(order, updatedAt)
-  const shown = completeOrder(stored.json, stored.shape)
-  if (rendered.equals(shown)) return true
-  // Not the same bytes, but maybe the same values: tracking keys that came in another order.
-  return isDeepStrictEqual(parseJson(shown), parseJson(rendered))
+  const rendered = renderedOrder(order, updatedAt)
+  const shown = Buffer.from(completeOrder(stored.json, stored.shape)).toString()
+  if (rendered === shown) return true
+  // Not the same text, but maybe the same values: tracking keys that came in another order.
+  return isDeepStrictEqual(JSON.parse(shown), JSON.parse(rendered))
 }
 
-function renderOrder(order: Order, updatedAt: number | null): Buffer {
-  const updated_at = updatedAt === null ? null : formatInstant(updatedAt)
-  return Buffer.from(JSON.stringify({ ...order, updated_at }))
+/** Renders an order before it is asked for, as while the orders before it are written. */
+export function renderAhead(order: Order): void {
+  textsAround(order)
 }
 
-function parseJson(bytes: Uint8Array): unknown {
-  return JSON.parse(Buffer.from(bytes).toString())
+/** The text of an order before and after the value of `updated_at`, which is decided last. */
+type TextsAround = readonly [before: string, after: string]
+
+const UNDATED = '"updated_at":null'
+const renderedTexts = new WeakMap<Order, TextsAround>()
+
+function textsAround(order: Order): TextsAround {
+  const known = renderedTexts.get(order)
+  if (known !== undefined) return known
+  const text = JSON.stringify({ ...order, updated_at: null })
+  const at = text.indexOf(UNDATED) // No text of anybody's choice comes before it.
+  const around = [text.slice(0, at), text.slice(at + UNDATED.length)] as const
+  renderedTexts.set(order, around)
+  return around
+}
+
+function renderedOrder(order: Order, updatedAt: number | null): string {
+  const [before, after] = textsAround(order)
+  const date = updatedAt === null ? UNDATED : `"updated_at":"${formatInstant(updatedAt)}"`
+  return before + date + after
 }

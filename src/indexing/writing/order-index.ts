@@ -26,6 +26,8 @@ export interface ViewKey {
 /** A document as it stands in the index. */
 export interface StoredView extends ViewKey {
   updatedKey: number
+  /** The stamp of the bulk that it came with. */
+  writtenKey?: number
   /** The shape that `json` was written in. */
   shape: number
   json: Uint8Array
@@ -36,6 +38,11 @@ export interface ViewWrite extends ViewKey {
   order: Order
   createdKey: number
   updatedAt: number | null | 'stamp'
+  /**
+   * The stamp that the document keeps, where it shows what it showed before: with a new one, a reader of
+   * the undated orders would be given it again (`paging`). The stamp of its bulk where this is absent.
+   */
+  writtenKey?: number
 }
 
 export interface BulkWrites {

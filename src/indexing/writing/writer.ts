@@ -1,6 +1,13 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Change } from '../projection/change.ts'
-import { decide, type Verdict, verdictByHead, viewKeys, type WriteMode } from './decide.ts'
+import {
+  decide,
+  type Verdict,
+  verdictByHead,
+  verdictByShape,
+  viewKeys,
+  type WriteMode,
+} from './decide.ts'
 import { type BulkWrites, DocumentRefused, type OrderIndex, type Stored } from './order-index.ts'
 
 export interface Writer {
@@ -11,8 +18,18 @@ export interface Writer {
   write(changes: readonly Change[], mode: WriteMode): Promise<Verdict[]>
 }
 
+/** How a writer takes what it is given. */
+export interface WriterOptions {
+  /** Also brings documents of an older shape to the current one, those of a version that is there too. */
+  reproject?: boolean
+}
+
 /** Brings changes into the index: project → compare → write. `clock`: epoch milliseconds. */
-export function createWriter(index: Pick<OrderIndex, 'bulk'>, clock: Clock): Writer {
+export function createWriter(
+  index: Pick<OrderIndex, 'bulk'>,
+  clock: Clock,
+  { reproject = false }: WriterOptions = {},
+): Writer {
   return {
     async write(changes, mode) {
       const verdicts = new Map<Change, Verdict>()
@@ -22,7 +39,7 @@ export function createWriter(index: Pick<OrderIndex, 'bulk'>, clock: Clock): Wri
         const early = new Map(
           changes.map((change) => {
             const { orderId } = change
-            const byHead = verdictByHead(change, heads.get(orderId), mode, clock())
+            const byHead = verdictByHead(change, heads.get(orderId), mode, clock(), reproject)
             return [change, refused.get(orderId) ?? byHead]
           }),
         )
@@ -32,12 +49,14 @@ export function createWriter(index: Pick<OrderIndex, 'bulk'>, clock: Clock): Wri
         )
         const viewsOf = Map.groupBy(views, ({ orderId }) => orderId)
 
-        const decisions = new Map(
-          passed.map((change) => {
-            const { orderId } = change
-            return [change, decide(change, heads.get(orderId), viewsOf.get(orderId) ?? [], mode)]
-          }),
-        )
+        const decisions = new Map<Change, BulkWrites>()
+        for (const change of passed) {
+          const head = heads.get(change.orderId)
+          const documents = viewsOf.get(change.orderId) ?? []
+          const byShape = verdictByShape(change, head, documents)
+          if (byShape !== undefined) early.set(change, byShape)
+          else decisions.set(change, decide(change, head, documents, mode, reproject))
+        }
         for (const change of changes) {
           const verdict = early.get(change) ?? outcome(decisions.get(change))
           // Asked again, a change finds what the first attempt wrote of it: that counts as written.

@@ -62,7 +62,7 @@ export function renderAnew(source: unknown): string {
     createdKey: created_key as number,
     updatedKey: stored.updated_key,
     writtenKey: written_key as number,
-    json: renderStored(stored),
+    json: JSON.stringify(stored.order),
   })
 }
 

@@ -65,10 +65,12 @@ function isTold(answer: Partial<Found>): answer is Found {
 
 function storedView(source: unknown): StoredView {
   const stored = orderSource(source)
+  const { written_key } = Object(source) as { written_key?: unknown }
   return {
     accountId: stored.account_id,
     orderId: stored.id,
     updatedKey: stored.updated_key,
+    ...(typeof written_key === 'number' && { writtenKey: written_key }),
     shape: stored.shape,
     json: renderStored(stored),
   }

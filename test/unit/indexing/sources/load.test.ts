@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Refusal } from '../../../../src/indexing/projection/change.ts'
 import { load } from '../../../../src/indexing/sources/load.ts'
 import { createWriter } from '../../../../src/indexing/writing/writer.ts'
@@ -16,7 +16,9 @@ const NOTHING = {
 }
 const line = (n: number, version = 1) => JSON.stringify(sourceOrder({ id: `ord_${n}`, version }))
 
-async function loaded(...chunks: (string | Buffer)[]) {
+const loaded = (...chunks: (string | Buffer)[]) => loadedFrom(1, ...chunks)
+
+async function loadedFrom(fromLine: number, ...chunks: (string | Buffer)[]) {
   const index = createMemoryOrderIndex()
   const refusals: [number, Refusal][] = []
   const bulkSizes: number[] = []
@@ -27,6 +29,7 @@ async function loaded(...chunks: (string | Buffer)[]) {
   const summary = await load(input(), {
     writer: createWriter(index, () => Date.parse('2026-04-01T00:00:00Z')),
     mode: 'back-fill',
+    fromLine,
     onRefused: (number, refusal) => refusals.push([number, refusal]),
     onProgress: (progress) => {
       bulkSizes.push(progress.read - read)
@@ -108,9 +111,9 @@ describe('load', () => {
     expect(summary).toEqual({ ...NOTHING, read: 2, written: 2, customer_documents_dropped: 1 })
   })
 
-  it('writes at most 500 lines in a bulk', async () => {
-    const text = Array.from({ length: 1001 }, (_, n) => line(n)).join('\n')
-    expect((await loaded(text)).bulkSizes).toEqual([500, 500, 1])
+  it('writes at most 1,000 lines in a bulk', async () => {
+    const text = Array.from({ length: 2001 }, (_, n) => line(n)).join('\n')
+    expect((await loaded(text)).bulkSizes).toEqual([1000, 1000, 1])
   })
 
   it('closes a bulk that has reached 4 MiB', async () => {
@@ -118,6 +121,84 @@ describe('load', () => {
       JSON.stringify({ ...withName('x'.repeat(1.5 * MIB)), id: `ord_${n}` }),
     )
     expect((await loaded(lines.join('\n'))).bulkSizes).toEqual([3, 2])
+  })
+})
+
+describe('load from a line', () => {
+  it('passes over what is before it, blank lines counted', async () => {
+    const { summary, index } = await loadedFrom(3, `${line(1)}\n\n${line(2)}\n${line(3)}\n`)
+    expect(summary).toEqual({ ...NOTHING, read: 2, written: 2 })
+    expect(index.keys()).toEqual(['acc_1:ord_2', 'acc_1:ord_3'])
+  })
+
+  it('does not look at what is before it', async () => {
+    const { refusals, summary } = await loadedFrom(4, `[]\n{"id\n`, Buffer.of(0xff), `\n${line(1)}`)
+    expect([refusals, summary]).toEqual([[], { ...NOTHING, read: 1, written: 1 }])
+  })
+
+  it('tells refused lines by their number in the whole input', async () => {
+    const { refusals } = await loadedFrom(2, `[]\n${line(1)}\n[]\n`)
+    expect(refusals.map(([number]) => number)).toEqual([3])
+  })
+
+  it('after the last has nothing to do', async () => {
+    expect((await loadedFrom(3, `${line(1)}\n${line(2)}\n`)).summary).toEqual(NOTHING)
+  })
+})
+
+describe('load that does not come to its end', () => {
+  const lines = Array.from({ length: 2_500 }, (_, n) => `${line(n)}\n`)
+  const quiet = { mode: 'back-fill' as const, onRefused() {} }
+
+  async function* input(end?: Error) {
+    for (const text of lines) yield Buffer.from(text)
+    if (end) throw end
+  }
+
+  it('tells the last line that is in, and can go on behind it', async () => {
+    const index = createMemoryOrderIndex()
+    const writer = createWriter(index, Date.now)
+    let bulks = 0
+    const failing = {
+      write: (...of: Parameters<typeof writer.write>) => {
+        bulks++
+        if (bulks === 3) throw new Error('disk full')
+        return writer.write(...of)
+      },
+    }
+    const reached: number[] = []
+    const onProgress = (_: object, lineNumber: number) => reached.push(lineNumber)
+    const stopped = load(input(), { ...quiet, writer: failing, onProgress })
+    await expect(stopped).rejects.toThrow('disk full')
+    expect(reached).toEqual([1_000, 2_000])
+    expect(index.keys()).toHaveLength(2_000)
+
+    const rest = await load(input(), { ...quiet, writer, fromLine: 2_001, onProgress })
+    expect(rest).toMatchObject({ read: 500, written: 500, older: 0 })
+    expect(index.keys()).toHaveLength(2_500)
+  })
+
+  it('writes the whole batches that came before the input failed', async () => {
+    const index = createMemoryOrderIndex()
+    const onProgress = vi.fn()
+    const failed = load(input(new Error('unplugged')), {
+      ...quiet,
+      writer: createWriter(index, Date.now),
+      onProgress,
+    })
+    await expect(failed).rejects.toThrow('unplugged')
+    expect(onProgress.mock.lastCall?.[1]).toBe(2_000)
+    expect(index.keys()).toHaveLength(2_000)
+  })
+
+  it('does not wait for input that is yet to come', async () => {
+    async function* slow() {
+      for (const text of lines.slice(0, 1_500)) yield Buffer.from(text)
+      await new Promise(() => {})
+    }
+    const writer = { write: () => Promise.reject(new Error('disk full')) }
+    const stopped = load(slow(), { ...quiet, writer, onProgress() {} })
+    await expect(stopped).rejects.toThrow('disk full')
   })
 })
 

@@ -7,6 +7,8 @@ export interface MemoryOrderIndex extends OrderIndex {
   order(accountId: string, orderId: string): Order | undefined
   document(accountId: string, orderId: string): OrderDocument | undefined
   head(orderId: string): Head | undefined
+  /** Leaves a document as a shape without this field would have written it. */
+  age(accountId: string, orderId: string, field: keyof Order): void
   /** `account:order` of every document. */
   keys(): string[]
   /** The stamp of the last bulk. */
@@ -36,7 +38,7 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
     async views(keys) {
       return keys.flatMap(({ accountId, orderId }) => {
         const document = documents.get(keyOf(accountId, orderId))
-        return document ? [{ ...document, orderId }] : []
+        return document ? [{ ...document, orderId, json: Buffer.from(document.json) }] : []
       })
     },
   }
@@ -65,10 +67,18 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
     async close() {},
     order(accountId, orderId) {
       const document = documents.get(keyOf(accountId, orderId))
-      return document && JSON.parse(document.json.toString())
+      return document && JSON.parse(document.json)
     },
     document: (accountId, orderId) => documents.get(keyOf(accountId, orderId)),
     head: (orderId) => heads.get(orderId),
+    age(accountId, orderId, field) {
+      const key = keyOf(accountId, orderId)
+      const document = documents.get(key)
+      if (document === undefined) throw new Error(`there is no document ${key}`)
+      const { [field]: _, ...order } = JSON.parse(document.json)
+      const aged = { shape: document.shape - 1, json: JSON.stringify(order) }
+      documents.set(key, { ...document, ...aged })
+    },
     keys: () => [...documents.keys()].sort((one, other) => (one < other ? -1 : 1)),
   }
   return index

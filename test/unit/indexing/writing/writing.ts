@@ -20,9 +20,15 @@ const source = (version: number, { deleted, ...given }: Version) => {
 export function startWriter() {
   const index = createMemoryOrderIndex()
   const writer = createWriter(index, () => NOW)
+  const reprojecting = createWriter(index, () => NOW, { reproject: true })
 
-  async function put(version: number, given: Version, mode: WriteMode): Promise<Verdict> {
-    const [verdict] = await writer.write([changeOf(source(version, given))], mode)
+  async function put(
+    version: number,
+    given: Version,
+    mode: WriteMode,
+    by = writer,
+  ): Promise<Verdict> {
+    const [verdict] = await by.write([changeOf(source(version, given))], mode)
     if (verdict === undefined) throw new Error('no verdict')
     return verdict
   }
@@ -40,6 +46,8 @@ export function startWriter() {
     live: (version: number, given: Version = {}) => put(version, given, 'live'),
     /** Writes one version of the order as history. */
     backFill: (version: number, given: Version = {}) => put(version, given, 'back-fill'),
+    /** Writes one version, and its documents of an older shape in the current one. */
+    reproject: (version: number, given: Version = {}) => put(version, given, 'live', reprojecting),
     /** Writes one version as far as its first items, then all ends. */
     cutShort: (items: number, version: number, given: Version = {}) =>
       cutShort(items, version, given, 'live'),

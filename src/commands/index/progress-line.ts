@@ -1,0 +1,51 @@
+/** How far a load came, and how fast it is. */
+export interface Reached {
+  /** Lines that were read. */
+  lines: number
+  refused: number
+  linesPerSecond: number
+  /** Of the input, 0 to 1; `null` where nobody knows how much there is. */
+  share: number | null
+  /** `null` where nobody knows. */
+  secondsLeft: number | null
+}
+
+const SEPARATOR = ' · '
+const WIDEST_BAR = 30
+const NARROWEST_BAR = 5
+
+/** One line that is no wider than `columns`: first the bar gets shorter, then it goes, then the end does. */
+export function progressLine(reached: Reached, columns: number): string {
+  const text = progressText(reached)
+  if (reached.share === null) return text.slice(0, columns)
+  const width = Math.min(WIDEST_BAR, columns - text.length - 1)
+  if (width < NARROWEST_BAR) return text.slice(0, columns)
+  const filled = Math.floor(reached.share * width)
+  return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${text}`
+}
+
+/** The same in words alone. */
+export function progressText({
+  lines,
+  refused,
+  linesPerSecond,
+  share,
+  secondsLeft,
+}: Reached): string {
+  const parts = [
+    share === null ? [] : `${Math.floor(100 * share)}%`,
+    `${lines} lines`,
+    `${Math.round(linesPerSecond)} lines/s`,
+    `${refused} refused`,
+    secondsLeft === null ? [] : `about ${span(secondsLeft)} left`,
+  ]
+  return parts.flat().join(SEPARATOR)
+}
+
+/** Its two largest units, such as 1 h 20 min. */
+function span(seconds: number): string {
+  const whole = Math.ceil(seconds)
+  if (whole < 60) return `${whole} s`
+  const minutes = Math.ceil(whole / 60)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

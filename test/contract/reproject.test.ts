@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { load } from '../../src/indexing/sources/load.ts'
+import { createWriter } from '../../src/indexing/writing/writer.ts'
+import type { Order } from '../../src/orders/order.ts'
+import type { SliceQuery } from '../../src/orders/order-store.ts'
+import { readPage } from '../../src/orders/paging.ts'
+import { ndjson } from '../support/services.ts'
+import { sourceOrder } from '../support/source-order.ts'
+import { type StoresUnderTest, stores } from './stores.ts'
+
+const NOW = Date.parse('2026-03-02T00:00:00Z')
+const CHANGED_AT = '2026-03-01T12:05:00.000Z'
+const BY_UPDATE: Pick<SliceQuery, 'accountId' | 'sort' | 'filters'> = {
+  accountId: 'acc_1',
+  sort: 'updated_at_asc',
+  filters: { statuses: [], paymentMethods: [], created: {}, updated: {} },
+}
+
+// A field is added to the shape: `utm` it is here, which the documents of an older shape do not have.
+describe.each(stores)('a field added to the shape, on %s', (_name, open) => {
+  let store: StoresUnderTest
+  beforeEach(async () => {
+    store = await open()
+  })
+  afterEach(() => store.close())
+
+  async function write(orders: object[], reproject = false) {
+    const index = await store.openIndex({ clock: () => NOW })
+    const summary = await load(ndjson(orders), {
+      writer: createWriter(index, () => NOW, { reproject }),
+      mode: 'back-fill',
+      onRefused: (line, { path, reason }) => {
+        throw new Error(`line ${line}: ${path}: ${reason}`)
+      },
+      onProgress() {},
+    }).finally(() => index.close())
+    await store.refresh()
+    return summary
+  }
+
+  async function read(id: string): Promise<Order> {
+    const json = await store.orders.get('acc_1', id)
+    return JSON.parse(Buffer.from(json ?? 'null').toString())
+  }
+
+  it('is null in what was written before, and has its value once that is loaded again', async () => {
+    const orders = [
+      sourceOrder({ id: 'ord_1', utm: { utm_source: 'radio' } }),
+      sourceOrder({ id: 'ord_2' }),
+    ]
+    await write(orders)
+    for (const { id } of orders) await store.age('acc_1', id, 'utm')
+    expect(await read('ord_1')).toMatchObject({ utm: null, updated_at: CHANGED_AT })
+
+    expect(await write(orders)).toMatchObject({ written: 0, older: 2 })
+    expect(await write(orders, true)).toMatchObject({ written: 2, older: 0 })
+    const { utm, updated_at } = await read('ord_1')
+    expect(utm).toMatchObject({ utm_source: 'radio' })
+    expect(Date.parse(updated_at ?? '')).toBeGreaterThanOrEqual(NOW)
+    // Where it has no value, readers see what they saw: that is no change.
+    expect(await read('ord_2')).toMatchObject({ utm: null, updated_at: CHANGED_AT })
+    // All are of the current shape now.
+    expect(await write(orders, true)).toMatchObject({ written: 0, older: 2 })
+  })
+
+  it('that is null repeats no order without a date to who pages through them', async () => {
+    const undated = { changed_at: null }
+    const plain = ['ord_1', 'ord_2', 'ord_3'].map((id) => sourceOrder({ id, ...undated }))
+    const filled = sourceOrder({ id: 'ord_4', ...undated, utm: { utm_source: 'radio' } })
+    await write([...plain, filled])
+    for (const id of ['ord_1', 'ord_2', 'ord_3', 'ord_4']) await store.age('acc_1', id, 'utm')
+
+    const first = await readPage(store.orders, BY_UPDATE, null, 2)
+    await write([...plain, filled], true)
+    const rest = await readPage(store.orders, BY_UPDATE, first.next, 100)
+
+    expect(first.rows.map(({ id }) => id)).toEqual(['ord_1', 'ord_2'])
+    // What it has a value in comes once more than it must, with the value.
+    expect(rest.rows.map(({ id }) => id)).toEqual(['ord_3', 'ord_4', 'ord_4'])
+    expect(rest.next).toBeNull()
+  })
+})

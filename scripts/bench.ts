@@ -3,17 +3,21 @@ import { constants } from 'node:os'
 import { onFirstSignal } from '../src/commands/signals.ts'
 import { compareApi } from './bench/compare-api.ts'
 import { compareDefinitions } from './bench/compare-definitions.ts'
+import { compareLag } from './bench/compare-lag.ts'
+import { compareLoad } from './bench/compare-load.ts'
 import { type BenchContext, withContext } from './bench/context.ts'
 import { describe, readFacts, readLoad } from './bench/facts.ts'
 import { readOptions, UsageError } from './bench/options.ts'
-import type { HeatResult } from './bench/race.ts'
 import { apiFigures, renderApi } from './bench/report-api.ts'
 import { definitionFigures, renderDefinitions } from './bench/report-definitions.ts'
 import { failuresOf } from './bench/report-failures.ts'
+import { lagFailures, lagFigures, renderLag } from './bench/report-lag.ts'
+import { loadFigures, renderLoad } from './bench/report-load.ts'
 
-// Measures the service beside the search that it rests on, and its index beside others that it could have.
-// Tables go to stdout, progress to stderr. Only ratios of one run say something: machines differ, and so
-// does one machine from hour to hour.
+// Measures the service beside the search that it rests on, its index beside others that it could have, its
+// load beside raw bulks, and how long a change takes from the stream to a reader. Tables go to stdout,
+// progress to stderr. Only ratios of one run say something: machines differ, and so does one machine from
+// hour to hour.
 const interrupted = new AbortController()
 onFirstSignal((signal) => {
   process.exitCode = 128 + constants.signals[signal]
@@ -44,6 +48,12 @@ async function bench(context: BenchContext): Promise<void> {
   const definitions = isAsked ? await compareDefinitions(context) : []
   for (const compared of definitions) console.log(`\n${renderDefinitions(compared)}`)
 
+  const load = options.parts.includes('load') ? await compareLoad(context) : undefined
+  if (load) console.log(`\n${renderLoad(load)}`)
+
+  const lag = options.parts.includes('lag') ? await compareLag(context) : undefined
+  if (lag) console.log(`\n${renderLag(lag)}`)
+
   const loadAtEnd = readLoad()
   console.log(`\nload average at the end: ${loadAtEnd}`)
   if (options.json !== undefined) {
@@ -54,10 +64,13 @@ async function bench(context: BenchContext): Promise<void> {
       definitions: definitions.map((compared) => {
         return { ...compared, results: compared.results.map(definitionFigures) }
       }),
+      ...(load && { load: loadFigures(load) }),
+      ...(lag && { lag: lagFigures(lag) }),
     }
     writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`)
   }
-  tellFailures([...api, ...definitions].flatMap(({ results }) => results))
+  const results = [...api, ...definitions].flatMap((compared) => compared.results)
+  tellFailures([...results.flatMap(failuresOf), ...(lag ? lagFailures(lag) : [])])
 }
 
 /** @throws UsageError now, not after all is measured */
@@ -69,8 +82,7 @@ function reserve(file: string): void {
   }
 }
 
-function tellFailures(results: readonly HeatResult[]): void {
-  const failures = results.flatMap(failuresOf)
+function tellFailures(failures: readonly string[]): void {
   if (failures.length === 0) return
   console.log(`\nNot every answer was right:\n${failures.join('\n')}`)
   process.exitCode = 1

@@ -5,13 +5,19 @@ const USAGE = `usage: npm run -s bench -- [options]
   --seconds N        how long each measurement takes: 1 to 600 (default 8)
   --rounds N         how often each is repeated; medians are told: 1 to 99 (default 3)
   --connections N    how many requests are under way at a time: 1 to 256 (default 8)
-  --only PART        api (the service beside the raw search) or definitions (of the index)
+  --load-orders N    how many source orders each load takes in, and how many there are before the lag is
+                     measured: 1000 to 300000 (default 100000)
+  --rate N           how many changes a second enter the stream where the lag is measured: 10 to 10000
+                     (default 500)
+  --only PART        api (the service beside the raw search), definitions (of the index),
+                     load (index load beside raw bulks) or lag (from the stream to the API)
   --merged           measure all once more, with every index merged into one segment
   --json FILE        write every figure to a file as well
 OPENSEARCH_URL and REDIS_URL are used where they are set; else both are started and stopped.
 `
 
-export type Part = 'api' | 'definitions'
+export const parts = ['api', 'definitions', 'load', 'lag'] as const
+export type Part = (typeof parts)[number]
 
 /**
  * What the segments of an index are like: those of one that was just filled are many and small, and most
@@ -25,6 +31,8 @@ export interface BenchOptions {
   seconds: number
   rounds: number
   connections: number
+  loadOrders: number
+  rate: number
   parts: readonly Part[]
   states: readonly IndexState[]
   json: string | undefined
@@ -46,6 +54,8 @@ export function readOptions(args: readonly string[]): BenchOptions {
     seconds: readInteger('--seconds', values.seconds, 1, 600),
     rounds: readInteger('--rounds', values.rounds, 1, 99),
     connections: readInteger('--connections', values.connections, 1, 256),
+    loadOrders: readInteger('--load-orders', values['load-orders'], 1_000, 300_000),
+    rate: readInteger('--rate', values.rate, 10, 10_000),
     parts: readParts(values.only),
     states: values.merged ? ['filled', 'merged'] : ['filled'],
     json: values.json,
@@ -61,6 +71,8 @@ function parseOrExplain(args: readonly string[]) {
         seconds: { type: 'string', default: '8' },
         rounds: { type: 'string', default: '3' },
         connections: { type: 'string', default: '8' },
+        'load-orders': { type: 'string', default: '100000' },
+        rate: { type: 'string', default: '500' },
         only: { type: 'string' },
         merged: { type: 'boolean', default: false },
         json: { type: 'string' },
@@ -80,8 +92,9 @@ function readInteger(name: string, text: string, from: number, to: number): numb
   return number
 }
 
-function readParts(only: string | undefined): Part[] {
-  if (only === undefined) return ['api', 'definitions']
-  if (only === 'api' || only === 'definitions') return [only]
-  throw new UsageError(`--only must be api or definitions, not "${only}"`)
+function readParts(only: string | undefined): readonly Part[] {
+  if (only === undefined) return parts
+  const part = parts.find((known) => known === only)
+  if (part !== undefined) return [part]
+  throw new UsageError(`--only must be one of ${parts.join(', ')}, not "${only}"`)
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { runCommand } from '../support/command.ts'
+import { dropDocument } from '../support/drop-document.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
 let backend: Backend
@@ -106,7 +107,34 @@ describe('index check', () => {
     await run(['load', '-'], orders)
     const { code, stdout } = await run(['check', '--json'])
     expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ documents: 4, missing: 0, extra: 0 })
+    expect(JSON.parse(stdout)).toMatchObject({
+      read: 0,
+      known_orders: 3,
+      documents: 4,
+      missing: 0,
+      extra: 0,
+    })
+  })
+
+  it('without a file, exits 1 and tells a document that is lost', async () => {
+    await run(['load', '-'], orders)
+    await dropDocument(backend, 'acc_2', 'ord_1')
+    const { code, stdout } = await run(['check'])
+    expect(code).toBe(1)
+    const [fault, summary] = stdout.trimEnd().split('\n')
+    expect(fault).toBe(
+      'missing acc_2 ord_1 version 1 has no document; the index itself names the account',
+    )
+    expect(summary).toMatch(
+      /^read: 0, orders: 0, known orders: 3, documents: 3, missing: 1, extra: 0,/,
+    )
+  })
+
+  it('says in its help what it compares without a file', async () => {
+    const { stdout } = await run(['check', '--help'])
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'without a file, with the orders that it knows',
+    )
   })
 
   it('exits 1 naming a file it cannot read', async () => {

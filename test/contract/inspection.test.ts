@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type CheckReport, checkIndex } from '../../src/indexing/inspection/check-index.ts'
 import { entriesOfLines } from '../../src/indexing/inspection/source-entries.ts'
 import { load } from '../../src/indexing/sources/load.ts'
+import type { Head } from '../../src/indexing/writing/order-index.ts'
 import { createWriter } from '../../src/indexing/writing/writer.ts'
+import { changeOf } from '../support/changes.ts'
 import { ndjson } from '../support/services.ts'
 import { sourceOrder, sourcePayment } from '../support/source-order.ts'
 import { type StoresUnderTest, stores } from './stores.ts'
@@ -10,6 +12,16 @@ import { type StoresUnderTest, stores } from './stores.ts'
 const NOW = Date.parse('2026-05-01T00:00:00Z')
 const DELETION = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
 const SHARED = sourceOrder({ coproducer_account_ids: ['acc_2'] })
+/** Of the first version of an order of acc_1 that acc_2 takes part in. */
+const HEAD: Head = {
+  orderId: 'ord_1',
+  version: 1,
+  ownerAccountId: 'acc_1',
+  accountIds: ['acc_1', 'acc_2'],
+  createdKey: Date.parse(SHARED.created_at),
+  filled: true,
+  deleted: false,
+}
 
 describe.each(stores)('%s', (_name, open) => {
   let store: StoresUnderTest
@@ -29,13 +41,28 @@ describe.each(stores)('%s', (_name, open) => {
     await store.refresh()
   }
 
-  async function check(orders: object[], isWhole = true): Promise<CheckReport> {
+  /** Puts a head by hand, as it is where a writer is not done. */
+  async function putHead(head: Head) {
+    const index = await store.openIndex({ clock: () => NOW })
+    await index.bulk(async (stored) => {
+      await stored.heads([head.orderId])
+      return { announcements: [], views: [], removals: [], heads: [head] }
+    })
+    await index.close()
+  }
+
+  /** `meanwhile`: what happens before anything is looked at again. */
+  async function check(
+    orders: object[],
+    isWhole = true,
+    meanwhile = async () => {},
+  ): Promise<CheckReport> {
     return checkIndex({
       inspection: store.inspection,
       entries: entriesOfLines(ndjson(orders)),
       isWhole,
       maxExamples: 10,
-      pause: async () => {},
+      pause: meanwhile,
       onRefused() {},
       onProgress() {},
     })
@@ -182,6 +209,53 @@ describe.each(stores)('%s', (_name, open) => {
     it('without all of the source, goes by what the index knows of its orders', async () => {
       await write(SHARED, sourceOrder({ id: 'ord_2' }), DELETION)
       expect(await check([], false)).toMatchObject({ ...CLEAN, documents: 1 })
+    })
+
+    it('without all of the source, finds a document that its head names and that is lost', async () => {
+      await write(SHARED, sourceOrder({ id: 'ord_2' }))
+      await store.drop('acc_2', 'ord_1')
+      expect(await check([], false)).toMatchObject({
+        ...CLEAN,
+        known_orders: 2,
+        documents: 2,
+        missing: 1,
+        examples: [{ kind: 'missing', accountId: 'acc_2', orderId: 'ord_1' }],
+      })
+    })
+
+    it('without all of the source, tells once what both source and index know to be lost', async () => {
+      await write(SHARED)
+      await store.drop('acc_2', 'ord_1')
+      expect(await check([SHARED], false)).toMatchObject({ ...CLEAN, missing: 1, examples: [{}] })
+    })
+
+    it('without all of the source, misses no document that no search can find yet', async () => {
+      await write(sourceOrder({ id: 'ord_2' }))
+      const index = await store.openIndex({ clock: () => NOW })
+      await createWriter(index, () => NOW).write([changeOf(SHARED)], 'live')
+      expect(await check([], false)).toMatchObject({ ...CLEAN, known_orders: 2 })
+      await index.close()
+    })
+
+    it('without all of the source, looks for no document of an order that nobody is shown', async () => {
+      await write(sourceOrder({ payments: [sourcePayment({ status: 'FAILED' })] }))
+      expect(await check([], false)).toMatchObject({ ...CLEAN, known_orders: 1 })
+    })
+
+    it.each<[which: string, head: Partial<Head>]>([
+      ['an order that is only announced', { version: 0, createdKey: null }],
+      ['an erased order', { deleted: true }],
+    ])('without all of the source, looks for no document of %s', async (_which, head) => {
+      await putHead({ ...HEAD, ...head })
+      expect(await check([], false)).toMatchObject({ ...CLEAN, known_orders: 1 })
+    })
+
+    it('looks again at an account that was announced and gets its document meanwhile', async () => {
+      await write(sourceOrder())
+      await putHead(HEAD)
+      const joining = () => write({ ...SHARED, version: 2 })
+      expect(await check([], false)).toMatchObject({ missing: 1 })
+      expect(await check([], false, joining)).toMatchObject(CLEAN)
     })
 
     it('waits for no writer', async () => {

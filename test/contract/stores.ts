@@ -5,6 +5,7 @@ import { openServices } from '../../src/services.ts'
 import type { Stores } from '../../src/stores/stores.ts'
 import { age } from '../support/age.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/backend.ts'
+import { dropDocument } from '../support/drop-document.ts'
 
 /** Empty stores under test. */
 export interface StoresUnderTest extends Stores {
@@ -35,10 +36,7 @@ async function openSqlite(): Promise<StoresUnderTest> {
       const update = `UPDATE orders SET ${field} = ? WHERE account_id = ? AND id = ?`
       db.prepare(update).run(value, accountId, orderId)
     },
-    async drop(accountId, orderId) {
-      using db = new DatabaseSync(`${backend.folder}/orders.db`)
-      db.prepare('DELETE FROM orders WHERE account_id = ? AND id = ?').run(accountId, orderId)
-    },
+    drop: (...document) => dropDocument(backend, ...document),
     async close() {
       await opened.close()
       await backend.remove()
@@ -70,9 +68,6 @@ async function openOpenSearch(): Promise<StoresUnderTest> {
       const doc = { [field]: value }
       await opensearch('POST', `${document}?routing=${accountId}&refresh=true`, { doc })
     },
-    async drop(accountId, orderId) {
-      const document = `${prefix}orders/_doc/${accountId}:${orderId}`
-      await opensearch('DELETE', `${document}?routing=${accountId}&refresh=true`)
-    },
+    drop: (...document) => dropDocument({ folder, env }, ...document),
   }
 }

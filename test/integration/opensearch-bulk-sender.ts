@@ -1,6 +1,9 @@
 import { afterEach, beforeEach } from 'vitest'
 import { type BulkItem, createBulkSender } from '../../src/stores/opensearch/writer/bulk.ts'
-import { createKnownStates } from '../../src/stores/opensearch/writer/known-states.ts'
+import {
+  type BulkTarget,
+  createKnownStates,
+} from '../../src/stores/opensearch/writer/known-states.ts'
 import { actionsOf, taken } from './opensearch-cluster.ts'
 import { createNodes, names, ROOMY_MS } from './opensearch-nodes.ts'
 import { answer, type Behaviour, type ReceivedRequest } from './opensearch-server.ts'
@@ -27,14 +30,17 @@ export async function startFeeding(targets: string[], ...behaviours: Behaviour[]
   }
   const { client } = connect([url])
   const states = createKnownStates()
-  const { send, lastWrite } = createBulkSender({
+  const delays: string[] = []
+  const sender = createBulkSender({
     client,
     names,
     lease,
-    states,
     deadlineMs: ROOMY_MS,
+    onDelay: (reason) => delays.push(reason),
   })
-  return { send, lastWrite, states, received }
+  const send = (target: BulkTarget, items: readonly BulkItem[]) =>
+    sender.send(target, items, states)
+  return { send, lastWrite: sender.lastWrite, states, delays, received }
 }
 
 /** An item that tells its stamp; `padding` makes it larger. */

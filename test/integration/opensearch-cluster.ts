@@ -30,6 +30,12 @@ export const taken = ({ name, _id, if_seq_no: before = 0 }: BulkAction) => ({
   [name]: { _id, status: 200, _seq_no: before + 1, _primary_term: 1 },
 })
 
+/** Tells of every document that there is none. */
+const tellNothingFound: Behaviour = (response, request) => {
+  const { docs } = JSON.parse(request.body) as { docs: { _id: string }[] }
+  answer(200, { docs: docs.map(({ _id }) => ({ _id, found: false })) })(response, request)
+}
+
 /** Takes every item of a bulk. */
 export const takeAll: Behaviour = (response, request) => {
   answer(200, { items: actionsOf(request).map(taken) })(response, request)
@@ -75,6 +81,7 @@ export function createCluster(bulks: Behaviour[]) {
   const behaviour: Behaviour = (response, request) => {
     const { method, path } = request
     if (path.includes('/_bulk')) return bulk(response, request)
+    if (path.includes('/_mget')) return tellNothingFound(response, request)
     if (path.startsWith('/writer')) {
       return method === 'GET' ? readLease(response, request) : writeLease(response, request)
     }

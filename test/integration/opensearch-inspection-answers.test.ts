@@ -43,6 +43,19 @@ describe('documents that are looked up', () => {
     })
   })
 
+  it('are told without their source where it is only asked whether they exist', async () => {
+    const { inspection, received } = await start(
+      answer(200, {
+        docs: [
+          { ...found, _source: undefined },
+          { _id: 'acc_2:ord_1', found: false },
+        ],
+      }),
+    )
+    expect(await inspection.existing(keys)).toEqual([keys[0]])
+    expect(received[0]?.path).toBe('/orders/_mget?_source=false')
+  })
+
   it('of no keys are not asked for', async () => {
     const { inspection, received } = await start(answer(200, {}))
     expect(await inspection.documents([])).toEqual([])

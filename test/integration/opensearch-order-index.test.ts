@@ -105,10 +105,11 @@ describe('a bulk', () => {
     expect(bulkActions().flat()).toMatchObject([unseen, unseen])
   })
 
-  it('is decided once the one before it is written', async () => {
-    const slow: Behaviour = (response, request) => {
-      setTimeout(() => takeAll(response, request), 50)
-    }
+  const slow: Behaviour = (response, request) => {
+    setTimeout(() => takeAll(response, request), 50)
+  }
+
+  it('is sent once the one before it is written, and decided meanwhile', async () => {
     const { index, happened } = await open(slow)
     const bulks = ['ord_1', 'ord_2', 'ord_3'].map((id) =>
       index.bulk(async () => {
@@ -119,12 +120,40 @@ describe('a bulk', () => {
     await Promise.all(bulks)
     expect(happened).toEqual([
       'decides on ord_1',
-      'orders-w-1-v1: acc_1:ord_1 @0',
       'decides on ord_2',
-      'orders-w-1-v1: acc_1:ord_2 @1',
       'decides on ord_3',
+      'orders-w-1-v1: acc_1:ord_1 @0',
+      'orders-w-1-v1: acc_1:ord_2 @1',
       'orders-w-1-v1: acc_1:ord_3 @2',
     ])
+  })
+
+  it('is decided once those before it are written that are of the same orders, heads and all', async () => {
+    const { index, happened } = await open(slow)
+    const bulks = [['ord_1', 'ord_2'], ['ord_3'], ['ord_2', 'ord_3']].map((ids) =>
+      index.bulk(async (stored) => {
+        await stored.heads(ids)
+        happened.push(`decides on ${ids}`)
+        return { ...NOTHING, heads: ids.map(head) }
+      }),
+    )
+    await Promise.all(bulks)
+    expect(happened.at(-2)).toBe('decides on ord_2,ord_3')
+    expect(happened.at(-1)).toBe('order-heads-w-1-v1: ord_2 ord_3')
+  })
+
+  it('has its heads written while the next one is sent', async () => {
+    let end = () => {}
+    const held: Behaviour = (response, request) => {
+      end = () => takeAll(response, request)
+    }
+    const { index, happened } = await open(takeAll, held)
+    const first = index.bulk(async () => ({ ...put('ord_1'), heads: [head('ord_1')] }))
+    await vi.waitUntil(() => happened.includes('order-heads-w-1-v1: ord_1'))
+    await index.bulk(async () => put('ord_2'))
+    expect(happened.at(-1)).toBe('orders-w-1-v1: acc_1:ord_2 @1')
+    end()
+    await first
   })
 
   it('that cannot be decided writes nothing, and lets the next one in', async () => {
@@ -216,7 +245,7 @@ describe('a bulk of unknown outcome', () => {
 
 describe('a document that is refused', () => {
   it('is told, and not sent again', async () => {
-    const error = { type: 'strict_dynamic_mapping_exception', reason: 'x' }
+    const error = { type: 'mapper_parsing_exception', reason: 'x' }
     const { index, happened } = await open(
       answer(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 400, error } }] }),
     )

@@ -210,7 +210,7 @@ describe('a copy that is made late', () => {
 describe('index reindex', () => {
   const run = (...args: string[]) => runCommand(['index', 'reindex', ...args], backend.env)
   const line = (n: number) => JSON.stringify(sourceOrder({ id: `ord_${n}` }))
-  const BULK = 500
+  const BULK = 1_000
 
   it('tells what is read now and what to do next', async () => {
     await write(3)

@@ -27,7 +27,9 @@ const NO_INPUT = { bytesRead: () => 0, totalBytes: null }
 export function addCheck(index: Command, withServices: WithServices): void {
   index
     .command('check')
-    .description('compare the index with source orders, or with what came by the stream of changes')
+    .description(
+      'compare the index with source orders; without a file, with the orders that it knows itself and with what came by the stream of changes',
+    )
     .argument('[file]', 'what should be in the index: a file, or - for standard input')
     .option('--examples <n>', 'how many faults to tell one by one', count, EXAMPLES)
     .option('--json', 'print the report as JSON')
@@ -79,7 +81,8 @@ async function check(
   isWhole: boolean,
   progress: Progress,
 ): Promise<CheckReport> {
-  const walked = createMilestones(progress)
+  const lookedUp = createMilestones(progress, 'orders that the index knows')
+  const walked = createMilestones(progress, 'documents of the index')
   try {
     return await checkIndex({
       inspection,
@@ -89,10 +92,11 @@ async function check(
       pause: (ms) => setTimeout(ms, undefined, { signal }),
       onRefused: (place, { path, reason }) =>
         progress.say([place, path, reason].filter(Boolean).join(': ')),
-      onProgress({ documents, ...counts }) {
+      onProgress({ knownOrders, documents, ...counts }) {
         signal.throwIfAborted()
-        if (documents === 0) progress.update(counts)
-        else walked(documents)
+        if (knownOrders + documents === 0) progress.update(counts)
+        lookedUp(knownOrders)
+        walked(documents)
       },
     })
   } catch (error) {
@@ -103,15 +107,15 @@ async function check(
   }
 }
 
-const MILESTONE_DOCUMENTS = 100_000
+const MILESTONE = 100_000
 
-/** A line now and then: nobody knows how many documents are still to come. */
-function createMilestones(progress: Progress): (documents: number) => void {
-  let next = MILESTONE_DOCUMENTS
-  return (documents) => {
-    if (documents < next) return
-    progress.say(`looked at ${documents} documents of the index`)
-    next = documents + MILESTONE_DOCUMENTS
+/** A line now and then: nobody knows how many are still to come. */
+function createMilestones(progress: Progress, what: string): (count: number) => void {
+  let next = MILESTONE
+  return (count) => {
+    if (count < next) return
+    progress.say(`looked at ${count} ${what}`)
+    next = count + MILESTONE
   }
 }
 

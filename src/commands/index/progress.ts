@@ -1,11 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { LoadInput } from './load-input.ts'
 import { progressLine, progressText, type Reached } from './progress-line.ts'
-
-/** Where progress is shown: a terminal, or a file or pipe. */
-export type Screen = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'> & {
-  write(text: string): unknown
-}
+import { createStatusLine, type Screen } from './status-line.ts'
 
 export interface Progress {
   update(counts: Readonly<{ read: number; refused: number }>): void
@@ -15,44 +11,21 @@ export interface Progress {
   end(): void
 }
 
-const REDRAW_MS = 200
-/** Between the lines of a log, where nothing can be redrawn; what takes less long has none. */
-const PLAIN_MS = 10_000
-/** Where a terminal does not tell. */
-const USUAL_COLUMNS = 80
-
-/**
- * Shows how a load goes on: on a terminal one line, redrawn; elsewhere a line now and then. `clock`:
- * monotonic milliseconds.
- */
+/** Shows how a load goes on, and what is left of it. `clock`: monotonic milliseconds. */
 export function createProgress(
   screen: Screen,
   input: Pick<LoadInput, 'bytesRead' | 'totalBytes'>,
   clock: Clock,
 ): Progress {
-  let shownAt = clock()
-  let isDrawn = false
+  const { show, say, wipe } = createStatusLine(screen, clock)
   /** Rates count from the first batch on: what was waited for or passed over before it tells nothing. */
   let first: { at: number; read: number; bytes: number } | undefined
-
-  function wipe() {
-    if (isDrawn) screen.write('\r\x1b[K')
-    isDrawn = false
-  }
-
-  function draw(reached: Reached) {
-    wipe()
-    // The last column stays free: some terminals go to the next line there.
-    screen.write(progressLine(reached, (screen.columns || USUAL_COLUMNS) - 1))
-    isDrawn = true
-  }
 
   return {
     update({ read, refused }) {
       const at = clock()
       first ??= { at, read, bytes: input.bytesRead() }
-      if (at - shownAt < (screen.isTTY ? REDRAW_MS : PLAIN_MS) || at === first.at) return
-      shownAt = at
+      if (at === first.at) return
       const seconds = (at - first.at) / 1000
       const reached = {
         lines: read,
@@ -60,13 +33,9 @@ export function createProgress(
         linesPerSecond: (read - first.read) / seconds,
         ...estimate(input, (input.bytesRead() - first.bytes) / seconds),
       }
-      if (screen.isTTY) draw(reached)
-      else screen.write(`${progressText(reached)}\n`)
+      show(progressText(reached), (columns) => progressLine(reached, columns))
     },
-    say(line) {
-      wipe()
-      screen.write(`${line}\n`)
-    },
+    say,
     end: wipe,
   }
 }

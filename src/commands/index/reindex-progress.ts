@@ -1,34 +1,17 @@
-import { monotonicClock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { createStatusLine, type Screen } from './status-line.ts'
 
-const REDRAW_MS = 200
-const PLAIN_MS = 10_000
-
-/** How far a reindex came: on a terminal one line, redrawn; elsewhere a line now and then. */
-export function createReindexProgress(screen: NodeJS.WriteStream) {
-  let shownAt = monotonicClock()
-  let isDrawn = false
-
-  function end() {
-    if (isDrawn) screen.write('\r\x1b[K')
-    isDrawn = false
-  }
-
+/** Shows how far a reindex came. `clock`: monotonic milliseconds. */
+export function createReindexProgress(screen: Screen, clock: Clock) {
+  const { show, say, wipe } = createStatusLine(screen, clock)
   return {
     update(looked: number, total: number) {
-      const at = monotonicClock()
-      if (at - shownAt < (screen.isTTY ? REDRAW_MS : PLAIN_MS)) return
-      shownAt = at
       const percent = Math.floor((100 * looked) / Math.max(1, total))
-      const line = `${percent}% · ${looked} of ${total} documents compared`
-      end()
-      screen.write(screen.isTTY ? line.slice(0, screen.columns - 1) : `${line}\n`)
-      isDrawn = screen.isTTY
+      show(`${percent}% · ${looked} of ${total} documents compared`)
     },
     /** A line that stays. */
-    say(line: string) {
-      end()
-      screen.write(`${line}\n`)
-    },
-    end,
+    say,
+    /** Wipes what does not stay. */
+    end: wipe,
   }
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { Reindexing, ReindexSummary } from '../../indexing/reindexing.ts'
+import { monotonicClock } from '../../lib/clock.ts'
 import { printJson } from '../output.ts'
 import { onFirstSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
@@ -36,7 +37,7 @@ async function run(reindexing: Reindexing, { finish, rollback, json }: ReindexOp
   const interruption = new AbortController()
   onFirstSignal(() => interruption.abort())
   const { signal } = interruption
-  const progress = createReindexProgress(process.stderr)
+  const progress = createReindexProgress(process.stderr, monotonicClock)
   try {
     if (finish || rollback) {
       const events = { onDelay: progress.say, signal }

@@ -1,9 +1,11 @@
 import type { Refusal } from '../projection/change.ts'
+import type { ViewKey } from '../writing/order-index.ts'
 import { type ComparedOrder, compareOrders, type SourceEntry } from './compare-orders.ts'
 import { type Fault, type FaultKind, faultKinds } from './fault.ts'
+import { type Expectation, findFaultyDocuments } from './find-faulty-documents.ts'
+import { findLostDocuments } from './find-lost-documents.ts'
 import type { IndexInspection } from './index-inspection.ts'
 import { createLookAgain } from './look-again.ts'
-import { type Expectation, walkDocuments } from './walk-documents.ts'
 
 /** What a check found. */
 export interface CheckReport extends Record<FaultKind, number> {
@@ -11,6 +13,11 @@ export interface CheckReport extends Record<FaultKind, number> {
   read: number
   /** Orders that these tell of. */
   orders: number
+  /**
+   * Orders that the index knows, erased ones too, whose documents were looked up; absent where the source is
+   * whole, which tells better what is missing.
+   */
+  known_orders?: number
   /** Documents of the index. */
   documents: number
   refused_lines: number
@@ -19,7 +26,7 @@ export interface CheckReport extends Record<FaultKind, number> {
 }
 
 export interface CheckOptions {
-  inspection: Pick<IndexInspection, 'heads' | 'documents' | 'walk'>
+  inspection: Omit<IndexInspection, 'overview'>
   /** What should be in the index. */
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>
   /** Whether these are all: then nothing else should be in it. Else only what its own heads name. */
@@ -29,12 +36,19 @@ export interface CheckOptions {
   pause(ms: number): Promise<unknown>
   onRefused(place: string, refusal: Refusal): void
   /** Told now and then; it may throw to end the check. */
-  onProgress(progress: { read: number; refused: number; documents: number }): void
+  onProgress(progress: CheckProgress): void
+}
+
+export interface CheckProgress {
+  read: number
+  refused: number
+  knownOrders: number
+  documents: number
 }
 
 /**
- * Compares the index with source orders, then walks over all of it. Nothing is written and no lease taken,
- * so writers may be at work meanwhile.
+ * Compares the index with source orders, then walks over all of it: where these are not all, over the orders
+ * that it knows too. Nothing is written and no lease taken, so writers may be at work meanwhile.
  */
 export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
   const { inspection, entries, isWhole, maxExamples, pause, onRefused, onProgress } = options
@@ -53,18 +67,41 @@ export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
     inspection,
     lookAgain,
     onRefused,
-    onProgress: (comparison) => onProgress({ ...comparison, documents: 0 }),
+    onProgress: (comparison) => onProgress({ ...comparison, knownOrders: 0, documents: 0 }),
   })
   for (const { faults } of orders.values()) for (const fault of faults) onFault(fault)
 
-  const documents = await walkDocuments({
+  let knownOrders = 0
+  if (!isWhole) {
+    knownOrders = await findLostDocuments({
+      inspection,
+      lookAgain,
+      isTold: (key) => isMissing(orders.get(key.orderId), key),
+      onFault,
+      onProgress: (knownOrders) => onProgress({ read, refused, knownOrders, documents: 0 }),
+    })
+  }
+  const documents = await findFaultyDocuments({
     inspection,
     lookAgain,
     expectation: isWhole ? namedBy(orders) : namedByHeads,
     onFault,
-    onProgress: (documents) => onProgress({ read, refused, documents }),
+    onProgress: (documents) => onProgress({ read, refused, knownOrders, documents }),
   })
-  return { read, orders: orders.size, documents, ...counts, refused_lines: refused, examples }
+  return {
+    read,
+    orders: orders.size,
+    ...(!isWhole && { known_orders: knownOrders }),
+    documents,
+    ...counts,
+    refused_lines: refused,
+    examples,
+  }
+}
+
+function isMissing(order: ComparedOrder | undefined, { accountId }: ViewKey): boolean {
+  const faults = order?.faults ?? []
+  return faults.some((fault) => fault.kind === 'missing' && fault.accountId === accountId)
 }
 
 /** The accounts that the source names, unless the index has a newer version by now. */

@@ -64,11 +64,18 @@ export interface IndexInspection {
   heads(orderIds: readonly string[]): Promise<Map<string, Head>>
   /** The documents that exist among `keys`, as they are now, searchable yet or not. */
   documents(keys: readonly ViewKey[]): Promise<FoundDocument[]>
+  /** Which of `keys` have a document, as `documents` would tell, without reading any. */
+  existing(keys: readonly ViewKey[]): Promise<ViewKey[]>
   /**
    * Every document that was there when the walk began, in pages; one that is removed or written while it
    * goes on may be in it or not.
    */
   walk(): AsyncIterable<FoundDocument[]>
+  /**
+   * Every head that was there when the walk began, in pages; it may be told as it was then, though it was
+   * written since.
+   */
+  walkHeads(): AsyncIterable<Head[]>
   /**
    * `lookMs`: how long to look at most whether the writer is alive.
    * @throws Unavailable, also when the index was never made

@@ -7,6 +7,8 @@ import { MAX_ORDER_BYTES, readOrder, TOO_LONG } from './read-order.ts'
 export interface Entry {
   lineNumber: number
   bytes: number
+  /** As it stood there; `null` where it was too long to be held. */
+  line: Buffer | null
   result: Change | Refusal
 }
 
@@ -21,9 +23,10 @@ export async function* readEntries(
   for await (const line of splitLines(input, MAX_ORDER_BYTES)) {
     if (line.number < fromLine) continue
     if (line.number % LINES_AT_A_TIME === 0) await setImmediate()
-    const bytes = 'bytes' in line ? line.bytes : null
-    const result = bytes === null ? TOO_LONG : readOrder(bytes)
-    if (result !== null) yield { lineNumber: line.number, bytes: bytes?.length ?? 0, result }
+    const held = 'bytes' in line ? line.bytes : null
+    const result = held === null ? TOO_LONG : readOrder(held)
+    if (result === null) continue
+    yield { lineNumber: line.number, bytes: held?.length ?? 0, line: held, result }
   }
 }
 

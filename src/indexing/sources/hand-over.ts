@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs } from '../../lib/backoff.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { isRefusal, type Refusal } from '../projection/change.ts'
+import { type BatchLimits, inBatches } from './batches.ts'
 import type { ChangeStream } from './change-stream.ts'
-import { splitLines } from './lines.ts'
-import { MAX_ORDER_BYTES, readOrder, TOO_LONG } from './read-order.ts'
+import { readEntries } from './entries.ts'
 
 /** What became of the lines that were handed over. */
 export interface HandOverSummary {
@@ -27,13 +28,10 @@ export interface HandOverOptions {
   signal: AbortSignal
 }
 
-const MAX_BATCH_LINES = 500
-const MAX_BATCH_BYTES = 4 * 1024 * 1024
+const BATCH: BatchLimits = { entries: 500, bytes: 4 * 1024 * 1024 }
 /** Some hundred megabytes of orders: a stream lives in memory. */
 const MAX_BACKLOG = 100_000
 const BACKLOG_PAUSE_MS = 500
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 5_000
 const GIVE_UP_MS = 300_000
 
 /**
@@ -46,17 +44,16 @@ export async function handOver(
   { stream, fromLine = 1, onRefused, onProgress, onDelay, signal }: HandOverOptions,
 ): Promise<HandOverSummary> {
   const summary = { read: 0, handed_over: 0, refused: 0 }
-  for await (const batch of inBatches(input, fromLine)) {
+  for await (const batch of inBatches(readEntries(input, fromLine), BATCH)) {
     await untilRoom()
-    const orders = batch.flatMap(({ order }) => order ?? [])
+    const orders = batch.flatMap(({ line, result }) => (isRefusal(result) ? [] : (line ?? [])))
     await untilDone(() => stream.append(orders))
-    for (const { lineNumber, refusal } of batch) {
+    for (const { lineNumber, result } of batch) {
       summary.read++
-      if (refusal === undefined) summary.handed_over++
-      else {
+      if (isRefusal(result)) {
         summary.refused++
-        onRefused(lineNumber, refusal)
-      }
+        onRefused(lineNumber, result)
+      } else summary.handed_over++
     }
     onProgress(summary, batch.at(-1)?.lineNumber ?? 0)
   }
@@ -75,57 +72,18 @@ export async function handOver(
   /** Lines that are put in twice are harmless: a version that was written counts as older. */
   async function untilDone<T>(work: () => Promise<T>): Promise<T> {
     const endsAt = performance.now() + GIVE_UP_MS
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (let tries = 1; ; tries++) {
       try {
         return await work()
       } catch (error) {
         if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
-        if (pauseMs === FIRST_PAUSE_MS) onDelay(`${error.message}; trying again`)
+        if (tries === 1) onDelay(`${error.message}; trying again`)
       }
-      await pause(pauseMs, undefined, { signal }).catch(interrupted)
+      await pause(backoffMs(tries), undefined, { signal }).catch(interrupted)
     }
   }
 }
 
 function interrupted(cause: unknown): never {
   throw new Error('interrupted', { cause })
-}
-
-/** A line that was not blank: the order in it, or why there is none. */
-interface ReadLine {
-  lineNumber: number
-  order?: Buffer
-  refusal?: Refusal
-}
-
-async function* readLines(
-  input: AsyncIterable<Buffer>,
-  fromLine: number,
-): AsyncGenerator<ReadLine> {
-  for await (const line of splitLines(input, MAX_ORDER_BYTES)) {
-    const { number: lineNumber } = line
-    if (lineNumber < fromLine) continue
-    const result = 'bytes' in line ? readOrder(line.bytes) : TOO_LONG
-    if (result === null) continue
-    if (isRefusal(result)) yield { lineNumber, refusal: result }
-    else if ('bytes' in line) yield { lineNumber, order: line.bytes }
-  }
-}
-
-async function* inBatches(
-  input: AsyncIterable<Buffer>,
-  fromLine: number,
-): AsyncGenerator<ReadLine[]> {
-  let batch: ReadLine[] = []
-  let bytes = 0
-  for await (const line of readLines(input, fromLine)) {
-    batch.push(line)
-    bytes += line.order?.length ?? 0
-    if (batch.length >= MAX_BATCH_LINES || bytes >= MAX_BATCH_BYTES) {
-      yield batch
-      batch = []
-      bytes = 0
-    }
-  }
-  if (batch.length > 0) yield batch
 }

@@ -2,12 +2,15 @@ import type { Refusal } from '../projection/change.ts'
 import type { WriteMode } from '../writing/decide.ts'
 import { renderAhead } from '../writing/document.ts'
 import type { Writer } from '../writing/writer.ts'
+import { type BatchLimits, inBatches } from './batches.ts'
 import { type Entry, hasDroppedDocument, readEntries } from './entries.ts'
-import { oneAhead } from './one-ahead.ts'
+import { inTurn } from './in-turn.ts'
 import { writeAll } from './write-all.ts'
 
-const MAX_BATCH_LINES = 1_000
-const MAX_BATCH_BYTES = 4 * 1024 * 1024
+/** What a load writes together. */
+export const LOAD_BATCH: BatchLimits = { entries: 1_000, bytes: 4 * 1024 * 1024 }
+/** One whose heads are written, one whose documents are, and one that is looked up and decided. */
+const MAX_BATCHES = 3
 
 /** What became of the lines of a load. */
 export interface LoadSummary {
@@ -34,8 +37,8 @@ export interface LoadOptions {
 }
 
 /**
- * Writes NDJSON source orders. A refused line is told and passed over; memory stays bounded: a batch is
- * written while the next one is read.
+ * Writes NDJSON source orders. A refused line is told and passed over; memory stays bounded: some
+ * batches are written while the next one is read.
  */
 export async function load(
   input: AsyncIterable<Buffer>,
@@ -50,12 +53,14 @@ export async function load(
     customer_documents_dropped: 0,
   }
 
-  for await (const batch of oneAhead(inBatches(readEntries(input, fromLine)))) {
-    const verdicts = await writeAll(
+  const write = (batch: readonly Entry[]) =>
+    writeAll(
       writer,
       batch.map(({ result }) => result),
       mode,
     )
+  const batches = inBatches(renderingAhead(readEntries(input, fromLine)), LOAD_BATCH)
+  for await (const { value: batch, result: verdicts } of inTurn(batches, write, MAX_BATCHES)) {
     for (const [at, entry] of batch.entries()) {
       const verdict = verdicts[at]
       summary.read++
@@ -72,19 +77,10 @@ export async function load(
   return summary
 }
 
-/** Entries that are written together, in their order: so many that a round trip pays, in bounded memory. */
-export async function* inBatches(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
-  let batch: Entry[] = []
-  let bytes = 0
+/** Renders what is read, as while the batches before it are written. */
+async function* renderingAhead(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
   for await (const entry of entries) {
-    if (batch.length >= MAX_BATCH_LINES || bytes >= MAX_BATCH_BYTES) {
-      yield batch
-      batch = []
-      bytes = 0
-    }
     if ('views' in entry.result) for (const { order } of entry.result.views) renderAhead(order)
-    batch.push(entry)
-    bytes += entry.bytes
+    yield entry
   }
-  if (batch.length > 0) yield batch
 }

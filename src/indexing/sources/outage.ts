@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs } from '../../lib/backoff.ts'
 
 export interface OutageEvents {
   /** Something that is needed does not answer; told once, until it works again. */
@@ -14,12 +15,9 @@ export interface Outage {
   pause(signal: AbortSignal): Promise<void>
 }
 
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 5_000
-
 export function createOutage({ onOutage, onRecovered }: OutageEvents): Outage {
   let isOn = false
-  let pauseMs = FIRST_PAUSE_MS
+  let failedTries = 0
 
   return {
     began(reason) {
@@ -29,11 +27,11 @@ export function createOutage({ onOutage, onRecovered }: OutageEvents): Outage {
     ended() {
       if (isOn) onRecovered()
       isOn = false
-      pauseMs = FIRST_PAUSE_MS
+      failedTries = 0
     },
     async pause(signal) {
-      await pause(pauseMs, undefined, { signal }).catch(() => {})
-      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+      failedTries++
+      await pause(backoffMs(failedTries), undefined, { signal }).catch(() => {})
     },
   }
 }

@@ -1,25 +1,18 @@
 import type { Clock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import { type LastWrite, LeaseLost, type OrderIndex } from '../writing/order-index.ts'
-import { createWriter, type Writer } from '../writing/writer.ts'
+import { LeaseLost, type OrderIndex } from '../writing/order-index.ts'
+import { createWriter } from '../writing/writer.ts'
 import type { ChangeStream } from './change-stream.ts'
 import { createOutage, type OutageEvents } from './outage.ts'
-import { type BatchCounts, settleBatch, writeBatch } from './watch-batch.ts'
+import { type BatchEvents, writeNextBatch } from './watch-batch.ts'
 
-export interface WatchEvents extends OutageEvents {
+export interface WatchEvents extends OutageEvents, BatchEvents {
   /** What a standby waits for. */
   onStandby(reason: string): void
   /** This is the one that writes now, or no more. */
   onWriter(isWriter: boolean): void
   /** Another one took over. */
   onLeaseLost(): void
-  onRefused(entryId: string, refusal: { path: string; reason: string }): void
-  /** Entries that were delivered and never written, and are gone from the stream. */
-  onLost(entryIds: readonly string[]): void
-  /** A batch is written and acknowledged. */
-  onBatch(counts: Readonly<BatchCounts>): void
-  /** Documents were written: the last of them, and when the changes came into the stream (monotonic clock). */
-  onWritten(last: LastWrite, enteredAtMs: readonly number[]): void
 }
 
 export interface WatchOptions {
@@ -40,8 +33,6 @@ export interface WatchOptions {
 /** How often what others were given is adopted, where the stream is never idle. */
 const ADOPT_MS = 5_000
 const TRIM_MS = 5_000
-/** A batch takes far less than a second. */
-const SLOW_MS = 10_000
 
 /**
  * Brings the changes of a stream into the index, for as long as it is not told to stop: as the writer, or
@@ -98,16 +89,18 @@ export async function watch(options: WatchOptions): Promise<void> {
   async function follow(index: OrderIndex): Promise<void> {
     const { stream, monotonic } = options
     const writer = createWriter(index, options.clock)
+    const onSlow = outage.began
     let adoptedAt = Number.NEGATIVE_INFINITY
     let trimmedAt = monotonic()
     while (!signal.aborted) {
       // Again and again, since a writer that was frozen and wakes up may read once more before it learns
       // that it is none: what it was given would be delivered to nobody else.
       if (monotonic() - adoptedAt >= ADOPT_MS) {
-        tellLost(await stream.adopt())
+        const lost = await stream.adopt()
+        if (lost.length > 0) events.onLost(lost)
         adoptedAt = monotonic()
       }
-      const count = await turn(index, writer)
+      const count = await writeNextBatch({ stream, index, writer, monotonic, events, onSlow })
       if (count === 0) adoptedAt = Number.NEGATIVE_INFINITY
       if (monotonic() - trimmedAt >= TRIM_MS) {
         await stream.trim()
@@ -115,43 +108,5 @@ export async function watch(options: WatchOptions): Promise<void> {
       }
       outage.ended()
     }
-  }
-
-  /** One batch; answers how many entries were read. */
-  async function turn(index: OrderIndex, writer: Writer): Promise<number> {
-    const { stream, monotonic } = options
-    const { entries, lost } = await stream.read()
-    const readAt = monotonic()
-    tellLost(lost)
-    const before = index.lastWrite()?.stamp
-    const written = await tellingSlowness(() => writeBatch(writer, entries))
-    const last = index.lastWrite()
-    if (last !== null && last.stamp !== before) {
-      const news = written.filter(({ verdict }) => verdict === 'written')
-      events.onWritten(
-        last,
-        news.map(({ entry }) => readAt - entry.ageMs),
-      )
-    }
-    const counts = await settleBatch(stream, written, lost)
-    for (const { entry, verdict } of written) {
-      if (typeof verdict === 'object') events.onRefused(entry.id, verdict)
-    }
-    if (entries.length > 0) events.onBatch(counts)
-    return entries.length
-  }
-
-  /** A store waits by itself where it may pass soon, as with a full disk, and says nothing of it. */
-  async function tellingSlowness<T>(work: () => Promise<T>): Promise<T> {
-    const seconds = SLOW_MS / 1000
-    const timer = setTimeout(
-      () => outage.began(`the store has not taken a batch for ${seconds} s; still trying`),
-      SLOW_MS,
-    )
-    return work().finally(() => clearTimeout(timer))
-  }
-
-  function tellLost(ids: readonly string[]): void {
-    if (ids.length > 0) events.onLost(ids)
   }
 }

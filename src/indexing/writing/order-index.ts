@@ -103,7 +103,8 @@ export interface OrderIndex {
    * once these are confirmed, the heads. Every document carries the stamp that the bulk is given when it
    * is sent: epoch milliseconds, greater than the stamp of every earlier bulk. Where nobody knows how much
    * of a bulk was written, `decide` is asked again on what is there then. When it throws, the same changes
-   * may be handed in again.
+   * may be handed in again. The next bulks may be handed in before this one is written: `decide` is told
+   * the heads of its orders, all asked for at once and first of all, when earlier bulks of them are written.
    * @throws DocumentRefused, LeaseLost; Unavailable once it has been tried for long
    */
   bulk(decide: (stored: Stored) => Promise<BulkWrites>): Promise<void>

@@ -19,6 +19,8 @@ export interface WalkOptions {
   pageSize: number
   /** What is asked for of each document, as in the body of a search. */
   wanted: Readonly<Record<string, unknown>>
+  /** Which documents, as the filters of a search; all when absent. */
+  filter?: readonly object[]
   /** How a page is asked for; once when absent. */
   attempt?<T>(work: () => Promise<T>): Promise<T>
 }
@@ -32,11 +34,11 @@ export const PLACED = [{ exists: { field: 'account_id' } }, { exists: { field: '
  * the while is in exactly one page.
  */
 export async function* walkDocuments(options: WalkOptions): AsyncGenerator<readonly WalkedHit[]> {
-  const { pageSize, wanted, attempt = (work) => work() } = options
+  const { pageSize, wanted, filter = [], attempt = (work) => work() } = options
   const inKeyOrder = {
     ...wanted,
     size: pageSize,
-    query: { bool: { filter: PLACED } },
+    query: { bool: { filter: [...PLACED, ...filter] } },
     sort: [{ account_id: 'asc' }, { id: 'asc' }],
   }
   for (let after: unknown; ; ) {
@@ -62,6 +64,15 @@ export async function searchOnce(
   const hits = wholeAnswer(answer)
   if (hits.every(isWalked)) return hits
   throw new Unavailable('OpenSearch answered without the hits that were asked for')
+}
+
+/** The greatest stamp of an index, of what can be found in it; 0 where there is nothing. */
+export async function newestStamp(
+  options: Pick<WalkOptions, 'client' | 'index' | 'deadlineMs'>,
+): Promise<number> {
+  const newest = { size: 1, _source: false, sort: [{ written_key: 'desc' }] }
+  const [hit] = await searchOnce(options, newest)
+  return Number(hit?.sort?.[0] ?? 0)
 }
 
 /** Two documents may have one place, where somebody put one by hand: the next page begins with both. */

@@ -20,6 +20,8 @@ export const ordersDefinition = {
     ...ONE_SHARD,
     refresh_interval: '1s', // Unset, a shard that nobody searches stops refreshing.
     'requests.cache.enable': false,
+    // Else a refresh waits for the merges of a flush, and with it every reader of what was just written.
+    'merge_on_flush.enabled': false,
     // How long a removed document keeps its version, against one that arrives late.
     gc_deletes: '1h',
     'sort.field': 'account_id',

@@ -74,7 +74,8 @@ async function readIndices(options: Options): Promise<Omit<IndexPart, 'fed'>[]> 
     ask(deadlineMs, (call) => client.indices.getAlias({ index }, call)),
     ask(deadlineMs, (call) => client.indices.stats({ index, metric: ['docs', 'store'] }, call)),
   ])
-  return Object.entries(aliases).map(([name, { aliases }]) => {
+  const versions = Object.entries(aliases).filter(([name]) => names.isVersion(name))
+  return versions.map(([name, { aliases }]) => {
     const { primaries, total } = stats.indices?.[name] ?? {}
     return {
       name,

@@ -1,6 +1,8 @@
 import type { FoundDocument, IndexInspection } from '../../indexing/inspection/index-inspection.ts'
+import type { ViewKey } from '../../indexing/writing/order-index.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { ask, type OpenSearch } from './client.ts'
+import { walkHeads } from './inspection-heads.ts'
 import { readOverview } from './inspection-overview.ts'
 import { foundDocument, walkIndex } from './inspection-walk.ts'
 import type { IndexNames } from './names.ts'
@@ -24,31 +26,45 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
   const states = { ...createKnownStates(), see() {} }
   const stored = createStored({ client, names, states, deadlineMs })
 
-  async function read(docs: readonly { _id: string; routing: string }[]): Promise<FoundDocument[]> {
+  /** The documents that exist, all of each unless `wanted` says less. */
+  async function read(keys: readonly ViewKey[], wanted: Wanted): Promise<Told[]> {
+    const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
     const { docs: answers }: { docs?: unknown[] } = await ask(deadlineMs, (call) =>
-      client.mget({ index: names.orders, body: { docs: docs as [] } }, call),
+      client.mget({ index: names.orders, ...wanted, body: { docs: docs as [] } }, call),
     )
     if (answers?.length !== docs.length || !answers.every(isTold)) {
       throw new Unavailable(`OpenSearch did not tell every document of ${names.orders}`)
     }
-    return answers.filter(({ found }) => found).map(foundDocument)
+    return answers.filter(({ found }) => found)
+  }
+
+  async function readAll(keys: readonly ViewKey[], wanted: Wanted = {}): Promise<FoundDocument[]> {
+    const documents: FoundDocument[] = []
+    for (let from = 0; from < keys.length; from += MAX_DOCUMENTS_A_REQUEST) {
+      const told = await read(keys.slice(from, from + MAX_DOCUMENTS_A_REQUEST), wanted)
+      documents.push(...told.map(foundDocument))
+    }
+    return documents
   }
 
   return {
     heads: (orderIds) => stored.heads(orderIds),
 
-    async documents(keys) {
-      const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
-      const documents: FoundDocument[] = []
-      for (let from = 0; from < docs.length; from += MAX_DOCUMENTS_A_REQUEST) {
-        documents.push(...(await read(docs.slice(from, from + MAX_DOCUMENTS_A_REQUEST))))
-      }
-      return documents
+    documents: (keys) => readAll(keys),
+
+    async existing(keys) {
+      const documents = await readAll(keys, { _source: false })
+      return documents.map(({ address }) => address)
     },
 
     walk: () => walkIndex(options),
+    walkHeads: () => walkHeads(options),
     overview: (lookMs) => readOverview(options, lookMs),
   }
+}
+
+interface Wanted {
+  _source?: boolean
 }
 
 interface Told {

@@ -5,6 +5,8 @@ export interface IndexNames {
   writer: string
   keys: string
   accounts: string
+  /** Whether an index is a version of the orders, by its whole name: others may begin like it. */
+  isVersion(index: string): boolean
   /** The alias through which the writer of this epoch writes to an index, and no other writer does. */
   writeAlias(index: string, epoch: number): string
   /** Patterns of the aliases of every epoch. */
@@ -24,6 +26,7 @@ export function indexNames(prefix: string): IndexNames {
     writer: `${prefix}writer`,
     keys: `${prefix}api-keys`,
     accounts: `${prefix}accounts`,
+    isVersion: (index) => index.replace(VERSION, '') === orders && VERSION.test(index),
     writeAlias: (index, epoch) => index.replace(VERSION, `-w-${epoch}-v$1`),
     writeAliases: [`${orders}-w-*`, `${heads}-w-*`],
     copyAlias: (index) => index.replace(VERSION, '-copy-v$1'),

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { renderDocument } from '../../indexing/writing/document.ts'
 import type {
-  BulkWrites,
   Head,
   OrderIndex,
   ViewKey,
@@ -18,8 +17,9 @@ import type { Prepare } from './prepare.ts'
 import { acquireLease } from './writer/acquire-lease.ts'
 import { type BulkItem, createBulkSender } from './writer/bulk.ts'
 import { createFence } from './writer/fence.ts'
-import { createKnownStates } from './writer/known-states.ts'
+import { createKnownStates, type KnownStates } from './writer/known-states.ts'
 import { leaseDocument } from './writer/lease-document.ts'
+import { createOrderGate, type OrderWork } from './writer/order-gate.ts'
 import { createStored, headSource } from './writer/stored.ts'
 
 export interface OpenSearchOrderIndexOptions {
@@ -44,9 +44,11 @@ const LONGEST_PAUSE_MS = 5_000
 const GIVE_UP_MS = 300_000
 
 /**
- * Becomes the writer of the index, the only one until it is closed. One bulk at a time, confirmed by all
- * copies before the next one is stamped and sent: a copy applies them in order, and a refresh shows a
- * beginning of them, so the order of stamps is the order in which changes become visible.
+ * Becomes the writer of the index, the only one until it is closed. The documents of one bulk at a time,
+ * confirmed by all copies before the next ones are stamped and sent: a copy applies them in order, and a
+ * refresh shows a beginning of them, so the order of stamps is the order in which changes become visible.
+ * What shows nothing to anybody need not wait: while a bulk is sent the next one is decided, and the heads
+ * of the one before are written.
  * @throws Unavailable; Error when OpenSearch refuses, or `signal` ends the waiting
  */
 export async function openOpenSearchOrderIndex(
@@ -65,31 +67,69 @@ export async function openOpenSearchOrderIndex(
     onDelay,
     signal,
   })
-  const states = createKnownStates()
-  const { send, lastWrite } = createBulkSender({ client, names, lease, states, deadlineMs })
-  const stored = createStored({ client, names, states, deadlineMs })
-  const oneAtATime = createQueue()
-  /** Whether what was sent last may still be on its way: also when its bulk was given up. */
+  const { send, lastWrite } = createBulkSender({ client, names, lease, deadlineMs, onDelay })
+  const ordersInTurn = createQueue()
+  const gate = createOrderGate()
+  const underWay = new Set<Promise<void>>()
+  /** Whether something that was sent may still be on its way: also when its bulk was given up. */
   let isUnsettled = false
+  let fences = 0
 
-  async function write({ announcements, views, removals, heads }: BulkWrites): Promise<void> {
-    await send('heads', announcements.map(putHead))
-    await send('orders', [...views.map(putView), ...removals.map(removeView)])
-    await send('heads', heads.map(putHead))
+  /** Fences off what nobody knows the outcome of; between two bulks. */
+  async function settle(): Promise<void> {
+    if (!isUnsettled && !lease.isRetargeted()) return
+    isUnsettled = false
+    await unsettledIfItFails(() => lease.fence())
+    fences++
+  }
+
+  async function unsettledIfItFails(sending: () => Promise<void>): Promise<void> {
+    try {
+      await sending()
+    } catch (error) {
+      isUnsettled = true
+      throw error
+    }
+  }
+
+  const sendHeads = (heads: readonly Head[], states: KnownStates) =>
+    unsettledIfItFails(() => send('heads', heads.map(putHead), states))
+
+  /** Sends the documents, unless something was fenced off since they were decided: then tells so. */
+  const sendOrders = (items: readonly BulkItem[], states: KnownStates, decidedAt: number) =>
+    ordersInTurn(async () => {
+      await settle()
+      if (fences !== decidedAt) return false
+      await unsettledIfItFails(() => send('orders', items, states))
+      return true
+    })
+
+  /** Tells whether it is written; else it has to be decided anew. */
+  async function write(decide: Decide, work: OrderWork): Promise<boolean> {
+    const decidedAt = fences
+    const states = createKnownStates()
+    const stored = createStored({ client, names, states, deadlineMs })
+    const { announcements, views, removals, heads } = await decide({
+      async heads(orderIds) {
+        await work.enter(orderIds)
+        return stored.heads(orderIds)
+      },
+      views: stored.views,
+    })
+    await sendHeads(announcements, states)
+    const items = [...views.map(putView), ...removals.map(removeView)]
+    if (!(await sendOrders(items, states, decidedAt))) return false
+    await sendHeads(heads, states)
+    return true
   }
 
   /** Once a bulk is of unknown outcome it is fenced off, and decided anew on what it left. */
-  async function untilWritten(decide: Parameters<OrderIndex['bulk']>[0]): Promise<void> {
+  async function untilWritten(decide: Decide, work: OrderWork): Promise<void> {
     const endsAt = performance.now() + GIVE_UP_MS
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        if (isUnsettled) await lease.fence()
-        isUnsettled = false
-        states.forget()
-        const writes = await decide(stored)
-        isUnsettled = true
-        await write(writes)
-        isUnsettled = false
+        if (isUnsettled) await ordersInTurn(settle)
+        while (!(await write(decide, work))) {}
         return
       } catch (error) {
         if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
@@ -101,23 +141,31 @@ export async function openOpenSearchOrderIndex(
 
   /** Also while there is nothing to write: somebody waits for it. */
   function retarget(): void {
-    oneAtATime(async () => {
-      if (lease.isRetargeted()) await lease.fence()
-    }).catch(({ message }: Error) => onDelay(`${message}; trying again`))
+    ordersInTurn(settle).catch(({ message }: Error) => onDelay(`${message}; trying again`))
   }
 
   return {
-    bulk: (decide) => oneAtATime(() => untilWritten(decide)),
+    bulk(decide) {
+      const work = gate.begin()
+      const written = untilWritten(decide, work).finally(() => {
+        work.leave()
+        underWay.delete(written)
+      })
+      underWay.add(written)
+      return written
+    },
     lastWrite,
-    close: () =>
-      oneAtATime(async () => {
-        // Whoever waited for the writer's end finds what it wrote; else that is a second away.
-        const refresh = { index: names.orders }
-        await ask(deadlineMs, (call) => client.indices.refresh(refresh, call)).catch(() => {})
-        await lease.release().catch(() => {}) // Then it runs out.
-      }),
+    async close() {
+      await Promise.allSettled(underWay)
+      // Whoever waited for the writer's end finds what it wrote; else that is a second away.
+      const refresh = { index: names.orders }
+      await ask(deadlineMs, (call) => client.indices.refresh(refresh, call)).catch(() => {})
+      await lease.release().catch(() => {}) // Then it runs out.
+    },
   }
 }
+
+type Decide = Parameters<OrderIndex['bulk']>[0]
 
 const addressOf = (view: ViewKey) => ({ _id: documentId(view), routing: view.accountId })
 

@@ -31,12 +31,17 @@ export function createPrepare(client: OpenSearch, names: IndexNames, deadlineMs:
   /** Fields that came since an index was made. One of another type takes a reindex. */
   async function addFields(): Promise<void> {
     const { properties } = ordersDefinition.mappings
-    const request = { index: indexBehind(names.orders, '*'), body: { properties } as object }
-    await tell(deadlineMs, (options) => client.indices.putMapping(request, options)).catch(
-      (error) => {
-        if (!(error instanceof Refused && error.status === OTHER_TYPE)) throw error
-      },
+    const there = await ask(deadlineMs, (options) =>
+      client.indices.get({ index: indexBehind(names.orders, '*') }, options),
     )
+    for (const index of Object.keys(there).filter(names.isVersion)) {
+      const request = { index, body: { properties } as object }
+      await tell(deadlineMs, (options) => client.indices.putMapping(request, options)).catch(
+        (error) => {
+          if (!(error instanceof Refused && error.status === OTHER_TYPE)) throw error
+        },
+      )
+    }
   }
 
   async function create(alias: string, definition: object): Promise<void> {

@@ -15,6 +15,8 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
   const readPage = db.prepare(
     `${DOCUMENT} WHERE (account_id, id) > (?, ?) ORDER BY account_id, id LIMIT ?`,
   )
+  const readExistence = db.prepare('SELECT 1 FROM orders WHERE account_id = ? AND id = ?')
+  const readHeads = db.prepare('SELECT * FROM order_heads WHERE id > ? ORDER BY id LIMIT ?')
   // A number that was put in by hand may be none of JavaScript's.
   for (const statement of [readDocument, readPage]) statement.setReadBigInts(true)
   const counted = db.prepare(
@@ -36,6 +38,10 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
       return rows.filter((row) => row !== undefined).map(foundDocument)
     },
 
+    async existing(keys) {
+      return keys.filter(({ accountId, orderId }) => readExistence.get(accountId, orderId))
+    },
+
     async *walk() {
       let after = { accountId: '', orderId: '' }
       for (;;) {
@@ -44,6 +50,17 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
         if (last === undefined) return
         yield page
         after = last.address
+      }
+    },
+
+    async *walkHeads() {
+      let after = ''
+      for (;;) {
+        const page = readHeads.all(after, pageSize).map(headOf)
+        const last = page.at(-1)
+        if (last === undefined) return
+        yield page
+        after = last.orderId
       }
     },
 

@@ -8,20 +8,25 @@ describe('the options of the bench', () => {
       seconds: 8,
       rounds: 3,
       connections: 8,
-      parts: ['api', 'definitions'],
+      loadOrders: 100_000,
+      rate: 500,
+      parts: ['api', 'definitions', 'load', 'lag'],
       states: ['filled'],
       json: undefined,
     })
   })
 
   it('are all taken', () => {
-    const args = '--orders 5000 --seconds 1 --rounds 9 --connections 16 --only definitions'
+    const args =
+      '--orders 5000 --seconds 1 --rounds 9 --connections 16 --load-orders 1000 --rate 2000 --only lag'
     expect(readOptions([...args.split(' '), '--merged', '--json=figures.json'])).toEqual({
       orders: 5_000,
       seconds: 1,
       rounds: 9,
       connections: 16,
-      parts: ['definitions'],
+      loadOrders: 1_000,
+      rate: 2_000,
+      parts: ['lag'],
       states: ['filled', 'merged'],
       json: 'figures.json',
     })
@@ -33,7 +38,9 @@ describe('the options of the bench', () => {
     [['--seconds', '0'], '--seconds must be an integer from 1 to 600, not "0"'],
     [['--rounds', '2.5'], '--rounds must be'],
     [['--connections', ''], '--connections must be'],
-    [['--only', 'index'], '--only must be api or definitions, not "index"'],
+    [['--load-orders', '999'], '--load-orders must be'],
+    [['--rate', '9'], '--rate must be an integer from 10 to 10000, not "9"'],
+    [['--only', 'index'], '--only must be one of api, definitions, load, lag, not "index"'],
     [['--fast'], "Unknown option '--fast'"],
     [['--json'], '--json'],
     [['200000'], 'Unexpected argument'],

@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { type WalkedHit, walkDocuments } from '../document-walk.ts'
+import { newestStamp, type WalkedHit, walkDocuments } from '../document-walk.ts'
 import { renderAnew } from '../order-source.ts'
 import { atStamp } from '../writer/known-states.ts'
 import {
@@ -23,46 +22,69 @@ export interface CopyOptions extends DocumentsOptions, Patience {
 
 const PAGE_SIZE = 500
 /** An order may have megabytes. */
-const DOCUMENTS_AT_A_TIME = 100
+const DOCUMENTS_AT_A_TIME = 50
 
-/**
- * Copies what `to` does not have, or has in an older version, and tells how many documents that were. The
- * stamp of a document is its version: what a writer wrote or removed meanwhile is newer, and stays.
- */
-export async function copyMissing(options: CopyOptions): Promise<number> {
-  const { from, to, onPage, signal } = options
-  let copied = 0
-  for await (const page of walk(options, from)) {
-    const missing = await patiently(options, async () => {
-      const there = await readWrittenKeys(options, to, page)
-      return page.filter(({ writtenKey }, at) => (there[at] ?? -1) < writtenKey)
-    })
-    for (let at = 0; at < missing.length; at += DOCUMENTS_AT_A_TIME) {
-      const some = missing.slice(at, at + DOCUMENTS_AT_A_TIME)
-      copied += await patiently(options, () => copy(options, some))
-    }
-    signal?.throwIfAborted()
-    onPage(page.length)
-  }
-  return copied
+/** What a look at two indices found, and did. */
+export interface Look {
+  copied: number
+  /** Documents that `to` still does not have: something newer of them is, or was, in it. */
+  left: number
 }
 
 /**
- * Removes from `to` what `from` does not have, and tells how many documents that were. Writers write to
- * `to` first: what is about to be in `from` too is left.
+ * Copies what `to` does not have, or has in an older version. The stamp of a document is its version: what a
+ * writer wrote or removed meanwhile is newer, and stays.
  */
-export async function removeExtras(options: CopyOptions, settleMs: number): Promise<number> {
+export async function copyMissing(options: CopyOptions): Promise<Look> {
+  const { from, onPage, signal } = options
+  const look = { copied: 0, left: 0 }
+  for await (const page of walk(options, from)) {
+    const missing = await patiently(options, () => missingOf(options, page))
+    for (let at = 0; at < missing.length; at += DOCUMENTS_AT_A_TIME) {
+      const some = missing.slice(at, at + DOCUMENTS_AT_A_TIME)
+      look.copied += await patiently(options, () => copy(options, some))
+    }
+    look.left += (await patiently(options, () => stillMissing(options, missing))).length
+    signal?.throwIfAborted()
+    onPage(page.length)
+  }
+  return look
+}
+
+/**
+ * Removes from `to` what `from` does not have, and tells how many documents that were. Only what has an older
+ * stamp than everything that is written from now on: writers write to `to` first, so what is newer is about
+ * to be in `from`.
+ */
+export async function removeExtras(options: CopyOptions): Promise<number> {
   const { from, to, signal } = options
+  const newest = await patiently(options, () => newestStamp({ ...options, index: from }))
   let removed = 0
   for await (const page of walk(options, to)) {
-    const extras = await patiently(options, () => absent(options, from, page))
-    if (extras.length === 0) continue
-    await pause(settleMs, undefined, { signal })
-    removed += await patiently(options, async () =>
-      remove(options, await absent(options, from, extras)),
-    )
+    const older = page.filter(({ writtenKey }) => writtenKey < newest)
+    const extras = await patiently(options, () => absent(options, from, older))
+    removed += await patiently(options, () => remove(options, extras))
+    signal?.throwIfAborted()
   }
   return removed
+}
+
+async function missingOf(
+  options: CopyOptions,
+  documents: readonly StampedDocument[],
+): Promise<StampedDocument[]> {
+  const there = await readWrittenKeys(options, options.to, documents)
+  return documents.filter(({ writtenKey }, at) => (there[at] ?? -1) < writtenKey)
+}
+
+/** Of those that were missing; one that was removed meanwhile is missing no more. */
+async function stillMissing(
+  options: CopyOptions,
+  documents: readonly StampedDocument[],
+): Promise<StampedDocument[]> {
+  const missing = await missingOf(options, documents)
+  const there = await readWrittenKeys(options, options.from, missing)
+  return missing.filter((_, at) => there[at] !== null)
 }
 
 async function* walk(options: CopyOptions, index: string): AsyncGenerator<StampedDocument[]> {
@@ -91,28 +113,24 @@ async function absent(
 
 async function copy(options: CopyOptions, documents: readonly StampedDocument[]): Promise<number> {
   const sources = await readDocuments(options, options.from, documents)
-  const lines = documents.flatMap(({ _id, _routing }, at) => {
+  const items = documents.flatMap(({ _id, _routing }, at) => {
     const source = sources[at]
     if (source === null) return [] // Removed since it was found.
     const stamp = Number(Object(source)['written_key'])
     const action = { index: { _id, routing: _routing, ...atStamp(stamp) } }
     return [`${JSON.stringify(action)}\n${renderAnew(source)}\n`]
   })
-  return sendItems(options, options.alias, lines)
+  return sendItems(options, options.alias, items)
 }
 
-/** Each in the state of now. */
 async function remove(
   options: CopyOptions,
   documents: readonly StampedDocument[],
 ): Promise<number> {
-  return sendItems(
-    options,
-    options.alias,
-    documents.map(({ _id, _routing, writtenKey }) => {
-      // The next stamp: a document that was written anew meanwhile has that one, or a later one.
-      const action = { delete: { _id, routing: _routing, ...atStamp(writtenKey + 1) } }
-      return `${JSON.stringify(action)}\n`
-    }),
-  )
+  const items = documents.map(({ _id, _routing, writtenKey }) => {
+    // The next stamp: a document that was written anew meanwhile has that one, or a later one.
+    const action = { delete: { _id, routing: _routing, ...atStamp(writtenKey + 1) } }
+    return `${JSON.stringify(action)}\n`
+  })
+  return sendItems(options, options.alias, items)
 }

@@ -1,5 +1,6 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { ask, type OpenSearch, tell } from '../client.ts'
+import { fitted } from '../writer/fitted.ts'
 
 export interface DocumentsOptions {
   client: OpenSearch
@@ -21,6 +22,7 @@ export async function readDocuments(
   documents: readonly StampedDocument[],
   fields?: string[],
 ): Promise<unknown[]> {
+  if (documents.length === 0) return []
   const docs = documents.map(({ _id, _routing }) => ({ _id, routing: _routing }))
   const answer = await ask(deadlineMs, (call) =>
     client.mget({ index, body: { docs }, ...(fields && { _source: fields }) }, call),
@@ -47,24 +49,40 @@ const CONFLICT = 409
 const NOT_FOUND = 404
 
 /**
- * Sends the items of a bulk, and tells how many changed something: a newer document stays as it is.
+ * Sends items, the lines of each, in as many bulks as they take, and tells how many changed something: a
+ * newer document stays as it is.
  * @throws Unavailable; Error when a document is refused
  */
 export async function sendItems(
+  options: DocumentsOptions,
+  alias: string,
+  items: readonly string[],
+): Promise<number> {
+  let changed = 0
+  for (let at = 0; at < items.length; ) {
+    const fitting = fitted(items.slice(at), (lines) => lines)
+    changed += await sendBulk(options, alias, fitting)
+    at += fitting.length
+  }
+  return changed
+}
+
+async function sendBulk(
   { client, deadlineMs }: DocumentsOptions,
   alias: string,
-  lines: readonly string[],
+  items: readonly string[],
 ): Promise<number> {
-  if (lines.length === 0) return 0
-  const body = Buffer.from(lines.join('')) as never
+  const body = Buffer.from(items.join('')) as never
   const answer = await tell(deadlineMs, (call) =>
     client.bulk({ index: alias, require_alias: true, body }, call),
   )
-  const { items } = answer as { items?: Record<string, { status: number; error?: BulkError }>[] }
-  if (items?.length !== lines.length) {
+  const { items: told } = answer as {
+    items?: Record<string, { status: number; error?: BulkError }>[]
+  }
+  if (told?.length !== items.length) {
     throw new Unavailable('OpenSearch did not tell of every item')
   }
-  const outcomes = items.flatMap((item) => Object.values(item))
+  const outcomes = told.flatMap((item) => Object.values(item))
   for (const { status, error } of outcomes) if (error && status !== CONFLICT) failed(status, error)
   return outcomes.filter(({ status }) => status !== CONFLICT && status !== NOT_FOUND).length
 }

@@ -5,6 +5,8 @@ export interface Patience {
   /** Told why it is tried again. */
   onDelay(reason: string): void
   signal?: AbortSignal | undefined
+  /** Throws when trying again leads nowhere. */
+  checkHope(): Promise<void>
 }
 
 const FIRST_PAUSE_MS = 100
@@ -13,7 +15,7 @@ const GIVE_UP_MS = 300_000
 
 /** Work that may be done twice, tried again while OpenSearch is not there. @throws Unavailable in the end */
 export async function patiently<T>(
-  { onDelay, signal }: Patience,
+  { onDelay, signal, checkHope }: Patience,
   work: () => Promise<T>,
 ): Promise<T> {
   const endsAt = performance.now() + GIVE_UP_MS
@@ -22,6 +24,7 @@ export async function patiently<T>(
       return await work()
     } catch (error) {
       if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
+      await checkHope()
       onDelay(`${error.message}; trying again`)
     }
     await pause(pauseMs, undefined, { signal: signal })

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { monotonicClock } from '../../../lib/clock.ts'
 import { acquireLease } from '../writer/acquire-lease.ts'
 import type { Fence } from '../writer/fence.ts'
 import { isSame, type LeaseOptions } from '../writer/lease.ts'
@@ -6,12 +7,16 @@ import type { LeaseRecord } from '../writer/lease-document.ts'
 
 export interface RetargetOptions extends Omit<LeaseOptions, 'onRetargeted'> {
   fence: Fence
+  /** Told what is waited for. */
+  onDelay(reason: string): void
   signal?: AbortSignal | undefined
 }
 
 export type Targets = readonly [read: string, ...others: string[]]
 
 const POLL_MS = 50
+/** A writer looks at its lease's record more often. */
+const TOLD_AFTER_MS = 5_000
 
 /**
  * Has these indices fed, and the first of them read, by whoever is the writer: it finds them in the record
@@ -35,12 +40,15 @@ export async function retarget(
   await untilFed(options, to)
 }
 
-const CHANGED = 'another reindex went on meanwhile: look at "index status", then try again'
+const CHANGED =
+  'another reindex changed which indices are fed: look at "index status", then try again'
 
 async function untilFed(options: RetargetOptions, targets: Targets): Promise<void> {
   const { document, signal } = options
   const answered = new AbortController()
   const signals = [answered.signal, ...(signal ? [signal] : [])]
+  const startedAt = monotonicClock()
+  let isTold = false
   let failure: unknown
   const ownTurn = beWriter(options, targets, AbortSignal.any(signals)).catch((error) => {
     if (!answered.signal.aborted) failure = error
@@ -49,7 +57,12 @@ async function untilFed(options: RetargetOptions, targets: Targets): Promise<voi
     for (;;) {
       const record = (await document.read())?.record
       if (record !== undefined && isAnswered(record, targets)) return
+      if (record !== undefined && !isSame(record.targets, targets)) throw new Error(CHANGED)
       if (failure !== undefined) throw failure
+      if (!isTold && monotonicClock() - startedAt > TOLD_AFTER_MS) {
+        options.onDelay(`waiting for the writer (${record?.holder}) to feed ${targets.join(', ')}`)
+        isTold = true
+      }
       await pause(POLL_MS)
     }
   } finally {

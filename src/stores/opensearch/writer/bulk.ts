@@ -4,6 +4,7 @@ import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, tell } from '../client.ts'
 import { type IndexNames, indexBehind } from '../names.ts'
 import { type BulkItemAnswer, writtenState } from './bulk-answer.ts'
+import { fitted } from './fitted.ts'
 import {
   type BulkAddress,
   type BulkTarget,
@@ -16,9 +17,10 @@ export interface BulkOptions {
   client: OpenSearch
   names: IndexNames
   lease: Lease
-  states: KnownStates
   /** For each request. */
   deadlineMs: number
+  /** Told what is waited for. */
+  onDelay(reason: string): void
 }
 
 export interface BulkItem {
@@ -34,21 +36,21 @@ export interface BulkSender {
    * for is sent again, with the stamp of then.
    * @throws Unavailable: nobody knows what was written; DocumentRefused
    */
-  send(target: BulkTarget, items: readonly BulkItem[]): Promise<void>
+  send(target: BulkTarget, items: readonly BulkItem[], states: KnownStates): Promise<void>
   /** The document that was written last of all; `null` before the first. */
   lastWrite(): LastWrite | null
 }
 
-// Far below what a node takes in one request (100 MB); an item larger than this goes alone.
-const MAX_REQUEST_CHARACTERS = 8 * 1024 * 1024
 /** Heads show nothing to anybody. */
 const UNSTAMPED = 0
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5_000
+/** A full queue is empty again sooner; a full disk is not. */
+const TOLD_PAUSE_MS = 800
 const GIVE_UP_MS = 60_000
 
 export function createBulkSender(options: BulkOptions): BulkSender {
-  const { client, names, lease, states, deadlineMs } = options
+  const { client, names, lease, deadlineMs, onDelay } = options
   const heads = indexBehind(names.heads, 1)
   /** Of the indices that are not read nothing is known: a stamp alone is the condition there. */
   const unseen = createKnownStates()
@@ -57,15 +59,16 @@ export function createBulkSender(options: BulkOptions): BulkSender {
   return {
     lastWrite: () => lastWrite,
 
-    async send(target, items) {
+    async send(target, items, states) {
       const endsAt = performance.now() + GIVE_UP_MS
       let pauseMs = FIRST_PAUSE_MS
       for (let waiting = items; waiting.length > 0; ) {
-        const { sent, left, rejected } = await request(target, waiting)
+        const { sent, left, rejected } = await request(target, waiting, states)
         waiting = [...rejected, ...left]
         if (rejected.length < sent) pauseMs = FIRST_PAUSE_MS
         if (rejected.length === 0) continue
         if (performance.now() > endsAt) throw new Unavailable('OpenSearch has no room for a bulk')
+        if (pauseMs === TOLD_PAUSE_MS) onDelay('OpenSearch has no room for a bulk; trying again')
         await pause(pauseMs)
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
       }
@@ -73,10 +76,10 @@ export function createBulkSender(options: BulkOptions): BulkSender {
   }
 
   /** As many items as fit into one request, sent to every index that takes them. */
-  async function request(target: BulkTarget, items: readonly BulkItem[]) {
+  async function request(target: BulkTarget, items: readonly BulkItem[], states: KnownStates) {
     const stamp = target === 'orders' ? await lease.nextStamp() : UNSTAMPED
     const [read = '', ...others] = target === 'orders' ? lease.targets() : [heads]
-    const fitting = fitted(items.map((item) => () => linesOf(states, target, item, stamp)))
+    const fitting = fitted(items, (item) => linesOf(states, target, item, stamp))
     const sent = items.slice(0, fitting.length)
     // The index that is read comes last: whatever it has the others have too, also when all ends here.
     let taken = sent
@@ -124,17 +127,4 @@ function linesOf(states: KnownStates, target: BulkTarget, item: BulkItem, stamp:
   const { address, source } = item
   if (source === undefined) return states.removing(target, address, stamp)
   return `${states.putting(target, address, stamp)}${source(stamp)}\n`
-}
-
-/** The lines of as many items as one request takes. */
-function fitted(items: readonly (() => string)[]): string[] {
-  const fitting: string[] = []
-  let characters = 0
-  for (const render of items) {
-    const lines = render()
-    characters += lines.length
-    if (fitting.length > 0 && characters > MAX_REQUEST_CHARACTERS) break
-    fitting.push(lines)
-  }
-  return fitting
 }

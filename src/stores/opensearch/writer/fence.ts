@@ -3,12 +3,13 @@ import { Unavailable } from '../../../lib/unavailable.ts'
 import { ask, type OpenSearch, Refused, tell } from '../client.ts'
 import { type IndexNames, indexBehind } from '../names.ts'
 import type { LeaseRecord } from './lease-document.ts'
+import { levelIndex } from './level-index.ts'
 
 export interface Fence {
   /**
    * Lets the writer of this epoch write to its targets, and nobody else: not an older one that wakes up, nor
-   * what it sent and what is still on its way. Returns when nothing of theirs can be written any more, and the
-   * first target is what is read.
+   * what it sent and what is still on its way. Returns when nothing of theirs can be written any more, all
+   * targets have what the index that was read has of it, and the first one is what is read.
    * @throws Unavailable when that cannot be told; an attempt of a later epoch may
    */
   raise(lease: LeaseRecord): Promise<void>
@@ -39,18 +40,34 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
         do await pause(POLL_MS)
         while (await hasOlderBulks(epoch))
       }
-      await ask(deadlineMs, (options) => client.indices.refresh({ index: [...targets] }, options))
-      await readFirst(epoch, targets)
+      await refresh(targets)
+      const read = await readIndices()
+      for (const index of targets.filter((target) => read.length === 1 && target !== read[0])) {
+        const alias = names.writeAlias(index, epoch)
+        await levelIndex({ client, deadlineMs, read: read[0] ?? '', index, alias })
+        await refresh([index])
+      }
+      await readFirst(epoch, targets, read)
     },
   }
 
-  /** Nothing is written meanwhile and all is refreshed: no reader sees a difference. */
-  async function readFirst(epoch: number, targets: readonly string[]): Promise<void> {
-    const [index = ''] = targets
+  async function refresh(indices: readonly string[]): Promise<void> {
+    await ask(deadlineMs, (options) => client.indices.refresh({ index: [...indices] }, options))
+  }
+
+  async function readIndices(): Promise<string[]> {
     const there = await ask(deadlineMs, (options) =>
       client.indices.getAlias({ name: [names.orders] }, options),
     )
-    const read = Object.keys(there)
+    return Object.keys(there)
+  }
+
+  /** Nothing is written meanwhile and all is refreshed: no reader sees a difference. */
+  async function readFirst(
+    epoch: number,
+    [index = '']: readonly string[],
+    read: readonly string[],
+  ): Promise<void> {
     if (read.length === 1 && read[0] === index) return
     const mine = { index, alias: names.writeAlias(index, epoch) }
     await updateAliases([

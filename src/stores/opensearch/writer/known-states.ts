@@ -10,7 +10,7 @@ export interface BulkAddress {
 }
 
 /**
- * The states in which the writer last saw its documents. What it sends replaces just these: a bulk that
+ * The states in which a bulk saw its documents when it was decided. What it sends replaces just these: a bulk that
  * arrives late, by way of a node that slept through the swap of the aliases, changes nothing that was
  * written since.
  */
@@ -19,8 +19,6 @@ export interface KnownStates {
   /** The line of a bulk request, sent at this stamp, that writes the document where it is as it was seen. */
   putting(target: BulkTarget, address: BulkAddress, stamp: number): string
   removing(target: BulkTarget, address: BulkAddress, stamp: number): string
-  /** For the next bulk, which looks again. */
-  forget(): void
 }
 
 export function createKnownStates(): KnownStates {
@@ -39,7 +37,6 @@ export function createKnownStates(): KnownStates {
     removing(target, address, stamp) {
       return line({ delete: { ...address, ...(stateOf(target, address) ?? atStamp(stamp)) } })
     },
-    forget: () => states.clear(),
   }
 }
 

@@ -97,7 +97,8 @@ export function headSource(head: Head): HeadSource {
   }
 }
 
-function headOf(orderId: string, source: HeadSource): Head {
+/** The head that `headSource` was made of. */
+export function headOf(orderId: string, source: HeadSource): Head {
   return {
     orderId,
     version: source.version,

@@ -28,6 +28,7 @@ const check = (orders: object[], options: Partial<CheckOptions> = {}) =>
 
 const CLEAN = { missing: 0, extra: 0, different: 0, without_key_field: 0 }
 const first = sourceOrder({ coproducer_account_ids: ['acc_2'] })
+const DELETION = { id: 'ord_1', owner_account_id: 'acc_1', deleted: true }
 const second = { ...first, version: 2, status: 'REFUNDED' }
 
 describe('while a writer is at work, a check', () => {
@@ -58,6 +59,20 @@ describe('while a writer is at work, a check', () => {
     index.write(first)
     index.forgetHead('ord_1')
     onPause = () => index.write(first)
+    expect(await check([], { isWhole: false })).toMatchObject(CLEAN)
+  })
+
+  it('looks again at a document of an account that leaves its order', async () => {
+    index.write(first)
+    index.drop('acc_2', 'ord_1')
+    onPause = () => index.write({ ...first, version: 2, coproducer_account_ids: [] })
+    expect(await check([], { isWhole: false })).toMatchObject(CLEAN)
+  })
+
+  it('looks again at a document of an order that is being erased', async () => {
+    index.write(sourceOrder())
+    index.drop('acc_1', 'ord_1')
+    onPause = () => index.write({ ...DELETION, version: 2 })
     expect(await check([], { isWhole: false })).toMatchObject(CLEAN)
   })
 })
@@ -104,6 +119,49 @@ describe('a check', () => {
     index.write({ ...first, id: 'ord_2' })
     index.drop('acc_2', 'ord_1')
     expect(await check([first], { isWhole: false })).toMatchObject({ ...CLEAN, missing: 1 })
+  })
+
+  it('without all of the source, tells what is missing by the version that the index has', async () => {
+    index.write(second)
+    index.drop('acc_2', 'ord_1')
+    const { examples } = await check([], { isWhole: false })
+    expect(examples).toEqual([
+      {
+        kind: 'missing',
+        accountId: 'acc_2',
+        orderId: 'ord_1',
+        what: 'version 2 has no document; the index itself names the account',
+        fields: [],
+      },
+    ])
+  })
+
+  it('without all of the source, tells each of many documents that are missing once', async () => {
+    const orders = Array.from({ length: 4_100 }, (_, n) => sourceOrder({ id: `ord_${n}` }))
+    for (const order of orders) index.write(order)
+    for (const { id } of orders) index.drop('acc_1', id)
+    const report = await check([], { isWhole: false })
+    expect(report).toMatchObject({ ...CLEAN, missing: 4_100, known_orders: 4_100 })
+  })
+
+  it('with all of the source, goes by that alone', async () => {
+    index.write(first)
+    index.drop('acc_2', 'ord_1')
+    const report = await check([first])
+    expect(report).toMatchObject({ ...CLEAN, missing: 1 })
+    expect(report).not.toHaveProperty('known_orders')
+  })
+
+  it('tells how far it is in each of its walks', async () => {
+    index.write(first)
+    const told: unknown[] = []
+    await check([], { isWhole: false, onProgress: (progress) => told.push(progress) })
+    expect(told).toEqual([
+      expect.objectContaining({ knownOrders: 0, documents: 0 }),
+      { read: 0, refused: 0, knownOrders: 1, documents: 0 },
+      { read: 0, refused: 0, knownOrders: 1, documents: 1 },
+      { read: 0, refused: 0, knownOrders: 1, documents: 2 },
+    ])
   })
 
   it('counts all faults and tells the first', async () => {

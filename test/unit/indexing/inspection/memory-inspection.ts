@@ -14,7 +14,7 @@ export function createMemoryInspection() {
   const documents = new Map<string, FoundDocument>()
   const asked = { heads: 0, documents: 0 }
 
-  const inspection: Pick<IndexInspection, 'heads' | 'documents' | 'walk'> = {
+  const inspection: Omit<IndexInspection, 'overview'> = {
     async heads(orderIds) {
       asked.heads += orderIds.length
       return new Map([...heads].filter(([orderId]) => orderIds.includes(orderId)))
@@ -23,8 +23,14 @@ export function createMemoryInspection() {
       asked.documents += keys.length
       return keys.flatMap((key) => documents.get(keyOf(key)) ?? [])
     },
+    async existing(keys) {
+      return keys.filter((key) => documents.has(keyOf(key)))
+    },
     async *walk() {
       for (const document of [...documents.values()]) yield [document]
+    },
+    async *walkHeads() {
+      for (const head of [...heads.values()]) yield [head]
     },
   }
   return {

@@ -65,6 +65,7 @@ describe('handing over', () => {
       'line 4 : expected one JSON object on one line; this is not JSON',
       '4 read, up to line 5',
     ])
+    expect(appended.flat().map(String)).toEqual([line('ord_1'), line('ord_2')])
   })
 
   it('refuses a line that is too long', async () => {

@@ -3,7 +3,14 @@ import { indexBehind, indexNames, versionOf } from '../../../../src/stores/opens
 
 /** Every name there is, of one epoch and version. */
 const everyName = (prefix: string) => {
-  const { writeAlias, writeAliases, copyAlias, bulkMark, ...fixed } = indexNames(prefix)
+  const {
+    isVersion: _,
+    writeAlias,
+    writeAliases,
+    copyAlias,
+    bulkMark,
+    ...fixed
+  } = indexNames(prefix)
   return {
     ...fixed,
     version: indexBehind(fixed.orders, 7),
@@ -57,6 +64,17 @@ describe('the names of an index', () => {
     expect(
       [...written, copyAlias('orders-v1')].some((name) => matches(indexBehind(orders, '*'), name)),
     ).toBe(false)
+  })
+
+  it.each([
+    ['orders-v2', true],
+    ['orders-v12', true],
+    ['orders-visits', false],
+    ['orders-v1-backup', false],
+    ['orders-v', false],
+    ['shop-orders-v1', false],
+  ])('tell that %s is a version of the orders: %s', (index, is) => {
+    expect(indexNames('').isVersion(index)).toBe(is)
   })
 
   it('tell the version of an index', () => {

@@ -48,6 +48,24 @@ describe('a walk', () => {
   })
 })
 
+describe('a walk over the heads', () => {
+  const putHead = (id: string) =>
+    db.prepare("INSERT INTO order_heads VALUES (?, 3, 'acc_1', 'acc_1 acc_2', 1, 1, 0)").run(id)
+  const walkHeads = () => collect(createSqliteInspection(db, 2).walkHeads())
+
+  it('comes by every one once, in pages', async () => {
+    for (const id of ['ord_b', 'ord_a', 'ord_c']) putHead(id)
+    const pages = await walkHeads()
+    expect(pages.map((page) => page.length)).toEqual([2, 1])
+    expect(pages.flat().map(({ orderId }) => orderId)).toEqual(['ord_a', 'ord_b', 'ord_c'])
+    expect(pages[0]?.[0]).toMatchObject({ version: 3, accountIds: ['acc_1', 'acc_2'] })
+  })
+
+  it('of an empty table has no page', async () => {
+    expect(await walkHeads()).toEqual([])
+  })
+})
+
 it('an overview of a table in memory has a name too', async () => {
   const { indices } = await createSqliteInspection(db).overview(0)
   expect(indices).toMatchObject([{ name: 'in memory', documents: 0, read: true, fed: true }])

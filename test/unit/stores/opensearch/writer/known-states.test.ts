@@ -39,12 +39,6 @@ describe('the line of a bulk that writes a document', () => {
     states.see('heads', ADDRESS._id, SEEN)
     expect(states.putting('orders', ADDRESS, STAMP)).toContain('"external"')
   })
-
-  it('makes it once all is forgotten', () => {
-    states.see('orders', ADDRESS._id, SEEN)
-    states.forget()
-    expect(states.putting('orders', ADDRESS, STAMP)).toContain('"external"')
-  })
 })
 
 describe('the line of a bulk that removes a document', () => {

@@ -13,8 +13,8 @@ export interface Expectation {
   needsHead: boolean
 }
 
-export interface WalkOptions {
-  inspection: Pick<IndexInspection, 'heads' | 'documents' | 'walk'>
+export interface FaultyDocumentsOptions {
+  inspection: Pick<IndexInspection, 'heads' | 'existing' | 'walk'>
   lookAgain: LookAgain
   expectation: Expectation
   onFault(fault: Fault): void
@@ -29,7 +29,7 @@ const MAX_SUSPECTS = 2_000
  * The latter are not looked at again: a document is written whole, so nothing that is under way makes one.
  * Returns how many documents there were.
  */
-export async function walkDocuments(options: WalkOptions): Promise<number> {
+export async function findFaultyDocuments(options: FaultyDocumentsOptions): Promise<number> {
   const { inspection, lookAgain, expectation, onFault, onProgress } = options
   let documents = 0
   let suspects: ViewKey[] = []
@@ -44,8 +44,7 @@ export async function walkDocuments(options: WalkOptions): Promise<number> {
 
   async function judgeSuspects() {
     const extra = await lookAgain(suspects, async (left) => {
-      const found = await inspection.documents(left)
-      const existing = found.map(({ address }) => address)
+      const existing = await inspection.existing(left)
       return unexpected(existing, await readHeads(existing))
     })
     for (const key of extra) onFault({ ...key, kind: 'extra', what: expectation.what, fields: [] })

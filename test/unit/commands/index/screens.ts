@@ -1,0 +1,13 @@
+import type { Screen } from '../../../../src/commands/index/status-line.ts'
+
+export const WIPE = '\r\x1b[K'
+
+export interface RecordingScreen extends Screen {
+  written: string[]
+}
+
+/** A screen that keeps what is written on it, piece by piece. */
+export function createScreen({ isTTY = true, columns = 80 } = {}): RecordingScreen {
+  const written: string[] = []
+  return { isTTY, columns, written, write: (text) => written.push(text) }
+}

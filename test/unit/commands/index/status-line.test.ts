@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { createStatusLine } from '../../../../src/commands/index/status-line.ts'
+import { createScreen, WIPE } from './screens.ts'
+
+/** A status line on such a screen, with a clock that stands still until told. */
+function start(screen: Parameters<typeof createScreen>[0] = {}) {
+  const { written, ...shown } = createScreen(screen)
+  let nowMs = 5_000
+  const line = createStatusLine(shown, () => nowMs)
+  return {
+    ...line,
+    written,
+    later(ms: number, ...of: Parameters<typeof line.show>) {
+      nowMs += ms
+      line.show(...of)
+    },
+  }
+}
+
+describe('a status line on a terminal', () => {
+  it('is redrawn, and wiped at the end', () => {
+    const { later, wipe, written } = start()
+    later(200, 'one')
+    later(200, 'two')
+    wipe()
+    wipe()
+    expect(written).toEqual(['one', WIPE, 'two', WIPE])
+  })
+
+  it('is drawn five times a second at most', () => {
+    const { later, written } = start()
+    for (let n = 1; n <= 50; n++) later(40, `${n}`)
+    expect(written.filter((text) => text !== WIPE)).toHaveLength(10)
+  })
+
+  it.each([
+    ['of 40 columns', 40, 39],
+    ['that does not tell how many it has', 0, 79],
+  ])('leaves the last column free of one %s', (_name, columns, widest) => {
+    const cut = start({ columns })
+    cut.later(200, 'x'.repeat(100))
+    expect(cut.written).toEqual(['x'.repeat(widest)])
+    const fitted = start({ columns })
+    fitted.later(200, 'x'.repeat(100), (within) => `within ${within}`)
+    expect(fitted.written).toEqual([`within ${widest}`])
+  })
+
+  it('gives way to a line that stays', () => {
+    const { later, say, wipe, written } = start()
+    later(200, 'one')
+    say('line 7: is missing')
+    wipe()
+    expect(written).toEqual(['one', WIPE, 'line 7: is missing\n'])
+  })
+})
+
+describe('a status line elsewhere', () => {
+  it('is a whole line every ten seconds, however long, and never wiped', () => {
+    const { later, say, wipe, written } = start({ isTTY: false, columns: 2 })
+    for (let n = 1; n <= 25; n++) later(1_000, `after ${n} s`, () => 'cut')
+    say('line 7: is missing')
+    wipe()
+    expect(written).toEqual(['after 10 s\n', 'after 20 s\n', 'line 7: is missing\n'])
+  })
+
+  it('is nothing where it is over soon', () => {
+    const { later, wipe, written } = start({ isTTY: false })
+    for (let n = 1; n <= 9; n++) later(1_000, `after ${n} s`)
+    wipe()
+    expect(written).toEqual([])
+  })
+})

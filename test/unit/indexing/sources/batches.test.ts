@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { inBatches } from '../../../../src/indexing/sources/batches.ts'
+
+const LIMITS = { entries: 3, bytes: 100 }
+
+/** The sizes of entries, batch by batch. */
+async function batched(...sizes: number[]): Promise<number[][]> {
+  const batches: number[][] = []
+  const entries = sizes.map((bytes) => ({ bytes }))
+  for await (const batch of inBatches(entries, LIMITS)) {
+    batches.push(batch.map(({ bytes }) => bytes))
+  }
+  return batches
+}
+
+describe('batches', () => {
+  it('hold so many entries in their order, and the last one the rest', async () => {
+    expect(await batched(1, 2, 3, 4, 5, 6, 7)).toEqual([[1, 2, 3], [4, 5, 6], [7]])
+  })
+
+  it('are closed by the entry with which they reach so many bytes', async () => {
+    expect(await batched(60, 40, 99, 200, 100, 1)).toEqual([[60, 40], [99, 200], [100], [1]])
+  })
+
+  it('count entries and bytes anew each time', async () => {
+    expect(await batched(99, 1, 1, 1, 97, 1)).toEqual([[99, 1], [1, 1, 97], [1]])
+  })
+
+  it('are none where there are no entries, and never empty', async () => {
+    expect([await batched(), await batched(1, 1, 1)]).toEqual([[], [[1, 1, 1]]])
+  })
+
+  it('are there once they are full, whenever the next entry comes', async () => {
+    async function* slow() {
+      yield* [{ bytes: 1 }, { bytes: 2 }, { bytes: 3 }]
+      await new Promise(() => {})
+    }
+    const { value } = await inBatches(slow(), LIMITS).next()
+    expect(value).toEqual([{ bytes: 1 }, { bytes: 2 }, { bytes: 3 }])
+  })
+})

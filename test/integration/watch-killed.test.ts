@@ -75,7 +75,7 @@ it(`${KILLS} times killed, a watch loses nothing of ${KILLS * CHANGES_A_KILL} ch
   expect(await writer.stop('SIGTERM')).toBe(0)
 
   await backend.refresh()
-    expect(await readStored(`${backend.env['INDEX_PREFIX']}`)).toEqual(history.truth())
+  expect(await readStored(`${backend.env['INDEX_PREFIX']}`)).toEqual(history.truth())
   const parked = (await feed.parked()).map(({ entry_id }) => entry_id)
   expect(new Set(parked)).toEqual(new Set(bad))
   expect(parked).toHaveLength(bad.length)

@@ -37,9 +37,9 @@ export async function findLostDocuments(options: LostDocumentsOptions): Promise<
   async function judgeSuspects() {
     const lost = await lookAgain(suspects, async (left) => {
       const heads = await inspection.heads([...new Set(left.map(({ orderId }) => orderId))])
-      const names = new Set(left.map(nameOf))
-      const expected = [...heads.values()].flatMap(expectedDocuments)
-      return absent(expected.filter((document) => names.has(nameOf(document))))
+      const suspected = new Set(left.map(nameOf))
+      const named = [...heads.values()].flatMap(namedDocuments)
+      return absent(named.filter((document) => suspected.has(nameOf(document))))
     })
     for (const document of lost) onFault(missing(document))
     suspects = []
@@ -47,8 +47,8 @@ export async function findLostDocuments(options: LostDocumentsOptions): Promise<
 
   for await (const page of inspection.walkHeads()) {
     orders += page.length
-    const expected = page.flatMap(expectedDocuments).filter((document) => !isTold(document))
-    suspects = [...suspects, ...(await absent(expected))]
+    const named = page.flatMap(namedDocuments).filter((document) => !isTold(document))
+    suspects = [...suspects, ...(await absent(named))]
     if (suspects.length >= MAX_SUSPECTS) await judgeSuspects()
     onProgress(orders)
   }
@@ -57,7 +57,7 @@ export async function findLostDocuments(options: LostDocumentsOptions): Promise<
 }
 
 /** None of a head that only announces documents: it is written before them. */
-function expectedDocuments({ orderId, version, accountIds, deleted }: Head): Expected[] {
+function namedDocuments({ orderId, version, accountIds, deleted }: Head): Expected[] {
   if (version === 0 || deleted) return []
   return accountIds.map((accountId) => ({ accountId, orderId, version }))
 }

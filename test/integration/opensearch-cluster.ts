@@ -87,6 +87,8 @@ export function createCluster(bulks: Behaviour[]) {
     }
     if (path === '/_aliases') return swap(response, request)
     if (path === '/_alias/orders') return answer(200, READ)(response, request)
+    if (path.includes('/_refresh'))
+      return answer(200, { _shards: { failed: 0 } })(response, request)
     const told = path.startsWith('/_tasks') ? { nodes: { n1: { tasks: {} } } } : {}
     return answer(200, told)(response, request)
   }

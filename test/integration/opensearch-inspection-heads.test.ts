@@ -43,7 +43,7 @@ describe('a walk over the heads of a cluster', () => {
 
   async function putHeads(heads: Head[]) {
     const index = await services.openIndex()
-    await index.bulk(async () => ({ announcements: [], views: [], removals: [], heads }))
+    await index.bulk(async () => ({ views: [], removals: [], heads }))
     await index.close()
   }
 

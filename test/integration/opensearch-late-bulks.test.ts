@@ -142,13 +142,6 @@ describe('a writer', () => {
     expect([looks, await amount()]).toEqual([2, 2])
   })
 
-  it('announces an order and writes its head in the same bulk', async () => {
-    const shared = sourceOrder({ version: 1, coproducer_account_ids: ['acc_2'] })
-    const writer = createWriter(index, Date.now)
-    expect(await writer.write([changeOf(shared)], 'live')).toEqual(['written'])
-    expect(await writer.write([changeOf(shared)], 'live')).toEqual(['older'])
-  })
-
   it('stores a tracking key that was cut in the middle of a character', async () => {
     const cut = sourceOrder({ tracking: { 'src\ud83d': 'bio' } })
     expect(await createWriter(index, Date.now).write([changeOf(cut)], 'live')).toEqual(['written'])

@@ -53,7 +53,7 @@ async function open(...bulks: Behaviour[]) {
   return { ...cluster, index, received, bulkActions }
 }
 
-const NOTHING: BulkWrites = { announcements: [], views: [], removals: [], heads: [] }
+const NOTHING: BulkWrites = { views: [], removals: [], heads: [] }
 
 function put(orderId: string): BulkWrites {
   const change = changeOf(sourceOrder({ id: orderId }))
@@ -72,29 +72,17 @@ const head = (orderId: string): Head => ({
 const key = (orderId: string): ViewKey => ({ accountId: 'acc_1', orderId })
 
 describe('a bulk', () => {
-  it('writes announcements, then documents, then heads, and nothing where there is nothing', async () => {
+  it('writes documents, then heads, and nothing where there is nothing', async () => {
     const { index, happened } = await open()
     await index.bulk(async () => ({
       ...put('ord_2'),
-      announcements: [head('ord_1')],
       removals: [key('ord_3')],
       heads: [head('ord_4')],
     }))
     await index.bulk(async () => NOTHING)
     expect(happened).toEqual([
-      'order-heads-w-1-v1: ord_1',
       'orders-w-1-v1: acc_1:ord_2 @0 -acc_1:ord_3',
       'order-heads-w-1-v1: ord_4',
-    ])
-  })
-
-  it('expects of a head what its own announcement left', async () => {
-    const { index, bulkActions } = await open()
-    const writes = { ...NOTHING, announcements: [head('ord_1')], heads: [head('ord_1')] }
-    await index.bulk(async () => writes)
-    expect(bulkActions()).toEqual([
-      [{ name: 'create', _id: 'ord_1' }],
-      [{ name: 'index', _id: 'ord_1', if_seq_no: 1, if_primary_term: 1 }],
     ])
   })
 

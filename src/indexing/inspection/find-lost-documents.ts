@@ -56,9 +56,8 @@ export async function findLostDocuments(options: LostDocumentsOptions): Promise<
   return orders
 }
 
-/** None of a head that only announces documents: it is written before them. */
 function namedDocuments({ orderId, version, accountIds, deleted }: Head): Expected[] {
-  if (version === 0 || deleted) return []
+  if (deleted) return []
   return accountIds.map((accountId) => ({ accountId, orderId, version }))
 }
 

@@ -73,7 +73,6 @@ export function decide(
   }
 
   return {
-    announcements: announcement(change, head, accountIds),
     views: change.views.flatMap((view): ViewWrite | [] => {
       const before = storedFor.get(view.accountId)
       const write = { ...view, orderId: change.orderId }
@@ -99,30 +98,20 @@ export function decide(
   }
 }
 
-/** The documents that there may be of the order of a change, or will be. */
-export function viewKeys(change: Change, head: Head | undefined): ViewKey[] {
-  const { orderId, ownerAccountId, views } = change
-  const shown = views.map(({ accountId }) => accountId)
-  const accountIds = new Set([ownerAccountId, ...(head?.accountIds ?? []), ...shown])
+/** The documents that there may be of an order, by its head and by those that were found. */
+export function viewKeys(
+  orderId: string,
+  head: Head | undefined,
+  strays: readonly ViewKey[],
+): ViewKey[] {
+  const found = strays.map(({ accountId }) => accountId)
+  const accountIds = new Set([...(head?.accountIds ?? []), ...found])
   return [...accountIds].map((accountId) => ({ accountId, orderId }))
 }
 
 /** The first version of an order keeps its date, when it is history that is written. */
 function isHistory(mode: WriteMode, head: Head | undefined): boolean {
-  return mode === 'back-fill' && (head === undefined || head.version === 0)
-}
-
-/** The head that names the accounts whose document nobody would find otherwise, should there be any. */
-function announcement(
-  { orderId, ownerAccountId }: Change,
-  head: Head | undefined,
-  accountIds: readonly string[],
-): Head[] {
-  const known = [ownerAccountId, ...(head?.accountIds ?? [])]
-  if (accountIds.every((accountId) => known.includes(accountId))) return []
-  const nothingYet = { version: 0, createdKey: null, filled: false, deleted: false }
-  const announced = [...new Set([...known, ...accountIds])]
-  return [{ ...nothingYet, ...head, orderId, ownerAccountId, accountIds: announced }]
+  return mode === 'back-fill' && head === undefined
 }
 
 function isOlder(change: Change, head: Head, reproject: boolean): boolean {

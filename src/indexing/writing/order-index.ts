@@ -6,10 +6,9 @@ import type { Order } from '../../orders/order.ts'
  */
 export interface Head {
   orderId: string
-  /** 0 while no version is written yet and only documents are announced. */
   version: number
   ownerAccountId: string
-  /** The accounts that may have a document; the owner may have one anyway. */
+  /** The accounts that have a document. */
   accountIds: readonly string[]
   /** Epoch milliseconds; `null` while only its deletion is known. */
   createdKey: number | null
@@ -46,11 +45,6 @@ export interface ViewWrite extends ViewKey {
 }
 
 export interface BulkWrites {
-  /**
-   * Heads to be known before the documents are written: whoever comes after a crash between documents and
-   * heads must find every document. A store that writes all at once needs none of it.
-   */
-  announcements: readonly Head[]
   /** In the order in which they are to be applied: an account's documents by their id. */
   views: readonly ViewWrite[]
   removals: readonly ViewKey[]
@@ -60,6 +54,11 @@ export interface BulkWrites {
 /** What is in the index when a bulk is decided. */
 export interface Stored {
   heads(orderIds: readonly string[]): Promise<Map<string, Head>>
+  /**
+   * Documents of these orders that no head may tell of, because all ended between documents and heads: those
+   * that can be found, whether a head tells of them or not. There are none where all is written at once.
+   */
+  strays(orderIds: readonly string[]): Promise<ViewKey[]>
   /** The documents that exist among `keys`. */
   views(keys: readonly ViewKey[]): Promise<StoredView[]>
 }

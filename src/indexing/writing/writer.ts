@@ -44,9 +44,12 @@ export function createWriter(
           }),
         )
         const passed = changes.filter((change) => early.get(change) === undefined)
-        const views = await stored.views(
-          passed.flatMap((change) => viewKeys(change, heads.get(change.orderId))),
+        const strays = await stored.strays(passed.map(({ orderId }) => orderId))
+        const straysOf = Map.groupBy(strays, ({ orderId }) => orderId)
+        const keys = passed.flatMap(({ orderId }) =>
+          viewKeys(orderId, heads.get(orderId), straysOf.get(orderId) ?? []),
         )
+        const views = await stored.views(keys)
         const viewsOf = Map.groupBy(views, ({ orderId }) => orderId)
 
         const decisions = new Map<Change, BulkWrites>()
@@ -82,7 +85,6 @@ export function createWriter(
 function together(decisions: readonly BulkWrites[]): BulkWrites {
   const views = decisions.flatMap(({ views }) => views)
   return {
-    announcements: decisions.flatMap(({ announcements }) => announcements),
     views: views.sort((one, other) => (one.orderId < other.orderId ? -1 : 1)),
     removals: decisions.flatMap(({ removals }) => removals),
     heads: decisions.flatMap(({ heads }) => heads),

@@ -109,14 +109,14 @@ export async function openOpenSearchOrderIndex(
     const decidedAt = fences
     const states = createKnownStates()
     const stored = createStored({ client, names, states, deadlineMs })
-    const { announcements, views, removals, heads } = await decide({
+    const { views, removals, heads } = await decide({
       async heads(orderIds) {
         await work.enter(orderIds)
         return stored.heads(orderIds)
       },
+      strays: stored.strays,
       views: stored.views,
     })
-    await sendHeads(announcements, states)
     const items = [...views.map(putView), ...removals.map(removeView)]
     if (!(await sendOrders(items, states, decidedAt))) return false
     await sendHeads(heads, states)

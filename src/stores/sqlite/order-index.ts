@@ -78,6 +78,9 @@ export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderInd
       const rows = orderIds.map((id) => readHead.get(id)).filter((row) => row !== undefined)
       return new Map(rows.map(headOf).map((head) => [head.orderId, head]))
     },
+    async strays() {
+      return []
+    },
     async views(keys) {
       const rows = keys.map(({ accountId, orderId }) => readView.get(accountId, orderId))
       return rows.filter((row) => row !== undefined) as unknown as StoredView[]

@@ -26,7 +26,11 @@ afterEach(() => folder.remove())
 describe('raw bulks', () => {
   it('have the documents that a load writes, as many in each', async () => {
     const loaded: string[][] = []
-    const nothingThere = { heads: async () => new Map(), views: async () => [] }
+    const nothingThere = {
+      heads: async () => new Map(),
+      strays: async () => [],
+      views: async () => [],
+    }
     const index: Pick<OrderIndex, 'bulk'> = {
       bulk: async (decide) => void loaded.push((await decide(nothingThere)).views.map(rendered)),
     }

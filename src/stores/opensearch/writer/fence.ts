@@ -52,7 +52,10 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   }
 
   async function refresh(indices: readonly string[]): Promise<void> {
-    await ask(deadlineMs, (options) => client.indices.refresh({ index: [...indices] }, options))
+    const { _shards } = await ask(deadlineMs, (options) =>
+      client.indices.refresh({ index: [...indices] }, options),
+    )
+    if (_shards?.failed !== 0) throw new Unavailable('not every copy could be made visible')
   }
 
   async function readIndices(): Promise<string[]> {

@@ -1,6 +1,7 @@
-import type { Head, Stored, StoredView } from '../../../indexing/writing/order-index.ts'
+import type { Head, Stored, StoredView, ViewKey } from '../../../indexing/writing/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { ask, type OpenSearch } from '../client.ts'
+import { type WalkedHit, walkDocuments } from '../document-walk.ts'
 import type { IndexNames } from '../names.ts'
 import { documentId, orderSource, renderStored } from '../order-source.ts'
 import type { BulkAddress, BulkTarget, KnownStates } from './known-states.ts'
@@ -42,11 +43,29 @@ export function createStored({ client, names, states, deadlineMs }: StoredOption
       )
       return new Map(found.map(({ _id, _source }) => [_id, headOf(_id, _source as HeadSource)]))
     },
+    async strays(orderIds) {
+      if (orderIds.length === 0) return []
+      // A search, which shows what was refreshed: all that others wrote, or this writer in a bulk that
+      // failed, since the fence was raised. A bulk that did not fail left no strays.
+      const filter = [{ terms: { id: [...orderIds] } }]
+      const walk = { client, index: names.orders, deadlineMs, pageSize: PAGE_SIZE, filter }
+      const strays: ViewKey[] = []
+      for await (const page of walkDocuments({ ...walk, wanted: { _source: false } })) {
+        strays.push(...page.map(placeOf))
+      }
+      return strays
+    },
     async views(keys) {
       const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
       return (await read('orders', docs)).map(({ _source }) => storedView(_source))
     },
   }
+}
+
+const PAGE_SIZE = 5_000
+
+function placeOf({ sort: [accountId, orderId] = [] }: WalkedHit): ViewKey {
+  return { accountId: String(accountId), orderId: String(orderId) }
 }
 
 interface Found {

@@ -35,6 +35,10 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
         }),
       )
     },
+    async strays(orderIds) {
+      const all = [...documents.values()].map(({ accountId, id }) => ({ accountId, orderId: id }))
+      return all.filter(({ orderId }) => orderIds.includes(orderId))
+    },
     async views(keys) {
       return keys.flatMap(({ accountId, orderId }) => {
         const document = documents.get(keyOf(accountId, orderId))
@@ -47,11 +51,10 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
     stamp: FIRST_STAMP - 1000,
     endsAfter: Infinity,
     async bulk(decide) {
-      const { announcements, views, removals, heads: newHeads } = await decide(stored)
+      const { views, removals, heads: newHeads } = await decide(stored)
       index.stamp += 1000
       const putHead = (head: Head) => () => heads.set(head.orderId, head)
       const items = [
-        ...announcements.map(putHead),
         ...views.map((view) => () => {
           documents.set(keyOf(view.accountId, view.orderId), renderDocument(view, index.stamp))
         }),

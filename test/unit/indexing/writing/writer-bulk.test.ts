@@ -11,7 +11,7 @@ beforeEach(() => {
   ;({ index, writer, live } = startWriter())
 })
 
-const NOTHING: BulkWrites = { announcements: [], views: [], removals: [], heads: [] }
+const NOTHING: BulkWrites = { views: [], removals: [], heads: [] }
 
 describe('a bulk', () => {
   const change = (id: string, owner = 'acc_1') =>

@@ -1,11 +1,9 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { decide, viewKeys } from '../../../../src/indexing/writing/decide.ts'
+import { viewKeys } from '../../../../src/indexing/writing/decide.ts'
 import type { Head } from '../../../../src/indexing/writing/order-index.ts'
 import { formatInstant } from '../../../../src/lib/instant.ts'
-import { changeOf } from '../../../support/changes.ts'
-import { sourceOrder } from '../../../support/source-order.ts'
-import { INVISIBLE, NOW, pathOf, startWriter, type Version } from './writing.ts'
+import { INVISIBLE, startWriter, type Version } from './writing.ts'
 
 const CREATED_KEY = Date.parse('2026-03-01T12:00:00Z')
 
@@ -20,65 +18,18 @@ const head = (changes: Partial<Head> = {}): Head => ({
   ...changes,
 })
 
-const change = (coproducers: string[] = []) =>
-  changeOf(sourceOrder({ version: 2, coproducer_account_ids: coproducers }))
-const announced = (coproducers: string[], known?: Head) =>
-  decide(change(coproducers), known, [], 'live').announcements
-
-describe('what is announced before the documents are written', () => {
-  it('is nothing where only the owner gets one, who may have one anyway', () => {
-    expect(announced([])).toEqual([])
-    expect(announced([], head({ accountIds: [] }))).toEqual([])
-  })
-
-  it('is nothing where the head names every account already', () => {
-    expect(announced(['acc_2'], head({ accountIds: ['acc_2'] }))).toEqual([])
-  })
-
-  it('of a new order is a head of no version with its accounts', () => {
-    expect(announced(['acc_2', 'acc_3'])).toEqual([
-      head({
-        version: 0,
-        accountIds: ['acc_1', 'acc_2', 'acc_3'],
-        createdKey: null,
-        filled: false,
-      }),
-    ])
-  })
-
-  it('of a known order is its head as it was, with the new accounts beside the old ones', () => {
-    const known = head({ accountIds: ['acc_1', 'acc_9'], deleted: true })
-    expect(announced(['acc_2'], known)).toEqual([
-      { ...known, accountIds: ['acc_1', 'acc_9', 'acc_2'] },
-    ])
-  })
-})
-
 describe('the documents that are looked for', () => {
-  it.each([
-    ['an unknown order', undefined, ['acc_1']],
-    ['an order without documents', head({ accountIds: [] }), ['acc_1']],
-    ['a shared order', head({ accountIds: ['acc_1', 'acc_2'] }), ['acc_1', 'acc_2']],
-    ['an order that only a co-producer sees', head({ accountIds: ['acc_2'] }), ['acc_1', 'acc_2']],
-  ])(
-    'of %s are those of its owner, of its head and of whom it is shown to',
-    (_name, known, ids) => {
-      const keysOf = (accountIds: string[]) =>
-        accountIds.map((accountId) => ({ accountId, orderId: 'ord_1' }))
-      expect(viewKeys(change(['acc_8']), known)).toEqual(keysOf([...ids, 'acc_8']))
-      expect(viewKeys(change(), known)).toEqual(keysOf(ids))
-    },
-  )
+  const keysOf = (...accountIds: string[]) =>
+    accountIds.map((accountId) => ({ accountId, orderId: 'ord_1' }))
 
-  it('of a deletion are those of its owner and of its head', () => {
-    const deletion = changeOf({
-      id: 'ord_1',
-      version: 2,
-      owner_account_id: 'acc_1',
-      deleted: true,
-    })
-    const keys = viewKeys(deletion, head({ accountIds: ['acc_2'] }))
-    expect(keys.map(({ accountId }) => accountId)).toEqual(['acc_1', 'acc_2'])
+  it.each([
+    ['an unknown order', undefined, [], []],
+    ['an unknown order that left some', undefined, ['acc_2'], ['acc_2']],
+    ['an order that nobody sees', head({ accountIds: [] }), [], []],
+    ['a shared order', head({ accountIds: ['acc_1', 'acc_2'] }), ['acc_1'], ['acc_1', 'acc_2']],
+    ['an order that left some', head(), ['acc_1', 'acc_9'], ['acc_1', 'acc_9']],
+  ])('of %s are those of its head and those that were found', (_name, known, found, expected) => {
+    expect(viewKeys('ord_1', known, keysOf(...found))).toEqual(keysOf(...expected))
   })
 })
 
@@ -100,7 +51,7 @@ const DELETED: Version = { deleted: true }
 describe('a document whose head was never written', () => {
   it.each([
     ['of the owner', 1, {}],
-    ['of a co-producer', 3, SHARED],
+    ['of a co-producer', 2, SHARED],
   ])('%s goes with the deletion of the order', async (_name, items, first) => {
     await cutShort(items, 1, first)
     expect(index.keys()).not.toEqual([])
@@ -114,14 +65,6 @@ describe('a document whose head was never written', () => {
     expect(index.keys()).toEqual(['acc_1:ord_1', 'acc_2:ord_1'])
     await live(3)
     expect(index.keys()).toEqual(['acc_1:ord_1'])
-  })
-
-  it('is not taken away where it was never written either', async () => {
-    await live(1)
-    await cutShort(1, 2, SHARED) // Of the co-producer's document only the announcement was written.
-    expect(index.head('ord_1')?.accountIds).toEqual(['acc_1', 'acc_2'])
-    expect(await live(2)).toBe('unchanged')
-    expect(index.head('ord_1')?.accountIds).toEqual(['acc_1'])
   })
 
   it('counts as shown when the version comes again', async () => {
@@ -142,8 +85,8 @@ describe('a document whose head was never written', () => {
 describe('a back-fill that comes again after an attempt without its head', () => {
   const CHANGED_AT = '2026-03-01T12:05:00.000Z'
   const REFUNDED = { ...SHARED, status: 'REFUNDED' as const }
-  // The announcement and a document for each account, but not the head.
-  beforeEach(() => cutShortBackFill(3, 1, SHARED))
+  // A document for each account, but not the head.
+  beforeEach(() => cutShortBackFill(2, 1, SHARED))
 
   it('keeps the documents that are there as they are', async () => {
     const stamp = index.stamp
@@ -171,34 +114,6 @@ describe('a back-fill that comes again after an attempt without its head', () =>
     expect(index.keys()).toEqual(['acc_1:ord_1'])
     await backFill(2)
     expect(updatedAt()).toBe(formatInstant(index.stamp))
-  })
-})
-
-describe('a head of no version', () => {
-  beforeEach(() => cutShort(1, 5, SHARED))
-
-  it('is all that is there before the documents', () => {
-    expect([index.keys(), index.head('ord_1')?.version]).toEqual([[], 0])
-  })
-
-  it.each([1, 5])('lets version %d in', async (version) => {
-    expect(await live(version)).toBe('written')
-    expect(index.head('ord_1')).toMatchObject({ version, accountIds: ['acc_1'] })
-  })
-
-  it('leaves a back-fill its date', async () => {
-    await backFill(1)
-    expect(updatedAt()).toBe('2026-03-01T12:05:00.000Z')
-  })
-
-  it('leaves a back-fill no date in the future', async () => {
-    const verdict = await backFill(1, { changed_at: formatInstant(NOW + 1) })
-    expect(pathOf(verdict)).toBe('/changed_at')
-  })
-
-  it('holds the owner, and no creation yet', async () => {
-    expect(pathOf(await live(1, { owner_account_id: 'acc_9' }))).toBe('/owner_account_id')
-    expect(await live(1, { created_at: '2026-03-01T11:00:00Z' })).toBe('written')
   })
 })
 

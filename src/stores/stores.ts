@@ -30,6 +30,6 @@ export interface OpenIndexOptions {
   purpose?: WriterPurpose
   /** Told why nothing is written for a while, in words for an operator. */
   onDelay?(reason: string): void
-  /** Ends the waiting for another writer. */
+  /** Ends the waiting, for another writer and for the store. */
   signal?: AbortSignal
 }

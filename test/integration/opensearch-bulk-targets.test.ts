@@ -23,8 +23,8 @@ describe('a bulk for several indices', () => {
     await send('orders', [put('a'), remove('b')])
     const [other, read] = received
     expect([other?.path, read?.path]).toEqual([
-      '/orders-w-3-v1/_bulk?require_alias=true',
-      '/orders-w-3-v2/_bulk?require_alias=true',
+      '/orders-w-3-v1/_bulk?require_alias=true&filter_path=items.*.status%2Citems.*.error',
+      '/orders-w-3-v2/_bulk?require_alias=true&filter_path=items.*.status%2Citems.*.error',
     ])
     const unseen = { version: FIRST_STAMP, version_type: 'external' }
     expect(received.flatMap(sent)).toEqual(['a', '@1000', 'b', 'a', '@1000', 'b'])
@@ -41,7 +41,7 @@ describe('a bulk for several indices', () => {
     const { send, received } = await start(takeAll)
     await send('heads', [put('a')])
     expect(received.map(({ path }) => path)).toEqual([
-      '/order-heads-w-3-v1/_bulk?require_alias=true',
+      '/order-heads-w-3-v1/_bulk?require_alias=true&filter_path=items.*.status%2Citems.*.error',
     ])
   })
 

@@ -27,8 +27,8 @@ describe('a bulk', () => {
     await send('heads', [put('a')])
     const [orders, heads] = received
     expect([orders?.path, heads?.path]).toEqual([
-      '/orders-w-3-v1/_bulk?require_alias=true',
-      '/order-heads-w-3-v1/_bulk?require_alias=true',
+      '/orders-w-3-v1/_bulk?require_alias=true&filter_path=items.*.status%2Citems.*.error',
+      '/order-heads-w-3-v1/_bulk?require_alias=true&filter_path=items.*.status%2Citems.*.error',
     ])
     expect([orders, heads].map((one) => one?.headers['x-opaque-id'])).toEqual([
       'orders-w-3',
@@ -104,17 +104,6 @@ describe('an item', () => {
     expect(received.flatMap(actionsOf)).toEqual([{ name: 'index', _id: 'a', ...version }])
   })
 
-  it('expects what the item before it left', async () => {
-    const { send, states, received } = await start(takeAll)
-    states.see('heads', 'a', SEEN)
-    await send('heads', [put('a'), put('b')])
-    await send('heads', [put('a'), put('b')])
-    expect(received.slice(1).flatMap(actionsOf)).toEqual([
-      { name: 'index', _id: 'a', if_seq_no: 7, if_primary_term: 1 },
-      { name: 'index', _id: 'b', if_seq_no: 1, if_primary_term: 1 },
-    ])
-  })
-
   it('makes anew what the item before it removed', async () => {
     const { send, states, received } = await start(takeAll)
     states.see('orders', 'a', SEEN)
@@ -172,11 +161,7 @@ describe('a bulk is of unknown outcome', () => {
     ['when more is told than was sent', items(written('a'), written('b'))],
     ['when nothing is told', answer(200, { took: 1 })],
     ['when an item is told without its status', items({})],
-    ['when an item is told without a state', items({ create: { _id: 'a', status: 201 } })],
-    [
-      'when an item is told without its term',
-      items({ create: { _id: 'a', status: 201, _seq_no: 1 } }),
-    ],
+    ['when the disk is full', items(failed('a', 429, 'cluster_block_exception'))],
   ])('%s', async (_when, behaviour) => {
     const { send, received } = await start(behaviour)
     expect(await thrownBy(send('orders', [put('a')]))).toBeInstanceOf(Unavailable)

@@ -21,7 +21,15 @@ function finerDigits(checked: string): string {
   return digits.replace(/0+$/, '')
 }
 
-/** The same instant as the API writes it; absent is null. */
-export function publicInstant(checked: string | null | undefined): string | null {
-  return checked == null ? null : formatInstant(epochMs(checked))
+// Most come as the API writes them, and an order has a dozen.
+const PUBLIC_FORM = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** A checked instant as the API writes it. */
+export function publicInstant(checked: string): string {
+  return PUBLIC_FORM.test(checked) ? checked : formatInstant(epochMs(checked))
+}
+
+/** The same; absent is null. */
+export function publicInstantOrNull(checked: string | null | undefined): string | null {
+  return checked == null ? null : publicInstant(checked)
 }

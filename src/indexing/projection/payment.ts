@@ -1,6 +1,6 @@
 import type { Order } from '../../orders/order.ts'
 import { cardBrands } from '../../orders/statuses.ts'
-import { compareInstants, publicInstant } from './instants.ts'
+import { compareInstants, publicInstantOrNull } from './instants.ts'
 import type { SourcePayment } from './source-order.ts'
 
 type PublicPayment = Order['payment']
@@ -36,7 +36,7 @@ export function projectPayment(payments: readonly SourcePayment[]): PublicPaymen
     discount_amount: total(counted, 'discount_amount'),
     fee: total(counted, 'fee'),
     amount_refunded: totalRefunded(counted),
-    refunded_at: publicInstant(last.refunded_at),
+    refunded_at: publicInstantOrNull(last.refunded_at),
     decline_code: declined ? (last.decline_code ?? null) : null,
     decline_message: declined ? (last.decline_message ?? null) : null,
     card: projectCard(last),

@@ -1,6 +1,5 @@
-import { formatInstant } from '../../lib/instant.ts'
 import type { Order } from '../../orders/order.ts'
-import { epochMs, publicInstant } from './instants.ts'
+import { epochMs, publicInstant, publicInstantOrNull } from './instants.ts'
 import { projectNavigator } from './navigator.ts'
 import { projectPayment } from './payment.ts'
 import type { SourceItem, SourceOrder } from './source-order.ts'
@@ -41,9 +40,9 @@ export function projectOrder(source: SourceOrder): Projection {
     amount_total: source.amount_total,
     amount_subtotal: source.amount_subtotal ?? null,
     amount_in_brl: source.amount_in_brl ?? null,
-    created_at: formatInstant(createdKey),
-    paid_at: publicInstant(source.paid_at),
-    canceled_at: publicInstant(source.canceled_at),
+    created_at: publicInstant(source.created_at),
+    paid_at: publicInstantOrNull(source.paid_at),
+    canceled_at: publicInstantOrNull(source.canceled_at),
     updated_at: null,
     customer: {
       name: source.customer.name,

@@ -51,8 +51,8 @@ export async function watch(options: WatchOptions): Promise<void> {
     try {
       while (!signal.aborted) await follow(index).catch(surviveUnavailable)
     } catch (error) {
-      if (!(error instanceof LeaseLost)) throw error
-      events.onLeaseLost()
+      if (error instanceof LeaseLost) events.onLeaseLost()
+      else if (!signal.aborted) throw error // Else it was waiting, and was told to stop.
     } finally {
       events.onWriter(false)
       await index.close()

@@ -70,6 +70,15 @@ function textsAround(order: Order): TextsAround {
 
 function renderedOrder(order: Order, updatedAt: number | null): string {
   const [before, after] = textsAround(order)
-  const date = updatedAt === null ? UNDATED : `"updated_at":"${formatInstant(updatedAt)}"`
-  return before + date + after
+  return before + (updatedAt === null ? UNDATED : dated(updatedAt)) + after
+}
+
+/** All documents of a bulk have one stamp, and those of an order one date: the last one is kept. */
+let last = { updatedAt: Number.NaN, text: '' }
+
+function dated(updatedAt: number): string {
+  if (last.updatedAt !== updatedAt) {
+    last = { updatedAt, text: `"updated_at":"${formatInstant(updatedAt)}"` }
+  }
+  return last.text
 }

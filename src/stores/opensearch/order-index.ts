@@ -34,10 +34,11 @@ export interface OpenSearchOrderIndexOptions {
   purpose: WriterPurpose
   /** Told why nothing is written for a while, in words for an operator. */
   onDelay(reason: string): void
-  /** Ends the waiting for another writer. */
+  /** Ends the waiting, for another writer and for OpenSearch. */
   signal?: AbortSignal | undefined
 }
 
+const CLOSING_MS = 4_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 /** Longer than a cluster takes to do without a node that says nothing any more. */
@@ -67,7 +68,14 @@ export async function openOpenSearchOrderIndex(
     onDelay,
     signal,
   })
-  const { send, lastWrite } = createBulkSender({ client, names, lease, deadlineMs, onDelay })
+  const { send, lastWrite } = createBulkSender({
+    client,
+    names,
+    lease,
+    deadlineMs,
+    onDelay,
+    signal,
+  })
   const ordersInTurn = createQueue()
   const gate = createOrderGate()
   const underWay = new Set<Promise<void>>()
@@ -135,7 +143,7 @@ export async function openOpenSearchOrderIndex(
         if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
         onDelay(`${error.message}; trying again`)
       }
-      await pause(pauseMs)
+      await pause(pauseMs, undefined, { signal }).catch(interrupted)
     }
   }
 
@@ -159,10 +167,15 @@ export async function openOpenSearchOrderIndex(
       await Promise.allSettled(underWay)
       // Whoever waited for the writer's end finds what it wrote; else that is a second away.
       const refresh = { index: names.orders }
-      await ask(deadlineMs, (call) => client.indices.refresh(refresh, call)).catch(() => {})
+      const patienceMs = Math.min(deadlineMs, CLOSING_MS)
+      await ask(patienceMs, (call) => client.indices.refresh(refresh, call)).catch(() => {})
       await lease.release().catch(() => {}) // Then it runs out.
     },
   }
+}
+
+function interrupted(cause: unknown): never {
+  throw new Error('interrupted while OpenSearch took nothing', { cause })
 }
 
 type Decide = Parameters<OrderIndex['bulk']>[0]

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { WriterPurpose } from '../../../indexing/writing/order-index.ts'
 import { monotonicClock } from '../../../lib/clock.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { beginLease, type Lease, type LeaseOptions } from './lease.ts'
+import { beginLease, isSame, type Lease, type LeaseOptions } from './lease.ts'
 import type { LeaseState } from './lease-document.ts'
 
 export interface AcquireOptions extends LeaseOptions {
@@ -58,7 +58,8 @@ async function untilFree(options: AcquireOptions): Promise<LeaseState | null> {
     await pause(leaseMs / 20, undefined, { signal }).catch(interrupted)
     const now = await document.read().catch(orElse(seen))
     if (now?.state.if_seq_no !== seen.state.if_seq_no) {
-      if (purpose === 'load' && isWatched(now)) throw new WatchAtWork(now?.record.holder)
+      if (purpose === 'load' && isRenewedByWatch(seen, now))
+        throw new WatchAtWork(now?.record.holder)
       seen = now
       seenAt = monotonicClock()
     }
@@ -66,9 +67,10 @@ async function untilFree(options: AcquireOptions): Promise<LeaseState | null> {
   return seen
 }
 
-/** Whether somebody watches, who just renewed: it will not end by itself. */
-function isWatched(now: LeaseState | null): boolean {
-  return now !== null && !now.record.released && now.record.purpose === 'watch'
+/** Whether somebody watches, who is alive: it will not end by itself. A reindex changes targets alone. */
+function isRenewedByWatch(seen: LeaseState, now: LeaseState | null): boolean {
+  if (now === null || now.record.released || now.record.purpose !== 'watch') return false
+  return isSame(now.record.targets, seen.record.targets)
 }
 
 class WatchAtWork extends Error {

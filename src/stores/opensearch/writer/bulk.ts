@@ -3,7 +3,7 @@ import type { LastWrite } from '../../../indexing/writing/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, tell } from '../client.ts'
 import { type IndexNames, indexBehind } from '../names.ts'
-import { type BulkItemAnswer, writtenState } from './bulk-answer.ts'
+import { BULK_ANSWER, type BulkItemAnswer, isTaken } from './bulk-answer.ts'
 import { fitted } from './fitted.ts'
 import {
   type BulkAddress,
@@ -21,6 +21,8 @@ export interface BulkOptions {
   deadlineMs: number
   /** Told what is waited for. */
   onDelay(reason: string): void
+  /** Ends the waiting. */
+  signal?: AbortSignal | undefined
 }
 
 export interface BulkItem {
@@ -50,7 +52,7 @@ const TOLD_PAUSE_MS = 800
 const GIVE_UP_MS = 60_000
 
 export function createBulkSender(options: BulkOptions): BulkSender {
-  const { client, names, lease, deadlineMs, onDelay } = options
+  const { client, names, lease, deadlineMs, onDelay, signal } = options
   const heads = indexBehind(names.heads, 1)
   /** Of the indices that are not read nothing is known: a stamp alone is the condition there. */
   const unseen = createKnownStates()
@@ -69,7 +71,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
         if (rejected.length === 0) continue
         if (performance.now() > endsAt) throw new Unavailable('OpenSearch has no room for a bulk')
         if (pauseMs === TOLD_PAUSE_MS) onDelay('OpenSearch has no room for a bulk; trying again')
-        await pause(pauseMs)
+        await pause(pauseMs, undefined, { signal }).catch(interrupted)
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
       }
     },
@@ -86,19 +88,13 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     for (const index of others) {
       const lines = taken.map((item) => linesOf(unseen, target, item, stamp))
       const answers = await post(index, lines)
-      taken = taken.filter(({ orderId }, at) => writtenState(orderId, answers[at]) !== null)
+      taken = taken.filter((item, at) => isTaken(item, answers[at]))
     }
     const answers = await post(
       read,
       others.length === 0 ? fitting : taken.map((item) => linesOf(states, target, item, stamp)),
     )
-    const written = new Set(
-      taken.filter(({ orderId, address, source }, at) => {
-        const state = writtenState(orderId, answers[at])
-        if (state !== null) states.see(target, address._id, source === undefined ? null : state)
-        return state !== null
-      }),
-    )
+    const written = new Set(taken.filter((item, at) => isTaken(item, answers[at])))
     const last = taken.findLast((item) => item.source && written.has(item))
     const accountId = last?.address.routing
     if (accountId !== undefined) lastWrite = { accountId, stamp }
@@ -114,9 +110,12 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     if (lines.length === 0) return []
     const alias = names.writeAlias(index, lease.epoch())
     const opaqueId = names.bulkMark(lease.epoch())
-    const body = Buffer.from(lines.join('')) as never
+    const body = encoded(lines) as never
     const { items } = (await tell(deadlineMs, (options) =>
-      client.bulk({ index: alias, require_alias: true, body }, { ...options, opaqueId }),
+      client.bulk(
+        { index: alias, require_alias: true, filter_path: BULK_ANSWER, body },
+        { ...options, opaqueId },
+      ),
     )) as { items?: BulkItemAnswer[] }
     if (items?.length === lines.length) return items
     throw new Unavailable('OpenSearch did not tell of every item')
@@ -127,4 +126,16 @@ function linesOf(states: KnownStates, target: BulkTarget, item: BulkItem, stamp:
   const { address, source } = item
   if (source === undefined) return states.removing(target, address, stamp)
   return `${states.putting(target, address, stamp)}${source(stamp)}\n`
+}
+
+/** Without a text of all of it in between, which would be as large again. */
+function encoded(lines: readonly string[]): Buffer {
+  const body = Buffer.allocUnsafe(lines.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0))
+  let end = 0
+  for (const text of lines) end += body.write(text, end)
+  return body
+}
+
+function interrupted(cause: unknown): never {
+  throw new Error('interrupted while OpenSearch had no room', { cause })
 }

@@ -22,15 +22,16 @@ export interface KnownStates {
 }
 
 export function createKnownStates(): KnownStates {
-  const states = new Map<string, DocumentState | null>()
-  const stateOf = (target: BulkTarget, { _id }: BulkAddress) =>
-    states.get(`${target} ${_id}`) ?? null
+  const states = { orders: new Map<string, DocumentState>(), heads: new Map() }
+  const stateOf = (target: BulkTarget, { _id }: BulkAddress) => states[target].get(_id)
 
   return {
-    see: (target, id, state) => states.set(`${target} ${id}`, state),
+    see(target, id, state) {
+      if (state !== null) states[target].set(id, state)
+    },
     putting(target, address, stamp) {
       const state = stateOf(target, address)
-      if (state !== null) return line({ index: { ...address, ...state } })
+      if (state !== undefined) return line({ index: { ...address, ...state } })
       if (target === 'heads') return line({ create: address }) // A head is never removed.
       return line({ index: { ...address, ...atStamp(stamp) } })
     },

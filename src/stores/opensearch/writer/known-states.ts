@@ -27,7 +27,8 @@ export function createKnownStates(): KnownStates {
 
   return {
     see(target, id, state) {
-      if (state !== null) states[target].set(id, state)
+      if (state === null) states[target].delete(id)
+      else states[target].set(id, state)
     },
     putting(target, address, stamp) {
       const state = stateOf(target, address)

@@ -25,6 +25,7 @@ describe('the line of a bulk that writes a document', () => {
     const version = { version: STAMP, version_type: 'external' }
     const line = `${JSON.stringify({ index: { ...ADDRESS, ...version } })}\n`
     expect(states.putting('orders', ADDRESS, STAMP)).toBe(line)
+    states.see('orders', ADDRESS._id, SEEN)
     states.see('orders', ADDRESS._id, null)
     expect(states.putting('orders', ADDRESS, STAMP)).toBe(line)
   })

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { parseConfig } from '../../src/config.ts'
+import type { Reindexing } from '../../src/indexing/reindexing.ts'
+import { createWriter, type Writer } from '../../src/indexing/writing/writer.ts'
+import { openServices, type Services } from '../../src/services.ts'
+import { type Backend, createBackend, opensearch } from '../support/backend.ts'
+import { changeOf } from '../support/changes.ts'
+import { sourceOrder } from '../support/source-order.ts'
+
+let backend: Backend
+let services: Services
+let reindexing: Reindexing
+let prefix: string
+beforeEach(async () => {
+  backend = createBackend()
+  // So long a lease that a writer does not look at its record while something else happens.
+  const config = parseConfig({ ...backend.env, WRITER_LEASE_MS: '6000' })
+  prefix = config.indexPrefix
+  services = await openServices(config)
+  if (services.reindexing === null) throw new Error('expected stores that can be reindexed')
+  reindexing = services.reindexing
+})
+afterEach(async () => {
+  await services.close()
+  await backend.remove()
+})
+
+const write = (writer: Writer, ...ids: string[]) =>
+  writer.write(
+    ids.map((id) => changeOf(sourceOrder({ id }))),
+    'live',
+  )
+
+interface Document {
+  _source: { written_key: number; order: { amount_total: number } }
+}
+async function documents(index: string): Promise<Map<string, Document['_source']>> {
+  await backend.refresh()
+  const { hits } = await opensearch<{ hits: { hits: (Document & { _id: string })[] } }>(
+    'GET',
+    `${prefix}${index}/_search?size=1000`,
+  )
+  return new Map(hits.hits.map(({ _id, _source }) => [_id, _source]))
+}
+
+/** A new index that is fed from now on, and not read yet. */
+async function beginReindex(): Promise<void> {
+  const stop = new AbortController()
+  const build = reindexing.build({ onProgress: () => stop.abort(), signal: stop.signal })
+  await expect(build).rejects.toThrow()
+}
+
+it('a reindex removes no index but its own, whatever others are called', async () => {
+  await services.prepare()
+  const others = ['orders-visits', 'orders-v1-backup'].map((name) => `${prefix}${name}`)
+  for (const other of others) await opensearch('PUT', other)
+  await reindexing.build()
+  await reindexing.finish()
+  const there = await opensearch<object>('GET', `${prefix}orders*`)
+  expect(Object.keys(there).toSorted((one, other) => (one < other ? -1 : 1))).toEqual([
+    `${prefix}orders-v1-backup`,
+    `${prefix}orders-v2`,
+    `${prefix}orders-visits`,
+  ])
+})
+
+it('a reindex that is stopped and begun again waits until the writer feeds the new index', async () => {
+  const index = await services.openIndex({ purpose: 'watch' })
+  const writer = createWriter(index, Date.now)
+  await write(writer, 'ord_0')
+  const stop = new AbortController()
+  const first = reindexing.build({ signal: stop.signal })
+  const targets = async () =>
+    (await opensearch<{ _source: { targets: string[] } }>('GET', `${prefix}writer/_doc/orders`))
+      ._source.targets
+  await expect.poll(targets, { timeout: 10_000, interval: 10 }).toHaveLength(2)
+  stop.abort()
+  await expect(first).rejects.toThrow()
+
+  let isBuilt = false
+  const built = reindexing.build().finally(() => {
+    isBuilt = true
+  })
+  for (let n = 1; !isBuilt; n++) await write(writer, `ord_${n}`)
+  await built
+  await index.close()
+  expect(await documents('orders')).toEqual(await documents('orders-v1'))
+})
+
+it('what half a bulk left in the new index alone is taken back by whoever writes next', async () => {
+  const first = await services.openIndex()
+  await write(createWriter(first, Date.now), 'ord_1', 'ord_2')
+  await first.close()
+  await beginReindex()
+  const { written_key: stamp, ...rest } = (await documents('orders-v1')).get('acc_1:ord_1') ?? {}
+  const later = { ...rest, written_key: Number(stamp) + 1 }
+  for (const id of ['acc_1:ord_1', 'acc_1:ord_9']) {
+    const version = `version_type=external&version=${later.written_key}`
+    await opensearch('PUT', `${prefix}orders-v2/_doc/${id}?routing=acc_1&${version}`, {
+      ...later,
+      id: id.slice('acc_1:'.length),
+    })
+  }
+
+  await (await services.openIndex()).close()
+  expect((await documents('orders-v2')).get('acc_1:ord_1')?.written_key).toBe(stamp)
+  expect([...(await documents('orders-v2')).keys()]).not.toContain('acc_1:ord_9')
+})

@@ -47,3 +47,41 @@ export async function readDocument(
   }
   return { source: _source, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } }
 }
+
+export interface ManyRequest {
+  index: string
+  docs: readonly { _id: string; routing?: string }[]
+  /** The fields that are wanted of each; all when absent, none when false. */
+  _source?: string[] | false
+}
+
+/** What is told of one document of many. */
+export interface ToldDocument {
+  _id: string
+  found: boolean
+  _source?: unknown
+  _seq_no?: number
+  _primary_term?: number
+}
+
+/**
+ * Documents as they are now, searchable yet or not, in the order in which they were asked for.
+ * @throws Unavailable when anything is told of fewer
+ */
+export async function readDocuments(
+  client: OpenSearch,
+  deadlineMs: number,
+  { docs, ...request }: ManyRequest,
+): Promise<ToldDocument[]> {
+  if (docs.length === 0) return []
+  const { docs: told }: { docs?: unknown[] } = await ask(deadlineMs, (options) =>
+    client.mget({ ...request, body: { docs: docs as [] } }, options),
+  )
+  if (told?.length === docs.length && told.every(isTold)) return told
+  throw new Unavailable(`OpenSearch did not tell every document of ${request.index}`)
+}
+
+function isTold(answer: unknown): answer is ToldDocument {
+  const { _id, found } = Object(answer) as Partial<ToldDocument>
+  return typeof _id === 'string' && typeof found === 'boolean'
+}

@@ -1,7 +1,7 @@
 import type { FoundDocument, IndexInspection } from '../../indexing/inspection/index-inspection.ts'
 import type { ViewKey } from '../../indexing/writing/order-index.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
-import { ask, type OpenSearch } from './client.ts'
+import type { OpenSearch } from './client.ts'
+import { type ManyRequest, readDocuments } from './documents.ts'
 import { walkHeads } from './inspection-heads.ts'
 import { readOverview } from './inspection-overview.ts'
 import { foundDocument, walkIndex } from './inspection-walk.ts'
@@ -27,22 +27,17 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
   const stored = createStored({ client, names, states, deadlineMs })
 
   /** The documents that exist, all of each unless `wanted` says less. */
-  async function read(keys: readonly ViewKey[], wanted: Wanted): Promise<Told[]> {
-    const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
-    const { docs: answers }: { docs?: unknown[] } = await ask(deadlineMs, (call) =>
-      client.mget({ index: names.orders, ...wanted, body: { docs: docs as [] } }, call),
-    )
-    if (answers?.length !== docs.length || !answers.every(isTold)) {
-      throw new Unavailable(`OpenSearch did not tell every document of ${names.orders}`)
-    }
-    return answers.filter(({ found }) => found)
-  }
-
-  async function readAll(keys: readonly ViewKey[], wanted: Wanted = {}): Promise<FoundDocument[]> {
+  async function readAll(
+    keys: readonly ViewKey[],
+    wanted: Pick<ManyRequest, '_source'> = {},
+  ): Promise<FoundDocument[]> {
     const documents: FoundDocument[] = []
     for (let from = 0; from < keys.length; from += MAX_DOCUMENTS_A_REQUEST) {
-      const told = await read(keys.slice(from, from + MAX_DOCUMENTS_A_REQUEST), wanted)
-      documents.push(...told.map(foundDocument))
+      const some = keys.slice(from, from + MAX_DOCUMENTS_A_REQUEST)
+      const docs = some.map((key) => ({ _id: documentId(key), routing: key.accountId }))
+      const request = { index: names.orders, docs, ...wanted }
+      const told = await readDocuments(client, deadlineMs, request)
+      documents.push(...told.filter(({ found }) => found).map(foundDocument))
     }
     return documents
   }
@@ -61,19 +56,4 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
     walkHeads: () => walkHeads(options),
     overview: (lookMs) => readOverview(options, lookMs),
   }
-}
-
-interface Wanted {
-  _source?: boolean
-}
-
-interface Told {
-  _id: string
-  found: boolean
-  _source?: unknown
-}
-
-function isTold(answer: unknown): answer is Told {
-  const { _id, found } = Object(answer) as Partial<Told>
-  return typeof _id === 'string' && typeof found === 'boolean'
 }

@@ -7,6 +7,7 @@ import type {
   ViewWrite,
   WriterPurpose,
 } from '../../indexing/writing/order-index.ts'
+import { backoffMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createQueue } from '../../lib/queue.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
@@ -39,8 +40,6 @@ export interface OpenSearchOrderIndexOptions {
 }
 
 const CLOSING_MS = 4_000
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 5_000
 /** Longer than a cluster takes to do without a node that says nothing any more. */
 const GIVE_UP_MS = 300_000
 
@@ -134,7 +133,7 @@ export async function openOpenSearchOrderIndex(
   /** Once a bulk is of unknown outcome it is fenced off, and decided anew on what it left. */
   async function untilWritten(decide: Decide, work: OrderWork): Promise<void> {
     const endsAt = performance.now() + GIVE_UP_MS
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (let tries = 1; ; tries++) {
       try {
         if (isUnsettled) await ordersInTurn(settle)
         while (!(await write(decide, work))) {}
@@ -143,7 +142,7 @@ export async function openOpenSearchOrderIndex(
         if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
         onDelay(`${error.message}; trying again`)
       }
-      await pause(pauseMs, undefined, { signal }).catch(interrupted)
+      await pause(backoffMs(tries), undefined, { signal }).catch(interrupted)
     }
   }
 

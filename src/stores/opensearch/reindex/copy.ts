@@ -3,7 +3,7 @@ import { renderAnew } from '../order-source.ts'
 import { atStamp } from '../writer/known-states.ts'
 import {
   type DocumentsOptions,
-  readDocuments,
+  readSources,
   readWrittenKeys,
   type StampedDocument,
   sendItems,
@@ -112,7 +112,7 @@ async function absent(
 }
 
 async function copy(options: CopyOptions, documents: readonly StampedDocument[]): Promise<number> {
-  const sources = await readDocuments(options, options.from, documents)
+  const sources = await readSources(options, options.from, documents)
   const items = documents.flatMap(({ _id, _routing }, at) => {
     const source = sources[at]
     if (source === null) return [] // Removed since it was found.

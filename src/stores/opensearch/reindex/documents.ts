@@ -1,5 +1,6 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { ask, type OpenSearch, tell } from '../client.ts'
+import { type OpenSearch, tell } from '../client.ts'
+import { readDocuments } from '../documents.ts'
 import { fitted } from '../writer/fitted.ts'
 
 export interface DocumentsOptions {
@@ -15,23 +16,17 @@ export interface StampedDocument {
   writtenKey: number
 }
 
-/** The sources of documents as they are now, searchable yet or not; `null` where there is none. */
-export async function readDocuments(
+/** The sources of documents as they are now; `null` where there is none. */
+export async function readSources(
   { client, deadlineMs }: DocumentsOptions,
   index: string,
   documents: readonly StampedDocument[],
   fields?: string[],
 ): Promise<unknown[]> {
-  if (documents.length === 0) return []
   const docs = documents.map(({ _id, _routing }) => ({ _id, routing: _routing }))
-  const answer = await ask(deadlineMs, (call) =>
-    client.mget({ index, body: { docs }, ...(fields && { _source: fields }) }, call),
-  )
-  const answers = (answer as { docs?: { found?: boolean; _source?: unknown }[] }).docs
-  if (answers?.length !== docs.length || answers.some(({ found }) => found === undefined)) {
-    throw new Unavailable(`OpenSearch did not tell every document of ${index}`)
-  }
-  return answers.map(({ found, _source }) => (found ? _source : null))
+  const request = { index, docs, ...(fields && { _source: fields }) }
+  const told = await readDocuments(client, deadlineMs, request)
+  return told.map(({ found, _source }) => (found ? _source : null))
 }
 
 /** The stamps of documents as they are now; `null` where there is none. */
@@ -40,7 +35,7 @@ export async function readWrittenKeys(
   index: string,
   documents: readonly StampedDocument[],
 ): Promise<(number | null)[]> {
-  const found = await readDocuments(options, index, documents, ['written_key'])
+  const found = await readSources(options, index, documents, ['written_key'])
   return found.map((source) => (source === null ? null : Number(Object(source)['written_key'])))
 }
 

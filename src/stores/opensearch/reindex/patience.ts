@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs } from '../../../lib/backoff.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 
 export interface Patience {
@@ -9,8 +10,6 @@ export interface Patience {
   checkHope(): Promise<void>
 }
 
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 5_000
 const GIVE_UP_MS = 300_000
 
 /** Work that may be done twice, tried again while OpenSearch is not there. @throws Unavailable in the end */
@@ -19,7 +18,7 @@ export async function patiently<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const endsAt = performance.now() + GIVE_UP_MS
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  for (let tries = 1; ; tries++) {
     try {
       return await work()
     } catch (error) {
@@ -27,6 +26,6 @@ export async function patiently<T>(
       await checkHope()
       onDelay(`${error.message}; trying again`)
     }
-    await pause(pauseMs, undefined, { signal: signal })
+    await pause(backoffMs(tries), undefined, { signal })
   }
 }

@@ -42,7 +42,7 @@ export function createKnownStates(): KnownStates {
   }
 }
 
-/** Its version is the stamp: what was written or removed meanwhile left a later one, and stays so. */
+/** Its version is the stamp, so that an older one changes nothing of what left a later one. */
 export function atStamp(stamp: number) {
   return { version: stamp, version_type: 'external' }
 }

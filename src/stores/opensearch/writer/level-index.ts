@@ -1,7 +1,7 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { ask, type OpenSearch, tell } from '../client.ts'
+import { type OpenSearch, tell } from '../client.ts'
 import { newestStamp, type WalkedHit, walkDocuments } from '../document-walk.ts'
-import type { DocumentState } from '../documents.ts'
+import { type DocumentState, readDocuments, type ToldDocument } from '../documents.ts'
 import { renderAnew } from '../order-source.ts'
 
 export interface LevelOptions {
@@ -39,28 +39,21 @@ export async function levelIndex(options: LevelOptions): Promise<void> {
   for await (const page of walkDocuments(walk)) {
     const docs = page.map(({ _id, _routing = '' }) => ({ _id, routing: _routing }))
     const [there, mine] = await Promise.all([
-      readAll(options, read, docs),
-      readAll(options, index, docs),
+      readDocuments(client, deadlineMs, { index: read, docs }),
+      readDocuments(client, deadlineMs, { index, docs }),
     ])
     const lines = page.flatMap((hit, at) => levelled(hit, there[at], mine[at]))
     if (lines.length > 0) await send(options, lines)
   }
 }
 
-interface Found {
-  found?: boolean
-  _seq_no?: number
-  _primary_term?: number
-  _source?: { written_key?: number }
-}
-
 /** The item that makes a document what it is in the index that is read; none where it is. */
 function levelled(
   { _id, _routing }: WalkedHit,
-  there: Found | undefined,
-  mine: Found | undefined,
+  there: ToldDocument | undefined,
+  mine: ToldDocument | undefined,
 ): string[] {
-  if (!mine?.found || mine._source?.written_key === there?._source?.written_key) return []
+  if (!mine?.found || stampOf(mine) === stampOf(there)) return []
   const { _seq_no, _primary_term } = mine
   const state = { if_seq_no: _seq_no, if_primary_term: _primary_term } as DocumentState
   const address = { _id, routing: _routing, ...state }
@@ -68,19 +61,8 @@ function levelled(
   return [`${JSON.stringify({ index: address })}\n${renderAnew(there._source)}\n`]
 }
 
-async function readAll(
-  { client, deadlineMs }: LevelOptions,
-  index: string,
-  docs: readonly { _id: string; routing: string }[],
-): Promise<Found[]> {
-  const answer = await ask(deadlineMs, (call) =>
-    client.mget({ index, body: { docs: docs as [] } }, call),
-  )
-  const answers = (answer as { docs?: Found[] }).docs
-  if (answers?.length === docs.length && answers.every(({ found }) => found !== undefined)) {
-    return answers
-  }
-  throw new Unavailable(`OpenSearch did not tell every document of ${index}`)
+function stampOf(document: ToldDocument | undefined): unknown {
+  return Object(document?._source)['written_key']
 }
 
 async function send({ client, deadlineMs, alias, index }: LevelOptions, lines: readonly string[]) {

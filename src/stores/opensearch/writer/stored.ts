@@ -1,7 +1,8 @@
 import type { Head, Stored, StoredView, ViewKey } from '../../../indexing/writing/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { ask, type OpenSearch } from '../client.ts'
+import type { OpenSearch } from '../client.ts'
 import { type WalkedHit, walkDocuments } from '../document-walk.ts'
+import { readDocuments, type ToldDocument } from '../documents.ts'
 import type { IndexNames } from '../names.ts'
 import { documentId, orderSource, renderStored } from '../order-source.ts'
 import type { BulkAddress, BulkTarget, KnownStates } from './known-states.ts'
@@ -19,14 +20,10 @@ export interface StoredOptions {
 export function createStored({ client, names, states, deadlineMs }: StoredOptions): Stored {
   /** The documents that exist. */
   async function read(target: BulkTarget, docs: readonly BulkAddress[]): Promise<Found[]> {
-    if (docs.length === 0) return []
     const index = names[target]
-    const answer = await ask(deadlineMs, (options) =>
-      client.mget({ index, body: { docs: docs as [] } }, options),
-    )
-    const answers = (answer as { docs?: Partial<Found>[] }).docs
-    if (answers?.length !== docs.length || !answers.every(isTold)) {
-      throw new Unavailable(`OpenSearch did not tell every document of ${index}`)
+    const answers = await readDocuments(client, deadlineMs, { index, docs })
+    if (!answers.every(hasState)) {
+      throw new Unavailable(`OpenSearch did not tell the state of every document of ${index}`)
     }
     for (const { _id, found, _seq_no, _primary_term } of answers) {
       const state = found ? { if_seq_no: _seq_no, if_primary_term: _primary_term } : null
@@ -68,17 +65,10 @@ function placeOf({ sort: [accountId, orderId] = [] }: WalkedHit): ViewKey {
   return { accountId: String(accountId), orderId: String(orderId) }
 }
 
-interface Found {
-  _id: string
-  found: boolean
-  _seq_no: number
-  _primary_term: number
-  _source: unknown
-}
+type Found = Required<ToldDocument>
 
-function isTold(answer: Partial<Found>): answer is Found {
-  const { _id, found, _seq_no, _primary_term } = answer
-  if (typeof _id !== 'string' || typeof found !== 'boolean') return false
+function hasState(told: ToldDocument): told is Found {
+  const { found, _seq_no, _primary_term } = told
   return !found || (Number.isSafeInteger(_seq_no) && Number.isSafeInteger(_primary_term))
 }
 

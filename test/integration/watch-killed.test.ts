@@ -58,10 +58,9 @@ it(`${KILLS} times killed, a watch loses nothing of ${KILLS * CHANGES_A_KILL} ch
   const history = createHistory(1, ACCOUNTS)
   const bad: string[] = []
   let writer = start()
-  await writer.becomesWriter() // Before there is another one that might be.
   for (let kill = 0; kill < KILLS; kill++) {
+    await writer.becomesWriter() // Before there is another one that might be.
     const standby = start()
-    await writer.becomesWriter()
     const adding = add(history, CHANGES_A_KILL)
     await pause(random.chance(0.2) ? 0 : random.between(0, LONGEST_LIFE_MS))
     expect(await writer.stop('SIGKILL')).toBeNull()

@@ -43,6 +43,15 @@ async function documents(index: string): Promise<Map<string, Document['_source']
   return new Map(hits.hits.map(({ _id, _source }) => [_id, _source]))
 }
 
+async function targets(): Promise<string[]> {
+  const { _source } = await opensearch<{ _source: { targets: string[] } }>(
+    'GET',
+    `${prefix}writer/_doc/orders`,
+  )
+  return _source.targets
+}
+const feedsTwo = () => expect.poll(targets, { timeout: 10_000, interval: 10 }).toHaveLength(2)
+
 /** A new index that is fed from now on, and not read yet. */
 async function beginReindex(): Promise<void> {
   const stop = new AbortController()
@@ -70,10 +79,7 @@ it('a reindex that is stopped and begun again waits until the writer feeds the n
   await write(writer, 'ord_0')
   const stop = new AbortController()
   const first = reindexing.build({ signal: stop.signal })
-  const targets = async () =>
-    (await opensearch<{ _source: { targets: string[] } }>('GET', `${prefix}writer/_doc/orders`))
-      ._source.targets
-  await expect.poll(targets, { timeout: 10_000, interval: 10 }).toHaveLength(2)
+  await feedsTwo()
   stop.abort()
   await expect(first).rejects.toThrow()
 
@@ -105,4 +111,73 @@ it('what half a bulk left in the new index alone is taken back by whoever writes
   await (await services.openIndex()).close()
   expect((await documents('orders-v2')).get('acc_1:ord_1')?.written_key).toBe(stamp)
   expect([...(await documents('orders-v2')).keys()]).not.toContain('acc_1:ord_9')
+})
+
+it('of two reindexes at once, whatever becomes of the other, what is read has every order', async () => {
+  const index = await services.openIndex({ purpose: 'watch' })
+  const writer = createWriter(index, Date.now)
+  await write(writer, 'ord_0')
+  let isDone = false
+  const both = Promise.allSettled([reindexing.build(), reindexing.build()]).finally(() => {
+    isDone = true
+  })
+  let written = 1
+  for (; !isDone; written++) await write(writer, `ord_${written}`)
+  const outcomes = await both
+  expect(outcomes.map(({ status }) => status)).toContain('fulfilled')
+
+  await write(writer, 'ord_last')
+  await index.close()
+  const read = await documents('orders')
+  expect(read.size).toBe(written + 1)
+  for (const target of await targets()) {
+    expect(await documents(target.slice(prefix.length))).toEqual(read)
+  }
+})
+
+it('a finish beside a reindex that is under way is refused, and takes nothing away', async () => {
+  const index = await services.openIndex({ purpose: 'watch' })
+  const writer = createWriter(index, Date.now)
+  await write(writer, 'ord_0')
+  let isBuilt = false
+  const built = reindexing.build().finally(() => {
+    isBuilt = true
+  })
+  await feedsTwo()
+  await expect(reindexing.finish()).rejects.toThrow('still being built')
+  for (let n = 1; !isBuilt; n++) await write(writer, `ord_${n}`)
+  expect(await built).toMatchObject({ live: `${prefix}orders-v2` })
+  await index.close()
+  expect(await documents('orders')).toEqual(await documents('orders-v1'))
+})
+
+it('an order that is erased while the index is made anew is in neither', async () => {
+  const index = await services.openIndex({ purpose: 'watch' })
+  const writer = createWriter(index, Date.now)
+  const ids = Array.from({ length: 400 }, (_, n) => `ord_${n}`)
+  await write(writer, ...ids)
+  let isBuilt = false
+  const built = reindexing.build().finally(() => {
+    isBuilt = true
+  })
+  const erased: string[] = []
+  while (!isBuilt) {
+    const id = ids.at(erased.length)
+    if (id === undefined) break
+    await writer.write(
+      [changeOf({ id, version: 2, owner_account_id: 'acc_1', deleted: true })],
+      'live',
+    )
+    erased.push(id)
+  }
+  await built
+  expect(erased.length).toBeGreaterThan(0)
+  // A change that was on its way while the order was erased comes late.
+  await write(writer, ...erased)
+  await index.close()
+
+  const left = ids.slice(erased.length).map((id) => `acc_1:${id}`)
+  for (const version of ['orders-v1', 'orders-v2']) {
+    expect(new Set((await documents(version)).keys())).toEqual(new Set(left))
+  }
 })

@@ -38,7 +38,7 @@ async function documents(index: string): Promise<Map<string, Document['_source']
   await backend.refresh()
   const { hits } = await opensearch<{ hits: { hits: (Document & { _id: string })[] } }>(
     'GET',
-    `${prefix}${index}/_search?size=1000`,
+    `${prefix}${index}/_search?size=5000`,
   )
   return new Map(hits.hits.map(({ _id, _source }) => [_id, _source]))
 }
@@ -154,12 +154,13 @@ it('a finish beside a reindex that is under way is refused, and takes nothing aw
 it('an order that is erased while the index is made anew is in neither', async () => {
   const index = await services.openIndex({ purpose: 'watch' })
   const writer = createWriter(index, Date.now)
-  const ids = Array.from({ length: 400 }, (_, n) => `ord_${n}`)
+  const ids = Array.from({ length: 3_000 }, (_, n) => `ord_${n}`)
   await write(writer, ...ids)
   let isBuilt = false
   const built = reindexing.build().finally(() => {
     isBuilt = true
   })
+  await feedsTwo() // From now on it is copied.
   const erased: string[] = []
   while (!isBuilt) {
     const id = ids.at(erased.length)

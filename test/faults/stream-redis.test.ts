@@ -8,7 +8,7 @@ import { type ChangeFeed, openChangeFeed } from '../support/change-feed.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { startWatch, type WatchProcess } from '../support/watch-process.ts'
 
-// The Redis of the stream: it keeps what it is told, as the README asks of it. The store is embedded.
+// The Redis of the stream: it keeps what it is told, as docker/README.md asks of it. The store is embedded.
 const KEEPS_ALL = ['--appendonly', 'yes', '--appendfsync', 'always']
 
 let folder: string

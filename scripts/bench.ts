@@ -5,6 +5,7 @@ import { compareApi } from './bench/compare-api.ts'
 import { compareDefinitions } from './bench/compare-definitions.ts'
 import { compareLag } from './bench/compare-lag.ts'
 import { compareLoad } from './bench/compare-load.ts'
+import { compareOverload } from './bench/compare-overload.ts'
 import { type BenchContext, withContext } from './bench/context.ts'
 import { describe, readFacts, readLoad } from './bench/facts.ts'
 import { readOptions, UsageError } from './bench/options.ts'
@@ -13,6 +14,7 @@ import { definitionFigures, renderDefinitions } from './bench/report-definitions
 import { failuresOf } from './bench/report-failures.ts'
 import { lagFailures, lagFigures, renderLag } from './bench/report-lag.ts'
 import { loadFigures, renderLoad } from './bench/report-load.ts'
+import { overloadFailures, overloadFigures, renderOverload } from './bench/report-overload.ts'
 
 // Measures the service beside the search that it rests on, its index beside others that it could have, its
 // load beside raw bulks, and how long a change takes from the stream to a reader. Tables go to stdout,
@@ -54,6 +56,10 @@ async function bench(context: BenchContext): Promise<void> {
   const lag = options.parts.includes('lag') ? await compareLag(context) : undefined
   if (lag) console.log(`\n${renderLag(lag)}`)
 
+  await cluster.remove(prefix)
+  const overload = options.parts.includes('overload') ? await compareOverload(context) : undefined
+  if (overload) console.log(`\n${renderOverload(overload)}`)
+
   const loadAtEnd = readLoad()
   console.log(`\nload average at the end: ${loadAtEnd}`)
   if (options.json !== undefined) {
@@ -66,11 +72,16 @@ async function bench(context: BenchContext): Promise<void> {
       }),
       ...(load && { load: loadFigures(load) }),
       ...(lag && { lag: lagFigures(lag) }),
+      ...(overload && { overload: overloadFigures(overload) }),
     }
     writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`)
   }
   const results = [...api, ...definitions].flatMap((compared) => compared.results)
-  tellFailures([...results.flatMap(failuresOf), ...(lag ? lagFailures(lag) : [])])
+  tellFailures([
+    ...results.flatMap(failuresOf),
+    ...(lag ? lagFailures(lag) : []),
+    ...(overload ? overloadFailures(overload) : []),
+  ])
 }
 
 /** @throws UsageError now, not after all is measured */

@@ -4,16 +4,20 @@ import type { Config } from './config.ts'
 import drain from './http/drain.ts'
 import errorHandler from './http/error-handler.ts'
 import openapi from './http/openapi.ts'
+import holdBack, { createOverload } from './http/overload.ts'
 import { createRefuse } from './http/refusals.ts'
 import requestId from './http/request-id.ts'
 import requestLog from './http/request-log.ts'
 import requestMetrics from './http/request-metrics.ts'
-import { createHttpServer } from './http/server.ts'
+import requestTrace from './http/request-trace.ts'
+import { createHttpServer, type ServerLimits, serverLimits } from './http/server.ts'
+import { tellOfClients } from './http/turned-away.ts'
 import v1 from './http/v1.ts'
 import { type Clock, wallClock } from './lib/clock.ts'
 import { newRequestId } from './lib/ids.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/serving.ts'
 import type { ServerServices } from './services.ts'
+import type { Tracing } from './tracing/tracing.ts'
 
 // Above the 16 KB of a whole request line: a long id is a 404 like any other, not a router's refusal.
 const MAX_PARAM_LENGTH = 32 * 1024
@@ -21,18 +25,28 @@ const MAX_PARAM_LENGTH = 32 * 1024
 export interface AppOptions {
   logger: FastifyBaseLogger
   metrics: Metrics
+  /** Spans of requests; none when absent. */
+  tracing?: Tracing | null
   /** Epoch milliseconds. */
   clock?: Clock
+  /** What a client may take up where it is not the usual. */
+  limits?: Partial<ServerLimits>
 }
 
 /** The API, ready to listen; what it serves, in the order in which it is asked. */
 export function buildApp(
-  config: Pick<Config, 'trustProxy' | 'rateLimit'>,
+  config: Pick<Config, 'trustProxy' | 'rateLimit' | 'maxConcurrentRequests'>,
   services: ServerServices,
-  { logger, metrics, clock = wallClock }: AppOptions,
+  { logger, metrics, tracing = null, clock = wallClock, limits }: AppOptions,
 ): FastifyInstance {
   const refuse = createRefuse(({ requestId: request_id, reason }) => {
     logger.info({ request_id, status: 400, reason }, 'refused')
+    metrics.malformed.inc()
+  })
+  const clients = tellOfClients(logger, metrics)
+  const overload = createOverload({
+    maxConcurrent: config.maxConcurrentRequests,
+    onShed: clients.onShed,
   })
   const app = Fastify({
     loggerInstance: logger,
@@ -44,12 +58,17 @@ export function buildApp(
     trustProxy: config.trustProxy,
     return503OnClosing: false, // A request that still arrives while closing is answered, not turned away.
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
-    serverFactory: (handler) => createHttpServer(handler, refuse),
+    serverFactory: (handler) => {
+      const all = { ...serverLimits, ...limits }
+      return createHttpServer(handler, { refuse, overload, limits: all, onCut: clients.onCut })
+    },
     clientErrorHandler: () => {}, // The server answers these itself; the framework's answer would be a second one.
   })
   app.setValidatorCompiler(TypeBoxValidatorCompiler)
 
   app.register(drain)
+  app.register(holdBack, { overload })
+  if (tracing !== null) app.register(requestTrace, { tracing })
   app.register(requestId)
   app.register(requestLog)
   app.register(requestMetrics, { metrics })

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import type { CursorSecret } from './orders/cursor.ts'
+import { readTracing } from './tracing/settings.ts'
 
 /** The settings of the service (`.env.example` documents each): parsed once, frozen, handed down. */
 export type Config = ReturnType<typeof parseConfig>
@@ -65,12 +66,15 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     keyPepper: read('KEY_PEPPER', secret, 'expected base64 of at least 32 bytes', undefined),
     trustProxy: read('TRUST_PROXY', cidrs, CIDR_HELP, [] as string[]),
     workers: number('WORKERS', 1, 64, 1),
+    maxConcurrentRequests: number('MAX_CONCURRENT_REQUESTS', 1, 10_000, 256),
     logLevel: read(
       'LOG_LEVEL',
       oneOf(logLevels),
       `expected one of ${logLevels.join(', ')}`,
       'info',
     ),
+    /** `undefined`: no traces. */
+    tracing: readTracing(env, problems),
     rateLimit: {
       capacity: number('RATE_LIMIT_CAPACITY', 1, 1_000_000, 20),
       refillPerSecond: number('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),

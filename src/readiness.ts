@@ -1,20 +1,42 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ChangeStream } from './indexing/sources/change-stream.ts'
+import type { ServerServices } from './services.ts'
 import type { Stores } from './stores/stores.ts'
 
-/** Whether the stores answer, for machines that ask. */
-export type Readiness = () => Promise<boolean>
+/** What is told of a check: `degraded` is a warning, and makes nothing unavailable. */
+export type CheckState = 'ok' | 'unavailable' | 'degraded'
+
+/** How the service is; never where anything is, or why it is not there: that is in the log. */
+export interface Health {
+  /** `draining`: it answers, and is about to stop. */
+  status: 'ok' | 'unavailable' | 'draining'
+  checks: Record<string, CheckState>
+}
+
+/** Looks whether all that is needed answers, for machines that ask. */
+export type Readiness = () => Promise<Health>
 
 // Nothing is kept under it: looking for it is the whole question.
 const PROBE = 'health-probe'
 
-/** Looks at every store that a request needs. */
+/** Looks at what a request needs: every store; without shared limits it goes on. */
 export function createReadiness(
-  { keys, orders }: Pick<Stores, 'keys' | 'orders'>,
+  {
+    keys,
+    orders,
+    limitsAreDegraded,
+  }: Pick<ServerServices, 'keys' | 'orders' | 'limitsAreDegraded'>,
   logger: FastifyBaseLogger,
 ): Readiness {
-  const look = () => Promise.all([keys.byId(PROBE), orders.latestWrite(PROBE)])
-  return readinessOf(look, 'the API answers 503', logger)
+  const look = readinessOf(
+    { orders: () => orders.latestWrite(PROBE), keys: () => keys.byId(PROBE) },
+    'the API answers 503',
+    logger,
+  )
+  return async () => {
+    const [{ status, checks }, isDegraded] = await Promise.all([look(), limitsAreDegraded()])
+    return { status, checks: { ...checks, limits: isDegraded ? 'degraded' : 'ok' } }
+  }
 }
 
 /** Looks at what a watch needs: where it writes, and where the changes come from. */
@@ -23,28 +45,46 @@ export function createWatchReadiness(
   stream: Pick<ChangeStream, 'ping'>,
   logger: FastifyBaseLogger,
 ): Readiness {
-  const look = () => Promise.all([orders.latestWrite(PROBE), stream.ping()])
-  return readinessOf(look, 'no change is written', logger)
+  return readinessOf(
+    { orders: () => orders.latestWrite(PROBE), stream: () => stream.ping() },
+    'no change is written',
+    logger,
+  )
 }
 
 /** Tells the log why it is not ready, what follows from it, and when it changes. */
 function readinessOf(
-  look: () => Promise<unknown>,
+  looks: Record<string, () => Promise<unknown>>,
   consequence: string,
   logger: FastifyBaseLogger,
 ): Readiness {
   let wasReady = true
 
   return async () => {
-    try {
-      await look()
-      if (!wasReady) logger.info('ready again')
-      wasReady = true
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      if (wasReady) logger.warn({ reason }, `not ready: ${consequence}`)
-      wasReady = false
+    const found = await Promise.all(
+      Object.entries(looks).map(async ([name, look]) => ({ name, reason: await failureOf(look) })),
+    )
+    const failed = found.filter(({ reason }) => reason !== undefined)
+    const isReady = failed.length === 0
+    if (isReady && !wasReady) logger.info('ready again')
+    if (!isReady && wasReady) {
+      const reasons = Object.fromEntries(failed.map(({ name, reason }) => [name, reason]))
+      logger.warn({ reasons }, `not ready: ${consequence}`)
     }
-    return wasReady
+    wasReady = isReady
+    const states = found.map(({ name, reason }) => [
+      name,
+      reason === undefined ? 'ok' : 'unavailable',
+    ])
+    return { status: isReady ? 'ok' : 'unavailable', checks: Object.fromEntries(states) }
+  }
+}
+
+async function failureOf(look: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await look()
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
   }
 }

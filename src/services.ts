@@ -1,13 +1,17 @@
-import { createKeyCache, type KeyCache } from './auth/key-cache.ts'
+import { createKeyCache, type KeyCache, type KeyLookUp } from './auth/key-cache.ts'
 import { readCaFile } from './ca-file.ts'
 import type { Config } from './config.ts'
 import type { StreamInspection } from './indexing/inspection/stream-inspection.ts'
 import type { ChangeStream } from './indexing/sources/change-stream.ts'
 import { monotonicClock } from './lib/clock.ts'
+import type { Observe } from './lib/observe.ts'
+import type { DegradedLimiter, LimiterDecision } from './limits/degraded-limiter.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { createMemoryLimiter } from './limits/memory-limiter.ts'
+import { createToldLimiter } from './limits/told-limiter.ts'
 import { type CursorCodec, createCursorCodec } from './orders/cursor.ts'
 import { loadSecrets } from './secrets.ts'
+import type { OpenSearchOperation } from './stores/opensearch/operation.ts'
 import type { SharedLimiterEvents } from './stores/redis/shared-limiter.ts'
 import { openSqliteStores } from './stores/sqlite/stores.ts'
 import type { Stores } from './stores/stores.ts'
@@ -21,35 +25,47 @@ export interface Services extends Stores {
 export interface ServerServices extends Services {
   keyCache: KeyCache
   limiter: Limiter
+  /** Whether limits count in this process alone although they should be shared. */
+  limitsAreDegraded(): Promise<boolean>
   cursors: CursorCodec
+}
+
+/** What is measured of the services while they serve. */
+export interface ServiceEvents
+  extends Pick<SharedLimiterEvents, 'observeRedis' | 'onDegradedDecision'> {
+  observeOpenSearch: Observe<OpenSearchOperation>
+  onDecision(decision: LimiterDecision, isAllowed: boolean): void
+  onKeyLookUp(result: KeyLookUp): void
 }
 
 /** Opens the services that the settings name, for a command. */
 export async function openServices(
   config: Config,
   role: 'server' | 'command' = 'command',
+  observe?: Observe<OpenSearchOperation>,
 ): Promise<Services> {
   const { keyPepper } = loadSecrets(config)
-  return { ...(await openStores(config, role)), keyPepper }
+  return { ...(await openStores(config, role, observe)), keyPepper }
 }
 
 /** Opens the services that the settings name, to serve with. Redis need not be there yet. */
 export async function openServerServices(
   config: Config,
-  limiterEvents: SharedLimiterEvents,
+  events: ServiceEvents & SharedLimiterEvents,
 ): Promise<ServerServices> {
   const { cursorSecrets } = loadSecrets(config)
-  const services = await openServices(config, 'server')
+  const services = await openServices(config, 'server', events.observeOpenSearch)
   const local = createMemoryLimiter(config.rateLimit, monotonicClock)
-  const limits = await openLimiter(config, local, limiterEvents)
+  const limiter = await openLimiter(config, local, events)
 
   return {
     ...services,
-    keyCache: createKeyCache(services.keys, monotonicClock),
-    limiter: limits.limiter,
+    keyCache: createKeyCache(services.keys, monotonicClock, events.onKeyLookUp),
+    limiter: createToldLimiter(limiter, events.onDecision),
+    limitsAreDegraded: limiter.isDegraded,
     cursors: createCursorCodec(cursorSecrets),
     async close() {
-      limits.close()
+      limiter.close()
       await services.close()
     },
   }
@@ -82,16 +98,24 @@ export async function openStreamInspection(config: Config): Promise<StreamInspec
 
 // What the settings do not name is not loaded: the clients take as long to load as all the rest.
 
-async function openStores(config: Config, role: 'server' | 'command'): Promise<Stores> {
+async function openStores(
+  config: Config,
+  role: 'server' | 'command',
+  observe: Observe<OpenSearchOperation> | undefined,
+): Promise<Stores> {
   const { opensearchUrls: urls, opensearchCaFile } = config
   if (urls === undefined) return openSqliteStores(config, role)
   const ca = readCaFile('OPENSEARCH_CA_FILE', opensearchCaFile)
   const { openOpenSearchStores } = await import('./stores/opensearch/stores.ts')
-  return openOpenSearchStores({ urls, ca }, config)
+  return openOpenSearchStores({ urls, ca }, config, observe)
 }
 
-async function openLimiter(config: Config, local: Limiter, events: SharedLimiterEvents) {
-  if (config.redisUrls === undefined) return { limiter: local, close() {} }
+async function openLimiter(
+  config: Config,
+  local: Limiter,
+  events: SharedLimiterEvents,
+): Promise<DegradedLimiter> {
+  if (config.redisUrls === undefined) return { ...local, isDegraded: async () => false, close() {} }
   const { openSharedLimiter } = await import('./stores/redis/shared-limiter.ts')
   return openSharedLimiter(config, config.redisUrls, local, events)
 }

@@ -5,6 +5,8 @@ export interface RunningApi {
   readonly origin: string
   /** Its CPU time since its start, in microseconds. */
   cpuMicros(): Promise<number>
+  /** The text of `/metrics`. */
+  metrics(): Promise<string>
   stop(): Promise<void>
 }
 
@@ -14,6 +16,6 @@ export interface RunningApi {
  */
 export async function startApi(settings: Readonly<Record<string, string>>): Promise<RunningApi> {
   const awaited = [/Server listening at (http:[^"]+)/]
-  const { said, cpuMicros, stop } = await startService({ args: ['serve'], settings, awaited })
-  return { origin: said[0] ?? '', cpuMicros, stop }
+  const { said, ...api } = await startService({ args: ['serve'], settings, awaited })
+  return { ...api, origin: said[0] ?? '' }
 }

@@ -1,8 +1,6 @@
-import { issueKey } from '../../src/auth/keys.ts'
-import { openServices, type Services } from '../../src/services.ts'
+import { openServices } from '../../src/services.ts'
 import { indexNames } from '../../src/stores/opensearch/names.ts'
 import { type RunningApi, startApi } from './api.ts'
-import type { Case } from './cases.ts'
 import { checkAnswers, pageIds, searchIds } from './check.ts'
 import type { IndexFacts } from './cluster.ts'
 import type { BenchContext } from './context.ts'
@@ -10,9 +8,9 @@ import { createCpuReader } from './cpu.ts'
 import { createGenerator, type Generator } from './generator.ts'
 import { loadDocuments } from './loader.ts'
 import type { IndexState } from './options.ts'
+import { type Cursors, issueKeys, pageRequests } from './pages.ts'
 import { type Heat, type HeatResult, race } from './race.ts'
 import { recordSearches } from './searches.ts'
-import { pageRequest, walkToPlaces } from './walk.ts'
 
 export interface ApiComparison {
   state: IndexState
@@ -21,9 +19,6 @@ export interface ApiComparison {
   queryCacheHits: number
   results: HeatResult[]
 }
-
-/** The account's listing → the cursors of its places. */
-type Cursors = Map<string, string[]>
 
 /** The service beside the searches it sends, in the index that it makes itself; for each state of it. */
 export async function compareApi(context: BenchContext): Promise<ApiComparison[]> {
@@ -36,7 +31,7 @@ export async function compareApi(context: BenchContext): Promise<ApiComparison[]
     await loadDocuments(orders.bulkLines(), { client: cluster.client, index, signal })
     await cluster.settle(index)
 
-    const keys = await issueKeys(context, services)
+    const keys = await issueKeys(context.cases, services)
     const api = await startApi(settings)
     const raw = createGenerator(openSearch, options.connections)
     const own = createGenerator({ origins: [api.origin] }, options.connections)
@@ -60,16 +55,6 @@ export async function compareApi(context: BenchContext): Promise<ApiComparison[]
   }
 }
 
-async function issueKeys({ cases }: BenchContext, services: Services) {
-  const accounts = new Set(cases.flatMap(({ places }) => places.map(({ accountId }) => accountId)))
-  const keys = new Map<string, string>()
-  for (const accountId of accounts) {
-    const grant = { accountId, scopes: ['orders:read'] as const, name: null, expiresAt: null }
-    keys.set(accountId, (await issueKey(services, grant, Date.now())).key)
-  }
-  return keys
-}
-
 interface Asking {
   raw: Generator
   own: Generator
@@ -78,7 +63,7 @@ interface Asking {
 
 async function prepareHeats(context: BenchContext, asking: Asking): Promise<Heat[]> {
   const { cases, config, log, openSearch, signal } = context
-  const { raw, own } = asking
+  const { raw, own, keys } = asking
   const index = indexNames(config.indexPrefix).orders
   const cursors: Cursors = new Map()
   const heats: Heat[] = []
@@ -86,7 +71,7 @@ async function prepareHeats(context: BenchContext, asking: Asking): Promise<Heat
     log(`checking ${one.places.length} pages: ${one.name}`)
     const { places, limit } = one
     const searches = await recordSearches({ urls: openSearch.urls, index, places, limit })
-    const pages = await pageRequests(context, asking, cursors, one)
+    const pages = await pageRequests(one, { generator: own, keys, signal }, cursors)
     const check = { of: one, signal }
     const rawRequests = await checkAnswers({
       ...check,
@@ -111,25 +96,6 @@ async function prepareHeats(context: BenchContext, asking: Asking): Promise<Heat
     })
   }
   return heats
-}
-
-/** Walks each listing once, whatever the limits of the pages that are then asked for. */
-async function pageRequests(
-  { signal }: BenchContext,
-  { own, keys }: Asking,
-  cursors: Cursors,
-  { places, sort, limit }: Case,
-) {
-  const requests = []
-  for (const [accountId, listing] of Map.groupBy(places, (place) => place.accountId)) {
-    const key = keys.get(accountId) ?? ''
-    const walked =
-      cursors.get(`${accountId} ${sort}`) ??
-      (await walkToPlaces({ generator: own, key, places: listing, signal }))
-    cursors.set(`${accountId} ${sort}`, walked)
-    requests.push(...walked.map((cursor) => pageRequest({ key, sort, limit, cursor })))
-  }
-  return requests
 }
 
 async function closeAll(raw: Generator, own: Generator, api: RunningApi): Promise<void> {

@@ -107,7 +107,7 @@ export function createGenerator({ origins, ca }: Target, connections: number): G
 }
 
 /** Reads the whole answer; tells what is wrong with it. */
-function send(client: Client, request: LoadRequest): Promise<string | undefined> {
+export function send(client: Client, request: LoadRequest): Promise<string | undefined> {
   const { expectedBytes = 0, ...options } = request
   return new Promise((resolve) => {
     let status = 0

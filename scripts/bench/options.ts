@@ -10,13 +10,14 @@ const USAGE = `usage: npm run -s bench -- [options]
   --rate N           how many changes a second enter the stream where the lag is measured: 10 to 10000
                      (default 500)
   --only PART        api (the service beside the raw search), definitions (of the index),
-                     load (index load beside raw bulks) or lag (from the stream to the API)
+                     load (index load beside raw bulks), lag (from the stream to the API) or
+                     overload (three times as much as the API can do)
   --merged           measure all once more, with every index merged into one segment
   --json FILE        write every figure to a file as well
 OPENSEARCH_URL and REDIS_URL are used where they are set; else both are started and stopped.
 `
 
-export const parts = ['api', 'definitions', 'load', 'lag'] as const
+export const parts = ['api', 'definitions', 'load', 'lag', 'overload'] as const
 export type Part = (typeof parts)[number]
 
 /**

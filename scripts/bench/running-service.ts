@@ -6,12 +6,14 @@ import { until } from '../services/until.ts'
 import { metricsMicros } from './cpu.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const START_MS = 20_000
+const START_MS = 60_000
 
 /** A command that runs until it is stopped, in a process of its own. */
 export interface RunningService {
   /** What its log said of each of `awaited`. */
   readonly said: readonly string[]
+  /** For other commands on the same stores. */
+  readonly settingsFile: string
   /** The text of `/metrics`. */
   metrics(): Promise<string>
   /** Its CPU time since its start, in microseconds. */
@@ -53,6 +55,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const metrics = async () => (await fetch(new URL('/metrics', operations))).text()
     return {
       said,
+      settingsFile: file,
       metrics,
       cpuMicros: async () => metricsMicros(await metrics()),
       stop: scratch.close,

@@ -22,8 +22,18 @@ export interface KeyCache {
   find(digest: string): Promise<KeyHolder | null>
 }
 
+/**
+ * What an entry was: fresh; not there, or too old to go by; or old, and still good enough while the store
+ * is down.
+ */
+export type KeyLookUp = 'hit' | 'miss' | 'stale'
+
 /** An LRU in front of a key store. `clock` is monotonic milliseconds. */
-export function createKeyCache(store: Pick<KeyStore, 'find'>, clock: Clock): KeyCache {
+export function createKeyCache(
+  store: Pick<KeyStore, 'find'>,
+  clock: Clock,
+  onLookUp: (result: KeyLookUp) => void = () => {},
+): KeyCache {
   const entries = new LRUCache<string, Entry>({ max: MAX_KEYS })
   const reading = new Map<string, Promise<KeyHolder | null>>()
 
@@ -45,13 +55,21 @@ export function createKeyCache(store: Pick<KeyStore, 'find'>, clock: Clock): Key
   return {
     async find(digest) {
       const entry = entries.get(digest)
-      if (entry && clock() < entry.askAgainAt) return entry.holder
+      const askedAt = clock()
+      if (entry && askedAt < entry.askAgainAt) {
+        onLookUp(askedAt < entry.readAt + FRESH_MS ? 'hit' : 'stale')
+        return entry.holder
+      }
       try {
-        return await read(digest)
+        const holder = await read(digest)
+        onLookUp('miss')
+        return holder
       } catch (error) {
         const now = clock()
         const staleAt = (entry?.readAt ?? -Infinity) + STALE_MS
-        if (entry === undefined || now >= staleAt) throw error
+        const isUsable = entry !== undefined && now < staleAt
+        onLookUp(isUsable ? 'stale' : 'miss')
+        if (!isUsable) throw error
         // In between it answers at once: asking a store that is down may take a whole deadline.
         entry.askAgainAt = Math.min(now + FRESH_MS, staleAt)
         return entry.holder

@@ -2,11 +2,16 @@ import { pino } from 'pino'
 import { buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { prepareDemo } from '../demo/prepare.ts'
-import { createMetrics, watchProcess } from '../metrics.ts'
+import { observedByBoth } from '../lib/observe.ts'
+import { countServices } from '../metrics/count-services.ts'
+import { watchProcess } from '../metrics/process.ts'
+import { createMetrics } from '../metrics/serving.ts'
 import { buildOperations } from '../operations.ts'
 import { createReadiness } from '../readiness.ts'
 import { openServerServices } from '../services.ts'
+import { openTracing } from '../tracing/tracing.ts'
 import { demoWelcome } from './demo-welcome.ts'
+import { createLeaving } from './leave.ts'
 import { addressOf, listen } from './listen.ts'
 import { listenOperations } from './operations-port.ts'
 import { closeOnSignal } from './signals.ts'
@@ -18,21 +23,32 @@ export async function serve(config: Config, { demo }: { demo: boolean }): Promis
   const logger = pino({ level: config.logLevel }, pino.destination(STDERR))
   const metrics = createMetrics()
   watchProcess(metrics)
+  const tracing = await openTracing(config.tracing, {
+    onOutage: (reason) => logger.warn({ reason }, 'traces are not taken'),
+    onRecovered: () => logger.info('traces are taken again'),
+  })
+  const counted = countServices(metrics)
   const services = await openServerServices(config, {
-    onDegradedDecision: (decision) => metrics.degradedDecisions.inc({ decision }),
+    ...counted,
+    observeOpenSearch: observedByBoth(counted.observeOpenSearch, tracing?.observe('opensearch')),
+    observeRedis: observedByBoth(counted.observeRedis, tracing?.observe('redis')),
     onDegraded: (err) =>
       logger.warn({ err }, 'Redis does not answer: limits count in this process'),
     onRecovered: () => logger.info('Redis answers again: limits are shared'),
   })
-  const app = buildApp(config, services, { logger, metrics })
+  const app = buildApp(config, services, { logger, metrics, tracing })
   const isReady = createReadiness(services, logger)
-  const operations = buildOperations(isReady, metrics)
+  const leaving = createLeaving(app.server, isReady)
+  const operations = buildOperations(leaving.isReady, metrics)
   const close = async () => {
     await app.close()
-    await operations.close()
+    await Promise.all([tracing?.close(), operations.close()])
     await services.close()
   }
-  closeOnSignal(logger, close)
+  closeOnSignal(logger, async () => {
+    await leaving.leave()
+    await close()
+  })
 
   try {
     const demoKey = demo ? await prepareDemo(services, Date.now()) : null

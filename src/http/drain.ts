@@ -1,9 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import fp from 'fastify-plugin'
+import { connectionsOf } from './connections.ts'
 
-/** How long a client that has sent half a request may take for the rest once the service closes. */
+/** How long a client that has not sent anything yet may take to begin, once the service closes. */
+const BEGIN_MS = 500
+/** The same for the rest of a request, for a client that has sent half of it. */
 const HALF_SENT_MS = 2_000
+/** The same for reading an answer that was made after that. */
+const READ_MS = 5_000
 
 /**
  * Closing waits for every connection, and Node lets go only of those that have had an answer: one that
@@ -11,25 +14,18 @@ const HALF_SENT_MS = 2_000
  */
 export default fp(
   async (app) => {
-    const open = new Set<Socket>()
-    const answering = new Map<Socket, ServerResponse>()
+    const { open, idle, underWay } = connectionsOf(app.server)
 
-    app.server.on('connection', (socket: Socket) => {
-      open.add(socket)
-      socket.once('close', () => open.delete(socket))
-    })
-    app.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      answering.set(socket, response)
-      // Of requests sent one behind the other, the last one's answer is the end.
-      response.once('close', () => {
-        if (answering.get(socket) === response) answering.delete(socket)
-      })
-    })
     app.addHook('preClose', async () => {
-      for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
       setTimeout(() => {
-        for (const socket of open.difference(answering)) socket.destroy()
+        for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+      }, BEGIN_MS).unref()
+      setTimeout(() => {
+        for (const socket of idle) socket.destroy()
       }, HALF_SENT_MS).unref()
+      setTimeout(() => {
+        for (const { req, writableEnded } of underWay) if (writableEnded) req.socket.destroy()
+      }, READ_MS).unref()
     })
   },
   { name: 'drain' },

@@ -1,13 +1,29 @@
 import fp from 'fastify-plugin'
-import type { Metrics } from '../metrics.ts'
+import { errorCatalogue } from '../errors.ts'
+import type { Metrics } from '../metrics/serving.ts'
 
 export interface RequestMetricsOptions {
   metrics: Metrics
 }
 
+/** What any route may answer. */
+const STATUSES = new Set([200, ...Object.values(errorCatalogue).map(({ status }) => status)])
+
 /** Counts and times every request, by its route's pattern: an address would make a series of its own. */
 export default fp<RequestMetricsOptions>(
   async (app, { metrics }) => {
+    // From zero on, so that the first 503 of a route is seen as an increase.
+    app.addHook('onRoute', ({ method, url: route }) => {
+      if (method !== 'GET') return
+      for (const status of STATUSES) metrics.requestSeconds.zero({ method, route, status })
+    })
+    app.addHook('onRequest', (_request, { raw }, next) => {
+      // Those never come to `onResponse`: a service whose callers all give up would look idle.
+      raw.once('close', () => {
+        if (!raw.writableFinished) metrics.abandoned.inc()
+      })
+      next()
+    })
     app.addHook('onResponse', async (request, reply) => {
       metrics.requestSeconds.observe(
         {
@@ -17,6 +33,9 @@ export default fp<RequestMetricsOptions>(
         },
         reply.elapsedTime / 1000,
       )
+      if (request.refusal === null) return
+      const { code, param = '' } = request.refusal
+      metrics.errors.inc({ code, param })
     })
   },
   { name: 'request-metrics' },

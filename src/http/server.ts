@@ -1,47 +1,70 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { connectionsOf } from './connections.ts'
 import { headerValues } from './headers.ts'
+import type { Overload } from './overload.ts'
 import type { Refuse } from './refusals.ts'
+import { type CutReason, cutSlowClients, type SlowClientLimits } from './slow-clients.ts'
 
 /** Bytes of request line and headers together. */
 const MAX_HEADER_BYTES = 16 * 1024
-const HEADERS_TIMEOUT_MS = 20_000
-const REQUEST_TIMEOUT_MS = 30_000
-const TIMEOUT_CHECK_MS = 5_000
 const KEEP_ALIVE_MS = 72_000
 /** How long a refused connection may take to read its answer. */
 const LINGER_MS = 1_000
 
+/** What a client may take up, and for how long, in milliseconds. */
+export interface ServerLimits extends SlowClientLimits {
+  /** To send the headers of a request; also until the first one. */
+  headersMs: number
+  /** To send all of a request. */
+  requestMs: number
+}
+
+export const serverLimits: ServerLimits = {
+  headersMs: 20_000,
+  requestMs: 30_000,
+  answerMs: 30_000,
+  lookMs: 1_000,
+  maxConnections: 4_096,
+  maxUnreadBytes: 64 * 2 ** 20,
+}
+
+export interface HttpServerOptions {
+  refuse: Refuse
+  overload: Pick<Overload, 'sheds'>
+  limits: ServerLimits
+  onCut(reason: CutReason): void
+}
+
 /**
  * Node's server, with everything that Node would answer by itself, without a body and a `Request-Id`,
- * answered by us: `400 invalid_request` and the connection closed (contract, "Error object").
+ * answered by us: `400 invalid_request` and the connection closed (contract, "Error object"). What cannot be
+ * answered soon is answered before the handler is asked, and who holds a connection without use loses it.
  */
-export function createHttpServer(handler: RequestListener, refuse: Refuse): Server {
+export function createHttpServer(
+  handler: RequestListener,
+  { refuse, overload, limits, onCut }: HttpServerOptions,
+): Server {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     requireHostHeader: false, // Node's own refusal has no body; `faultOf` is ours.
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: limits.headersMs / 4,
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
 
   const refused = new WeakSet<Socket>()
-  const underWay = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
+  const connections = connectionsOf(server)
+  cutSlowClients(server, connections, limits, onCut)
 
   server.on('request', (request, response) => {
-    underWay.set(request.socket, { request, response })
     const fault = faultOf(request)
     if (fault !== undefined) {
       refuse.response(response, fault)
       return
     }
+    if (overload.sheds(response)) return
     request.url = routableUrl(request.url ?? '/')
     handler(request, response)
   })
@@ -57,16 +80,16 @@ export function createHttpServer(handler: RequestListener, refuse: Refuse): Serv
       socket.destroy(error)
       return
     }
-    const last = underWay.get(socket)
+    const last = connections.lastOf(socket)
     // What is bad is the body of a request that has its answer: a second one would be taken for the next's.
-    const isBody = last !== undefined && !last.request.complete
+    const isBody = last !== undefined && !last.req.complete
     const end = () => {
       if (isBody) socket.destroy()
       else finish(socket, refuse.bytes(error.code ?? 'unknown'))
     }
     // Requests before the bad one get their answers first: ours in the midst of one would garble it.
-    if (last === undefined || last.response.closed) end()
-    else last.response.once('close', end)
+    if (last === undefined || last.closed) end()
+    else last.once('close', end)
   })
   return server
 }

@@ -1,3 +1,4 @@
+import { type Observe, unobserved } from '../lib/observe.ts'
 import type { Limiter } from './limiter.ts'
 
 export interface DegradedLimiterOptions {
@@ -10,6 +11,8 @@ export interface DegradedLimiterOptions {
   /** While degraded, how often `shared` is tried. */
   probeEveryMs?: number
   onDegradedDecision(decision: LimiterDecision): void
+  /** Sees what `shared` is asked, until it answers or is too late; probes are not among it. */
+  observe?: Observe<LimiterDecision>
   /** `cause` is what degraded it. */
   onStateChange?(degraded: boolean, cause?: unknown): void
   /** Makes a new connection: the present one says nothing any more. */
@@ -20,6 +23,8 @@ export interface DegradedLimiterOptions {
 export type LimiterDecision = 'take' | 'blocked' | 'count_failure'
 
 export interface DegradedLimiter extends Limiter {
+  /** Whether `local` decides at present; asks `shared` where nothing says so. */
+  isDegraded(): Promise<boolean>
   close(): void
 }
 
@@ -33,7 +38,7 @@ const SILENT_PROBES = 3
  * then on `local` decides at once, until a probe finds `shared` answering in time again. Never throws.
  */
 export function createDegradedLimiter(options: DegradedLimiterOptions): DegradedLimiter {
-  const { shared, local, deadlineMs = 50, probeEveryMs = 100 } = options
+  const { shared, local, deadlineMs = 50, probeEveryMs = 100, observe = unobserved } = options
   let degraded = false
   let closed = false
   let degradedBy = ''
@@ -47,7 +52,7 @@ export function createDegradedLimiter(options: DegradedLimiterOptions): Degraded
   ): Promise<T> {
     if (!degraded) {
       try {
-        return await answerWithin(deadlineMs, () => ask(shared))
+        return await observe(decision, () => answerWithin(deadlineMs, () => ask(shared)))
       } catch (error) {
         degrade(name, error)
       }
@@ -98,6 +103,12 @@ export function createDegradedLimiter(options: DegradedLimiterOptions): Degraded
       decide('blocked', address, (limiter) => limiter.blockedSeconds(address)),
     countFailure: (address) =>
       decide('count_failure', address, (limiter) => limiter.countFailure(address)),
+    async isDegraded() {
+      if (degraded) return true
+      const ask = () => shared.blockedSeconds(PROBE)
+      await answerWithin(deadlineMs, ask).catch((error) => degrade(PROBE, error))
+      return degraded
+    },
     close() {
       closed = true
       clearTimeout(nextProbe)

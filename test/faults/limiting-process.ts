@@ -6,7 +6,7 @@ import { monotonicClock } from '../../src/lib/clock.ts'
 import { createDegradedLimiter } from '../../src/limits/degraded-limiter.ts'
 import type { BucketRate } from '../../src/limits/gcra.ts'
 import { createMemoryLimiter } from '../../src/limits/memory-limiter.ts'
-import { createMetrics } from '../../src/metrics.ts'
+import { createMetrics } from '../../src/metrics/serving.ts'
 import { connectRedis } from '../../src/stores/redis/client.ts'
 import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
 

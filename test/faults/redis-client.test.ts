@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type FaultyProxy, startFaultyProxy } from '../../scripts/services/faulty-proxy.ts'
 import { type RunningRedis, startRedis } from '../../scripts/services/redis.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
-import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts'
 import { send, whenOver } from './limiting-process.ts'
 
 describe('a client of Redis', () => {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startFaultyProxy } from '../../scripts/services/faulty-proxy.ts'
 import { type RunningRedis, startRedis } from '../../scripts/services/redis.ts'
-import { startFaultyProxy } from '../support/faulty-proxy.ts'
 import {
   becomes,
   countTogether,

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type FaultyProxy, startFaultyProxy } from '../../scripts/services/faulty-proxy.ts'
 import { type RunningRedis, startRedis } from '../../scripts/services/redis.ts'
-import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts'
 import {
   becomes,
   countTogether,

@@ -97,7 +97,9 @@ describe('a Redis with the stream', () => {
     try {
       const { reason } = await watch.says('nothing is written for now')
       expect(reason).toBe('Redis did not answer within 10000 ms')
-      expect(await watch.operations('/health/ready')).toBe('{"status":"unavailable"}')
+      expect(await watch.operations('/health/ready')).toBe(
+        '{"status":"unavailable","checks":{"orders":"ok","stream":"unavailable"}}',
+      )
       expect(await watch.metric('indexing_is_writer')).toBe(1)
     } finally {
       process.kill(redis.pid ?? 0, 'SIGCONT')

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { makeApiKey } from '../../src/auth/api-key.ts'
-import { createMetrics } from '../../src/metrics.ts'
+import { createMetrics } from '../../src/metrics/serving.ts'
 import { openTestServices } from '../support/services.ts'
 import { sourceOrder } from '../support/source-order.ts'
 

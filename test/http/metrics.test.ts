@@ -1,12 +1,27 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { makeApiKey } from '../../src/auth/api-key.ts'
 import { buildOperations } from '../../src/operations.ts'
+import type { Health } from '../../src/readiness.ts'
+import { metricIn } from '../support/metric.ts'
+import { sourceOrder } from '../support/source-order.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
+
+const HEALTHY: Health = { status: 'ok', checks: { orders: 'ok' } }
 
 let app: TestApp
 beforeAll(async () => {
   app = await createTestApp()
 })
 afterAll(() => app.close())
+
+/** What the operations port answers. */
+async function operations(path: string, health = HEALTHY) {
+  const port = buildOperations(async () => health, app.metrics)
+  const { statusCode: status, headers, body } = await port.inject(path)
+  await port.close()
+  return { status, headers, body }
+}
+const metric = async (series: string) => metricIn((await operations('/metrics')).body, series)
 
 it('counts every request by method, route and status, and nothing that it was asked', async () => {
   const { key } = await app.issue()
@@ -15,10 +30,7 @@ it('counts every request by method, route and status, and nothing that it was as
   await app.call('/v1/orders/ord_secret', { key })
   await app.call('/secret-path', { method: 'POST' })
 
-  const operations = buildOperations(async () => true, app.metrics)
-  const { body, headers } = await operations.inject('/metrics')
-  await operations.close()
-
+  const { body, headers } = await operations('/metrics')
   const counted = (method: string, route: string, status: number) =>
     `http_request_duration_seconds_count{method="${method}",route="${route}",status="${status}"} 1`
   expect(headers['content-type']).toContain('text/plain')
@@ -29,12 +41,125 @@ it('counts every request by method, route and status, and nothing that it was as
   expect(body).not.toMatch(/secret|PAID|acc_/)
 })
 
-it.each([
-  [true, 200, 'ok'],
-  [false, 503, 'unavailable'],
-])('tells whether the service is ready: %s', async (isReady, status, told) => {
-  const operations = buildOperations(async () => isReady, app.metrics)
-  const answer = await operations.inject('/health/ready')
-  await operations.close()
-  expect([answer.statusCode, answer.json()]).toEqual([status, { status: told }])
+describe('the health', () => {
+  it.each([
+    ['ok', 200],
+    ['unavailable', 503],
+    ['draining', 503],
+  ] as const)('that is %s is told with %i and its checks', async (status, code) => {
+    const health: Health = { status, checks: { orders: 'ok', limits: 'degraded' } }
+    const answer = await operations('/health/ready', health)
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([code, health])
+  })
+
+  it('of the process is fine while the service is not ready', async () => {
+    const answer = await operations('/health/live', { status: 'unavailable', checks: {} })
+    expect(answer).toMatchObject({ status: 200, body: '{"status":"ok"}' })
+  })
+})
+
+it.each(['/metrics', '/health/live', '/health/ready', '/v1/metrics'])(
+  'the public port does not know %s',
+  async (path) => {
+    const { key } = await app.issue()
+    expect(await app.error(path, { key })).toMatchObject({ status: 404, code: 'resource_missing' })
+  },
+)
+
+describe('counts from zero', () => {
+  let before: Map<string, number>
+  let key: string
+  beforeEach(async () => {
+    key = (await app.issue()).key
+    await app.call('/v1/orders', { key }) // Whatever a key's first request brings is behind it.
+    before = await series()
+  })
+
+  async function series(): Promise<Map<string, number>> {
+    const lines = (await operations('/metrics')).body.split('\n')
+    const told = lines.filter((line) => /^(http|limiter|key|opensearch|redis)_/.test(line))
+    return new Map(told.map((line) => [line.replace(/ \S+$/, ''), Number(/\S+$/.exec(line)?.[0])]))
+  }
+
+  /** The counters that grew, and by how much; a series that was not there before is its own fault. */
+  async function grown(): Promise<Record<string, number>> {
+    const counters = [...(await series())].filter(([name]) => /_total|_count/.test(name))
+    const changes = counters.map(([name, value]) => [
+      name,
+      value - (before.get(name) ?? Number.NaN),
+    ])
+    return Object.fromEntries(changes.filter(([, change]) => change !== 0))
+  }
+  const requests = (route: string, status: number) =>
+    `http_request_duration_seconds_count{method="GET",route="${route}",status="${status}"}`
+
+  it('a listing and its decision', async () => {
+    await app.call('/v1/orders', { key })
+    expect(await grown()).toMatchObject({
+      [requests('/v1/orders', 200)]: 1,
+      'limiter_decisions_total{decision="take",result="allowed"}': 1,
+    })
+  })
+
+  it('a cursor that is refused', async () => {
+    await app.call('/v1/orders?cursor=no-such-cursor', { key })
+    expect(await grown()).toMatchObject({
+      [requests('/v1/orders', 400)]: 1,
+      'http_errors_total{code="invalid_request",param="cursor"}': 1,
+    })
+  })
+
+  it('a key that nobody has', async () => {
+    await app.call('/v1/orders/ord_1', { key: makeApiKey() })
+    expect(await grown()).toMatchObject({
+      [requests('/v1/orders/:id', 401)]: 1,
+      'http_errors_total{code="invalid_api_key",param=""}': 1,
+      'limiter_decisions_total{decision="count_failure",result="allowed"}': 1,
+      'key_cache_lookups_total{result="miss"}': 1,
+    })
+  })
+
+  it('an address that is blocked', async () => {
+    const call = { key: makeApiKey(), from: '203.0.113.9' }
+    for (let failure = 0; failure < 31; failure++) await app.call('/v1/orders', call)
+    expect(await grown()).toMatchObject({
+      [requests('/v1/orders', 429)]: 1,
+      'http_errors_total{code="rate_limited",param=""}': 1,
+      'limiter_decisions_total{decision="count_failure",result="denied"}': 1,
+      'limiter_decisions_total{decision="count_failure",result="allowed"}': 30,
+    })
+  })
+})
+
+it('an account that asks too much is counted as a denied decision', async () => {
+  const small = await createTestApp({ RATE_LIMIT_CAPACITY: '1', RATE_LIMIT_REFILL_PER_SECOND: '1' })
+  const { key } = await small.issue()
+  let status = 0
+  while (status !== 429) status = (await small.call('/v1/orders', { key })).status
+  const told = await small.metrics.registry.metrics()
+  await small.close()
+  expect(metricIn(told, 'limiter_decisions_total{decision="take",result="denied"}')).toBe(1)
+})
+
+it('shows nothing of orders, keys, accounts and addresses, whatever happened', async () => {
+  const { key, record } = await app.issue({ accountId: 'acc_secret' })
+  await app.load([sourceOrder({ id: 'ord_secret', owner_account_id: 'acc_secret' })])
+  const { next_cursor } = await app.list('limit=1', key)
+  const call = { key, from: '203.0.113.77', headers: { 'x-forwarded-for': '203.0.113.78' } }
+  await app.call('/v1/orders/ord_secret', call)
+  await app.call(`/v1/orders?cursor=${next_cursor}x`, call)
+  await app.call('/v1/orders?secret=secret', { ...call, key: makeApiKey() })
+  const { body } = await operations('/metrics')
+  for (const secret of ['secret', key, record.keyId, record.digest, '203.0.113', 'Rita']) {
+    expect(body).not.toContain(secret)
+  }
+})
+
+it('follows the conventions for names: a unit or _total, each with its help', async () => {
+  const all = await app.metrics.registry.getMetricsAsJSON()
+  for (const { name, help, type } of all) {
+    expect(help, name).toMatch(/^[A-Z].*\.$/)
+    expect(name).toMatch(String(type) === 'counter' ? /^[a-z_]+_total$/ : /^[a-z_]+_seconds$/)
+  }
+  expect(await metric('http_malformed_requests_total')).toBe(0)
 })

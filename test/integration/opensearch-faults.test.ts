@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type FaultyProxy, startFaultyProxy } from '../../scripts/services/faulty-proxy.ts'
 import { makeApiKey } from '../../src/auth/api-key.ts'
 import { createReadiness } from '../../src/readiness.ts'
 import { opensearch } from '../support/backend.ts'
-import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts'
 import { silent } from '../support/services.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
@@ -102,7 +102,10 @@ describe.each(faults)('an OpenSearch %s', (_name, happen) => {
 
   it('makes the service not ready', async () => {
     await happen()
-    expect(await createReadiness(app.services, silent)()).toBe(false)
+    expect(await createReadiness(app.services, silent)()).toMatchObject({
+      status: 'unavailable',
+      checks: { orders: 'unavailable', limits: 'ok' },
+    })
   })
 })
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { type FaultyProxy, startFaultyProxy } from '../../scripts/services/faulty-proxy.ts'
 import { parseConfig } from '../../src/config.ts'
 import { openServices, type Services } from '../../src/services.ts'
 import { type Backend, createBackend, opensearch } from '../support/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/change-feed.ts'
-import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { startWatch, type WatchProcess } from '../support/watch-process.ts'
 
@@ -48,7 +48,9 @@ it('OpenSearch that is away is waited for, told once, and nothing is lost', asyn
   proxy.cut()
   await feed.add(sourceOrder(), '{"half')
   await watch.says('nothing is written for now')
-  expect(await watch.operations('/health/ready')).toBe('{"status":"unavailable"}')
+  expect(await watch.operations('/health/ready')).toBe(
+    '{"status":"unavailable","checks":{"orders":"unavailable","stream":"ok"}}',
+  )
   expect(await feed.backlog()).toBe(2)
   proxy.refuse = false
   await watch.says('it works again')

@@ -86,7 +86,9 @@ describe('index watch', () => {
     await vi.waitFor(async () => {
       expect(await watch.metric('indexing_lag_seconds_count')).toBe(5)
     }, SOON)
-    expect(await watch.operations('/health/ready')).toBe('{"status":"ok"}')
+    expect(await watch.operations('/health/ready')).toBe(
+      '{"status":"ok","checks":{"orders":"ok","stream":"ok"}}',
+    )
     expect(await watch.operations('/health/live')).toBe('{"status":"ok"}')
   })
 })

@@ -74,7 +74,7 @@ export async function startService(
   }
 
   async function stop(signal: NodeJS.Signals = 'SIGTERM') {
-    if (child.exitCode === null) {
+    if (child.exitCode === null && child.signalCode === null) {
       child.kill(signal)
       await once(child, 'close')
     }

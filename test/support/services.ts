@@ -8,6 +8,8 @@ import { type LoadSummary, load } from '../../src/indexing/sources/load.ts'
 import type { WriteMode } from '../../src/indexing/writing/decide.ts'
 import { createWriter } from '../../src/indexing/writing/writer.ts'
 import { wallClock } from '../../src/lib/clock.ts'
+import { countServices } from '../../src/metrics/count-services.ts'
+import { createMetrics } from '../../src/metrics/serving.ts'
 import { openServerServices } from '../../src/services.ts'
 import { createBackend, onServices, opensearch } from './backend.ts'
 
@@ -17,7 +19,6 @@ export const silent = pino({ level: 'silent' })
 const PATIENT_MS = 5_000
 const patient = {
   deadlineMs: PATIENT_MS,
-  onDegradedDecision() {},
   onDegraded() {},
   onRecovered() {},
 }
@@ -26,12 +27,15 @@ const patient = {
 export async function openTestServices(env: Record<string, string> = {}) {
   const backend = createBackend()
   const config = parseConfig({ ...backend.env, ...env })
-  const services = await openServerServices(config, patient)
+  const metrics = createMetrics()
+  const services = await openServerServices(config, { ...countServices(metrics), ...patient })
   await services.prepare()
 
   return {
     config,
     services,
+    /** What the services tell is counted here. */
+    metrics,
     /** The settings, for a process that shares the stores. */
     env: backend.env,
     refresh: backend.refresh,

@@ -1,7 +1,7 @@
+import { expectDescribed } from '../../scripts/traffic/openapi-check.ts'
 import { buildApp } from '../../src/app.ts'
-import { createMetrics } from '../../src/metrics.ts'
+import type { ServerLimits } from '../../src/http/server.ts'
 import type { Order } from '../../src/orders/order.ts'
-import { expectDescribed } from './openapi-check.ts'
 import { openTestServices, silent } from './services.ts'
 
 export interface Call {
@@ -24,17 +24,20 @@ export interface ListBody {
   next_cursor: string | null
 }
 
-const ROOMY = { RATE_LIMIT_CAPACITY: '100000', RATE_LIMIT_REFILL_PER_SECOND: '100000' }
+export const ROOMY = { RATE_LIMIT_CAPACITY: '100000', RATE_LIMIT_REFILL_PER_SECOND: '100000' }
 
 /** The whole app on embedded services, without a port. Every answer is held against the OpenAPI file. */
-export async function createTestApp(env: Record<string, string> = ROOMY) {
+export async function createTestApp(
+  env: Record<string, string> = ROOMY,
+  limits: Partial<ServerLimits> = {},
+) {
   const test = await openTestServices(env)
   const clock = { nowMs: Date.now() }
-  const metrics = createMetrics()
   const app = buildApp(test.config, test.services, {
     logger: silent,
-    metrics,
+    metrics: test.metrics,
     clock: () => clock.nowMs,
+    limits,
   })
   await app.ready()
 
@@ -58,7 +61,6 @@ export async function createTestApp(env: Record<string, string> = ROOMY) {
     app,
     /** What the app takes for the time, epoch milliseconds; a test moves it. */
     clock,
-    metrics,
     call,
 
     async list(query: string, key: string): Promise<ListBody> {

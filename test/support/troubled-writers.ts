@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { type FaultyProxy, startFaultyProxy } from '../../scripts/services/faulty-proxy.ts'
 import type { Random } from '../../src/demo/random.ts'
 import type { Change } from '../../src/indexing/projection/change.ts'
 import type { OrderIndex } from '../../src/indexing/writing/order-index.ts'
@@ -7,7 +8,6 @@ import { createWriter } from '../../src/indexing/writing/writer.ts'
 import { type Clock, wallClock } from '../../src/lib/clock.ts'
 import { createQueue } from '../../src/lib/queue.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
 import { OutcomeUnknown, type Turns } from './turns.ts'
 
 /** What happened to the writers, by kind. */

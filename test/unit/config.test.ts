@@ -37,6 +37,7 @@ const defaults = {
   keyPepper: undefined,
   trustProxy: [],
   workers: 1,
+  maxConcurrentRequests: 256,
   logLevel: 'info',
   rateLimit: { capacity: 20, refillPerSecond: 10 },
 }
@@ -83,6 +84,7 @@ const refused: Record<string, string[]> = {
     ],
   ],
   WORKERS: [...noInteger, '0', '65', '2'],
+  MAX_CONCURRENT_REQUESTS: [...noInteger, '0', '10001'],
   LOG_LEVEL: ['INFO', 'verbose', ' info', '30', 'toString'],
   RATE_LIMIT_CAPACITY: [...noInteger, '0', '1000001'],
   RATE_LIMIT_REFILL_PER_SECOND: [...noInteger, '0', '0.5', '1000001'],
@@ -125,6 +127,7 @@ const accepted: [name: string, value: string, setting: object][] = [
   ['TRUST_PROXY', '10.0.0.0/8', { trustProxy: ['10.0.0.0/8'] }],
   ['TRUST_PROXY', '127.0.0.1, ::1 ,fd00::/8', { trustProxy: ['127.0.0.1', '::1', 'fd00::/8'] }],
   ['WORKERS', '1', { workers: 1 }],
+  ['MAX_CONCURRENT_REQUESTS', '10000', { maxConcurrentRequests: 10_000 }],
   ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
   ['RATE_LIMIT_CAPACITY', '1', { rateLimit: { capacity: 1, refillPerSecond: 10 } }],
   ['RATE_LIMIT_REFILL_PER_SECOND', '500', { rateLimit: { capacity: 20, refillPerSecond: 500 } }],

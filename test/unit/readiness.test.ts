@@ -1,50 +1,79 @@
 import { pino } from 'pino'
 import { beforeEach, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import type { OrderStore } from '../../src/orders/order-store.ts'
 import { createReadiness, createWatchReadiness, type Readiness } from '../../src/readiness.ts'
 
-let isDown: boolean
-let logged: { msg: string; reason?: string }[]
-let isReady: Readiness
+let missing: string[]
+let logged: { msg: string; reasons?: Record<string, string> }[]
+let readiness: Readiness
+let watchReadiness: Readiness
 beforeEach(() => {
-  isDown = false
+  missing = []
   logged = []
-  const look = async () => {
-    if (isDown) throw new Unavailable('no answer')
+  const look = (name: string) => async () => {
+    if (missing.includes(name)) throw new Unavailable(`no answer from http://user:secret@${name}`)
     return null
   }
-  const stores = { keys: { byId: look }, orders: { latestWrite: look } }
   const logger = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) })
-  isReady = createReadiness(stores as unknown as Parameters<typeof createReadiness>[0], logger)
+  const services = {
+    keys: { byId: look('keys') },
+    orders: { latestWrite: look('orders') },
+    limitsAreDegraded: async () => missing.includes('redis'),
+  }
+  type Services = Parameters<typeof createReadiness>[0]
+  readiness = createReadiness(services as unknown as Services, logger)
+  const stream = { ping: async () => void (await look('stream')()) }
+  watchReadiness = createWatchReadiness(services as unknown as Services, stream, logger)
 })
 
+const OK = { status: 'ok', checks: { orders: 'ok', keys: 'ok', limits: 'ok' } }
+
 it('is ready when every store answers, and says nothing of it', async () => {
-  expect(await isReady()).toBe(true)
+  expect(await readiness()).toEqual(OK)
   expect(logged).toEqual([])
 })
 
-it('tells the log why it is not ready, once, and when it is again', async () => {
-  isDown = true
-  expect([await isReady(), await isReady()]).toEqual([false, false])
-  isDown = false
-  expect(await isReady()).toBe(true)
-  expect(logged).toMatchObject([
-    { msg: expect.stringContaining('not ready'), reason: 'no answer' },
-    { msg: 'ready again' },
-  ])
+it.each(['orders', 'keys'])(
+  'is not ready without the %s, and tells which check failed',
+  async (name) => {
+    missing = [name]
+    expect(await readiness()).toEqual({
+      status: 'unavailable',
+      checks: { ...OK.checks, [name]: 'unavailable' },
+    })
+  },
+)
+
+it('is ready while limits are degraded, and warns of it', async () => {
+  missing = ['redis']
+  expect(await readiness()).toEqual({ ...OK, checks: { ...OK.checks, limits: 'degraded' } })
 })
 
-it.each(['orders', 'stream'])('a watch is not ready without its %s', async (missing) => {
-  const look = (name: string) => async () => {
-    if (name === missing) throw new Unavailable(`no ${name}`)
-    return null
-  }
-  const logger = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) })
-  const orders = { latestWrite: look('orders') } as unknown as OrderStore
-  const ping = async () => void (await look('stream')())
-  expect(await createWatchReadiness({ orders }, { ping }, logger)()).toBe(false)
+it('tells the log why it is not ready, once, and when it is again', async () => {
+  missing = ['orders', 'keys']
+  await readiness()
+  await readiness()
+  missing = []
+  await readiness()
   expect(logged).toMatchObject([
-    { msg: 'not ready: no change is written', reason: `no ${missing}` },
+    {
+      msg: 'not ready: the API answers 503',
+      reasons: { orders: expect.stringContaining('no answer') },
+    },
+    { msg: 'ready again' },
   ])
+  expect(Object.keys(logged[0]?.reasons ?? {})).toEqual(['orders', 'keys'])
+})
+
+it('tells machines no address, no credentials and no reason', async () => {
+  missing = ['orders', 'keys', 'redis']
+  expect(JSON.stringify(await readiness())).not.toMatch(/http|secret|answer/)
+})
+
+it.each(['orders', 'stream'])('a watch is not ready without its %s', async (name) => {
+  expect(await watchReadiness()).toEqual({ status: 'ok', checks: { orders: 'ok', stream: 'ok' } })
+  missing = [name]
+  const checks = { orders: 'ok', stream: 'ok', [name]: 'unavailable' }
+  expect(await watchReadiness()).toEqual({ status: 'unavailable', checks })
+  expect(logged).toMatchObject([{ msg: 'not ready: no change is written' }])
 })

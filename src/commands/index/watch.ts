@@ -5,7 +5,8 @@ import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
 import { createLagMeter } from '../../indexing/sources/lag.ts'
 import { watch } from '../../indexing/sources/watch.ts'
 import { monotonicClock, wallClock } from '../../lib/clock.ts'
-import { createIndexingMetrics, watchProcess } from '../../metrics.ts'
+import { createIndexingMetrics } from '../../metrics/indexing.ts'
+import { watchProcess } from '../../metrics/process.ts'
 import { buildOperations } from '../../operations.ts'
 import { createWatchReadiness } from '../../readiness.ts'
 import { openChangeStream, type Services } from '../../services.ts'
@@ -52,8 +53,8 @@ async function watchWithOperations(
     onLag: (seconds) => metrics.lagSeconds.observe(seconds),
   })
   const log = createWatchLog(logger)
-  const isReady = createWatchReadiness({ orders }, stream, logger)
-  const operations = buildOperations(isReady, metrics)
+  const readiness = createWatchReadiness({ orders }, stream, logger)
+  const operations = buildOperations(readiness, metrics)
   try {
     await listenOperations(operations, config, logger)
     await watch({

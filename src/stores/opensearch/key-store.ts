@@ -1,10 +1,12 @@
 import type { KeyInstants, KeyRecord, KeyStore, Scope } from '../../auth/key-store.ts'
 import { monotonicClock } from '../../lib/clock.ts'
+import { type Observe, unobserved } from '../../lib/observe.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { ask, type OpenSearch, tell } from './client.ts'
-import { readDocument } from './documents.ts'
+import { type DocumentAddress, readDocument } from './documents.ts'
 import { type Hit, wholeHits } from './hits.ts'
 import type { IndexNames } from './names.ts'
+import type { OpenSearchOperation } from './operation.ts'
 import type { Prepare } from './prepare.ts'
 
 export interface OpenSearchKeyStoreOptions {
@@ -15,6 +17,8 @@ export interface OpenSearchKeyStoreOptions {
   deadlineMs: number
   /** For each write; it returns once every command finds it, a refresh later. */
   writeDeadlineMs: number
+  /** Sees what is asked while the service serves. */
+  observe?: Observe<OpenSearchOperation>
 }
 
 /** Keys of an account that are read at a time. */
@@ -30,7 +34,11 @@ export function createOpenSearchKeyStore({
   prepare,
   deadlineMs,
   writeDeadlineMs,
+  observe = unobserved,
 }: OpenSearchKeyStoreOptions): KeyStore {
+  const read = (operation: OpenSearchOperation, address: DocumentAddress, leftMs: number) =>
+    observe(operation, () => readDocument(client, leftMs, address))
+
   async function search(query: Record<string, string>, after?: Hit['sort']): Promise<Hit[]> {
     const body: object = {
       size: LIST_SIZE,
@@ -39,19 +47,21 @@ export function createOpenSearchKeyStore({
       ...(after && { search_after: after }),
     }
     const request = { index: names.keys, allow_partial_search_results: false, body }
-    return wholeHits(await ask(deadlineMs, (options) => client.search(request, options)))
+    return observe('search_keys', async () =>
+      wholeHits(await ask(deadlineMs, (options) => client.search(request, options))),
+    )
   }
 
   return {
     async find(digest) {
       const endsAt = monotonicClock() + deadlineMs
-      const found = await readDocument(client, deadlineMs, { index: names.keys, id: digest })
+      const found = await read('get_key', { index: names.keys, id: digest }, deadlineMs)
       if (found === null) return null
       const key = keyRecord(digest, found.source)
       if (key.revokedAt !== null) return { key, accountBlocked: false } // Whatever its account is.
       const address = { index: names.accounts, id: key.accountId }
       const leftMs = Math.max(1, Math.ceil(endsAt - monotonicClock()))
-      const account = await readDocument(client, leftMs, address)
+      const account = await read('get_account', address, leftMs)
       return { key, accountBlocked: isBlocked(account?.source) }
     },
 
@@ -78,8 +88,10 @@ export function createOpenSearchKeyStore({
     async update(digest, instants) {
       const body = { doc: instantsSource(instants) }
       const request = { index: names.keys, id: digest, body, ...WRITE }
-      await tell(writeDeadlineMs, (options) =>
-        client.update({ ...request, retry_on_conflict: RETRIES_ON_CONFLICT }, options),
+      await observe('update_key', () =>
+        tell(writeDeadlineMs, (options) =>
+          client.update({ ...request, retry_on_conflict: RETRIES_ON_CONFLICT }, options),
+        ),
       )
     },
 

@@ -1,8 +1,10 @@
+import { type Observe, unobserved } from '../../lib/observe.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
 import { ask, type OpenSearch } from './client.ts'
 import { readDocument } from './documents.ts'
 import { positionOf, wholeHits } from './hits.ts'
 import type { IndexNames } from './names.ts'
+import type { OpenSearchOperation } from './operation.ts'
 import { documentId, renderShown } from './order-source.ts'
 import { latestWriteBody, sliceBody } from './search-body.ts'
 
@@ -11,6 +13,7 @@ export interface OpenSearchOrderStoreOptions {
   names: IndexNames
   /** For each call, the answer's body included. */
   deadlineMs: number
+  observe?: Observe<OpenSearchOperation>
 }
 
 /** The orders of a cluster. Each call is one request to one shard, so one snapshot. */
@@ -18,33 +21,38 @@ export function createOpenSearchOrderStore({
   client,
   names,
   deadlineMs,
+  observe = unobserved,
 }: OpenSearchOrderStoreOptions): OrderStore {
   async function search(accountId: string, preference: string, body: object) {
-    const request = { index: names.orders, routing: accountId, preference, body }
-    return wholeHits(
-      await ask(deadlineMs, (options) =>
-        client.search({ ...request, allow_partial_search_results: false }, options),
-      ),
-    )
+    const request = {
+      index: names.orders,
+      routing: accountId,
+      preference,
+      allow_partial_search_results: false,
+      body,
+    }
+    return wholeHits(await ask(deadlineMs, (options) => client.search(request, options)))
   }
 
   return {
     async slice(query) {
       const preference = query.sort === 'updated_at_asc' ? PRIMARY : oneCopy(query.accountId)
-      const hits = await search(query.accountId, preference, sliceBody(query))
+      const body = sliceBody(query)
+      const hits = await observe('search', () => search(query.accountId, preference, body))
       return hits.map((hit) => ({ ...positionOf(hit), json: renderShown(hit._source) }))
     },
 
     async latestWrite(accountId) {
-      const [hit] = await search(accountId, PRIMARY, latestWriteBody(accountId))
+      const body = latestWriteBody(accountId)
+      const [hit] = await observe('latest_write', () => search(accountId, PRIMARY, body))
       return hit === undefined ? null : positionOf(hit)
     },
 
     async get(accountId, orderId) {
       const id = documentId({ accountId, orderId })
       const address = { index: names.orders, id, routing: accountId }
-      const document = await readDocument(client, deadlineMs, address)
-      return document && renderShown(document.source)
+      const document = await observe('get_order', () => readDocument(client, deadlineMs, address))
+      return document === null ? null : renderShown(document.source)
     },
   }
 }

@@ -1,10 +1,12 @@
 import type { Config } from '../../config.ts'
 import { wallClock } from '../../lib/clock.ts'
+import type { Observe } from '../../lib/observe.ts'
 import type { Stores } from '../stores.ts'
 import { connectOpenSearch, type OpenSearchNodes } from './client.ts'
 import { createOpenSearchInspection } from './inspection.ts'
 import { createOpenSearchKeyStore } from './key-store.ts'
 import { indexNames } from './names.ts'
+import type { OpenSearchOperation } from './operation.ts'
 import { openOpenSearchOrderIndex } from './order-index.ts'
 import { createOpenSearchOrderStore } from './order-store.ts'
 import { createPrepare } from './prepare.ts'
@@ -16,11 +18,20 @@ export type OpenSearchConfig = Pick<
 >
 
 /** The stores of a cluster; `INDEX_PREFIX` keeps several services on it apart. */
-export function openOpenSearchStores(nodes: OpenSearchNodes, config: OpenSearchConfig): Stores {
+export function openOpenSearchStores(
+  nodes: OpenSearchNodes,
+  config: OpenSearchConfig,
+  observe?: Observe<OpenSearchOperation>,
+): Stores {
   const client = connectOpenSearch(nodes)
   const names = indexNames(config.indexPrefix)
   const prepare = createPrepare(client, names, config.bulkDeadlineMs)
-  const reading = { client, names, deadlineMs: config.searchDeadlineMs }
+  const reading = {
+    client,
+    names,
+    deadlineMs: config.searchDeadlineMs,
+    ...(observe && { observe }),
+  }
   return {
     orders: createOpenSearchOrderStore(reading),
     keys: createOpenSearchKeyStore({

@@ -1,6 +1,11 @@
 import { readCaFile } from '../../ca-file.ts'
 import type { Config } from '../../config.ts'
-import { createDegradedLimiter, type LimiterDecision } from '../../limits/degraded-limiter.ts'
+import type { Observe } from '../../lib/observe.ts'
+import {
+  createDegradedLimiter,
+  type DegradedLimiter,
+  type LimiterDecision,
+} from '../../limits/degraded-limiter.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import { connectRedis } from './client.ts'
 import { createRedisLimiter } from './limiter.ts'
@@ -9,6 +14,8 @@ import { createRedisLimiter } from './limiter.ts'
 export interface SharedLimiterEvents {
   /** A decision of this process alone, because Redis did not answer in time. */
   onDegradedDecision(decision: LimiterDecision): void
+  /** Sees every decision that Redis is asked for. */
+  observeRedis: Observe<LimiterDecision>
   /** Redis stopped answering, or does again. */
   onDegraded(error: unknown): void
   onRecovered(): void
@@ -23,8 +30,8 @@ export async function openSharedLimiter(
   config: Pick<Config, 'redisCaFile' | 'redisPrefix' | 'rateLimit'>,
   urls: readonly string[],
   local: Limiter,
-  { onDegradedDecision, onDegraded, onRecovered, ...timing }: SharedLimiterEvents,
-): Promise<{ limiter: Limiter; close(): void }> {
+  { onDegradedDecision, observeRedis, onDegraded, onRecovered, deadlineMs }: SharedLimiterEvents,
+): Promise<DegradedLimiter> {
   const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
   const connection = await connectRedis({ urls, ca, onError: onDegraded })
   const shared = createRedisLimiter(connection.redis, {
@@ -34,13 +41,14 @@ export async function openSharedLimiter(
   const limiter = createDegradedLimiter({
     shared,
     local,
-    ...timing,
+    ...(deadlineMs !== undefined && { deadlineMs }),
     onDegradedDecision,
+    observe: observeRedis,
     onStateChange: (degraded, cause) => (degraded ? onDegraded(cause) : onRecovered()),
     reconnect: () => connection.reconnect(),
   })
   return {
-    limiter,
+    ...limiter,
     close() {
       limiter.close()
       connection.close()

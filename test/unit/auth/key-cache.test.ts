@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createKeyCache, type KeyCache } from '../../../src/auth/key-cache.ts'
+import { createKeyCache, type KeyCache, type KeyLookUp } from '../../../src/auth/key-cache.ts'
 import type { KeyHolder, KeyRecord } from '../../../src/auth/key-store.ts'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { keyRecord } from '../../support/key-record.ts'
@@ -18,6 +18,7 @@ let nowMs: number
 let stored: Map<string, KeyHolder>
 let isDown: boolean
 let reads: number
+let told: KeyLookUp[]
 let cache: KeyCache
 
 beforeEach(() => {
@@ -25,12 +26,17 @@ beforeEach(() => {
   stored = new Map([['d1', holder()]])
   isDown = false
   reads = 0
+  told = []
   const find = async (digest: string) => {
     reads++
     if (isDown) throw DOWN
     return stored.get(digest) ?? null
   }
-  cache = createKeyCache({ find }, () => nowMs)
+  cache = createKeyCache(
+    { find },
+    () => nowMs,
+    (result) => told.push(result),
+  )
 })
 
 describe('a key cache', () => {
@@ -167,5 +173,41 @@ describe('a key cache', () => {
     const found = await Promise.all(Array.from({ length: 20 }, () => cache.find('d1')))
     expect(found).toEqual(Array.from({ length: 20 }, () => holder()))
     expect(reads).toBe(1)
+  })
+})
+
+describe('what a key cache tells', () => {
+  it('a miss for a key that it asks the store for, and a hit while that is fresh', async () => {
+    await cache.find('d1')
+    nowMs += 5 * SECOND_MS - 1
+    await cache.find('d1')
+    nowMs += 1
+    await cache.find('d1')
+    expect(told).toEqual(['miss', 'hit', 'miss'])
+  })
+
+  it('a miss for a key that nobody has', async () => {
+    await cache.find('d2')
+    await cache.find('d2')
+    expect(told).toEqual(['miss', 'miss'])
+  })
+
+  it('a stale one for every answer of its own while the store is down, also between two attempts', async () => {
+    await cache.find('d1')
+    isDown = true
+    nowMs += 5 * SECOND_MS
+    await cache.find('d1')
+    nowMs += 1
+    await cache.find('d1')
+    expect(told).toEqual(['miss', 'stale', 'stale'])
+  })
+
+  it('a miss where the store is down and the entry is too old, or there is none', async () => {
+    await cache.find('d1')
+    isDown = true
+    nowMs += 10 * MINUTE_MS
+    await cache.find('d1').catch(() => {})
+    await cache.find('d2').catch(() => {})
+    expect(told).toEqual(['miss', 'miss', 'miss'])
   })
 })

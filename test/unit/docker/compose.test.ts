@@ -14,21 +14,22 @@ interface Service {
   depends_on?: Record<string, { condition: string }>
   healthcheck?: { test: string[] }
   user?: string
+  entrypoint?: string[]
   volumes?: string[]
   read_only?: boolean
   cap_drop?: string[]
   security_opt?: string[]
 }
 interface Compose {
-  services: Record<'opensearch' | 'redis' | 'stream' | 'api' | 'watch', Service>
-  networks: Record<string, { internal?: boolean }>
+  services: Record<'opensearch' | 'redis' | 'stream' | 'api' | 'watch' | 'edge', Service>
+  networks: Record<string, { internal?: boolean; ipam?: { config: { subnet: string }[] } } | null>
 }
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 const { services, networks }: Compose = parse(read('docker-compose.yml'), {
   merge: true,
 })
-const { opensearch, redis, stream, api, watch } = services
+const { opensearch, redis, stream, api, watch, edge } = services
 const images = Object.values(services).flatMap(({ image }) => image ?? [])
 const documented = [...read('.env.example').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
 const bySetting = Object.entries(api.environment ?? {})
@@ -126,5 +127,42 @@ describe('the API in the compose file', () => {
     expect(config.opensearchUrls).toHaveLength(1)
     expect(config.redisUrls).toHaveLength(1)
     expect(config.streamRedisUrls).toHaveLength(1)
+  })
+})
+
+describe('the edge in the compose file', () => {
+  it('serves by TLS and tells who comes without, on loopback', () => {
+    expect(edge.ports).toEqual(['127.0.0.1:8443:8443', '127.0.0.1:8080:8080'])
+  })
+
+  it('runs the configuration that production and the tests run, with settings that it documents', () => {
+    const path = '/usr/local/etc/haproxy/haproxy.cfg'
+    expect(edge.volumes).toEqual([`./docker/edge/haproxy.cfg:${path}:ro`])
+    expect(edge.command?.join()).toContain(`exec haproxy -W -db -f ${path}`)
+    const head = read('docker/edge/haproxy.cfg').split('\nglobal\n')[0]
+    for (const name of Object.keys(edge.environment ?? {})) expect(head).toContain(`# ${name}`)
+  })
+
+  it('leaves the user of its image as it is, which is not root, and has a read-only file system', () => {
+    expect(edge.user).toBeUndefined()
+    expect(edge.read_only).toBe(true)
+  })
+
+  it('makes a certificate before it starts, where it looks for one', () => {
+    const [, file] = /-out (\S+)/.exec(edge.command?.join() ?? '') ?? []
+    expect(edge.command?.join()).toContain(`-keyout ${file}.key `)
+    expect(edge.environment).toMatchObject({ EDGE_CERTIFICATE: file })
+  })
+
+  it('lets people call localhost', () => {
+    expect(edge.environment).toMatchObject({ EDGE_REFUSE_LOCALHOST: 'no' })
+  })
+
+  it('shares one network with the API, which believes what comes from there and nowhere else', () => {
+    const shared = edge.networks.filter((name) => api.networks.includes(name))
+    expect(shared).toEqual(['edge'])
+    expect(networks['edge']?.internal).toBe(true)
+    const subnets = networks['edge']?.ipam?.config.map(({ subnet }) => subnet)
+    expect(api.environment?.['TRUST_PROXY']?.split(',')).toEqual(subnets)
   })
 })

@@ -33,7 +33,7 @@ export const imageEnvironment: Record<string, string> = Object.fromEntries(
 )
 
 /** A full version, perhaps with the name of its base behind it: no `latest`, no bare major. */
-export const PINNED = /:\d+\.\d+\.\d+(-[a-z][a-z0-9.-]*)?(@sha256:[0-9a-f]{64})?$/
+export const PINNED = /:v?\d+\.\d+\.\d+(-[a-z][a-z0-9.-]*)?(@sha256:[0-9a-f]{64})?$/
 
 function readInstructions(): Instruction[] {
   const file = new URL('../../../docker/Dockerfile', import.meta.url)

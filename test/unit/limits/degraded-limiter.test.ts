@@ -67,6 +67,7 @@ let shared: Scripted
 let local: Scripted
 let limiter: DegradedLimiter
 let counted: LimiterDecision[]
+let observed: string[]
 let states: [degraded: boolean, cause: unknown][]
 let reconnects: number
 
@@ -74,6 +75,7 @@ beforeEach(() => {
   shared = scripted(answers)
   local = scripted(async () => FROM_LOCAL)
   counted = []
+  observed = []
   states = []
   reconnects = 0
   limiter = createDegradedLimiter({
@@ -82,6 +84,12 @@ beforeEach(() => {
     deadlineMs: DEADLINE_MS,
     probeEveryMs: PROBE_EVERY_MS,
     onDegradedDecision: (decision) => counted.push(decision),
+    observe: async (decision, call) => {
+      const failed = () => observed.push(`${decision} failed`)
+      const answer = call()
+      answer.then(() => observed.push(`${decision} ok`), failed)
+      return answer
+    },
     onStateChange: (degraded, cause) => states.push([degraded, cause]),
     reconnect: () => {
       reconnects += 1
@@ -109,6 +117,13 @@ describe('while the shared limiter answers', () => {
     expect(await limiter.blockedSeconds('1.2.3.4')).toBe(FROM_SHARED.remaining)
     expect(await limiter.countFailure('1.2.3.4')).toBe(FROM_SHARED.remaining)
     expect([local.asked, counted, states]).toEqual([[], [], []])
+  })
+
+  it('every decision that it makes is seen', async () => {
+    await limiter.take('acc_1')
+    await limiter.blockedSeconds('1.2.3.4')
+    await limiter.countFailure('1.2.3.4')
+    expect(observed).toEqual(['take ok', 'blocked ok', 'count_failure ok'])
   })
 
   it('it has until the deadline', async () => {
@@ -167,6 +182,17 @@ describe('when the shared limiter does not answer in time', () => {
     await limiter.countFailure('1.2.3.4')
     await limiter.take('acc_2')
     expect(counted).toEqual(['take', 'blocked', 'count_failure', 'take'])
+  })
+
+  it('what it is asked is seen to fail at the deadline, and nothing more is seen', async () => {
+    holdTime()
+    shared.answer = hangs
+    const decision = limiter.take('acc_1')
+    await pass(DEADLINE_MS)
+    await decision
+    await limiter.take('acc_2')
+    await pass(3 * PROBE_EVERY_MS)
+    expect(observed).toEqual(['take failed'])
   })
 
   it('only those pay for it that are under way: the next are decided locally without asking', async () => {
@@ -289,5 +315,35 @@ describe('a probe', () => {
     shared.failing = undefined
     await pass(PROBE_EVERY_MS)
     expect(await limiter.take('acc_2')).toBe(FROM_SHARED)
+  })
+})
+
+describe('whether it is degraded', () => {
+  it('is found out by asking, for what is no address, and is no decision', async () => {
+    expect(await limiter.isDegraded()).toBe(false)
+    expect(shared.asked).toEqual(['~probe'])
+    expect([counted, observed, states]).toEqual([[], [], []])
+  })
+
+  it('is known once a question has no answer, before any decision had to wait for it', async () => {
+    holdTime()
+    shared.answer = hangs
+    const asked = limiter.isDegraded()
+    await pass(DEADLINE_MS)
+    expect(await asked).toBe(true)
+    expect(await limiter.take('acc_1')).toBe(FROM_LOCAL)
+    expect(shared.taken).toEqual([])
+  })
+
+  it('is not asked again while it is known, and not so once a probe is answered', async () => {
+    holdTime()
+    shared.answer = fails
+    await limiter.take('acc_1')
+    shared.asked.length = 0
+    expect(await limiter.isDegraded()).toBe(true)
+    expect(shared.asked).toEqual([])
+    shared.answer = answers
+    await pass(PROBE_EVERY_MS)
+    expect(await limiter.isDegraded()).toBe(false)
   })
 })

@@ -10,7 +10,7 @@ describe('the options of the bench', () => {
       connections: 8,
       loadOrders: 100_000,
       rate: 500,
-      parts: ['api', 'definitions', 'load', 'lag'],
+      parts: ['api', 'definitions', 'load', 'lag', 'overload'],
       states: ['filled'],
       json: undefined,
     })
@@ -40,7 +40,10 @@ describe('the options of the bench', () => {
     [['--connections', ''], '--connections must be'],
     [['--load-orders', '999'], '--load-orders must be'],
     [['--rate', '9'], '--rate must be an integer from 10 to 10000, not "9"'],
-    [['--only', 'index'], '--only must be one of api, definitions, load, lag, not "index"'],
+    [
+      ['--only', 'index'],
+      '--only must be one of api, definitions, load, lag, overload, not "index"',
+    ],
     [['--fast'], "Unknown option '--fast'"],
     [['--json'], '--json'],
     [['200000'], 'Unexpected argument'],

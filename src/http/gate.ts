@@ -1,0 +1,71 @@
+import type { ServerResponse } from 'node:http'
+import { type Clock, monotonicClock } from '../lib/clock.ts'
+
+/** Why a request is not let in: too many are inside, or the event loop is far behind. */
+export type ShedReason = 'concurrency' | 'event_loop'
+
+/** Lets in as many requests as can be answered soon. */
+export interface Gate {
+  /** Takes a place for a request, or tells why it gets none. */
+  enter(response: ServerResponse): ShedReason | undefined
+  /** Gives the place back: the answer is made, whoever may read it and when. */
+  leave(response: ServerResponse): void
+}
+
+export interface GateOptions {
+  /** Requests that are worked on at a time. */
+  maxConcurrent: number
+  /** How long the event loop may be held up before it takes no more work, in milliseconds. */
+  maxHeldUpMs: number
+  clock?: Clock
+}
+
+/**
+ * Nobody waits at this gate. What is inside already waits in line for the CPU, so `maxConcurrent` is how
+ * long that line may become: whoever would wait longer is told at once.
+ */
+export function createGate({
+  maxConcurrent,
+  maxHeldUpMs,
+  clock = monotonicClock,
+}: GateOptions): Gate {
+  const inside = new Set<ServerResponse>()
+  let taken = 0
+  let left = 0
+  let turnSinceMs: number | undefined
+
+  // Places are given back between two turns of the loop. The embedded store answers within one, where no
+  // two requests would ever be inside together, however many wait for their turn.
+  function endTurn(): void {
+    taken -= left
+    left = 0
+    turnSinceMs = undefined
+  }
+
+  /** The instant of the first request or answer of this turn of the loop. */
+  function turnStart(now: number): number {
+    if (turnSinceMs === undefined) setImmediate(endTurn)
+    turnSinceMs ??= now
+    return turnSinceMs
+  }
+
+  function leave(response: ServerResponse): void {
+    if (!inside.delete(response)) return
+    turnStart(clock())
+    left += 1
+  }
+
+  return {
+    enter(response) {
+      const now = clock()
+      if (now - turnStart(now) > maxHeldUpMs) return 'event_loop'
+      if (taken >= maxConcurrent) return 'concurrency'
+      taken += 1
+      inside.add(response)
+      response.once('close', () => leave(response)) // A caller who went away gets no answer made.
+      return undefined
+    },
+
+    leave,
+  }
+}

@@ -1,0 +1,70 @@
+import { Counter, Histogram, type Registry } from 'prom-client'
+import { type ErrorCode, errorCatalogue } from '../errors.ts'
+import type { ShedReason } from '../http/gate.ts'
+import type { CutReason } from '../http/slow-clients.ts'
+import { listParamNames } from '../orders/list-params.ts'
+import { SECONDS } from './seconds.ts'
+
+/** What is counted of requests and connections. */
+export interface HttpMetrics {
+  /** Seconds a request took; `route` is its pattern, `none` where there is none. */
+  requestSeconds: Histogram<'method' | 'route' | 'status'>
+  /** Error bodies, by code; `param` is empty where no parameter is at fault. */
+  errors: Counter<'code' | 'param'>
+  /** Requests whose caller went away before the answer was out: they are in none of the above. */
+  abandoned: Counter
+  /** Requests that HTTP itself refuses: these are in none of the above. */
+  malformed: Counter
+  /** Requests answered 503 before they became requests of the API: they are in none of the above. */
+  shedRequests: Counter<'reason'>
+  /** Connections that were cut, because whoever had them held up others. */
+  cutConnections: Counter<'reason'>
+}
+
+const SHED_REASONS = ['concurrency', 'event_loop'] satisfies ShedReason[]
+const CUT_REASONS = ['too_many', 'answer_not_taken', 'memory'] satisfies CutReason[]
+const AT_FAULT = 'invalid_request' satisfies ErrorCode
+
+export function createHttpMetrics(registry: Registry): HttpMetrics {
+  const registers = [registry]
+  const requestSeconds = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Seconds a request of the API took, by method, route and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: SECONDS,
+    registers,
+  })
+  const errors = new Counter({
+    name: 'http_errors_total',
+    help: 'Requests answered with an error body, by its code and by the parameter at fault.',
+    labelNames: ['code', 'param'] as const,
+    registers,
+  })
+  const abandoned = new Counter({
+    name: 'http_abandoned_requests_total',
+    help: 'Requests whose connection was gone before the whole answer was handed over.',
+    registers,
+  })
+  const malformed = new Counter({
+    name: 'http_malformed_requests_total',
+    help: 'Requests that are no HTTP/1 and were refused before they became requests of the API.',
+    registers,
+  })
+  const shedRequests = new Counter({
+    name: 'http_shed_requests_total',
+    help: 'Requests answered 503 at once, because too many were under way or the event loop was held up.',
+    labelNames: ['reason'] as const,
+    registers,
+  })
+  const cutConnections = new Counter({
+    name: 'http_cut_connections_total',
+    help: 'Connections cut: the longest idle of too many, or an answer that was not taken in time or room.',
+    labelNames: ['reason'] as const,
+    registers,
+  })
+  for (const code of Object.keys(errorCatalogue)) errors.inc({ code, param: '' }, 0)
+  for (const param of listParamNames) errors.inc({ code: AT_FAULT, param }, 0)
+  for (const reason of SHED_REASONS) shedRequests.inc({ reason }, 0)
+  for (const reason of CUT_REASONS) cutConnections.inc({ reason }, 0)
+  return { requestSeconds, errors, abandoned, malformed, shedRequests, cutConnections }
+}

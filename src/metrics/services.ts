@@ -1,0 +1,84 @@
+import { Counter, Histogram, type Registry } from 'prom-client'
+import type { KeyLookUp } from '../auth/key-cache.ts'
+import type { LimiterDecision } from '../limits/degraded-limiter.ts'
+import type { OpenSearchOperation } from '../stores/opensearch/operation.ts'
+import { SECONDS } from './seconds.ts'
+
+/** What is counted of the services that a request needs. */
+export interface ServiceMetrics {
+  /** Seconds in OpenSearch, for each request to it. */
+  opensearchSeconds: Histogram<'operation' | 'outcome'>
+  /** Seconds until Redis has decided, or until this process stopped waiting. */
+  redisSeconds: Histogram<'decision' | 'outcome'>
+  /** Decisions on limits, whoever made them. */
+  limiterDecisions: Counter<'decision' | 'result'>
+  /** Decisions on limits that this process made by itself, because Redis did not answer in time. */
+  degradedDecisions: Counter<'decision'>
+  keyLookUps: Counter<'result'>
+}
+
+/** How a call ended. */
+export type Outcome = (typeof OUTCOMES)[number]
+
+const OUTCOMES = ['ok', 'failed'] as const
+const RESULTS = ['allowed', 'denied'] as const
+const LIMITER_DECISIONS = ['take', 'blocked', 'count_failure'] satisfies LimiterDecision[]
+const KEY_LOOK_UPS = ['hit', 'miss', 'stale'] satisfies KeyLookUp[]
+const OPERATIONS = [
+  'search',
+  'latest_write',
+  'get_order',
+  'get_key',
+  'get_account',
+  'search_keys',
+  'update_key',
+] satisfies OpenSearchOperation[]
+
+/** Seconds: from a Redis in the same rack to the deadline of a decision, and a little beyond. */
+const DECISION_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1]
+
+export function createServiceMetrics(registry: Registry): ServiceMetrics {
+  const registers = [registry]
+  const opensearchSeconds = new Histogram({
+    name: 'opensearch_request_duration_seconds',
+    help: 'Seconds a request to OpenSearch took, by operation and outcome.',
+    labelNames: ['operation', 'outcome'] as const,
+    buckets: SECONDS,
+    registers,
+  })
+  const redisSeconds = new Histogram({
+    name: 'redis_decision_duration_seconds',
+    help: 'Seconds Redis took to decide on a limit, by decision and outcome.',
+    labelNames: ['decision', 'outcome'] as const,
+    buckets: DECISION_SECONDS,
+    registers,
+  })
+  const limiterDecisions = new Counter({
+    name: 'limiter_decisions_total',
+    help: 'Decisions on limits: take is of an account; a denied blocked or count_failure is an IP block.',
+    labelNames: ['decision', 'result'] as const,
+    registers,
+  })
+  const degradedDecisions = new Counter({
+    name: 'limiter_degraded_decisions_total',
+    help: 'Decisions on limits made by this process alone, because Redis did not answer in time.',
+    labelNames: ['decision'] as const,
+    registers,
+  })
+  const keyLookUps = new Counter({
+    name: 'key_cache_lookups_total',
+    help: 'Looks at the cache of keys: stale are old ones served while the store is down.',
+    labelNames: ['result'] as const,
+    registers,
+  })
+  for (const operation of OPERATIONS) {
+    for (const outcome of OUTCOMES) opensearchSeconds.zero({ operation, outcome })
+  }
+  for (const decision of LIMITER_DECISIONS) {
+    for (const outcome of OUTCOMES) redisSeconds.zero({ decision, outcome })
+    for (const result of RESULTS) limiterDecisions.inc({ decision, result }, 0)
+    degradedDecisions.inc({ decision }, 0)
+  }
+  for (const result of KEY_LOOK_UPS) keyLookUps.inc({ result }, 0)
+  return { opensearchSeconds, redisSeconds, limiterDecisions, degradedDecisions, keyLookUps }
+}

@@ -1,0 +1,90 @@
+import { ExportResultCode } from '@opentelemetry/core'
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from '@opentelemetry/resources'
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import type { Protocol, SamplerName, TracingSettings } from './settings.ts'
+import { createTracing } from './spans.ts'
+import type { Tracing, TracingEvents } from './tracing.ts'
+
+const SERVICE_NAME = 'public-orders-api'
+/** A collector that takes longer must not hold a process that is to stop. */
+const CLOSE_MS = 2_000
+
+/** The SDK behind the port. Spans are sent in the background, and dropped where nobody takes them. */
+export async function openOpenTelemetry(
+  { protocol, sampler, ratio, batch }: TracingSettings,
+  events: TracingEvents,
+): Promise<Tracing> {
+  const exporter = toldOutages(await openExporter(protocol), events)
+  const provider = new TracerProvider({
+    resource: serviceResource(),
+    sampler: createSampler(sampler, ratio),
+    spanProcessors: [new BatchSpanProcessor({ exporter, ...batch })],
+  })
+  return {
+    ...createTracing(provider.getTracer(SERVICE_NAME)),
+    async close() {
+      const { promise: tooLate, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, CLOSE_MS)
+      await Promise.race([provider.shutdown().catch(() => {}), tooLate])
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Where to, with which headers and for how long it tries: the exporters read that from the environment. */
+async function openExporter(protocol: Protocol): Promise<SpanExporter> {
+  const { OTLPTraceExporter } =
+    protocol === 'http/json'
+      ? await import('@opentelemetry/exporter-trace-otlp-http')
+      : await import('@opentelemetry/exporter-trace-otlp-proto')
+  return new OTLPTraceExporter()
+}
+
+function createSampler(name: SamplerName, ratio: number): Sampler {
+  const root = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+  }
+  const [, isParentBased, base] = /^(parentbased_)?(.+)$/.exec(name) ?? []
+  const sampler = root[base as keyof typeof root]()
+  return isParentBased ? new ParentBasedSampler({ root: sampler }) : sampler
+}
+
+/** Its name, unless the environment has another. Nothing of the machine or of the command line. */
+function serviceResource(): Resource {
+  return defaultResource()
+    .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
+    .merge(detectResources({ detectors: [envDetector] }))
+}
+
+/** The same exporter, telling the first failure of an outage and its end. */
+function toldOutages(exporter: SpanExporter, { onOutage, onRecovered }: TracingEvents) {
+  let isOut = false
+  return Object.assign(Object.create(exporter) as SpanExporter, {
+    export(...[spans, done]: Parameters<SpanExporter['export']>) {
+      exporter.export(spans, (result) => {
+        const hasFailed = result.code !== ExportResultCode.SUCCESS
+        if (hasFailed && !isOut) onOutage(result.error?.message ?? 'no reason')
+        if (!hasFailed && isOut) onRecovered()
+        isOut = hasFailed
+        done(result)
+      })
+    },
+  })
+}

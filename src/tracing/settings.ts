@@ -1,0 +1,78 @@
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What the standard variables of OpenTelemetry ask for; the exporter reads those about its transport itself. */
+export interface TracingSettings {
+  protocol: Protocol
+  sampler: SamplerName
+  /** Of traces that begin here, so many are kept: 0 to 1. */
+  ratio: number
+  batch: {
+    scheduledDelayMillis: number
+    exportTimeoutMillis: number
+    maxQueueSize: number
+    maxExportBatchSize: number
+  }
+}
+
+export type Protocol = (typeof protocols)[number]
+export type SamplerName = (typeof samplers)[number]
+
+const protocols = ['http/protobuf', 'http/json'] as const
+const samplers = [
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+  'always_on',
+  'always_off',
+  'traceidratio',
+] as const
+
+/**
+ * Reads them; `undefined` where no traces are asked for: no endpoint and no exporter is named, or they are
+ * switched off. What is wrong with one goes to `problems`.
+ */
+export function readTracing(env: Environment, problems: string[]): TracingSettings | undefined {
+  if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return undefined
+
+  /** The first of these that is set. */
+  function choose<T extends string>(names: string[], allowed: readonly [T, ...T[]]): T {
+    const name = names.find((candidate) => env[candidate])
+    if (name === undefined) return allowed[0]
+    const value = allowed.find((known) => known === env[name])
+    if (value === undefined) problems.push(`${name}: expected one of ${allowed.join(', ')}`)
+    return value ?? allowed[0]
+  }
+
+  function whole(name: string, unset: number): number {
+    const value = Number(env[name] || unset)
+    if (!Number.isSafeInteger(value) || value < 1) problems.push(`${name}: expected a whole number`)
+    return value
+  }
+
+  const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
+  const named = endpoints.filter((name) => env[name])
+  if (named.length === 0 && !env['OTEL_TRACES_EXPORTER']) return undefined
+  if (choose(['OTEL_TRACES_EXPORTER'], ['otlp', 'none']) === 'none') return undefined
+
+  for (const name of named) {
+    const { protocol } = URL.parse(env[name] ?? '') ?? {}
+    if (protocol === 'http:' || protocol === 'https:') continue
+    problems.push(`${name}: expected a URL such as http://localhost:4318`)
+  }
+  const ratio = Number(env['OTEL_TRACES_SAMPLER_ARG'] || 1)
+  if (!(ratio >= 0 && ratio <= 1)) problems.push('OTEL_TRACES_SAMPLER_ARG: expected 0 to 1')
+  return {
+    protocol: choose(
+      ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'],
+      protocols,
+    ),
+    sampler: choose(['OTEL_TRACES_SAMPLER'], samplers),
+    ratio,
+    batch: {
+      scheduledDelayMillis: whole('OTEL_BSP_SCHEDULE_DELAY', 5_000),
+      exportTimeoutMillis: whole('OTEL_BSP_EXPORT_TIMEOUT', 30_000),
+      maxQueueSize: whole('OTEL_BSP_MAX_QUEUE_SIZE', 2_048),
+      maxExportBatchSize: whole('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
+    },
+  }
+}

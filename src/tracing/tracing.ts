@@ -1,0 +1,43 @@
+import type { Observe } from '../lib/observe.ts'
+import type { TracingSettings } from './settings.ts'
+
+/** Spans of requests and of what they call: names, statuses and times, nothing of what a caller sent. */
+export interface Tracing {
+  beginRequest(request: TracedRequest): RequestSpan
+  /** Makes a span of every call that a traced request makes. */
+  observe(system: 'opensearch' | 'redis'): Observe<string>
+  /** Sends what is left, within two seconds; never fails. */
+  close(): Promise<void>
+}
+
+export interface TracedRequest {
+  method: string
+  /** The pattern of the route; `undefined` where there is none. */
+  route: string | undefined
+  requestId: string
+  /** The header, by which the request belongs to a trace that began elsewhere. */
+  traceparent: string | undefined
+}
+
+export interface RequestSpan {
+  /** Calls made in `work`, and in whatever follows from it, belong to this request. */
+  run(work: () => void): void
+  /** `undefined`: the caller went away before there was an answer. */
+  end(status: number | undefined): void
+}
+
+/** Told of a collector that takes no traces, and when it takes them again. */
+export interface TracingEvents {
+  onOutage(reason: string): void
+  onRecovered(): void
+}
+
+/** Opens what the settings ask for; `null`, and none of it is loaded, where they do not. */
+export async function openTracing(
+  settings: TracingSettings | undefined,
+  events: TracingEvents,
+): Promise<Tracing | null> {
+  if (settings === undefined) return null
+  const { openOpenTelemetry } = await import('./opentelemetry.ts')
+  return openOpenTelemetry(settings, events)
+}

@@ -1,0 +1,58 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import errorHandler from '../../src/http/error-handler.ts'
+import requestId from '../../src/http/request-id.ts'
+import requestMetrics from '../../src/http/request-metrics.ts'
+import { createMetrics, type Metrics } from '../../src/metrics/serving.ts'
+import { metricIn } from '../support/metric.ts'
+import { openSocket } from '../support/raw-http.ts'
+
+let metrics: Metrics
+let app: FastifyInstance
+let isAsked: boolean
+beforeEach(async () => {
+  metrics = createMetrics()
+  isAsked = false
+  app = Fastify()
+  app.register(requestId)
+  app.register(requestMetrics, { metrics })
+  app.register(errorHandler)
+  app.register(async (routes) => {
+    routes.get('/answered', async () => 'answer')
+    routes.get('/never', () => {
+      isAsked = true
+      return new Promise(() => {})
+    })
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+})
+afterEach(() => app.close())
+
+async function send(path: string) {
+  const socket = await openSocket((app.server.address() as AddressInfo).port)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  return socket
+}
+const metric = async (series: string) => metricIn(await metrics.registry.metrics(), series)
+const answered = (route: string) =>
+  metric(`http_request_duration_seconds_count{method="GET",route="${route}",status="200"}`)
+
+it('a request whose caller goes away before the answer is counted as abandoned', async () => {
+  const socket = await send('/never')
+  await vi.waitFor(() => expect(isAsked).toBe(true))
+  expect(await metric('http_abandoned_requests_total')).toBe(0)
+  socket.destroy()
+  await vi.waitFor(async () => expect(await metric('http_abandoned_requests_total')).toBe(1))
+  expect(await answered('/never')).toBe(0)
+})
+
+it('a request that is answered is not, though its connection ends afterwards', async () => {
+  const socket = await send('/answered')
+  await once(socket, 'data')
+  socket.destroy()
+  await vi.waitFor(async () => expect(await answered('/answered')).toBe(1))
+  await app.close()
+  expect(await metric('http_abandoned_requests_total')).toBe(0)
+})

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { createIndexingMetrics } from '../../../src/metrics/indexing.ts'
+import { watchProcess } from '../../../src/metrics/process.ts'
+import { createMetrics } from '../../../src/metrics/serving.ts'
+import { imageEnvironment } from './dockerfile.ts'
+
+interface Panel {
+  title: string
+  type: string
+  datasource?: object
+  targets?: { expr: string; datasource: object }[]
+}
+
+const read = (path: string) =>
+  readFileSync(new URL(`../../../docker/${path}`, import.meta.url), 'utf8')
+const dashboard = JSON.parse(read('monitoring/grafana/dashboards/orders-api.json'))
+const panels: Panel[] = dashboard.panels
+const graphs = panels.filter(({ type }) => type !== 'row')
+const expressions = graphs.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+
+const prometheusConfig = parse(read('monitoring/prometheus.yml'))
+const { datasources } = parse(read('monitoring/grafana/datasources/prometheus.yml'))
+const { providers } = parse(read('monitoring/grafana/dashboards/dashboards.yml'))
+const { services } = parse(read('../docker-compose.yml'), { merge: true })
+const { prometheus, grafana, api, watch } = services
+
+/** The names of all series of both kinds of process, and the one that Prometheus makes itself. */
+function exported(): Set<string> {
+  const serving = createMetrics()
+  const indexing = createIndexingMetrics(async () => 0)
+  for (const metrics of [serving, indexing]) watchProcess(metrics)
+  const all = [serving, indexing].flatMap(({ registry }) => registry.getMetricsAsArray())
+  const suffixes = ['_bucket', '_sum', '_count']
+  const names = all.flatMap(({ name, type }) =>
+    String(type) === 'histogram' ? suffixes.map((suffix) => name + suffix) : [name],
+  )
+  return new Set([...names, 'up'])
+}
+const known = exported()
+
+/** The series in an expression: what is neither a function, a label nor a value. */
+const seriesIn = (expr: string) =>
+  expr.replace(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)/g, '').match(/\b[a-z_]+\b(?!\s*\()/g) ??
+  []
+
+describe('the dashboard', () => {
+  it.each(expressions)('shows metrics that the service has: %s', (expr) => {
+    const names = seriesIn(expr)
+    expect(names).not.toEqual([])
+    for (const name of names) expect(known).toContain(name)
+  })
+
+  it.each([
+    'http_request_duration_seconds',
+    'http_errors_total',
+    'opensearch_request_duration_seconds',
+    'redis_decision_duration_seconds',
+    'limiter_decisions_total',
+    'limiter_degraded_decisions_total',
+    'key_cache_lookups_total',
+    'nodejs_eventloop_delay_seconds',
+    'indexing_lag_seconds',
+    'indexing_stream_backlog',
+  ])('shows %s', (name) => {
+    expect(expressions.some((expr) => expr.includes(name))).toBe(true)
+  })
+
+  it.each(graphs)(
+    'asks the data source that is provisioned for $title',
+    ({ datasource, targets }) => {
+      const [{ uid, type }] = datasources
+      expect(targets).not.toEqual([])
+      for (const asked of [datasource, ...(targets ?? []).map((target) => target.datasource)]) {
+        expect(asked).toEqual({ uid, type })
+      }
+    },
+  )
+
+  it('has panels of their own names and places', () => {
+    const ids = panels.map((panel) => (panel as Panel & { id: number }).id)
+    expect(new Set(ids).size).toBe(panels.length)
+    expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length)
+  })
+})
+
+describe('the profile "monitoring"', () => {
+  it('is started only when it is asked for', () => {
+    for (const service of [prometheus, grafana]) expect(service.profiles).toEqual(['monitoring'])
+  })
+
+  it('collects from every process that has an operations port, by the name and port it has', () => {
+    const { scrape_configs: asked }: { scrape_configs: { dns_sd_configs: object[] }[] } =
+      prometheusConfig
+    const port = Number(imageEnvironment['OPERATIONS_PORT'])
+    expect(asked.flatMap(({ dns_sd_configs }) => dns_sd_configs)).toMatchObject([
+      { names: ['api'], port },
+      { names: ['watch'], port },
+    ])
+    expect(api.command).toContain('serve')
+    expect(watch.command).toContain('watch')
+  })
+
+  it('shows the dashboard at once, without a login, and changes nothing', () => {
+    const settings = grafana.environment
+    const [mounted] = grafana.volumes
+    const [{ options, allowUiUpdates }] = providers
+    expect(mounted).toBe('./docker/monitoring/grafana:/etc/grafana/provisioning:ro')
+    expect(options.path).toBe('/etc/grafana/provisioning/dashboards')
+    expect(settings.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH).toBe(
+      `${options.path}/orders-api.json`,
+    )
+    expect(settings.GF_AUTH_ANONYMOUS_ENABLED).toBe('true')
+    expect(settings.GF_AUTH_ANONYMOUS_ORG_ROLE).toBe('Viewer')
+    expect([allowUiUpdates, dashboard.editable]).toEqual([false, false])
+  })
+
+  it('reads the data source where it is served', () => {
+    const [{ url }] = datasources
+    expect(url).toBe('http://prometheus:9090')
+    expect(prometheus.ports).toEqual(['127.0.0.1:9090:9090'])
+  })
+
+  it.each([prometheus, grafana])(
+    'writes nothing but to memory',
+    ({ read_only, tmpfs, volumes }) => {
+      expect(read_only).toBe(true)
+      expect(tmpfs).not.toEqual([])
+      for (const volume of volumes) expect(volume).toMatch(/:ro$/)
+    },
+  )
+})

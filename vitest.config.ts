@@ -9,6 +9,12 @@ interface Tier {
   testTimeoutMs: number
 }
 
+// The services blank also where they run, so that what is embedded is the same everywhere.
+const backends = {
+  embedded: { BACKEND: 'embedded', OPENSEARCH_URL: '', REDIS_URL: '' },
+  services: { BACKEND: 'services' },
+}
+
 const include = ({ folder }: Tier) => [`test/${folder}/**/*.test.ts`]
 
 const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
@@ -17,26 +23,30 @@ const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
     include: include(tier),
     testTimeout: tier.testTimeoutMs,
     hookTimeout: 60_000,
-    // Also where the services run, so that these tiers are the same everywhere.
-    env: { BACKEND: 'embedded', OPENSEARCH_URL: '', REDIS_URL: '' },
+    env: backends.embedded,
     sequence: { groupOrder: 1 },
   },
 }))
 
-const here = {
-  ...ownServicesTiers, // `npm test` leaves them out where what they need is lacking.
-  ...(haveServices && servicesTiers),
-}
+const onServices = haveServices
+  ? Object.entries(servicesTiers).map(([name, tier]) => ({
+      name,
+      ...tier,
+      backend: 'services' as const,
+    }))
+  : []
+// `npm test` leaves them out where what they need is lacking.
+const onOwnServices = Object.entries(ownServicesTiers).map(([name, tier]) => ({ name, ...tier }))
 
 // After the others, which tell sooner what is wrong, and one file at a time: they share the two services.
-const services = Object.entries(here).map(([name, tier]) => ({
+const services = [...onOwnServices, ...onServices].map(({ name, backend, ...tier }) => ({
   test: {
     name,
     include: include(tier),
     exclude: ['test/*/embedded/**'],
     testTimeout: tier.testTimeoutMs,
     hookTimeout: 120_000,
-    env: { BACKEND: 'services' },
+    env: backends[backend],
     maxWorkers: 1,
     sequence: { groupOrder: 2 },
   },

@@ -4,8 +4,8 @@ import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { tellLacking } from './services/choose.ts'
 import { provideServices } from './services/provide.ts'
-import { sources } from './services/sources.ts'
 import { ownServicesTiers, selectedTiers, servicesTiers } from './services/tiers.ts'
+import { lackingOf } from './services/tools.ts'
 
 // Runs vitest, with the services if a selected tier needs them; arguments are vitest's.
 const args = process.argv.slice(2)
@@ -16,15 +16,19 @@ const services =
     ? { env: {}, stop: async () => {} }
     : await provideServices({ env: process.env, log: console.error })
 const isMissing = 'missing' in services
-const needed = ownTiers.length === 0 ? [] : Object.values(sources)
-const lacking = (await Promise.all(needed.map((source) => source.lacking(process.env)))).flat()
-const leftOut = lacking.length === 0 ? [] : ownTiers
+const ownTiersWithLacks = await Promise.all(
+  ownTiers.map(async (tier) => ({
+    tier,
+    lacking: await lackingOf(ownServicesTiers[tier].needs, process.env),
+  })),
+)
+const leftOut = ownTiersWithLacks.filter(({ lacking }) => lacking.length > 0)
 
 const vitest = spawn(
   process.execPath,
   [
     fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url)),
-    ...['run', ...args, ...leftOut.map((tier) => `--project=!${tier}`)],
+    ...['run', ...args, ...leftOut.map(({ tier }) => `--project=!${tier}`)],
   ],
   { stdio: 'inherit', env: { ...process.env, ...(isMissing ? {} : services.env) } },
 )
@@ -33,12 +37,12 @@ const [code, signal] = await once(vitest, 'exit')
 process.exitCode = code ?? 128 + constants.signals[signal as NodeJS.Signals]
 
 if (!isMissing) await services.stop()
-const left = [...(isMissing ? tiers : []), ...leftOut]
+const left = [...(isMissing ? tiers : []), ...leftOut.map(({ tier }) => tier)]
 if (left.length > 0) {
   console.error(`\nThese tiers did not run: ${left.join(', ')}.`)
   const reasons = [
     ...(isMissing ? services.missing : []),
-    ...leftOut.map((tier) => tellLacking(tier, lacking)),
+    ...leftOut.map(({ tier, lacking }) => tellLacking(tier, lacking)),
   ]
   for (const sentence of reasons) console.error(`- ${sentence}`)
   if (process.env['CI'] === 'true') {

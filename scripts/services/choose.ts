@@ -1,7 +1,8 @@
+import { MIN_HAPROXY } from './haproxy.ts'
 import { MIN_JAVA_MAJOR } from './jdk.ts'
 
 export type Way = 'given' | 'container' | 'process'
-export type Tool = 'redis-server' | 'jdk' | 'maven'
+export type Tool = 'redis-server' | 'jdk' | 'maven' | 'haproxy'
 
 /** What a service can be had from on this machine. */
 export interface Means {
@@ -34,6 +35,10 @@ const tools = {
   maven: {
     absence: 'no mvn on the path',
     remedy: 'Maven (Debian: apt-get install -y maven)',
+  },
+  haproxy: {
+    absence: `no HAProxy >= ${MIN_HAPROXY.major}.${MIN_HAPROXY.minor}`,
+    remedy: 'HAProxy (Debian: apt-get install -y haproxy)',
   },
 } as const satisfies Record<Tool, { absence: string; remedy: string }>
 

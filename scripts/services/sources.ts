@@ -4,10 +4,9 @@ import {
   startOpenSearchContainers,
   startRedisContainer,
 } from './containers.ts'
-import { findJava } from './jdk.ts'
 import { startOpenSearch } from './opensearch.ts'
-import { findOnPath } from './path.ts'
 import { startRedis } from './redis.ts'
+import { lackingOf } from './tools.ts'
 
 /** Where a service comes from when its variable is not set. */
 interface Source {
@@ -25,19 +24,12 @@ export const sources = {
     name: 'OpenSearch',
     container: startOpenSearchContainers,
     process: (env) => startOpenSearch({ env }),
-    async lacking(env) {
-      const lacking: Tool[] = []
-      if (!(await findJava(env))) lacking.push('jdk')
-      if (!findOnPath('mvn', env)) lacking.push('maven')
-      return lacking
-    },
+    lacking: (env) => lackingOf(['jdk', 'maven'], env),
   },
   REDIS_URL: {
     name: 'Redis',
     container: startRedisContainer,
     process: (env) => startRedis({ env }),
-    async lacking(env) {
-      return findOnPath('redis-server', env) ? [] : ['redis-server']
-    },
+    lacking: (env) => lackingOf(['redis-server'], env),
   },
 } as const satisfies Record<Variable, Source>

@@ -1,3 +1,5 @@
+import type { Tool } from './choose.ts'
+
 /** The tiers that need nothing: folder of `test` → how long one test may take. */
 export const embeddedTiers = {
   unit: { folder: 'unit', testTimeoutMs: 20_000 },
@@ -14,20 +16,36 @@ export const servicesTiers = {
   integration: { folder: 'integration', testTimeoutMs: 120_000 },
 }
 
-/** The tier that starts, stops and kills services of its own, always as local processes. */
-export const ownServicesTiers = {
-  faults: { folder: 'faults', testTimeoutMs: 120_000 },
+/** A tier that starts, stops and kills services of its own, always as local processes, with these tools. */
+interface OwnServicesTier {
+  folder: string
+  testTimeoutMs: number
+  backend: 'embedded' | 'services'
+  needs: readonly Tool[]
 }
 
+export const ownServicesTiers = {
+  faults: {
+    folder: 'faults',
+    testTimeoutMs: 120_000,
+    backend: 'services',
+    needs: ['redis-server', 'jdk', 'maven'],
+  },
+  edge: { folder: 'edge', testTimeoutMs: 120_000, backend: 'embedded', needs: ['haproxy'] },
+} as const satisfies Record<string, OwnServicesTier>
+
 /** Those of the tiers that vitest's `--project` arguments select: all of them without any. */
-export function selectedTiers(tiers: object, args: readonly string[]): string[] {
+export function selectedTiers<T extends object>(
+  tiers: T,
+  args: readonly string[],
+): (keyof T & string)[] {
   const patterns = args.flatMap((arg, index) => {
     if (arg === '--project') return args[index + 1] ?? []
     return arg.startsWith('--project=') ? arg.slice('--project='.length) : []
   })
   const refused = patterns.filter((pattern) => pattern.startsWith('!'))
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!'))
-  return Object.keys(tiers).filter((name) => {
+  return (Object.keys(tiers) as (keyof T & string)[]).filter((name) => {
     if (refused.some((pattern) => matches(name, pattern.slice(1)))) return false
     return wanted.length === 0 || wanted.some((pattern) => matches(name, pattern))
   })

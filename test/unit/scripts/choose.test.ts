@@ -54,4 +54,10 @@ describe('what is said of a tier that was left out', () => {
         'redis-server (Debian: apt-get install -y redis-server).',
     )
   })
+
+  it('names no more than the tier needs', () => {
+    expect(tellLacking('edge', ['haproxy'])).toBe(
+      'edge: no HAProxy >= 2.6. Install HAProxy (Debian: apt-get install -y haproxy).',
+    )
+  })
 })

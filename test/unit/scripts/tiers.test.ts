@@ -22,12 +22,12 @@ describe('the tiers on services that are selected', () => {
   })
 })
 
-describe('the tier on services of its own', () => {
+describe('the tiers on services of their own', () => {
   it.each([
-    [[], ['faults']],
+    [[], ['faults', 'edge']],
     [['--project=faults'], ['faults']],
     [['--project=*-services'], []],
-    [['--project=!faults'], []],
+    [['--project=!faults'], ['edge']],
   ])('is selected or not by %j', (args, tiers) => {
     expect(selectedTiers(ownServicesTiers, args)).toEqual(tiers)
   })

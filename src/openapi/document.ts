@@ -1,5 +1,6 @@
 import { errorResponses } from './errors.ts'
 import { ignoredParamsHeader, rateLimitHeaders, requestIdHeader } from './headers.ts'
+import { pageLinks } from './links.ts'
 import { listParameters } from './parameters.ts'
 import { hoistSchemas } from './schemas.ts'
 
@@ -40,7 +41,7 @@ export function openApiDocument() {
             'Lista os pedidos em que a conta é dona ou coprodutora. Filtros diferentes se combinam com E; vários valores do mesmo filtro, com OU. Um parâmetro desconhecido é ignorado, e o cabeçalho `Ignored-Params` traz o nome dele.',
           parameters: listParameters(),
           responses: {
-            200: ok('Uma página de pedidos.', 'OrderList'),
+            200: { ...ok('Uma página de pedidos.', 'OrderList'), links: pageLinks },
             ...errorResponses(400, 401, 403, 429, 500, 503),
           },
         },
@@ -87,7 +88,7 @@ function ok(description: string, schema: string) {
     description,
     headers: {
       ...requestIdHeader,
-      ...rateLimitHeaders,
+      ...rateLimitHeaders({ always: true }),
       ...ignoredParamsHeader,
     },
     content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },

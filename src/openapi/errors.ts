@@ -8,6 +8,9 @@ import {
   retryAfterHeader,
 } from './headers.ts'
 
+/** Nobody is told these before the bucket of the account was asked. */
+const METERED: readonly number[] = [403, 404]
+
 type Status = (typeof errorCatalogue)[ErrorCode]['status']
 
 const descriptions = {
@@ -30,7 +33,9 @@ function errorResponse(status: Status) {
     description: descriptions[status],
     headers: {
       ...requestIdHeader,
-      ...(status === 401 ? challengeHeader : rateLimitHeaders),
+      ...(status === 401
+        ? challengeHeader
+        : rateLimitHeaders({ always: METERED.includes(status) })),
       ...((status === 400 || status === 404) && ignoredParamsHeader),
       ...((status === 429 || status === 503) && retryAfterHeader),
     },

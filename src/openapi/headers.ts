@@ -1,5 +1,6 @@
-const integerHeader = (description: string, minimum: number, example: number) => ({
+const integerHeader = (description: string, minimum: number, example: number, required = true) => ({
   description,
+  required,
   schema: { type: 'integer', minimum },
   example,
 })
@@ -8,16 +9,18 @@ export const requestIdHeader = {
   'Request-Id': {
     description:
       'Identificador da requisição, gerado pelo serviço; informe-o ao falar com o suporte.',
+    required: true,
     schema: { type: 'string', pattern: '^req_[0-9a-f]{32}$' },
     example: 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e',
   },
 }
 
-export const rateLimitHeaders = {
-  'RateLimit-Limit': integerHeader('Capacidade do balde da conta, em requisições.', 1, 20),
-  'RateLimit-Remaining': integerHeader('Requisições que restam no balde da conta.', 0, 19),
-  'RateLimit-Reset': integerHeader('Segundos até o balde da conta encher de novo.', 0, 1),
-}
+/** `always`: no answer of that status comes before the account is known. */
+export const rateLimitHeaders = ({ always }: { always: boolean }) => ({
+  'RateLimit-Limit': integerHeader('Capacidade do balde da conta, em requisições.', 1, 20, always),
+  'RateLimit-Remaining': integerHeader('Requisições que restam no balde da conta.', 0, 19, always),
+  'RateLimit-Reset': integerHeader('Segundos até o balde da conta encher de novo.', 0, 1, always),
+})
 
 export const retryAfterHeader = {
   'Retry-After': integerHeader('Segundos até a requisição poder ser repetida.', 1, 1),
@@ -34,6 +37,7 @@ export const ignoredParamsHeader = {
 export const challengeHeader = {
   'WWW-Authenticate': {
     description: 'Como se autenticar.',
+    required: true,
     schema: { type: 'string', const: 'Bearer' },
     example: 'Bearer',
   },

@@ -106,6 +106,21 @@ describe('the operations', () => {
     }
   })
 
+  it.each(['200', '403', '404'])('promise the limits of the account on every %s', (status) => {
+    const promised = operations.flatMap(({ responses }) => responses[status] ?? [])
+    for (const { headers } of promised) {
+      expect(headers['RateLimit-Remaining']).toMatchObject({ required: true })
+    }
+    expect(promised).not.toEqual([])
+  })
+
+  it('lead from a page to the next one, with all that a cursor is valid for', () => {
+    const { nextPage } = operations[0].responses[200].links
+    const carried = listParamNames.filter((name) => name !== 'limit')
+    expect(new Set(Object.keys(nextPage.parameters))).toEqual(new Set(carried))
+    expect(nextPage.operationId).toBe(operations[0].operationId)
+  })
+
   it('promise no RateLimit headers on 401', () => {
     for (const { responses } of operations) {
       expect(responses[401].headers).not.toHaveProperty('RateLimit-Limit')

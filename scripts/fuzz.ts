@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { constants } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { onFirstSignal } from '../src/commands/signals.ts'
+import { startService } from './bench/running-service.ts'
+import { type FuzzOptions, readOptions, UsageError } from './fuzz/options.ts'
+import { installSchemathesis, Lacking } from './fuzz/python.ts'
+import { faultsOf, tell } from './fuzz/report.ts'
+import { runSchemathesis } from './fuzz/schemathesis.ts'
+import { openScratch } from './services/scratch.ts'
+
+// Holds a service with demo orders against the description that it serves, by all that schemathesis generates
+// and checks. Exits 1 when an answer was not as described, or too little was tried to tell.
+const MINIMUM_CASES = 10_000
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+/** An account that must not see the orders of the demo account, some shared ones apart. */
+const STRANGER = 'acc_demo_loja'
+
+const SERVED_DEMO = {
+  args: ['serve', '--demo'],
+  settings: {
+    RATE_LIMIT_CAPACITY: '1000000',
+    RATE_LIMIT_REFILL_PER_SECOND: '1000000',
+    TRUST_PROXY: '127.0.0.1', // Each case comes from an address of its own: `fuzz/hooks.py`.
+  },
+  awaited: [/Server listening at (http:[^"]+)/, /demo key +(key_\S+)/],
+}
+
+const interrupted = new AbortController()
+onFirstSignal((signal) => {
+  process.exitCode = 128 + constants.signals[signal]
+  interrupted.abort()
+})
+
+try {
+  const options = readOptions(process.argv.slice(2), () => randomInt(2 ** 31))
+  await fuzz(options, await installSchemathesis(console.error))
+} catch (error) {
+  const isExpected = error instanceof UsageError || error instanceof Lacking
+  if (!isExpected && !interrupted.signal.aborted) throw error
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode ??= error instanceof UsageError ? 2 : 1
+}
+
+async function fuzz(options: FuzzOptions, program: string): Promise<void> {
+  const { seconds, seed } = options
+  const { signal } = interrupted
+  const service = await startService(SERVED_DEMO)
+  const scratch = await openScratch('fuzz')
+  try {
+    const [baseUrl = '', owner = ''] = service.said
+    const keys = { owner, stranger: await issueKey(service.settingsFile, STRANGER) }
+    console.error(
+      `schemathesis, seed ${seed}, ${seconds === undefined ? 'in full' : `${seconds} s`}`,
+    )
+    const surroundings = { program, folder: scratch.path, signal }
+    const { report, output } = await runSchemathesis(options, { baseUrl, keys }, surroundings)
+
+    const faults = faultsOf(report, seconds === undefined ? MINIMUM_CASES : 1)
+    if (faults.length > 0) {
+      console.error([output, ...faults.map((fault) => `- ${fault}`)].join('\n'))
+      process.exitCode = 1
+    }
+    console.log(tell(report, faults))
+  } finally {
+    await service.stop()
+    await scratch.close()
+  }
+}
+
+async function issueKey(settingsFile: string, accountId: string): Promise<string> {
+  const command = [`--env-file=${settingsFile}`, MAIN, 'keys', 'create', '--account', accountId]
+  const { stdout } = await promisify(execFile)(process.execPath, command, { env: {} })
+  return stdout.trim()
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { readOptions, UsageError } from '../../../scripts/fuzz/options.ts'
+
+const newSeed = () => 42
+
+describe('the options of the fuzzer', () => {
+  it('ask for all cases and another seed when there are none', () => {
+    expect(readOptions([], newSeed)).toEqual({ seconds: undefined, seed: 42 })
+  })
+
+  it('bound the time and repeat a seed', () => {
+    const args = ['--seconds', '120', '--seed', '0']
+    expect(readOptions(args, newSeed)).toEqual({ seconds: 120, seed: 0 })
+  })
+
+  it.each([
+    [['--seconds', '9']],
+    [['--seconds', '3601']],
+    [['--seconds', '1e3']],
+    [['--seconds', '']],
+    [['--seed', '-1']],
+    [['--seed', '2147483649']],
+    [['--cases', '5']],
+    [['120']],
+  ])('are refused with how they are used: %j', (args) => {
+    expect(() => readOptions(args, newSeed)).toThrow(UsageError)
+  })
+})

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { keyDigest, makeApiKey } from '../../src/auth/api-key.ts'
+import { newKeyId, newRequestId } from '../../src/lib/ids.ts'
+
+const root = new URL('../../', import.meta.url)
+const security = readFileSync(new URL('SECURITY.md', root), 'utf8')
+
+/** Every test that SECURITY.md names as a proof: a file, and one title or more after it. */
+const proofs = [...security.matchAll(/`(test\/[^`]+)`((?:,? "[^"]+")*)/g)].flatMap(
+  ([, file = '', quoted = '']) => {
+    const titles = [...quoted.matchAll(/"([^"]+)"/g)].map(([, title = '']) => title)
+    return titles.length === 0 ? [{ file, title: '' }] : titles.map((title) => ({ file, title }))
+  },
+)
+
+describe('a proof in SECURITY.md', () => {
+  it('is named for most lines', () => {
+    expect(proofs.length).toBeGreaterThan(40)
+  })
+
+  it.each(proofs)('is there: $file, $title', ({ file, title }) => {
+    expect(existsSync(new URL(file, root))).toBe(true)
+    const code = readFileSync(new URL(file, root), 'utf8')
+    expect(title).not.toBe('')
+    expect(code.includes(`'${title}'`) || code.includes(`"${title}"`)).toBe(true)
+  })
+})
+
+describe('the pattern that finds keys', () => {
+  const [, pattern = ''] = /regex = '''(.+)'''/.exec(security) ?? []
+  const found = (text: string) =>
+    [...text.matchAll(new RegExp(pattern, 'g'))].map(([match]) => match)
+
+  it('is the one that is given for grep too', () => {
+    const [, forGrep] = /grep -rIE '([^']+)'/.exec(security) ?? []
+    expect(forGrep).toBe(pattern)
+  })
+
+  it('finds every key that is issued, and nothing around it', () => {
+    for (let count = 0; count < 200; count++) {
+      const key = makeApiKey()
+      const places = [
+        key,
+        `Authorization: Bearer ${key}`,
+        `{"key":"${key}"}`,
+        `API_KEY=${key}\n`,
+        `https://example.com/v1/orders?key=${key}&limit=1`,
+        `curl -H 'Authorization: Bearer ${key}'`,
+      ]
+      expect(places.map(found)).toEqual(places.map(() => [key]))
+    }
+  })
+
+  it.each<[string, string]>([
+    ['the id of a key', newKeyId()],
+    ['the id of a request', newRequestId()],
+    ['the digest of a key', keyDigest(Buffer.alloc(32), makeApiKey())],
+    ['a key cut short', makeApiKey().slice(0, -1)],
+    ['more letters than a key has', `${makeApiKey()}x`],
+    ['another prefix', makeApiKey().replace('live', 'test')],
+    ['a longer word', `my${makeApiKey()}`],
+    ['a placeholder', 'key_live_<API_KEY>'],
+    ['the words about it', '`key_live_` and 38 letters and digits'],
+  ])('does not take %s for a key', (_name, text) => {
+    expect(found(text)).toEqual([])
+  })
+})

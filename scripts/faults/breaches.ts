@@ -1,0 +1,31 @@
+import type { Tally } from '../traffic/tally.ts'
+import type { Matrix } from './matrix.ts'
+
+/** A process that only reads keeps one connection to Redis, and none to OpenSearch once nobody asks. */
+const MOST_LEFT = { OpenSearch: 0, Redis: 1 }
+
+/** What the service promises under every fault and did not keep, a line each. */
+export function breachesOf(matrix: Matrix): string[] {
+  const { healthy, cells, backAgain, connectionsLeft, walked } = matrix
+  const tallies: [name: string, Tally][] = [
+    ['no fault', healthy],
+    ...cells.map(({ service, fault, tally }): [string, Tally] => [`${service} ${fault}`, tally]),
+    ['after OpenSearch', backAgain.OpenSearch],
+    ['after Redis', backAgain.Redis],
+  ]
+  const breaches = tallies.flatMap(([name, { told }]) => told.map((what) => `${name}: ${what}`))
+  for (const { service, fault, rightAfterMs, leftOpen } of cells) {
+    if (rightAfterMs === undefined) breaches.push(`${service} ${fault}: not right again`)
+    if (leftOpen > 0) breaches.push(`${service} ${fault}: ${leftOpen} dead connections are held`)
+  }
+  for (const service of ['OpenSearch', 'Redis'] as const) {
+    const left = connectionsLeft[service]
+    if (left > MOST_LEFT[service]) breaches.push(`${left} connections to ${service} are left`)
+  }
+  const turnedAway = tallies.reduce((sum, [, { faults }]) => sum + faults['turned away'], 0)
+  if (!(turnedAway <= matrix.turnedAway)) {
+    breaches.push(`${turnedAway} were turned away, and the service tells of ${matrix.turnedAway}`)
+  }
+  if (walked === 0) breaches.push('no listing was walked to its end')
+  return breaches
+}

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FaultyProxy } from '../services/faulty-proxy.ts'
+import { createTally, type Tally } from '../traffic/tally.ts'
+import type { Arrivals } from './arrivals.ts'
+import type { Fault, FaultyService } from './faults.ts'
+
+/** What came of one fault. */
+export interface Cell {
+  service: FaultyService
+  fault: string
+  tally: Tally
+  /** Decisions on limits that the service made alone, because Redis did not answer in time. */
+  alone: number
+  /** From its end until everything was as in health again; `undefined`: not while we waited. */
+  rightAfterMs: number | undefined
+  /** Connections that had lost something, and that the service still held when all was right again. */
+  leftOpen: number
+}
+
+export interface CellPlan {
+  service: FaultyService
+  fault: Fault
+  /** Before every node of that service. */
+  proxies: readonly FaultyProxy[]
+  arrivals: Arrivals
+  /** How long the fault lasts, and how long there is none after it, at least. */
+  faultMs: number
+  restMs: number
+  /** Counts what is sent after the fault. */
+  backAgain: Tally
+  /** Decisions on limits made alone so far. */
+  readAlone(): Promise<number>
+  signal: AbortSignal
+}
+
+/** For so long everything has to be right before the next fault. */
+const RIGHT_MS = 500
+const PATIENCE_MS = 60_000
+const LOOK_MS = 50
+
+/** Begins a fault while requests arrive, ends it, and waits until all is right again. */
+export async function suffer(plan: CellPlan): Promise<Cell> {
+  const { service, fault, proxies, arrivals, faultMs, restMs, backAgain, readAlone, signal } = plan
+  const mayFail = service === 'OpenSearch'
+  const tally = createTally()
+  const aloneBefore = await readAlone()
+  arrivals.enter({ tally, isFault: true, mayFail })
+  await Promise.all(proxies.map(fault.begin))
+  await sleep(faultMs, undefined, { signal })
+  await Promise.all(proxies.map(fault.end))
+  const rest = arrivals.enter({ tally: backAgain, isFault: false, mayFail })
+  const patientUntil = performance.now() + PATIENCE_MS
+  const alone = (await readAlone()) - aloneBefore
+  await sleep(restMs, undefined, { signal })
+  const isOver = () => rest.isRight(RIGHT_MS) && countOf(proxies, 'broken') === 0
+  while (!isOver() && performance.now() < patientUntil) await sleep(LOOK_MS, undefined, { signal })
+  return {
+    service,
+    fault: fault.name,
+    tally,
+    alone,
+    rightAfterMs: rest.isRight(RIGHT_MS) ? rest.rightAfterMs() : undefined,
+    leftOpen: countOf(proxies, 'broken'),
+  }
+}
+
+/** Connections through these proxies. */
+export function countOf(proxies: readonly FaultyProxy[], which: 'open' | 'broken'): number {
+  return proxies.reduce((sum, proxy) => sum + proxy.connections()[which], 0)
+}

@@ -1,0 +1,46 @@
+import type { FaultyProxy } from '../services/faulty-proxy.ts'
+
+/** Something that a network does to a service, at all of its nodes. */
+export interface Fault {
+  name: string
+  begin(proxy: FaultyProxy): Promise<void> | void
+  end(proxy: FaultyProxy): Promise<void> | void
+}
+
+type Switches = Partial<Pick<FaultyProxy, 'delayMs' | 'stall' | 'slice' | 'cutAnswers'>>
+
+const HARMLESS: Required<Switches> = {
+  delayMs: 0,
+  stall: false,
+  slice: false,
+  cutAnswers: undefined,
+}
+
+function toxic(name: string, switches: Switches): Fault {
+  return {
+    name,
+    begin: (proxy) => void Object.assign(proxy, switches),
+    end: (proxy) => void Object.assign(proxy, HARMLESS),
+  }
+}
+
+/** Resets in the middle of an answer: of every answer, or of one in some. */
+function reset(afterBytes: number, everyNth = 1): Fault {
+  const which = everyNth === 1 ? '' : `, 1 answer in ${everyNth}`
+  return toxic(`reset after ${afterBytes} B${which}`, { cutAnswers: { afterBytes, everyNth } })
+}
+
+const common: readonly Fault[] = [
+  { name: 'down (refused)', begin: (proxy) => proxy.goDown(), end: (proxy) => proxy.comeUp() },
+  toxic('1 s latency', { delayMs: 500 }), // Half of it on the way there, and half on the way back.
+  toxic('black hole', { stall: true }),
+  toxic('sliced bytes', { slice: true }),
+]
+
+/** What each service goes through. The head of an answer of OpenSearch has some 150 B, a whole one of Redis 12 B. */
+export const faults = {
+  OpenSearch: [...common, reset(0), reset(100, 3), reset(1_000, 3), reset(20_000)],
+  Redis: [...common, reset(0), reset(1), reset(5, 3)],
+} as const satisfies Record<string, readonly Fault[]>
+
+export type FaultyService = keyof typeof faults

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom } from '../../src/demo/random.ts'
+import { startService } from '../bench/running-service.ts'
+import { fillPlatform, platformSettings } from '../traffic/platform.ts'
+import { createSender, type Sender } from '../traffic/sender.ts'
+import { createTally, type Tally } from '../traffic/tally.ts'
+import { createTraffic, type Traffic } from '../traffic/traffic.ts'
+import { type Arrivals, startArrivals } from './arrivals.ts'
+import { type Cell, countOf, suffer } from './cell.ts'
+import { type FaultyService, faults } from './faults.ts'
+import { startProxiedServices } from './proxied-services.ts'
+
+export interface MatrixPlan {
+  /** Requests a second, whatever becomes of them. */
+  rate: number
+  /** For how long everything has to be right before the first fault: OpenSearch is slow at first. */
+  warmMs: number
+  /** How long a fault lasts. */
+  faultMs: number
+  /** How long there is no fault after it, at least. */
+  restMs: number
+  /** The service's `SEARCH_DEADLINE_MS`. */
+  searchDeadlineMs: number
+}
+
+export interface MatrixOptions extends MatrixPlan {
+  signal: AbortSignal
+  /** Told what is going on. */
+  log(text: string): void
+}
+
+export interface Matrix {
+  plan: MatrixPlan
+  /** After so long no answer would come any more. */
+  latestMs: number
+  healthy: Tally
+  cells: readonly Cell[]
+  /** After the faults of each service. */
+  backAgain: Readonly<Record<FaultyService, Tally>>
+  /** Listings that were walked to their end. */
+  walked: number
+  /** As the service counts them. */
+  turnedAway: number
+  /** When all was over and quiet. */
+  connectionsLeft: Readonly<Record<FaultyService, number>>
+  /** Files and sockets of the service, before and after; NaN where the system does not tell. */
+  openFiles: readonly [before: number, after: number]
+}
+
+const SEED = 5
+/** A look at a key, and up to three searches of a page, each within the deadline; and a busy machine. */
+const DEADLINES = 4
+const SLACK_MS = 10_000
+const WARM_UP_PATIENCE_MS = 120_000
+const QUIET_PATIENCE_MS = 20_000
+const LOOK_MS = 50
+
+/** Lets a service of its own, in a process of its own, run into every fault while requests keep arriving. */
+export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promise<Matrix> {
+  const { rate, warmMs, faultMs, restMs, searchDeadlineMs } = plan
+  const services = await startProxiedServices()
+  try {
+    const { proxies } = services
+    const settings = platformSettings({ SEARCH_DEADLINE_MS: `${searchDeadlineMs}` })
+    const { truth, keys } = await fillPlatform({ ...settings, ...services.direct })
+    const service = await startService({
+      args: ['serve'],
+      settings: { ...settings, ...services.proxied },
+      awaited: [/Server listening at (http:[^"]+)/],
+    })
+    const latestMs = DEADLINES * searchDeadlineMs + SLACK_MS
+    const sender = createSender(service.said[0] ?? '', latestMs)
+    const traffic = createTraffic(truth, keys, createRandom(SEED, 0, 0))
+    const read = async (metric: string) => sumOf(await service.metrics(), metric)
+    const readAlone = () => read('limiter_degraded_decisions_total')
+    const readFiles = () => read('process_open_fds')
+
+    try {
+      await introduceKeys(traffic, sender)
+      const filesBefore = await readFiles()
+      const healthy = createTally()
+      const backAgain = { OpenSearch: createTally(), Redis: createTally() }
+      const cells: Cell[] = []
+      const arrivals = startArrivals(rate, traffic, sender)
+      try {
+        await warmUp(arrivals, warmMs, signal)
+        arrivals.enter({ tally: healthy, isFault: false, mayFail: false })
+        await sleep(faultMs, undefined, { signal })
+        const common = { arrivals, faultMs, restMs, readAlone, signal }
+        for (const name of ['OpenSearch', 'Redis'] as const) {
+          const own = { service: name, proxies: proxies[name], backAgain: backAgain[name] }
+          for (const fault of faults[name]) {
+            log(`${name}: ${fault.name}`)
+            cells.push(await suffer({ ...common, ...own, fault }))
+          }
+        }
+      } finally {
+        await arrivals.stop()
+      }
+
+      await sender.close()
+      const quietBy = performance.now() + QUIET_PATIENCE_MS
+      while (countOf(proxies.OpenSearch, 'open') > 0 && performance.now() < quietBy) {
+        await sleep(LOOK_MS, undefined, { signal })
+      }
+      return {
+        plan,
+        latestMs,
+        healthy,
+        cells,
+        backAgain,
+        walked: traffic.walked(),
+        connectionsLeft: {
+          OpenSearch: countOf(proxies.OpenSearch, 'open'),
+          Redis: countOf(proxies.Redis, 'open'),
+        },
+        turnedAway: await read('http_shed_requests_total'),
+        openFiles: [filesBefore, await readFiles()],
+      }
+    } finally {
+      await sender.close()
+      await service.stop()
+    }
+  } finally {
+    await services.stop()
+  }
+}
+
+/** Lets the service see every key while OpenSearch is there; what it has seen it knows for some minutes without. */
+async function introduceKeys(traffic: Traffic, sender: Sender): Promise<void> {
+  for (const ask of traffic.introductions()) {
+    let outcome = await sender.send(ask)
+    while ('status' in outcome && outcome.status === 503) outcome = await sender.send(ask)
+  }
+}
+
+/** Waits until all has been right for so long. Throws when this machine cannot do so much. */
+async function warmUp(arrivals: Arrivals, warmMs: number, signal: AbortSignal): Promise<void> {
+  const patientUntil = performance.now() + WARM_UP_PATIENCE_MS
+  while (!arrivals.phase().isRight(warmMs)) {
+    if (performance.now() > patientUntil) throw new Error('too slow for that rate, with no fault')
+    await sleep(LOOK_MS, undefined, { signal })
+  }
+}
+
+/** Over all labels; NaN when there is no such metric. */
+function sumOf(metrics: string, name: string): number {
+  const lines = [...metrics.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)`, 'gm'))]
+  return lines.length === 0 ? Number.NaN : lines.reduce((sum, [, value]) => sum + Number(value), 0)
+}

@@ -1,0 +1,72 @@
+import { constants } from 'node:os'
+import { onFirstSignal } from '../src/commands/signals.ts'
+import { provideServices } from './services/provide.ts'
+import { type Memory, slope } from './soak/memory.ts'
+import { readOptions, UsageError } from './soak/options.ts'
+import { soak } from './soak/soak.ts'
+import type { Tally } from './traffic/tally.ts'
+
+// Sends mixed traffic to a service for a long while: it exits with 1 when its memory keeps growing, or when an
+// answer was wrong.
+const MAX_SLOPE_MB = 1
+const COLUMNS = ['minute', 'RSS MB', 'heap MB', 'external MB', 'files', 'answers']
+
+const interrupted = new AbortController()
+onFirstSignal((signal) => {
+  process.exitCode = 128 + constants.signals[signal]
+  interrupted.abort(new Error(`ended by ${signal}`))
+})
+
+try {
+  await run()
+} catch (error) {
+  if (!interrupted.signal.aborted && !(error instanceof UsageError)) throw error
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode ??= 2
+}
+
+async function run(): Promise<void> {
+  const options = readOptions(process.argv.slice(2))
+  const services = await provideServices({ env: process.env, log: console.error })
+  if ('missing' in services) throw new Error(services.missing.join('\n'))
+  let faults = 0
+  try {
+    const { signal } = interrupted
+    console.log(COLUMNS.join('  '))
+    const onMinute = (minute: number, memory: Memory, tally: Tally) => {
+      const { resident, heapUsed, external, openFiles } = memory
+      const mb = [resident, heapUsed, external].map((bytes) => toMb(bytes).toFixed(1))
+      const cells = [minute, ...mb, openFiles].map((cell, at) => {
+        return `${cell}`.padStart(COLUMNS[at]?.length ?? 0)
+      })
+      console.log([...cells, describe(tally)].join('  '))
+      for (const what of tally.told) console.log(`  ${what}`)
+      faults += tally.told.length
+    }
+    const minutes = await soak({ options, services: services.env, signal, onMinute })
+    judge(minutes.slice(options.warmUpMinutes), faults)
+  } finally {
+    await services.stop()
+  }
+}
+
+function judge(minutes: readonly Memory[], faults: number): void {
+  const slopes = (['resident', 'heapUsed', 'external'] as const).map((name) => ({
+    name,
+    mb: toMb(slope(minutes.map((memory) => memory[name]))),
+  }))
+  for (const { name, mb } of slopes) {
+    console.log(`${name}: ${mb.toFixed(3)} MB a minute over the last ${minutes.length}`)
+  }
+  if (faults > 0) console.log('not every answer was right')
+  if (faults > 0 || slopes.some(({ mb }) => !(mb < MAX_SLOPE_MB))) process.exitCode = 1
+}
+
+function describe({ statuses }: Tally): string {
+  const counts = [...statuses].sort(([a], [b]) => a - b)
+  return counts.map(([status, count]) => `${status}×${count}`).join(' ')
+}
+
+function toMb(bytes: number): number {
+  return bytes / 2 ** 20
+}

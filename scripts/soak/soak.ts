@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom } from '../../src/demo/random.ts'
+import { startService } from '../bench/running-service.ts'
+import { startPace } from '../traffic/pace.ts'
+import { fillPlatform, platformSettings, removePlatform } from '../traffic/platform.ts'
+import { createSender } from '../traffic/sender.ts'
+import { createTally, type Tally } from '../traffic/tally.ts'
+import { createTraffic } from '../traffic/traffic.ts'
+import { leastOf, type Memory, readMemory } from './memory.ts'
+import type { SoakOptions } from './options.ts'
+
+export interface Soak {
+  options: SoakOptions
+  /** Addresses of OpenSearch and Redis. */
+  services: Readonly<Record<string, string>>
+  signal: AbortSignal
+  /** Told what is held at the end of every minute, and what was answered in it. */
+  onMinute(minute: number, memory: Memory, tally: Tally): void
+}
+
+const SEED = 30
+const MINUTE_MS = 60_000
+const SAMPLE_MS = 5_000
+const LATEST_MS = 15_000
+/** Of all requests, those whose client goes away before it has its answer. */
+const ABANDONED_SHARE = 0.05
+const MAX_PATIENCE_MS = 20
+
+/** Sends traffic at a steady rate to a service of its own, and looks at its memory; one entry a minute. */
+export async function soak({ options, services, signal, onMinute }: Soak): Promise<Memory[]> {
+  const settings = platformSettings(services)
+  const { truth, keys } = await fillPlatform(settings)
+  const awaited = [/Server listening at (http:[^"]+)/]
+  const service = await startService({ args: ['serve'], settings, awaited })
+  const sender = createSender(service.said[0] ?? '', LATEST_MS)
+  const random = createRandom(SEED, 0, 0)
+  const traffic = createTraffic(truth, keys, random)
+  let tally = createTally()
+
+  async function sendOne() {
+    const ask = traffic.draw()
+    if (random.chance(ABANDONED_SHARE)) {
+      await sender.abandon(ask, random.between(0, MAX_PATIENCE_MS))
+    } else {
+      const into = tally
+      into.add(ask, await sender.send(ask), false)
+    }
+    ask.settled?.()
+  }
+
+  const stopPace = startPace(options.rate, () => void sendOne())
+  const minutes: Memory[] = []
+  try {
+    while (minutes.length < options.minutes) {
+      const samples: Memory[] = []
+      for (const endsAt = performance.now() + MINUTE_MS; performance.now() < endsAt; ) {
+        await sleep(SAMPLE_MS, undefined, { signal })
+        samples.push(readMemory(await service.metrics()))
+      }
+      const least = leastOf(samples)
+      minutes.push(least)
+      onMinute(minutes.length, least, tally)
+      tally = createTally()
+    }
+    return minutes
+  } finally {
+    stopPace()
+    await sender.close()
+    await service.stop()
+    await removePlatform(settings)
+  }
+}

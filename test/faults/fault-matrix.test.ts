@@ -1,0 +1,38 @@
+import { beforeAll, expect, it } from 'vitest'
+import { breachesOf } from '../../scripts/faults/breaches.ts'
+import { type Matrix, runMatrix } from '../../scripts/faults/matrix.ts'
+
+/** Maven may have to bring OpenSearch first. */
+const START_MS = 900_000
+
+/** `npm run -s faults` does the same for longer, and writes what came of it to openapi/fault-matrix.md. */
+let matrix: Matrix
+beforeAll(async () => {
+  matrix = await runMatrix({
+    rate: 25,
+    warmMs: 3_000,
+    faultMs: 1_000,
+    restMs: 300,
+    searchDeadlineMs: 2_000,
+    signal: AbortSignal.timeout(START_MS),
+    log() {},
+  })
+}, START_MS)
+
+it('whatever happens to OpenSearch or Redis, every answer is right, in time and as described', () => {
+  expect(breachesOf(matrix)).toEqual([])
+})
+
+/** Those that leave nothing to chance. */
+const TOTAL = ['down (refused)', 'black hole', 'reset after 0 B']
+
+it('without OpenSearch there are 503, and without Redis decisions alone: a fault was one', () => {
+  const total = matrix.cells.filter(({ fault }) => TOTAL.includes(fault))
+  const harmless = total.filter(({ service, tally, alone }) => {
+    return service === 'OpenSearch' ? !tally.statuses.has(503) : alone === 0
+  })
+  expect([total.length, harmless.map(({ service, fault }) => `${service} ${fault}`)]).toEqual([
+    2 * TOTAL.length,
+    [],
+  ])
+})

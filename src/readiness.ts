@@ -29,7 +29,7 @@ export function createReadiness(
   logger: FastifyBaseLogger,
 ): Readiness {
   const look = readinessOf(
-    { orders: () => orders.latestWrite(PROBE), keys: () => keys.byId(PROBE) },
+    { orders: () => orders.latestWrite(PROBE), keys: () => keys.ping() },
     'the API answers 503',
     logger,
   )

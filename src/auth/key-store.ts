@@ -34,6 +34,11 @@ export interface KeyHolder {
 export interface KeyStore {
   /** The key of this digest, `null` when there is none. */
   find(digest: string): Promise<KeyHolder | null>
+  /**
+   * Looks where {@link find} looks.
+   * @throws Unavailable when a key could not be found now
+   */
+  ping(): Promise<void>
   /** All keys of the account, oldest first. */
   list(accountId: string): Promise<KeyRecord[]>
   byId(keyId: string): Promise<KeyRecord | null>

@@ -42,6 +42,8 @@ function track(server: Server): Connections {
     socket.once('close', () => {
       open.delete(socket)
       idle.delete(socket)
+      // Of a socket that Node has let go of, none of them is told.
+      for (const response of underWay) if (response.req.socket === socket) underWay.delete(response)
     })
   })
 

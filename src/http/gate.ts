@@ -1,8 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { type Clock, monotonicClock } from '../lib/clock.ts'
-
-/** Why a request is not let in: too many are inside, or the event loop is far behind. */
-export type ShedReason = 'concurrency' | 'event_loop'
+import type { ShedReason } from '../metrics/http.ts'
 
 /** Lets in as many requests as can be answered soon. */
 export interface Gate {

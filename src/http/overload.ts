@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http'
 import fp from 'fastify-plugin'
 import { ApiError, renderError } from '../errors.ts'
 import { newRequestId } from '../lib/ids.ts'
-import { createGate, type Gate, type GateOptions, type ShedReason } from './gate.ts'
+import type { ShedReason } from '../metrics/http.ts'
+import { createGate, type Gate, type GateOptions } from './gate.ts'
 import { JSON_TYPE } from './headers.ts'
 
 /** Whoever waited for longer than this would rather come again. */

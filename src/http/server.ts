@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { CutReason } from '../metrics/http.ts'
 import { connectionsOf } from './connections.ts'
 import { headerValues } from './headers.ts'
 import type { Overload } from './overload.ts'
 import type { Refuse } from './refusals.ts'
-import { type CutReason, cutSlowClients, type SlowClientLimits } from './slow-clients.ts'
+import { cutSlowClients, type SlowClientLimits } from './slow-clients.ts'
 
 /** Bytes of request line and headers together. */
 const MAX_HEADER_BYTES = 16 * 1024
@@ -71,7 +72,11 @@ export function createHttpServer(
   // No route takes a body, so there is nothing an expectation could be about.
   server.on('checkContinue', (_request, response) => refuse.response(response, 'expect'))
   server.on('checkExpectation', (_request, response) => refuse.response(response, 'expect'))
-  server.on('connect', (_request, socket) => finish(socket as Socket, refuse.bytes('connect')))
+  server.on('connect', (_request, stream) => {
+    const socket = stream as Socket
+    socket.on('error', () => socket.destroy()) // Node has let go of it.
+    afterAnswers(socket, () => finish(socket, refuse.bytes('connect')))
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket
     if (refused.has(socket)) return // More of what was refused already, until the client has read why.
@@ -83,15 +88,19 @@ export function createHttpServer(
     const last = connections.lastOf(socket)
     // What is bad is the body of a request that has its answer: a second one would be taken for the next's.
     const isBody = last !== undefined && !last.req.complete
-    const end = () => {
+    afterAnswers(socket, () => {
       if (isBody) socket.destroy()
       else finish(socket, refuse.bytes(error.code ?? 'unknown'))
-    }
-    // Requests before the bad one get their answers first: ours in the midst of one would garble it.
-    if (last === undefined || last.closed) end()
-    else last.once('close', end)
+    })
   })
   return server
+
+  /** Requests before a bad one get their answers first: ours in the midst of one would garble it. */
+  function afterAnswers(socket: Socket, end: () => void): void {
+    const last = connections.lastOf(socket)
+    if (last === undefined || last.closed) end()
+    else last.once('close', end)
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 import { monotonicClock } from '../lib/clock.ts'
+import type { CutReason } from '../metrics/http.ts'
 import type { Connections } from './connections.ts'
 
 export interface SlowClientLimits {
@@ -12,8 +13,6 @@ export interface SlowClientLimits {
   /** How often the two above are looked after, in milliseconds. */
   lookMs: number
 }
-
-export type CutReason = 'too_many' | 'answer_not_taken' | 'memory'
 
 /**
  * Cuts the connections of those who hold them without use. One more than there may be costs the one that has

@@ -1,7 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { CutReason, ShedReason } from '../metrics/http.ts'
 import type { Metrics } from '../metrics/serving.ts'
-import type { ShedReason } from './gate.ts'
-import type { CutReason } from './slow-clients.ts'
 import { createTally } from './tally.ts'
 
 /** A line each would be the flood once more. */

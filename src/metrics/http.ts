@@ -1,7 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
-import type { ShedReason } from '../http/gate.ts'
-import type { CutReason } from '../http/slow-clients.ts'
 import { listParamNames } from '../orders/list-params.ts'
 import { SECONDS } from './seconds.ts'
 
@@ -21,8 +19,13 @@ export interface HttpMetrics {
   cutConnections: Counter<'reason'>
 }
 
-const SHED_REASONS = ['concurrency', 'event_loop'] satisfies ShedReason[]
-const CUT_REASONS = ['too_many', 'answer_not_taken', 'memory'] satisfies CutReason[]
+/** Why a request is not let in: too many are inside, or the event loop is far behind. */
+export type ShedReason = (typeof SHED_REASONS)[number]
+/** Why a connection is cut: the longest idle of too many, or an answer not taken in time or room. */
+export type CutReason = (typeof CUT_REASONS)[number]
+
+const SHED_REASONS = ['concurrency', 'event_loop'] as const
+const CUT_REASONS = ['too_many', 'answer_not_taken', 'memory'] as const
 const AT_FAULT = 'invalid_request' satisfies ErrorCode
 
 export function createHttpMetrics(registry: Registry): HttpMetrics {

@@ -30,7 +30,11 @@ export function watchEventLoop(registry: Registry, clock: Clock = monotonicClock
   let dueAt = clock() + EVERY_MS
   const look = () => {
     const now = clock()
-    delay.observe(Math.max(0, now - dueAt) / 1000)
+    // The looks that were due meanwhile too: of a loop that is held up for a tenth of the time, a tenth of all.
+    for (let lateMs = now - dueAt; lateMs >= EVERY_MS; lateMs -= EVERY_MS) {
+      delay.observe(lateMs / 1000)
+    }
+    delay.observe(Math.max(0, (now - dueAt) % EVERY_MS) / 1000)
     dueAt = now + EVERY_MS
   }
   return setInterval(look, EVERY_MS).unref()

@@ -30,7 +30,6 @@ const OPERATIONS = [
   'get_order',
   'get_key',
   'get_account',
-  'search_keys',
   'update_key',
 ] satisfies OpenSearchOperation[]
 

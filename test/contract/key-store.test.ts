@@ -23,6 +23,7 @@ describe.each(stores)('keys in %s', (_name, open) => {
     expect(await store.keys.find('d1')).toBeNull()
     expect(await store.keys.byId('key_1')).toBeNull()
     expect(await store.keys.list('acc_1')).toEqual([])
+    await store.keys.ping()
   })
 
   it('are listed for their account alone, oldest first', async () => {

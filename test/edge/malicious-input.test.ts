@@ -44,9 +44,19 @@ describe('a lookup of Log4j is refused', () => {
     ['behind an escaped NUL, escaped again', '/v1/orders?a=%2500&b=%2524%257Bjndi:x'],
     ['without an end', '/v1/orders?a=${jndi:ldap'],
     ['with letters escaped one by one', '/v1/orders?a=$%7b%6a%256edi%3ax'],
+    ['with a line break inside', '/v1/orders?a=$%7B$%7Bx%0a:-j%7D$%7Bx%0a:-n%7Ddi:ldap://x%7D'],
   ])('%s', async (_, path) => {
     expect(await edge.call(path)).toEqual(empty(403))
   })
+})
+
+it.each([
+  ['beginnings of lookups', '${'],
+  ['letters', 'a'],
+  ['dollars', '$'],
+])('a lookup is refused behind any number of %s', async (_what, text) => {
+  const headers = { 'x-first': text.repeat(20_000 / text.length), 'x-second': lookups[0] ?? '' }
+  expect(await edge.call('/v1/orders', { headers })).toEqual(empty(403))
 })
 
 describe('climbing out of the path is refused', () => {
@@ -63,6 +73,12 @@ describe('climbing out of the path is refused', () => {
     '/v1%5c..%5cx',
     '/v1/..;/x',
     '/v1/%00../%2e./x',
+    '/v1/%c0%ae%c0%ae/x',
+    '/v1/..%c0%afx',
+    '/v1/..%00/x',
+    '/v1/..%09/x',
+    '/v1/..%23x',
+    '/v1/..%253fx',
     '/v1/orders?file=../../etc/passwd',
     '/v1/orders?file=..%252f..%252fetc%252fpasswd',
     '/v1/orders?file=..\\..\\boot.ini',
@@ -99,6 +115,7 @@ describe('a serialised Java object is refused', () => {
     '/v1/orders?x=%ac%ed%00%05sr',
     '/v1/orders?x=%25AC%25ED%2500%2505sr',
     '/%AC%ED%00%05sr',
+    '/v1/orders?x=%25%61%63%ed%00%05sr',
   ])('%s', async (path) => {
     expect(await edge.call(path)).toEqual(empty(403))
   })
@@ -120,6 +137,10 @@ describe('a call to localhost', () => {
     '127.0.0.1',
     '127.0.0.1:443',
     '[::1]:8443',
+    'localhost:x',
+    '0.0.0.0',
+    '[::ffff:127.0.0.1]',
+    '[0:0:0:0:0:0:0:1]',
   ]
 
   it.each(hosts)('is refused: Host: %s', async (host) => {

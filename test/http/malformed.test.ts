@@ -72,9 +72,12 @@ describe('what HTTP itself refuses', () => {
     expect(answer?.status).toBe(200)
   })
 
-  it('waits for the answers to the requests before it on the same connection', async () => {
+  it.each([
+    ['garbage', '\u0000garbage\r\n\r\n'],
+    ['CONNECT', `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
+  ])('waits for the answers to the requests before it: %s', async (_name, bad) => {
     const bytes = get('/v1/orders/ord_1', authorization).repeat(3)
-    const answers = await sendRaw(port, `${bytes}\u0000garbage\r\n\r\n`)
+    const answers = await sendRaw(port, `${bytes}${bad}`)
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400])
     expect(errorOf(answers.at(-1))).toEqual(refused)
   })

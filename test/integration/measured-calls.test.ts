@@ -53,7 +53,7 @@ it('a health check is timed as well, and finds the shared limits fine', async ()
   })
   const names = [...(await counted(before)).keys()]
   expect(names).toEqual(
-    expect.arrayContaining([opensearch('latest_write', 'ok'), opensearch('search_keys', 'ok')]),
+    expect.arrayContaining([opensearch('latest_write', 'ok'), opensearch('get_key', 'ok')]),
   )
 })
 

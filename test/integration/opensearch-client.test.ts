@@ -53,6 +53,7 @@ const failing: [name: string, behaviour: Behaviour][] = [
   ['answers 500', refuse(500, 'null_pointer_exception')],
   ['answers 502 with a page', answerText(502, '<html>Bad gateway</html>', 'text/html')],
   ['answers 503', refuse(503, 'cluster_block_exception')],
+  ['has the index closed', refuse(400, 'index_closed_exception')],
   ['answers 504 with nothing', answerText(504, '')],
 ]
 const refusing: [name: string, behaviour: Behaviour][] = [

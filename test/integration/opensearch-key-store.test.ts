@@ -84,16 +84,33 @@ describe('the holder of a key', () => {
     expect(received).toHaveLength(1)
   })
 
-  it('is told without the state of its account where the key is revoked', async () => {
-    const { keys, received } = await start(document({ ...source, revoked_at: 5 }))
-    expect(await keys.find('d1')).toEqual({
-      key: keyRecord({ revokedAt: 5 }),
-      accountBlocked: false,
-    })
-    expect(received).toHaveLength(1)
+  it('takes as many looks for a key that was revoked as for one that expired', async () => {
+    for (const end of [{ revoked_at: 5 }, { expires_at: 5 }]) {
+      const { keys, received } = await start(document({ ...source, ...end }), missing)
+      await keys.find('d1')
+      expect(received).toHaveLength(2)
+    }
+  })
+
+  it('can be found when keys and accounts can both be looked at', async () => {
+    const { keys } = await start(missing, missing)
+    await keys.ping()
   })
 
   const noIndex = refuse(404, 'index_not_found_exception')
+  it.each([
+    ['are gone', noIndex],
+    ['are closed', refuse(400, 'index_closed_exception')],
+  ])('cannot be found when one of the two %s', async (_what, refusal) => {
+    for (const answers of [
+      [refusal, missing],
+      [missing, refusal],
+    ]) {
+      const { keys } = await start(...answers)
+      expect(await thrownBy(keys.ping())).toBeInstanceOf(Unavailable)
+    }
+  })
+
   it.each<[string, Behaviour[]]>([
     ['the keys have no index', [noIndex]],
     ['the accounts have no index', [document(source), noIndex]],

@@ -72,8 +72,10 @@ export async function openTestServices(env: Record<string, string> = {}) {
     /** Makes reading orders fail through nobody's absence; answers with what the log should tell of it. */
     async breakOrders(): Promise<string> {
       if (onServices) {
-        await opensearch('POST', `${config.indexPrefix}orders/_close`)
-        return 'index_closed_exception'
+        // Less than a page.
+        const settings = { index: { max_result_window: 1 } }
+        await opensearch('PUT', `${config.indexPrefix}orders/_settings`, settings)
+        return 'all shards failed'
       }
       using db = new DatabaseSync(join(backend.folder, 'orders.db'))
       db.exec('DROP TABLE orders')

@@ -16,7 +16,7 @@ beforeEach(() => {
   }
   const logger = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) })
   const services = {
-    keys: { byId: look('keys') },
+    keys: { ping: look('keys') },
     orders: { latestWrite: look('orders') },
     limitsAreDegraded: async () => missing.includes('redis'),
   }

@@ -96,6 +96,8 @@ export class Refused extends Error {
 const TOO_MANY_REQUESTS = 429
 /** A full disk, or an operator who closed it to writes for a while. */
 const BLOCKED = 'cluster_block_exception'
+/** An operator closed the index, or restores it. */
+const CLOSED = 'index_closed_exception'
 const NO_INDEX = 'index_not_found_exception'
 const NO_JSON = 'what answers at OPENSEARCH_URL answered with no JSON: expected OpenSearch'
 const NO_PERMISSION = 'check the user and password in OPENSEARCH_URL, and what that user may do'
@@ -109,7 +111,8 @@ function asFault(error: unknown): Error {
   }
   const { statusCode } = error
   const { type = 'no type', reason = 'no reason' } = error.body?.['error'] ?? {}
-  const passes = statusCode >= 500 || statusCode === TOO_MANY_REQUESTS || type === BLOCKED
+  const passes =
+    statusCode >= 500 || statusCode === TOO_MANY_REQUESTS || type === BLOCKED || type === CLOSED
   if (passes) return new Unavailable(`OpenSearch answered ${statusCode} ${type}: ${reason}`)
   if (type === NO_INDEX) {
     return new Unavailable(`OpenSearch has no such index, "index init" makes it: ${reason}`)

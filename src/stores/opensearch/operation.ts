@@ -5,5 +5,4 @@ export type OpenSearchOperation =
   | 'get_order'
   | 'get_key'
   | 'get_account'
-  | 'search_keys'
   | 'update_key'

@@ -25,6 +25,9 @@ export async function openRedisStream(options: RedisStreamOptions): Promise<Chan
     async ping() {
       await probe.send((redis) => redis.exists(stream))
     },
+    async backlog() {
+      return Number(await probe.run(backlog, [stream], GROUP))
+    },
     close,
   }
 }
@@ -39,7 +42,7 @@ function createRedisStream({
   stream,
   refused,
   isCluster,
-}: Options): Omit<ChangeStream, 'ping' | 'close'> {
+}: Options): Omit<ChangeStream, 'ping' | 'backlog' | 'close'> {
   /** The group is made when it is missed: at first, and when somebody emptied Redis. */
   async function inGroup<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -106,10 +109,6 @@ function createRedisStream({
 
     async trim() {
       await run(trim, [stream])
-    },
-
-    async backlog() {
-      return Number(await run(backlog, [stream], GROUP))
     },
 
     async append(orders) {

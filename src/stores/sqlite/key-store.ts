@@ -27,6 +27,9 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
       const row = find.get(digest)
       return row ? { key: keyRecord(row), accountBlocked: row['blocked'] === 1 } : null
     },
+    async ping() {
+      find.get('')
+    },
     async list(accountId) {
       return list.all(accountId).map(keyRecord)
     },

@@ -26,6 +26,15 @@ afterEach(() => {
   server.close()
 })
 
+it('forget what was under way on one that Node let go of, and that is reset', async () => {
+  server.on('connect', (_request, socket) => socket.on('error', () => socket.destroy()))
+  const socket = await openSocket(port)
+  socket.write(`${GET.repeat(3)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
+  await expect.poll(() => connections.underWay.size, PATIENT).toBe(3)
+  socket.resetAndDestroy()
+  await expect.poll(() => connections.underWay.size, PATIENT).toBe(0)
+})
+
 async function ask(requests = 1) {
   const socket = await openSocket(port)
   socket.write(GET.repeat(requests))

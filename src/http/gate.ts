@@ -13,7 +13,7 @@ export interface Gate {
 export interface GateOptions {
   /** Requests that are worked on at a time. */
   maxConcurrent: number
-  /** How long the event loop may be held up before it takes no more work, in milliseconds. */
+  /** How old a turn of the event loop may be, since its first request, before it takes no more work; milliseconds. */
   maxHeldUpMs: number
   clock?: Clock
 }

@@ -13,7 +13,7 @@ export const servicesTiers = {
   'http-services': { folder: 'http', testTimeoutMs: 120_000 },
   'contract-services': { folder: 'contract', testTimeoutMs: 600_000 },
   'commands-services': { folder: 'commands', testTimeoutMs: 120_000 },
-  integration: { folder: 'integration', testTimeoutMs: 120_000 },
+  integration: { folder: 'integration', testTimeoutMs: 300_000 },
 }
 
 /** A tier that starts, stops and kills services of its own, always as local processes, with these tools. */
@@ -27,7 +27,7 @@ interface OwnServicesTier {
 export const ownServicesTiers = {
   faults: {
     folder: 'faults',
-    testTimeoutMs: 120_000,
+    testTimeoutMs: 300_000,
     backend: 'services',
     needs: ['redis-server', 'jdk', 'maven'],
   },

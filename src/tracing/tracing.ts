@@ -1,5 +1,4 @@
 import type { Observe } from '../lib/observe.ts'
-import type { TracingSettings } from './settings.ts'
 
 /** Spans of requests and of what they call: names, statuses and times, nothing of what a caller sent. */
 export interface Tracing {
@@ -30,14 +29,4 @@ export interface RequestSpan {
 export interface TracingEvents {
   onOutage(reason: string): void
   onRecovered(): void
-}
-
-/** Opens what the settings ask for; `null`, and none of it is loaded, where they do not. */
-export async function openTracing(
-  settings: TracingSettings | undefined,
-  events: TracingEvents,
-): Promise<Tracing | null> {
-  if (settings === undefined) return null
-  const { openOpenTelemetry } = await import('./opentelemetry.ts')
-  return openOpenTelemetry(settings, events)
 }

@@ -8,13 +8,14 @@ import { compareLoad } from './bench/compare-load.ts'
 import { compareOverload } from './bench/compare-overload.ts'
 import { type BenchContext, withContext } from './bench/context.ts'
 import { describe, readFacts, readLoad } from './bench/facts.ts'
-import { readOptions, UsageError } from './bench/options.ts'
+import { readOptions, refuse } from './bench/options.ts'
 import { apiFigures, renderApi } from './bench/report-api.ts'
 import { definitionFigures, renderDefinitions } from './bench/report-definitions.ts'
 import { failuresOf } from './bench/report-failures.ts'
 import { lagFailures, lagFigures, renderLag } from './bench/report-lag.ts'
 import { loadFigures, renderLoad } from './bench/report-load.ts'
 import { overloadFailures, overloadFigures, renderOverload } from './bench/report-overload.ts'
+import { UsageError } from './usage.ts'
 
 // Measures the service beside the search that it rests on, its index beside others that it could have, its
 // load beside raw bulks, and how long a change takes from the stream to a reader. Tables go to stdout,
@@ -89,7 +90,7 @@ function reserve(file: string): void {
   try {
     writeFileSync(file, '')
   } catch (error) {
-    throw new UsageError(`--json: ${error instanceof Error ? error.message : error}`)
+    refuse(`--json: ${error instanceof Error ? error.message : error}`)
   }
 }
 

@@ -5,15 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { onFirstSignal } from '../src/commands/signals.ts'
 import { startService } from './bench/running-service.ts'
-import { type FuzzOptions, readOptions, UsageError } from './fuzz/options.ts'
+import { type FuzzOptions, readOptions } from './fuzz/options.ts'
 import { installSchemathesis, Lacking } from './fuzz/python.ts'
 import { faultsOf, tell } from './fuzz/report.ts'
 import { runSchemathesis } from './fuzz/schemathesis.ts'
 import { openScratch } from './services/scratch.ts'
+import { UsageError } from './usage.ts'
 
 // Holds a service with demo orders against the description that it serves, by all that schemathesis generates
 // and checks. Exits 1 when an answer was not as described, or too little was tried to tell.
-const MINIMUM_CASES = 10_000
+const MINIMUM_CASES = { inFull: 10_000, bounded: 500 }
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 /** An account that must not see the orders of the demo account, some shared ones apart. */
 const STRANGER = 'acc_demo_loja'
@@ -56,14 +57,16 @@ async function fuzz(options: FuzzOptions, program: string): Promise<void> {
       `schemathesis, seed ${seed}, ${seconds === undefined ? 'in full' : `${seconds} s`}`,
     )
     const surroundings = { program, folder: scratch.path, signal }
-    const { report, output } = await runSchemathesis(options, { baseUrl, keys }, surroundings)
+    const runs = await runSchemathesis(options, { baseUrl, keys }, surroundings)
 
-    const faults = faultsOf(report, seconds === undefined ? MINIMUM_CASES : 1)
+    const { inFull, bounded } = MINIMUM_CASES
+    const faults = faultsOf(runs, seconds === undefined ? inFull : bounded)
     if (faults.length > 0) {
-      console.error([output, ...faults.map((fault) => `- ${fault}`)].join('\n'))
+      const outputs = runs.map(({ output }) => output)
+      console.error([...outputs, ...faults.map((fault) => `- ${fault}`)].join('\n'))
       process.exitCode = 1
     }
-    console.log(tell(report, faults))
+    console.log(tell(runs, faults))
   } finally {
     await service.stop()
     await scratch.close()

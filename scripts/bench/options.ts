@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { readersOf } from '../usage.ts'
 
 const USAGE = `usage: npm run -s bench -- [options]
   --orders N         how many orders to load: 5000 to 10000000 (default 200000)
@@ -39,13 +40,9 @@ export interface BenchOptions {
   json: string | undefined
 }
 
-/** Tells what is wrong with the arguments, and how they are used. */
-export class UsageError extends Error {
-  constructor(problem: string) {
-    super(`${problem}\n${USAGE}`)
-    this.name = 'UsageError'
-  }
-}
+const { parsed, readInteger, refuse } = readersOf(USAGE)
+
+export { refuse }
 
 /** @throws UsageError */
 export function readOptions(args: readonly string[]): BenchOptions {
@@ -64,7 +61,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
 }
 
 function parseOrExplain(args: readonly string[]) {
-  try {
+  return parsed(() => {
     const { values } = parseArgs({
       args: [...args],
       options: {
@@ -80,22 +77,12 @@ function parseOrExplain(args: readonly string[]) {
       },
     })
     return values
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause))
-  }
-}
-
-function readInteger(name: string, text: string, from: number, to: number): number {
-  const number = Number(text)
-  if (!/^\d{1,9}$/.test(text) || number < from || number > to) {
-    throw new UsageError(`${name} must be an integer from ${from} to ${to}, not "${text}"`)
-  }
-  return number
+  })
 }
 
 function readParts(only: string | undefined): readonly Part[] {
   if (only === undefined) return parts
   const part = parts.find((known) => known === only)
   if (part !== undefined) return [part]
-  throw new UsageError(`--only must be one of ${parts.join(', ')}, not "${only}"`)
+  return refuse(`--only must be one of ${parts.join(', ')}, not "${only}"`)
 }

@@ -1,12 +1,19 @@
-"""What schemathesis cannot read in our description. Every check stays on; two of its failures are right answers."""
+"""What schemathesis cannot read in our description. All its checks stay on; two of its failures are right answers."""
 
+import atexit
 import itertools
 import json
+import os
+from pathlib import Path
 
 import schemathesis
+from schemathesis.generation.meta import TestPhase
 from schemathesis.openapi.checks import RejectedPositiveData, UnsupportedMethodResponse
 
 _numbers = itertools.count()
+_issued = {}
+"""Of each `next_cursor`: the key and the query of the listing that it continues."""
+_accepted = 0
 
 
 @schemathesis.hook
@@ -14,6 +21,26 @@ def before_call(context, case, kwargs):
     """Every request comes from an address of its own: thirty bad keys from one would block it, and the rest be 429."""
     number = next(_numbers)
     case.headers["X-Forwarded-For"] = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+    if case.meta.phase.name == TestPhase.STATEFUL and case.meta.generation.mode.is_positive and _cursor(case):
+        case.query = _continued(case, number)
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    """Remembers which listing a cursor is for, and counts those that were taken."""
+    global _accepted
+    if response.status_code != 200 or not case.operation.path.endswith("/orders"):
+        return
+    _accepted += _is_ours(case, response)
+    cursor = json.loads(response.content)["next_cursor"]
+    if cursor is not None:
+        _issued[cursor] = _listing(case, response)
+
+
+@schemathesis.check
+def own_cursors_accepted(ctx, response, case):
+    """A cursor that we made is accepted for the very listing that it was made for."""
+    assert not (_is_ours(case, response) and _is_refused_cursor(response)), "refuses a cursor of its own"
 
 
 @schemathesis.hook
@@ -23,10 +50,45 @@ def filter_failure(context, failure, case, response):
         # The check wants 405. A method that a route does not have is a missing route here, as one of another path is.
         return not _is_error(response, 404, "resource_missing")
     if isinstance(failure, RejectedPositiveData):
-        # No schema tells a sealed cursor from another text. Only one that we made, for this very listing, is accepted.
-        sent_cursor = "cursor" in (case.query or {})
-        return not (sent_cursor and _is_error(response, 400, "invalid_request", "cursor"))
+        # No schema tells a sealed cursor from another text.
+        is_foreign = _cursor(case) is not None and not _is_ours(case, response)
+        return not (is_foreign and _is_refused_cursor(response))
     return True
+
+
+@atexit.register
+def tell_accepted():
+    Path(os.environ["FUZZ_CURSORS"]).write_text(str(_accepted))
+
+
+def _continued(case, number):
+    """A link hands on part of a listing, and the rest is drawn, or even the cursor: hardly one would be accepted."""
+    if not _issued:
+        return {name: value for name, value in case.query.items() if name != "cursor"}
+    cursor = _cursor(case)
+    if cursor not in _issued:
+        cursor = list(_issued)[number % len(_issued)]
+    _, listing = _issued[cursor]
+    limit = {name: value for name, value in case.query.items() if name == "limit"}
+    return {**listing, **limit, "cursor": cursor}
+
+
+def _is_ours(case, response):
+    return _issued.get(_cursor(case)) == _listing(case, response)
+
+
+def _listing(case, response):
+    query = {name: value for name, value in (case.query or {}).items() if name not in ("cursor", "limit")}
+    return response.request.headers.get("Authorization"), query
+
+
+def _cursor(case):
+    cursor = (case.query or {}).get("cursor")
+    return cursor if isinstance(cursor, str) else None
+
+
+def _is_refused_cursor(response):
+    return _is_error(response, 400, "invalid_request", "cursor")
 
 
 def _is_error(response, status, code, param=None):

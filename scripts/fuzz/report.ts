@@ -16,11 +16,19 @@ const Report = Type.Object({
     Type.Object({ title: Type.String(), operations: Type.Array(Type.String()) }),
   ),
   errors: Type.Array(Type.Object({ title: Type.String() })),
+  /** Of a run of links alone: nothing. */
   valid_rates: Type.Record(Type.String(), Type.Record(Type.String(), Rate)),
 })
 export type Report = Static<typeof Report>
 
-const PHASES = ['examples', 'coverage', 'fuzzing', 'stateful']
+/** A run of schemathesis over some of its phases. */
+export interface Run {
+  phases: readonly string[]
+  report: Report
+  /** The cursors of ours that were accepted for the listing they were made for. */
+  cursors: number
+}
+
 /** A phase that failed has its failures told one by one. */
 const ENDED = ['success', 'failure']
 
@@ -29,31 +37,52 @@ export function readReport(json: string): Report {
   return Value.Parse(Report, JSON.parse(json))
 }
 
-/** What is wrong with a run: what it found, and what it should have tried and did not. */
-export function faultsOf(report: Report, minimumCases: number): string[] {
-  const { operations, test_cases: cases, phases } = report
-  const answered = Object.values(report.valid_rates).filter((rates) =>
-    Object.values(rates).some(({ accepted }) => accepted > 0),
-  )
+/** What is wrong with the runs: what they found, and what they should have tried and did not. */
+export function faultsOf(runs: readonly Run[], minimumCases: number): string[] {
+  const cases = casesOf(runs)
+  const faults = [
+    cases < minimumCases && `${cases} cases are fewer than ${minimumCases}`,
+    cursorsOf(runs) === 0 && 'no cursor of its own was accepted',
+    // All 401 or 404 is all as described.
+    answeredIn(runs).size < Math.max(...runs.map(({ report }) => report.operations.selected)) &&
+      'an operation that never answered 200',
+  ].filter((fault) => fault !== false)
+  return [...runs.flatMap(faultsOfOne), ...faults]
+}
+
+function faultsOfOne({ phases, report }: Run): string[] {
+  const { operations, test_cases: cases } = report
   const faults = [
     ...report.failures.map((failure) => `${failure.title}: ${failure.operations.join(', ')}`),
     ...report.errors.map(({ title }) => title),
-    ...PHASES.map((name) => [name, phases[name]?.status ?? 'missing'] as const)
+    ...phases
+      .map((name) => [name, report.phases[name]?.status ?? 'missing'] as const)
       .filter(([, status]) => !ENDED.includes(status))
       .map(([name, status]) => `phase ${name}: ${status}`),
     cases.errored > 0 && `${cases.errored} cases without an answer`,
-    cases.generated < minimumCases && `${cases.generated} cases are fewer than ${minimumCases}`,
     operations.selected === 0 && 'no operations',
-    // All 401 or 404 is all as described.
-    answered.length < operations.selected && 'an operation that never answered 200',
   ].filter((fault) => fault !== false)
   if (faults.length === 0 && report.exit_code !== 0) return [`exit status ${report.exit_code}`]
   return faults
 }
 
-/** The last line of a run. */
-export function tell(report: Report, faults: readonly string[]): string {
-  const cases = report.test_cases.generated.toLocaleString('en')
-  const seconds = Math.round(report.running_time)
-  return `fuzz: ${cases} cases, ${faults.length} failures, seed ${report.seed}, ${seconds} s`
+/** The last line. */
+export function tell(runs: readonly Run[], faults: readonly string[]): string {
+  const tried = `${counted(casesOf(runs))} cases, ${counted(cursorsOf(runs))} cursors accepted`
+  const seeds = [...new Set(runs.map(({ report }) => report.seed))].join(' and ')
+  const seconds = Math.round(sum(runs.map(({ report }) => report.running_time)))
+  return `fuzz: ${tried}, ${faults.length} failures, seed ${seeds}, ${seconds} s`
 }
+
+function answeredIn(runs: readonly Run[]): Set<string> {
+  const rates = runs.flatMap(({ report }) => Object.entries(report.valid_rates))
+  const answered = rates.filter(([, phases]) =>
+    Object.values(phases).some(({ accepted }) => accepted > 0),
+  )
+  return new Set(answered.map(([operation]) => operation))
+}
+
+const casesOf = (runs: readonly Run[]) => sum(runs.map(({ report }) => report.test_cases.generated))
+const cursorsOf = (runs: readonly Run[]) => sum(runs.map(({ cursors }) => cursors))
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+const counted = (number: number) => number.toLocaleString('en')

@@ -4,10 +4,15 @@ import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FuzzOptions } from './options.ts'
-import { type Report, readReport } from './report.ts'
+import { type Run, readReport } from './report.ts'
 
-/** Cases of each operation in the phase `fuzzing`; the other phases add several times as many. */
-const EXAMPLES_IN_FULL = 1_500
+/** Which phases share a run, and how it is bounded in full. */
+const SHARES = [
+  { phases: ['examples', 'coverage', 'fuzzing'], inFull: ['--max-examples', 4_500] },
+  // With the others it follows a dozen links. By time: a round ends early, since `hooks.py` chooses cursors that
+  // schemathesis did not draw, and has another after it only while there is time.
+  { phases: ['stateful'], inFull: ['--max-time', 90] },
+]
 
 const CONFIG = fileURLToPath(new URL('schemathesis.toml', import.meta.url))
 const HOOKS = fileURLToPath(new URL('hooks.py', import.meta.url))
@@ -26,27 +31,40 @@ interface Surroundings {
   signal: AbortSignal
 }
 
-/** Runs schemathesis over the description that the target serves, to its end. */
+type RunWithOutput = Run & { output: string }
+
+/** Runs schemathesis over the description that the target serves, to its end; each run has its share of the time. */
 export async function runSchemathesis(
+  options: FuzzOptions,
+  target: Target,
+  surroundings: Surroundings,
+): Promise<RunWithOutput[]> {
+  const runs: RunWithOutput[] = []
+  for (const share of SHARES) runs.push(await runShare(share, options, target, surroundings))
+  return runs
+}
+
+async function runShare(
+  { phases, inFull }: (typeof SHARES)[number],
   { seconds, seed }: FuzzOptions,
   { baseUrl, keys }: Target,
   { program, folder, signal }: Surroundings,
-): Promise<{ report: Report; output: string }> {
+): Promise<RunWithOutput> {
   const keysFile = join(folder, 'keys.json')
-  const reportFile = join(folder, 'report.json')
-  const outputFile = join(folder, 'output')
+  const reportFile = join(folder, `${phases.join('-')}.json`)
+  const cursorsFile = join(folder, `${phases.join('-')}-cursors`)
+  const outputFile = join(folder, `${phases.join('-')}-output`)
   await writeFile(keysFile, identities(keys), { mode: 0o600 })
   const output = await open(outputFile, 'w')
-  const share =
-    seconds === undefined ? ['--max-examples', EXAMPLES_IN_FULL] : ['--max-time', seconds]
+  const bound = seconds === undefined ? inFull : ['--max-time', Math.ceil(seconds / SHARES.length)]
   const args = [
-    ...['--config-file', CONFIG, 'run', `${baseUrl}/openapi.json`, '--seed', seed, ...share],
-    ...['--report', 'json', '--report-json-path', reportFile],
+    ...['--config-file', CONFIG, 'run', `${baseUrl}/openapi.json`, '--seed', seed, ...bound],
+    ...['--phases', phases.join(','), '--report', 'json', '--report-json-path', reportFile],
   ]
   const child = spawn(program, args.map(String), {
     cwd: folder,
     stdio: ['ignore', output.fd, output.fd],
-    env: { ...process.env, FUZZ_KEYS: keysFile, FUZZ_HOOKS: HOOKS },
+    env: { ...process.env, FUZZ_KEYS: keysFile, FUZZ_HOOKS: HOOKS, FUZZ_CURSORS: cursorsFile },
     signal,
   })
   await once(child, 'exit').finally(() => output.close())
@@ -55,7 +73,8 @@ export async function runSchemathesis(
   const json = await readFile(reportFile, 'utf8').catch((cause) => {
     throw new Error(`schemathesis wrote no report:\n${told}`, { cause })
   })
-  return { report: readReport(json), output: told }
+  const cursors = Number(await readFile(cursorsFile, 'utf8'))
+  return { phases, report: readReport(json), cursors, output: told }
 }
 
 /** In the form of Web Fuzzing Commons. */

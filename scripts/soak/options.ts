@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { readersOf } from '../usage.ts'
 
 const USAGE = `usage: npm run -s soak -- [options]
   --minutes N      how long: 2 to 1440 (default 30)
@@ -13,13 +14,7 @@ export interface SoakOptions {
   rate: number
 }
 
-/** Tells what is wrong with the arguments, and how they are used. */
-export class UsageError extends Error {
-  constructor(problem: string) {
-    super(`${problem}\n${USAGE}`)
-    this.name = 'UsageError'
-  }
-}
+const { parsed, readInteger } = readersOf(USAGE)
 
 /** @throws UsageError */
 export function readOptions(args: readonly string[]): SoakOptions {
@@ -34,7 +29,7 @@ export function readOptions(args: readonly string[]): SoakOptions {
 }
 
 function parseOrExplain(args: readonly string[]) {
-  try {
+  return parsed(() => {
     const { values } = parseArgs({
       args: [...args],
       options: {
@@ -44,13 +39,5 @@ function parseOrExplain(args: readonly string[]) {
       },
     })
     return values
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause))
-  }
-}
-
-function readInteger(name: string, text: string, from: number, to: number): number {
-  const number = Number(text)
-  if (/^\d{1,9}$/.test(text) && number >= from && number <= to) return number
-  throw new UsageError(`${name} must be an integer from ${from} to ${to}, not "${text}"`)
+  })
 }

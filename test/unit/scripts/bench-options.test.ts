@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readOptions, UsageError } from '../../../scripts/bench/options.ts'
+import { readOptions } from '../../../scripts/bench/options.ts'
+import { UsageError } from '../../../scripts/usage.ts'
 
 describe('the options of the bench', () => {
   it('have defaults for a whole run', () => {

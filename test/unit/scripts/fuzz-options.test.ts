@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readOptions, UsageError } from '../../../scripts/fuzz/options.ts'
+import { readOptions } from '../../../scripts/fuzz/options.ts'
+import { UsageError } from '../../../scripts/usage.ts'
 
 const newSeed = () => 42
 
@@ -14,7 +15,7 @@ describe('the options of the fuzzer', () => {
   })
 
   it.each([
-    [['--seconds', '9']],
+    [['--seconds', '29']],
     [['--seconds', '3601']],
     [['--seconds', '1e3']],
     [['--seconds', '']],

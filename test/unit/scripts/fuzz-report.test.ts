@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { faultsOf, type Report, readReport, tell } from '../../../scripts/fuzz/report.ts'
+import { faultsOf, type Report, type Run, readReport, tell } from '../../../scripts/fuzz/report.ts'
 
 const ended = (status: string) => ({ status })
 
@@ -8,13 +8,8 @@ const report = (changes: Partial<Report> = {}): Report => ({
   running_time: 61.4,
   exit_code: 0,
   operations: { selected: 2 },
-  phases: {
-    examples: ended('success'),
-    coverage: ended('success'),
-    fuzzing: ended('success'),
-    stateful: ended('success'),
-  },
-  test_cases: { generated: 12_345, errored: 0 },
+  phases: { examples: ended('success'), fuzzing: ended('success'), stateful: ended('skip') },
+  test_cases: { generated: 8_000, errored: 0 },
   failures: [],
   errors: [],
   valid_rates: {
@@ -24,9 +19,29 @@ const report = (changes: Partial<Report> = {}): Report => ({
   ...changes,
 })
 
-describe('a run of the fuzzer', () => {
-  it('is green when it found nothing and tried enough', () => {
-    expect(faultsOf(report(), 10_000)).toEqual([])
+const ofCases = (changes: Partial<Report> = {}): Run => ({
+  phases: ['examples', 'fuzzing'],
+  report: report(changes),
+  cursors: 0,
+})
+
+const ofLinks = (changes: Partial<Run> = {}): Run => ({
+  phases: ['stateful'],
+  report: report({
+    running_time: 30,
+    phases: { examples: ended('skip'), fuzzing: ended('skip'), stateful: ended('success') },
+    test_cases: { generated: 4_345, errored: 0 },
+    valid_rates: {},
+  }),
+  cursors: 1_234,
+  ...changes,
+})
+
+const phasesWith = (phases: Report['phases']) => ({ report: report({ phases }) })
+
+describe('what the runs of the fuzzer tell', () => {
+  it('is green when they found nothing and tried enough together', () => {
+    expect(faultsOf([ofCases(), ofLinks()], 10_000)).toEqual([])
   })
 
   it.each<[string, Partial<Report>, string]>([
@@ -37,32 +52,16 @@ describe('a run of the fuzzer', () => {
     ],
     ['a check could not be made', { errors: [{ title: 'Runtime Error' }] }, 'Runtime Error'],
     [
-      'a phase was left out',
-      { phases: { ...report().phases, stateful: ended('skip') } },
-      'phase stateful: skip',
-    ],
-    [
-      'a phase is not known any more',
-      {
-        phases: {
-          examples: ended('success'),
-          coverage: ended('success'),
-          fuzzing: ended('success'),
-        },
-      },
-      'phase stateful: missing',
-    ],
-    [
       'a case had no answer',
-      { test_cases: { generated: 12_345, errored: 1 } },
+      { test_cases: { generated: 8_000, errored: 1 } },
       '1 cases without an answer',
     ],
     [
-      'it tried nothing',
-      { test_cases: { generated: 0, errored: 0 } },
-      '0 cases are fewer than 10000',
+      'they tried too little together',
+      { test_cases: { generated: 5_654, errored: 0 } },
+      '9999 cases are fewer than 10000',
     ],
-    ['there was nothing to try', { operations: { selected: 0 }, valid_rates: {} }, 'no operations'],
+    ['one had nothing to try', { operations: { selected: 0 } }, 'no operations'],
     [
       'an operation refused every case',
       { valid_rates: { ...report().valid_rates, 'GET /v1/orders': { fuzzing: { accepted: 0 } } } },
@@ -75,11 +74,29 @@ describe('a run of the fuzzer', () => {
     ],
     ['schemathesis says so for another reason', { exit_code: 3 }, 'exit status 3'],
   ])('is red when %s', (_name, changes, fault) => {
-    expect(faultsOf(report(changes), 10_000)).toEqual([fault])
+    expect(faultsOf([ofCases(changes), ofLinks()], 10_000)).toEqual([fault])
   })
 
-  it('ends with its cases, failures, seed and seconds', () => {
-    expect(tell(report(), ['one'])).toBe('fuzz: 12,345 cases, 1 failures, seed 7, 61 s')
+  it.each<[string, Partial<Run>, string]>([
+    ['no cursor was accepted', { cursors: 0 }, 'no cursor of its own was accepted'],
+    [
+      'a phase was left out of its run',
+      phasesWith({ stateful: ended('skip') }),
+      'phase stateful: skip',
+    ],
+    [
+      'a phase is not known any more',
+      phasesWith({ fuzzing: ended('success') }),
+      'phase stateful: missing',
+    ],
+  ])('is red when %s', (_name, changes, fault) => {
+    expect(faultsOf([ofCases(), ofLinks(changes)], 10_000)).toEqual([fault])
+  })
+
+  it('ends with their cases, cursors, failures, seed and seconds', () => {
+    expect(tell([ofCases(), ofLinks()], ['one'])).toBe(
+      'fuzz: 12,345 cases, 1,234 cursors accepted, 1 failures, seed 7, 91 s',
+    )
   })
 })
 

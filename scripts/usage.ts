@@ -1,0 +1,33 @@
+/** Tells what is wrong with the arguments of a script, and how they are used. */
+export class UsageError extends Error {
+  constructor(problem: string, usage: string) {
+    super(`${problem}\n${usage}`)
+    this.name = 'UsageError'
+  }
+}
+
+/** Reads the arguments of the script with this usage; each reader throws a {@link UsageError}. */
+export function readersOf(usage: string) {
+  function refuse(problem: string): never {
+    throw new UsageError(problem, usage)
+  }
+
+  return {
+    refuse,
+
+    /** What `parse` makes of them. */
+    parsed<T>(parse: () => T): T {
+      try {
+        return parse()
+      } catch (error) {
+        return refuse(error instanceof Error ? error.message : String(error))
+      }
+    },
+
+    readInteger(name: string, text: string, from: number, to: number): number {
+      const number = Number(text)
+      if (/^\d{1,10}$/.test(text) && number >= from && number <= to) return number
+      return refuse(`${name} must be an integer from ${from} to ${to}, not "${text}"`)
+    },
+  }
+}

@@ -2,13 +2,15 @@ import { constants } from 'node:os'
 import { onFirstSignal } from '../src/commands/signals.ts'
 import { provideServices } from './services/provide.ts'
 import { type Memory, slope } from './soak/memory.ts'
-import { readOptions, UsageError } from './soak/options.ts'
+import { readOptions } from './soak/options.ts'
 import { soak } from './soak/soak.ts'
 import type { Tally } from './traffic/tally.ts'
+import { UsageError } from './usage.ts'
 
-// Sends mixed traffic to a service for a long while: it exits with 1 when its memory keeps growing, or when an
-// answer was wrong.
+// Sends mixed traffic to a service for a long while: it exits with 1 when its memory or its open files keep
+// growing, or when an answer was wrong or a request turned away.
 const MAX_SLOPE_MB = 1
+const MAX_MORE_FILES = 25
 const COLUMNS = ['minute', 'RSS MB', 'heap MB', 'external MB', 'files', 'answers']
 
 const interrupted = new AbortController()
@@ -41,7 +43,10 @@ async function run(): Promise<void> {
       })
       console.log([...cells, describe(tally)].join('  '))
       for (const what of tally.told) console.log(`  ${what}`)
-      faults += tally.told.length
+      for (const [kind, count] of Object.entries(tally.faults)) {
+        if (count > 0) console.log(`  ${kind}: ${count}`)
+        faults += count
+      }
     }
     const minutes = await soak({ options, services: services.env, signal, onMinute })
     judge(minutes.slice(options.warmUpMinutes), faults)
@@ -58,8 +63,11 @@ function judge(minutes: readonly Memory[], faults: number): void {
   for (const { name, mb } of slopes) {
     console.log(`${name}: ${mb.toFixed(3)} MB a minute over the last ${minutes.length}`)
   }
+  const moreFiles = slope(minutes.map(({ openFiles }) => openFiles)) * (minutes.length - 1)
+  console.log(`open files: ${moreFiles.toFixed(0)} more`)
   if (faults > 0) console.log('not every answer was right')
-  if (faults > 0 || slopes.some(({ mb }) => !(mb < MAX_SLOPE_MB))) process.exitCode = 1
+  const isGrowing = slopes.some(({ mb }) => !(mb < MAX_SLOPE_MB)) || moreFiles > MAX_MORE_FILES
+  if (faults > 0 || isGrowing) process.exitCode = 1
 }
 
 function describe({ statuses }: Tally): string {

@@ -8,6 +8,8 @@ import type { Traffic } from '../traffic/traffic.ts'
 /** Requests that keep arriving, each counted in the phase in which it was sent, or met by a fault. */
 export interface Arrivals {
   enter(plan: PhasePlan): Phase
+  /** Sends one more at once. */
+  send(ask: Ask): void
   /** What is sent at present. */
   phase(): Phase
   /** Sends no more, and waits until all was answered. */
@@ -62,16 +64,19 @@ export function startArrivals(rate: number, traffic: Traffic, sender: Sender): A
     }
   }
 
-  const stopPace = startPace(rate, () => {
-    const sent = current.send(traffic.draw()).finally(() => underWay.delete(sent))
+  function send(ask: Ask): void {
+    const sent = current.send(ask).finally(() => underWay.delete(sent))
     underWay.add(sent)
-  })
+  }
+
+  const stopPace = startPace(rate, () => send(traffic.draw()))
 
   return {
     enter(plan) {
       current = begin(plan)
       return current
     },
+    send,
     phase: () => current,
     async stop() {
       stopPace()

@@ -4,6 +4,10 @@ import type { Matrix } from './matrix.ts'
 /** A process that only reads keeps one connection to Redis, and none to OpenSearch once nobody asks. */
 const MOST_LEFT = { OpenSearch: 0, Redis: 1 }
 
+/** A look at a key and a search, each within the deadline, and a busy machine: in the median of all 503. */
+const MOST_DEADLINES = 2
+const SLACK_MS = 1_000
+
 /** What the service promises under every fault and did not keep, a line each. */
 export function breachesOf(matrix: Matrix): string[] {
   const { healthy, cells, backAgain, connectionsLeft, walked } = matrix
@@ -14,8 +18,17 @@ export function breachesOf(matrix: Matrix): string[] {
     ['after Redis', backAgain.Redis],
   ]
   const breaches = tallies.flatMap(([name, { told }]) => told.map((what) => `${name}: ${what}`))
-  for (const { service, fault, rightAfterMs, leftOpen } of cells) {
+  for (const { service, fault, tally, rightAfterMs, leftOpen } of cells) {
     if (rightAfterMs === undefined) breaches.push(`${service} ${fault}: not right again`)
+    const unavailableMs = tally.percentileMs(0.5, 503)
+    if (unavailableMs > MOST_DEADLINES * matrix.plan.searchDeadlineMs + SLACK_MS) {
+      breaches.push(
+        `${service} ${fault}: the median of all 503 took ${unavailableMs.toFixed(0)} ms`,
+      )
+    }
+    if (service === 'Redis' && tally.limited === 0) {
+      breaches.push(`${service} ${fault}: who asked too much was not told so`)
+    }
     if (leftOpen > 0) breaches.push(`${service} ${fault}: ${leftOpen} dead connections are held`)
   }
   for (const service of ['OpenSearch', 'Redis'] as const) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FaultyProxy } from '../services/faulty-proxy.ts'
 import { createTally, type Tally } from '../traffic/tally.ts'
+import type { Traffic } from '../traffic/traffic.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Fault, FaultyService } from './faults.ts'
 
@@ -23,6 +24,7 @@ export interface CellPlan {
   /** Before every node of that service. */
   proxies: readonly FaultyProxy[]
   arrivals: Arrivals
+  traffic: Pick<Traffic, 'drawGreedy'>
   /** How long the fault lasts, and how long there is none after it, at least. */
   faultMs: number
   restMs: number
@@ -33,6 +35,8 @@ export interface CellPlan {
   signal: AbortSignal
 }
 
+/** More than a bucket in Redis and one in the process have together: some have to be refused. */
+export const GREEDY_BURST = 80
 /** For so long everything has to be right before the next fault. */
 const RIGHT_MS = 500
 const PATIENCE_MS = 60_000
@@ -40,18 +44,20 @@ const LOOK_MS = 50
 
 /** Begins a fault while requests arrive, ends it, and waits until all is right again. */
 export async function suffer(plan: CellPlan): Promise<Cell> {
-  const { service, fault, proxies, arrivals, faultMs, restMs, backAgain, readAlone, signal } = plan
+  const { service, fault, proxies, arrivals, traffic, backAgain, readAlone, signal } = plan
   const mayFail = service === 'OpenSearch'
   const tally = createTally()
   const aloneBefore = await readAlone()
   arrivals.enter({ tally, isFault: true, mayFail })
   await Promise.all(proxies.map(fault.begin))
-  await sleep(faultMs, undefined, { signal })
+  const burst = service === 'Redis' ? GREEDY_BURST : 0
+  for (let sent = 0; sent < burst; sent++) arrivals.send(traffic.drawGreedy())
+  await sleep(plan.faultMs, undefined, { signal })
   await Promise.all(proxies.map(fault.end))
   const rest = arrivals.enter({ tally: backAgain, isFault: false, mayFail })
   const patientUntil = performance.now() + PATIENCE_MS
   const alone = (await readAlone()) - aloneBefore
-  await sleep(restMs, undefined, { signal })
+  await sleep(plan.restMs, undefined, { signal })
   const isOver = () => rest.isRight(RIGHT_MS) && countOf(proxies, 'broken') === 0
   while (!isOver() && performance.now() < patientUntil) await sleep(LOOK_MS, undefined, { signal })
   return {

@@ -5,7 +5,7 @@ import { fillPlatform, platformSettings } from '../traffic/platform.ts'
 import { createSender, type Sender } from '../traffic/sender.ts'
 import { createTally, type Tally } from '../traffic/tally.ts'
 import { createTraffic, type Traffic } from '../traffic/traffic.ts'
-import { type Arrivals, startArrivals } from './arrivals.ts'
+import { startArrivals } from './arrivals.ts'
 import { type Cell, countOf, suffer } from './cell.ts'
 import { type FaultyService, faults } from './faults.ts'
 import { startProxiedServices } from './proxied-services.ts'
@@ -39,7 +39,7 @@ export interface Matrix {
   backAgain: Readonly<Record<FaultyService, Tally>>
   /** Listings that were walked to their end. */
   walked: number
-  /** As the service counts them. */
+  /** As the service counts them, from `healthy` on. */
   turnedAway: number
   /** When all was over and quiet. */
   connectionsLeft: Readonly<Record<FaultyService, number>>
@@ -73,20 +73,23 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
     const traffic = createTraffic(truth, keys, createRandom(SEED, 0, 0))
     const read = async (metric: string) => sumOf(await service.metrics(), metric)
     const readAlone = () => read('limiter_degraded_decisions_total')
+    const readTurnedAway = () => read('http_shed_requests_total')
     const readFiles = () => read('process_open_fds')
 
     try {
-      await introduceKeys(traffic, sender)
+      await introduceKeys(traffic, sender, signal)
       const filesBefore = await readFiles()
       const healthy = createTally()
       const backAgain = { OpenSearch: createTally(), Redis: createTally() }
       const cells: Cell[] = []
+      let turnedAwayBefore = 0
       const arrivals = startArrivals(rate, traffic, sender)
       try {
-        await warmUp(arrivals, warmMs, signal)
+        await patiently(signal, async () => arrivals.phase().isRight(warmMs))
+        turnedAwayBefore = await readTurnedAway()
         arrivals.enter({ tally: healthy, isFault: false, mayFail: false })
         await sleep(faultMs, undefined, { signal })
-        const common = { arrivals, faultMs, restMs, readAlone, signal }
+        const common = { arrivals, traffic, faultMs, restMs, readAlone, signal }
         for (const name of ['OpenSearch', 'Redis'] as const) {
           const own = { service: name, proxies: proxies[name], backAgain: backAgain[name] }
           for (const fault of faults[name]) {
@@ -114,7 +117,7 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
           OpenSearch: countOf(proxies.OpenSearch, 'open'),
           Redis: countOf(proxies.Redis, 'open'),
         },
-        turnedAway: await read('http_shed_requests_total'),
+        turnedAway: (await readTurnedAway()) - turnedAwayBefore,
         openFiles: [filesBefore, await readFiles()],
       }
     } finally {
@@ -127,17 +130,19 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
 }
 
 /** Lets the service see every key while OpenSearch is there; what it has seen it knows for some minutes without. */
-async function introduceKeys(traffic: Traffic, sender: Sender): Promise<void> {
+async function introduceKeys(traffic: Traffic, sender: Sender, signal: AbortSignal): Promise<void> {
   for (const ask of traffic.introductions()) {
-    let outcome = await sender.send(ask)
-    while ('status' in outcome && outcome.status === 503) outcome = await sender.send(ask)
+    await patiently(signal, async () => {
+      const outcome = await sender.send(ask)
+      return 'status' in outcome && outcome.status !== 503
+    })
   }
 }
 
-/** Waits until all has been right for so long. Throws when this machine cannot do so much. */
-async function warmUp(arrivals: Arrivals, warmMs: number, signal: AbortSignal): Promise<void> {
+/** Looks until it is so. Throws when this machine cannot do so much. */
+async function patiently(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
   const patientUntil = performance.now() + WARM_UP_PATIENCE_MS
-  while (!arrivals.phase().isRight(warmMs)) {
+  while (!(await isSo())) {
     if (performance.now() > patientUntil) throw new Error('too slow for that rate, with no fault')
     await sleep(LOOK_MS, undefined, { signal })
   }

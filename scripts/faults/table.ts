@@ -1,5 +1,5 @@
 import type { Tally } from '../traffic/tally.ts'
-import type { Cell } from './cell.ts'
+import { type Cell, GREEDY_BURST } from './cell.ts'
 import type { Matrix } from './matrix.ts'
 
 const STATUSES = [200, 400, 401, 403, 404, 429, 503]
@@ -38,7 +38,8 @@ Written by \`npm run -s faults\`. ${madeOn}
 
 ${plan.rate} requests a second arrive at one process, whatever becomes of those before: listings with both sorts and
 with filters, page by page, single orders, unknown and foreign ids, bad parameters and cursors, bad, unknown, revoked and
-expired keys, of several accounts, one of which asks for more than its bucket has. Each fault lasts
+expired keys, of several accounts, one of which asks for more than its bucket has, and for ${GREEDY_BURST} at once when Redis gets into
+trouble: no other account is ever told 429. Each fault lasts
 ${seconds(plan.faultMs)} and hits every connection to the service, through a proxy; then it is gone for at least
 ${seconds(plan.restMs)} (all of that is "back again"). \`SEARCH_DEADLINE_MS\` is ${plan.searchDeadlineMs}.
 
@@ -51,7 +52,7 @@ ${lines.join('\n')}
   and nothing of another account. ${matrix.walked} listings were walked to their end.
 - **hung**: no whole answer within ${seconds(matrix.latestMs)}. The deadline is one \`SEARCH_DEADLINE_MS\` for the look at the key and one
   for each search of a page (one; up to three where a page ends among orders without \`updated_at\`), and 50 ms for each decision on
-  limits; the rest is for a busy machine.
+  limits; the rest is for a busy machine. The median of the 503 of a fault may be two deadlines and 1 s.
 - **turned away**: 503 at once, since the process had too much to do already, whatever the request was.
 - **alone**: decisions on limits that the process made by itself, because Redis was not in time.
 - **left open**: connections that had lost something and that the service still held when all was right again.

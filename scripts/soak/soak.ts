@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../src/demo/random.ts'
-import { startService } from '../bench/running-service.ts'
+import { type RunningService, startService } from '../bench/running-service.ts'
 import { startPace } from '../traffic/pace.ts'
-import { fillPlatform, platformSettings, removePlatform } from '../traffic/platform.ts'
+import {
+  fillPlatform,
+  type Platform,
+  platformSettings,
+  removePlatform,
+} from '../traffic/platform.ts'
 import { createSender } from '../traffic/sender.ts'
 import { createTally, type Tally } from '../traffic/tally.ts'
 import { createTraffic } from '../traffic/traffic.ts'
@@ -27,11 +32,27 @@ const ABANDONED_SHARE = 0.05
 const MAX_PATIENCE_MS = 20
 
 /** Sends traffic at a steady rate to a service of its own, and looks at its memory; one entry a minute. */
-export async function soak({ options, services, signal, onMinute }: Soak): Promise<Memory[]> {
-  const settings = platformSettings(services)
-  const { truth, keys } = await fillPlatform(settings)
-  const awaited = [/Server listening at (http:[^"]+)/]
-  const service = await startService({ args: ['serve'], settings, awaited })
+export async function soak(plan: Soak): Promise<Memory[]> {
+  const settings = platformSettings(plan.services)
+  try {
+    const platform = await fillPlatform(settings)
+    const awaited = [/Server listening at (http:[^"]+)/]
+    const service = await startService({ args: ['serve'], settings, awaited })
+    try {
+      return await drive(plan, platform, service)
+    } finally {
+      await service.stop()
+    }
+  } finally {
+    await removePlatform(settings)
+  }
+}
+
+async function drive(
+  { options, signal, onMinute }: Soak,
+  { truth, keys }: Platform,
+  service: RunningService,
+): Promise<Memory[]> {
   const sender = createSender(service.said[0] ?? '', LATEST_MS)
   const random = createRandom(SEED, 0, 0)
   const traffic = createTraffic(truth, keys, random)
@@ -66,7 +87,5 @@ export async function soak({ options, services, signal, onMinute }: Soak): Promi
   } finally {
     stopPace()
     await sender.close()
-    await service.stop()
-    await removePlatform(settings)
   }
 }

@@ -104,6 +104,6 @@ async function issueKeys(services: Services, { accountIds }: Truth): Promise<Tra
   const revoked = await issue(DEMO_ACCOUNT, ['orders:read'])
   await services.keys.update(revoked.record.digest, { revokedAt: now })
   const expired = await issue(DEMO_ACCOUNT, ['orders:read'], now - 2 * YEAR_MS)
-  const scopeless = await issue('acc_scopeless', [])
+  const scopeless = await issue(DEMO_ACCOUNT, [])
   return { accounts, ended: [revoked.key, expired.key], scopeless: scopeless.key }
 }

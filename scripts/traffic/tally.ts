@@ -8,11 +8,13 @@ export interface Tally {
   /** Answers by status. */
   readonly statuses: ReadonlyMap<number, number>
   readonly faults: Readonly<Record<Fault['kind'], number>>
-  /** What the first of them were, those apart that were turned away. */
+  /** Times that an account was told that it asks too much. */
+  readonly limited: number
+  /** What the first of the faults were, those apart that were turned away. */
   readonly told: readonly string[]
   add(ask: Ask, outcome: Outcome, mayFail: boolean): void
-  /** Milliseconds that a share (0 to 1) of all took at most; NaN of none. */
-  percentileMs(share: number): number
+  /** Milliseconds that a share (0 to 1) of all, or of those with a status, took at most; NaN of none. */
+  percentileMs(share: number, status?: number): number
 }
 
 const TOLD = 5
@@ -21,7 +23,8 @@ export function createTally(): Tally {
   const statuses = new Map<number, number>()
   const faults = { hung: 0, 'off contract': 0, 'wrong page': 0, 'turned away': 0 }
   const told: string[] = []
-  const took: number[] = []
+  const took: { ms: number; status: number | undefined }[] = []
+  let limited = 0
 
   return {
     get asked() {
@@ -29,13 +32,16 @@ export function createTally(): Tally {
     },
     statuses,
     faults,
+    get limited() {
+      return limited
+    },
     told,
 
     add(ask, outcome, mayFail) {
-      took.push(outcome.ms)
-      if ('status' in outcome) {
-        statuses.set(outcome.status, (statuses.get(outcome.status) ?? 0) + 1)
-      }
+      const status = 'status' in outcome ? outcome.status : undefined
+      took.push({ ms: outcome.ms, status })
+      if (status !== undefined) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      if (ask.isMetered && status === 429) limited += 1
       const fault = judge(ask, outcome, mayFail)
       if (fault === undefined) return
       faults[fault.kind] += 1
@@ -43,8 +49,10 @@ export function createTally(): Tally {
         told.push(`${fault.kind}: ${fault.what}`)
     },
 
-    percentileMs(share) {
-      return took.length === 0 ? Number.NaN : percentile(Float64Array.from(took).sort(), share)
+    percentileMs(share, status) {
+      const those = took.filter((one) => status === undefined || one.status === status)
+      const sorted = Float64Array.from(those, ({ ms }) => ms).sort()
+      return sorted.length === 0 ? Number.NaN : percentile(sorted, share)
     },
   }
 }

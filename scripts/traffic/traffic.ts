@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { makeApiKey } from '../../src/auth/api-key.ts'
 import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
 import type { Random } from '../../src/demo/random.ts'
+import { type Clock, monotonicClock } from '../../src/lib/clock.ts'
 import { sorts } from '../../src/orders/order-store.ts'
 import type { Ask } from './ask.ts'
+import { createManners } from './manners.ts'
 import type { Listing, Truth } from './truth.ts'
 import { createWalk, type Walk } from './walk.ts'
 
@@ -12,7 +14,7 @@ export interface TrafficKeys {
   accounts: ReadonlyMap<string, string>
   /** Of no use any more: revoked, or expired. */
   ended: readonly string[]
-  /** May read no orders. */
+  /** May read no orders; of the account that asks too much. */
   scopeless: string
 }
 
@@ -21,11 +23,13 @@ export interface Traffic {
   introductions(): Pick<Ask, 'path' | 'headers'>[]
   /** The next request of all that integrators and others send. */
   draw(): Ask
+  /** One of the account that asks too much, and for which nothing has to be searched. */
+  drawGreedy(): Ask
   /** Listings that were read to their end, with nothing wrong. */
   walked(): number
 }
 
-/** One account asks for more than its bucket has. */
+/** One account asks for more than its bucket has; only that one may be told so. */
 const GREEDY_SHARE = 0.4
 const ONE_STATUS_SHARE = 0.4
 const LARGEST_PAGE = 20
@@ -35,20 +39,37 @@ const ONE_ADDRESS = '192.0.2.1'
 const BAD_QUERIES = ['limit=0', 'limit=1e1', 'sort=id', 'status=paid', 'created_gte=2026-02-30']
 
 /** Reads, walks and mistakes of several accounts, each with what has to be answered. */
-export function createTraffic(truth: Truth, keys: TrafficKeys, random: Random): Traffic {
+export function createTraffic(
+  truth: Truth,
+  keys: TrafficKeys,
+  random: Random,
+  clock: Clock = monotonicClock,
+): Traffic {
+  const manners = createManners(clock)
   const polite = truth.accountIds.filter((id) => id !== DEMO_ACCOUNT)
   const idle = new Map<string, Walk[]>()
   const cursors = new Map<string, string>()
   let walked = 0
 
-  const anAccount = () => (random.chance(GREEDY_SHARE) ? DEMO_ACCOUNT : random.pick(polite))
   const idsOf = (accountId: string) =>
     truth.list({ accountId, sort: 'created_at_desc' }).map(({ id }) => id)
+
+  function anAccount(): string {
+    const free = random.chance(GREEDY_SHARE) ? [] : polite.filter(manners.mayAsk)
+    return free.length === 0 ? DEMO_ACCOUNT : random.pick(free)
+  }
 
   /** What is asked with an account's own key. */
   function metered(accountId: string, path: string, status: number): Ask {
     const headers = { authorization: `Bearer ${keys.accounts.get(accountId)}` }
-    return { path, headers, healthy: [status, 429], needsStore: status === 200, isMetered: true }
+    return {
+      path,
+      headers,
+      healthy: accountId === DEMO_ACCOUNT ? [status, 429] : [status],
+      needsStore: status === 200,
+      isMetered: true,
+      settled: manners.ask(accountId),
+    }
   }
 
   function unauthenticated(authorization: string | undefined, needsStore: boolean): Ask {
@@ -57,7 +78,7 @@ export function createTraffic(truth: Truth, keys: TrafficKeys, random: Random): 
     return {
       path: '/v1/orders?limit=0',
       headers: { 'x-forwarded-for': address, ...(authorization && { authorization }) },
-      healthy: [401, 429],
+      healthy: address === ONE_ADDRESS ? [401, 429] : [401],
       needsStore,
       isMetered: false,
     }
@@ -78,8 +99,9 @@ export function createTraffic(truth: Truth, keys: TrafficKeys, random: Random): 
     idle.set(accountId, walks)
     const walk = walks.pop() ?? begin(accountId)
     const limit = random.between(1, LARGEST_PAGE)
+    const ask = metered(accountId, walk.path(limit), 200)
     return {
-      ...metered(accountId, walk.path(limit), 200),
+      ...ask,
       faultOf(body) {
         const fault = walk.take(body, limit)
         if (walk.cursor !== null) cursors.set(accountId, walk.cursor)
@@ -87,6 +109,7 @@ export function createTraffic(truth: Truth, keys: TrafficKeys, random: Random): 
         return fault
       },
       settled() {
+        ask.settled?.()
         if (!walk.isOver) walks.push(walk)
       },
     }
@@ -111,19 +134,15 @@ export function createTraffic(truth: Truth, keys: TrafficKeys, random: Random): 
 
   /** Of another account, or with a letter too many. */
   function badCursor(): Ask {
-    const [accountId = DEMO_ACCOUNT, cursor = 'x'] = random.pick([...cursors, []])
-    const other = truth.accountIds.find((id) => id !== accountId) ?? DEMO_ACCOUNT
-    return random.chance(0.5)
-      ? metered(other, `/v1/orders?cursor=${cursor}`, 400)
-      : metered(accountId, `/v1/orders?cursor=${cursor}A`, 400)
+    const accountId = anAccount()
+    const [owner, cursor = 'x'] = random.pick([...cursors, []])
+    const letter = owner === accountId ? 'A' : ''
+    return metered(accountId, `/v1/orders?cursor=${cursor}${letter}`, 400)
   }
 
   const withoutScope = (): Ask => ({
-    path: '/v1/orders',
+    ...metered(DEMO_ACCOUNT, '/v1/orders', 403),
     headers: { authorization: `Bearer ${keys.scopeless}` },
-    healthy: [403, 429],
-    needsStore: false,
-    isMetered: true,
   })
 
   const kinds: readonly [weight: number, draw: () => Ask][] = [
@@ -147,6 +166,7 @@ export function createTraffic(truth: Truth, keys: TrafficKeys, random: Random): 
         return { path: '/v1/orders', headers: { authorization: `Bearer ${key}` } }
       }),
     draw: () => random.pick(lots)(),
+    drawGreedy: () => metered(DEMO_ACCOUNT, '/v1/orders/malformed', 404),
     walked: () => walked,
   }
 }

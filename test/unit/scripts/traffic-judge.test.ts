@@ -66,6 +66,12 @@ it.each([
   expect(judge(ask, outcome, mayFail)).toMatchObject({ kind })
 })
 
+it('finds a refusal of who does not ask too often', () => {
+  const polite: Ask = { ...ask, healthy: [200] }
+  const refusal = answer(429, errorBody('rate_limited'), { ...limits, ...soon })
+  expect(judge(polite, refusal, true)).toMatchObject({ kind: 'off contract' })
+})
+
 it('finds a page that is not true', () => {
   const untrue: Ask = { ...ask, faultOf: () => 'an order is missing' }
   expect(judge(untrue, answer(200, page), true)).toEqual({

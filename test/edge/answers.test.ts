@@ -136,7 +136,8 @@ describe('who is calling', () => {
       socket.write(
         `GET / HTTP/1.1\r\nHost: ${HOST}\r\nX-Forwarded-For: 198.51.100.1\r\n` +
           'X-Forwarded-For: 198.51.100.2\r\nForwarded: for=198.51.100.3\r\nX-Real-IP: 198.51.100.4\r\n' +
-          'X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: http\r\n\r\n',
+          'X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: http\r\n' +
+          'Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\nBaggage: a=b\r\n\r\n',
       )
       const [answer] = await readAnswers(socket, 1)
       expect(JSON.parse(answer?.body ?? '')).toEqual({

@@ -31,6 +31,8 @@ const write = (writer: Writer, ...ids: string[]) =>
     'live',
   )
 
+const erased = (id: string) => ({ id, version: 2, owner_account_id: 'acc_1', deleted: true })
+
 interface Document {
   _source: { written_key: number; order: { amount_total: number } }
 }
@@ -113,6 +115,26 @@ it('what half a bulk left in the new index alone is taken back by whoever writes
   expect([...(await documents('orders-v2')).keys()]).not.toContain('acc_1:ord_9')
 })
 
+it('what a writer that died removed from the new index alone is waited for', async () => {
+  const first = await services.openIndex()
+  await write(createWriter(first, Date.now), 'ord_1', 'ord_2')
+  await first.close()
+  await beginReindex()
+  const stamp = (await documents('orders-v1')).get('acc_1:ord_1')?.written_key ?? 0
+  const version = `version_type=external&version=${stamp + 1}`
+  await opensearch('DELETE', `${prefix}orders-v2/_doc/acc_1:ord_1?routing=acc_1&${version}`)
+
+  let looks = 0
+  const built = reindexing.build({ onProgress: () => (looks += 1) })
+  await expect.poll(() => looks, { timeout: 60_000 }).toBeGreaterThan(5)
+  const next = await services.openIndex()
+  await createWriter(next, Date.now).write([changeOf(erased('ord_1'))], 'live')
+  await next.close()
+  await built
+  expect([...(await documents('orders')).keys()]).toEqual(['acc_1:ord_2'])
+  expect(await documents('orders')).toEqual(await documents('orders-v1'))
+})
+
 it('of two reindexes at once, whatever becomes of the other, what is read has every order', async () => {
   const index = await services.openIndex({ purpose: 'watch' })
   const writer = createWriter(index, Date.now)
@@ -161,23 +183,20 @@ it('an order that is erased while the index is made anew is in neither', async (
     isBuilt = true
   })
   await feedsTwo() // From now on it is copied.
-  const erased: string[] = []
+  const gone: string[] = []
   while (!isBuilt) {
-    const id = ids.at(erased.length)
+    const id = ids.at(gone.length)
     if (id === undefined) break
-    await writer.write(
-      [changeOf({ id, version: 2, owner_account_id: 'acc_1', deleted: true })],
-      'live',
-    )
-    erased.push(id)
+    await writer.write([changeOf(erased(id))], 'live')
+    gone.push(id)
   }
   await built
-  expect(erased.length).toBeGreaterThan(0)
+  expect(gone.length).toBeGreaterThan(0)
   // A change that was on its way while the order was erased comes late.
-  await write(writer, ...erased)
+  await write(writer, ...gone)
   await index.close()
 
-  const left = ids.slice(erased.length).map((id) => `acc_1:${id}`)
+  const left = ids.slice(gone.length).map((id) => `acc_1:${id}`)
   for (const version of ['orders-v1', 'orders-v2']) {
     expect(new Set((await documents(version)).keys())).toEqual(new Set(left))
   }

@@ -1,3 +1,4 @@
+import { vi } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
 import { openOpenSearchStores } from '../../src/stores/opensearch/stores.ts'
 import type { Stores } from '../../src/stores/stores.ts'
@@ -27,10 +28,13 @@ export async function openTroubledStores(): Promise<TroubledStores> {
       return behind.openIndex({ clock })
     },
     async fillDisk(forMs) {
+      const settings = `${config.indexPrefix}orders-v*/_settings`
       const block = (on: true | null) =>
-        opensearch('PUT', `${config.indexPrefix}orders-v*/_settings`, {
-          'index.blocks.read_only_allow_delete': on,
-        })
+        // Again where one of them is removed in this very moment.
+        vi.waitFor(
+          () => opensearch('PUT', settings, { 'index.blocks.read_only_allow_delete': on }),
+          { timeout: 10_000 },
+        )
       await block(true)
       setTimeout(() => block(null), forMs)
     },

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs } from '../../../lib/backoff.ts'
 import { PLACED } from '../document-walk.ts'
 import { type CopyOptions, copyMissing, removeExtras } from './copy.ts'
 import type { Versions } from './versions.ts'
@@ -8,8 +10,11 @@ export interface FillOptions extends Omit<CopyOptions, 'onPage'> {
   onProgress(looked: number, total: number): void
 }
 
-/** How often a new index may be found to be another before it is given up. */
-const LOOKS = 5
+/**
+ * How often a new index may be found to be another before it is given up. With the pauses in between that is
+ * longer than a lease: what a writer left that died in the midst of a bulk, the next one levels.
+ */
+const LOOKS = 10
 
 /**
  * Makes a new index have what the one that is read has: looks, copies and removes until a look finds nothing
@@ -17,7 +22,7 @@ const LOOKS = 5
  * @throws Unavailable; Error when it does not come to that
  */
 export async function fill(options: FillOptions): Promise<{ copied: number; removed: number }> {
-  const { versions, from, to, onProgress } = options
+  const { versions, from, to, onProgress, signal } = options
   const filled = { copied: 0, removed: 0 }
   await versions.refresh(from)
   await expectPlaces(options)
@@ -40,6 +45,7 @@ export async function fill(options: FillOptions): Promise<{ copied: number; remo
         `${to} was still another than ${from} after ${LOOKS} looks: "index reindex" looks again, "--rollback" gives it up`,
       )
     }
+    await pause(backoffMs(look), undefined, { signal })
   }
 }
 

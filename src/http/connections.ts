@@ -42,7 +42,9 @@ function track(server: Server): Connections {
     socket.once('close', () => {
       open.delete(socket)
       idle.delete(socket)
-      // Of a socket that Node has let go of, none of them is told.
+      // Of a socket that Node has let go of, no answer is told. They end in their order: the last one tells of all.
+      const answer = last.get(socket)
+      if (answer === undefined || !underWay.has(answer)) return
       for (const response of underWay) if (response.req.socket === socket) underWay.delete(response)
     })
   })

@@ -6,11 +6,11 @@ import { connectRedis, type RedisConnection } from '../../src/stores/redis/clien
 import { startOpenSearch } from '../services/opensearch.ts'
 import { provideServices } from '../services/provide.ts'
 import { sources } from '../services/sources.ts'
-import { type Case, createCases } from './cases.ts'
-import { type Cluster, createCluster } from './cluster.ts'
-import type { Target } from './generator.ts'
+import { type Cluster, createCluster } from './measuring/cluster.ts'
+import type { Target } from './measuring/generator.ts'
 import type { BenchOptions } from './options.ts'
-import { type BenchOrders, createOrders } from './orders.ts'
+import { type Case, createCases } from './orders/cases.ts'
+import { type BenchOrders, createOrders } from './orders/orders.ts'
 
 /** What both parts of the bench work with. */
 export interface BenchContext {

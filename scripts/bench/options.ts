@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { readersOf } from '../usage.ts'
+import { parts } from './parts.ts'
 
 const USAGE = `usage: npm run -s bench -- [options]
   --orders N         how many orders to load: 5000 to 10000000 (default 200000)
@@ -10,16 +11,12 @@ const USAGE = `usage: npm run -s bench -- [options]
                      measured: 1000 to 300000 (default 100000)
   --rate N           how many changes a second enter the stream where the lag is measured: 10 to 10000
                      (default 500)
-  --only PART        api (the service beside the raw search), definitions (of the index),
-                     load (index load beside raw bulks), lag (from the stream to the API) or
-                     overload (three times as much as the API can do)
+  --only PART        one of:
+${parts.map(({ name, about }) => `                       ${name.padEnd(12)} ${about}`).join('\n')}
   --merged           measure all once more, with every index merged into one segment
   --json FILE        write every figure to a file as well
 OPENSEARCH_URL and REDIS_URL are used where they are set; else both are started and stopped.
 `
-
-export const parts = ['api', 'definitions', 'load', 'lag', 'overload'] as const
-export type Part = (typeof parts)[number]
 
 /**
  * What the segments of an index are like: those of one that was just filled are many and small, and most
@@ -35,7 +32,8 @@ export interface BenchOptions {
   connections: number
   loadOrders: number
   rate: number
-  parts: readonly Part[]
+  /** By name. */
+  parts: readonly string[]
   states: readonly IndexState[]
   json: string | undefined
 }
@@ -80,9 +78,9 @@ function parseOrExplain(args: readonly string[]) {
   })
 }
 
-function readParts(only: string | undefined): readonly Part[] {
-  if (only === undefined) return parts
-  const part = parts.find((known) => known === only)
-  if (part !== undefined) return [part]
-  return refuse(`--only must be one of ${parts.join(', ')}, not "${only}"`)
+function readParts(only: string | undefined): readonly string[] {
+  const known = parts.map(({ name }) => name)
+  if (only === undefined) return known
+  if (known.includes(only)) return [only]
+  return refuse(`--only must be one of ${known.join(', ')}, not "${only}"`)
 }

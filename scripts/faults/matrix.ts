@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../src/demo/random.ts'
-import { startService } from '../bench/running-service.ts'
+import { startService } from '../bench/measuring/running-service.ts'
 import { fillPlatform, platformSettings } from '../traffic/platform.ts'
 import { createSender, type Sender } from '../traffic/sender.ts'
 import { createTally, type Tally } from '../traffic/tally.ts'

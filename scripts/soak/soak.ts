@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../src/demo/random.ts'
-import { type RunningService, startService } from '../bench/running-service.ts'
+import { type RunningService, startService } from '../bench/measuring/running-service.ts'
 import { startPace } from '../traffic/pace.ts'
 import {
   fillPlatform,

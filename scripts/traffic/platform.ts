@@ -8,7 +8,7 @@ import { createWriter } from '../../src/indexing/writing/writer.ts'
 import { wallClock } from '../../src/lib/clock.ts'
 import { openServices, type Services } from '../../src/services.ts'
 import { connectOpenSearch } from '../../src/stores/opensearch/client.ts'
-import { createCluster } from '../bench/cluster.ts'
+import { createCluster } from '../bench/measuring/cluster.ts'
 import type { TrafficKeys } from './traffic.ts'
 import { createTruth, type Truth } from './truth.ts'
 

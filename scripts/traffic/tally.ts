@@ -1,4 +1,4 @@
-import { percentile } from '../bench/figures.ts'
+import { percentile } from '../bench/measuring/figures.ts'
 import type { Ask, Outcome } from './ask.ts'
 import { type Fault, judge } from './judge.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BenchChange, createChanges } from '../../../scripts/bench/changes.ts'
+import { type BenchChange, createChanges } from '../../../scripts/bench/lag/changes.ts'
 import { isRefusal, readChange } from '../../../src/indexing/projection/change.ts'
 
 const UNTIL = Date.parse('2026-03-01T00:00:00Z')

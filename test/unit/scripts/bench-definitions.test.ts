@@ -4,8 +4,8 @@ import {
   definitionNames,
   definitionOf,
   indexSorts,
-} from '../../../scripts/bench/definitions.ts'
-import { indexFor, ONE_PER_SORT } from '../../../scripts/bench/report-definitions.ts'
+} from '../../../scripts/bench/definitions/definitions.ts'
+import { indexFor, ONE_PER_SORT } from '../../../scripts/bench/definitions/report.ts'
 import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
 
 const { 'sort.field': field, 'sort.order': order, ...unsorted } = ordersDefinition.settings

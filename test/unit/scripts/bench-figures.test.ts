@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { median, medianRatio, percentile } from '../../../scripts/bench/figures.ts'
+import { median, medianRatio, percentile } from '../../../scripts/bench/measuring/figures.ts'
 
 describe('a percentile', () => {
   const hundred = Float64Array.from({ length: 100 }, (_, at) => at + 1)

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { bucketsSince, estimatePercentile, readBuckets } from '../../../scripts/bench/histogram.ts'
+import {
+  bucketsSince,
+  estimatePercentile,
+  readBuckets,
+} from '../../../scripts/bench/measuring/histogram.ts'
 
 const METRICS = `# TYPE indexing_lag_seconds histogram
 indexing_lag_seconds_bucket{le="0.5"} 10

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { BenchChange } from '../../../scripts/bench/changes.ts'
-import { createLagLedger } from '../../../scripts/bench/lag-ledger.ts'
-import type { LagSample } from '../../../scripts/bench/lag-round.ts'
-import { lagFailures, lagFigures, renderLag } from '../../../scripts/bench/report-lag.ts'
+import type { BenchChange } from '../../../scripts/bench/lag/changes.ts'
+import { createLagLedger } from '../../../scripts/bench/lag/ledger.ts'
+import { lagFailures, lagFigures, renderLag } from '../../../scripts/bench/lag/report.ts'
+import type { LagSample } from '../../../scripts/bench/lag/round.ts'
 
 const FOLLOWED = ['acc_1', 'acc_2']
 

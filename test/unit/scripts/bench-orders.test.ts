@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createCases, meanRows } from '../../../scripts/bench/cases.ts'
-import { createOrders, LARGE_ACCOUNT } from '../../../scripts/bench/orders.ts'
+import { createCases, meanRows } from '../../../scripts/bench/orders/cases.ts'
+import { createOrders, LARGE_ACCOUNT } from '../../../scripts/bench/orders/orders.ts'
 import { NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
 
 const UNTIL = Date.UTC(2026, 0, 1)

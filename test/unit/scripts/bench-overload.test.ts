@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Arrival } from '../../../scripts/bench/open-loop.ts'
-import { figuresOf, type OverloadSample } from '../../../scripts/bench/overload-round.ts'
-import { overloadFailures, overloadFigures } from '../../../scripts/bench/report-overload.ts'
+import type { Arrival } from '../../../scripts/bench/measuring/open-loop.ts'
+import { overloadFailures, overloadFigures } from '../../../scripts/bench/overload/report.ts'
+import { figuresOf, type OverloadSample } from '../../../scripts/bench/overload/round.ts'
 
 const arrivals = (count: number, failure?: string): Arrival[] =>
   Array.from({ length: count }, (_, n) => ({ sentAt: n, ms: n + 1, failure }))

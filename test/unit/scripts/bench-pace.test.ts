@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { atPace } from '../../../scripts/bench/pace.ts'
+import { atPace } from '../../../scripts/bench/measuring/pace.ts'
 
 const signal = new AbortController().signal
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Row } from '../../../scripts/bench/orders.ts'
-import { placesOf } from '../../../scripts/bench/places.ts'
+import type { Row } from '../../../scripts/bench/orders/orders.ts'
+import { placesOf } from '../../../scripts/bench/orders/places.ts'
 
 /** Later created, earlier changed; the last two alike but for their ids. */
 function rowsOf(count: number): Row[] {

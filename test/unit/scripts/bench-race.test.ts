@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { cpuPerAnswer, metricsMicros, redisSeconds } from '../../../scripts/bench/cpu.ts'
-import { type Sample, summarize } from '../../../scripts/bench/race.ts'
-import { apiFigures } from '../../../scripts/bench/report-api.ts'
-import { definitionFigures } from '../../../scripts/bench/report-definitions.ts'
-import { failed, failuresOf } from '../../../scripts/bench/report-failures.ts'
+import { apiFigures } from '../../../scripts/bench/api/report.ts'
+import { definitionFigures } from '../../../scripts/bench/definitions/report.ts'
+import { cpuPerAnswer, metricsMicros, redisSeconds } from '../../../scripts/bench/measuring/cpu.ts'
+import { type Sample, summarize } from '../../../scripts/bench/measuring/race.ts'
+import { failed, failuresOf } from '../../../scripts/bench/reporting/failures.ts'
 
 function sample(perSecond: number, failures: Record<string, number> = {}): Sample {
   return {

@@ -5,7 +5,7 @@ import {
   formatRatio,
   formatWithRatio,
   renderTable,
-} from '../../../scripts/bench/table.ts'
+} from '../../../scripts/bench/reporting/table.ts'
 
 describe('a table', () => {
   it('has its names to the left and its figures to the right', () => {

@@ -1,0 +1,67 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openScratch } from '../../services/scratch.ts'
+import { until } from '../../services/until.ts'
+import { metricsMicros } from './cpu.ts'
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+const START_MS = 60_000
+
+/** A command that runs until it is stopped, in a process of its own. */
+export interface RunningService {
+  /** What its log said of each of `awaited`. */
+  readonly said: readonly string[]
+  /** For other commands on the same stores. */
+  readonly settingsFile: string
+  /** The text of `/metrics`. */
+  metrics(): Promise<string>
+  /** Its CPU time since its start, in microseconds. */
+  cpuMicros(): Promise<number>
+  stop(): Promise<void>
+}
+
+interface ServiceOptions {
+  args: readonly string[]
+  settings: Readonly<Record<string, string>>
+  /** It has started once its log matches all of these; what they capture is kept. */
+  awaited: readonly RegExp[]
+}
+
+const OPERATIONS = /operations at (http:[^"]+)/
+
+/** Starts a command with nothing but these settings. It logs as it does by default, into a file. */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const scratch = await openScratch('bench')
+  try {
+    // In a file, since arguments can be seen by everybody on the machine.
+    const file = join(scratch.path, 'settings.env')
+    const all = { ...options.settings, PORT: '0', OPERATIONS_PORT: '0', DATA_DIR: scratch.path }
+    const lines = Object.entries(all).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`)
+    await writeFile(file, lines.join(''), { mode: 0o600 })
+    const command = ['-i', process.execPath, `--env-file=${file}`, MAIN, ...options.args]
+    const service = await scratch.start('service', 'env', command)
+    let matches: (RegExpExecArray | null)[] = []
+    await until(
+      async () => {
+        const log = await service.logTail()
+        matches = [OPERATIONS, ...options.awaited].map((words) => words.exec(log))
+        return matches.every((match) => match !== null)
+      },
+      async () => `the service did not start:\n${await service.logTail()}`,
+      { timeoutMs: START_MS, everyMs: 50, isHopeless: service.hasEnded },
+    )
+    const [operations = '', ...said] = matches.map((match) => match?.[1] ?? '')
+    const metrics = async () => (await fetch(new URL('/metrics', operations))).text()
+    return {
+      said,
+      settingsFile: file,
+      metrics,
+      cpuMicros: async () => metricsMicros(await metrics()),
+      stop: scratch.close,
+    }
+  } catch (error) {
+    await scratch.close()
+    throw error
+  }
+}

@@ -1,0 +1,16 @@
+import type { Part } from '../part.ts'
+import { compareOverload } from './compare.ts'
+import { overloadFailures, overloadFigures, renderOverload } from './report.ts'
+
+export const overloadPart: Part = {
+  name: 'overload',
+  about: 'three times as much as the API can do',
+  async measure(context) {
+    const overload = await compareOverload(context)
+    return {
+      tables: [renderOverload(overload)],
+      figures: overloadFigures(overload),
+      failures: overloadFailures(overload),
+    }
+  },
+}

@@ -1,0 +1,9 @@
+import { apiPart } from './api/part.ts'
+import { definitionsPart } from './definitions/part.ts'
+import { lagPart } from './lag/part.ts'
+import { loadPart } from './load/part.ts'
+import { overloadPart } from './overload/part.ts'
+import type { Part } from './part.ts'
+
+/** All that the bench can measure, in the order in which it does. Each leaves the cluster as it found it. */
+export const parts: readonly Part[] = [apiPart, definitionsPart, loadPart, lagPart, overloadPart]

@@ -4,14 +4,13 @@ import type { Config } from './config.ts'
 import type { StreamInspection } from './indexing/inspection/stream-inspection.ts'
 import type { ChangeStream } from './indexing/sources/change-stream.ts'
 import { monotonicClock } from './lib/clock.ts'
-import type { Observe } from './lib/observe.ts'
 import type { DegradedLimiter, LimiterDecision } from './limits/degraded-limiter.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { createMemoryLimiter } from './limits/memory-limiter.ts'
 import { createToldLimiter } from './limits/told-limiter.ts'
 import { type CursorCodec, createCursorCodec } from './orders/cursor.ts'
 import { loadSecrets } from './secrets.ts'
-import type { OpenSearchOperation } from './stores/opensearch/operation.ts'
+import type { OpenSearchEvents } from './stores/opensearch/stores.ts'
 import type { SharedLimiterEvents } from './stores/redis/shared-limiter.ts'
 import { openSqliteStores } from './stores/sqlite/stores.ts'
 import type { Stores } from './stores/stores.ts'
@@ -32,8 +31,8 @@ export interface ServerServices extends Services {
 
 /** What is measured of the services while they serve. */
 export interface ServiceEvents
-  extends Pick<SharedLimiterEvents, 'observeRedis' | 'onDegradedDecision'> {
-  observeOpenSearch: Observe<OpenSearchOperation>
+  extends OpenSearchEvents,
+    Pick<SharedLimiterEvents, 'observeRedis' | 'onDegradedDecision'> {
   onDecision(decision: LimiterDecision, isAllowed: boolean): void
   onKeyLookUp(result: KeyLookUp): void
 }
@@ -42,10 +41,10 @@ export interface ServiceEvents
 export async function openServices(
   config: Config,
   role: 'server' | 'command' = 'command',
-  observe?: Observe<OpenSearchOperation>,
+  events?: OpenSearchEvents,
 ): Promise<Services> {
   const { keyPepper } = loadSecrets(config)
-  return { ...(await openStores(config, role, observe)), keyPepper }
+  return { ...(await openStores(config, role, events)), keyPepper }
 }
 
 /** Opens the services that the settings name, to serve with. Redis need not be there yet. */
@@ -54,7 +53,7 @@ export async function openServerServices(
   events: ServiceEvents & SharedLimiterEvents,
 ): Promise<ServerServices> {
   const { cursorSecrets } = loadSecrets(config)
-  const services = await openServices(config, 'server', events.observeOpenSearch)
+  const services = await openServices(config, 'server', events)
   const local = createMemoryLimiter(config.rateLimit, monotonicClock)
   const limiter = await openLimiter(config, local, events)
 
@@ -101,13 +100,13 @@ export async function openStreamInspection(config: Config): Promise<StreamInspec
 async function openStores(
   config: Config,
   role: 'server' | 'command',
-  observe: Observe<OpenSearchOperation> | undefined,
+  events: OpenSearchEvents | undefined,
 ): Promise<Stores> {
   const { opensearchUrls: urls, opensearchCaFile } = config
   if (urls === undefined) return openSqliteStores(config, role)
   const ca = readCaFile('OPENSEARCH_CA_FILE', opensearchCaFile)
   const { openOpenSearchStores } = await import('./stores/opensearch/stores.ts')
-  return openOpenSearchStores({ urls, ca }, config, observe)
+  return openOpenSearchStores({ urls, ca }, config, events)
 }
 
 async function openLimiter(

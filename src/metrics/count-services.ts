@@ -16,6 +16,7 @@ export function countServices(metrics: ServiceMetrics): ServiceEvents {
     onDecision: (decision, isAllowed) =>
       limiterDecisions.inc({ decision, result: isAllowed ? 'allowed' : 'denied' }),
     onDegradedDecision: (decision) => metrics.degradedDecisions.inc({ decision }),
+    onSlice: (reading) => metrics.slices.inc({ reading }),
     onKeyLookUp: (result) => metrics.keyLookUps.inc({ result }),
   }
 }

@@ -36,6 +36,12 @@ export interface Position {
   id: string
 }
 
+/** Whether a place comes after another one in a sort: no two orders have the same. */
+export function follows(before: Position, after: Position, sort: Sort): boolean {
+  const [first, second] = sort === 'created_at_desc' ? [after, before] : [before, after]
+  return first.key < second.key || (first.key === second.key && first.id < second.id)
+}
+
 export interface SliceQuery {
   accountId: string
   sort: Sort

@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => close())
 
 const ORDER = '{"id":"ord_1","tracking":{"__proto__":"x","constructor":{"prototype":"y"}}}'
-const SOURCE = `{"account_id":"acc_1","id":"ord_1","shape":1,"updated_key":2000,"order":${ORDER}}`
+const SOURCE = `{"account_id":"acc_1","id":"ord_1","shape":1,"created_key":1000,"updated_key":2000,"order":${ORDER}}`
 const FOUND = `{"found":true,"_seq_no":4,"_primary_term":1,"_source":${SOURCE}}`
 const HIT = `{"_id":"acc_1:ord_1","sort":[1000,"ord_1"],"_source":${SOURCE}}`
 const SHARD = { total: 1, successful: 1, skipped: 0, failed: 0 }
@@ -28,6 +28,7 @@ const WHOLE = `{"timed_out":false,"_shards":${JSON.stringify(SHARD)},"hits":{"hi
 
 const found = answerText(200, FOUND)
 const whole = answerText(200, WHOLE)
+const empty = answerText(200, WHOLE.replace(HIT, ''))
 const text = (bytes: Uint8Array | null | undefined) => bytes && Buffer.from(bytes).toString()
 
 const preferenceOf = ({ path }: ReceivedRequest) =>
@@ -75,7 +76,7 @@ describe('a slice', () => {
   })
 
   it('is asked for at the shard of the account, and never of a part of it', async () => {
-    const { url, received } = await serve(whole)
+    const { url, received } = await serve(empty)
     await connect([url]).slice('acc_-Z_9')
     const { pathname, searchParams } = new URL(received[0]?.path ?? '', url)
     expect(pathname).toBe('/orders/_search')
@@ -86,7 +87,7 @@ describe('a slice', () => {
   })
 
   it('is read from the primary where writes must appear in their order', async () => {
-    const { url, received } = await serve(whole)
+    const { url, received } = await serve(empty)
     const { slice, latestWrite } = connect([url])
     await slice('acc_1', 'updated_at_asc')
     await latestWrite()
@@ -94,7 +95,7 @@ describe('a slice', () => {
   })
 
   it('is otherwise read from one copy for an account, whichever that is', async () => {
-    const { url, received } = await serve(whole)
+    const { url, received } = await serve(empty)
     const { slice } = connect([url])
     for (const accountId of ['acc_1', 'acc_2', 'acc_1', '_local']) await slice(accountId)
     const [one, other, again, odd] = received.map(preferenceOf)
@@ -108,6 +109,11 @@ describe('a slice', () => {
     ['of no shard', '"total":1,"successful":1', '"total":0,"successful":0'],
     ['of a shard that failed', '"failed":0', '"failed":1'],
     ['whose document is no order', '"order":', '"odor":'],
+    ['with an order of another account', '"account_id":"acc_1"', '"account_id":"acc_2"'],
+    ['whose hit is another order', '"id":"ord_1","shape"', '"id":"ord_2","shape"'],
+    ['whose hit stands elsewhere', '"created_key":1000', '"created_key":1001'],
+    ['that tells a hit twice', HIT, `${HIT},${HIT}`],
+    ['that is cut short', ']}}', ']}'],
   ])('is unavailable from an answer %s', async (_what, part, other) => {
     const { url } = await serve(answerText(200, WHOLE.replace(part, other)))
     expect(await thrownBy(connect([url]).slice())).toBeInstanceOf(Unavailable)

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { Client, errors } from '@opensearch-project/opensearch'
 import { Unavailable } from '../../lib/unavailable.ts'
-import { DeadlineConnection } from './connection.ts'
+import { DeadlineConnection, type Question } from './connection.ts'
+import type { WholeAnswer } from './whole-answer.ts'
 
 export interface OpenSearchNodes {
   /** URLs; the credentials of the first that has some are for all. */
@@ -70,6 +71,59 @@ export async function tell<B>(deadlineMs: number, call: Call<B>): Promise<B> {
   } catch (error) {
     throw asFault(error)
   }
+}
+
+/**
+ * Reads as {@link ask} does, and hands over the answer's bytes as they came; also those of a 404, which a
+ * document answers with that is not there.
+ * @throws Unavailable, or Error when OpenSearch refuses what was asked
+ */
+export function askForBytes(
+  { transport, connectionPool }: OpenSearch,
+  deadlineMs: number,
+  question: Question,
+): Promise<Buffer> {
+  return ask(deadlineMs, async ({ requestTimeout }) => {
+    const node = transport.getConnection({ requestId: '' }) as DeadlineConnection
+    try {
+      const answer = await node.ask(question, requestTimeout)
+      if (answer.statusCode >= 400 && !isDocumentMissing(question, answer)) throw refusalOf(answer)
+      connectionPool.markAlive(node)
+      return { body: answer.bytes }
+    } catch (error) {
+      if (isOfNode(error)) connectionPool.markDead(node)
+      throw error
+    }
+  })
+}
+
+function isDocumentMissing({ body }: Question, { statusCode }: WholeAnswer): boolean {
+  return body === undefined && statusCode === 404
+}
+
+/** An answer that was had as bytes, where they have to be parsed. @throws Unavailable when it is no JSON */
+export function parseAnswer(bytes: Buffer): object {
+  try {
+    return Object(JSON.parse(strictUtf8.decode(bytes)))
+  } catch {
+    throw new Unavailable(NO_JSON) // The error's own message would quote the answer.
+  }
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Whether another node may do better, as the client judges it. */
+function isOfNode(error: unknown): boolean {
+  return !(error instanceof errors.ResponseError) || [502, 503, 504].includes(error.statusCode ?? 0)
+}
+
+function refusalOf({ statusCode, headers, bytes }: WholeAnswer): Error {
+  let body: object = {} // Of a machine in between the status says enough.
+  try {
+    body = parseAnswer(bytes)
+  } catch {}
+  const meta = {} as ConstructorParameters<typeof errors.ResponseError>[0]['meta']
+  return new errors.ResponseError({ statusCode, headers, body, warnings: null, meta })
 }
 
 async function answer<B>(call: Call<B>, requestTimeout: number): Promise<B> {

@@ -1,11 +1,18 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { Connection, errors } from '@opensearch-project/opensearch'
+import { Connection } from '@opensearch-project/opensearch'
 import { Pool } from 'undici'
+import { type WholeAnswer, wholeAnswer } from './whole-answer.ts'
 
 type Options = ConstructorParameters<typeof Connection>[0]
 type Params = Parameters<Connection['request']>[0]
 type Callback = Parameters<Connection['request']>[1]
+
+/** What is asked of a node; a search has a body. */
+export interface Question {
+  path: string
+  body?: string
+}
 
 /** Sockets to a node: a search takes milliseconds, so these carry thousands a second. */
 const SOCKETS = 64
@@ -28,6 +35,18 @@ export class DeadlineConnection extends Connection {
     })
   }
 
+  /**
+   * Asks, past all that the client does besides, for the answer's bytes as they are.
+   * @throws TimeoutError after the deadline, ConnectionError when the answer did not come whole
+   */
+  ask({ path, body }: Question, deadlineMs: number): Promise<WholeAnswer> {
+    const { headers } = this
+    if (body === undefined)
+      return wholeAnswer(this.#pool, { path, method: 'GET', headers }, deadlineMs)
+    const ofJson = { ...headers, 'content-type': 'application/json' }
+    return wholeAnswer(this.#pool, { path, method: 'POST', headers: ofJson, body }, deadlineMs)
+  }
+
   override request(params: Params, callback: Callback): ClientRequest {
     const aborted = new AbortController()
     this.#send(params, aborted.signal).then(
@@ -45,27 +64,13 @@ export class DeadlineConnection extends Connection {
 
   async #send(params: Params, aborted: AbortSignal): Promise<IncomingMessage> {
     const { path, method, headers, timeout } = this.buildRequestObject(params)
-    const deadline = AbortSignal.timeout(timeout ?? 0)
-    try {
-      const { statusCode, ...answer } = await this.#pool.request({
-        path: path ?? '/',
-        method: (method ?? 'GET') as 'GET',
-        headers: headers as Record<string, string>,
-        body: params.body ?? null,
-        signal: AbortSignal.any([deadline, aborted]),
-      })
-      const bytes = Buffer.from(await answer.body.arrayBuffer())
-      const whole = Readable.from([bytes], { objectMode: false })
-      return Object.assign(whole, { statusCode, headers: answer.headers }) as IncomingMessage
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      if (deadline.aborted)
-        throw new errors.TimeoutError(`no whole answer in ${timeout} ms`, NO_META)
-      if (aborted.aborted) throw new errors.RequestAbortedError(reason)
-      throw new errors.ConnectionError(reason)
+    const request = {
+      path: path ?? '/',
+      method: (method ?? 'GET') as 'GET',
+      headers: headers as Record<string, string>,
+      body: params.body ?? null,
     }
+    const { bytes, ...answer } = await wholeAnswer(this.#pool, request, timeout ?? 0, aborted)
+    return Object.assign(Readable.from([bytes], { objectMode: false }), answer) as IncomingMessage
   }
 }
-
-// The transport fills it in.
-const NO_META = {} as ConstructorParameters<typeof errors.TimeoutError>[1]

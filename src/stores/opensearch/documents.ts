@@ -35,14 +35,21 @@ export async function readDocument(
   deadlineMs: number,
   address: DocumentAddress,
 ): Promise<StoredDocument | null> {
-  const { found, _source, _seq_no, _primary_term, error }: GetAnswer = await ask(
-    deadlineMs,
-    (options) => client.get(address, { ...options, ignore: [404] }),
+  return storedDocument(
+    address.index,
+    await ask(deadlineMs, (options) => client.get(address, { ...options, ignore: [404] })),
   )
+}
+
+/** The document of an answer. @throws Unavailable when it does not tell whether there is one */
+export function storedDocument(
+  index: string,
+  { found, _source, _seq_no, _primary_term, error }: GetAnswer,
+): StoredDocument | null {
   if (found === false) return null
   if (found !== true || typeof _seq_no !== 'number' || typeof _primary_term !== 'number') {
     throw new Unavailable(
-      `OpenSearch did not tell whether ${address.index} has a document: ${error?.reason ?? 'no reason'}`,
+      `OpenSearch did not tell whether ${index} has a document: ${error?.reason ?? 'no reason'}`,
     )
   }
   return { source: _source, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } }

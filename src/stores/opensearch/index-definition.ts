@@ -2,6 +2,7 @@ import type { IndexNames } from './names.ts'
 
 const KEYWORD = { type: 'keyword' }
 const LONG = { type: 'long' }
+const UNSEARCHED = { ...KEYWORD, index: false, doc_values: false }
 
 /** A copy on another node where there is one, so that the loss of a node loses nothing. */
 const ONE_SHARD = { number_of_shards: 1, auto_expand_replicas: '0-1' }
@@ -31,6 +32,7 @@ export const ordersDefinition = {
     dynamic: 'strict',
     _routing: { required: true },
     properties: {
+      frame: UNSEARCHED,
       account_id: KEYWORD,
       id: KEYWORD,
       shape: { type: 'integer' },
@@ -58,7 +60,7 @@ const keysDefinition = {
       key_id: KEYWORD,
       account_id: KEYWORD,
       scopes: KEYWORD,
-      name: { ...KEYWORD, index: false, doc_values: false },
+      name: UNSEARCHED,
       last_four: KEYWORD,
       created_at: LONG,
       life_ms: LONG,

@@ -1,7 +1,8 @@
 import type { OrderDocument } from '../../indexing/writing/document.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { completeOrder } from '../../orders/complete.ts'
-import type { Order } from '../../orders/order.ts'
+import { ORDER_SHAPE, type Order } from '../../orders/order.ts'
+import { framed } from './cut.ts'
 
 /** The id of the document of an order and account. */
 export function documentId({ accountId, orderId }: { accountId: string; orderId: string }): string {
@@ -20,7 +21,7 @@ export function renderSource(document: OrderDocument): string {
     updated_key: document.updatedKey,
     written_key: document.writtenKey,
   }
-  return `${JSON.stringify(keys).slice(0, -1)},"order":${document.json}}`
+  return framed(JSON.stringify(keys), document.json)
 }
 
 /** What of a stored document is read again. */
@@ -71,8 +72,24 @@ export function renderStored({ order }: OrderSource): Buffer {
   return Buffer.from(JSON.stringify(order))
 }
 
-/** The order of a document as it is shown. */
+/**
+ * The order of a document as it is shown.
+ * @throws Unavailable also when it is not what was written: half an order is worse than none
+ */
 export function renderShown(source: unknown): Uint8Array {
   const stored = orderSource(source)
-  return completeOrder(renderStored(stored), stored.shape)
+  const json = renderStored(stored)
+  if (stored.shape === ORDER_SHAPE && !fitsFrame(source, json)) {
+    throw new Unavailable(
+      `the document ${documentId({ accountId: stored.account_id, orderId: stored.id })} is not as it was written; "index reindex" writes it anew`,
+    )
+  }
+  return completeOrder(json, stored.shape)
+}
+
+/** Documents of before there were frames have none. */
+function fitsFrame(source: unknown, json: Buffer): boolean {
+  const { frame, order: _, ...keys } = Object(source) as Record<string, unknown>
+  if (frame === undefined) return true
+  return framed(JSON.stringify(keys), json.toString()).startsWith(`{"frame":"${frame}",`)
 }

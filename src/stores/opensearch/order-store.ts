@@ -1,12 +1,15 @@
 import { type Observe, unobserved } from '../../lib/observe.ts'
+import { ORDER_SHAPE } from '../../orders/order.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
-import { ask, type OpenSearch } from './client.ts'
-import { readDocument } from './documents.ts'
+import { ask, askForBytes, type OpenSearch, parseAnswer } from './client.ts'
+import { cutDocument } from './cut.ts'
+import { storedDocument } from './documents.ts'
 import { positionOf, wholeHits } from './hits.ts'
 import type { IndexNames } from './names.ts'
 import type { OpenSearchOperation } from './operation.ts'
 import { documentId, renderShown } from './order-source.ts'
 import { latestWriteBody, sliceBody } from './search-body.ts'
+import { type SliceReading, sliceRows } from './slice-rows.ts'
 
 export interface OpenSearchOrderStoreOptions {
   client: OpenSearch
@@ -14,6 +17,8 @@ export interface OpenSearchOrderStoreOptions {
   /** For each call, the answer's body included. */
   deadlineMs: number
   observe?: Observe<OpenSearchOperation>
+  /** Told of every slice how its rows were had. */
+  onSlice?(reading: SliceReading): void
 }
 
 /** The orders of a cluster. Each call is one request to one shard, so one snapshot. */
@@ -22,36 +27,43 @@ export function createOpenSearchOrderStore({
   names,
   deadlineMs,
   observe = unobserved,
+  onSlice = () => {},
 }: OpenSearchOrderStoreOptions): OrderStore {
-  async function search(accountId: string, preference: string, body: object) {
-    const request = {
-      index: names.orders,
-      routing: accountId,
-      preference,
-      allow_partial_search_results: false,
-      body,
-    }
-    return wholeHits(await ask(deadlineMs, (options) => client.search(request, options)))
-  }
-
   return {
     async slice(query) {
       const preference = query.sort === 'updated_at_asc' ? PRIMARY : oneCopy(query.accountId)
-      const body = sliceBody(query)
-      const hits = await observe('search', () => search(query.accountId, preference, body))
-      return hits.map((hit) => ({ ...positionOf(hit), json: renderShown(hit._source) }))
+      const routing = encodeURIComponent(query.accountId)
+      const question = {
+        path: `/${names.orders}/_search?allow_partial_search_results=false&preference=${preference}&routing=${routing}`,
+        body: JSON.stringify(sliceBody(query)),
+      }
+      const answer = await observe('search', () => askForBytes(client, deadlineMs, question))
+      const { rows, reading } = sliceRows(answer, query)
+      onSlice(reading)
+      return rows
     },
 
     async latestWrite(accountId) {
-      const body = latestWriteBody(accountId)
-      const [hit] = await observe('latest_write', () => search(accountId, PRIMARY, body))
+      const body: object = latestWriteBody(accountId)
+      const request = {
+        index: names.orders,
+        routing: accountId,
+        preference: PRIMARY,
+        allow_partial_search_results: false,
+        body,
+      }
+      const look = () => ask(deadlineMs, (options) => client.search(request, options))
+      const [hit] = wholeHits(await observe('latest_write', look))
       return hit === undefined ? null : positionOf(hit)
     },
 
     async get(accountId, orderId) {
-      const id = documentId({ accountId, orderId })
-      const address = { index: names.orders, id, routing: accountId }
-      const document = await observe('get_order', () => readDocument(client, deadlineMs, address))
+      const id = encodeURIComponent(documentId({ accountId, orderId }))
+      const path = `/${names.orders}/_doc/${id}?routing=${encodeURIComponent(accountId)}`
+      const answer = await observe('get_order', () => askForBytes(client, deadlineMs, { path }))
+      const cut = cutDocument(answer, { accountId, orderId }, ORDER_SHAPE)
+      if (typeof cut !== 'string') return cut
+      const document = storedDocument(names.orders, parseAnswer(answer))
       return document === null ? null : renderShown(document.source)
     },
   }
@@ -62,5 +74,5 @@ const PRIMARY = '_primary'
 
 /** Pages of an account that never move back in time, spread over the copies. */
 function oneCopy(accountId: string): string {
-  return `account-${accountId}`
+  return `account-${encodeURIComponent(accountId)}`
 }

@@ -7,10 +7,16 @@ import {
   type Sort,
 } from '../../orders/order-store.ts'
 
-/** By which key each sort walks, and which way. */
-const walks = {
-  created_at_desc: { key: 'created_key', way: 'desc', beyond: 'lte' },
-  updated_at_asc: { key: 'updated_key', way: 'asc', beyond: 'gte' },
+/** By which key each sort walks. */
+export const sortFields = {
+  created_at_desc: 'created_key',
+  updated_at_asc: 'updated_key',
+} as const satisfies Record<Sort, string>
+
+/** Which way, and where the rows are that come after one. */
+const ways = {
+  created_at_desc: { way: 'desc', beyond: 'lte' },
+  updated_at_asc: { way: 'asc', beyond: 'gte' },
 } as const satisfies Record<Sort, object>
 
 /** The search that answers a slice; pure, compared with stored JSON in the tests. */
@@ -22,7 +28,8 @@ export function sliceBody({
   nullsWrittenAfter,
   size,
 }: SliceQuery) {
-  const { key, way, beyond } = walks[sort]
+  const key = sortFields[sort]
+  const { way, beyond } = ways[sort]
   return {
     size,
     track_total_hits: false,

@@ -11,17 +11,24 @@ import { openOpenSearchOrderIndex } from './order-index.ts'
 import { createOpenSearchOrderStore } from './order-store.ts'
 import { createPrepare } from './prepare.ts'
 import { createReindexing } from './reindex/reindexing.ts'
+import type { SliceReading } from './slice-rows.ts'
 
 export type OpenSearchConfig = Pick<
   Config,
   'indexPrefix' | 'searchDeadlineMs' | 'bulkDeadlineMs' | 'writerLeaseMs'
 >
 
+/** What is told of the reads while the service serves. */
+export interface OpenSearchEvents {
+  observeOpenSearch: Observe<OpenSearchOperation>
+  onSlice(reading: SliceReading): void
+}
+
 /** The stores of a cluster; `INDEX_PREFIX` keeps several services on it apart. */
 export function openOpenSearchStores(
   nodes: OpenSearchNodes,
   config: OpenSearchConfig,
-  observe?: Observe<OpenSearchOperation>,
+  events?: OpenSearchEvents,
 ): Stores {
   const client = connectOpenSearch(nodes)
   const names = indexNames(config.indexPrefix)
@@ -30,10 +37,10 @@ export function openOpenSearchStores(
     client,
     names,
     deadlineMs: config.searchDeadlineMs,
-    ...(observe && { observe }),
+    ...(events && { observe: events.observeOpenSearch }),
   }
   return {
-    orders: createOpenSearchOrderStore(reading),
+    orders: createOpenSearchOrderStore({ ...reading, ...(events && { onSlice: events.onSlice }) }),
     keys: createOpenSearchKeyStore({
       ...reading,
       prepare,

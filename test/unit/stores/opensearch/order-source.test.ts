@@ -48,7 +48,8 @@ describe('the id of a document', () => {
 describe('a document as it is sent', () => {
   it('has the keys that are searched, and the order after them', () => {
     const document = tracked('{"src":"bio"}')
-    const { order, ...keys } = JSON.parse(renderSource(document))
+    const { frame, order, ...keys } = JSON.parse(renderSource(document))
+    expect(frame).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{8}$/)
     expect(keys).toEqual({
       account_id: 'acc_1',
       id: 'ord_1',

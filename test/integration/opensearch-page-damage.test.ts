@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRandom } from '../../src/demo/random.ts'
+import { Unavailable } from '../../src/lib/unavailable.ts'
+import { type RenderedOrder, type Sort, sorts } from '../../src/orders/order-store.ts'
+import { sliceRows } from '../../src/stores/opensearch/slice-rows.ts'
+import { createBackend } from '../support/backend.ts'
+import { hostileDocuments } from '../support/hostile-orders.ts'
+import { openPages } from './opensearch-pages.ts'
+
+const ACCOUNT = 'acc_hostile'
+const ORDERS = 6
+const RANDOM_DAMAGES = 20_000
+/** What is put in the place of a byte: all that JSON is made of, and what it knows nothing of. */
+const SUBSTITUTES = Buffer.from('"\\{}[]:,01a \0\xff', 'latin1')
+
+const backend = createBackend()
+const answers = new Map<Sort, Buffer>()
+
+beforeAll(async () => {
+  const pages = await openPages(backend)
+  await pages.load(hostileDocuments(ACCOUNT, ORDERS))
+  for (const sort of sorts) answers.set(sort, await pages.answer(ACCOUNT, sort, ORDERS))
+  await pages.close()
+})
+afterAll(() => backend.remove())
+
+const wholeAnswer = (sort: Sort) => answers.get(sort) ?? Buffer.alloc(0)
+
+/** The rows of an answer; `null` where they are unavailable. */
+function rowsOf(answer: Buffer, sort: Sort): RenderedOrder[] | null {
+  try {
+    return sliceRows(answer, { accountId: ACCOUNT, sort }).rows
+  } catch (error) {
+    if (error instanceof Unavailable) return null
+    throw error
+  }
+}
+
+const told = ({ key, id, json }: RenderedOrder) => `${key} ${id} ${Buffer.from(json).toString()}`
+
+/** What is wrong with the rows of a damaged answer: they have to be whole rows of the true one, in its order. */
+function faultOf(damaged: Buffer, sort: Sort, whole: readonly string[]): string | undefined {
+  const rows = rowsOf(damaged, sort)?.map(told) ?? []
+  let from = 0
+  for (const row of rows) {
+    const at = whole.indexOf(row, from)
+    if (at === -1) return row
+    from = at + 1
+  }
+  return undefined
+}
+
+function expectNoFault(sort: Sort, damages: Iterable<Buffer>): void {
+  const whole = rowsOf(wholeAnswer(sort), sort)?.map(told) ?? []
+  expect(whole.length).toBe(ORDERS)
+  let count = 0
+  for (const damaged of damages) {
+    count += 1
+    const fault = faultOf(damaged, sort, whole)
+    if (fault !== undefined) throw new Error(`out of ${damaged.toString()}\ncame ${fault}`)
+  }
+  expect(count).toBeGreaterThan(whole.length)
+}
+
+describe.each(sorts)('an answer to %s', (sort) => {
+  it('gives whole orders or none wherever it is cut short', () => {
+    const answer = wholeAnswer(sort)
+    for (let length = 0; length < answer.length; length += 1) {
+      expect(rowsOf(answer.subarray(0, length), sort)).toBeNull()
+    }
+  })
+
+  it('gives whole orders or none whichever byte is lost', () => {
+    expectNoFault(sort, withoutOne(wholeAnswer(sort)))
+  })
+
+  it('gives whole orders or none whichever byte is another one', () => {
+    expectNoFault(sort, withAnother(wholeAnswer(sort)))
+  })
+
+  it('gives whole orders or none whatever is lost, told twice or moved', () => {
+    expectNoFault(sort, rearranged(wholeAnswer(sort)))
+  })
+})
+
+function* withoutOne(answer: Buffer) {
+  for (let at = 0; at < answer.length; at += 1) {
+    yield Buffer.concat([answer.subarray(0, at), answer.subarray(at + 1)])
+  }
+}
+
+function* withAnother(answer: Buffer) {
+  for (let at = 0; at < answer.length; at += 1) {
+    const damaged = Buffer.from(answer)
+    for (const byte of SUBSTITUTES) {
+      damaged[at] = byte
+      yield damaged
+    }
+  }
+}
+
+/** Parts of it lost, told twice or in each other's place: of any bytes, of whole hits, and within a hit. */
+function* rearranged(answer: Buffer) {
+  const random = createRandom(7, 7, 7)
+  const hits = startsOf(answer, '{"_index":')
+  const joints = [...hits, ...startsOf(answer, '"sort":'), ...startsOf(answer, '"_source":')]
+  const place = () => {
+    if (random.chance(0.4)) return random.between(0, answer.length)
+    return random.pick(random.chance(0.5) ? hits : joints)
+  }
+  for (let damage = 0; damage < RANDOM_DAMAGES; damage += 1) {
+    const [a = 0, b = 0, c = 0] = [place(), place(), place()].sort((one, other) => one - other)
+    const [before, first, second, after] = [
+      answer.subarray(0, a),
+      answer.subarray(a, b),
+      answer.subarray(b, c),
+      answer.subarray(c),
+    ]
+    yield Buffer.concat(
+      random.pick([
+        [before, second, after],
+        [before, first, first, second, after],
+        [before, second, first, after],
+        [before, first, second, second],
+      ]),
+    )
+  }
+}
+
+function startsOf(answer: Buffer, text: string): number[] {
+  const starts: number[] = []
+  for (let at = answer.indexOf(text); at !== -1; at = answer.indexOf(text, at + 1)) starts.push(at)
+  return starts
+}

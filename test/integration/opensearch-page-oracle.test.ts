@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ORDER_SHAPE } from '../../src/orders/order.ts'
+import { type Position, type RenderedOrder, sorts } from '../../src/orders/order-store.ts'
+import { cutRows } from '../../src/stores/opensearch/cut.ts'
+import { createBackend } from '../support/backend.ts'
+import { hostileDocument, hostileDocuments } from '../support/hostile-orders.ts'
+import { openPages } from './opensearch-pages.ts'
+
+const ORDERS = 100_000
+const PAGE = 1_000
+const ACCOUNT = 'acc_hostile'
+
+const backend = createBackend()
+let pages: Awaited<ReturnType<typeof openPages>>
+
+beforeAll(async () => {
+  pages = await openPages(backend)
+  await pages.load(hostileDocuments(ACCOUNT, ORDERS))
+})
+afterAll(async () => {
+  await pages.close()
+  await backend.remove()
+})
+
+interface Parsed {
+  hits: { hits: { _source: { order: object }; sort: [key: number, id: string] }[] }
+}
+
+/** The same by parsing the whole answer and rendering each order again. */
+function parsedRows(answer: Buffer) {
+  const { hits }: Parsed = JSON.parse(answer.toString())
+  return hits.hits.map(({ _source, sort: [key, id] }) => {
+    return { key, id, json: Buffer.from(JSON.stringify(_source.order)) }
+  })
+}
+
+/** What is wrong with a row: it has to be the parsed one, and the order that was written. */
+function faultOf({ key, id, json }: RenderedOrder, parsed: RenderedOrder | undefined) {
+  const bytes = Buffer.from(json)
+  const index = Number(id.replace('ord_', ''))
+  if (bytes.toString() !== hostileDocument(ACCOUNT, index).json) return `${id} is not as written`
+  const isParsed = parsed?.key === key && parsed.id === id && bytes.equals(parsed.json)
+  return isParsed ? undefined : `${id} is not as parsed`
+}
+
+describe(`${ORDERS} orders with hostile texts`, () => {
+  it.each(sorts)(
+    'are cut out of the answers byte for byte as parsing gives them: %s',
+    async (sort) => {
+      const ids = new Set<string>()
+      for (let after: Position | null = null; ; ) {
+        const answer = await pages.answer(ACCOUNT, sort, PAGE, after)
+        const cut = cutRows(answer, { accountId: ACCOUNT, sort }, ORDER_SHAPE)
+        if (typeof cut === 'string') throw new Error(`${cut}: after ${after?.id}`)
+        const parsed = parsedRows(answer)
+        expect(cut.length).toBe(parsed.length)
+        for (const [at, row] of cut.entries()) {
+          const fault = faultOf(row, parsed[at])
+          if (fault !== undefined) throw new Error(fault)
+          ids.add(row.id)
+        }
+        const last = cut.at(-1)
+        if (cut.length < PAGE || last === undefined) break
+        after = { key: last.key, id: last.id }
+      }
+      expect(ids.size).toBe(ORDERS)
+    },
+  )
+})

@@ -1,0 +1,60 @@
+import { parseConfig } from '../../src/config.ts'
+import type { OrderDocument } from '../../src/indexing/writing/document.ts'
+import type { Position, SliceQuery, Sort } from '../../src/orders/order-store.ts'
+import { askForBytes, connectOpenSearch, tell } from '../../src/stores/opensearch/client.ts'
+import { indexNames } from '../../src/stores/opensearch/names.ts'
+import { documentId, renderSource } from '../../src/stores/opensearch/order-source.ts'
+import { createPrepare } from '../../src/stores/opensearch/prepare.ts'
+import { sliceBody } from '../../src/stores/opensearch/search-body.ts'
+import type { Backend } from '../support/backend.ts'
+
+const DEADLINE_MS = 60_000
+const BULK_BYTES = 4 * 2 ** 20
+const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+
+/** The index of a backend's orders, and the answers to its searches as OpenSearch sends them. */
+export async function openPages({ env, refresh }: Backend) {
+  const { opensearchUrls: urls = [], indexPrefix } = parseConfig(env)
+  const client = connectOpenSearch({ urls })
+  const names = indexNames(indexPrefix)
+  await createPrepare(client, names, DEADLINE_MS)()
+
+  async function send(body: string): Promise<void> {
+    const request = { index: names.orders, body: Buffer.from(body) as never }
+    const { items } = await tell(DEADLINE_MS, (options) => client.bulk(request, options))
+    const refused = items.find(({ index }) => index?.error !== undefined)
+    if (refused) throw new Error(`not taken: ${JSON.stringify(refused)}`)
+  }
+
+  return {
+    async load(documents: Iterable<OrderDocument>): Promise<void> {
+      let body = ''
+      for (const document of documents) {
+        const { accountId, id } = document
+        const index = { _id: documentId({ accountId, orderId: id }), routing: accountId }
+        body += `${JSON.stringify({ index })}\n${renderSource(document)}\n`
+        if (body.length < BULK_BYTES) continue
+        await send(body)
+        body = ''
+      }
+      if (body !== '') await send(body)
+      await refresh()
+    },
+
+    /** The bytes of the answer to the search for a slice. */
+    answer(accountId: string, sort: Sort, size: number, after: Position | null = null) {
+      const query: SliceQuery = {
+        accountId,
+        sort,
+        filters: NO_FILTERS,
+        after,
+        nullsWrittenAfter: null,
+        size,
+      }
+      const path = `/${names.orders}/_search?routing=${accountId}`
+      return askForBytes(client, DEADLINE_MS, { path, body: JSON.stringify(sliceBody(query)) })
+    },
+
+    close: () => client.close(),
+  }
+}

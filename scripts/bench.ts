@@ -1,7 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { onFirstSignal } from '../src/commands/signals.ts'
+import { drawChart } from './bench/chart/draw.ts'
 import { type BenchContext, withContext } from './bench/context.ts'
+import { readHistory } from './bench/history/file.ts'
+import { keepRun } from './bench/history/keep.ts'
 import { readOptions, refuse } from './bench/options.ts'
 import type { PartReport } from './bench/part.ts'
 import { parts } from './bench/parts.ts'
@@ -21,7 +24,8 @@ try {
   const options = readOptions(process.argv.slice(2))
   if (options.json !== undefined) reserve(options.json)
   const context = { env: process.env, options, signal: interrupted.signal, log: console.error }
-  await withContext(context, bench)
+  if (options.chart) drawLatest()
+  else await withContext(context, bench)
 } catch (error) {
   if (!interrupted.signal.aborted && !(error instanceof UsageError)) throw error
   console.error(error instanceof Error ? error.message : error)
@@ -30,8 +34,8 @@ try {
 
 async function bench(context: BenchContext): Promise<void> {
   const { options, cluster, prefix } = context
-  const facts = await readFacts(context)
-  console.log(describe(context, facts))
+  const factsAtStart = await readFacts(context)
+  console.log(describe(context, factsAtStart))
 
   const reports: Record<string, PartReport> = {}
   for (const { name, measure } of parts.filter(({ name }) => options.parts.includes(name))) {
@@ -41,14 +45,22 @@ async function bench(context: BenchContext): Promise<void> {
     await cluster.remove(prefix)
   }
 
-  const loadAtEnd = readLoad()
-  console.log(`\nload average at the end: ${loadAtEnd}`)
+  const facts = { ...factsAtStart, loadAtEnd: readLoad() }
+  console.log(`\nload average at the end: ${facts.loadAtEnd}`)
   if (options.json !== undefined) {
     const measured = Object.entries(reports).map(([name, { figures }]) => [name, figures])
-    const all = { facts: { ...facts, loadAtEnd }, options, ...Object.fromEntries(measured) }
+    const all = { facts, options, ...Object.fromEntries(measured) }
     writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`)
   }
+  console.log(`\n${keepRun({ facts, options, reports })}`)
   tellFailures(Object.values(reports).flatMap(({ failures }) => failures))
+}
+
+/** @throws UsageError where nothing was recorded that it could show */
+function drawLatest(): void {
+  const { entries, broken } = readHistory()
+  for (const line of broken) console.error(line)
+  if (!drawChart(entries)) refuse('--chart: no run of the part api was recorded yet')
 }
 
 /** @throws UsageError now, not after all is measured */

@@ -11,10 +11,13 @@ const USAGE = `usage: npm run -s bench -- [options]
                      measured: 1000 to 300000 (default 100000)
   --rate N           how many changes a second enter the stream where the lag is measured: 10 to 10000
                      (default 500)
+  --largest N        orders of the largest account where sizes are measured: 10000 to 10000000 (default 1000000)
   --only PART        one of:
 ${parts.map(({ name, about }) => `                       ${name.padEnd(12)} ${about}`).join('\n')}
   --merged           measure all once more, with every index merged into one segment
   --json FILE        write every figure to a file as well
+  --record           add the ratios to the history beside the script, and draw the chart anew
+  --chart            draw the chart out of the history, and measure nothing
 OPENSEARCH_URL and REDIS_URL are used where they are set; else both are started and stopped.
 `
 
@@ -32,10 +35,14 @@ export interface BenchOptions {
   connections: number
   loadOrders: number
   rate: number
+  /** Orders of the largest account where sizes are measured. */
+  largest: number
   /** By name. */
   parts: readonly string[]
   states: readonly IndexState[]
   json: string | undefined
+  record: boolean
+  chart: boolean
 }
 
 const { parsed, readInteger, refuse } = readersOf(USAGE)
@@ -52,9 +59,12 @@ export function readOptions(args: readonly string[]): BenchOptions {
     connections: readInteger('--connections', values.connections, 1, 256),
     loadOrders: readInteger('--load-orders', values['load-orders'], 1_000, 300_000),
     rate: readInteger('--rate', values.rate, 10, 10_000),
+    largest: readInteger('--largest', values.largest, 10_000, 10_000_000),
     parts: readParts(values.only),
     states: values.merged ? ['filled', 'merged'] : ['filled'],
     json: values.json,
+    record: values.record,
+    chart: values.chart,
   }
 }
 
@@ -69,9 +79,12 @@ function parseOrExplain(args: readonly string[]) {
         connections: { type: 'string', default: '8' },
         'load-orders': { type: 'string', default: '100000' },
         rate: { type: 'string', default: '500' },
+        largest: { type: 'string', default: '1000000' },
         only: { type: 'string' },
         merged: { type: 'boolean', default: false },
         json: { type: 'string' },
+        record: { type: 'boolean', default: false },
+        chart: { type: 'boolean', default: false },
       },
     })
     return values

@@ -1,11 +1,11 @@
 import type { Part } from '../part.ts'
 import { failuresOf } from '../reporting/failures.ts'
 import { compareApi } from './compare.ts'
-import { apiFigures, renderApi } from './report.ts'
+import { apiFigures, apiRatios, renderApi } from './report.ts'
 
 export const apiPart: Part = {
   name: 'api',
-  about: 'the service beside the raw search',
+  about: 'the service beside the raw search, a peer, and itself without OpenSearch',
   async measure(context) {
     const compared = await compareApi(context)
     return {
@@ -13,6 +13,8 @@ export const apiPart: Part = {
       figures: compared.map((comparison) => {
         return { ...comparison, results: comparison.results.map(apiFigures) }
       }),
+      // Of the first state: the others are told, not kept.
+      ...apiRatios(compared[0]?.results ?? []),
       failures: compared.flatMap(({ results }) => results.flatMap(failuresOf)),
     }
   },

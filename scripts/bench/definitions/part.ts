@@ -1,7 +1,7 @@
 import type { Part } from '../part.ts'
 import { failuresOf } from '../reporting/failures.ts'
 import { compareDefinitions } from './compare.ts'
-import { definitionFigures, renderDefinitions } from './report.ts'
+import { definitionCosts, definitionFigures, renderDefinitions } from './report.ts'
 
 export const definitionsPart: Part = {
   name: 'definitions',
@@ -13,6 +13,7 @@ export const definitionsPart: Part = {
       figures: compared.map((comparison) => {
         return { ...comparison, results: comparison.results.map(definitionFigures) }
       }),
+      costs: definitionCosts(compared[0]?.results ?? []),
       failures: compared.flatMap(({ results }) => results.flatMap(failuresOf)),
     }
   },

@@ -1,8 +1,10 @@
 import { median, medianRatio } from '../measuring/figures.ts'
 import { type HeatResult, type Sample, summarize } from '../measuring/race.ts'
+import type { LoadedIndex } from '../orders/measured-load.ts'
+import type { Ratios } from '../part.ts'
 import { failed } from '../reporting/failures.ts'
 import { formatWithRatio, renderTable } from '../reporting/table.ts'
-import type { DefinitionComparison, LoadedIndex } from './compare.ts'
+import type { DefinitionComparison } from './compare.ts'
 import { BASE, type DefinitionName, definitionNames } from './definitions.ts'
 
 /** Two indices, each for the sort that is its own. */
@@ -40,6 +42,17 @@ export function definitionFigures({ name, samples }: HeatResult) {
     return [definition, { ...summarize(own), times }]
   })
   return { case: name, ...Object.fromEntries(compared), rounds: samples }
+}
+
+/** What a page costs the server with the service's definition by what it costs with the best of the others. */
+export function definitionCosts(results: readonly HeatResult[]): Ratios {
+  const cpu = (samples: readonly Sample[] = []) => samples.map((sample) => sample.cpu.openSearch)
+  const others = definitionNames.filter((definition) => definition !== BASE)
+  const costs = results.map(({ name, samples }) => {
+    const ratios = others.map((other) => medianRatio(cpu(samples[BASE]), cpu(samples[other])))
+    return [`OpenSearch CPU ${BASE}÷best other ${name}`, Math.max(...ratios)]
+  })
+  return Object.fromEntries(costs)
 }
 
 /** The definitions side by side: a table for each figure, times what the service's definition takes. */

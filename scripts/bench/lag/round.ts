@@ -67,8 +67,8 @@ export async function measureLag(round: LagRound): Promise<LagSample> {
 async function send({ rate, seconds, changes, feed, ledger, signal }: LagRound): Promise<number> {
   const { aheadMs } = await feed.readClock()
   let entries = 0
-  await atPace({ rate, seconds, signal }, async (count) => {
-    const news = Array.from({ length: count }, () => changes.next())
+  await atPace({ rate, seconds, signal }, async (due) => {
+    const news = due.map(() => changes.next())
     for (const change of news) ledger.sent(change)
     const enteredAt = await feed.add(news)
     for (const [at, { serial }] of news.entries()) {

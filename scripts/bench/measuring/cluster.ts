@@ -16,8 +16,8 @@ export interface Cluster {
   refresh(index: string): Promise<void>
   /** The same, and waits until nothing is being merged any more. */
   settle(index: string): Promise<void>
-  /** Merges it into one segment. */
-  merge(index: string): Promise<void>
+  /** Merges each shard into one segment, or into no more than so many. */
+  merge(index: string, segments?: number): Promise<void>
   facts(index: string): Promise<IndexFacts>
   /** Searches that took a part of their answer from the cache of queries: hardly any should. */
   queryCacheHits(index: string): Promise<number>
@@ -65,8 +65,8 @@ export function createCluster(client: OpenSearch): Cluster {
 
     settle,
 
-    async merge(index) {
-      await request('POST', `/${index}/_forcemerge?max_num_segments=1`)
+    async merge(index, segments = 1) {
+      await request('POST', `/${index}/_forcemerge?max_num_segments=${segments}`)
       await settle(index)
     },
 

@@ -6,6 +6,7 @@ import type { RedisConnection } from '../../../src/stores/redis/client.ts'
 export interface CpuTimes {
   openSearch: number
   redis: number
+  /** The process that answers, the service or a peer of it; 0 where that is OpenSearch itself. */
   api: number
   /** This process, which makes the load: on a small machine it takes from the others. */
   bench: number
@@ -75,7 +76,16 @@ export function redisSeconds(info: string): number {
 
 /** The process's CPU time out of what `/metrics` shows, in microseconds. */
 export function metricsMicros(metrics: string): number {
-  return 1e6 * Number(/^process_cpu_seconds_total (\S+)/m.exec(metrics)?.[1])
+  return 1e6 * processMetric(metrics, 'cpu_seconds_total')
+}
+
+/** The process's memory out of what `/metrics` shows. */
+export function residentBytes(metrics: string): number {
+  return processMetric(metrics, 'resident_memory_bytes')
+}
+
+function processMetric(metrics: string, name: string): number {
+  return Number(new RegExp(`^process_${name} (\\S+)`, 'm').exec(metrics)?.[1])
 }
 
 function sum(values: readonly number[]): number {

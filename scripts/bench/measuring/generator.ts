@@ -7,6 +7,8 @@ export interface LoadRequest {
   path: string
   headers: Record<string, string>
   body?: Buffer
+  /** 200 when absent. */
+  expectedStatus?: number
   /** Of its answer, as it was when it was checked; what tells the time taken may be a few bytes longer. */
   expectedBytes?: number
 }
@@ -44,9 +46,14 @@ const STALLED_MS = 10_000
 /**
  * A closed loop of our own, since autocannon counts in whole milliseconds and a page takes one to five of
  * them. It is the same for every side that is compared, and runs in the bench's process: the service and
- * the servers have processes of their own, so its CPU time is counted apart.
+ * the servers have processes of their own, so its CPU time is counted apart. Of so many requests at a time,
+ * those that share a connection wait for each other.
  */
-export function createGenerator({ origins, ca }: Target, connections: number): Generator {
+export function createGenerator(
+  { origins, ca }: Target,
+  atATime: number,
+  connections = atATime,
+): Generator {
   const clients = Array.from({ length: connections }, (_, at) => {
     return new Client(origins[at % origins.length] ?? '', {
       pipelining: 1,
@@ -62,10 +69,10 @@ export function createGenerator({ origins, ca }: Target, connections: number): G
     async ask(request) {
       const client = clients[asked++ % clients.length]
       if (!client) throw new Error('a generator has at least one connection')
-      const { expectedBytes: _, ...options } = request
+      const { expectedStatus = 200, expectedBytes: _, ...options } = request
       const { statusCode, body } = await client.request(options)
       const bytes = Buffer.from(await body.arrayBuffer())
-      if (statusCode === 200) return bytes
+      if (statusCode === expectedStatus) return bytes
       throw new Error(`${request.path} was answered with ${statusCode}: ${bytes.toString()}`)
     },
 
@@ -87,7 +94,10 @@ export function createGenerator({ origins, ca }: Target, connections: number): G
         }
       }
 
-      await Promise.all(clients.map(drive))
+      const turns = Array.from({ length: atATime }).flatMap(
+        (_, at) => clients[at % connections] ?? [],
+      )
+      await Promise.all(turns.map(drive))
       signal.throwIfAborted()
       const elapsedMs = performance.now() - startedAt
       const sorted = Float64Array.from(latencies).sort()
@@ -108,7 +118,7 @@ export function createGenerator({ origins, ca }: Target, connections: number): G
 
 /** Reads the whole answer; tells what is wrong with it. */
 export function send(client: Client, request: LoadRequest): Promise<string | undefined> {
-  const { expectedBytes = 0, ...options } = request
+  const { expectedStatus = 200, expectedBytes = 0, ...options } = request
   return new Promise((resolve) => {
     let status = 0
     let bytes = 0
@@ -121,9 +131,9 @@ export function send(client: Client, request: LoadRequest): Promise<string | und
         bytes += chunk.length
       },
       onResponseEnd() {
-        if (status !== 200) resolve(`status ${status}`)
+        if (status !== expectedStatus) resolve(`status ${status}`)
         else if (Math.abs(bytes - expectedBytes) > LENGTH_TOLERANCE_BYTES) {
-          resolve('not the orders that were expected')
+          resolve('not the answer that was expected')
         } else resolve(undefined)
       },
       onResponseError(_controller, error) {

@@ -1,11 +1,14 @@
 import { Client } from 'undici'
-import { type LoadRequest, send } from './generator.ts'
+import { type LoadRequest, send, type Target } from './generator.ts'
 import { atPace } from './pace.ts'
 
-/** What came of a request that was sent when it was due, whoever was slow. */
+/** What came of a request that was to be sent at its instant, whoever was slow. */
 export interface Arrival {
-  /** When it was sent, on the clock of `performance.now()`. */
+  /** When it was to be sent, on the clock of `performance.now()`. */
+  dueAt: number
+  /** When it was: later where this process was held up. */
   sentAt: number
+  /** From when it was due until its last byte: a wait before it was sent is one that a caller would have had. */
   ms: number
   /** Absent: 200 with the orders that were expected. */
   failure: string | undefined
@@ -27,14 +30,18 @@ export interface OpenLoop {
 const STALLED_MS = 10_000
 
 /** Callers who know nothing of each other: one who finds all connections in use opens another. */
-export function createOpenLoop(origin: string): OpenLoop {
+export function createOpenLoop({ origins, ca }: Target): OpenLoop {
   const clients: Client[] = []
   const idle: Client[] = []
   let turn = 0
 
   function connect(): Client {
-    const times = { headersTimeout: STALLED_MS, bodyTimeout: STALLED_MS }
-    const client = new Client(origin, { pipelining: 1, ...times })
+    const client = new Client(origins[clients.length % origins.length] ?? '', {
+      pipelining: 1,
+      headersTimeout: STALLED_MS,
+      bodyTimeout: STALLED_MS,
+      ...(ca !== undefined && { connect: { ca } }),
+    })
     clients.push(client)
     return client
   }
@@ -43,18 +50,18 @@ export function createOpenLoop(origin: string): OpenLoop {
     async run(requests, arriving) {
       const arrivals: Arrival[] = []
 
-      async function sendOne(): Promise<void> {
+      async function sendOne(dueAt: number): Promise<void> {
         const request = requests[turn++ % requests.length]
         if (!request) throw new Error('there is nothing to send')
         const client = idle.pop() ?? connect()
         const sentAt = performance.now()
         const failure = await send(client, request)
-        arrivals.push({ sentAt, ms: performance.now() - sentAt, failure })
+        arrivals.push({ dueAt, sentAt, ms: performance.now() - dueAt, failure })
         idle.push(client)
       }
 
-      await atPace(arriving, async (count) => {
-        await Promise.all(Array.from({ length: count }, sendOne))
+      await atPace(arriving, async (due) => {
+        await Promise.all(due.map(sendOne))
       })
       return arrivals
     },

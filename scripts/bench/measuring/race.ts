@@ -2,10 +2,19 @@ import { CPU_RENEWAL_MS, type CpuTimes, cpuPerAnswer, type ReadCpu } from './cpu
 import { median } from './figures.ts'
 import type { Generator, LoadFigures, LoadRequest } from './generator.ts'
 
+/** A process that answers, and tells what it uses. */
+export interface Server {
+  /** Its CPU time since its start, in microseconds. */
+  cpuMicros(): Promise<number>
+  residentBytes(): Promise<number>
+}
+
 /** One of those that are compared. */
 export interface Side {
   name: string
   generator: Generator
+  /** The process behind it, where it is not OpenSearch itself. */
+  server?: Server
   requests: readonly LoadRequest[]
 }
 
@@ -18,6 +27,8 @@ export interface Heat {
 /** One measurement of a side; CPU times are microseconds an answer. */
 export interface Sample extends LoadFigures {
   cpu: CpuTimes
+  /** Of the process behind the side, after the load. */
+  residentBytes?: number
 }
 
 /** The measurements of each side, one a round. */
@@ -60,12 +71,20 @@ export async function race(heats: readonly Heat[], options: RaceOptions): Promis
   return results
 }
 
-async function measure(side: Side, { seconds, readCpu, signal }: RaceOptions): Promise<Sample> {
-  await side.generator.run(side.requests, WARM_UP_MS, signal)
-  const before = await readCpu()
-  const figures = await side.generator.run(side.requests, 1000 * seconds, signal)
-  const after = await readCpu()
-  return { ...figures, cpu: cpuPerAnswer(before, after, figures.answers) }
+async function measure(
+  { generator, requests, server }: Side,
+  { seconds, readCpu, signal }: RaceOptions,
+): Promise<Sample> {
+  const read = async () => {
+    const times = await readCpu()
+    return server ? { ...times, api: await server.cpuMicros() } : times
+  }
+  await generator.run(requests, WARM_UP_MS, signal)
+  const before = await read()
+  const figures = await generator.run(requests, 1000 * seconds, signal)
+  const after = await read()
+  const sample = { ...figures, cpu: cpuPerAnswer(before, after, figures.answers) }
+  return server ? { ...sample, residentBytes: await server.residentBytes() } : sample
 }
 
 /** The median of each figure over the rounds, and every failure. */
@@ -82,6 +101,9 @@ export function summarize(samples: readonly Sample[]): Sample {
       api: of(({ cpu }) => cpu.api),
       bench: of(({ cpu }) => cpu.bench),
     },
+    ...(samples.some((sample) => sample.residentBytes !== undefined) && {
+      residentBytes: of((sample) => sample.residentBytes ?? Number.NaN),
+    }),
     failures: allFailures(samples),
   }
 }

@@ -5,11 +5,13 @@ import { openScratch } from '../../services/scratch.ts'
 import { until } from '../../services/until.ts'
 import { metricsMicros } from './cpu.ts'
 
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+/** The service's own program. */
+export const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 const START_MS = 60_000
 
 /** A command that runs until it is stopped, in a process of its own. */
 export interface RunningService {
+  readonly pid: number
   /** What its log said of each of `awaited`. */
   readonly said: readonly string[]
   /** For other commands on the same stores. */
@@ -21,26 +23,49 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-interface ServiceOptions {
+export interface ProgramOptions {
+  /** Its file; the service's own when absent. */
+  program?: string
   args: readonly string[]
   settings: Readonly<Record<string, string>>
+}
+
+export interface ServiceOptions extends ProgramOptions {
   /** It has started once its log matches all of these; what they capture is kept. */
   awaited: readonly RegExp[]
 }
 
-const OPERATIONS = /operations at (http:[^"]+)/
+const OPERATIONS = /operations at (http:[^"\s]+)/
 
-/** Starts a command with nothing but these settings. It logs as it does by default, into a file. */
+/** The command line of a program that is given these settings and nothing else; `file` is written for it. */
+export async function commandLine(
+  file: string,
+  { program = MAIN, args, settings }: ProgramOptions,
+): Promise<[command: string, ...args: string[]]> {
+  // In a file, since arguments can be seen by everybody on the machine.
+  const lines = Object.entries(settings).map(
+    ([name, value]) => `${name}=${JSON.stringify(value)}\n`,
+  )
+  await writeFile(file, lines.join(''), { mode: 0o600 })
+  return ['env', '-i', process.execPath, `--env-file=${file}`, program, ...args]
+}
+
+/**
+ * Starts a command with nothing but these settings, and with a folder of its own where they name none. It
+ * logs as it does by default, into a file.
+ */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const scratch = await openScratch('bench')
   try {
-    // In a file, since arguments can be seen by everybody on the machine.
     const file = join(scratch.path, 'settings.env')
-    const all = { ...options.settings, PORT: '0', OPERATIONS_PORT: '0', DATA_DIR: scratch.path }
-    const lines = Object.entries(all).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`)
-    await writeFile(file, lines.join(''), { mode: 0o600 })
-    const command = ['-i', process.execPath, `--env-file=${file}`, MAIN, ...options.args]
-    const service = await scratch.start('service', 'env', command)
+    const settings = {
+      DATA_DIR: scratch.path,
+      ...options.settings,
+      PORT: '0',
+      OPERATIONS_PORT: '0',
+    }
+    const [command, ...args] = await commandLine(file, { ...options, settings })
+    const service = await scratch.start('service', command, args)
     let matches: (RegExpExecArray | null)[] = []
     await until(
       async () => {
@@ -54,6 +79,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const [operations = '', ...said] = matches.map((match) => match?.[1] ?? '')
     const metrics = async () => (await fetch(new URL('/metrics', operations))).text()
     return {
+      pid: service.pid,
       said,
       settingsFile: file,
       metrics,

@@ -2,13 +2,13 @@ import type { Generator, LoadRequest } from '../measuring/generator.ts'
 import type { Case } from './cases.ts'
 
 /** The ids of an answer's orders. */
-type ReadIds = (answer: Buffer) => string[]
+export type ReadIds = (answer: Buffer) => string[]
 
 export interface CheckOptions {
   generator: Generator
   /** One for each place of the case, in its order. */
   requests: readonly LoadRequest[]
-  of: Case
+  of: Pick<Case, 'name' | 'places'>
   /** How many orders are asked for. */
   size: number
   readIds: ReadIds

@@ -1,8 +1,9 @@
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import { demoOrderId } from '../../../src/demo/order-ids.ts'
-import { createRandom } from '../../../src/demo/random.ts'
+import { createRandom, type Random } from '../../../src/demo/random.ts'
 import { isRefusal, readChange } from '../../../src/indexing/projection/change.ts'
 import { renderDocument } from '../../../src/indexing/writing/document.ts'
+import type { ViewWrite } from '../../../src/indexing/writing/order-index.ts'
 import { formatInstant } from '../../../src/lib/instant.ts'
 import type { Order } from '../../../src/orders/order.ts'
 import { NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
@@ -42,6 +43,8 @@ export interface BenchOrders {
   meanBytes: number
   /** In the order of insertion, which has nothing to do with time or account. */
   rows(): Generator<Row>
+  /** What is written for each row. */
+  views(): Generator<ViewWrite>
   /** The two lines of a bulk request for each row. */
   bulkLines(): Generator<string>
 }
@@ -58,13 +61,10 @@ export function createOrders(count: number, until: number): BenchOrders {
     const random = createRandom(SEED, ROW_STREAM, index)
     const share = random.next()
     const small = random.pick(smallAccounts)
-    const createdKey = until - random.between(0, OLDEST_MS)
-    const updatedKey = Math.min(until, createdKey + random.between(0, LONGEST_LIFE_MS))
     return {
       accountId: accountOf(share) ?? small,
       orderId: demoOrderId(SEED, index),
-      createdKey,
-      updatedKey: random.chance(UNDATED_SHARE) ? NULL_UPDATED_KEY : updatedKey,
+      ...inventKeys(random, until),
     }
   }
 
@@ -72,15 +72,20 @@ export function createOrders(count: number, until: number): BenchOrders {
     for (let index = 0; index < count; index += 1) yield row(index)
   }
 
-  function* bulkLines() {
+  function* views() {
     pool ??= projectedOrders(until)
     for (let index = 0; index < count; index += 1) {
       const order = pool[index % pool.length]
-      if (order) yield bulkLinesOf(row(index), order, until - count + index)
+      if (order) yield viewOf(row(index), order)
     }
   }
 
-  return { count, smallAccounts, meanBytes: meanBytes(bulkLines()), rows, bulkLines }
+  function* bulkLines() {
+    let stamp = until - count
+    for (const view of views()) yield linesOf(view, stamp++)
+  }
+
+  return { count, smallAccounts, meanBytes: meanBytes(bulkLines()), rows, views, bulkLines }
 }
 
 function meanBytes(lines: Generator<string>): number {
@@ -93,8 +98,18 @@ function accountOf(share: number): string | undefined {
   return share < LARGE_SHARE + MEDIUM_SHARE ? MEDIUM_ACCOUNT : undefined
 }
 
+/** When an order came to be, and when it changed last. */
+export function inventKeys(random: Random, until: number) {
+  const createdKey = until - random.between(0, OLDEST_MS)
+  const updatedKey = Math.min(until, createdKey + random.between(0, LONGEST_LIFE_MS))
+  return {
+    createdKey,
+    updatedKey: random.chance(UNDATED_SHARE) ? NULL_UPDATED_KEY : updatedKey,
+  }
+}
+
 /** Public orders of every kind, through the service's own projection. */
-function projectedOrders(until: number): Order[] {
+export function projectedOrders(until: number): Order[] {
   return [...demoOrders({ count: POOL_SIZE, seed: SEED, until })].flatMap((source) => {
     const change = readChange(JSON.stringify(source))
     if (isRefusal(change)) throw new Error(`a demo order is refused: ${change.path}`)
@@ -102,11 +117,20 @@ function projectedOrders(until: number): Order[] {
   })
 }
 
-function bulkLinesOf(row: Row, template: Order, stamp: number): string {
-  const { accountId, orderId, createdKey, updatedKey } = row
+/** What `template` tells, under the id and with the dates of `row`. */
+function viewOf({ accountId, orderId, createdKey, updatedKey }: Row, template: Order): ViewWrite {
   const order = { ...template, id: orderId, created_at: formatInstant(createdKey) }
   const updatedAt = updatedKey === NULL_UPDATED_KEY ? null : updatedKey
-  const document = renderDocument({ accountId, orderId, order, createdKey, updatedAt }, stamp)
-  const action = { index: { _id: documentId(row), routing: accountId } }
+  return { accountId, orderId, order, createdKey, updatedAt }
+}
+
+/** The two lines of a bulk request: what `template` tells, under the id and with the dates of `row`. */
+export function bulkLinesOf(row: Row, template: Order, stamp: number): string {
+  return linesOf(viewOf(row, template), stamp)
+}
+
+function linesOf(view: ViewWrite, stamp: number): string {
+  const document = renderDocument(view, stamp)
+  const action = { index: { _id: documentId(view), routing: view.accountId } }
   return `${JSON.stringify(action)}\n${renderSource(document)}\n`
 }

@@ -15,7 +15,7 @@ export interface PageAsking {
 }
 
 /** A key for every account of the cases. */
-export async function issueKeys(cases: readonly Case[], services: Services) {
+export async function issueKeys(cases: readonly Pick<Case, 'places'>[], services: Services) {
   const accounts = new Set(cases.flatMap(({ places }) => places.map(({ accountId }) => accountId)))
   const keys = new Map<string, string>()
   for (const accountId of accounts) {

@@ -7,8 +7,8 @@ export interface Place {
   sort: Sort
   /** How many orders of the listing come before the page. */
   rowsBefore: number
-  /** The last of them. */
-  after: Position
+  /** The last of them; null before the first page. */
+  after: Position | null
   /** The ids of what follows, as many as the largest search reads. */
   following: readonly string[]
 }

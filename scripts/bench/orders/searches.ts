@@ -18,7 +18,7 @@ const NO_HITS = JSON.stringify({
 const DEADLINE_MS = 10_000
 /** Of the connection, not of the search. */
 const CONNECTION_HEADERS = ['host', 'connection', 'keep-alive', 'content-length']
-const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+export const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
 /** Pages of `limit` orders, of the orders in `index`. */
 export interface SearchPlan {

@@ -7,9 +7,12 @@ export const overloadPart: Part = {
   about: 'three times as much as the API can do',
   async measure(context) {
     const overload = await compareOverload(context)
+    const figures = overloadFigures(overload)
     return {
       tables: [renderOverload(overload)],
-      figures: overloadFigures(overload),
+      figures,
+      ratios: { 'served in the flood÷ceiling': figures.goodput },
+      costs: { 'CPU shed÷served': figures.shedPerServed },
       failures: overloadFailures(overload),
     }
   },

@@ -71,7 +71,7 @@ const LOOK_MS = 500
 export async function measureOverload(options: RoundOptions): Promise<OverloadSample> {
   const { requests, settings, signal } = options
   const api = await startApi(settings)
-  const loop = createOpenLoop(api.origin)
+  const loop = createOpenLoop({ origins: [api.origin] })
   try {
     const loops = []
     for (const connections of CLOSED_LOOPS) {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { readOptions } from '../../../scripts/bench/options.ts'
+import { parts } from '../../../scripts/bench/parts.ts'
 import { UsageError } from '../../../scripts/usage.ts'
+
+const names = parts.map(({ name }) => name)
 
 describe('the options of the bench', () => {
   it('have defaults for a whole run', () => {
@@ -11,25 +14,33 @@ describe('the options of the bench', () => {
       connections: 8,
       loadOrders: 100_000,
       rate: 500,
-      parts: ['api', 'definitions', 'load', 'lag', 'overload'],
+      largest: 1_000_000,
+      parts: names,
       states: ['filled'],
       json: undefined,
+      record: false,
+      chart: false,
     })
   })
 
   it('are all taken', () => {
     const args =
-      '--orders 5000 --seconds 1 --rounds 9 --connections 16 --load-orders 1000 --rate 2000 --only lag'
-    expect(readOptions([...args.split(' '), '--merged', '--json=figures.json'])).toEqual({
+      '--orders 5000 --seconds 1 --rounds 9 --connections 16 --load-orders 1000 --rate 2000 --largest 10000 --only lag'
+    expect(
+      readOptions([...args.split(' '), '--merged', '--json=figures.json', '--record', '--chart']),
+    ).toEqual({
       orders: 5_000,
       seconds: 1,
       rounds: 9,
       connections: 16,
       loadOrders: 1_000,
       rate: 2_000,
+      largest: 10_000,
       parts: ['lag'],
       states: ['filled', 'merged'],
       json: 'figures.json',
+      record: true,
+      chart: true,
     })
   })
 
@@ -41,10 +52,8 @@ describe('the options of the bench', () => {
     [['--connections', ''], '--connections must be'],
     [['--load-orders', '999'], '--load-orders must be'],
     [['--rate', '9'], '--rate must be an integer from 10 to 10000, not "9"'],
-    [
-      ['--only', 'index'],
-      '--only must be one of api, definitions, load, lag, overload, not "index"',
-    ],
+    [['--largest', '9999'], '--largest must be an integer from 10000 to 10000000, not "9999"'],
+    [['--only', 'index'], `--only must be one of ${names.join(', ')}, not "index"`],
     [['--fast'], "Unknown option '--fast'"],
     [['--json'], '--json'],
     [['200000'], 'Unexpected argument'],

@@ -4,7 +4,7 @@ import { overloadFailures, overloadFigures } from '../../../scripts/bench/overlo
 import { figuresOf, type OverloadSample } from '../../../scripts/bench/overload/round.ts'
 
 const arrivals = (count: number, failure?: string): Arrival[] =>
-  Array.from({ length: count }, (_, n) => ({ sentAt: n, ms: n + 1, failure }))
+  Array.from({ length: count }, (_, n) => ({ dueAt: n, sentAt: n, ms: n + 1, failure }))
 
 const mixed = [
   ...arrivals(60),

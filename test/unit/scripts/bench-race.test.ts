@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { apiFigures } from '../../../scripts/bench/api/report.ts'
-import { definitionFigures } from '../../../scripts/bench/definitions/report.ts'
-import { cpuPerAnswer, metricsMicros, redisSeconds } from '../../../scripts/bench/measuring/cpu.ts'
-import { type Sample, summarize } from '../../../scripts/bench/measuring/race.ts'
+import { definitionCosts, definitionFigures } from '../../../scripts/bench/definitions/report.ts'
+import {
+  cpuPerAnswer,
+  metricsMicros,
+  redisSeconds,
+  residentBytes,
+} from '../../../scripts/bench/measuring/cpu.ts'
+import type { Generator } from '../../../scripts/bench/measuring/generator.ts'
+import {
+  race,
+  type Sample,
+  type Server,
+  type Side,
+  summarize,
+} from '../../../scripts/bench/measuring/race.ts'
 import { failed, failuresOf } from '../../../scripts/bench/reporting/failures.ts'
 
 function sample(perSecond: number, failures: Record<string, number> = {}): Sample {
@@ -34,17 +45,42 @@ describe('the samples of a side', () => {
   })
 })
 
-describe('the figures of a case', () => {
-  it('compare the API with the raw search within each round', () => {
-    const samples = { raw: [sample(200), sample(20)], api: [sample(100), sample(10)] }
-    expect(apiFigures({ name: 'large created 20', samples })).toMatchObject({
-      case: 'large created 20',
-      apiPerRaw: 0.5,
-      raw: { perSecond: 110 },
-      api: { perSecond: 55 },
-    })
-  })
+describe('a race', () => {
+  /** Ten answers a load; its server uses `micros` for each. */
+  function sideOf(name: string, micros?: number): Side {
+    let answers = 0
+    const generator: Generator = {
+      ask: async () => Buffer.alloc(0),
+      async run() {
+        answers += 10
+        return { answers: 10, perSecond: 10, p50Ms: 1, p99Ms: 1, failures: {} }
+      },
+      async close() {},
+    }
+    const server: Server = {
+      cpuMicros: async () => answers * (micros ?? 0),
+      residentBytes: async () => 1_000 * answers,
+    }
+    return { name, generator, requests: [], ...(micros !== undefined && { server }) }
+  }
+  const sides = [sideOf('raw'), sideOf('api', 50), sideOf('peer', 70)]
+  const options = {
+    rounds: 1,
+    seconds: 1,
+    readCpu: async () => ({ openSearch: 0, redis: 0, api: 0, bench: 0 }),
+    signal: new AbortController().signal,
+    log() {},
+  }
 
+  it('tells of each side what the process behind it used, and had in memory after its load', async () => {
+    const results = await race([{ name: 'small created 20', sides }], options)
+    const told = results.flatMap(({ samples }) => Object.values(samples).flat())
+    expect(told.map(({ cpu }) => cpu.api)).toEqual([0, 50, 70])
+    expect(told.map(({ residentBytes }) => residentBytes)).toEqual([undefined, 20_000, 20_000])
+  })
+})
+
+describe('the figures of a case', () => {
   it('compare each definition with that of the service', () => {
     const samples = {
       none: [sample(50)],
@@ -56,6 +92,18 @@ describe('the figures of a case', () => {
       none: { perSecond: 50, times: { perSecond: 0.5, p50Ms: 2, openSearchCpu: 2 } },
       account: { times: { perSecond: 1, p50Ms: 1, openSearchCpu: 1 } },
       'account+updated': { times: { perSecond: 4, p50Ms: 0.25, openSearchCpu: 0.25 } },
+    })
+  })
+
+  it('hold the server with the definition of the service against the best of the others', () => {
+    const samples = {
+      none: [sample(50)],
+      account: [sample(100)],
+      'account+created': [sample(200)],
+      'account+updated': [sample(400)],
+    }
+    expect(definitionCosts([{ name: 'large created 20', samples }])).toEqual({
+      'OpenSearch CPU account÷best other large created 20': 4,
     })
   })
 
@@ -103,5 +151,10 @@ describe('the CPU time', () => {
       'process_cpu_system_seconds_total 0.5',
     ]
     expect(metricsMicros(metrics.join('\n'))).toBe(1.5e6)
+  })
+
+  it('and the memory are told apart', () => {
+    const metrics = ['process_cpu_seconds_total 1.5', 'process_resident_memory_bytes 98765432']
+    expect(residentBytes(metrics.join('\n'))).toBe(98_765_432)
   })
 })

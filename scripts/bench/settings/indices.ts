@@ -1,0 +1,64 @@
+import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
+
+/** The service's own definition of an index of orders, with some of it changed. */
+export interface IndexVariant {
+  settings?: object
+  /** Added to what the mapping says of a field. */
+  fields?: Readonly<Record<string, object>>
+  /** Into how many segments a shard is merged at most, once it was filled. */
+  segments?: number | 'as filled'
+  /** How many nodes it takes to differ. */
+  nodes?: number
+}
+
+/** What the others are compared with. */
+export const AS_DEFINED = 'as the service defines it'
+
+const NEVER_SORTED = { doc_values: false }
+const SKIPPING = { skip_list: true }
+const KEYS = ['created_key', 'updated_key', 'written_key']
+
+/**
+ * The indices that are compared, merged alike, so that none has a segment less by chance. The last says how
+ * much of a difference is noise. How the index is sorted is another part's question: `definitions`.
+ */
+export const indexVariants: Readonly<Record<string, IndexVariant>> = {
+  [AS_DEFINED]: {},
+  'segments as filled': { segments: 'as filled' },
+  'segments: 8 at most': { segments: 8 },
+  'segments: 4 at most': { segments: 4 },
+  'codec: best_compression': { settings: { codec: 'best_compression' } },
+  'store: mmapfs': { settings: { 'store.type': 'mmapfs' } },
+  'skip lists on the keys': { fields: onKeys(SKIPPING) },
+  'skip lists in place of points': { fields: onKeys({ ...SKIPPING, index: false }) },
+  'doc values of what is sorted by alone': {
+    fields: { status: NEVER_SORTED, payment_method: NEVER_SORTED, shape: NEVER_SORTED },
+  },
+  'no cache of queries': { settings: { 'queries.cache.enabled': false } },
+  'no concurrent segments': { settings: { 'search.concurrent_segment_search.mode': 'none' } },
+  'shards: 3': { settings: { number_of_shards: 3 } },
+  'no replica': { settings: { auto_expand_replicas: false, number_of_replicas: 0 }, nodes: 2 },
+  'the same once more': {},
+}
+
+/** Those that differ on a cluster of so many nodes. */
+export function variantsFor(nodes: number): string[] {
+  const all = Object.entries(indexVariants)
+  return all.filter(([, variant]) => (variant.nodes ?? 1) <= nodes).map(([name]) => name)
+}
+
+/** What the index is made with. */
+export function definitionWith({ settings, fields = {} }: IndexVariant): object {
+  const { mappings } = ordersDefinition
+  const properties = Object.entries(mappings.properties).map(([name, field]) => {
+    return [name, { ...field, ...fields[name] }]
+  })
+  return {
+    settings: { ...ordersDefinition.settings, ...settings },
+    mappings: { ...mappings, properties: Object.fromEntries(properties) },
+  }
+}
+
+function onKeys(field: object): Record<string, object> {
+  return Object.fromEntries(KEYS.map((key) => [key, field]))
+}

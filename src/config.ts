@@ -80,8 +80,9 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
       refillPerSecond: number('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),
     },
   }
-  if (config.workers > 1) {
-    problems.push('WORKERS: expected 1, because this version serves in one process; start several')
+  if (config.workers > 1 && !env['REDIS_URL']) {
+    // An account would have a bucket in each of them, and get so many times the rate.
+    problems.push('WORKERS: more than 1 needs REDIS_URL, where they share the counters of limits')
   }
   if (config.opensearchUrls) {
     // Made up here they would differ from process to process, and be gone with the machine.

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs'
-import { CommanderError } from 'commander'
-import { buildProgram } from './commands/program.ts'
+import { enableCompileCache } from 'node:module'
 
 const USAGE = 2
 const FAILED = 1
 
-// Whoever reads the output may stop early (`… | head`): that must not stop the work.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-  })
-}
+// Before anything else is loaded: every later start is spared half of its work.
+enableCompileCache()
+const { CommanderError } = await import('commander')
+const { outliveReaders } = await import('./commands/broken-pipe.ts')
+const { buildProgram } = await import('./commands/program.ts')
+
+outliveReaders()
 
 if (existsSync('.env')) process.loadEnvFile()
 

@@ -1,16 +1,25 @@
 import Fastify, { type FastifyInstance } from 'fastify'
+import type { Registry } from 'prom-client'
 import drain from './http/drain.ts'
-import type { Metrics } from './metrics/serving.ts'
 import type { Readiness } from './readiness.ts'
 
-/** What an operator's machines ask, on a port of its own. */
+/** What of the metrics is shown. */
+interface Shown {
+  registry: Pick<Registry, 'contentType' | 'metrics'>
+}
+
+/** What an operator's machines ask, on a port of its own. `isAlive`: not to be started again. */
 export function buildOperations(
   readiness: Readiness,
-  { registry }: Pick<Metrics, 'registry'>,
+  { registry }: Shown,
+  isAlive: () => Promise<boolean> = async () => true,
 ): FastifyInstance {
   const app = Fastify({ logger: false })
   app.register(drain)
-  app.get('/health/live', async () => ({ status: 'ok' }))
+  app.get('/health/live', async (_request, reply) => {
+    if (await isAlive()) return { status: 'ok' }
+    return reply.code(503).send({ status: 'unavailable' })
+  })
   app.get('/health/ready', async (_request, reply) => {
     const health = await readiness()
     return reply.code(health.status === 'ok' ? 200 : 503).send(health)

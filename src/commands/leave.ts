@@ -14,7 +14,8 @@ const LOOK_MS = 25
 /** Nobody sends any more when nothing has come for half a second. */
 const QUIET_LOOKS = 500 / LOOK_MS
 
-const GONE: Health = { status: 'draining', checks: {} }
+/** What is told of a process that leaves. */
+export const GONE: Health = { status: 'draining', checks: {} }
 
 /** How a server that others rely on goes away. */
 export interface Leaving {

@@ -1,49 +1,33 @@
-import { pino } from 'pino'
-import { buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { prepareDemo } from '../demo/prepare.ts'
-import { observedByBoth } from '../lib/observe.ts'
-import { countServices } from '../metrics/count-services.ts'
-import { watchProcess } from '../metrics/process.ts'
-import { createMetrics } from '../metrics/serving.ts'
 import { buildOperations } from '../operations.ts'
-import { createReadiness } from '../readiness.ts'
-import { openServerServices } from '../services.ts'
-import { openTracing } from '../tracing/open-tracing.ts'
 import { demoWelcome } from './demo-welcome.ts'
 import { createLeaving } from './leave.ts'
 import { addressOf, listen } from './listen.ts'
+import { openLog } from './log.ts'
 import { listenOperations } from './operations-port.ts'
+import { openService } from './service.ts'
 import { closeOnSignal } from './signals.ts'
 
-const STDERR = 2
+export interface ServeOptions {
+  demo: boolean
+}
 
 /** Serves until a signal asks to stop; then finishes what is under way. */
-export async function serve(config: Config, { demo }: { demo: boolean }): Promise<void> {
-  const logger = pino({ level: config.logLevel }, pino.destination(STDERR))
-  const metrics = createMetrics()
-  watchProcess(metrics)
-  const tracing = await openTracing(config.tracing, {
-    onOutage: (reason) => logger.warn({ reason }, 'traces are not taken'),
-    onRecovered: () => logger.info('traces are taken again'),
-  })
-  const counted = countServices(metrics)
-  const services = await openServerServices(config, {
-    ...counted,
-    observeOpenSearch: observedByBoth(counted.observeOpenSearch, tracing?.observe('opensearch')),
-    observeRedis: observedByBoth(counted.observeRedis, tracing?.observe('redis')),
-    onDegraded: (err) =>
-      logger.warn({ err }, 'Redis does not answer: limits count in this process'),
-    onRecovered: () => logger.info('Redis answers again: limits are shared'),
-  })
-  const app = buildApp(config, services, { logger, metrics, tracing })
-  const isReady = createReadiness(services, logger)
+export async function serve(config: Config, options: ServeOptions): Promise<void> {
+  if (config.workers === 1) return serveAlone(config, options)
+  const { serveTogether } = await import('./workers/primary.ts')
+  return serveTogether(config, options)
+}
+
+async function serveAlone(config: Config, { demo }: ServeOptions): Promise<void> {
+  const logger = openLog(config)
+  const { app, services, metrics, isReady, ...service } = await openService(config, logger)
   const leaving = createLeaving(app.server, isReady)
   const operations = buildOperations(leaving.isReady, metrics)
   const close = async () => {
-    await app.close()
-    await Promise.all([tracing?.close(), operations.close()])
-    await services.close()
+    await service.close()
+    await operations.close()
   }
   closeOnSignal(logger, async () => {
     await leaving.leave()

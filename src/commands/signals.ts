@@ -25,16 +25,21 @@ export function onFirstSignal(stop: (signal: NodeJS.Signals) => void): void {
 export function closeOnSignal(logger: Logger, close: () => Promise<void>): void {
   onFirstSignal((signal) => {
     logger.info({ signal }, 'closing')
-    setTimeout(() => {
-      logger.error(`not closed within ${GRACE_MS} ms`)
-      process.exit(1)
-    }, GRACE_MS).unref()
-    close().then(
-      () => process.exit(0),
-      (err) => {
-        logger.error({ err }, 'close failed')
-        process.exit(1)
-      },
-    )
+    closeAndExit(logger, close)
   })
+}
+
+/** Closes and ends the process: with 1 if that fails, or takes too long. */
+export function closeAndExit(logger: Logger, close: () => Promise<void>): void {
+  setTimeout(() => {
+    logger.error(`not closed within ${GRACE_MS} ms`)
+    process.exit(1)
+  }, GRACE_MS).unref()
+  close().then(
+    () => process.exit(0),
+    (err) => {
+      logger.error({ err }, 'close failed')
+      process.exit(1)
+    },
+  )
 }

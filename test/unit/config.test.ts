@@ -83,7 +83,7 @@ const refused: Record<string, string[]> = {
       '::/0',
     ],
   ],
-  WORKERS: [...noInteger, '0', '65', '2'],
+  WORKERS: [...noInteger, '0', '65', '2', '64'], // Several only with a Redis.
   MAX_CONCURRENT_REQUESTS: [...noInteger, '0', '10001'],
   LOG_LEVEL: ['INFO', 'verbose', ' info', '30', 'toString'],
   RATE_LIMIT_CAPACITY: [...noInteger, '0', '1000001'],
@@ -165,6 +165,12 @@ describe('parseConfig', () => {
       Object.entries(refused).map(([name, [first = '']]) => [name, first]),
     )
     expect(named(env).sort(byText)).toEqual(Object.keys(refused).sort(byText))
+  })
+
+  it.each([2, 64])('accepts WORKERS=%i where REDIS_URL lets them share the limits', (workers) => {
+    const env = { WORKERS: String(workers), REDIS_URL: 'redis://localhost' }
+    expect(parseConfig(env)).toMatchObject({ workers })
+    expect(problemsOf({ WORKERS: env.WORKERS })).toContain('WORKERS: more than 1 needs REDIS_URL')
   })
 
   it('says of a number what it may be', () => {

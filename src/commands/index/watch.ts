@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
 import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
 import { createLagMeter } from '../../indexing/sources/lag.ts'
@@ -10,12 +10,11 @@ import { watchProcess } from '../../metrics/process.ts'
 import { buildOperations } from '../../operations.ts'
 import { createWatchReadiness } from '../../readiness.ts'
 import { openChangeStream, type Services } from '../../services.ts'
+import { openLog } from '../log.ts'
 import { listenOperations } from '../operations-port.ts'
 import { closeOnSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 import { createWatchLog } from './watch-log.ts'
-
-const STDERR = 2
 
 /** `index watch`. */
 export function addWatch(index: Command, withServices: WithServices): void {
@@ -25,7 +24,7 @@ export function addWatch(index: Command, withServices: WithServices): void {
     .action(() =>
       withServices(async (services, config) => {
         const stream = await openChangeStream(config, 'index watch')
-        const logger = pino({ level: config.logLevel }, pino.destination(STDERR))
+        const logger = openLog(config)
         const stopping = new AbortController()
         const watching = watchWithOperations(services, stream, config, logger, stopping.signal)
         closeOnSignal(logger, () => {

@@ -44,14 +44,16 @@ describe('serve --demo', () => {
     }
   })
 
-  it('keeps its data and its key over a restart, and stores the key nowhere', async () => {
+  it('keeps its data and its key over a restart with fewer workers, and stores the key nowhere', async () => {
     const page = async ({ baseUrl, output }: RunningService) => {
       const key = keyIn(output().stdout)
       const headers = { authorization: `Bearer ${key}` }
       const response = await fetch(`${baseUrl}/v1/orders?limit=50`, { headers })
       return { key, body: await response.text() }
     }
-    const service = await serve(['--demo'])
+    // Where no Redis is, each worker counts the limits by itself.
+    const service = await serve(['--demo'], { WORKERS: '2', REDIS_URL: 'redis://127.0.0.1:1' })
+    expect(service.output().stdout.match(/demo key/g)).toHaveLength(1)
     const before = await page(service)
     expect(await service.stop()).toBe(0)
     const again = await serve(['--demo'])

@@ -1,0 +1,8 @@
+/** Whoever reads the output may stop early (`… | head`): that must not stop the work. */
+export function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
+}

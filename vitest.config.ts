@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { embeddedTiers, ownServicesTiers, servicesTiers } from './scripts/services/tiers.ts'
 
@@ -15,6 +16,15 @@ const backends = {
   services: { BACKEND: 'services' },
 }
 
+/** More than there are processors, since tests wait for services, leases and clocks most of their time. */
+const WORKERS = availableParallelism() + 1
+/** What a cluster of two small nodes keeps up with. */
+const WORKERS_ON_SERVICES = Math.min(WORKERS, 4)
+
+// After those that need nothing, which tell sooner what is wrong; last come those that need the processors for themselves.
+const BESIDE_EACH_OTHER = { maxWorkers: WORKERS_ON_SERVICES, sequence: { groupOrder: 2 } }
+const ONE_BY_ONE = { maxWorkers: 1, sequence: { groupOrder: 3 } }
+
 const include = ({ folder }: Tier) => [`test/${folder}/**/*.test.ts`]
 
 const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
@@ -24,6 +34,7 @@ const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
     testTimeout: tier.testTimeoutMs,
     hookTimeout: 60_000,
     env: backends.embedded,
+    maxWorkers: WORKERS,
     sequence: { groupOrder: 1 },
   },
 }))
@@ -31,15 +42,19 @@ const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
 const onServices = haveServices
   ? Object.entries(servicesTiers).map(([name, tier]) => ({
       name,
+      alone: false,
       ...tier,
       backend: 'services' as const,
     }))
   : []
-// `npm test` leaves them out where what they need is lacking.
-const onOwnServices = Object.entries(ownServicesTiers).map(([name, tier]) => ({ name, ...tier }))
+// `npm test` leaves them out where what they need is lacking. What they promise in a fault takes a processor to keep.
+const onOwnServices = Object.entries(ownServicesTiers).map(([name, tier]) => ({
+  name,
+  alone: true,
+  ...tier,
+}))
 
-// After the others, which tell sooner what is wrong, and one file at a time: they share the two services.
-const services = [...onOwnServices, ...onServices].map(({ name, backend, ...tier }) => ({
+const services = [...onOwnServices, ...onServices].map(({ name, backend, alone, ...tier }) => ({
   test: {
     name,
     include: include(tier),
@@ -47,8 +62,7 @@ const services = [...onOwnServices, ...onServices].map(({ name, backend, ...tier
     testTimeout: tier.testTimeoutMs,
     hookTimeout: 120_000,
     env: backends[backend],
-    maxWorkers: 1,
-    sequence: { groupOrder: 2 },
+    ...(alone ? ONE_BY_ONE : BESIDE_EACH_OTHER),
   },
 }))
 

@@ -8,6 +8,11 @@ import { ownServicesTiers, selectedTiers, servicesTiers } from './services/tiers
 import { lackingOf } from './services/tools.ts'
 
 // Runs vitest, with the services if a selected tier needs them; arguments are vitest's.
+
+// Every JVM from here on does without its second compiler: a start costs half the processor time, and what it
+// would gain later comes when the tests are nearly over.
+process.env['JAVA_TOOL_OPTIONS'] ??= '-XX:TieredStopAtLevel=1'
+
 const args = process.argv.slice(2)
 const tiers = selectedTiers(servicesTiers, args)
 const ownTiers = selectedTiers(ownServicesTiers, args)

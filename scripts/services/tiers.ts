@@ -5,16 +5,24 @@ export const embeddedTiers = {
   unit: { folder: 'unit', testTimeoutMs: 20_000 },
   http: { folder: 'http', testTimeoutMs: 20_000 },
   contract: { folder: 'contract', testTimeoutMs: 120_000 },
-  commands: { folder: 'commands', testTimeoutMs: 60_000 },
+  commands: { folder: 'commands', testTimeoutMs: 120_000 },
+}
+
+interface ServicesTier {
+  folder: string
+  testTimeoutMs: number
+  /** One file at a time, and nothing beside it: its tests take all that the processors have to give. */
+  alone?: true
 }
 
 /** The tiers that run on OpenSearch and Redis, and are there only when both addresses are known. */
 export const servicesTiers = {
   'http-services': { folder: 'http', testTimeoutMs: 120_000 },
   'contract-services': { folder: 'contract', testTimeoutMs: 600_000 },
-  'commands-services': { folder: 'commands', testTimeoutMs: 120_000 },
+  'commands-services': { folder: 'commands', testTimeoutMs: 300_000 },
   integration: { folder: 'integration', testTimeoutMs: 300_000 },
-}
+  rush: { folder: 'rush', testTimeoutMs: 300_000, alone: true },
+} as const satisfies Record<string, ServicesTier>
 
 /** A tier that starts, stops and kills services of its own, always as local processes, with these tools. */
 interface OwnServicesTier {

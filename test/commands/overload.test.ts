@@ -4,7 +4,7 @@ import { type RunningService, runCommand, startService } from '../support/comman
 import { emptyTally, keepAsking } from '../support/keep-alive-client.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
-const PATIENT = { timeout: 20_000 }
+const PATIENT = { timeout: 40_000 }
 
 let backend: Backend
 let service: RunningService

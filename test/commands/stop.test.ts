@@ -7,7 +7,7 @@ import { emptyTally, keepAsking } from '../support/keep-alive-client.ts'
 import { readAnswers } from '../support/raw-http.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
-const PATIENT = { timeout: 20_000 }
+const PATIENT = { timeout: 40_000 }
 const ROOMY = {
   RATE_LIMIT_CAPACITY: '100000',
   RATE_LIMIT_REFILL_PER_SECOND: '100000',

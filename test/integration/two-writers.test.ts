@@ -43,7 +43,7 @@ async function startLoad() {
   const said = text(child.stderr)
   child.stdin.on('error', () => {})
   child.stdin.write(`${bulkOf(1)}\n${ONE_MORE}\n`) // With which the bulk is full, and sent.
-  await expect.poll(() => amount('ord_999'), { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => amount('ord_999'), { timeout: 60_000 }).toBe(1)
   return { child, said, ended: once(child, 'close') }
 }
 

@@ -3,7 +3,11 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+
+const MAIN = root('src/main.ts')
+/** What of it is compiled already, which halves the processor time of a start: there are hundreds. */
+const COMPILED = root('node_modules/.cache/compiled')
 
 export interface Finished {
   code: number | null
@@ -11,13 +15,13 @@ export interface Finished {
   stderr: string
 }
 
-/** Starts the command line as its users do, with nothing in its environment but `env` and the path. */
+/** Starts the command line as its users do, with nothing in its environment but `env` and what it takes to run. */
 export function startCommand(
   args: readonly string[],
   env: Record<string, string>,
 ): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILED, ...env },
     cwd: env['DATA_DIR'],
   })
 }

@@ -7,6 +7,8 @@ import { metricsMicros } from './cpu.ts'
 
 /** The service's own program. */
 export const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+/** As the image starts it. */
+const NODE_FLAGS = ['--max-semi-space-size=8']
 const START_MS = 60_000
 
 /** A command that runs until it is stopped, in a process of its own. */

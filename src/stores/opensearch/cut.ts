@@ -1,6 +1,11 @@
 import { crc32 } from 'node:zlib'
-import { follows, type RenderedOrder, type SliceQuery } from '../../orders/order-store.ts'
-import { sortFields } from './search-body.ts'
+import {
+  follows,
+  type RenderedOrder,
+  type SliceQuery,
+  type Sort,
+} from '../../orders/order-store.ts'
+import { ByteReader } from './byte-reader.ts'
 
 /**
  * Cuts orders out of OpenSearch's answers by their frames, without a look at what is in them: parsing a page
@@ -16,23 +21,6 @@ import { sortFields } from './search-body.ts'
  * CRC-32 of all that follows it. OpenSearch hands a source out byte for byte, so what fits its frame is what
  * was written, and no text of a buyer's choice can be taken for the end of an order.
  */
-const NAME = '"[^"\\\\]+"'
-const FRAME = '"_source":\\{"frame":"([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{8})",'
-const HEAD =
-  /^\{"took":\d{1,9},"timed_out":false,"_shards":\{"total":1,"successful":1,"skipped":[01],"failed":0\},"hits":\{"max_score":null,"hits":\[/
-const HIT = new RegExp(
-  `^,?\\{"_index":${NAME},"_id":${NAME},"_score":null,"_routing":${NAME},${FRAME}`,
-)
-const HIT_END = /^\},"sort":\[(\d{1,16}),"([\w-]{1,64})"\]\}/
-const DOCUMENT = new RegExp(
-  `^\\{"_index":${NAME},"_id":${NAME},"_version":\\d+,"_seq_no":\\d+,"_primary_term":\\d+,"_routing":${NAME},"found":true,${FRAME}`,
-)
-const PAGE_END = ']}}'
-const DOCUMENT_END = '}}'
-
-/** Longer than a head, or than all that is between two sources: names of indices have at most 255 bytes. */
-const LONGEST = 1_024
-
 /** Why an answer has to be parsed: an order of an older shape, or anything else than the grammar above. */
 export type NotCut = 'older_shape' | 'unexpected'
 
@@ -54,31 +42,35 @@ export function cutRows(
   { accountId, sort }: Pick<SliceQuery, 'accountId' | 'sort'>,
   shape: number,
 ): RenderedOrder[] | NotCut {
-  const head = HEAD.exec(textAt(answer, 0))
-  if (head === null) return 'unexpected'
-  const rows: RenderedOrder[] = []
-  let at = head[0].length
-  let text = textAt(answer, at)
-  while (text !== PAGE_END) {
-    if (text.startsWith(',') !== rows.length > 0) return 'unexpected'
-    const source = cutSource(answer, at, HIT.exec(text))
-    if (source === undefined) return 'unexpected'
-    text = textAt(answer, source.end)
-    const end = HIT_END.exec(text)
-    if (end === null) return 'unexpected'
-    const [ending, key = '', id = ''] = end
-    if (!isOf(source, accountId, id)) return 'unexpected'
-    if (!source.keys.includes(`,"${sortFields[sort]}":${key},`)) return 'unexpected'
-    if (!isOfShape(source, shape)) return 'older_shape'
+  const reader = new ByteReader(answer)
+  reader.text('{"took":')
+  reader.number()
+  reader.text(',"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":')
+  reader.number()
+  reader.text(',"failed":0},"hits":{"max_score":null,"hits":[')
 
-    const row = { key: Number(key), id, json: source.order }
+  const rows: RenderedOrder[] = []
+  while (reader.isRight && !reader.isNext(']')) {
+    if (rows.length > 0) reader.text(',')
+    readAddress(reader)
+    reader.text(',"_score":null')
+    readRouting(reader)
+    const source = readSource(reader, accountId)
+    reader.text(',"sort":[')
+    const key = reader.number()
+    reader.text(',"')
+    reader.text(source.id)
+    reader.text('"]}')
+
+    const row = { key, id: source.id, json: source.order }
     const before = rows.at(-1)
-    if (before !== undefined && !follows(before, row, sort)) return 'unexpected'
+    const isNext = before === undefined || follows(before, row, sort)
+    if (!reader.isRight || source[sort] !== key || !isNext) return 'unexpected'
+    if (source.shape !== shape) return 'older_shape'
     rows.push(row)
-    at = source.end + ending.length
-    text = text.slice(ending.length)
   }
-  return rows
+  reader.text(']}}')
+  return reader.isRight && reader.at === answer.length ? rows : 'unexpected'
 }
 
 /** The order of a document, whose bytes are those of the answer, or why it has to be parsed. */
@@ -87,42 +79,84 @@ export function cutDocument(
   { accountId, orderId }: { accountId: string; orderId: string },
   shape: number,
 ): Uint8Array | NotCut {
-  const source = cutSource(answer, 0, DOCUMENT.exec(textAt(answer, 0)))
-  if (source === undefined || textAt(answer, source.end) !== DOCUMENT_END) return 'unexpected'
-  if (!isOf(source, accountId, orderId)) return 'unexpected'
-  return isOfShape(source, shape) ? source.order : 'older_shape'
+  const reader = new ByteReader(answer)
+  readAddress(reader)
+  for (const name of ['_version', '_seq_no', '_primary_term']) {
+    reader.text(`,"${name}":`)
+    reader.number()
+  }
+  readRouting(reader)
+  reader.text(',"found":true')
+  const source = readSource(reader, accountId)
+  reader.text('}')
+  if (!reader.isRight || reader.at !== answer.length || source.id !== orderId) return 'unexpected'
+  return source.shape === shape ? source.order : 'older_shape'
 }
 
-/** A source that fits its frame. */
-interface CutSource {
-  keys: string
+function readAddress(reader: ByteReader): void {
+  reader.text('{"_index":"')
+  reader.name()
+  reader.text('","_id":"')
+  reader.name()
+  reader.text('"')
+}
+
+function readRouting(reader: ByteReader): void {
+  reader.text(',"_routing":"')
+  reader.name()
+  reader.text('"')
+}
+
+/** A source that fits its frame, as far as anything of it is read; its order as it lies there. */
+interface CutSource extends Record<Sort, number> {
+  id: string
+  shape: number
   order: Uint8Array
-  /** Where the brace is that closes it. */
-  end: number
 }
 
-/** `begin` is what begins at `at`, up to the end of the frame. */
-function cutSource(
-  answer: Buffer,
-  at: number,
-  begin: RegExpExecArray | null,
-): CutSource | undefined {
-  if (begin === null) return undefined
-  const [all, crc = '', keysLength = '', orderLength = ''] = begin
-  const keysAt = at + all.length
-  const orderAt = keysAt + Number.parseInt(keysLength, 16)
-  const end = orderAt + Number.parseInt(orderLength, 16)
-  if (crc32(answer.subarray(keysAt, end + 1)) !== Number.parseInt(crc, 16)) return undefined
-  const keys = answer.toString('latin1', keysAt, orderAt)
-  return { keys, order: answer.subarray(orderAt, end), end }
-}
+function readSource(reader: ByteReader, accountId: string): CutSource {
+  const { bytes } = reader
+  reader.text(',"_source":{"frame":"')
+  const crc = reader.hex(8)
+  reader.text('-')
+  const keysLength = reader.hex(4)
+  reader.text('-')
+  const orderLength = reader.hex(8)
+  reader.text('",')
+  const framedAt = reader.at
+  const orderEnd = framedAt + keysLength + orderLength
 
-const textAt = (answer: Buffer, at: number) => answer.toString('latin1', at, at + LONGEST)
+  reader.text('"account_id":"')
+  reader.text(accountId)
+  reader.text('","id":"')
+  const idAt = reader.at
+  reader.name()
+  const id = bytes.toString('latin1', idAt, reader.at)
+  reader.text('","shape":')
+  const shape = reader.number()
+  reader.text(',"status":"')
+  reader.name()
+  reader.text('","payment_method":"')
+  reader.name()
+  reader.text('","created_key":')
+  const created = reader.number()
+  reader.text(',"updated_key":')
+  const updated = reader.number()
+  reader.text(',"written_key":')
+  reader.number()
+  reader.text(',"order":')
 
-function isOf({ keys }: CutSource, accountId: string, orderId: string): boolean {
-  return keys.startsWith(`"account_id":"${accountId}","id":"${orderId}","shape":`)
-}
-
-function isOfShape({ keys }: CutSource, shape: number): boolean {
-  return keys.includes(`,"shape":${shape},`)
+  const orderAt = reader.at
+  reader.at = orderEnd
+  reader.text('}')
+  // With the brace behind the order, and not before all else is right: sums cost most.
+  const isWhole = reader.isRight && orderAt === framedAt + keysLength
+  if (!isWhole || crc32(bytes.subarray(framedAt, reader.at)) !== crc) reader.isRight = false
+  return {
+    id,
+    shape,
+    created_at_desc: created,
+    updated_at_asc: updated,
+    order: bytes.subarray(orderAt, orderEnd),
+  }
 }

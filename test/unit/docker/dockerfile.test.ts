@@ -43,7 +43,11 @@ describe('the image', () => {
   })
 
   it('starts Node without a shell, so that signals reach it and a command takes the place of serve', () => {
-    expect(JSON.parse(last('ENTRYPOINT'))).toEqual(['node', 'dist/main.js'])
+    expect(JSON.parse(last('ENTRYPOINT'))).toEqual([
+      'node',
+      '--max-semi-space-size=8',
+      'dist/main.js',
+    ])
     expect(JSON.parse(last('CMD'))).toEqual(['serve'])
     expect(last('STOPSIGNAL')).toBe('SIGTERM')
   })

@@ -83,7 +83,7 @@ export function hostileDocument(accountId: string, index: number): OrderDocument
 const hostileId = (index: number) => `ord_${index}`
 
 /**
- * OpenSearch takes no half of a pair in a name. And once V8 has read a key that ends in a backslash it takes
- * another one for it, that ends in an escape where the backslash was: `JSON.parse` would be no oracle.
+ * OpenSearch takes no half of a pair in a name. And once V8 has read a key with a backslash it takes others for
+ * it, that have an escape in its place (nodejs/node#63785): `JSON.parse` would be no oracle for such keys.
  */
-const takenAsKey = (text: string) => text.toWellFormed().replace(/\\+$/, '')
+const takenAsKey = (text: string) => text.toWellFormed().replaceAll('\\', '')

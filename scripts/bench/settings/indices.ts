@@ -16,6 +16,8 @@ export const AS_DEFINED = 'as the service defines it'
 
 const NEVER_SORTED = { doc_values: false }
 const SKIPPING = { skip_list: true }
+/** What OpenSearch reads by calls where nothing else is said. */
+const BY_DEFAULT = [...ordersDefinition.settings['store.hybrid.nio.extensions'], 'fdt', 'fdx']
 const KEYS = ['created_key', 'updated_key', 'written_key']
 
 /**
@@ -28,6 +30,7 @@ export const indexVariants: Readonly<Record<string, IndexVariant>> = {
   'segments: 8 at most': { segments: 8 },
   'segments: 4 at most': { segments: 4 },
   'codec: best_compression': { settings: { codec: 'best_compression' } },
+  'store: sources by read calls': { settings: { 'store.hybrid.nio.extensions': BY_DEFAULT } },
   'store: mmapfs': { settings: { 'store.type': 'mmapfs' } },
   'skip lists on the keys': { fields: onKeys(SKIPPING) },
   'skip lists in place of points': { fields: onKeys({ ...SKIPPING, index: false }) },

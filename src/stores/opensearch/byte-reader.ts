@@ -10,16 +10,26 @@ const NINE = 0x39
 export class ByteReader {
   readonly bytes: Buffer
   at = 0
-  isRight = true
+  #isWrong = false
 
   constructor(bytes: Buffer) {
     this.bytes = bytes
   }
 
+  /** Whether all that was expected was there. */
+  isRight(): boolean {
+    return !this.#isWrong
+  }
+
+  /** What was read is not as it has to be, for a reason of the grammar's own. */
+  fail(): void {
+    this.#isWrong = true
+  }
+
   /** Just this text, of single bytes. */
   text(expected: string): void {
     if (this.isNext(expected)) this.at += expected.length
-    else this.isRight = false
+    else this.fail()
   }
 
   isNext(expected: string): boolean {
@@ -35,7 +45,7 @@ export class ByteReader {
     const { bytes } = this
     let { at } = this
     while (at < bytes.length && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at += 1
-    if (bytes[at] !== QUOTE || at === this.at) this.isRight = false
+    if (bytes[at] !== QUOTE || at === this.at) this.fail()
     this.at = at
   }
 
@@ -49,7 +59,7 @@ export class ByteReader {
       this.at += 1
       digit = bytes[this.at]
     }
-    if (this.at === from || !Number.isSafeInteger(value)) this.isRight = false
+    if (this.at === from || !Number.isSafeInteger(value)) this.fail()
     return value
   }
 
@@ -58,7 +68,7 @@ export class ByteReader {
     let value = 0
     for (const end = this.at + digits; this.at < end; this.at += 1) {
       const digit = hexDigit(this.bytes[this.at])
-      if (digit === undefined) this.isRight = false
+      if (digit === undefined) this.fail()
       else value = value * 16 + digit
     }
     return value

@@ -50,7 +50,7 @@ export function cutRows(
   reader.text(',"failed":0},"hits":{"max_score":null,"hits":[')
 
   const rows: RenderedOrder[] = []
-  while (reader.isRight && !reader.isNext(']')) {
+  while (reader.isRight() && !reader.isNext(']')) {
     if (rows.length > 0) reader.text(',')
     readAddress(reader)
     reader.text(',"_score":null')
@@ -65,12 +65,12 @@ export function cutRows(
     const row = { key, id: source.id, json: source.order }
     const before = rows.at(-1)
     const isNext = before === undefined || follows(before, row, sort)
-    if (!reader.isRight || source[sort] !== key || !isNext) return 'unexpected'
+    if (!reader.isRight() || source[sort] !== key || !isNext) return 'unexpected'
     if (source.shape !== shape) return 'older_shape'
     rows.push(row)
   }
   reader.text(']}}')
-  return reader.isRight && reader.at === answer.length ? rows : 'unexpected'
+  return reader.isRight() && reader.at === answer.length ? rows : 'unexpected'
 }
 
 /** The order of a document, whose bytes are those of the answer, or why it has to be parsed. */
@@ -89,7 +89,7 @@ export function cutDocument(
   reader.text(',"found":true')
   const source = readSource(reader, accountId)
   reader.text('}')
-  if (!reader.isRight || reader.at !== answer.length || source.id !== orderId) return 'unexpected'
+  if (!reader.isRight() || reader.at !== answer.length || source.id !== orderId) return 'unexpected'
   return source.shape === shape ? source.order : 'older_shape'
 }
 
@@ -150,8 +150,8 @@ function readSource(reader: ByteReader, accountId: string): CutSource {
   reader.at = orderEnd
   reader.text('}')
   // With the brace behind the order, and not before all else is right: sums cost most.
-  const isWhole = reader.isRight && orderAt === framedAt + keysLength
-  if (!isWhole || crc32(bytes.subarray(framedAt, reader.at)) !== crc) reader.isRight = false
+  const isWhole = reader.isRight() && orderAt === framedAt + keysLength
+  if (!isWhole || crc32(bytes.subarray(framedAt, reader.at)) !== crc) reader.fail()
   return {
     id,
     shape,

@@ -3,6 +3,7 @@ import { constants } from 'node:os'
 import { onFirstSignal } from '../src/commands/signals.ts'
 import { drawChart } from './bench/chart/draw.ts'
 import { type BenchContext, withContext } from './bench/context.ts'
+import { readCommit } from './bench/history/entry.ts'
 import { readHistory } from './bench/history/file.ts'
 import { keepRun } from './bench/history/keep.ts'
 import { readOptions, refuse } from './bench/options.ts'
@@ -34,6 +35,7 @@ try {
 
 async function bench(context: BenchContext): Promise<void> {
   const { options, cluster, prefix } = context
+  const commit = readCommit()
   const factsAtStart = await readFacts(context)
   console.log(describe(context, factsAtStart))
 
@@ -52,7 +54,7 @@ async function bench(context: BenchContext): Promise<void> {
     const all = { facts, options, ...Object.fromEntries(measured) }
     writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`)
   }
-  console.log(`\n${keepRun({ facts, options, reports })}`)
+  console.log(`\n${keepRun({ commit, facts, options, reports })}`)
   tellFailures(Object.values(reports).flatMap(({ failures }) => failures))
 }
 

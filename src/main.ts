@@ -1,15 +1,11 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import { CommanderError } from 'commander'
+import { outliveReaders } from './commands/broken-pipe.ts'
+import { buildProgram } from './commands/program.ts'
 
 const USAGE = 2
 const FAILED = 1
-
-// Before anything else is loaded: every later start is spared half of its work.
-enableCompileCache()
-const { CommanderError } = await import('commander')
-const { outliveReaders } = await import('./commands/broken-pipe.ts')
-const { buildProgram } = await import('./commands/program.ts')
 
 outliveReaders()
 

@@ -6,11 +6,13 @@ const STDERR = 2
 const PIPE_BYTES = 4_096
 const ENOUGH_BYTES = 3_072
 const LATEST_MS = 50
+/** Kept for a reader of stderr that has stalled; more is lost, rather than the process. */
+const MOST_BYTES = 16 * 2 ** 20
 
 /**
  * The log, on stderr, a line for each thing. Lines go out several at a time, some hundredths of a second late at
  * most: to write each by itself costs a tenth of all that is done for a request. They are all written when the
- * process ends, unless it is killed.
+ * process ends, unless it is killed or runs out of memory.
  */
 export function openLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
   const destination = pino.destination({
@@ -19,6 +21,7 @@ export function openLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
     minLength: ENOUGH_BYTES,
     maxWrite: PIPE_BYTES,
     periodicFlush: LATEST_MS,
+    maxLength: MOST_BYTES,
   })
   return pino({ level: logLevel }, destination)
 }

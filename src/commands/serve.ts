@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import type { Config } from '../config.ts'
 import { prepareDemo } from '../demo/prepare.ts'
 import { buildOperations } from '../operations.ts'
@@ -40,6 +41,7 @@ async function serveAlone(config: Config, { demo }: ServeOptions): Promise<void>
     await listenOperations(operations, config, logger)
     await isReady() // So that the log tells at once what is amiss.
     if (demoKey !== null) console.log(demoWelcome(addressOf(app), demoKey, Date.now()))
+    flushCompileCache() // Where NODE_COMPILE_CACHE names one: Node keeps it at a clean end only.
   } catch (error) {
     await close() // What listens already would keep the process alive.
     throw error

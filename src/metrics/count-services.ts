@@ -16,7 +16,7 @@ export function countServices(metrics: ServiceMetrics): ServiceEvents {
     onDecision: (decision, isAllowed) =>
       limiterDecisions.inc({ decision, result: isAllowed ? 'allowed' : 'denied' }),
     onDegradedDecision: (decision) => metrics.degradedDecisions.inc({ decision }),
-    onSlice: (reading) => metrics.slices.inc({ reading }),
+    onReading: (reading) => metrics.readings.inc({ reading }),
     onKeyLookUp: (result) => metrics.keyLookUps.inc({ result }),
   }
 }

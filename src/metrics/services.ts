@@ -2,7 +2,7 @@ import { Counter, Histogram, type Registry } from 'prom-client'
 import type { KeyLookUp } from '../auth/key-cache.ts'
 import type { LimiterDecision } from '../limits/degraded-limiter.ts'
 import type { OpenSearchOperation } from '../stores/opensearch/operation.ts'
-import type { SliceReading } from '../stores/opensearch/slice-rows.ts'
+import type { Reading } from '../stores/opensearch/order-answers.ts'
 import { SECONDS } from './seconds.ts'
 
 /** What is counted of the services that a request needs. */
@@ -16,15 +16,15 @@ export interface ServiceMetrics {
   /** Decisions on limits that this process made by itself, because Redis did not answer in time. */
   degradedDecisions: Counter<'decision'>
   keyLookUps: Counter<'result'>
-  /** Searches for a page: cut out of OpenSearch's answer, or parsed, and why. */
-  slices: Counter<'reading'>
+  /** Answers with orders: these were cut out, or parsed, and why. */
+  readings: Counter<'reading'>
 }
 
 /** How a call ended. */
 export type Outcome = (typeof OUTCOMES)[number]
 
 const OUTCOMES = ['ok', 'failed'] as const
-const SLICE_READINGS = ['cut', 'older_shape', 'unexpected'] satisfies SliceReading[]
+const READINGS = ['cut', 'older_shape', 'unexpected'] satisfies Reading[]
 const RESULTS = ['allowed', 'denied'] as const
 const LIMITER_DECISIONS = ['take', 'blocked', 'count_failure'] satisfies LimiterDecision[]
 const KEY_LOOK_UPS = ['hit', 'miss', 'stale'] satisfies KeyLookUp[]
@@ -74,13 +74,13 @@ export function createServiceMetrics(registry: Registry): ServiceMetrics {
     labelNames: ['result'] as const,
     registers,
   })
-  const slices = new Counter({
-    name: 'opensearch_slices_total',
-    help: 'Searches for a page, by how its orders were had: cut is the fast way, the others were parsed.',
+  const readings = new Counter({
+    name: 'opensearch_order_answers_total',
+    help: 'Answers of OpenSearch with orders, by how those were had: cut is the fast way, others were parsed.',
     labelNames: ['reading'] as const,
     registers,
   })
-  for (const reading of SLICE_READINGS) slices.inc({ reading }, 0)
+  for (const reading of READINGS) readings.inc({ reading }, 0)
   for (const operation of OPERATIONS) {
     for (const outcome of OUTCOMES) opensearchSeconds.zero({ operation, outcome })
   }
@@ -96,6 +96,6 @@ export function createServiceMetrics(registry: Registry): ServiceMetrics {
     limiterDecisions,
     degradedDecisions,
     keyLookUps,
-    slices,
+    readings,
   }
 }

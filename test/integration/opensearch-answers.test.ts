@@ -1,6 +1,10 @@
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
+import { ORDER_SHAPE } from '../../src/orders/order.ts'
+import type { Reading } from '../../src/stores/opensearch/order-answers.ts'
+import { renderSource } from '../../src/stores/opensearch/order-source.ts'
+import { hostileDocument } from '../support/hostile-orders.ts'
 import { createNodes, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
 import {
   answer,
@@ -41,7 +45,7 @@ describe('one order', () => {
   })
 
   it('is asked for by account and order, from the shard of the account', async () => {
-    const { url, received } = await serve(found)
+    const { url, received } = await serve(answerText(200, FOUND.replaceAll('ord_1', 'ord_a-Z_9')))
     await connect([url]).get('ord_a-Z_9')
     const { pathname, search } = new URL(received[0]?.path ?? '', url)
     expect(decodeURIComponent(pathname)).toBe('/orders/_doc/acc_1:ord_a-Z_9')
@@ -61,6 +65,11 @@ describe('one order', () => {
     ['of one without its sequence number', answerText(200, FOUND.replace('_seq_no', 'x'))],
     ['of one without its primary term', answerText(200, FOUND.replace('_primary_term', 'x'))],
     ['of a document that is no order', answerText(200, FOUND.replace('"order"', '"odor"'))],
+    ['of the order of another account', answerText(200, FOUND.replace('"acc_1"', '"acc_2"'))],
+    [
+      'of another order',
+      answerText(200, FOUND.replace('"id":"ord_1","shape"', '"id":"ord_2","shape"')),
+    ],
   ])('is unknown, and not missing, where the node tells %s', async (_what, behaviour) => {
     const { url } = await serve(behaviour)
     expect(await thrownBy(connect([url]).get())).toBeInstanceOf(Unavailable)
@@ -117,6 +126,42 @@ describe('a slice', () => {
   ])('is unavailable from an answer %s', async (_what, part, other) => {
     const { url } = await serve(answerText(200, WHOLE.replace(part, other)))
     expect(await thrownBy(connect([url]).slice())).toBeInstanceOf(Unavailable)
+  })
+})
+
+describe('how orders were had', () => {
+  const readings: Reading[] = []
+  const onReading = (reading: Reading) => readings.push(reading)
+  beforeEach(() => readings.splice(0))
+
+  const order = hostileDocument('acc_1', 0)
+  const head = `{"took":1,"timed_out":false,"_shards":${JSON.stringify(SHARD)},"hits":{"max_score":null,"hits":[`
+  const pageOf = (shape: number) =>
+    `${head}{"_index":"orders-v1","_id":"acc_1:${order.id}","_score":null,"_routing":"acc_1","_source":${renderSource({ ...order, shape })},"sort":[${order.createdKey},"${order.id}"]}]}}`
+
+  it.each<[Reading, string]>([
+    ['cut', pageOf(ORDER_SHAPE)],
+    ['older_shape', pageOf(ORDER_SHAPE - 1)],
+    ['unexpected', `${pageOf(ORDER_SHAPE)} `],
+  ])('is counted of a page as %s', async (reading, page) => {
+    const { url } = await serve(answerText(200, page))
+    const [row] = await connect([url], { onReading }).slice()
+    expect(text(row?.json)).toBe(order.json)
+    expect(readings).toEqual([reading])
+  })
+
+  it('is counted of one order too', async () => {
+    const { url } = await serve(found)
+    await connect([url], { onReading }).get()
+    expect(readings).toEqual(['unexpected'])
+  })
+
+  it('is counted where nothing could be had', async () => {
+    const { url } = await serve(
+      answerText(200, pageOf(ORDER_SHAPE).replace('"failed":0', '"failed":1')),
+    )
+    expect(await thrownBy(connect([url], { onReading }).slice())).toBeInstanceOf(Unavailable)
+    expect(readings).toEqual(['unexpected'])
   })
 })
 

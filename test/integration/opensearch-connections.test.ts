@@ -26,6 +26,11 @@ const found = answer(200, {
   _primary_term: 1,
   _source: { account_id: 'acc_1', id: 'ord_1', shape: 1, updated_key: 2000, order },
 })
+const empty = answer(200, {
+  timed_out: false,
+  _shards: { total: 1, successful: 1, skipped: 0, failed: 0 },
+  hits: { hits: [] },
+})
 const text = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString()
 
 describe('a connection that breaks', () => {
@@ -93,6 +98,15 @@ describe('of two nodes', () => {
     await expect.poll(() => get().then(text, String)).toBe(ORDER)
     expect(stalled.received.length).toBeLessThanOrEqual(1)
   })
+})
+
+it('asks under the path of an address, whatever it asks', async () => {
+  const { url, received } = await serve(empty, empty, found)
+  const { slice, latestWrite, get } = connect([`${url}/search/cluster`])
+  await slice()
+  await latestWrite()
+  await get()
+  for (const { path } of received) expect(path).toMatch(/^\/search\/cluster\/orders\//)
 })
 
 describe('the credentials of an address', () => {

@@ -5,6 +5,7 @@ import {
   tell,
 } from '../../src/stores/opensearch/client.ts'
 import { indexNames } from '../../src/stores/opensearch/names.ts'
+import type { OnReading } from '../../src/stores/opensearch/order-answers.ts'
 import { createOpenSearchOrderStore } from '../../src/stores/opensearch/order-store.ts'
 import { type Behaviour, startServer } from './opensearch-server.ts'
 
@@ -14,6 +15,11 @@ export const ROOMY_MS = 20_000
 
 export const names = indexNames('')
 const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+
+interface ConnectOptions extends Omit<OpenSearchNodes, 'urls'> {
+  deadlineMs?: number
+  onReading?: OnReading
+}
 
 /** Nodes that do what they are told, and what is asked of them; `close` ends all of it. */
 export function createNodes() {
@@ -27,11 +33,11 @@ export function createNodes() {
       return server
     },
 
-    connect(urls: string[], options: Omit<OpenSearchNodes, 'urls'> & { deadlineMs?: number } = {}) {
-      const { deadlineMs = ROOMY_MS, ...nodes } = options
+    connect(urls: string[], options: ConnectOptions = {}) {
+      const { deadlineMs = ROOMY_MS, onReading = () => {}, ...nodes } = options
       const client = connectOpenSearch({ urls, ...nodes })
       closers.push(() => client.close())
-      const store = createOpenSearchOrderStore({ client, names, deadlineMs })
+      const store = createOpenSearchOrderStore({ client, names, deadlineMs, onReading })
       return {
         client,
         slice: (accountId = 'acc_1', sort: Sort = 'created_at_desc') =>

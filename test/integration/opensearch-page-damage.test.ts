@@ -2,24 +2,32 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { type RenderedOrder, type Sort, sorts } from '../../src/orders/order-store.ts'
-import { sliceRows } from '../../src/stores/opensearch/slice-rows.ts'
+import { sliceRows } from '../../src/stores/opensearch/order-answers.ts'
 import { createBackend } from '../support/backend.ts'
 import { hostileDocuments } from '../support/hostile-orders.ts'
 import { openPages } from './opensearch-pages.ts'
 
 const ACCOUNT = 'acc_hostile'
+const OTHER = 'acc_other'
 const ORDERS = 6
+const HIT = '{"_index":'
 const RANDOM_DAMAGES = 20_000
 /** What is put in the place of a byte: all that JSON is made of, and what it knows nothing of. */
 const SUBSTITUTES = Buffer.from('"\\{}[]:,01a \0\xff', 'latin1')
 
 const backend = createBackend()
 const answers = new Map<Sort, Buffer>()
+/** The same orders of another account, whose every byte fits its frame. */
+const others = new Map<Sort, Buffer>()
 
 beforeAll(async () => {
   const pages = await openPages(backend)
   await pages.load(hostileDocuments(ACCOUNT, ORDERS))
-  for (const sort of sorts) answers.set(sort, await pages.answer(ACCOUNT, sort, ORDERS))
+  await pages.load(hostileDocuments(OTHER, ORDERS))
+  for (const sort of sorts) {
+    answers.set(sort, await pages.answer(ACCOUNT, sort, ORDERS))
+    others.set(sort, await pages.answer(OTHER, sort, ORDERS))
+  }
   await pages.close()
 })
 afterAll(() => backend.remove())
@@ -29,7 +37,7 @@ const wholeAnswer = (sort: Sort) => answers.get(sort) ?? Buffer.alloc(0)
 /** The rows of an answer; `null` where they are unavailable. */
 function rowsOf(answer: Buffer, sort: Sort): RenderedOrder[] | null {
   try {
-    return sliceRows(answer, { accountId: ACCOUNT, sort }).rows
+    return sliceRows(answer, { accountId: ACCOUNT, sort }, () => {})
   } catch (error) {
     if (error instanceof Unavailable) return null
     throw error
@@ -78,6 +86,12 @@ describe.each(sorts)('an answer to %s', (sort) => {
     expectNoFault(sort, withAnother(wholeAnswer(sort)))
   })
 
+  it('gives none of the orders of another account, alone or among its own', () => {
+    const [own, other] = [wholeAnswer(sort), others.get(sort) ?? Buffer.alloc(0)]
+    expect(rowsOf(other, sort)).toBeNull()
+    expectNoFault(sort, spliced(own, other))
+  })
+
   it('gives whole orders or none whatever is lost, told twice or moved', () => {
     expectNoFault(sort, rearranged(wholeAnswer(sort)))
   })
@@ -99,10 +113,24 @@ function* withAnother(answer: Buffer) {
   }
 }
 
+/** What begins as one answer and ends as another, wherever a hit of either begins. */
+function* spliced(own: Buffer, other: Buffer) {
+  for (const [first, second] of [
+    [own, other],
+    [other, own],
+  ] as const) {
+    for (const until of startsOf(first, HIT)) {
+      for (const from of startsOf(second, HIT)) {
+        yield Buffer.concat([first.subarray(0, until), second.subarray(from)])
+      }
+    }
+  }
+}
+
 /** Parts of it lost, told twice or in each other's place: of any bytes, of whole hits, and within a hit. */
 function* rearranged(answer: Buffer) {
   const random = createRandom(7, 7, 7)
-  const hits = startsOf(answer, '{"_index":')
+  const hits = startsOf(answer, HIT)
   const joints = [...hits, ...startsOf(answer, '"sort":'), ...startsOf(answer, '"_source":')]
   const place = () => {
     if (random.chance(0.4)) return random.between(0, answer.length)

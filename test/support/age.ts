@@ -9,7 +9,9 @@ export async function age(
   field: string,
 ): Promise<void> {
   if (onServices) {
-    const script = { source: `ctx._source.shape -= 1; ctx._source.order.remove('${field}')` }
+    const script = {
+      source: `ctx._source.remove('frame'); ctx._source.shape -= 1; ctx._source.order.remove('${field}')`,
+    }
     const document = `${env['INDEX_PREFIX']}orders/_update/${accountId}:${orderId}`
     await opensearch('POST', `${document}?routing=${accountId}&refresh=true`, { script })
     return

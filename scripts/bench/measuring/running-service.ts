@@ -7,7 +7,7 @@ import { metricsMicros } from './cpu.ts'
 
 /** The service's own program. */
 export const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
-/** As the image starts Node; the same for whatever is compared. */
+/** As the image starts it. Whatever is compared with it starts as Node does by itself. */
 const NODE_FLAGS = ['--max-semi-space-size=8']
 const START_MS = 60_000
 
@@ -49,7 +49,15 @@ export async function commandLine(
     ([name, value]) => `${name}=${JSON.stringify(value)}\n`,
   )
   await writeFile(file, lines.join(''), { mode: 0o600 })
-  return ['env', '-i', process.execPath, ...NODE_FLAGS, `--env-file=${file}`, program, ...args]
+  return [
+    'env',
+    '-i',
+    process.execPath,
+    ...(program === MAIN ? NODE_FLAGS : []),
+    `--env-file=${file}`,
+    program,
+    ...args,
+  ]
 }
 
 /**

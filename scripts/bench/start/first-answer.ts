@@ -17,13 +17,14 @@ const PAUSE_MS = 1
 
 /**
  * Milliseconds from the start of a program in a process of its own until it has given its first right
- * answer, on the port that `PORT` tells it. Ends it again.
+ * answer, on the port that `PORT` tells it. Ends it again, `lingerMs` later.
  */
 export async function timeFirstAnswer(
   scratch: Scratch,
   { settings, ...program }: ProgramOptions,
   question: Question,
   signal: AbortSignal,
+  lingerMs = 0,
 ): Promise<number> {
   const port = await findFreePort(() => true)
   const file = `${scratch.path}/start.env`
@@ -36,7 +37,10 @@ export async function timeFirstAnswer(
       signal.throwIfAborted()
       const isRight = await ask(port, question)
       const ms = performance.now() - startedAt
-      if (isRight) return ms
+      if (isRight) {
+        await sleep(lingerMs)
+        return ms
+      }
       if (started.hasEnded() || ms > PATIENCE_MS) {
         throw new Error(`no right answer after ${ms} ms:\n${await started.logTail()}`)
       }

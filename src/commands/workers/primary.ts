@@ -45,24 +45,27 @@ export async function serveTogether(config: Config, { demo }: ServeOptions): Pro
   )
   let isLeaving = false
 
-  async function awake() {
+  async function look() {
     const serving = crew.serving()
     const answers = await Promise.all(serving.map((member) => member.ask('ping', ANSWER_MS)))
-    return serving.filter((_member, at) => answers[at])
+    const awake = serving.filter((_member, at) => answers[at])
+    return { serving, awake }
   }
 
   async function isReady(): Promise<Health> {
     if (isLeaving) return GONE
-    const asked = (await awake()).map((member) =>
-      member.ask('health', config.searchDeadlineMs + ANSWER_MS),
-    )
+    const { awake } = await look()
+    const asked = awake.map((member) => member.ask('health', config.searchDeadlineMs + ANSWER_MS))
     const healths = await Promise.all(asked)
     const told = healths.filter((health) => health !== undefined)
     return healthTogether(config.workers, told)
   }
 
   /** Who ended is replaced; who does not answer never will be, unless everything is started again. */
-  const isAlive = async () => (await awake()).length === crew.serving().length
+  async function isAlive() {
+    const { serving, awake } = await look()
+    return awake.length === serving.length
+  }
 
   const operations = buildOperations(isReady, { registry: metrics }, isAlive)
   const close = () => Promise.all([operations.close(), services.close()])

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Client, errors } from '@opensearch-project/opensearch'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { DeadlineConnection, type Question } from './connection.ts'
-import type { WholeAnswer } from './whole-answer.ts'
+import type { WholeAnswer } from './exchange.ts'
 
 export interface OpenSearchNodes {
   /** URLs; the credentials of the first that has some are for all. */

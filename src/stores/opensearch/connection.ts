@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Connection } from '@opensearch-project/opensearch'
 import { Pool } from 'undici'
-import { type WholeAnswer, wholeAnswer } from './whole-answer.ts'
+import { exchange, type WholeAnswer } from './exchange.ts'
 
 type Options = ConstructorParameters<typeof Connection>[0]
 type Params = Parameters<Connection['request']>[0]
@@ -24,9 +24,12 @@ const SOCKETS = 64
  */
 export class DeadlineConnection extends Connection {
   readonly #pool: Pool
+  /** Of the node's address, before every path. */
+  readonly #base: string
 
   constructor(options: Options) {
     super(options)
+    this.#base = this.url.pathname.replace(/\/$/, '')
     this.#pool = new Pool(this.url.origin, {
       connections: SOCKETS,
       headersTimeout: 0, // The deadline is the only clock.
@@ -40,11 +43,10 @@ export class DeadlineConnection extends Connection {
    * @throws TimeoutError after the deadline, ConnectionError when the answer did not come whole
    */
   ask({ path, body }: Question, deadlineMs: number): Promise<WholeAnswer> {
-    const { headers } = this
-    if (body === undefined)
-      return wholeAnswer(this.#pool, { path, method: 'GET', headers }, deadlineMs)
-    const ofJson = { ...headers, 'content-type': 'application/json' }
-    return wholeAnswer(this.#pool, { path, method: 'POST', headers: ofJson, body }, deadlineMs)
+    const request = { path: this.#base + path, method: 'GET', headers: this.headers }
+    if (body === undefined) return exchange(this.#pool, request, deadlineMs)
+    const headers = { ...this.headers, 'content-type': 'application/json' }
+    return exchange(this.#pool, { ...request, method: 'POST', headers, body }, deadlineMs)
   }
 
   override request(params: Params, callback: Callback): ClientRequest {
@@ -70,7 +72,7 @@ export class DeadlineConnection extends Connection {
       headers: headers as Record<string, string>,
       body: params.body ?? null,
     }
-    const { bytes, ...answer } = await wholeAnswer(this.#pool, request, timeout ?? 0, aborted)
+    const { bytes, ...answer } = await exchange(this.#pool, request, timeout ?? 0, aborted)
     return Object.assign(Readable.from([bytes], { objectMode: false }), answer) as IncomingMessage
   }
 }

@@ -21,8 +21,12 @@ import { ByteReader } from './byte-reader.ts'
  * CRC-32 of all that follows it. OpenSearch hands a source out byte for byte, so what fits its frame is what
  * was written, and no text of a buyer's choice can be taken for the end of an order.
  */
-/** Why an answer has to be parsed: an order of an older shape, or anything else than the grammar above. */
-export type NotCut = 'older_shape' | 'unexpected'
+
+/** An order as it lies in an answer, in the shape it was written in. */
+export interface CutOrder {
+  shape: number
+  json: Uint8Array
+}
 
 /** The source of a document, with its frame, out of the JSON of its keys and that of its order. */
 export function framed(keys: string, order: string): string {
@@ -33,15 +37,21 @@ export function framed(keys: string, order: string): string {
   return `{"frame":"${hex(crc32(rest), 8)}-${lengths}",${rest}`
 }
 
+/** Whether a parsed source is what was written; documents of before there were frames have none. */
+export function fitsFrame(source: object): boolean {
+  const { frame, order, ...keys } = source as Record<string, unknown>
+  if (frame === undefined) return true
+  return framed(JSON.stringify(keys), JSON.stringify(order)).startsWith(`{"frame":"${frame}",`)
+}
+
 /**
- * The rows of a slice, whose bytes are those of the answer, or why they have to be parsed. Of `shape` and of
- * the account are all of them, in the sort's order, each with the key and id that its document has.
+ * The rows of a slice, whose bytes are those of the answer; `undefined` where it has to be parsed. All are of
+ * the account and in the sort's order, each with the key and id that its document has.
  */
 export function cutRows(
   answer: Buffer,
   { accountId, sort }: Pick<SliceQuery, 'accountId' | 'sort'>,
-  shape: number,
-): RenderedOrder[] | NotCut {
+): (RenderedOrder & CutOrder)[] | undefined {
   const reader = new ByteReader(answer)
   reader.text('{"took":')
   reader.number()
@@ -49,7 +59,7 @@ export function cutRows(
   reader.number()
   reader.text(',"failed":0},"hits":{"max_score":null,"hits":[')
 
-  const rows: RenderedOrder[] = []
+  const rows: (RenderedOrder & CutOrder)[] = []
   while (reader.isRight() && !reader.isNext(']')) {
     if (rows.length > 0) reader.text(',')
     readAddress(reader)
@@ -62,23 +72,21 @@ export function cutRows(
     reader.text(source.id)
     reader.text('"]}')
 
-    const row = { key, id: source.id, json: source.order }
+    const row = { key, id: source.id, shape: source.shape, json: source.order }
     const before = rows.at(-1)
     const isNext = before === undefined || follows(before, row, sort)
-    if (!reader.isRight() || source[sort] !== key || !isNext) return 'unexpected'
-    if (source.shape !== shape) return 'older_shape'
+    if (!isNext || source[sort] !== key) reader.fail()
     rows.push(row)
   }
   reader.text(']}}')
-  return reader.isRight() && reader.at === answer.length ? rows : 'unexpected'
+  return isAtEnd(reader) ? rows : undefined
 }
 
-/** The order of a document, whose bytes are those of the answer, or why it has to be parsed. */
+/** The order of a document, whose bytes are those of the answer; `undefined` where it has to be parsed. */
 export function cutDocument(
   answer: Buffer,
   { accountId, orderId }: { accountId: string; orderId: string },
-  shape: number,
-): Uint8Array | NotCut {
+): CutOrder | undefined {
   const reader = new ByteReader(answer)
   readAddress(reader)
   for (const name of ['_version', '_seq_no', '_primary_term']) {
@@ -89,8 +97,12 @@ export function cutDocument(
   reader.text(',"found":true')
   const source = readSource(reader, accountId)
   reader.text('}')
-  if (!reader.isRight() || reader.at !== answer.length || source.id !== orderId) return 'unexpected'
-  return source.shape === shape ? source.order : 'older_shape'
+  if (!isAtEnd(reader) || source.id !== orderId) return undefined
+  return { shape: source.shape, json: source.order }
+}
+
+function isAtEnd(reader: ByteReader): boolean {
+  return reader.isRight() && reader.at === reader.bytes.length
 }
 
 function readAddress(reader: ByteReader): void {

@@ -1,8 +1,8 @@
 import type { OrderDocument } from '../../indexing/writing/document.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { completeOrder } from '../../orders/complete.ts'
-import { ORDER_SHAPE, type Order } from '../../orders/order.ts'
-import { framed } from './cut.ts'
+import type { Order } from '../../orders/order.ts'
+import { fitsFrame, framed } from './cut.ts'
 
 /** The id of the document of an order and account. */
 export function documentId({ accountId, orderId }: { accountId: string; orderId: string }): string {
@@ -49,9 +49,13 @@ export function orderSource(source: unknown): OrderSource {
   throw new Unavailable('OpenSearch answered with a document that is no order')
 }
 
-/** A stored document as it is written today: what is searched is taken from its order again. */
+/**
+ * A stored document as it is written today: what is searched is taken from its order again. One that is not as
+ * it was written stays as it is, or a new frame would make the damage good.
+ */
 export function renderAnew(source: unknown): string {
   const stored = orderSource(source)
+  if (!fitsFrame(Object(source))) return JSON.stringify(source)
   const { created_key, written_key } = Object(source) as Record<string, unknown>
   const { status, payment } = stored.order as Pick<Order, 'status' | 'payment'>
   return renderSource({
@@ -74,22 +78,15 @@ export function renderStored({ order }: OrderSource): Buffer {
 
 /**
  * The order of a document as it is shown.
- * @throws Unavailable also when it is not what was written: half an order is worse than none
+ * @throws Unavailable also when it is not what was written: an order that was damaged is worse than none
  */
 export function renderShown(source: unknown): Uint8Array {
   const stored = orderSource(source)
-  const json = renderStored(stored)
-  if (stored.shape === ORDER_SHAPE && !fitsFrame(source, json)) {
+  if (!fitsFrame(Object(source))) {
+    const id = documentId({ accountId: stored.account_id, orderId: stored.id })
     throw new Unavailable(
-      `the document ${documentId({ accountId: stored.account_id, orderId: stored.id })} is not as it was written; "index reindex" writes it anew`,
+      `the document ${id} is not as it was written; whoever changed it by hand has to take its field "frame" away too`,
     )
   }
-  return completeOrder(json, stored.shape)
-}
-
-/** Documents of before there were frames have none. */
-function fitsFrame(source: unknown, json: Buffer): boolean {
-  const { frame, order: _, ...keys } = Object(source) as Record<string, unknown>
-  if (frame === undefined) return true
-  return framed(JSON.stringify(keys), json.toString()).startsWith(`{"frame":"${frame}",`)
+  return completeOrder(renderStored(stored), stored.shape)
 }

@@ -1,15 +1,12 @@
 import { type Observe, unobserved } from '../../lib/observe.ts'
-import { ORDER_SHAPE } from '../../orders/order.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
-import { ask, askForBytes, type OpenSearch, parseAnswer } from './client.ts'
-import { cutDocument } from './cut.ts'
-import { storedDocument } from './documents.ts'
+import { ask, askForBytes, type OpenSearch } from './client.ts'
 import { positionOf, wholeHits } from './hits.ts'
 import type { IndexNames } from './names.ts'
 import type { OpenSearchOperation } from './operation.ts'
-import { documentId, renderShown } from './order-source.ts'
+import { foundOrder, type OnReading, sliceRows } from './order-answers.ts'
+import { documentId } from './order-source.ts'
 import { latestWriteBody, sliceBody } from './search-body.ts'
-import { type SliceReading, sliceRows } from './slice-rows.ts'
 
 export interface OpenSearchOrderStoreOptions {
   client: OpenSearch
@@ -17,8 +14,7 @@ export interface OpenSearchOrderStoreOptions {
   /** For each call, the answer's body included. */
   deadlineMs: number
   observe?: Observe<OpenSearchOperation>
-  /** Told of every slice how its rows were had. */
-  onSlice?(reading: SliceReading): void
+  onReading?: OnReading
 }
 
 /** The orders of a cluster. Each call is one request to one shard, so one snapshot. */
@@ -27,7 +23,7 @@ export function createOpenSearchOrderStore({
   names,
   deadlineMs,
   observe = unobserved,
-  onSlice = () => {},
+  onReading = () => {},
 }: OpenSearchOrderStoreOptions): OrderStore {
   return {
     async slice(query) {
@@ -37,10 +33,10 @@ export function createOpenSearchOrderStore({
         path: `/${names.orders}/_search?allow_partial_search_results=false&preference=${preference}&routing=${routing}`,
         body: JSON.stringify(sliceBody(query)),
       }
-      const answer = await observe('search', () => askForBytes(client, deadlineMs, question))
-      const { rows, reading } = sliceRows(answer, query)
-      onSlice(reading)
-      return rows
+      // All of it, so that an answer which is no good does not count as one.
+      return observe('search', async () =>
+        sliceRows(await askForBytes(client, deadlineMs, question), query, onReading),
+      )
     },
 
     async latestWrite(accountId) {
@@ -60,11 +56,10 @@ export function createOpenSearchOrderStore({
     async get(accountId, orderId) {
       const id = encodeURIComponent(documentId({ accountId, orderId }))
       const path = `/${names.orders}/_doc/${id}?routing=${encodeURIComponent(accountId)}`
-      const answer = await observe('get_order', () => askForBytes(client, deadlineMs, { path }))
-      const cut = cutDocument(answer, { accountId, orderId }, ORDER_SHAPE)
-      if (typeof cut !== 'string') return cut
-      const document = storedDocument(names.orders, parseAnswer(answer))
-      return document === null ? null : renderShown(document.source)
+      const address = { index: names.orders, accountId, orderId }
+      return observe('get_order', async () =>
+        foundOrder(await askForBytes(client, deadlineMs, { path }), address, onReading),
+      )
     },
   }
 }

@@ -34,8 +34,12 @@ export function createPrepare(client: OpenSearch, names: IndexNames, deadlineMs:
     const there = await ask(deadlineMs, (options) =>
       client.indices.get({ index: indexBehind(names.orders, '*') }, options),
     )
-    for (const index of Object.keys(there).filter(names.isVersion)) {
-      const request = { index, body: { properties } as object }
+    for (const [index, { mappings }] of Object.entries(there)) {
+      if (!names.isVersion(index)) continue
+      const known = new Set(Object.keys(mappings?.properties ?? {}))
+      const missing = Object.entries(properties).filter(([name]) => !known.has(name))
+      if (missing.length === 0) continue
+      const request = { index, body: { properties: Object.fromEntries(missing) } as object }
       await tell(deadlineMs, (options) => client.indices.putMapping(request, options)).catch(
         (error) => {
           if (!(error instanceof Refused && error.status === OTHER_TYPE)) throw error

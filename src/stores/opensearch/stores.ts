@@ -7,11 +7,11 @@ import { createOpenSearchInspection } from './inspection.ts'
 import { createOpenSearchKeyStore } from './key-store.ts'
 import { indexNames } from './names.ts'
 import type { OpenSearchOperation } from './operation.ts'
+import type { OnReading } from './order-answers.ts'
 import { openOpenSearchOrderIndex } from './order-index.ts'
 import { createOpenSearchOrderStore } from './order-store.ts'
 import { createPrepare } from './prepare.ts'
 import { createReindexing } from './reindex/reindexing.ts'
-import type { SliceReading } from './slice-rows.ts'
 
 export type OpenSearchConfig = Pick<
   Config,
@@ -21,7 +21,7 @@ export type OpenSearchConfig = Pick<
 /** What is told of the reads while the service serves. */
 export interface OpenSearchEvents {
   observeOpenSearch: Observe<OpenSearchOperation>
-  onSlice(reading: SliceReading): void
+  onReading: OnReading
 }
 
 /** The stores of a cluster; `INDEX_PREFIX` keeps several services on it apart. */
@@ -40,7 +40,10 @@ export function openOpenSearchStores(
     ...(events && { observe: events.observeOpenSearch }),
   }
   return {
-    orders: createOpenSearchOrderStore({ ...reading, ...(events && { onSlice: events.onSlice }) }),
+    orders: createOpenSearchOrderStore({
+      ...reading,
+      ...(events && { onReading: events.onReading }),
+    }),
     keys: createOpenSearchKeyStore({
       ...reading,
       prepare,

@@ -7,6 +7,7 @@ import { ORDER_SHAPE } from '../../../../src/orders/order.ts'
 import {
   documentId,
   orderSource,
+  renderAnew,
   renderShown,
   renderSource,
   renderStored,
@@ -112,9 +113,26 @@ describe('a stored document', () => {
     expect(orderSource({ ...SOURCE, written_key: 6, status: 'PAID' })).toEqual(SOURCE)
   })
 
+  it.each([ORDER_SHAPE, ORDER_SHAPE - 1])(
+    'is not shown where it is not as it was written, in shape %i',
+    (shape) => {
+      const written = JSON.parse(renderSource({ ...tracked('{"src":"bio"}'), shape }))
+      const damaged = { ...written, order: { ...written.order, amount_total: 1 } }
+      expect(() => renderShown(written)).not.toThrow()
+      expect(() => renderShown(damaged)).toThrow('acc_1:ord_1 is not as it was written')
+    },
+  )
+
+  it('gets no frame anew that would make damage good', () => {
+    const written = JSON.parse(renderSource(tracked('{"src":"bio"}')))
+    const damaged = { ...written, order: { ...written.order, amount_total: 1 } }
+    expect(JSON.parse(renderAnew(written))).toEqual(written)
+    expect(() => renderShown(JSON.parse(renderAnew(damaged)))).toThrow(Unavailable)
+  })
+
   it('is rendered as it is stored, and shown in the shape of today', () => {
     const document = tracked('{"src":"bio"}')
-    const { order, ...keys } = JSON.parse(renderSource(document))
+    const { frame: _frame, order, ...keys } = JSON.parse(renderSource(document))
     const { utm: _, ...older } = order
     const stored = { ...keys, shape: ORDER_SHAPE - 1, order: older }
     expect(JSON.parse(text(renderStored(orderSource(stored))))).toEqual(older)

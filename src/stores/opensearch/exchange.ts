@@ -10,11 +10,11 @@ export interface WholeAnswer {
 }
 
 /**
- * Sends a request and waits for all of its answer, from first to last within one deadline: straight from the
- * socket into one buffer, without streams and signals, which cost more than the request itself.
+ * Sends a request and waits for all of its answer, from first to last within one deadline: as it comes
+ * from the socket, without streams and signals, which cost more than the request itself.
  * @throws TimeoutError, ConnectionError or RequestAbortedError of the client
  */
-export function wholeAnswer(
+export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadlineMs: number,

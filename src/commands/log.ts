@@ -9,12 +9,17 @@ const LATEST_MS = 50
 /** Kept for a reader of stderr that has stalled; more is lost, rather than the process. */
 const MOST_BYTES = 16 * 2 ** 20
 
+/** The log, on stderr, a line for each thing. */
+export function openLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
+  return pino({ level: logLevel }, pino.destination(STDERR))
+}
+
 /**
- * The log, on stderr, a line for each thing. Lines go out several at a time, some hundredths of a second late at
+ * The same with a line for each request. Lines go out several at a time, some hundredths of a second late at
  * most: to write each by itself costs a tenth of all that is done for a request. They are all written when the
  * process ends, unless it is killed or runs out of memory.
  */
-export function openLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
+export function openRequestLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
   const destination = pino.destination({
     dest: STDERR,
     sync: false,

@@ -5,7 +5,7 @@ import { buildOperations } from '../operations.ts'
 import { demoWelcome } from './demo-welcome.ts'
 import { createLeaving } from './leave.ts'
 import { addressOf, listen } from './listen.ts'
-import { openLog } from './log.ts'
+import { openRequestLog } from './log.ts'
 import { listenOperations } from './operations-port.ts'
 import { openService } from './service.ts'
 import { closeOnSignal } from './signals.ts'
@@ -22,7 +22,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
 }
 
 async function serveAlone(config: Config, { demo }: ServeOptions): Promise<void> {
-  const logger = openLog(config)
+  const logger = openRequestLog(config)
   const { app, services, metrics, isReady, ...service } = await openService(config, logger)
   const leaving = createLeaving(app.server, isReady)
   const operations = buildOperations(leaving.isReady, metrics)

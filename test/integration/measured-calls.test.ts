@@ -44,6 +44,18 @@ it('what a request asks OpenSearch and Redis is timed, each by what it asks', as
   )
 })
 
+it('a page for a key that is known is one search and one decision of Redis, and nothing else', async () => {
+  await app.call('/v1/orders', { key })
+  const before = await counted()
+  await app.call('/v1/orders', { key })
+  const after = await counted()
+  const added = [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)])
+  expect(added.filter(([, times]) => times !== 0)).toEqual([
+    [opensearch('search', 'ok'), 1],
+    [redis('take', 'ok'), 1],
+  ])
+})
+
 it('a health check is timed as well, and finds the shared limits fine', async () => {
   const before = await counted()
   const { status, checks } = await createReadiness(app.services, silent)()

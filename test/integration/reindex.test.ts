@@ -94,7 +94,10 @@ describe('a reindex', () => {
     })
     await write(3)
     await opensearch('POST', `${prefix}orders-v1/_update_by_query?refresh=true`, {
-      script: { source: `ctx._source.remove('payment_method'); ctx._source.status = 'OLD'` },
+      script: {
+        // As they were written before they had frames.
+        source: `ctx._source.remove('frame'); ctx._source.remove('payment_method'); ctx._source.status = 'OLD'`,
+      },
     })
     await reindexing.build()
     const { [`${prefix}orders-v2`]: index } = await opensearch<

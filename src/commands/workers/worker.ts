@@ -5,7 +5,7 @@ import { parseConfig } from '../../config.ts'
 import { outliveReaders } from '../broken-pipe.ts'
 import { createLeaving } from '../leave.ts'
 import { addressOf, listen } from '../listen.ts'
-import { openLog } from '../log.ts'
+import { openRequestLog } from '../log.ts'
 import { openService } from '../service.ts'
 import { closeAndExit } from '../signals.ts'
 import type { Answers, Question, ToPrimary, ToWorker } from './messages.ts'
@@ -15,7 +15,7 @@ if (worker === undefined) throw new Error('set WORKERS, and serve')
 
 outliveReaders()
 const config = parseConfig(process.env)
-const logger = openLog(config)
+const logger = openRequestLog(config)
 
 /** Nothing is under way yet. */
 let leave: () => void = () => process.exit(0)

@@ -3,6 +3,7 @@ import { type HeatResult, type Sample, summarize } from '../measuring/race.ts'
 import type { LoadedIndex } from '../orders/measured-load.ts'
 import type { Ratios } from '../part.ts'
 import { failed } from '../reporting/failures.ts'
+import { indexFigures, pageFigures } from '../reporting/index-figures.ts'
 import { formatWithRatio, renderTable } from '../reporting/table.ts'
 import type { DefinitionComparison } from './compare.ts'
 import { BASE, type DefinitionName, definitionNames } from './definitions.ts'
@@ -12,20 +13,6 @@ export const ONE_PER_SORT = 'one per sort'
 
 const CREATED: DefinitionName = 'account+created'
 const UPDATED: DefinitionName = 'account+updated'
-
-const figures = {
-  'CPU of OpenSearch a page, µs': ({ cpu }) => cpu.openSearch,
-  'pages a second': ({ perSecond }) => perSecond,
-  'p50, ms': ({ p50Ms }) => p50Ms,
-} as const satisfies Record<string, (sample: Sample) => number>
-
-/** What is measured of an index by itself; with one index per sort, both have to be filled and kept. */
-const indexFigures = {
-  'load s': ({ loadSeconds }) => loadSeconds,
-  'load CPU µs a document': ({ cpuPerDocument }) => cpuPerDocument,
-  'MB on disk': ({ bytes }) => bytes / 1e6,
-  segments: ({ segments }) => segments,
-} as const satisfies Record<string, (index: LoadedIndex) => number>
 
 /** A case's figures in each index and what they are times those of the service's definition, for a program. */
 export function definitionFigures({ name, samples }: HeatResult) {
@@ -58,7 +45,7 @@ export function definitionCosts(results: readonly HeatResult[]): Ratios {
 /** The definitions side by side: a table for each figure, times what the service's definition takes. */
 export function renderDefinitions({ state, indices, results }: DefinitionComparison): string {
   const columns = [...definitionNames, ONE_PER_SORT]
-  const tables = Object.entries(figures).map(([title, figure]) =>
+  const tables = Object.entries(pageFigures).map(([title, figure]) =>
     renderTable(
       [title, ...columns],
       results.map((result) => [

@@ -1,24 +1,12 @@
 import { median, medianRatio } from '../measuring/figures.ts'
 import { type HeatResult, type Sample, summarize } from '../measuring/race.ts'
 import type { LoadedIndex } from '../orders/measured-load.ts'
+import { indexFigures, pageFigures } from '../reporting/index-figures.ts'
 import { formatFigure, formatWithRatio, renderTable } from '../reporting/table.ts'
 import type { SettingsComparison } from './compare.ts'
 import { heatOf } from './heats.ts'
 import { AS_DEFINED } from './indices.ts'
 import { AS_THE_SERVICE } from './searches.ts'
-
-const figures = {
-  'CPU of OpenSearch a page, µs': ({ cpu }) => cpu.openSearch,
-  'pages a second': ({ perSecond }) => perSecond,
-  'p50, ms': ({ p50Ms }) => p50Ms,
-} as const satisfies Record<string, (sample: Sample) => number>
-
-const indexFigures = {
-  'load s': ({ loadSeconds }) => loadSeconds,
-  'load CPU µs a document': ({ cpuPerDocument }) => cpuPerDocument,
-  'MB on disk': ({ bytes }) => bytes / 1e6,
-  segments: ({ segments }) => segments,
-} as const satisfies Record<string, (index: LoadedIndex) => number>
 
 /** Every side of every heat, and what it is times the first, for a program. */
 export function settingsFigures({ searches, indices, sockets, ...rest }: SettingsComparison) {
@@ -71,7 +59,7 @@ export function renderSettings(comparison: SettingsComparison): string[] {
 function heatTables(results: readonly HeatResult[]): string[] {
   const cases = [...new Set(results.map(({ name }) => name))]
   const sides = new Set(results.flatMap(({ samples }) => Object.keys(samples)))
-  return Object.entries(figures).map(([title, figure]) => {
+  return Object.entries(pageFigures).map(([title, figure]) => {
     const rows = [...sides].map((side) => {
       const heats = cases.map((name) => heatOf(results, name, side))
       return [side, ...heats.map((heat) => (heat ? cell(heat, side, figure) : '-'))]

@@ -2,7 +2,7 @@ import { MIN_HAPROXY } from './haproxy.ts'
 import { MIN_JAVA_MAJOR } from './jdk.ts'
 
 export type Way = 'given' | 'container' | 'process'
-export type Tool = 'redis-server' | 'jdk' | 'maven' | 'haproxy'
+export type Tool = 'redis-server' | 'jdk' | 'maven' | 'haproxy' | 'chromium' | 'python' | 'php'
 
 /** What a service can be had from on this machine. */
 export interface Means {
@@ -39,6 +39,18 @@ const tools = {
   haproxy: {
     absence: `no HAProxy >= ${MIN_HAPROXY.major}.${MIN_HAPROXY.minor}`,
     remedy: 'HAProxy (Debian: apt-get install -y haproxy)',
+  },
+  chromium: {
+    absence: 'no chromium on the path',
+    remedy: 'Chromium (Debian: apt-get install -y chromium)',
+  },
+  python: {
+    absence: 'no Python >= 3.11 with venv',
+    remedy: 'Python >= 3.11 (Debian: apt-get install -y python3 python3-venv)',
+  },
+  php: {
+    absence: 'no PHP with curl',
+    remedy: 'PHP (Debian: apt-get install -y php-cli php-curl)',
   },
 } as const satisfies Record<Tool, { absence: string; remedy: string }>
 

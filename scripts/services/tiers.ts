@@ -24,7 +24,7 @@ export const servicesTiers = {
   rush: { folder: 'rush', testTimeoutMs: 300_000, alone: true },
 } as const satisfies Record<string, ServicesTier>
 
-/** A tier that starts, stops and kills services of its own, always as local processes, with these tools. */
+/** A tier that starts what it needs by itself, always as local processes, with these tools. */
 interface OwnServicesTier {
   folder: string
   testTimeoutMs: number
@@ -40,6 +40,14 @@ export const ownServicesTiers = {
     needs: ['redis-server', 'jdk', 'maven'],
   },
   edge: { folder: 'edge', testTimeoutMs: 120_000, backend: 'embedded', needs: ['haproxy'] },
+  browser: { folder: 'browser', testTimeoutMs: 120_000, backend: 'embedded', needs: ['chromium'] },
+  package: { folder: 'package', testTimeoutMs: 300_000, backend: 'embedded', needs: [] },
+  recipes: {
+    folder: 'recipes',
+    testTimeoutMs: 300_000,
+    backend: 'embedded',
+    needs: ['python', 'php'],
+  },
 } as const satisfies Record<string, OwnServicesTier>
 
 /** Those of the tiers that vitest's `--project` arguments select: all of them without any. */

@@ -1,14 +1,39 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Tool } from './choose.ts'
 import { findHaproxy } from './haproxy.ts'
 import { findJava } from './jdk.ts'
 import { findOnPath } from './path.ts'
+
+const PYTHON_HAS_WHAT_IT_TAKES = [
+  '-c',
+  'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))',
+]
+const PHP_HAS_CURL = ['-r', 'exit(extension_loaded("curl") ? 0 : 1);']
 
 const find = {
   'redis-server': async (env) => findOnPath('redis-server', env),
   jdk: (env) => findJava(env),
   maven: async (env) => findOnPath('mvn', env),
   haproxy: (env) => findHaproxy(env),
+  chromium: async (env) => findOnPath('chromium', env) ?? findOnPath('google-chrome', env),
+  python: (env) => findThatRuns('python3', PYTHON_HAS_WHAT_IT_TAKES, env),
+  php: (env) => findThatRuns('php', PHP_HAS_CURL, env),
 } as const satisfies Record<Tool, (env: NodeJS.ProcessEnv) => Promise<string | undefined>>
+
+/** A program on the path, if it runs to a good end with these arguments. */
+async function findThatRuns(
+  name: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  const program = findOnPath(name, env)
+  if (program === undefined) return undefined
+  return await promisify(execFile)(program, [...args], { env }).then(
+    () => program,
+    () => undefined,
+  )
+}
 
 /** Those of the tools that this machine does not have. */
 export async function lackingOf(tools: readonly Tool[], env: NodeJS.ProcessEnv): Promise<Tool[]> {

@@ -24,10 +24,10 @@ describe('the tiers on services that are selected', () => {
 
 describe('the tiers on services of their own', () => {
   it.each([
-    [[], ['faults', 'edge']],
+    [[], Object.keys(ownServicesTiers)],
     [['--project=faults'], ['faults']],
     [['--project=*-services'], []],
-    [['--project=!faults'], ['edge']],
+    [['--project=!*s', '--project=!browser', '--project=!package'], ['edge']],
   ])('is selected or not by %j', (args, tiers) => {
     expect(selectedTiers(ownServicesTiers, args)).toEqual(tiers)
   })

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import { compile, type JSONSchema } from 'json-schema-to-typescript'
+
+const DOCUMENT = new URL('../../openapi/openapi.json', import.meta.url)
+const BANNER = '// Generated from openapi/openapi.json by `npm run openapi`. Not to be edited.'
+
+/** What the compiler says besides: of the schema that holds the others, and of where each came from. */
+const ROOT = /export interface Schemas \{[^}]*\}\n/
+const PROVENANCE =
+  / \*\n \* This interface was referenced by `Schemas`'s JSON-Schema\n \* via the `definition` ".*"\.\n/g
+
+interface Parameter {
+  name: string
+  in: string
+  description: string
+  schema: Schema
+}
+interface Schema extends JSONSchema {
+  'x-extensible-enum'?: string[]
+}
+
+/** The types of the client: every named schema of the description, and the parameters of the list. */
+export async function renderClientTypes(): Promise<string> {
+  const { components, paths } = JSON.parse(await readFile(DOCUMENT, 'utf8'))
+  // By another name, since `Error` is one that the language has.
+  const { Error: ErrorBody, ...schemas } = components.schemas
+  const root = { definitions: { ...schemas, ErrorBody, ListParams: listParams(paths) } }
+  const schema = JSON.parse(JSON.stringify(root, asDefinition))
+  const types = await compile(schema, 'Schemas', {
+    bannerComment: BANNER,
+    unreachableDefinitions: true,
+    additionalProperties: false, // What is added later comes through at run time; its type comes with a new version.
+    style: { semi: false, singleQuote: true, printWidth: 100, trailingComma: 'all' },
+  })
+  return types.replace(ROOT, '').replaceAll(PROVENANCE, '')
+}
+
+function listParams(paths: Record<string, { get: { parameters: Parameter[] } }>): Schema {
+  const parameters = paths['/v1/orders']?.get.parameters ?? []
+  const query = parameters.filter((parameter) => parameter.in === 'query')
+  return {
+    type: 'object',
+    description: 'Parâmetros de `GET /v1/orders`.',
+    properties: Object.fromEntries(
+      query.map(({ name, description, schema }) => [name, { ...accepted(schema), description }]),
+    ),
+  }
+}
+
+/** What may be given in JavaScript for a parameter: also a `Date` for an instant, and one value for a list. */
+function accepted(schema: Schema): Schema {
+  if (schema.format === 'date-time') return { ...schema, tsType: 'string | Date' }
+  const values = (schema.items as Schema | undefined)?.enum
+  if (values === undefined) return schema
+  const union = values.map((value) => `'${value}'`).join(' | ')
+  return { ...schema, tsType: `(${union}) | readonly (${union})[]` }
+}
+
+/** References as JSON Schema has them; an open list is any text, its known values still offered by editors. */
+function asDefinition(_key: string, value: unknown): unknown {
+  if (typeof value === 'string') return value.replace('#/components/schemas/', '#/definitions/')
+  if (typeof value !== 'object' || value === null || !('x-extensible-enum' in value)) return value
+  const { 'x-extensible-enum': known, ...rest } = value as Schema
+  const nullable = [rest.type].flat().includes('null') ? ' | null' : ''
+  const values = (known ?? []).map((one) => `'${one}'`).join(' | ')
+  return { ...rest, tsType: `${values} | (string & {})${nullable}` }
+}

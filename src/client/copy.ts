@@ -1,0 +1,47 @@
+import type { Order } from './schema.ts'
+
+/**
+ * Where `sync` keeps a copy of an account's orders. A store of your own implements it, best in a database where
+ * orders and state are written in one transaction.
+ */
+export interface OrderCopy {
+  /** What the last `save` kept, `null` before the first. */
+  read(): Promise<SyncState | null>
+  /**
+   * Keeps each order by its `id` in place of the version before, as seen in `state.pass`, and then the state: never
+   * the state without the orders. The orders without the state are harmless: they come again.
+   */
+  save(orders: readonly Order[], state: SyncState): Promise<void>
+  /**
+   * Drops every order that no `save` of this pass had, and answers how many that were. Without it, orders that are
+   * gone from the API stay in the copy.
+   */
+  dropUnseen?(pass: number): Promise<number>
+}
+
+/** How far a copy is; plain JSON, to be kept as it is. */
+export interface SyncState {
+  version: 1
+  /** The address and a digest of the key that it is a copy through. */
+  source: { url: string; key: string }
+  /** Only orders updated from here on are wanted; `null`: all. */
+  since: string | null
+  /** The greatest `updated_at` seen. */
+  watermark: string | null
+  /** When the last walk over everything ended, by the clock of this machine. */
+  walkedAt: string | null
+  /** The walk under way, or the one that ended last. */
+  pass: Pass
+}
+
+export interface Pass {
+  /** 1, 2, 3, …: what `dropUnseen` knows it by. */
+  number: number
+  /** `all`: what it does not see is gone. `changes`: from `updatedGte` on. */
+  kind: 'all' | 'changes'
+  updatedGte: string | null
+  /** Leads to the page after the last one that was saved; `null` before the first. */
+  cursor: string | null
+  /** `listed`: every page is saved. `done`: what is gone is dropped, too. */
+  reached: 'listing' | 'listed' | 'done'
+}

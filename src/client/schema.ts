@@ -1,0 +1,524 @@
+// Generated from openapi/openapi.json by `npm run openapi`. Not to be edited.
+
+/**
+ * Uma página de pedidos. Não há total.
+ */
+export interface OrderList {
+  /**
+   * Sempre `list`.
+   */
+  object: 'list'
+  /**
+   * Pedidos na ordem de `sort`.
+   */
+  data: Order[]
+  /**
+   * Se existe uma próxima página.
+   */
+  has_more: boolean
+  /**
+   * Valor de `cursor` para a próxima página; `null` quando `has_more` é falso.
+   */
+  next_cursor: string | null
+}
+/**
+ * Pedido.
+ */
+export interface Order {
+  /**
+   * Sempre `order`.
+   */
+  object: 'order'
+  /**
+   * Identificador do pedido, prefixo `ord_`.
+   */
+  id: string
+  /**
+   * Papel da conta no pedido. O coprodutor vê os valores do pedido inteiro; para ele `tracking` e `navigator` são sempre `null`.
+   */
+  role: 'OWNER' | 'COPRODUCER'
+  /**
+   * Status do pedido; um pedido pode mudar de status mais de uma vez, em qualquer direção.
+   *
+   * - `AWAITING_PAYMENT`: PIX ou boleto emitido e ainda pagável; também um pagamento dividido entre a primeira e a segunda parte, e o início de um parcelamento inteligente.
+   * - `UNPAID`: cobrança tentada sem pagamento: cartão recusado, PIX ou boleto vencido, teste encerrado sem conversão, assinatura cancelada na inadimplência.
+   * - `PAID`: todo pagamento cobrado está pago; um reembolso parcial mantém este status.
+   * - `CANCELED`: pagamento dividido não concluído em 20 minutos; as partes pagas são reembolsadas.
+   * - `SHIPPED`: reservado, não usado hoje.
+   * - `DELIVERED`: reservado, não usado hoje.
+   * - `REFUNDED`: todo pagamento cobrado foi reembolsado por inteiro.
+   * - `DISPUTED`: chargeback em todo pagamento cobrado.
+   * - `TRIAL`: assinatura em teste, cartão guardado sem cobrança; os valores são 0.
+   */
+  status:
+    | 'AWAITING_PAYMENT'
+    | 'UNPAID'
+    | 'PAID'
+    | 'CANCELED'
+    | 'SHIPPED'
+    | 'DELIVERED'
+    | 'REFUNDED'
+    | 'DISPUTED'
+    | 'TRIAL'
+  /**
+   * Moeda, código ISO 4217.
+   */
+  currency: string | null
+  /**
+   * Valor cobrado no checkout, em centavos. No parcelamento inteligente é o valor total do contrato.
+   */
+  amount_total: number
+  /**
+   * Soma de preço vezes quantidade dos produtos, em centavos.
+   */
+  amount_subtotal: number | null
+  /**
+   * Total em BRL, em centavos.
+   */
+  amount_in_brl: number | null
+  /**
+   * Instante de criação.
+   */
+  created_at: string
+  /**
+   * Instante em que o pedido foi pago.
+   */
+  paid_at: string | null
+  /**
+   * Instante do cancelamento.
+   */
+  canceled_at: string | null
+  /**
+   * Instante, em UTC com milissegundos, em que algum campo deste objeto mudou pela última vez; `null` enquanto o pedido não tiver passado pela carga inicial.
+   */
+  updated_at: string | null
+  customer: Customer
+  shipping_address: ShippingAddress | null
+  payment: Payment
+  /**
+   * Produtos do pedido.
+   */
+  items: Item[]
+  offer: Offer | null
+  promocode: Promocode | null
+  utm: Utm | null
+  tracking: Tracking | null
+  navigator: Navigator | null
+  metadata: Metadata | null
+}
+/**
+ * Comprador do pedido.
+ */
+export interface Customer {
+  /**
+   * Nome do comprador.
+   */
+  name: string
+  /**
+   * E-mail do comprador.
+   */
+  email: string
+  /**
+   * Telefone do comprador.
+   */
+  phone: string | null
+  /**
+   * CPF (11 dígitos) ou CNPJ (14), só dígitos.
+   */
+  document: string | null
+  /**
+   * Decidido pelo número de dígitos de `document`; `null` quando não há documento.
+   */
+  document_type: 'CPF' | 'CNPJ' | null
+}
+/**
+ * Endereço de entrega informado no checkout.
+ */
+export interface ShippingAddress {
+  /**
+   * Rua.
+   */
+  line1: string
+  /**
+   * Número.
+   */
+  line2: string
+  /**
+   * Complemento.
+   */
+  line3: string | null
+  /**
+   * Bairro.
+   */
+  neighborhood: string
+  /**
+   * Cidade.
+   */
+  city: string
+  /**
+   * Estado.
+   */
+  state: string
+  /**
+   * País.
+   */
+  country: string
+  /**
+   * CEP.
+   */
+  postal_code: string
+  /**
+   * Nome de quem recebe.
+   */
+  full_name: string | null
+}
+/**
+ * O pagamento mais recente, pela data de criação. Os valores somam as partes pagas só quando `method` é `MULTIPLE`; nos outros casos são os do último pagamento.
+ */
+export interface Payment {
+  /**
+   * Método do último pagamento. `MULTIPLE` é um pagamento dividido em 2 ou mais, por cartão e/ou PIX.
+   */
+  method: 'CREDIT_CARD' | 'BOLETO' | 'PIX' | 'MULTIPLE'
+  /**
+   * Status do último pagamento.
+   *
+   * - `PENDING`: em andamento.
+   * - `FAILED`: não chegou ao banco (falha de comunicação da plataforma).
+   * - `DECLINED`: recusado pelo banco, pelo adquirente ou pelo antifraude.
+   * - `PAID`: pago.
+   * - `UNPAID`: PIX ou boleto vencido.
+   * - `PARTIALLY_REFUNDED`: reembolsado em parte.
+   * - `REFUNDED`: reembolsado por inteiro.
+   * - `DISPUTED`: chargeback.
+   * - `TRIAL`: teste de assinatura, sem cobrança.
+   */
+  status:
+    | 'PENDING'
+    | 'FAILED'
+    | 'DECLINED'
+    | 'PAID'
+    | 'UNPAID'
+    | 'PARTIALLY_REFUNDED'
+    | 'REFUNDED'
+    | 'DISPUTED'
+    | 'TRIAL'
+  /**
+   * Número de parcelas (PIX e boleto: 1); `null` só em registros antigos.
+   */
+  installments: number | null
+  /**
+   * Valor cobrado no último pagamento, em centavos (dividido: soma das partes pagas); 0 quando o status é `TRIAL`.
+   */
+  amount: number
+  /**
+   * Juros do parcelamento, em centavos.
+   */
+  interest_amount: number
+  /**
+   * Desconto do pagamento, em centavos, positivo: cupom, método de pagamento e quantidade.
+   */
+  discount_amount: number
+  /**
+   * Tarifa da plataforma pelo plano da conta, em centavos; não inclui a tarifa do adquirente nem a comissão de afiliados.
+   */
+  fee: number
+  /**
+   * Total reembolsado, acumulado e bruto, em centavos.
+   */
+  amount_refunded: number | null
+  /**
+   * Instante do reembolso do último pagamento.
+   */
+  refunded_at: string | null
+  /**
+   * Motivo padronizado da recusa, igual ao do webhook; `null` quando o último pagamento não foi recusado.
+   */
+  decline_code: string | null
+  /**
+   * Texto do motivo da recusa, para mostrar ao comprador.
+   */
+  decline_message: string | null
+  card: Card | null
+}
+/**
+ * Cartão do último pagamento.
+ */
+export interface Card {
+  /**
+   * Bandeira. A lista pode crescer; `null` quando não é reconhecida.
+   */
+  brand:
+    | 'AMERICAN_EXPRESS'
+    | 'DINERS_CLUB_INTERNATIONAL'
+    | 'DISCOVER'
+    | 'ELO'
+    | 'ELO_DISCOVER'
+    | 'HIPERCARD'
+    | 'JCB'
+    | 'MAESTRO'
+    | 'MASTERCARD'
+    | 'OUROCARD'
+    | 'SODEXO'
+    | 'UNIONPAY'
+    | 'VISA'
+    | (string & {})
+    | null
+  /**
+   * Últimos 4 dígitos do cartão.
+   */
+  last4: string
+}
+/**
+ * Um produto do pedido.
+ */
+export interface Item {
+  /**
+   * Identificador do produto, prefixo `prod_`.
+   */
+  product_id: string
+  /**
+   * Nome do produto.
+   */
+  name: string
+  /**
+   * Quantidade.
+   */
+  quantity: number
+  /**
+   * Preço unitário, em centavos.
+   */
+  unit_price: number
+  /**
+   * `unit_price` vezes `quantity`, em centavos.
+   */
+  sub_total: number
+  /**
+   * Moeda do item; hoje sempre `BRL`.
+   */
+  currency: string
+  /**
+   * Oferta pela qual o item foi vendido, prefixo `prod_offer_`.
+   */
+  offer_id: string | null
+  /**
+   * Plano da oferta, prefixo `prod_offer_plan_`.
+   */
+  plan_id: string | null
+  /**
+   * Order bump que acrescentou o item, prefixo `ob_`; `null` quando o item não veio de um.
+   */
+  order_bump_id: string | null
+}
+/**
+ * Oferta do checkout do pedido.
+ */
+export interface Offer {
+  /**
+   * Identificador da oferta, prefixo `prod_offer_`.
+   */
+  id: string
+  /**
+   * Nome da oferta.
+   */
+  name: string
+}
+/**
+ * Cupom aplicado.
+ */
+export interface Promocode {
+  /**
+   * Código do cupom.
+   */
+  code: string
+  /**
+   * Descrição do cupom.
+   */
+  description: string | null
+  /**
+   * Desconto do cupom em centavos, negativo; `payment.discount_amount` traz o desconto positivo.
+   */
+  amount: number
+}
+/**
+ * Parâmetros UTM; as cinco chaves estão sempre presentes.
+ */
+export interface Utm {
+  /**
+   * `utm_source` do checkout.
+   */
+  utm_source: string | null
+  /**
+   * `utm_medium` do checkout.
+   */
+  utm_medium: string | null
+  /**
+   * `utm_campaign` do checkout.
+   */
+  utm_campaign: string | null
+  /**
+   * `utm_term` do checkout.
+   */
+  utm_term: string | null
+  /**
+   * `utm_content` do checkout.
+   */
+  utm_content: string | null
+}
+/**
+ * Parâmetros de rastreamento que vieram na URL do checkout.
+ */
+export interface Tracking {
+  [k: string]: string
+}
+/**
+ * Navegador do comprador no checkout; nunca traz o IP.
+ */
+export interface Navigator {
+  /**
+   * User-Agent do navegador do comprador.
+   */
+  user_agent: string | null
+  /**
+   * Página de onde o comprador veio.
+   */
+  referer: string | null
+  /**
+   * Derivado de `user_agent`; a lista pode crescer.
+   */
+  device: 'Desktop' | 'Mobile' | 'Tablet' | (string & {}) | null
+  /**
+   * Derivado de `user_agent`; `null` quando não é reconhecido.
+   */
+  browser: string | null
+  /**
+   * Domínio de `referer`, sem `www.`.
+   */
+  origin: string | null
+}
+/**
+ * Metadados comerciais: cada chave só aparece quando existe no pedido; sem nenhuma, um objeto vazio.
+ */
+export interface Metadata {
+  /**
+   * Pedido que originou este, em um upsell.
+   */
+  order_parent_id?: string
+  /**
+   * Origem do checkout.
+   */
+  origin?: string
+  /**
+   * Taxa de câmbio usada para converter o pedido em BRL.
+   */
+  currency_rate?: number
+}
+/**
+ * Corpo de todo erro do serviço.
+ */
+export interface ErrorBody {
+  error: {
+    /**
+     * Família do erro.
+     */
+    type:
+      | 'invalid_request_error'
+      | 'authentication_error'
+      | 'permission_error'
+      | 'rate_limit_error'
+      | 'api_error'
+    /**
+     * Código estável do erro.
+     */
+    code:
+      | 'invalid_request'
+      | 'invalid_api_key'
+      | 'account_blocked'
+      | 'insufficient_access'
+      | 'resource_missing'
+      | 'rate_limited'
+      | 'internal_error'
+      | 'service_unavailable'
+    /**
+     * Texto para uma pessoa, em português; pode mudar.
+     */
+    message: string
+    /**
+     * Parâmetro que causou o erro, quando há um.
+     */
+    param?: string
+    /**
+     * O mesmo valor do cabeçalho `Request-Id`.
+     */
+    request_id: string
+  }
+}
+/**
+ * Parâmetros de `GET /v1/orders`.
+ */
+export interface ListParams {
+  /**
+   * Pedidos por página.
+   */
+  limit?: number
+  /**
+   * O `next_cursor` da página anterior, exatamente como recebido; vale só para a mesma conta, os mesmos filtros e o mesmo `sort`.
+   */
+  cursor?: string
+  /**
+   * Pedidos com um destes status. Lista separada por vírgulas ou parâmetro repetido.
+   *
+   * @minItems 1
+   */
+  status?:
+    | (
+        | 'AWAITING_PAYMENT'
+        | 'UNPAID'
+        | 'PAID'
+        | 'CANCELED'
+        | 'SHIPPED'
+        | 'DELIVERED'
+        | 'REFUNDED'
+        | 'DISPUTED'
+        | 'TRIAL'
+      )
+    | readonly (
+        | 'AWAITING_PAYMENT'
+        | 'UNPAID'
+        | 'PAID'
+        | 'CANCELED'
+        | 'SHIPPED'
+        | 'DELIVERED'
+        | 'REFUNDED'
+        | 'DISPUTED'
+        | 'TRIAL'
+      )[]
+  /**
+   * Pedidos cujo último pagamento tem um destes métodos (`payment.method`). Lista separada por vírgulas ou parâmetro repetido.
+   *
+   * @minItems 1
+   */
+  payment_method?:
+    | ('CREDIT_CARD' | 'BOLETO' | 'PIX' | 'MULTIPLE')
+    | readonly ('CREDIT_CARD' | 'BOLETO' | 'PIX' | 'MULTIPLE')[]
+  /**
+   * Pedidos criados neste instante ou depois. Data, hora e fuso são obrigatórios; na URL, envie o `+` do fuso como `%2B`.
+   */
+  created_gte?: string | Date
+  /**
+   * Pedidos criados antes deste instante. Data, hora e fuso são obrigatórios; na URL, envie o `+` do fuso como `%2B`.
+   */
+  created_lt?: string | Date
+  /**
+   * Pedidos com `updated_at` neste instante ou depois; nunca traz pedidos com `updated_at` nulo. Data, hora e fuso são obrigatórios; na URL, envie o `+` do fuso como `%2B`.
+   */
+  updated_gte?: string | Date
+  /**
+   * Pedidos com `updated_at` antes deste instante; nunca traz pedidos com `updated_at` nulo. Data, hora e fuso são obrigatórios; na URL, envie o `+` do fuso como `%2B`.
+   */
+  updated_lt?: string | Date
+  /**
+   * `created_at_desc`: por `created_at` e `id` decrescentes, para exibir ou exportar; nenhum pedido que já existia quando a primeira página foi lida se repete ou falta. `updated_at_asc`: por `updated_at` e `id` crescentes, nulos no fim, para manter uma cópia em dia; nenhum pedido falta, e um que mudou durante a leitura aparece de novo (deduplique por `id`).
+   */
+  sort?: 'created_at_desc' | 'updated_at_asc'
+}

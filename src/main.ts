@@ -1,23 +1,12 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs'
-import { CommanderError } from 'commander'
-import { outliveReaders } from './commands/broken-pipe.ts'
-import { buildProgram } from './commands/program.ts'
+import { nodeIsTooOld } from './commands/node-version.ts'
 
-const USAGE = 2
-const FAILED = 1
-
-outliveReaders()
-
-if (existsSync('.env')) process.loadEnvFile()
-
-try {
-  await buildProgram(process.env).parseAsync()
-} catch (error) {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : USAGE
-  } else {
-    console.error(error instanceof Error ? error.message : error)
-    process.exitCode = FAILED
-  }
+// What the commands import would end an older Node with an error that says nothing.
+const tooOld = nodeIsTooOld(process.versions.node)
+if (tooOld === undefined) {
+  const { runProgram } = await import('./commands/run-program.ts')
+  await runProgram()
+} else {
+  console.error(tooOld)
+  process.exitCode = 1
 }

@@ -30,7 +30,7 @@ function chainOf(error: unknown): string {
     if (at.name === 'TimeoutError') return 'a resposta demorou demais'
     const { code } = at as NodeJS.ErrnoException
     const isNews = typeof code === 'string' && !at.message.includes(code)
-    words.push(isNews ? `${code}: ${at.message}` : at.message)
+    words.push(...(isNews ? [code, at.message] : [at.message]))
   }
   return words.filter((word) => word !== '').join(': ') || String(error)
 }

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { createMemoryCopy, createOrdersClient, type Order } from '../../src/client/client.ts'
 import { createRandom } from '../../src/demo/random.ts'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/change-feed.ts'
 import { createHistory, type Truth } from '../support/change-history.ts'
 import { type RunningService, runCommand, startService } from '../support/command.ts'
-import { createFollower, type Follower, type PublicOrder } from '../support/follower.ts'
 import { startWatch, type WatchProcess } from '../support/watch-process.ts'
 
 const SECONDS = 100
@@ -59,28 +59,42 @@ async function createKey(account: string): Promise<string> {
   return (await runCommand(args, backend.env)).stdout.trim()
 }
 
-/** What a follower is to have of its account: it is not told of orders that went away. */
-function expected(account: string, truth: ReadonlyMap<string, Truth>) {
-  const own = [...truth].filter(([id, { dated }]) => dated && id.startsWith(`${account}:`))
-  return new Map(own.map(([id, { order }]) => [id.slice(account.length + 1), order]))
+/** What the account's orders are; of one that is not dated the API tells nothing between walks over everything. */
+function ordersOf(account: string, truth: ReadonlyMap<string, Truth>) {
+  const own = [...truth].filter(([id]) => id.startsWith(`${account}:`))
+  return own.map(([id, rest]) => ({ id: id.slice(account.length + 1), ...rest }))
 }
 
-function withoutDate({ updated_at: _, ...order }: PublicOrder): object {
-  return order
+function withoutDate(order: Order | undefined): object | undefined {
+  if (order === undefined) return undefined
+  const { updated_at: _, ...rest } = order
+  return rest
 }
+
+/** A copy without an overlap: that nothing is missed is the service's doing. */
+async function openCopy(account: string) {
+  const apiKey = await createKey(account)
+  const { orders } = createOrdersClient({ baseUrl: service.baseUrl, apiKey })
+  const store = createMemoryCopy()
+  return {
+    orders: store.orders,
+    sync: (walkAllEveryMs = Number.POSITIVE_INFINITY) =>
+      orders.sync({ store, overlapMs: 0, walkAllEveryMs }),
+  }
+}
+
+type Copy = Awaited<ReturnType<typeof openCopy>>
 
 /**
  * The whole way of a change: the platform puts it into the stream, a watch writes it, the API lists it, and
- * followers keep their copies; while the watch is stopped, killed, frozen and woken, its successor's clock
+ * the client keeps a copy of every account; while the watch is stopped, killed, frozen and woken, its successor's clock
  * a minute away.
  */
-it('a follower of every account has every order as it is, whatever happens to the watch', async () => {
+it('a copy of every account has every order as it is, whatever happens to the watch', async () => {
   const random = createRandom(2, 7, 0)
   const history = createHistory(3, ACCOUNTS)
-  const followers = new Map<string, Follower>()
-  for (const account of ACCOUNTS) {
-    followers.set(account, createFollower(service.baseUrl, await createKey(account)))
-  }
+  const copies = new Map<string, Copy>()
+  for (const account of ACCOUNTS) copies.set(account, await openCopy(account))
   const endsAt = performance.now() + 1000 * SECONDS
   const isOver = () => performance.now() > endsAt
 
@@ -89,8 +103,8 @@ it('a follower of every account has every order as it is, whatever happens to th
       await feed.add(...Array.from({ length: CHANGES_AT_ONCE }, () => history.next()))
     }
   }
-  async function follow(follower: Follower): Promise<void> {
-    while (!isOver()) await follower.follow()
+  async function follow(copy: Copy): Promise<void> {
+    while (!isOver()) await copy.sync()
   }
   async function watch(): Promise<WatchProcess> {
     let writer = startSkewed(MINUTE_MS)
@@ -107,7 +121,7 @@ it('a follower of every account has every order as it is, whatever happens to th
     }
   }
 
-  await Promise.all([change(), watch(), ...[...followers.values()].map(follow)])
+  await Promise.all([change(), watch(), ...[...copies.values()].map(follow)])
   await vi.waitFor(async () => expect(await feed.backlog()).toBe(0), {
     timeout: 60_000,
     interval: 100,
@@ -115,11 +129,15 @@ it('a follower of every account has every order as it is, whatever happens to th
   await backend.refresh()
 
   const truth = history.truth()
-  for (const [account, follower] of followers) {
-    await follower.follow()
-    const there = expected(account, truth)
-    expect(there.size).toBeGreaterThan(100)
-    const copied = [...follower.copy].filter(([id]) => there.has(id))
-    expect(new Map(copied.map(([id, order]) => [id, withoutDate(order)]))).toEqual(there)
+  for (const [account, copy] of copies) {
+    await copy.sync()
+    const there = ordersOf(account, truth)
+    const dated = there.filter((order) => order.dated)
+    expect(dated.length).toBeGreaterThan(100)
+    for (const { id, order } of dated) expect(withoutDate(copy.orders.get(id))).toEqual(order)
+
+    await copy.sync(0)
+    const copied = [...copy.orders].map(([id, order]) => [id, withoutDate(order)] as const)
+    expect(new Map(copied)).toEqual(new Map(there.map(({ id, order }) => [id, order])))
   }
 }, 300_000)

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { UsageError } from '../../../src/client/errors.ts'
-import { parseApiKey, parseBaseUrl } from '../../../src/client/options.ts'
+import { parseApiKey, parseBaseUrl, refuseBrowsers } from '../../../src/client/options.ts'
 
 describe('an address', () => {
   it.each([
@@ -42,5 +42,19 @@ describe('a key', () => {
 
   it('is not shown when it is refused', () => {
     expect(() => parseApiKey('key_live secret')).toThrow(/^((?!secret).)*$/)
+  })
+})
+
+describe('a page in a browser', () => {
+  afterEach(() => vi.unstubAllGlobals())
+
+  it('is refused, since its readers could read the key', () => {
+    vi.stubGlobal('window', {})
+    vi.stubGlobal('document', {})
+    expect(refuseBrowsers).toThrow(/não é para navegadores/)
+  })
+
+  it('is not what a server is taken for', () => {
+    expect(refuseBrowsers).not.toThrow()
   })
 })

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import { openApiDocument } from '../src/openapi/document.ts'
+import { generatedFiles } from './openapi/generated.ts'
 
-// Writes openapi/openapi.json; a test fails while the committed file says something else.
-const file = new URL('../openapi/openapi.json', import.meta.url)
-writeFileSync(file, `${JSON.stringify(openApiDocument(), null, 2)}\n`)
+// Writes what is made from the code, openapi/guide, openapi/samples and openapi/changes.json; a test fails while a
+// committed file says something else.
+for (const [name, text] of Object.entries(generatedFiles())) {
+  writeFileSync(new URL(`../openapi/${name}`, import.meta.url), text)
+}

@@ -1,9 +1,9 @@
 import { TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from './config.ts'
+import docs from './http/docs.ts'
 import drain from './http/drain.ts'
 import errorHandler from './http/error-handler.ts'
-import openapi from './http/openapi.ts'
 import holdBack, { createOverload } from './http/overload.ts'
 import { createRefuse } from './http/refusals.ts'
 import requestId from './http/request-id.ts'
@@ -16,6 +16,8 @@ import v1 from './http/v1.ts'
 import { type Clock, wallClock } from './lib/clock.ts'
 import { newRequestId } from './lib/ids.ts'
 import type { Metrics } from './metrics/serving.ts'
+import { type Change, deprecationsIn } from './openapi/changes.ts'
+import { readChanges } from './openapi/folder.ts'
 import type { ServerServices } from './services.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -31,13 +33,22 @@ export interface AppOptions {
   clock?: Clock
   /** What a client may take up where it is not the usual. */
   limits?: Partial<ServerLimits>
+  /** What changed in the API; what `openapi/changes.json` tells when absent. */
+  changes?: readonly Change[]
 }
 
 /** The API, ready to listen; what it serves, in the order in which it is asked. */
 export function buildApp(
   config: Pick<Config, 'trustProxy' | 'rateLimit' | 'maxConcurrentRequests'>,
   services: ServerServices,
-  { logger, metrics, tracing = null, clock = wallClock, limits }: AppOptions,
+  {
+    logger,
+    metrics,
+    tracing = null,
+    clock = wallClock,
+    limits,
+    changes = readChanges(),
+  }: AppOptions,
 ): FastifyInstance {
   const refuse = createRefuse(({ requestId: request_id, reason }) => {
     logger.info({ request_id, status: 400, reason }, 'refused')
@@ -73,7 +84,7 @@ export function buildApp(
   app.register(requestLog)
   app.register(requestMetrics, { metrics })
   app.register(errorHandler)
-  app.register(openapi)
+  app.register(docs)
   app.register(v1, {
     prefix: '/v1',
     pepper: services.keyPepper,
@@ -84,6 +95,7 @@ export function buildApp(
     capacity: config.rateLimit.capacity,
     store: services.orders,
     cursors: services.cursors,
+    deprecations: deprecationsIn(changes),
   })
   return app
 }

@@ -19,6 +19,7 @@ ${call('/v1/orders?limit=2')}
 ${call('/v1/orders?status=PAID,REFUNDED&payment_method=PIX&limit=2')}
 ${call(`/v1/orders?sort=updated_at_asc&updated_gte=${lastWeek}&limit=2`)}
 
+The documentation: ${baseUrl}/docs
 The API's description: ${baseUrl}/openapi.json
 `
 }

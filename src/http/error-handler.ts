@@ -20,6 +20,8 @@ export default fp(
       request.refusal = error
       if (thrown instanceof Unavailable) request.log.warn({ reason: thrown.message }, 'unavailable')
       else if (error.status >= 500) request.log.error({ err: error.cause ?? thrown }, 'failed')
+      // A cache may keep a 404 unasked (RFC 9110, 15.1), and the order may be there a second later.
+      reply.header('Cache-Control', 'no-store')
       if (error.code === 'invalid_api_key') reply.header('WWW-Authenticate', 'Bearer')
       if (error.retryAfterSeconds !== undefined) {
         reply.header('Retry-After', error.retryAfterSeconds)

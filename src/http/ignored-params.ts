@@ -1,24 +1,47 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { nearestParam } from '../orders/nearest-param.ts'
+import { tellableName, unknownParam } from '../orders/unknown-param.ts'
+import { prefersStrict } from './prefer.ts'
 
 const MAX_NAMES = 10
-const MAX_NAME_LENGTH = 64
+/** What a list of RFC 9651 may hold without quotes. */
+const TOKEN = /^[A-Za-z*][!#$%&'*+.^_`|~:/0-9A-Za-z-]*$/
 
 /**
- * Tells in `Ignored-Params` which query parameters changed nothing: a misspelled filter filters nothing,
- * and its author should see that (contract, "Filter rules" 4). Names are percent-encoded.
+ * Query parameters that the route does not know: a misspelled filter filters nothing, and its author should
+ * see that. They are told in `Ignored-Params` (contract, "Filter rules" 4), or refused where the caller prefers so.
+ * @throws ApiError `invalid_request` naming the first, under `Prefer: handling=strict`
  */
-export function tellIgnored(
+export function heedUnknown(
+  request: FastifyRequest,
   reply: FastifyReply,
-  query: Readonly<Record<string, unknown>>,
   known: readonly string[],
 ): void {
-  const ignored = Object.keys(query).filter((name) => !known.includes(name))
-  if (ignored.length === 0) return
-  const names = ignored.slice(0, MAX_NAMES).map((name) => encode(name.slice(0, MAX_NAME_LENGTH)))
-  reply.header('Ignored-Params', names.join(', '))
+  const isStrict = prefersStrict(request.headers['prefer'])
+  if (isStrict) reply.header('Preference-Applied', 'handling=strict')
+  const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name))
+  const [first] = unknown
+  if (first === undefined) return
+  if (isStrict) throw unknownParam(first, known)
+  reply.header('Ignored-Params', ignoredParams(unknown, known))
 }
 
-function encode(name: string): string {
-  // A surrogate cut from its pair cannot be encoded.
-  return encodeURIComponent(name.toWellFormed())
+/**
+ * The names as a list of RFC 9651, percent-encoded, with the one that will have been meant: `statuss;did-you-mean=status`.
+ * At most ten of them, and of each so many characters that the header is short whatever was sent.
+ */
+export function ignoredParams(names: readonly string[], known: readonly string[]): string {
+  return names
+    .slice(0, MAX_NAMES)
+    .map((name) => {
+      const told = tellableName(name)
+      const nearest = nearestParam(told, known)
+      return `${item(encodeURIComponent(told))}${nearest === undefined ? '' : `;did-you-mean=${nearest}`}`
+    })
+    .join(', ')
+}
+
+/** What is encoded holds neither quotes nor backslashes. */
+function item(encoded: string): string {
+  return TOKEN.test(encoded) ? encoded : `"${encoded}"`
 }

@@ -6,8 +6,8 @@ import { listParamNames, parseListParams } from '../orders/list-params.ts'
 import { orderIdPattern } from '../orders/order.ts'
 import type { OrderStore } from '../orders/order-store.ts'
 import { callerOf } from './caller.ts'
-import { JSON_TYPE } from './headers.ts'
-import { tellIgnored } from './ignored-params.ts'
+import { sendCacheable } from './conditional.ts'
+import { heedUnknown } from './ignored-params.ts'
 
 export interface OrdersRoutesOptions {
   store: OrderStore
@@ -21,24 +21,35 @@ const Querystring = Type.Record(
 )
 const Params = Type.Object({ id: Type.String() })
 const ORDER_ID = new RegExp(orderIdPattern)
+// Both by name: the framework's own HEAD gives a 304 a Content-Length of 0, as if the order were empty.
+const READING = ['GET', 'HEAD']
 
 /** The two routes (contract, "Endpoints"). */
 const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app, options) => {
-  app.get('/orders', { schema: { querystring: Querystring } }, async (request, reply) => {
-    tellIgnored(reply, request.query, listParamNames)
-    const params = parseListParams(request.query)
-    const page = await listOrders(options, callerOf(request).accountId, params)
-    return reply.type(JSON_TYPE).send(page)
+  app.route({
+    method: READING,
+    url: '/orders',
+    schema: { querystring: Querystring },
+    async handler(request, reply) {
+      heedUnknown(request, reply, listParamNames)
+      const params = parseListParams(request.query)
+      const page = await listOrders(options, callerOf(request).accountId, params)
+      return sendCacheable(request, reply, page)
+    },
   })
 
-  const one = { params: Params, querystring: Querystring }
-  app.get('/orders/:id', { schema: one }, async (request, reply) => {
-    tellIgnored(reply, request.query, [])
-    const { id } = request.params
-    const { accountId } = callerOf(request)
-    const order = ORDER_ID.test(id) ? await options.store.get(accountId, id) : null
-    if (order === null) throw new ApiError('resource_missing')
-    return reply.type(JSON_TYPE).send(order)
+  app.route({
+    method: READING,
+    url: '/orders/:id',
+    schema: { params: Params, querystring: Querystring },
+    async handler(request, reply) {
+      heedUnknown(request, reply, [])
+      const { id } = request.params
+      const { accountId } = callerOf(request)
+      const order = ORDER_ID.test(id) ? await options.store.get(accountId, id) : null
+      if (order === null) throw new ApiError('resource_missing')
+      return sendCacheable(request, reply, order)
+    },
   })
 }
 

@@ -42,6 +42,7 @@ export function createOverload({ maxConcurrent, onShed }: OverloadOptions): Over
       const headers = {
         'Content-Type': JSON_TYPE,
         'Content-Length': length,
+        'Cache-Control': 'no-store',
         'Request-Id': id,
         'Retry-After': error.retryAfterSeconds,
       }

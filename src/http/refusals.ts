@@ -21,6 +21,7 @@ export function createRefuse(onRefusal: OnRefusal): Refuse {
       'Content-Type': JSON_TYPE,
       'Content-Length': Buffer.byteLength(body),
       'Request-Id': requestId,
+      'Cache-Control': 'no-store',
       Connection: 'close',
     }
     return { headers, body }

@@ -1,21 +1,22 @@
 import fp from 'fastify-plugin'
 import { errorCatalogue } from '../errors.ts'
 import type { Metrics } from '../metrics/serving.ts'
+import { tellableParam } from './tellable-param.ts'
 
 export interface RequestMetricsOptions {
   metrics: Metrics
 }
 
 /** What any route may answer. */
-const STATUSES = new Set([200, ...Object.values(errorCatalogue).map(({ status }) => status)])
+const STATUSES = new Set([200, 304, ...Object.values(errorCatalogue).map(({ status }) => status)])
 
 /** Counts and times every request, by its route's pattern: an address would make a series of its own. */
 export default fp<RequestMetricsOptions>(
   async (app, { metrics }) => {
     // From zero on, so that the first 503 of a route is seen as an increase.
     app.addHook('onRoute', ({ method, url: route }) => {
-      if (method !== 'GET') return
-      for (const status of STATUSES) metrics.requestSeconds.zero({ method, route, status })
+      if (![method].flat().includes('GET')) return
+      for (const status of STATUSES) metrics.requestSeconds.zero({ method: 'GET', route, status })
     })
     app.addHook('onRequest', (_request, { raw }, next) => {
       // Those never come to `onResponse`: a service whose callers all give up would look idle.
@@ -34,8 +35,8 @@ export default fp<RequestMetricsOptions>(
         reply.elapsedTime / 1000,
       )
       if (request.refusal === null) return
-      const { code, param = '' } = request.refusal
-      metrics.errors.inc({ code, param })
+      const { code } = request.refusal
+      metrics.errors.inc({ code, param: tellableParam(request.refusal) ?? '' })
     })
   },
   { name: 'request-metrics' },

@@ -3,10 +3,12 @@ import type { KeyCache } from '../auth/key-cache.ts'
 import type { KeyStore } from '../auth/key-store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Limiter } from '../limits/limiter.ts'
+import type { Deprecation } from '../openapi/changes.ts'
 import type { CursorCodec } from '../orders/cursor.ts'
 import type { OrderStore } from '../orders/order-store.ts'
 import authenticate from './authenticate.ts'
 import authorize from './authorize.ts'
+import tellDeprecations from './deprecations.ts'
 import { missing } from './error-handler.ts'
 import meter from './meter.ts'
 import ordersRoutes from './orders-routes.ts'
@@ -20,11 +22,13 @@ export interface V1Options {
   capacity: number
   store: OrderStore
   cursors: CursorCodec
+  deprecations: readonly Deprecation[]
 }
 
 /** All of `/v1`, in the order of its decisions: key, bucket, account, scope, route, parameters. */
 const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
-  const { pepper, keys, keyCache, limiter, clock, capacity, store, cursors } = options
+  const { pepper, keys, keyCache, limiter, clock, capacity, store, cursors, deprecations } = options
+  if (deprecations.length > 0) app.register(tellDeprecations, { deprecations })
   app.register(authenticate, { pepper, keys, keyCache, limiter, clock })
   app.register(meter, { limiter, capacity })
   app.register(authorize, { scope: 'orders:read' })

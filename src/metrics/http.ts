@@ -7,7 +7,7 @@ import { SECONDS } from './seconds.ts'
 export interface HttpMetrics {
   /** Seconds a request took; `route` is its pattern, `none` where there is none. */
   requestSeconds: Histogram<'method' | 'route' | 'status'>
-  /** Error bodies, by code; `param` is empty where no parameter is at fault. */
+  /** Error bodies, by code; `param` is empty where no parameter is at fault, `unknown` where none has that name. */
   errors: Counter<'code' | 'param'>
   /** Requests whose caller went away before the answer was out: they are in none of the above. */
   abandoned: Counter
@@ -27,6 +27,8 @@ export type CutReason = (typeof CUT_REASONS)[number]
 const SHED_REASONS = ['concurrency', 'event_loop'] as const
 const CUT_REASONS = ['too_many', 'answer_not_taken', 'memory'] as const
 const AT_FAULT = 'invalid_request' satisfies ErrorCode
+/** For whatever name a parameter has that does not exist. */
+export const UNKNOWN_PARAM = 'unknown'
 
 export function createHttpMetrics(registry: Registry): HttpMetrics {
   const registers = [registry]
@@ -66,7 +68,7 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
     registers,
   })
   for (const code of Object.keys(errorCatalogue)) errors.inc({ code, param: '' }, 0)
-  for (const param of listParamNames) errors.inc({ code: AT_FAULT, param }, 0)
+  for (const param of [...listParamNames, UNKNOWN_PARAM]) errors.inc({ code: AT_FAULT, param }, 0)
   for (const reason of SHED_REASONS) shedRequests.inc({ reason }, 0)
   for (const reason of CUT_REASONS) cutConnections.inc({ reason }, 0)
   return { requestSeconds, errors, abandoned, malformed, shedRequests, cutConnections }

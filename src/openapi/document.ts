@@ -1,25 +1,29 @@
-import { errorResponses } from './errors.ts'
-import { ignoredParamsHeader, rateLimitHeaders, requestIdHeader } from './headers.ts'
+import type { Change } from './changes.ts'
+import { marked } from './deprecated.ts'
+import { errorResponses, strictRefusal } from './errors.ts'
+import { cacheableHeaders, queryHeaders, rateLimitHeaders, requestIdHeader } from './headers.ts'
 import { pageLinks } from './links.ts'
-import { listParameters } from './parameters.ts'
+import type { OperationId } from './operations.ts'
+import { headerParameters, listParameters } from './parameters.ts'
 import { hoistSchemas } from './schemas.ts'
 
-const guide = `API somente de leitura para que cada conta leia os próprios pedidos (como dona ou coprodutora) a partir de ERP, CRM, planilhas e BI.
+export interface CodeSample {
+  /** As Scalar and others know the language. */
+  lang: string
+  label: string
+  source: string
+}
 
-**Autenticação.** Toda requisição em \`/v1\` leva o cabeçalho \`Authorization: Bearer <API_KEY>\`. A chave nunca é aceita na URL.
-
-**Paginação.** Chame a primeira vez sem \`cursor\`; enquanto \`has_more\` for verdadeiro, repita com o \`next_cursor\` recebido, os mesmos filtros e o mesmo \`sort\` (\`limit\` pode mudar). Não há limite de profundidade, e o total de pedidos não é informado.
-
-**Cópia local em dia.** Percorra uma vez \`sort=updated_at_asc\` sem filtro até o fim; depois, repita com \`updated_gte\` igual ao maior \`updated_at\` visto. Guarde por \`id\`, substituindo a versão anterior. Pedidos com \`updated_at\` nulo só vêm sem esse filtro; um pedido apagado, ou de que a conta deixou de participar, some sem aviso: de tempos em tempos, compare com uma leitura completa.
-
-**Limites.** Por conta: 20 requisições de uma vez, repostas a 10 por segundo. Por IP: 30 respostas \`401\` em 60 segundos bloqueiam o IP até o fim da janela; uma chave válida usada nas últimas 24 horas continua passando. Nos dois casos, \`429\` com \`Retry-After\`.
-
-**Evolução.** Dentro de \`/v1\` as mudanças só acrescentam: campos, valores de listas abertas (\`x-extensible-enum\`) e recursos novos. Ignore o que não conhecer.
-
-**Borda da rede.** Algumas respostas vêm antes do serviço, sem corpo JSON e sem \`Request-Id\`: \`400\` em texto para HTTP sem TLS, \`429\` com \`Retry-After: 300\` acima de 15.000 requisições em 5 minutos por IP, \`403\` do firewall e \`502\`, \`503\`, \`504\` do balanceador.`
+/** What the description tells besides what the code knows of itself. */
+export interface Told {
+  /** Markdown; its headings are the chapters of the page. */
+  guide: string
+  samples: Record<OperationId, CodeSample[]>
+  changes: readonly Change[]
+}
 
 /** The OpenAPI 3.1 description of the API, made from the schemas that the code itself uses. */
-export function openApiDocument() {
+export function openApiDocument({ guide, samples, changes }: Told) {
   return {
     openapi: '3.1.0',
     info: {
@@ -33,40 +37,52 @@ export function openApiDocument() {
     security: [{ apiKey: [] }],
     paths: {
       '/v1/orders': {
-        get: {
-          operationId: 'orders_list',
-          tags: ['Pedidos'],
-          summary: 'Lista pedidos',
-          description:
-            'Lista os pedidos em que a conta é dona ou coprodutora. Filtros diferentes se combinam com E; vários valores do mesmo filtro, com OU. Um parâmetro desconhecido é ignorado, e o cabeçalho `Ignored-Params` traz o nome dele.',
-          parameters: listParameters(),
-          responses: {
-            200: { ...ok('Uma página de pedidos.', 'OrderList'), links: pageLinks },
-            ...errorResponses(400, 401, 403, 429, 500, 503),
+        get: marked(
+          {
+            operationId: 'orders_list',
+            'x-codeSamples': samples.orders_list,
+            tags: ['Pedidos'],
+            summary: 'Lista pedidos',
+            description:
+              'Lista os pedidos em que a conta é dona ou coprodutora. Filtros diferentes se combinam com E; vários valores do mesmo filtro, com OU. Um parâmetro desconhecido é ignorado, e o cabeçalho `Ignored-Params` traz o nome dele.',
+            parameters: [...listParameters(), ...headerParameters()],
+            responses: {
+              200: { ...ok('Uma página de pedidos.', 'OrderList'), links: pageLinks },
+              304: notModified,
+              ...errorResponses(400, 401, 403, 429, 500, 503),
+            },
           },
-        },
+          changes,
+        ),
       },
       '/v1/orders/{id}': {
-        get: {
-          operationId: 'orders_get',
-          tags: ['Pedidos'],
-          summary: 'Busca um pedido',
-          description: 'Busca um pedido pelo `id`. Pedido inexistente ou de outra conta: `404`.',
-          parameters: [
-            {
-              name: 'id',
-              in: 'path',
-              required: true,
-              description: 'Identificador do pedido, prefixo `ord_`.',
-              schema: { type: 'string' },
-              example: 'ord_1aB2cD3eF4gH5iJ6',
+        get: marked(
+          {
+            operationId: 'orders_get',
+            'x-codeSamples': samples.orders_get,
+            tags: ['Pedidos'],
+            summary: 'Busca um pedido',
+            description: 'Busca um pedido pelo `id`. Pedido inexistente ou de outra conta: `404`.',
+            parameters: [
+              {
+                name: 'id',
+                in: 'path',
+                required: true,
+                description: 'Identificador do pedido, prefixo `ord_`.',
+                schema: { type: 'string' },
+                example: 'ord_1aB2cD3eF4gH5iJ6',
+              },
+              ...headerParameters(),
+            ],
+            responses: {
+              200: ok('O pedido.', 'Order'),
+              304: notModified,
+              400: strictRefusal(),
+              ...errorResponses(401, 403, 404, 429, 500, 503),
             },
-          ],
-          responses: {
-            200: ok('O pedido.', 'Order'),
-            ...errorResponses(401, 403, 404, 429, 500, 503),
           },
-        },
+          changes,
+        ),
       },
     },
     components: {
@@ -74,8 +90,7 @@ export function openApiDocument() {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description:
-            'Chave de API da conta, criada nas configurações da conta. Começa com `key_live_`.',
+          description: 'A chave da conta, que começa com `key_live_`.',
         },
       },
       schemas: hoistSchemas(),
@@ -83,14 +98,22 @@ export function openApiDocument() {
   }
 }
 
+const headers = {
+  ...requestIdHeader,
+  ...rateLimitHeaders({ always: true }),
+  ...cacheableHeaders,
+  ...queryHeaders,
+}
+
+const notModified = {
+  description: 'Nada mudou desde a resposta com o `ETag` enviado em `If-None-Match`; sem corpo.',
+  headers,
+}
+
 function ok(description: string, schema: string) {
   return {
     description,
-    headers: {
-      ...requestIdHeader,
-      ...rateLimitHeaders({ always: true }),
-      ...ignoredParamsHeader,
-    },
+    headers,
     content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
   }
 }

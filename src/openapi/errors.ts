@@ -1,8 +1,10 @@
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
 import { LIMIT_HELP } from '../orders/list-params.ts'
+import { unknownParamHelp } from '../orders/unknown-param.ts'
 import {
   challengeHeader,
-  ignoredParamsHeader,
+  errorCacheHeader,
+  queryHeaders,
   rateLimitHeaders,
   requestIdHeader,
   retryAfterHeader,
@@ -10,6 +12,11 @@ import {
 
 /** Nobody is told these before the bucket of the account was asked. */
 const METERED: readonly number[] = [403, 404]
+/** Some of these are answered before they come to the routes: malformed HTTP, and what is too much. */
+const TURNED_AWAY: readonly number[] = [400, 503]
+/** The query may have been read by then. */
+const QUERY_READ: readonly number[] = [400, 404, 500, 503]
+const BAD_LIMIT = { param: 'limit', message: LIMIT_HELP }
 
 type Status = (typeof errorCatalogue)[ErrorCode]['status']
 
@@ -28,7 +35,7 @@ export function errorResponses(...statuses: Status[]) {
   return Object.fromEntries(statuses.map((status) => [status, errorResponse(status)]))
 }
 
-function errorResponse(status: Status) {
+function errorResponse(status: Status, fault = BAD_LIMIT) {
   return {
     description: descriptions[status],
     headers: {
@@ -36,18 +43,26 @@ function errorResponse(status: Status) {
       ...(status === 401
         ? challengeHeader
         : rateLimitHeaders({ always: METERED.includes(status) })),
-      ...((status === 400 || status === 404) && ignoredParamsHeader),
+      ...errorCacheHeader({ always: !TURNED_AWAY.includes(status) }),
+      ...(QUERY_READ.includes(status) && queryHeaders),
       ...((status === 429 || status === 503) && retryAfterHeader),
     },
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/Error' },
         examples: Object.fromEntries(
-          codesOf(status).map((code) => [code, { value: example(code) }]),
+          codesOf(status).map((code) => [code, { value: example(code, fault) }]),
         ),
       },
     },
   }
+}
+
+/** The only 400 of a route that knows no query parameter. */
+export function strictRefusal() {
+  const description = 'Parâmetro desconhecido; só com `Prefer: handling=strict`.'
+  const fault = { param: 'expand', message: unknownParamHelp('expand', []) }
+  return { ...errorResponse(400, fault), description }
 }
 
 function codesOf(status: Status): ErrorCode[] {
@@ -55,11 +70,10 @@ function codesOf(status: Status): ErrorCode[] {
   return codes.filter((code) => errorCatalogue[code].status === status)
 }
 
-function example(code: ErrorCode) {
-  const { type, message: general } = errorCatalogue[code]
-  const param = code === 'invalid_request' ? { param: 'limit' } : {}
-  const message = code === 'invalid_request' ? LIMIT_HELP : general
+function example(code: ErrorCode, fault: typeof BAD_LIMIT) {
+  const { type, message } = errorCatalogue[code]
+  const told = code === 'invalid_request' ? fault : {}
   return {
-    error: { type, code, message, ...param, request_id: 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e' },
+    error: { type, code, message, ...told, request_id: 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e' },
   }
 }

@@ -5,6 +5,19 @@ const integerHeader = (description: string, minimum: number, example: number, re
   example,
 })
 
+/** The preference that there is, as it is sent and confirmed. */
+export const STRICT = 'handling=strict'
+export const ETAG = '"mZ4tQ0vT1x7cWfK2aB9dLg"'
+
+const cacheControl = (description: string, value: string, required = true) => ({
+  'Cache-Control': {
+    description,
+    required,
+    schema: { type: 'string', const: value },
+    example: value,
+  },
+})
+
 export const requestIdHeader = {
   'Request-Id': {
     description:
@@ -26,13 +39,39 @@ export const retryAfterHeader = {
   'Retry-After': integerHeader('Segundos até a requisição poder ser repetida.', 1, 1),
 }
 
-export const ignoredParamsHeader = {
+/** How the query was read; only where there is something to tell. */
+export const queryHeaders = {
   'Ignored-Params': {
-    description: 'Nomes dos parâmetros que não existem e por isso não mudaram nada.',
+    description:
+      'Nomes dos parâmetros que não existem e por isso não mudaram nada: uma lista da RFC 9651, no máximo 10, codificados como em uma URL. `did-you-mean` traz o parâmetro de nome mais próximo, quando há um.',
     schema: { type: 'string' },
-    example: 'statuss',
+    example: 'statuss;did-you-mean=status, foo',
+  },
+  'Preference-Applied': {
+    description: 'Presente quando `Prefer: handling=strict` foi atendido (RFC 7240).',
+    schema: { type: 'string', const: STRICT },
+    example: STRICT,
   },
 }
+
+/** Of what may be kept, and has to be asked about each time. */
+export const cacheableHeaders = {
+  ETag: {
+    description:
+      'Identifica estes bytes; envie-o em `If-None-Match` e receba `304` enquanto nada mudar. Começa com `W/` quando a resposta vem comprimida.',
+    required: true,
+    schema: { type: 'string', pattern: '^(W/)?"[0-9A-Za-z_-]{22}"$' },
+    example: ETAG,
+  },
+  ...cacheControl(
+    'Guarde a resposta só para a própria conta e pergunte de novo a cada uso.',
+    'private, no-cache',
+  ),
+}
+
+/** `always`: no answer of that status is given by anything but the API itself. */
+export const errorCacheHeader = ({ always }: { always: boolean }) =>
+  cacheControl('Um erro não se guarda.', 'no-store', always)
 
 export const challengeHeader = {
   'WWW-Authenticate': {

@@ -7,6 +7,7 @@ import {
 } from '../orders/list-params.ts'
 import { sorts } from '../orders/order-store.ts'
 import { orderStatuses, paymentMethods } from '../orders/statuses.ts'
+import { ETAG, STRICT } from './headers.ts'
 
 interface Parameter {
   description: string
@@ -67,6 +68,29 @@ const parameters = {
     example: 'updated_at_asc',
   },
 } as const satisfies Record<ListParamName, Parameter>
+
+// Any text: what is no preference or no tag of ours is passed over.
+const requestHeaders = {
+  Prefer: {
+    description:
+      '`handling=strict`: um parâmetro desconhecido dá `400` com o nome em `error.param`, em vez de ser ignorado (RFC 7240). Qualquer outra preferência é ignorada.',
+    schema: { type: 'string' },
+    example: STRICT,
+  },
+  'If-None-Match': {
+    description:
+      'O `ETag` de uma resposta guardada deste mesmo endereço: `304` sem corpo se nada mudou. Conta como uma requisição.',
+    schema: { type: 'string' },
+    example: ETAG,
+  },
+} as const satisfies Record<string, Parameter>
+
+/** The headers that a caller may send, on both routes. */
+export function headerParameters() {
+  return Object.entries(requestHeaders).map(([name, header]) => {
+    return { name, in: 'header', required: false, ...header }
+  })
+}
 
 /** The query parameters of `GET /v1/orders`. */
 export function listParameters() {

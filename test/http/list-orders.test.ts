@@ -72,7 +72,7 @@ describe('filters', () => {
   it('that are misspelled are ignored, and named in Ignored-Params', async () => {
     const { headers, json } = await app.call('/v1/orders?statuss=PAID&a%20b=1&x=', { key })
     expect(json.data).toHaveLength(6)
-    expect(headers['ignored-params']).toBe('statuss, a%20b, x')
+    expect(headers['ignored-params']).toBe('statuss;did-you-mean=status, a%20b, x')
   })
 
   it('name at most ten ignored parameters, cut to a header that is always valid', async () => {

@@ -7,6 +7,8 @@ import { createMetrics } from '../../src/metrics/serving.ts'
 import { openTestServices } from '../support/services.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
+const STRICT = { prefer: 'handling=strict' }
+
 const lines: string[] = []
 const stream = new Writable({
   write(chunk, _encoding, done) {
@@ -61,6 +63,20 @@ it('tells why a request was refused: the code, and the name of the parameter', a
   expect(entries[0]).toMatchObject({ status: 400, code: 'invalid_request', param: 'limit' })
 })
 
+it('names no parameter that does not exist', async () => {
+  const headers = { authorization: `Bearer ${key}`, ...STRICT }
+  const { entries } = await logged('/v1/orders?statuss=PAID', headers)
+  expect(entries[0]).toMatchObject({ status: 400, code: 'invalid_request', param: 'unknown' })
+})
+
+it('writes a 304 as the answer that it is', async () => {
+  const authorization = `Bearer ${key}`
+  const { etag } = (await logged('/v1/orders', { authorization })).response.headers
+  const { entries } = await logged('/v1/orders', { authorization, 'if-none-match': `${etag}` })
+  expect(entries).toHaveLength(1)
+  expect(entries[0]).toMatchObject({ route: '/v1/orders', status: 304, account_id: 'acc_1' })
+})
+
 it('names no account for a request without a valid key', async () => {
   const { entries } = await logged('/v1/orders')
   expect(entries[0]).toMatchObject({ route: '/v1/orders', status: 401 })
@@ -80,6 +96,11 @@ it('never writes a key, a cursor, a query value or data of a customer', async ()
     await logged(`/v1/orders?limit=1&cursor=${cursor}`, { authorization: `Bearer ${key}` }),
     await logged(`/v1/orders?cursor=${cursor}x`, { authorization: `Bearer ${key}` }),
     await logged(`/v1/orders?status=query-value&key=${key}`, { authorization: `Bearer ${key}` }),
+    await logged(`/v1/orders?${key}=1`, { authorization: `Bearer ${key}`, ...STRICT }),
+    await logged('/v1/orders/ord_one?rita@exemplo.com.br=1', {
+      authorization: `Bearer ${key}`,
+      ...STRICT,
+    }),
     await logged('/v1/orders/query-value', { authorization: `Bearer ${key}` }),
     await logged('/v1/query-value?a=query-value', { authorization: `Bearer ${badKey}` }),
     await logged(`/${key}`),

@@ -109,6 +109,27 @@ describe('counts from zero', () => {
     })
   })
 
+  it('a page that the caller has already', async () => {
+    const { headers } = await app.call('/v1/orders', { key })
+    before = await series()
+    await app.call('/v1/orders', { key, headers: { 'if-none-match': `${headers['etag']}` } })
+    expect(await grown()).toMatchObject({
+      [requests('/v1/orders', 304)]: 1,
+      'limiter_decisions_total{decision="take",result="allowed"}': 1,
+    })
+  })
+
+  it('a parameter that does not exist, under one name for all', async () => {
+    const headers = { prefer: 'handling=strict' }
+    await app.call('/v1/orders?secret=1', { key, headers })
+    await app.call('/v1/orders/ord_1?expand=1', { key, headers })
+    expect(await grown()).toMatchObject({
+      [requests('/v1/orders', 400)]: 1,
+      [requests('/v1/orders/:id', 400)]: 1,
+      'http_errors_total{code="invalid_request",param="unknown"}': 2,
+    })
+  })
+
   it('a key that nobody has', async () => {
     await app.call('/v1/orders/ord_1', { key: makeApiKey() })
     expect(await grown()).toMatchObject({
@@ -149,6 +170,8 @@ it('shows nothing of orders, keys, accounts and addresses, whatever happened', a
   await app.call('/v1/orders/ord_secret', call)
   await app.call(`/v1/orders?cursor=${next_cursor}x`, call)
   await app.call('/v1/orders?secret=secret', { ...call, key: makeApiKey() })
+  const strict = { prefer: 'handling=strict', 'if-none-match': '"secret"' }
+  await app.call(`/v1/orders?secret=1&${key}=1`, { key, headers: strict })
   const { body } = await operations('/metrics')
   for (const secret of ['secret', key, record.keyId, record.digest, '203.0.113', 'Rita']) {
     expect(body).not.toContain(secret)

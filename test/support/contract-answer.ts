@@ -16,10 +16,10 @@ export function expectContractAnswer(
 } {
   if (answer === undefined) throw new Error('no answer')
   const { status, headers, body } = answer
-  const json = JSON.parse(body)
-  const { code, param, request_id } = json.error ?? {}
+  const json = body === '' ? null : JSON.parse(body)
+  const { code, param, request_id } = json?.error ?? {}
   expect(status).toBeLessThan(500)
-  if (json.error !== undefined) expect(request_id).toBe(headers['request-id'])
+  if (json?.error !== undefined) expect(request_id).toBe(headers['request-id'])
   if (headers['connection'] === 'close' && status === 400 && param === undefined) {
     expect(headers['request-id']).toMatch(/^req_[0-9a-f]{32}$/)
     expect(code).toBe('invalid_request')

@@ -50,7 +50,8 @@ export async function createTestApp(
       ...(body && { payload: body }),
     })
     const json = response.body === '' ? null : response.json()
-    if (json !== null && url.startsWith('/v1') && method !== 'OPTIONS') {
+    const isWhole = json !== null || response.statusCode === 304
+    if (isWhole && url.startsWith('/v1') && method !== 'OPTIONS') {
       expectDescribed({ url, status: response.statusCode, headers: response.headers, json })
     }
     return { status: response.statusCode, headers: response.headers, text: response.body, json }

@@ -8,14 +8,30 @@ const bases = stages.map(({ base }) => base).filter((base) => !names.includes(ba
 const last = (keyword: string) => argumentsOf(keyword).at(-1) ?? ''
 
 describe('the image', () => {
-  it('is built in stages, and takes dist, package.json and node_modules alone', () => {
+  it('is built in stages, and takes dist, openapi, package.json and node_modules alone', () => {
     expect(stages.length).toBeGreaterThan(1)
     expect(argumentsOf('COPY')).toEqual([
       '--chmod=644 package.json ./',
       '--from=dependencies /app/node_modules ./node_modules',
       '--from=build /app/dist ./dist',
+      '--from=build /app/openapi ./openapi',
     ])
     expect(argumentsOf('ADD')).toEqual([])
+  })
+
+  it('is given all that it copies from the folder', () => {
+    const file = new URL('../../../.dockerignore', import.meta.url)
+    const letIn = readFileSync(file, 'utf8').match(/(?<=^!).+$/gm) ?? []
+    const copied = stages
+      .flatMap(({ instructions }) => argumentsOf('COPY', instructions))
+      .filter((argument) => !argument.startsWith('--from='))
+      .flatMap((argument) =>
+        argument
+          .replace(/^--\S+ /, '')
+          .split(' ')
+          .slice(0, -1),
+      )
+    expect(new Set(letIn)).toEqual(new Set(copied))
   })
 
   it('takes its node_modules from a stage that installs what production needs', () => {

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
+import { generatedFiles } from '../../../scripts/openapi/generated.ts'
 import { errorCatalogue } from '../../../src/errors.ts'
 import { projectOrder } from '../../../src/indexing/projection/project.ts'
-import { openApiDocument } from '../../../src/openapi/document.ts'
+import { operationIds } from '../../../src/openapi/operations.ts'
 import { listParamNames } from '../../../src/orders/list-params.ts'
 import { sourceOrder } from '../../support/source-order.ts'
 
@@ -22,7 +22,7 @@ interface Schema {
   $ref?: string
 }
 
-const document = JSON.parse(JSON.stringify(openApiDocument()))
+const document = JSON.parse(generatedFiles()['openapi.json'])
 const schemas: Record<string, Schema> = document.components.schemas
 const operations = [document.paths['/v1/orders'].get, document.paths['/v1/orders/{id}'].get]
 
@@ -41,11 +41,6 @@ addFormats.default(ajv)
 ajv.addSchema(document, 'openapi')
 
 describe('the description of the API', () => {
-  it('is the committed openapi/openapi.json; npm run openapi writes it', () => {
-    const file = new URL('../../../openapi/openapi.json', import.meta.url)
-    expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(openApiDocument(), null, 2)}\n`)
-  })
-
   it('is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(document))
     expect(result).toEqual({ valid: true })
@@ -72,20 +67,35 @@ describe('the operations', () => {
     const [list, get] = operations
     const namesOf = ({ parameters }: { parameters: { name: string }[] }) =>
       parameters.map(({ name }) => name)
-    expect([namesOf(list), namesOf(get)]).toEqual([[...listParamNames], ['id']])
+    const headers = ['Prefer', 'If-None-Match']
+    expect([namesOf(list), namesOf(get)]).toEqual([
+      [...listParamNames, ...headers],
+      ['id', ...headers],
+    ])
+  })
+
+  it('have the names by which changes speak of them', () => {
+    expect(operations.map(({ operationId }) => operationId)).toEqual(operationIds)
+  })
+
+  it('have programs in curl, JavaScript, Python and PHP', () => {
+    for (const operation of operations) {
+      const labels = operation['x-codeSamples'].map(({ label }: { label: string }) => label)
+      expect(labels).toEqual(['curl', 'JavaScript', 'Python', 'PHP'])
+    }
   })
 
   it('have the answers of the contract', () => {
     expect(operations.map(({ responses }) => Object.keys(responses))).toEqual([
-      ['200', '400', '401', '403', '429', '500', '503'],
-      ['200', '401', '403', '404', '429', '500', '503'],
+      ['200', '304', '400', '401', '403', '429', '500', '503'],
+      ['200', '304', '400', '401', '403', '404', '429', '500', '503'],
     ])
   })
 
   it('show every error code with an example', () => {
     const codes = operations.flatMap(({ responses }) =>
-      Object.values<{ content: { 'application/json': { examples?: object } } }>(responses).flatMap(
-        ({ content }) => Object.keys(content['application/json'].examples ?? {}),
+      Object.values<{ content?: { 'application/json': { examples?: object } } }>(responses).flatMap(
+        ({ content }) => Object.keys(content?.['application/json'].examples ?? {}),
       ),
     )
     expect(new Set(codes)).toEqual(new Set(Object.keys(errorCatalogue)))
@@ -106,12 +116,35 @@ describe('the operations', () => {
     }
   })
 
-  it.each(['200', '403', '404'])('promise the limits of the account on every %s', (status) => {
-    const promised = operations.flatMap(({ responses }) => responses[status] ?? [])
-    for (const { headers } of promised) {
-      expect(headers['RateLimit-Remaining']).toMatchObject({ required: true })
+  it.each(['200', '304', '403', '404'])(
+    'promise the limits of the account on every %s',
+    (status) => {
+      const promised = operations.flatMap(({ responses }) => responses[status] ?? [])
+      for (const { headers } of promised) {
+        expect(headers['RateLimit-Remaining']).toMatchObject({ required: true })
+      }
+      expect(promised).not.toEqual([])
+    },
+  )
+
+  it('promise a tag on what may be kept, and that no error is', () => {
+    for (const { responses } of operations) {
+      expect(responses[304]).not.toHaveProperty('content')
+      for (const status of ['200', '304']) {
+        expect(responses[status].headers.ETag).toMatchObject({ required: true })
+        const { schema } = responses[status].headers['Cache-Control']
+        expect(schema.const).toBe('private, no-cache')
+      }
+      for (const status of ['400', '401', '403', '429', '500', '503']) {
+        expect(responses[status].headers['Cache-Control'].schema.const).toBe('no-store')
+      }
     }
-    expect(promised).not.toEqual([])
+  })
+
+  it('show an error of each route that it can have', () => {
+    const example = ({ responses }: (typeof operations)[number]) =>
+      responses[400].content['application/json'].examples.invalid_request.value.error
+    expect(operations.map((operation) => example(operation).param)).toEqual(['limit', 'expand'])
   })
 
   it('lead from a page to the next one, with all that a cursor is valid for', () => {

@@ -16,9 +16,13 @@ const limits = { 'ratelimit-limit': '20', 'ratelimit-remaining': '19', 'ratelimi
 
 function answer(status: number, json: unknown, headers: object = limits): Outcome {
   const type = 'application/json; charset=utf-8'
+  const caching =
+    status === 200
+      ? { etag: '"mZ4tQ0vT1x7cWfK2aB9dLg"', 'cache-control': 'private, no-cache' }
+      : { 'cache-control': 'no-store' }
   return {
     status,
-    headers: { 'content-type': type, 'request-id': REQUEST_ID, ...headers },
+    headers: { 'content-type': type, 'request-id': REQUEST_ID, ...caching, ...headers },
     json,
     ms: 1,
   }

@@ -1,0 +1,25 @@
+# Busca um pedido: python3 pedido.py ord_…
+import json
+import os
+import sys
+import time
+from urllib.error import HTTPError
+from urllib.parse import quote
+from urllib.request import Request, urlopen
+
+request = Request(
+    f"{os.environ['ORDERS_API_URL']}/v1/orders/{quote(sys.argv[1], safe='')}",
+    headers={"Authorization": f"Bearer {os.environ['ORDERS_API_KEY']}"},
+)
+for attempt in range(6):
+    try:
+        with urlopen(request, timeout=30) as response:
+            order = json.load(response)
+        break
+    except HTTPError as error:
+        # Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+        if (error.code != 429 and error.code < 500) or attempt == 5:
+            raise SystemExit(f"{error.code} {error.read().decode()}")
+        time.sleep(int(error.headers["Retry-After"] or 2**attempt))
+
+print(json.dumps(order, ensure_ascii=False, indent=2))

@@ -1,0 +1,33 @@
+# Lista os pedidos pagos até o fim. Só usa a biblioteca padrão.
+import json
+import os
+import time
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+URL = os.environ["ORDERS_API_URL"]
+HEADERS = {"Authorization": f"Bearer {os.environ['ORDERS_API_KEY']}"}
+
+
+def get(path, query):
+    request = Request(f"{URL}{path}?{urlencode(query)}", headers=HEADERS)
+    for attempt in range(6):
+        try:
+            with urlopen(request, timeout=30) as response:
+                return json.load(response)
+        except HTTPError as error:
+            # Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+            if (error.code != 429 and error.code < 500) or attempt == 5:
+                raise SystemExit(f"{error.code} {error.read().decode()}")
+            time.sleep(int(error.headers["Retry-After"] or 2**attempt))
+
+
+query = {"status": "PAID", "limit": 100}
+while True:
+    page = get("/v1/orders", query)
+    for order in page["data"]:
+        print(order["id"], order["status"], order["amount_total"] / 100)
+    if not page["has_more"]:
+        break
+    query["cursor"] = page["next_cursor"]

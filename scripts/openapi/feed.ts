@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto'
+import { Feed } from 'feed'
+import type { Change } from '../../src/openapi/changes.ts'
+
+// `feed` takes whole addresses only. This one is taken out again: readers resolve what is left against the feed's own.
+const ORIGIN = 'https://relative.invalid'
+/** Where the changes are told on the page. */
+const CHAPTER = `${ORIGIN}/docs#como-a-api-muda`
+
+/** The Atom feed of the changes, in Portuguese. */
+export function atomFeed(changes: readonly Change[]): string {
+  const [newest] = changes
+  const feed = new Feed({
+    id: urn('feed'),
+    title: 'Mudanças da API pública de pedidos',
+    description: 'O que foi acrescentado, anunciado ou descontinuado.',
+    language: 'pt-BR',
+    link: CHAPTER,
+    feedLinks: { atom: `${ORIGIN}/docs/changes.atom` },
+    author: { name: 'API pública de pedidos' },
+    generator: false,
+    copyright: '',
+    ...(newest && { updated: instantOf(newest) }),
+  })
+  for (const change of changes) {
+    feed.addItem({
+      id: urn(change.id),
+      title: change.title,
+      description: change.text,
+      link: CHAPTER,
+      date: instantOf(change),
+      published: instantOf(change),
+      category: [{ name: change.kind, term: change.kind }],
+    })
+  }
+  const xml = feed.atom1().replaceAll(ORIGIN, '').replace('<feed ', '<feed xml:lang="pt-BR" ')
+  return `${xml.trim()}\n`
+}
+
+function instantOf({ date }: Change): Date {
+  return new Date(`${date}T00:00:00Z`)
+}
+
+/** The same for ever, and nobody else's: a version 8 UUID (RFC 9562) of the name. */
+function urn(name: string): string {
+  const hex = hash('sha256', `public-orders-api/changes/${name}`)
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16)
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`]
+  return `urn:uuid:${[...parts, variant + hex.slice(17, 20), hex.slice(20, 32)].join('-')}`
+}

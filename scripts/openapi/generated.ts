@@ -1,0 +1,18 @@
+import { openApiDocument } from '../../src/openapi/document.ts'
+import { readChanges } from '../../src/openapi/folder.ts'
+import { atomFeed } from './feed.ts'
+import { readGuide, readSamples } from './guide.ts'
+import { llmsText } from './llms.ts'
+import { markdownTwin } from './markdown/twin.ts'
+
+/** The generated files of the folder `openapi`: name → content. */
+export function generatedFiles() {
+  const changes = readChanges()
+  const document = openApiDocument({ guide: readGuide(changes), samples: readSamples(), changes })
+  return {
+    'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+    'docs.md': markdownTwin(document),
+    'llms.txt': llmsText(document.info),
+    'changes.atom': atomFeed(changes),
+  }
+}

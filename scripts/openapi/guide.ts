@@ -1,0 +1,55 @@
+import { readdirSync } from 'node:fs'
+import type { Change } from '../../src/openapi/changes.ts'
+import type { CodeSample, Told } from '../../src/openapi/document.ts'
+import { readOpenApiFile } from '../../src/openapi/folder.ts'
+import { operationIds } from '../../src/openapi/operations.ts'
+
+const folder = new URL('../../openapi/guide/', import.meta.url)
+
+/** In the order in which the page shows them. */
+const programs = {
+  'curl.sh': { lang: 'shell', label: 'curl' },
+  'javascript.mjs': { lang: 'javascript', label: 'JavaScript' },
+  'python.py': { lang: 'python', label: 'Python' },
+  'php.php': { lang: 'php', label: 'PHP' },
+}
+
+const kinds = {
+  added: 'acréscimo',
+  announced: 'aviso',
+  deprecated: 'descontinuação',
+} as const satisfies Record<Change['kind'], string>
+
+/** The chapters of `openapi/guide` in the order of their numbers, the list of changes at their end. */
+export function readGuide(changes: readonly Change[]): string {
+  const chapters = readdirSync(folder).filter((name) => name.endsWith('.md'))
+  const texts = chapters.sort().map((name) => readOpenApiFile(`guide/${name}`).toString().trim())
+  return [...texts, changeList(changes)].join('\n\n')
+}
+
+/** The programs of `openapi/samples`, of each operation. */
+export function readSamples(): Told['samples'] {
+  const samples = operationIds.map((id): [string, CodeSample[]] => [
+    id,
+    Object.entries(programs).map(([name, language]) => ({
+      ...language,
+      source: readOpenApiFile(`samples/${id}/${name}`).toString(),
+    })),
+  ])
+  return Object.fromEntries(samples) as Told['samples']
+}
+
+function changeList(changes: readonly Change[]): string {
+  const items = changes.map((change) => {
+    const { date, kind, title, text } = change
+    return `- **${date} · ${title}** (${kinds[kind]}). ${text}${when(change)}`
+  })
+  return ['## Mudanças até agora', ...items].join('\n\n')
+}
+
+function when(change: Change): string {
+  if (change.kind !== 'deprecated') return ''
+  const { operations, since, sunset } = change
+  const names = operations.map((id) => `\`${id}\``).join(', ')
+  return ` Operações: ${names}. Descontinuadas desde ${since}; \`/v1\` pode deixar de atendê-las a partir de ${sunset}.`
+}

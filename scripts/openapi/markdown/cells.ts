@@ -1,0 +1,61 @@
+import type { Schema } from './document.ts'
+
+/** A table of GitHub's Markdown. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
+}
+
+/** A text that stays in its cell. */
+export function cell(text: string): string {
+  return text.trim().replaceAll('|', '\\|').replace(/\n+/g, '<br>')
+}
+
+/** What a value may be, in few words: its type, where it is told, and the rules that it keeps. */
+export function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) return schemaLink(schema.$ref)
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' ou ')
+  if (schema.items !== undefined) return `lista de ${typeOf(schema.items)}`
+  const types = [schema.type ?? 'string'].flat().map((type) => TYPES[type] ?? type)
+  return [types.join(' ou '), ...rulesOf(schema)].join(', ')
+}
+
+/** The values of a closed or open list, and an example of any other. */
+export function valuesOf(schema: Schema): string {
+  const list = schema.enum ?? schema['x-extensible-enum'] ?? schema.items?.enum
+  const open = schema['x-extensible-enum'] === undefined ? '' : ' (a lista pode crescer)'
+  if (list !== undefined) return `Valores: ${list.map(code).join(', ')}${open}.`
+  const [example] = schema.examples ?? []
+  return example === undefined ? '' : `Exemplo: ${code(example)}.`
+}
+
+export function code(value: unknown): string {
+  return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
+}
+
+const TYPES: Record<string, string> = {
+  string: 'texto',
+  integer: 'inteiro',
+  number: 'número',
+  boolean: 'verdadeiro ou falso',
+  array: 'lista',
+  object: 'objeto',
+  null: '`null`',
+}
+
+function rulesOf(schema: Schema): string[] {
+  const { minimum, maximum, maxLength, format, pattern, default: usual } = schema
+  return [
+    ...(format === 'date-time' ? ['data e hora com fuso'] : []),
+    ...(minimum === undefined ? [] : [`mínimo ${minimum}`]),
+    ...(maximum === undefined ? [] : [`máximo ${maximum}`]),
+    ...(maxLength === undefined ? [] : [`até ${maxLength} caracteres`]),
+    ...(pattern === undefined ? [] : [`forma ${code(pattern)}`]),
+    ...(usual === undefined ? [] : [`padrão ${code(usual)}`]),
+  ]
+}
+
+function schemaLink($ref: string): string {
+  const name = $ref.replace('#/components/schemas/', '')
+  return `[${name}](#esquema-${name.toLowerCase()})`
+}

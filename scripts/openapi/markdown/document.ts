@@ -1,0 +1,59 @@
+/** What the Markdown takes from the description. */
+export interface Schema {
+  description?: string
+  type?: string | string[]
+  format?: string
+  pattern?: string
+  enum?: unknown[]
+  const?: unknown
+  'x-extensible-enum'?: unknown[]
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  default?: unknown
+  examples?: unknown[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: Schema
+  items?: Schema
+  anyOf?: Schema[]
+  $ref?: string
+}
+
+export interface Parameter {
+  name: string
+  in: string
+  required?: boolean
+  description: string
+  schema: Schema
+  example?: unknown
+}
+
+export interface Header {
+  description: string
+  required?: boolean
+  schema: Schema
+}
+
+export interface Answer {
+  description: string
+  headers?: Record<string, Header>
+  content?: Record<string, { schema: Schema; examples?: Record<string, { value: unknown }> }>
+}
+
+export interface Operation {
+  operationId: string
+  summary: string
+  description: string
+  deprecated?: boolean
+  parameters: Parameter[]
+  responses: Record<string, Answer>
+  'x-codeSamples': { lang: string; label: string; source: string }[]
+}
+
+export interface Description {
+  info: { title: string; version: string; description: string }
+  paths: Record<string, { get: Operation }>
+  components: { schemas: Record<string, Schema> }
+}

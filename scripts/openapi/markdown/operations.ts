@@ -1,0 +1,53 @@
+import { cell, code, table, typeOf, valuesOf } from './cells.ts'
+import type { Answer, Description, Operation, Parameter } from './document.ts'
+
+const places: Record<string, string> = { query: 'consulta', path: 'caminho', header: 'cabeçalho' }
+
+/** Both routes: what they take, what they answer, and programs that call them. */
+export function operationsChapter({ paths }: Description): string {
+  return Object.entries(paths)
+    .map(([path, { get }]) => operationPart(path, get))
+    .join('\n\n')
+}
+
+function operationPart(path: string, operation: Operation): string {
+  const { summary, description, deprecated, parameters, responses } = operation
+  return [
+    `## GET ${path}`,
+    `**${summary}** (\`${operation.operationId}\`${deprecated ? ', descontinuada' : ''}). ${description}`,
+    '**Parâmetros**',
+    table(['nome', 'onde', 'tipo', 'o que faz'], parameters.map(parameterRow)),
+    ...Object.entries(responses).map(([status, answer]) => answerPart(status, answer)),
+    ...operation['x-codeSamples'].map(
+      ({ lang, label, source }) => `**Exemplo em ${label}**\n\n\`\`\`${lang}\n${source}\`\`\``,
+    ),
+  ].join('\n\n')
+}
+
+function parameterRow({ name, in: place, required, description, schema, example }: Parameter) {
+  const shown = example === undefined ? '' : `Exemplo: ${code([example].flat().join(','))}.`
+  const told = [description, schema.items ? valuesOf(schema) : '', shown].filter(Boolean)
+  const needed = required ? ', obrigatório' : ''
+  return [`\`${name}\``, `${places[place]}${needed}`, cell(typeOf(schema)), cell(told.join('\n'))]
+}
+
+function answerPart(status: string, { description, headers = {}, content = {} }: Answer): string {
+  const rows = Object.entries(headers).map(([name, header]) => [
+    `\`${name}\`${header.required ? '' : ' (nem sempre presente)'}`,
+    cell(typeOf(header.schema)),
+    cell(header.description),
+  ])
+  const bodies = Object.values(content).flatMap(({ schema, examples = {} }) => [
+    `Corpo: ${typeOf(schema)}.`,
+    ...Object.values(examples).map(({ value }) => fenced(value)),
+  ])
+  return [
+    `**Resposta ${status}.** ${description}`,
+    table(['cabeçalho', 'tipo', 'o que diz'], rows),
+    ...bodies,
+  ].join('\n\n')
+}
+
+function fenced(value: unknown): string {
+  return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
+}

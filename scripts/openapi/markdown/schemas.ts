@@ -1,0 +1,21 @@
+import { cell, table, typeOf, valuesOf } from './cells.ts'
+import type { Description, Schema } from './document.ts'
+
+/** Every named schema with a row for each of its fields, those of unnamed objects inside among them. */
+export function schemasChapter({ components }: Description): string {
+  const parts = Object.entries(components.schemas).map(([name, schema]) => {
+    const rows = fieldsOf(schema, '')
+    const fields =
+      rows.length > 0 ? [table(['campo', 'tipo', 'o que é'], rows)] : [valuesOf(schema)]
+    return [`### Esquema ${name}`, schema.description ?? '', ...fields].filter(Boolean).join('\n\n')
+  })
+  return ['## Esquemas', ...parts].join('\n\n')
+}
+
+function fieldsOf({ properties = {}, required = [] }: Schema, prefix: string): string[][] {
+  return Object.entries(properties).flatMap(([key, schema]) => {
+    const name = `\`${prefix}${key}\`${required.includes(key) ? '' : ' (nem sempre presente)'}`
+    const told = [schema.description ?? '', valuesOf(schema)].filter(Boolean).join('\n')
+    return [[name, cell(typeOf(schema)), cell(told)], ...fieldsOf(schema, `${prefix}${key}.`)]
+  })
+}

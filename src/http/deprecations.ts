@@ -1,0 +1,29 @@
+import fp from 'fastify-plugin'
+import type { Deprecation } from '../openapi/changes.ts'
+import { DEPRECATION_LINK, deprecationDate, sunsetDate } from '../openapi/deprecated.ts'
+import { operationRoutes } from '../openapi/operations.ts'
+
+export interface DeprecationsOptions {
+  deprecations: readonly Deprecation[]
+}
+
+/** Tells in every answer of a deprecated operation since when it is (RFC 9745), and until when it is there (RFC 8594). */
+export default fp<DeprecationsOptions>(
+  async (app, { deprecations }) => {
+    const headers = new Map<string, Record<string, string>>()
+    for (const { operations, since, sunset } of deprecations) {
+      for (const id of operations) {
+        headers.set(operationRoutes[id], {
+          Deprecation: deprecationDate(since),
+          Sunset: sunsetDate(sunset),
+          Link: DEPRECATION_LINK,
+        })
+      }
+    }
+    app.addHook('onRequest', async ({ routeOptions }, reply) => {
+      const own = headers.get(routeOptions.url ?? '')
+      if (own !== undefined) reply.headers(own)
+    })
+  },
+  { name: 'deprecations' },
+)

@@ -1,0 +1,42 @@
+import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { parentPort, Worker, workerData } from 'node:worker_threads'
+import { gzip } from 'node:zlib'
+import Fastify from 'fastify'
+
+/** The script that makes the page of the reference. */
+export interface Scalar {
+  /** Changes with its content, so that it may be kept for ever. */
+  name: string
+  plain: Buffer
+  gzipped: Buffer
+}
+
+const TASK = 'take the script of the reference out of its package'
+
+/**
+ * Takes the script out of the package that serves it, once somebody opens the page. In a thread of its own: the package
+ * is a module of 4 MB with parsers beside it, and requests would wait a quarter of a second while it is imported.
+ */
+export async function loadScalar(): Promise<Scalar> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: TASK })
+  const [bytes] = await once(worker, 'message')
+  const plain = Buffer.from(bytes)
+  return {
+    name: `scalar-${hash('sha256', plain, 'base64url').slice(0, 16)}.js`,
+    plain,
+    gzipped: await promisify(gzip)(plain),
+  }
+}
+
+async function takeScript(): Promise<Uint8Array> {
+  const { default: reference } = await import('@scalar/fastify-api-reference')
+  const app = Fastify()
+  await app.register(reference, { routePrefix: '/x', configuration: { url: '/' } })
+  const { statusCode, rawPayload } = await app.inject('/x/js/scalar.js')
+  if (statusCode !== 200) throw new Error(`the package of the reference answers ${statusCode}`)
+  return rawPayload
+}
+
+if (workerData === TASK) parentPort?.postMessage(await takeScript())

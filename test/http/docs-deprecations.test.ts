@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import type { Change } from '../../src/openapi/changes.ts'
+import { openTestServices, silent } from '../support/services.ts'
+import { sourceOrder } from '../support/source-order.ts'
+import { ROOMY } from '../support/test-app.ts'
+
+const changes: Change[] = [
+  {
+    id: 'lista',
+    date: '2027-01-01',
+    kind: 'deprecated',
+    title: 'A lista',
+    text: 'Use /v2/orders.',
+    operations: ['orders_list'],
+    since: '2027-01-01T00:00:00Z',
+    sunset: '2028-06-30T03:00:00Z',
+  },
+]
+
+let test: Awaited<ReturnType<typeof openTestServices>>
+let key: string
+beforeAll(async () => {
+  test = await openTestServices(ROOMY)
+  key = (await test.issue()).key
+  await test.load([sourceOrder({ id: 'ord_there' })])
+})
+afterAll(() => test.close())
+
+async function answerOf(url: string, told: Change[], bearer = key) {
+  const { config, services, metrics } = test
+  const app = buildApp(config, services, { logger: silent, metrics, changes: told })
+  const { statusCode, headers } = await app.inject({
+    url,
+    headers: { authorization: `Bearer ${bearer}` },
+  })
+  await app.close()
+  return { status: statusCode, headers }
+}
+
+const TOLD = {
+  deprecation: '@1798761600',
+  sunset: 'Fri, 30 Jun 2028 03:00:00 GMT',
+  link: '</docs#como-a-api-muda>; rel="deprecation"; type="text/html"',
+}
+
+describe('an operation that is deprecated', () => {
+  it.each([
+    [200, '/v1/orders?limit=1'],
+    [400, '/v1/orders?limit=0'],
+  ])(
+    'says so in an answer %i: since when (RFC 9745), and until when (RFC 8594)',
+    async (status, url) => {
+      const answer = await answerOf(url, changes)
+      expect(answer.status).toBe(status)
+      expect(answer.headers).toMatchObject(TOLD)
+    },
+  )
+
+  it('says so also to who has no good key', async () => {
+    const answer = await answerOf('/v1/orders', changes, 'key_live_x')
+    expect(answer.status).toBe(401)
+    expect(answer.headers).toMatchObject(TOLD)
+  })
+})
+
+describe('an operation that is not', () => {
+  it.each([
+    ['while another one is', '/v1/orders/ord_there', changes],
+    ['while none is', '/v1/orders', []],
+  ])('says nothing, %s', async (_when, url, told) => {
+    const { status, headers } = await answerOf(url, told)
+    expect(status).toBe(200)
+    for (const name of Object.keys(TOLD)) expect(headers).not.toHaveProperty(name)
+  })
+})

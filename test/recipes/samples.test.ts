@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Order } from '../../src/orders/order.ts'
+import { type RunningService, startService } from '../support/command.ts'
+import type { ListBody } from '../support/test-app.ts'
+
+interface Sample {
+  label: string
+  source: string
+}
+
+const { paths } = JSON.parse(
+  readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'),
+)
+const samplesOf = (path: string): Sample[] => paths[path].get['x-codeSamples']
+
+/** How a user runs the program, from a file of this name. */
+const runners: Record<string, { command: string; file: string }> = {
+  curl: { command: 'bash', file: 'pedidos.sh' },
+  JavaScript: { command: process.execPath, file: 'pedidos.mjs' },
+  Python: { command: 'python3', file: 'pedidos.py' },
+  PHP: { command: 'php', file: 'pedidos.php' },
+}
+
+// So few that a program comes to the limit more than once, and has to wait.
+const FEW = { RATE_LIMIT_CAPACITY: '2', RATE_LIMIT_REFILL_PER_SECOND: '4' }
+
+const folder = mkdtempSync(join(tmpdir(), 'samples-'))
+let service: RunningService
+let key: string
+let paid: Order[]
+beforeAll(async () => {
+  service = await startService(['--demo'], { DATA_DIR: folder, ...FEW })
+  key = /demo key\s+(\S+)/.exec(service.output().stdout)?.[1] ?? ''
+  paid = await listPaid()
+})
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
+
+async function listPaid(): Promise<Order[]> {
+  const orders: Order[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const url = `${service.baseUrl}/v1/orders?status=PAID&limit=100${cursor && `&cursor=${cursor}`}`
+    const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } })
+    if (response.status === 429) {
+      const seconds = Number(response.headers.get('retry-after'))
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+      continue
+    }
+    const page = (await response.json()) as ListBody
+    orders.push(...page.data)
+    cursor = page.next_cursor
+  }
+  return orders
+}
+
+/** Runs a program with nothing but what the guide says that it needs. */
+function run({ label, source }: Sample, args: string[] = [], bearer = key) {
+  const { command = '', file = '' } = runners[label] ?? {}
+  const path = join(folder, file)
+  writeFileSync(path, source)
+  const { PATH = '', HOME = '' } = process.env
+  const env = { PATH, HOME, ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: bearer }
+  return new Promise<{ code: number; stdout: string; output: string }>((resolve) => {
+    execFile(
+      command,
+      [path, ...args],
+      { env, maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) =>
+        resolve({
+          code: error === null ? 0 : Number(error.code),
+          stdout,
+          output: stdout + stderr,
+        }),
+    )
+  })
+}
+
+/** The ids in what a program printed: pages of JSON, or a line an order. */
+function idsIn(output: string): string[] {
+  const lines = output.trim().split('\n')
+  return lines.flatMap((line) =>
+    line.startsWith('{')
+      ? (JSON.parse(line) as ListBody).data.map(({ id }) => id)
+      : line.slice(0, line.indexOf(' ')),
+  )
+}
+
+it('there is more to list than the limit lets through at once', () => {
+  expect(paid.length).toBeGreaterThan(5 * 100)
+})
+
+describe.each(samplesOf('/v1/orders'))('the program in $label that lists', (sample) => {
+  it('lists every paid order, in their order, over all pages and limits', async () => {
+    const { code, stdout } = await run(sample)
+    expect([code, idsIn(stdout)]).toEqual([0, paid.map(({ id }) => id)])
+  })
+
+  it('fails with what the service says when the key is no good', async () => {
+    const { code, output } = await run(sample, [], 'key_live_no_good')
+    expect(code).toBeGreaterThan(0)
+    expect(output).toContain('invalid_api_key')
+  })
+})
+
+describe.each(samplesOf('/v1/orders/{id}'))('the program in $label that gets one', (sample) => {
+  it('prints the order that was asked for', async () => {
+    const order = paid.at(-1)
+    const { code, stdout } = await run(sample, [order?.id ?? ''])
+    expect([code, stdout]).toEqual([0, expect.stringContaining(order?.customer.email ?? '?')])
+    expect(stdout).toContain(order?.id)
+  })
+
+  it('fails with what the service says when there is no such order', async () => {
+    const { code, output } = await run(sample, ['ord_nobody'])
+    expect(code).toBeGreaterThan(0)
+    expect(output).toContain('resource_missing')
+  })
+})

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { generatedFiles } from '../../../scripts/openapi/generated.ts'
+import { readGuide } from '../../../scripts/openapi/guide.ts'
+import { errorCatalogue } from '../../../src/errors.ts'
+import { readChanges } from '../../../src/openapi/folder.ts'
+import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_LIMIT } from '../../../src/orders/list-params.ts'
+
+const guide = readGuide(readChanges())
+const chapters = guide.split(/^# /m).slice(1)
+const chapter = (title: string) => chapters.find((text) => text.startsWith(`${title}\n`)) ?? ''
+const rows = (text: string) =>
+  text.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('|---'))
+
+describe('the chapter on errors', () => {
+  const told = rows(chapter('Erros'))
+    .slice(1)
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+
+  it('has the status and the code of every error in the catalogue, in its order', () => {
+    const catalogue = Object.entries(errorCatalogue)
+    expect(told.map(([, status, code]) => [status, code])).toEqual(
+      catalogue.map(([code, { status }]) => [String(status), `\`${code}\``]),
+    )
+  })
+
+  it('says for each what to do', () => {
+    for (const [, , , help = ''] of told) expect(help.length).toBeGreaterThan(20)
+  })
+})
+
+describe('the chapter on limits', () => {
+  it.each([
+    ['the page', `1 a ${MAX_LIMIT}`],
+    ['the cursor', `${MAX_CURSOR_LENGTH} caracteres`],
+  ])('tells the limit of %s as the code has it', (_what, text) => {
+    expect(chapter('Limites')).toContain(text)
+  })
+
+  it('leaves the default of a page to the chapter on paging', () => {
+    expect(chapter('Paginação')).toContain(`o padrão é ${DEFAULT_LIMIT}`)
+  })
+})
+
+describe.each(['openapi.json', 'docs.md'] as const)('links inside %s', (name) => {
+  const all = generatedFiles()
+  const text = name === 'docs.md' ? all[name] : JSON.parse(all[name]).info.description
+  const prose = text.replace(/^```[\s\S]*?^```/gm, '')
+  const anchors = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => anchorOf(title))
+
+  it('lead to a heading', () => {
+    const links = [...prose.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor)
+    expect(links.length).toBeGreaterThanOrEqual(5)
+    expect(links.filter((anchor) => !anchors.includes(anchor ?? ''))).toEqual([])
+  })
+
+  it('lead to one heading alone', () => {
+    expect(new Set(anchors).size).toBe(anchors.length)
+  })
+})
+
+/** As GitHub and the page make one of a heading. */
+function anchorOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { generatedFiles } from '../../../scripts/openapi/generated.ts'
+
+const files = generatedFiles()
+const twin = files['docs.md']
+const { info, paths, components } = JSON.parse(files['openapi.json'])
+const operations = Object.values<{ get: Operation }>(paths).map(({ get }) => get)
+
+interface Operation {
+  parameters: { name: string }[]
+  responses: Record<string, { headers: object }>
+  'x-codeSamples': { source: string }[]
+}
+interface Schema {
+  properties?: Record<string, Schema>
+}
+
+const fields = (schema: Schema, prefix = ''): string[] =>
+  Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => [
+    prefix + key,
+    ...fields(inner, `${prefix}${key}.`),
+  ])
+const schemas = Object.entries<Schema>(components.schemas).map(([name, schema]) => ({
+  name,
+  fields: fields(schema),
+}))
+
+describe('the Markdown twin', () => {
+  it('has every sentence of the guide', () => {
+    const sentences = (info.description as string).split('\n').filter((line) => /^[^#]/.test(line))
+    expect(sentences.filter((line) => !twin.includes(line))).toEqual([])
+  })
+
+  it.each(Object.keys(paths))('describes %s', (path) => {
+    expect(twin).toContain(`\n## GET ${path}\n`)
+  })
+
+  it('has every parameter, answer, header and program of both', () => {
+    for (const { parameters, responses, ...rest } of operations) {
+      for (const { name } of parameters) expect(twin).toContain(`| \`${name}\` |`)
+      for (const [status, { headers }] of Object.entries(responses)) {
+        expect(twin).toContain(`**Resposta ${status}.**`)
+        for (const header of Object.keys(headers)) expect(twin).toContain(`| \`${header}\``)
+      }
+      for (const { source } of rest['x-codeSamples']) expect(twin).toContain(source)
+    }
+  })
+
+  it.each(schemas)('has every field of $name', ({ name, fields: all }) => {
+    const [, part = ''] = twin.split(`\n### Esquema ${name}\n`)
+    const [own = ''] = part.split('\n### ')
+    expect(own).not.toBe('')
+    for (const field of all) expect(own).toContain(`| \`${field}\``)
+  })
+})
+
+describe('llms.txt', () => {
+  const text = files['llms.txt']
+
+  it('begins with the title and a summary', () => {
+    expect(text).toMatch(/^# .+\n\n> .+\n/)
+  })
+
+  it('leads to everything else', () => {
+    const links = [...text.matchAll(/^- \[.+\]\((\S+)\): /gm)].map(([, link]) => link)
+    expect(links).toEqual(['/docs.md', '/openapi.json', '/docs', '/docs/changes.atom'])
+  })
+})

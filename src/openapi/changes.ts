@@ -23,7 +23,12 @@ const Deprecated = Type.Object(
   {
     ...common,
     kind: Type.Literal('deprecated'),
+    /** Those of whose answers it is told. */
     operations: Type.Array(Type.Union(operationIds.map((id) => Type.Literal(id))), { minItems: 1 }),
+    /** Where it is about fields alone: each as the description names it, such as `Order.promocode`. */
+    fields: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[A-Z][A-Za-z]*\\.[a-z0-9_]+$' }), { minItems: 1 }),
+    ),
     since: instant,
     sunset: instant,
   },

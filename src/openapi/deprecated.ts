@@ -1,5 +1,6 @@
 import { type Change, type Deprecation, deprecationsIn } from './changes.ts'
 import type { OperationId } from './operations.ts'
+import type { Json } from './schemas.ts'
 
 interface Operation {
   operationId: OperationId
@@ -7,7 +8,10 @@ interface Operation {
   responses: Record<string, { headers: object }>
 }
 
-/** The operation as the changes leave it: the same, or marked, with a note and the headers that tell of it. */
+/**
+ * The operation as the changes leave it: the same, or with the headers that tell of a deprecation; and marked, with a
+ * note, where it is about more than fields.
+ */
 export function marked<T extends Operation>(operation: T, changes: readonly Change[]): T {
   const deprecation = deprecationsIn(changes).find(({ operations }) =>
     operations.includes(operation.operationId),
@@ -17,12 +21,36 @@ export function marked<T extends Operation>(operation: T, changes: readonly Chan
     status,
     { ...response, headers: { ...response.headers, ...headersOf(deprecation) } },
   ])
+  const told = { ...operation, responses: Object.fromEntries(responses) }
+  if (deprecation.fields !== undefined) return told
   return {
-    ...operation,
+    ...told,
     deprecated: true,
     description: `${operation.description}\n\n**Descontinuada.** ${deprecation.text}`,
-    responses: Object.fromEntries(responses),
   }
+}
+
+/**
+ * The named schemas, with the fields marked that are deprecated.
+ * @throws Error naming a field that there is not
+ */
+export function withMarkedFields(
+  schemas: Record<string, Json>,
+  changes: readonly Change[],
+): Record<string, Json> {
+  const marked = structuredClone(schemas)
+  for (const { id, fields = [], text } of deprecationsIn(changes)) {
+    for (const path of fields) {
+      const [name = '', field = ''] = path.split('.')
+      const schema = marked[name] as { properties?: Record<string, Json> } | undefined
+      const property = schema?.properties?.[field] as { description?: string } | undefined
+      if (property === undefined) throw new Error(`changes.json, ${id}: there is no field ${path}`)
+      const note = `**Descontinuado.** ${text}`
+      const description = [property.description, note].filter(Boolean).join('\n\n')
+      Object.assign(property, { deprecated: true, description })
+    }
+  }
+  return marked
 }
 
 function headersOf({ since, sunset }: Deprecation) {

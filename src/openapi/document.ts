@@ -1,5 +1,5 @@
 import type { Change } from './changes.ts'
-import { marked } from './deprecated.ts'
+import { marked, withMarkedFields } from './deprecated.ts'
 import { errorResponses, strictRefusal } from './errors.ts'
 import { cacheableHeaders, queryHeaders, rateLimitHeaders, requestIdHeader } from './headers.ts'
 import { pageLinks } from './links.ts'
@@ -93,7 +93,7 @@ export function openApiDocument({ guide, samples, changes }: Told) {
           description: 'A chave da conta, que começa com `key_live_`.',
         },
       },
-      schemas: hoistSchemas(),
+      schemas: withMarkedFields(hoistSchemas(), changes),
     },
   }
 }

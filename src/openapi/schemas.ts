@@ -1,7 +1,7 @@
 import { errorCatalogue } from '../errors.ts'
 import { Order } from '../orders/order.ts'
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 /** The named schemas: the order and its parts, the list around it, the error. */
 export function hoistSchemas(): Record<string, Json> {

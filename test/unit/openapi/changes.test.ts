@@ -41,6 +41,7 @@ describe('a list of changes', () => {
     ['an id with a space', { ...added, id: 'um dois' }, /union|pattern/i],
     ['a day that there is not', { ...added, date: '2026-02-30' }, /um: date is no day/],
     ['an unknown operation', { ...deprecated, operations: ['orders_drop'] }, /union/i],
+    ['a field without its schema', { ...deprecated, fields: ['promocode'] }, /union/i],
     ['no operation', { ...deprecated, operations: [] }, /union/i],
     ['an impossible sunset', { ...deprecated, sunset: '2028-13-01T00:00:00Z' }, /no instant/],
     [
@@ -94,6 +95,32 @@ describe('a deprecation', () => {
   })
 
   it('lasts as long as the guide promises', () => {
-    expect(readGuide([])).toContain(`pelo menos ${MONTHS_UNTIL_SUNSET} meses até o \`Sunset\``)
+    expect(readGuide([])).toContain(`pelo menos ${MONTHS_UNTIL_SUNSET} meses depois`)
+  })
+})
+
+describe('a deprecation of a field', () => {
+  const describedWith = (fields: string[]) => {
+    const changes = parse({ ...deprecated, fields })
+    const samples = { orders_list: [], orders_get: [] }
+    return openApiDocument({ guide: '', samples, changes })
+  }
+
+  it.each(['promocode', 'currency'])(
+    'marks %s in the description, and not its operation',
+    (name) => {
+      const { paths, components } = describedWith([`Order.${name}`])
+      expect(components.schemas['Order']).toHaveProperty(`properties.${name}`, {
+        ...(components.schemas['Order'] as { properties: Record<string, object> }).properties[name],
+        deprecated: true,
+        description: expect.stringContaining(deprecated.text),
+      })
+      expect(paths['/v1/orders'].get).not.toHaveProperty('deprecated')
+      expect(paths['/v1/orders'].get.responses[200].headers).toHaveProperty('Sunset')
+    },
+  )
+
+  it('is refused for a field that there is not', () => {
+    expect(() => describedWith(['Order.nada'])).toThrow(/lista: there is no field Order.nada/)
   })
 })

@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { constants } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { onFirstSignal } from '../src/commands/signals.ts'
 import { startService } from './bench/measuring/running-service.ts'
 import { type FuzzOptions, readOptions } from './fuzz/options.ts'
-import { installSchemathesis, Lacking } from './fuzz/python.ts'
 import { faultsOf, tell } from './fuzz/report.ts'
 import { runSchemathesis } from './fuzz/schemathesis.ts'
+import { installPython, Lacking } from './python/packages.ts'
 import { openScratch } from './services/scratch.ts'
 import { UsageError } from './usage.ts'
 
@@ -16,6 +17,7 @@ import { UsageError } from './usage.ts'
 // and checks. Exits 1 when an answer was not as described, or too little was tried to tell.
 const MINIMUM_CASES = { inFull: 10_000, bounded: 500 }
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const REQUIREMENTS = fileURLToPath(new URL('fuzz/requirements.txt', import.meta.url))
 /** An account that must not see the orders of the demo account, some shared ones apart. */
 const STRANGER = 'acc_demo_loja'
 
@@ -37,7 +39,8 @@ onFirstSignal((signal) => {
 
 try {
   const options = readOptions(process.argv.slice(2), () => randomInt(2 ** 31))
-  await fuzz(options, await installSchemathesis(console.error))
+  const programs = await installPython({ name: 'fuzz', requirements: REQUIREMENTS }, console.error)
+  await fuzz(options, join(programs, 'st'))
 } catch (error) {
   const isExpected = error instanceof UsageError || error instanceof Lacking
   if (!isExpected && !interrupted.signal.aborted) throw error

@@ -10,41 +10,46 @@ export interface Answer {
   body?: string
 }
 
-/** `cut`: half of the service's answer, then nothing. `reset`: not even that. */
+/** `cut`: half of the service's answer, then nothing. `reset`: not even that. A function: the service's answer, changed. */
 export type Happening = Answer | 'cut' | 'reset' | ((answer: Answer) => Answer)
 
-/** What a client asked, and what it got: a status, or how its connection ended. */
+/** What a client asked, and what it got: a status and a body, or how its connection ended. */
 export interface Asked {
   url: URL
   headers: IncomingMessage['headers']
   got: number | 'cut' | 'reset'
+  body?: string | undefined
 }
 
-/** Stands before a service on the loopback address; to the next requests happens what it is told. */
-export async function startFront(serviceUrl: string) {
+/** What happens to a request; nothing unless it says so. */
+export type Decide = (url: URL) => Promise<Happening | undefined> | Happening | undefined
+
+/** Stands before a service on the loopback address, tells what was asked, and has happen what `decide` says. */
+export async function startFront(serviceUrl: string, decide: Decide = () => undefined) {
   const asked: Asked[] = []
-  const planned: (Happening | null)[] = []
+  const planned: (Happening | undefined)[] = []
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const url = new URL(incoming.url ?? '/', serviceUrl)
     const seen: Asked = { url, headers: incoming.headers, got: 'reset' }
+    const happening = planned.length > 0 ? planned.shift() : await decide(url)
     asked.push(seen)
-    const happening = planned.shift() ?? null
     if (happening === 'reset') {
       incoming.socket.resetAndDestroy()
       return
     }
-    if (happening === null || typeof happening !== 'object') {
-      const answer = await ask(url, incoming.headers)
-      if (happening === 'cut') {
-        seen.got = 'cut'
-        cut(outgoing, answer)
-        return
-      }
-      send(seen, outgoing, happening === null ? answer : happening(answer))
+    const isInPlace = typeof happening === 'object'
+    const answer = isInPlace ? happening : await ask(url, incoming.headers)
+    if (happening === 'cut') {
+      seen.got = 'cut'
+      cut(outgoing, answer)
       return
     }
-    send(seen, outgoing, happening)
+    const { status, headers, body } = typeof happening === 'function' ? happening(answer) : answer
+    Object.assign(seen, { got: status, body })
+    // As the service tells it; a client may make much of an answer without it.
+    const length = body === undefined ? {} : { 'content-length': `${Buffer.byteLength(body)}` }
+    outgoing.writeHead(status, { ...headers, ...length }).end(body)
   }
 
   const server = createServer((incoming, outgoing) => {
@@ -54,10 +59,11 @@ export async function startFront(serviceUrl: string) {
 
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Everything asked since it was last forgotten. */
     asked,
 
-    /** What happens to the next requests, one after the other; `null`: nothing. */
-    plan(...happenings: (Happening | null)[]) {
+    /** What happens to the next requests, one after the other, whatever `decide` says; `undefined`: nothing. */
+    plan(...happenings: (Happening | undefined)[]) {
       planned.push(...happenings)
     },
 
@@ -76,11 +82,6 @@ export async function startFront(serviceUrl: string) {
 }
 
 export type Front = Awaited<ReturnType<typeof startFront>>
-
-function send(seen: Asked, outgoing: ServerResponse, { status, headers, body }: Answer): void {
-  seen.got = status
-  outgoing.writeHead(status, headers).end(body)
-}
 
 function cut(outgoing: ServerResponse, { status, headers, body = '' }: Answer): void {
   outgoing.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(body)) })

@@ -1,0 +1,104 @@
+"""Carrega os pedidos da conta no DuckDB e mantém a cópia em dia: rode de novo quando quiser.
+
+Na primeira vez vem tudo; depois, só o que mudou. `--completa` lê tudo de novo e tira o que já não é da conta.
+O README da pasta acima diz como rodar.
+"""
+import itertools
+import os
+import sys
+
+os.environ.setdefault("RUNTIME__DLTHUB_TELEMETRY", "false")  # antes do import: nada sai para os autores do dlt
+
+import dlt
+from dlt.pipeline.exceptions import PipelineStepFailed
+from dlt.sources.helpers.requests import Client
+from dlt.sources.rest_api import rest_api_source
+from requests import HTTPError
+
+SOBREPOSICAO_S = 60
+
+
+def fonte(url: str, chave: str):
+    leitura = itertools.count()
+
+    def com_ordem_de_leitura(pedido):
+        # Um pedido que muda durante a leitura vem duas vezes: vale a última.
+        pedido["ordem_de_leitura"] = next(leitura)
+        return pedido
+
+    return rest_api_source(
+        {
+            "client": {
+                "base_url": url.rstrip("/") + "/v1/",
+                "auth": {"type": "bearer", "token": chave},
+                "paginator": {
+                    "type": "cursor",
+                    "cursor_path": "next_cursor",
+                    "cursor_param": "cursor",
+                    "has_more_path": "has_more",
+                },
+                # Em 429, em 5xx e quando a rede falha, espera e tenta de novo; a borda pede até 300 s.
+                "session": Client(
+                    raise_for_status=False, request_max_attempts=8, request_max_retry_delay=300
+                ).session,
+            },
+            "resources": [
+                {
+                    "name": "pedidos",
+                    "primary_key": "id",
+                    "write_disposition": "merge",
+                    "columns": {
+                        "ordem_de_leitura": {"data_type": "bigint", "dedup_sort": "desc"},
+                        # Mapas com chaves livres: uma coluna por chave não teria fim.
+                        "tracking": {"data_type": "json"},
+                        "metadata": {"data_type": "json"},
+                    },
+                    "processing_steps": [{"map": com_ordem_de_leitura}],
+                    "endpoint": {
+                        "path": "orders",
+                        "params": {"sort": "updated_at_asc", "limit": 100},
+                        "data_selector": "data",
+                        "incremental": {
+                            "cursor_path": "updated_at",
+                            "start_param": "updated_gte",
+                            "lag": SOBREPOSICAO_S,
+                            "on_cursor_value_missing": "include",
+                        },
+                    },
+                }
+            ],
+        }
+    )
+
+
+def explicacao(falha: BaseException) -> str:
+    """O que fazer com uma recusa da API; a borda recusa sem JSON."""
+    while falha is not None and not isinstance(falha, HTTPError):
+        falha = falha.__cause__ or falha.__context__
+    if falha is None:
+        return "Confira ORDERS_API_URL e a rede; ao rodar de novo, nada se perde."
+    try:
+        erro = falha.response.json()["error"]
+        return f"{falha.response.status_code} {erro['message']} (request_id {erro['request_id']})"
+    except (ValueError, KeyError, TypeError):
+        return f"A API recusou com {falha.response.status_code}, sem dizer por quê. Confira se ORDERS_API_URL começa com https://."
+
+
+def principal() -> None:
+    carga = dlt.pipeline(
+        pipeline_name="pedidos",
+        # Ao lado do banco: o ponto em que se está vale para este banco e nenhum outro.
+        pipelines_dir=os.path.abspath("pedidos.estado"),
+        destination=dlt.destinations.duckdb("pedidos.duckdb"),
+        dataset_name="vendas",
+    )
+    refresh = "drop_data" if "--completa" in sys.argv else None
+    try:
+        print(carga.run(fonte(os.environ["ORDERS_API_URL"], os.environ["ORDERS_API_KEY"]), refresh=refresh))
+    except PipelineStepFailed as falha:
+        print(falha, file=sys.stderr)
+        sys.exit(explicacao(falha))
+
+
+if __name__ == "__main__":
+    principal()

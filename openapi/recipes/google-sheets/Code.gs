@@ -1,0 +1,183 @@
+/**
+ * Copia os pedidos da conta para a aba "Pedidos" e a mantém em dia: uma linha por pedido, achada pelo id.
+ * As propriedades do script ORDERS_API_URL e ORDERS_API_KEY dizem de onde; o README da pasta acima, como instalar.
+ */
+const ABA = 'Pedidos'
+const SOBREPOSICAO_MS = 60 * 1000
+/** O Google encerra uma execução em 6 minutos; antes disso paramos, e a próxima continua. */
+const PRAZO_MS = 4.5 * 60 * 1000
+
+// O apóstrofo guarda o texto como está: sem ele a planilha calcularia um nome que comece com "=" e comeria o
+// zero da frente de um CPF. Ele não aparece na célula.
+const texto = (valor) => (valor === null ? '' : `'${valor}`)
+const instante = (valor) => (valor === null ? '' : new Date(valor))
+const valor = (centavos) => (centavos === null ? '' : centavos / 100)
+
+const COLUNAS = [
+  ['id', (pedido) => texto(pedido.id)],
+  ['papel', (pedido) => texto(pedido.role)],
+  ['status', (pedido) => texto(pedido.status)],
+  ['moeda', (pedido) => texto(pedido.currency)],
+  ['total', (pedido) => valor(pedido.amount_total)],
+  ['total em reais', (pedido) => valor(pedido.amount_in_brl)],
+  ['criado em', (pedido) => instante(pedido.created_at)],
+  ['pago em', (pedido) => instante(pedido.paid_at)],
+  ['atualizado em', (pedido) => instante(pedido.updated_at)],
+  ['cliente', (pedido) => texto(pedido.customer.name)],
+  ['e-mail', (pedido) => texto(pedido.customer.email)],
+  ['documento', (pedido) => texto(pedido.customer.document)],
+  ['método', (pedido) => texto(pedido.payment.method)],
+  ['status do pagamento', (pedido) => texto(pedido.payment.status)],
+  ['parcelas', (pedido) => pedido.payment.installments ?? ''],
+  ['reembolsado', (pedido) => valor(pedido.payment.amount_refunded)],
+  ['produtos', (pedido) => texto(pedido.items.map((item) => `${item.quantity} × ${item.name}`).join('; '))],
+]
+
+/** Rode uma vez: sincroniza a cada 10 minutos daqui em diante. */
+function instalar() {
+  for (const gatilho of ScriptApp.getProjectTriggers()) {
+    if (gatilho.getHandlerFunction() === 'sincronizar') ScriptApp.deleteTrigger(gatilho)
+  }
+  ScriptApp.newTrigger('sincronizar').timeBased().everyMinutes(10).create()
+}
+
+/** Traz o que mudou; na primeira vez, todos os pedidos, em quantas execuções for preciso. */
+function sincronizar() {
+  const trava = LockService.getScriptLock()
+  if (!trava.tryLock(1000)) return // Outra execução ainda está lendo.
+  try {
+    ler(Date.now() + PRAZO_MS)
+  } finally {
+    trava.releaseLock()
+  }
+}
+
+/** Esvazia a aba e lê tudo de novo: o que a conta já não tem some. De vez em quando vale a pena. */
+function recomecar() {
+  PropertiesService.getScriptProperties().deleteProperty('ESTADO')
+  const aba = abrirAba()
+  if (aba.getLastRow() > 1) aba.getRange(2, 1, aba.getLastRow() - 1, COLUNAS.length).clearContent()
+  sincronizar()
+}
+
+function ler(prazo) {
+  const propriedades = PropertiesService.getScriptProperties()
+  const estado = JSON.parse(propriedades.getProperty('ESTADO') ?? '{"cursor":null,"desde":null,"maior":null}')
+  // Sem cursor começa uma leitura nova; com ele, continua a que ficou no meio.
+  if (estado.cursor === null) {
+    estado.desde = estado.maior && new Date(Date.parse(estado.maior) - SOBREPOSICAO_MS).toISOString()
+  }
+  const aba = abrirAba()
+  const linhas = linhasPorId(aba)
+
+  for (let haMais = true; haMais && Date.now() < prazo; ) {
+    const filtros = { sort: 'updated_at_asc', limit: 100 }
+    if (estado.desde) filtros.updated_gte = estado.desde
+    if (estado.cursor) filtros.cursor = estado.cursor
+    const pagina = buscar(filtros, prazo)
+    if (pagina === null) return // Não deu tempo; a próxima execução pede a mesma página.
+    if (pagina.cursorRecusado) {
+      estado.cursor = null // A mesma leitura, do começo.
+      continue
+    }
+    gravar(aba, linhas, pagina.data)
+    for (const { updated_at } of pagina.data) {
+      if (updated_at !== null && updated_at > (estado.maior ?? '')) estado.maior = updated_at
+    }
+    estado.cursor = pagina.next_cursor
+    haMais = pagina.has_more
+    // Só depois que a página está na planilha.
+    SpreadsheetApp.flush()
+    propriedades.setProperty('ESTADO', JSON.stringify(estado))
+  }
+}
+
+function abrirAba() {
+  const planilha = SpreadsheetApp.getActiveSpreadsheet()
+  const aba = planilha.getSheetByName(ABA) ?? planilha.insertSheet(ABA)
+  aba.getRange(1, 1, 1, COLUNAS.length).setValues([COLUNAS.map(([titulo]) => titulo)])
+  return aba
+}
+
+function linhasPorId(aba) {
+  const quantas = aba.getLastRow() - 1
+  const ids = quantas > 0 ? aba.getRange(2, 1, quantas, 1).getValues() : []
+  return new Map(ids.map(([id], indice) => [id, indice + 2]))
+}
+
+/** Um pedido que já tem linha fica nela; os outros vão para o fim, de uma vez. */
+function gravar(aba, linhas, pedidos) {
+  const novas = []
+  const ultima = aba.getLastRow()
+  for (const pedido of pedidos) {
+    const celulas = COLUNAS.map(([, ler]) => ler(pedido))
+    const linha = linhas.get(pedido.id)
+    if (linha === undefined) {
+      novas.push(celulas)
+      linhas.set(pedido.id, ultima + novas.length)
+    } else if (linha > ultima) {
+      novas[linha - ultima - 1] = celulas // Veio duas vezes na mesma página: vale a última.
+    } else {
+      aba.getRange(linha, 1, 1, COLUNAS.length).setValues([celulas])
+    }
+  }
+  if (novas.length === 0) return
+  const faltam = ultima + novas.length - aba.getMaxRows()
+  if (faltam > 0) aba.insertRowsAfter(aba.getMaxRows(), faltam)
+  aba.getRange(ultima + 1, 1, novas.length, COLUNAS.length).setValues(novas)
+}
+
+/** Uma página, ou null se a espera que a API pede passa do prazo. */
+function buscar(filtros, prazo) {
+  const consulta = Object.entries(filtros).map(([nome, valor]) => `${nome}=${encodeURIComponent(valor)}`)
+  const url = `${propriedade('ORDERS_API_URL').replace(/\/+$/, '')}/v1/orders?${consulta.join('&')}`
+  const opcoes = {
+    headers: { Authorization: `Bearer ${propriedade('ORDERS_API_KEY')}` },
+    muteHttpExceptions: true,
+    followRedirects: false, // Um redirecionamento não leva a chave.
+  }
+  for (let esperaMs = 1000; ; esperaMs *= 2) {
+    let pedidoMs = esperaMs
+    try {
+      const resposta = UrlFetchApp.fetch(url, opcoes)
+      const status = resposta.getResponseCode()
+      if (status === 200) return JSON.parse(resposta.getContentText())
+      if (status !== 429 && status < 500) return recusar(status, resposta.getContentText(), filtros)
+      pedidoMs = retryAfterMs(resposta) ?? esperaMs
+    } catch (falha) {
+      if (falha instanceof Recusa) throw falha
+      console.warn(String(falha)) // Rede fora, ou resposta cortada.
+    }
+    if (Date.now() + pedidoMs >= prazo) {
+      console.warn(`A API pede para esperar ${pedidoMs / 1000} s: a próxima execução continua daqui.`)
+      return null
+    }
+    Utilities.sleep(pedidoMs)
+  }
+}
+
+class Recusa extends Error {}
+
+/** O que esperar não conserta; a borda recusa sem JSON. */
+function recusar(status, corpo, filtros) {
+  let erro = null
+  try {
+    erro = JSON.parse(corpo).error
+  } catch (_) {
+    throw new Recusa(`A API recusou com ${status}, sem dizer por quê. Confira se ORDERS_API_URL começa com https://.`)
+  }
+  if (erro.param === 'cursor' && filtros.cursor) return { cursorRecusado: true }
+  throw new Recusa(`${status} ${erro.message} (request_id ${erro.request_id})`)
+}
+
+function retryAfterMs(resposta) {
+  const cabecalhos = Object.entries(resposta.getHeaders())
+  const achado = cabecalhos.find(([nome]) => nome.toLowerCase() === 'retry-after')
+  return achado ? Number(achado[1]) * 1000 : null
+}
+
+function propriedade(nome) {
+  const valor = PropertiesService.getScriptProperties().getProperty(nome)
+  if (!valor) throw new Recusa(`Falta a propriedade do script ${nome}: Configurações do projeto → Propriedades do script.`)
+  return valor
+}

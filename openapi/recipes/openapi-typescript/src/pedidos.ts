@@ -1,0 +1,47 @@
+import createClient from 'openapi-fetch'
+import { patientFetch } from './patient-fetch.js'
+import type { components, operations, paths } from './schema.js'
+
+type Order = components['schemas']['Order']
+type Filters = Omit<NonNullable<operations['orders_list']['parameters']['query']>, 'cursor'>
+
+const client = createClient<paths>({
+  baseUrl: setting('ORDERS_API_URL'),
+  headers: { Authorization: `Bearer ${setting('ORDERS_API_KEY')}` },
+  fetch: patientFetch,
+  redirect: 'error',
+  querySerializer: { array: { style: 'form', explode: false } },
+})
+
+/** Cada pedido que passa pelos filtros, página por página. Valores em centavos, como a API os dá. */
+export async function* orders(filters: Filters = {}): AsyncGenerator<Order> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const query = { limit: 100, ...filters, ...(cursor && { cursor }) }
+    const { data, error, response } = await client.GET('/v1/orders', { params: { query } })
+    if (data === undefined) throw new Error(reasonOf(response.status, error))
+    yield* data.data
+    cursor = data.next_cursor
+  }
+}
+
+/** O que a API disse, ou, da borda, que recusa sem JSON, o que conferir. */
+function reasonOf(status: number, error: unknown): string {
+  if (typeof error === 'object' && error !== null && 'error' in error) {
+    const { message, request_id } = (error as components['schemas']['Error']).error
+    return `${status} ${message} (request_id ${request_id})`
+  }
+  return `A API recusou com ${status}, sem dizer por quê. Confira se ORDERS_API_URL começa com https://.`
+}
+
+function setting(name: string): string {
+  const value = process.env[name]
+  if (!value) throw new Error(`Falta a variável de ambiente ${name}.`)
+  return value
+}
+
+try {
+  for await (const order of orders()) process.stdout.write(`${JSON.stringify(order)}\n`)
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+  process.exitCode = 1
+}

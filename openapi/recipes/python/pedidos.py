@@ -1,0 +1,68 @@
+"""Copia os pedidos da conta para um arquivo SQLite e mantém a cópia em dia: rode de novo quando quiser.
+
+Só a biblioteca padrão do Python 3.9 ou mais novo. O README da pasta acima diz como rodar.
+"""
+import datetime, http.client, json, os, sqlite3, sys, time, urllib.error, urllib.parse, urllib.request
+
+URL, CHAVE = os.environ["ORDERS_API_URL"].rstrip("/"), os.environ["ORDERS_API_KEY"]
+SOBREPOSICAO = datetime.timedelta(seconds=60)
+
+
+def busca(filtros):
+    """Uma página, ou None se o cursor foi recusado. Em 429, em 5xx e quando a rede falha, espera e tenta de novo."""
+    pedido = urllib.request.Request(f"{URL}/v1/orders?{urllib.parse.urlencode(filtros)}")
+    pedido.add_unredirected_header("Authorization", f"Bearer {CHAVE}")  # um redirecionamento não leva a chave
+    for tentativa in range(7):
+        espera = 2**tentativa
+        try:
+            with urllib.request.urlopen(pedido, timeout=60) as resposta:
+                return json.load(resposta)
+        except urllib.error.HTTPError as falha:
+            if falha.code != 429 and falha.code < 500:
+                return recusa(falha.code, falha.read(), filtros)
+            motivo, espera = falha, int(falha.headers.get("Retry-After", espera))
+        except (OSError, http.client.HTTPException, json.JSONDecodeError) as falha:
+            motivo = falha  # rede fora, conexão ou resposta cortada
+        print(f"{motivo}: nova tentativa em {espera} s", file=sys.stderr)
+        time.sleep(espera)
+    sys.exit(f"{URL} não respondeu ({motivo}). Confira ORDERS_API_URL; ao rodar de novo, a cópia segue de onde parou.")
+
+
+def recusa(status, corpo, filtros):
+    try:
+        erro = json.loads(corpo)["error"]
+    except (ValueError, KeyError, TypeError):  # a borda responde sem JSON: http://, ou o firewall
+        sys.exit(f"A API recusou com {status}, sem dizer por quê. Confira se ORDERS_API_URL começa com https://.")
+    if erro.get("param") != "cursor" or "cursor" not in filtros:
+        sys.exit(f"{status} {erro['message']} (request_id {erro['request_id']})")
+
+
+banco = sqlite3.connect(os.environ.get("ORDERS_DB", "pedidos.db"))
+banco.execute("CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, updated_at TEXT, volta INTEGER, pedido TEXT)")
+banco.execute("CREATE TABLE IF NOT EXISTS estado (unico INTEGER PRIMARY KEY CHECK (unico = 1), json TEXT)")
+guardado = banco.execute("SELECT json FROM estado").fetchone()
+estado = json.loads(guardado[0]) if guardado else {"cursor": None, "desde": None, "maior": None, "volta": 0}
+
+if "--completa" in sys.argv or estado["cursor"] is None:  # senão, continua a leitura que parou no meio
+    estado.update(cursor=None, desde=None, volta=estado["volta"] + 1)
+    if "--completa" not in sys.argv and estado["maior"]:
+        maior = datetime.datetime.fromisoformat(estado["maior"].replace("Z", "+00:00"))
+        estado["desde"] = (maior - SOBREPOSICAO).isoformat()
+
+ha_mais = True
+while ha_mais:
+    filtros = {"sort": "updated_at_asc", "limit": 100, "updated_gte": estado["desde"], "cursor": estado["cursor"]}
+    pagina = busca({nome: valor for nome, valor in filtros.items() if valor is not None})
+    if pagina is None:
+        estado["cursor"] = None  # a mesma leitura, do começo
+        continue
+    ha_mais, estado["cursor"] = pagina["has_more"], pagina["next_cursor"]
+    datas = [pedido["updated_at"] for pedido in pagina["data"] if pedido["updated_at"]]
+    estado["maior"] = max([*datas, estado["maior"] or ""]) or None
+    linhas = [(p["id"], p["updated_at"], estado["volta"], json.dumps(p)) for p in pagina["data"]]
+    with banco:  # a página e o ponto em que se está: as duas ou nenhuma
+        banco.executemany("INSERT OR REPLACE INTO pedidos VALUES (?, ?, ?, ?)", linhas)
+        if not ha_mais and estado["desde"] is None:  # leu tudo: o que não veio já não é da conta
+            banco.execute("DELETE FROM pedidos WHERE volta < ?", [estado["volta"]])
+        banco.execute("INSERT OR REPLACE INTO estado VALUES (1, ?)", [json.dumps(estado)])
+print(banco.execute("SELECT count(*) FROM pedidos").fetchone()[0], "pedidos na cópia")

@@ -1,0 +1,134 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { installPython } from '../../scripts/python/packages.ts'
+import type { Order } from '../../src/orders/order.ts'
+import { temporaryFolder } from '../support/backend.ts'
+import { recipe, runProgram } from '../support/program.ts'
+import { refusals } from './refusals.ts'
+import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'
+
+const READ_DUCKDB = fileURLToPath(new URL('dlt/read-duckdb.py', import.meta.url))
+const INSTALL_MS = 300_000
+
+let service: RecipeService
+let python: string
+beforeAll(async () => {
+  const requirements = recipe('dlt/requirements.txt')
+  python = join(await installPython({ name: 'recipes/dlt', requirements }, console.error), 'python')
+  service = await openRecipeService({ settings: CONTRACT_LIMITS })
+}, INSTALL_MS)
+afterAll(() => service.close())
+
+let place: ReturnType<typeof temporaryFolder>
+beforeEach(() => {
+  place = temporaryFolder()
+  service.front.forget()
+})
+afterEach(() => place.remove())
+
+const load = (args: readonly string[] = [], key = service.key) =>
+  runProgram(python, [recipe('dlt/pedidos_dlt.py'), ...args], {
+    cwd: place.folder,
+    env: { ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: key },
+  })
+
+/** The rows of both tables, as the orders they come from: what is null is no column yet, so it is left out. */
+async function loaded(): Promise<Map<string, object>> {
+  const args = [READ_DUCKDB, join(place.folder, 'pedidos.duckdb')]
+  const { stdout, stderr } = await runProgram(python, args, { cwd: place.folder })
+  if (stdout === '') throw new Error(stderr)
+  const rows = JSON.parse(stdout) as { id: string }[]
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  expect(byId.size).toBe(rows.length)
+  return byId
+}
+
+async function listed(): Promise<Map<string, object>> {
+  const orders = await service.listed()
+  return new Map([...orders].map(([id, order]) => [id, rowOf(order)]))
+}
+
+const rowOf = ({ items, tracking, metadata, ...order }: Order) => ({
+  ...Object.fromEntries(leavesOf('', order)),
+  ...(tracking && { tracking }),
+  metadata,
+  items: items.map((item) => Object.fromEntries(leavesOf('', item))),
+})
+
+function leavesOf(path: string, value: unknown): [string, unknown][] {
+  if (value === null) return []
+  if (typeof value !== 'object') return [[path, value]]
+  return Object.entries(value as object).flatMap(([name, inner]) =>
+    leavesOf(path === '' ? name : `${path}__${name}`, inner),
+  )
+}
+
+const asked = () => service.front.asked.filter(({ status }) => status === 200)
+
+describe('the recipe with dlt', () => {
+  it('loads every order at first, those without updated_at among them', async () => {
+    expect(await load()).toMatchObject({ code: 0 })
+    expect(await loaded()).toEqual(await listed())
+    const [first] = asked()
+    expect(first?.query).toEqual({ sort: 'updated_at_asc', limit: '100' })
+    expect(first?.authorization).toBe(`Bearer ${service.key}`)
+  })
+
+  it('loads what has changed, and next to nothing else, the next time', async () => {
+    await load()
+    const before = await service.listed()
+    service.front.forget()
+    const changed = await service.change()
+    expect(await load()).toMatchObject({ code: 0 })
+    expect(await loaded()).toEqual(await listed())
+
+    const [page, ...more] = asked()
+    const dates = [...before.values()].flatMap(({ updated_at }) => updated_at ?? [])
+    const newestMs = Math.max(...dates.map(Date.parse))
+    expect(more).toEqual([])
+    expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestMs - 60_000)
+    expect(page?.ids).toEqual(expect.arrayContaining(changed))
+    expect(page?.ids.length).toBeLessThan(changed.length + 10)
+  })
+
+  it('keeps the later of two versions that one walk brings', async () => {
+    service.front.before(2, async () => {
+      await service.change(asked()[0]?.ids)
+    })
+    expect(await load()).toMatchObject({ code: 0 })
+    const ids = asked().flatMap((page) => page.ids)
+    expect(ids.length).toBeGreaterThan(new Set(ids).size)
+    expect(await loaded()).toEqual(await listed())
+  })
+
+  it('told to read all of it again, takes out what the account no longer has', async () => {
+    await load()
+    await service.erase()
+    expect(await load(['--completa'])).toMatchObject({ code: 0 })
+    expect(await loaded()).toEqual(await listed())
+  })
+
+  it('waits as long as an edge asks it to that answers without a body', async () => {
+    service.front.refuseFor(2, 3)
+    expect(await load()).toMatchObject({ code: 0 })
+    expect(service.front.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
+    expect(await loaded()).toEqual(await listed())
+  })
+
+  it('asks again where an edge answers 502, and where the limits of the account ask for it', async () => {
+    service.front.answer(2, { status: 502 })
+    service.emptyBucketAt(4)
+    expect(await load()).toMatchObject({ code: 0 })
+    expect(service.front.statuses()).toEqual([200, 200, 502, 200, 200, 429, 200, 200, 200])
+    expect(await loaded()).toEqual(await listed())
+  })
+
+  it.each(refusals)('stops at $title and says what to do', async ({ answer, key, says }) => {
+    if (answer) service.front.answer(0, answer)
+    const { code, stderr } = await load([], key ?? service.key)
+    expect(code).toBe(1)
+    expect(stderr.trim().split('\n').at(-1)).toContain(says)
+    expect(stderr).not.toContain(key ?? service.key)
+  })
+})

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Order } from '../../src/orders/order.ts'
+import { recipe } from '../support/program.ts'
+import { type Document, runAppsScript } from './google-sheets/apps-script.ts'
+import type { Cell } from './google-sheets/sheet.ts'
+import { refusals } from './refusals.ts'
+import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'
+
+let service: RecipeService
+beforeAll(async () => {
+  service = await openRecipeService({ settings: CONTRACT_LIMITS })
+})
+afterAll(() => service.close())
+
+let document: Document
+beforeEach(() => {
+  service.front.forget()
+  const properties = { ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: service.key }
+  document = { properties, sheets: {}, triggers: [] }
+})
+
+/** Runs a function of the script on the document; the document is what it leaves. */
+async function run(call = 'sincronizar', requestMs = 50) {
+  const file = recipe('google-sheets/Code.gs')
+  const outcome = await runAppsScript({ file, call, document, requestMs })
+  document = outcome.document
+  return outcome
+}
+
+/** The rows below the titles, by id; what was cleared is no row. */
+function rows(): Map<Cell, Cell[]> {
+  const [, ...cells] = document.sheets['Pedidos'] ?? []
+  const filled = cells.filter((row) => row.some((cell) => cell !== ''))
+  const byId = new Map(filled.map((row) => [row[0] ?? '', row]))
+  expect(byId.size).toBe(filled.length)
+  return byId
+}
+
+async function listedRows(): Promise<Map<Cell, Cell[]>> {
+  const orders = await service.listed()
+  return new Map([...orders].map(([id, order]) => [id, rowOf(order)]))
+}
+
+const money = (cents: number | null) => (cents === null ? '' : cents / 100)
+const date = (text: string | null) => (text === null ? '' : new Date(text))
+
+const rowOf = ({ customer, payment, items, ...order }: Order): Cell[] => [
+  ...[order.id, order.role, order.status, order.currency ?? ''],
+  ...[money(order.amount_total), money(order.amount_in_brl)],
+  ...[date(order.created_at), date(order.paid_at), date(order.updated_at)],
+  ...[customer.name, customer.email, customer.document ?? ''],
+  ...[payment.method, payment.status, payment.installments ?? '', money(payment.amount_refunded)],
+  items.map(({ quantity, name }) => `${quantity} × ${name}`).join('; '),
+]
+
+const asked = () => service.front.asked.filter(({ status }) => status === 200)
+
+// Google's services are stand-ins of ours; the script is run as it is, and its requests are real.
+describe('the recipe for Google Sheets, on stand-ins for its services', () => {
+  it('writes a row for every order at first, and waits where the limits ask for it', async () => {
+    service.emptyBucketAt(3)
+    expect(await run()).toMatchObject({ error: null })
+    expect(rows()).toEqual(await listedRows())
+    expect(service.front.statuses()).toEqual([200, 200, 200, 429, 200, 200, 200, 200])
+  })
+
+  it('brings what has changed into the rows that are there the next time', async () => {
+    await run()
+    service.front.forget()
+    const changed = await service.change()
+    expect(await run()).toMatchObject({ error: null })
+    expect(rows()).toEqual(await listedRows())
+    const [page, ...more] = asked()
+    expect(more).toEqual([])
+    expect(page?.query).toHaveProperty('updated_gte')
+    expect(page?.ids).toEqual(expect.arrayContaining(changed))
+    expect(page?.ids.length).toBeLessThan(changed.length + 10)
+  })
+
+  it('stops before Google would, and goes on there in the next run', async () => {
+    const twoMinutesMs = 120_000
+    await run('sincronizar', twoMinutesMs)
+    expect(asked()).toHaveLength(3)
+    expect(rows().size).toBe(300)
+    while (document.properties['ESTADO']?.includes('"cursor":null') === false) {
+      await run('sincronizar', twoMinutesMs)
+    }
+    expect(rows()).toEqual(await listedRows())
+    const cursors = asked().map(({ query }) => query['cursor'])
+    expect(new Set(cursors).size).toBe(cursors.length)
+  })
+
+  it.each([
+    { title: 'a 502 without a body', answer: { status: 502 } },
+    { title: 'an answer that is cut', answer: { status: 200, body: '{"object":"list","data":[' } },
+  ])('asks again after $title', async ({ answer }) => {
+    service.front.answer(2, answer)
+    expect(await run()).toMatchObject({ error: null })
+    expect(rows()).toEqual(await listedRows())
+  })
+
+  it('leaves a wait that is too long to the next run', async () => {
+    service.front.answer(2, { status: 429, headers: { 'retry-after': '300' } })
+    const { error, warnings } = await run()
+    expect({ error, warnings }).toEqual({ error: null, warnings: [expect.stringContaining('300')] })
+    expect(rows().size).toBe(200)
+    await run()
+    expect(rows()).toEqual(await listedRows())
+  })
+
+  it('begins the listing again when its cursor is refused', async () => {
+    await run('sincronizar', 120_000)
+    const state = JSON.parse(document.properties['ESTADO'] ?? '')
+    document.properties['ESTADO'] = JSON.stringify({ ...state, cursor: 'AQNraWQ' })
+    expect(await run()).toMatchObject({ error: null })
+    expect(rows()).toEqual(await listedRows())
+  })
+
+  it('keeps the later of two versions that one walk brings', async () => {
+    service.front.before(2, async () => {
+      await service.change(asked()[0]?.ids)
+    })
+    expect(await run()).toMatchObject({ error: null })
+    const ids = asked().flatMap((page) => page.ids)
+    expect(ids.length).toBeGreaterThan(new Set(ids).size)
+    expect(rows()).toEqual(await listedRows())
+  })
+
+  it('told to begin again, leaves out what the account no longer has', async () => {
+    await run()
+    await service.erase()
+    expect(await run('recomecar')).toMatchObject({ error: null })
+    expect(rows()).toEqual(await listedRows())
+  })
+
+  it('is called every ten minutes once it is installed, however often that is', async () => {
+    await run('instalar')
+    await run('instalar')
+    expect(document.triggers).toEqual(['sincronizar'])
+  })
+
+  it.each(refusals)('stops at $title and says what to do', async ({ answer, key, says }) => {
+    if (answer) service.front.answer(0, answer)
+    document.properties['ORDERS_API_KEY'] = key ?? service.key
+    expect((await run()).error).toContain(says)
+  })
+})

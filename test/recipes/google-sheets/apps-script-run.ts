@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { createContext, runInContext } from 'node:vm'
+import { parentPort, workerData } from 'node:worker_threads'
+import { openBlockingFetch } from '../blocking-fetch.ts'
+import type { Document, ScriptRun } from './apps-script.ts'
+import { Sheet } from './sheet.ts'
+
+// A thread of its own: a script of Google's blocks until each answer is there.
+const { file, call, document, requestMs } = workerData as ScriptRun
+const { properties, sheets, triggers } = document as Document
+const warnings: string[] = []
+const asking = openBlockingFetch()
+
+/** What the script takes for the time: it passes while it sleeps and asks. */
+let nowMs = Date.now()
+class Clock extends Date {
+  constructor(value: string | number = nowMs) {
+    super(value)
+  }
+  static override now() {
+    return nowMs
+  }
+}
+
+const services = {
+  Date: Clock,
+  console: { warn: (line: string) => warnings.push(line) },
+  PropertiesService: {
+    getScriptProperties: () => ({
+      getProperty: (name: string) => properties[name] ?? null,
+      setProperty: (name: string, value: string) => {
+        properties[name] = value
+      },
+      deleteProperty: (name: string) => Reflect.deleteProperty(properties, name),
+    }),
+  },
+  LockService: { getScriptLock: () => ({ tryLock: () => true, releaseLock() {} }) },
+  ScriptApp: {
+    getProjectTriggers: () => triggers.map((name) => ({ getHandlerFunction: () => name })),
+    deleteTrigger: () => triggers.pop(),
+    newTrigger: (name: string) => ({
+      timeBased: () => ({ everyMinutes: () => ({ create: () => triggers.push(name) }) }),
+    }),
+  },
+  SpreadsheetApp: {
+    flush() {},
+    getActiveSpreadsheet: () => ({
+      getSheetByName: (name: string) => (sheets[name] ? new Sheet(sheets[name]) : null),
+      insertSheet: (name: string) => {
+        sheets[name] = []
+        return new Sheet(sheets[name])
+      },
+    }),
+  },
+  Utilities: {
+    sleep: (ms: number) => {
+      nowMs += ms
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+    },
+  },
+  UrlFetchApp: {
+    fetch: (url: string, { headers }: { headers: Record<string, string> }) => {
+      nowMs += requestMs
+      const answer = asking.fetch(url, headers)
+      return {
+        getResponseCode: () => answer.status,
+        getContentText: () => answer.body,
+        getHeaders: () => answer.headers,
+      }
+    },
+  },
+}
+
+let error: string | null = null
+try {
+  const context = createContext(services)
+  runInContext(readFileSync(file, 'utf8'), context, { filename: file })
+  runInContext(`${call}()`, context)
+} catch (thrown) {
+  error = String(thrown)
+}
+parentPort?.postMessage({ error, warnings, document: { properties, sheets, triggers } })
+await asking.close()

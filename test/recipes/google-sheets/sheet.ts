@@ -1,0 +1,70 @@
+/** A cell as it is kept: a formula is what a text with `=` becomes. */
+export type Cell = string | number | Date | { formula: string }
+export type Grid = Cell[][]
+
+/** A new sheet of Google's has 1,000; with fewer, a test finds out sooner who forgets to ask for more. */
+const ROWS = 200
+
+/**
+ * A stand-in for a sheet of Google's: the few calls that the recipe makes, with the manners that matter to it. A
+ * text is taken as if it were typed, and a range that is not there is refused.
+ */
+export class Sheet {
+  readonly #grid: Grid
+  #maxRows: number
+
+  constructor(grid: Grid) {
+    this.#grid = grid
+    this.#maxRows = Math.max(ROWS, grid.length)
+  }
+
+  getMaxRows() {
+    return this.#maxRows
+  }
+
+  insertRowsAfter(row: number, count: number) {
+    if (row !== this.#maxRows) throw new Error('only after the last row')
+    this.#maxRows += count
+  }
+
+  /** Of the last row with something in it. */
+  getLastRow() {
+    return this.#grid.findLastIndex((row) => row.some((cell) => cell !== '')) + 1
+  }
+
+  getRange(row: number, column: number, rows: number, columns: number) {
+    if (row < 1 || column !== 1 || rows < 1 || row + rows - 1 > this.#maxRows) {
+      throw new Error('The coordinates of the range are outside the dimensions of the sheet.')
+    }
+    const lines = Array.from({ length: rows }, (_, index) => row - 1 + index)
+    return {
+      getValues: () => lines.map((at) => this.#grid[at]?.slice(0, columns) ?? blank(columns)),
+      clearContent: () => this.#write(lines.map((at) => [at, blank(columns)])),
+      setValues: (values: unknown[][]) => {
+        if (values.length !== rows || values.some((cells) => cells.length !== columns)) {
+          throw new Error('The number of rows or columns does not match the range.')
+        }
+        this.#write(values.map((cells, index) => [row - 1 + index, cells.map(typed)]))
+      },
+    }
+  }
+
+  #write(lines: [number, Cell[]][]) {
+    for (const [at, cells] of lines) {
+      while (this.#grid.length <= at) this.#grid.push([])
+      this.#grid[at] = cells
+    }
+  }
+}
+
+const blank = (columns: number): Cell[] => Array.from({ length: columns }, () => '')
+
+function typed(value: unknown): Cell {
+  if (typeof value === 'number') return value
+  // Made by another realm's constructor.
+  if (Object.prototype.toString.call(value) === '[object Date]') return new Date(Number(value))
+  const text = String(value)
+  if (text.startsWith("'")) return text.slice(1)
+  if (text.startsWith('=') || text.startsWith('+')) return { formula: text }
+  return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+}

@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Order } from '../../src/orders/order.ts'
+import { recipe } from '../support/program.ts'
+import { installN8n, type N8nWorkflow, runN8n } from './n8n/n8n.ts'
+import { refusals } from './refusals.ts'
+import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'
+
+const INSTALL_MS = 300_000
+const HTTP_NODE = 'Lista pedidos'
+
+let service: RecipeService
+let folder: string
+let written: N8nWorkflow
+beforeAll(async () => {
+  folder = await installN8n()
+  written = JSON.parse(await readFile(recipe('n8n/orders-n8n.json'), 'utf8')) as N8nWorkflow
+  service = await openRecipeService({ settings: CONTRACT_LIMITS })
+}, INSTALL_MS)
+afterAll(() => service.close())
+beforeEach(() => service.front.forget())
+
+/** Runs the workflow with our address in it, which its README has everybody change. */
+async function run(start: string, { key = service.key, settings = {} } = {}) {
+  const workflow = structuredClone(written)
+  const http = workflow.nodes.find(({ name }) => name === HTTP_NODE)
+  if (http === undefined) throw new Error(`no node ${HTTP_NODE}`)
+  http.parameters['url'] = `${service.baseUrl}/v1/orders`
+  Object.assign(http, settings)
+  const { items, error } = await runN8n(folder, {
+    workflow,
+    start,
+    end: 'Um item por pedido',
+    token: key,
+  })
+  const orders = (items ?? []) as Order[]
+  return { error, orders, byId: new Map(orders.map((order) => [order.id, order])) }
+}
+
+describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
+  it('makes every order an item when it is told to load all of them', async () => {
+    const { error, orders, byId } = await run('Carga completa')
+    expect(error).toBeNull()
+    expect(byId).toEqual(await service.listed())
+    expect(orders).toHaveLength(byId.size)
+    expect(service.front.asked[0]).toMatchObject({
+      query: { sort: 'updated_at_asc', limit: '100' },
+      authorization: `Bearer ${service.key}`,
+    })
+  })
+
+  it('brings what has changed within a day when it is called by time', async () => {
+    const changed = await service.change()
+    const dayAgoMs = Date.now() - 86_400_000
+    const { error, byId } = await run('A cada 15 minutos')
+    expect(error).toBeNull()
+    expect([...byId.keys()]).toEqual(expect.arrayContaining(changed))
+    const recent = [...(await service.listed())].filter(
+      ([, { updated_at }]) => updated_at !== null && Date.parse(updated_at) > dayAgoMs + 60_000,
+    )
+    expect([...byId]).toEqual(expect.arrayContaining(recent))
+    expect(byId.size).toBeLessThan((await service.listed()).size / 2)
+  })
+
+  it('reads all of it again after a refusal in the middle, and never passes a part on', async () => {
+    service.emptyBucketAt(3)
+    const { error, byId } = await run('Carga completa')
+    expect(error).toBeNull()
+    expect(byId).toEqual(await service.listed())
+    expect(service.front.statuses().slice(0, 5)).toEqual([200, 200, 200, 429, 200])
+    expect(service.front.asked[4]?.query).not.toHaveProperty('cursor')
+  })
+
+  // What is read of a body that is not there ends n8n's paging as if it were the last page.
+  it.each([
+    { status: 429, headers: { 'retry-after': '300' }, says: 'too many requests' },
+    { status: 503, says: 'Service unavailable' },
+  ])(
+    'fails, and passes no part on, when an edge answers $status in the middle without a body',
+    async ({ says, ...answer }) => {
+      service.front.answer(3, answer)
+      const { error, orders } = await run('Carga completa', { settings: { retryOnFail: false } })
+      expect(error).toContain(says)
+      expect(orders).toEqual([])
+    },
+  )
+
+  it.each(refusals)('fails at $title', async ({ answer, key }) => {
+    if (answer) service.front.answer(0, answer)
+    const { error, orders } = await run('Carga completa', {
+      settings: { retryOnFail: false },
+      ...(key && { key }),
+    })
+    expect(error).toMatch(/40[013]|key|Chave/i)
+    expect(orders).toEqual([])
+  })
+
+  it('holds no key, and asks for a credential by its name', () => {
+    expect(JSON.stringify(written)).not.toContain('key_live_')
+    const { credentials } = written.nodes.find(({ name }) => name === HTTP_NODE) ?? {}
+    expect(credentials).toEqual({ httpBearerAuth: { id: '', name: 'Chave da API de pedidos' } })
+  })
+})

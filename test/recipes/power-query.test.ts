@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Order } from '../../src/orders/order.ts'
+import { recipe } from '../support/program.ts'
+import { runPowerQuery } from './power-query/power-query.ts'
+import { refusals } from './refusals.ts'
+import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'
+
+let service: RecipeService
+beforeAll(async () => {
+  service = await openRecipeService({ settings: CONTRACT_LIMITS })
+})
+afterAll(() => service.close())
+beforeEach(() => service.front.forget())
+
+const run = (key = service.key) =>
+  runPowerQuery({
+    file: recipe('power-query/orders.pq'),
+    parameters: { EnderecoApi: service.baseUrl, ChaveApi: key },
+  })
+
+const COLUMNS = [
+  ...['id', 'papel', 'status', 'moeda', 'total', 'total em reais'],
+  ...['criado em', 'pago em', 'atualizado em', 'cliente', 'email', 'documento'],
+  ...['método', 'status do pagamento', 'parcelas', 'reembolsado', 'produtos'],
+]
+const money = (cents: number | null) => (cents === null ? null : cents / 100)
+const date = (text: string | null) => (text === null ? null : new Date(text))
+
+const rowOf = ({ customer, payment, items, ...order }: Order) => [
+  ...[order.id, order.role, order.status, order.currency],
+  ...[money(order.amount_total), money(order.amount_in_brl)],
+  ...[date(order.created_at), date(order.paid_at), date(order.updated_at)],
+  ...[customer.name, customer.email, customer.document],
+  ...[payment.method, payment.status, payment.installments, money(payment.amount_refunded)],
+  items.map(({ name }) => name).join('; '),
+]
+
+// There is no engine of M for Linux: the text is parsed by Microsoft's parser and run by our interpreter of a part of M.
+describe('the recipe for Power Query, on our interpreter of a part of M', () => {
+  it('makes a table of every order, newest first', async () => {
+    const { columns, rows, error } = await run()
+    expect(error).toBeNull()
+    expect(columns).toEqual(COLUMNS)
+    expect(rows).toEqual([...(await service.listed()).values()].map(rowOf))
+    expect(service.front.asked[0]).toMatchObject({
+      query: { sort: 'created_at_desc', limit: '100' },
+      authorization: `Bearer ${service.key}`,
+    })
+  })
+
+  it('reads on after Power Query has waited where the limits of the account ask for it', async () => {
+    service.emptyBucketAt(3)
+    const { rows } = await run()
+    expect(rows).toHaveLength((await service.listed()).size)
+    expect(service.front.statuses()).toEqual([200, 200, 200, 429, 200, 200, 200, 200])
+  })
+
+  it('waits as long as an edge asks it to that answers without a body', async () => {
+    service.front.refuseFor(2, 3)
+    const { rows } = await run()
+    expect(rows).toHaveLength((await service.listed()).size)
+    expect(service.front.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
+  })
+
+  it('asks again by itself where Power Query would not', async () => {
+    service.front.answer(2, { status: 502 })
+    const { rows, error } = await run()
+    expect(error).toBeNull()
+    expect(rows).toHaveLength((await service.listed()).size)
+  })
+
+  it('fails as a whole, and shows no part, when an answer is cut', async () => {
+    service.front.answer(2, { status: 200, body: '{"object":"list","data":[' })
+    expect(await run()).toMatchObject({ rows: [], error: expect.stringContaining('JSON') })
+  })
+
+  // A query cannot have 401 and 403 to itself: there Power Query asks for credentials, in its own words.
+  it.each(refusals)('stops at $title', async ({ answer, key, says }) => {
+    if (answer) service.front.answer(0, answer)
+    const { error } = await run(key)
+    const isForCredentials = answer?.status !== 400
+    expect(error).toContain(isForCredentials ? 'credentials' : says)
+  })
+})

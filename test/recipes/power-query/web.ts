@@ -1,0 +1,71 @@
+import type { BlockingAnswer } from '../blocking-fetch.ts'
+import { Binary, MError, RecordValue, type Value } from './values.ts'
+
+/** What Power Query asks again by itself, so often, waiting as `Retry-After` says, within bounds. */
+const RETRIED = [408, 429, 503, 504, 509]
+const RETRIES = 3
+const MAX_WAIT_S = 120
+const MIN_WAIT_S = 0.5
+/** Answered by asking the person for credentials; a query cannot have these to itself. */
+const CREDENTIALS = [401, 403]
+const OPTIONS = ['RelativePath', 'Query', 'Headers', 'ManualStatusHandling', 'IsRetry', 'Timeout']
+
+interface Ways {
+  fetch(url: string, headers: Record<string, string>): BlockingAnswer
+  sleep(ms: number): void
+}
+
+/** `Web.Contents` as Microsoft documents it: how it makes the address, what it asks again, what it refuses. */
+export function createWebContents({ fetch, sleep }: Ways) {
+  return (base: string, options: RecordValue): Binary => {
+    for (const name of options.fields.keys()) {
+      if (!OPTIONS.includes(name)) throw new MError('Expression.Error', `no option ${name}`)
+    }
+    const read = (name: string) => options.fields.get(name)?.() ?? null
+    const url = new URL(`${base.replace(/\/$/, '')}/${read('RelativePath')}`)
+    for (const [name, value] of textsOf(read('Query'))) url.searchParams.set(name, value)
+    const headers = Object.fromEntries(textsOf(read('Headers')))
+    const manual = (read('ManualStatusHandling') ?? []) as number[]
+
+    const ask = () => asked(() => fetch(url.href, headers))
+    let answer = ask()
+    for (let retry = 1; retry <= RETRIES && isRetried(answer, manual); retry += 1) {
+      const told = Number(answer.headers['retry-after'] ?? 2 ** (retry - 1))
+      sleep(Math.min(Math.max(told, MIN_WAIT_S), MAX_WAIT_S) * 1_000)
+      answer = ask()
+    }
+    const { status, body } = answer
+    if (CREDENTIALS.includes(status)) {
+      throw new MError('DataSource.Error', 'The credentials provided are invalid.')
+    }
+    if (status >= 400 && !manual.includes(status)) {
+      throw new MError(
+        'DataSource.Error',
+        `Web.Contents failed to get contents from '${url}' (${status})`,
+      )
+    }
+    return new Binary(body, RecordValue.of({ 'Response.Status': status }))
+  }
+}
+
+/** @throws MError without an answer */
+function asked(ask: () => BlockingAnswer): BlockingAnswer {
+  try {
+    return ask()
+  } catch (error) {
+    throw new MError('DataSource.Error', `the remote server cannot be reached: ${error}`)
+  }
+}
+
+const isRetried = ({ status }: BlockingAnswer, manual: readonly number[]) =>
+  RETRIED.includes(status) && !manual.includes(status)
+
+/** @throws MError where a field is no text, as Power Query does */
+function textsOf(record: Value): [string, string][] {
+  if (!(record instanceof RecordValue)) return []
+  return [...record.fields].map(([name, value]) => {
+    const text = value()
+    if (typeof text !== 'string') throw new MError('Expression.Error', `${name} must be a text`)
+    return [name, text]
+  })
+}

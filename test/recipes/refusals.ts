@@ -1,0 +1,30 @@
+import type { Answer } from '../support/front.ts'
+
+interface Refusal {
+  title: string
+  /** The edge's; without one, the service answers. */
+  answer?: Answer
+  /** Instead of a valid one. */
+  key?: string
+  /** What a person is told, among more. */
+  says: string
+}
+
+/** Answers that waiting does not mend: of the service, with its own words, and of the edge, without any. */
+export const refusals: readonly Refusal[] = [
+  {
+    title: 'a 401 for a key that is none',
+    key: `key_live_${'a'.repeat(38)}`,
+    says: 'Authorization: Bearer',
+  },
+  {
+    title: 'a 403 of the firewall',
+    answer: { status: 403, body: '<html>Forbidden</html>' },
+    says: 'https://',
+  },
+  {
+    title: 'a 400 for plain HTTP',
+    answer: { status: 400, headers: { 'content-type': 'text/plain' }, body: 'use https' },
+    says: 'https://',
+  },
+]

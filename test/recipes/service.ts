@@ -1,0 +1,131 @@
+import { DEMO_ACCOUNT, demoOrders } from '../../src/demo/demo-orders.ts'
+import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
+import type { Order } from '../../src/orders/order.ts'
+import { runCommand } from '../support/command.ts'
+import { openServedStore } from '../support/served-store.ts'
+import type { ListBody } from '../support/test-app.ts'
+import { startRecipeFront } from './front.ts'
+
+export interface RecipeServiceOptions {
+  /** Source orders that are loaded at first; the account sees most of them. */
+  count?: number
+  /** Further settings of the service, such as its limits. */
+  settings?: Record<string, string>
+}
+
+/** The limits of the contract, which {@link openServedStore} lifts. */
+export const CONTRACT_LIMITS = { RATE_LIMIT_CAPACITY: '20', RATE_LIMIT_REFILL_PER_SECOND: '10' }
+
+/** How far back the newest of the orders is that are loaded at first, so that an overlap brings next to none. */
+const HOUR_MS = 3_600_000
+
+/**
+ * A service with orders of every kind, some of them without `updated_at`, a key that reads them, and a front
+ * between the service and the recipe that tells what is asked.
+ */
+export async function openRecipeService({ count = 700, settings = {} }: RecipeServiceOptions = {}) {
+  const store = openServedStore()
+  const until = Date.now() - HOUR_MS
+  const orders = [...demoOrders({ count, seed: 1, until })]
+  let mine = orders.filter(isListed)
+  let seed = 1
+  await store.load(orders)
+  const service = await store.serve(settings)
+  const key = await store.createKey(DEMO_ACCOUNT)
+  // Which no recipe uses, so that a test looks without a limit.
+  const unlimited = 'RATE_LIMIT_CAPACITY' in settings ? await store.serve() : service
+  const front = await startRecipeFront(service.baseUrl)
+
+  async function write(lines: readonly object[]) {
+    const input = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+    const { code, stderr } = await runCommand(['index', 'load', '-', '--live'], store.env, input)
+    if (code !== 0) throw new Error(stderr)
+  }
+
+  return {
+    key,
+    /** Where a recipe finds the API. */
+    baseUrl: front.baseUrl,
+    front,
+    /** A key of an account without orders. */
+    createKey: store.createKey,
+
+    /** What the API lists now, by id. */
+    async listed(): Promise<Map<string, Order>> {
+      const listed = new Map<string, Order>()
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const query = `limit=100${cursor && `&cursor=${cursor}`}`
+        const headers = { authorization: `Bearer ${key}` }
+        const response = await fetch(`${unlimited.baseUrl}/v1/orders?${query}`, { headers })
+        const page = (await response.json()) as ListBody
+        for (const order of page.data) listed.set(order.id, order)
+        cursor = page.next_cursor
+      }
+      return listed
+    },
+
+    /** Changes some orders (of `ids`, if told), fills one that had no `updated_at`, adds one; answers with their ids. */
+    async change(ids: readonly string[] = mine.map(({ id }) => id)): Promise<string[]> {
+      const wanted = mine.filter(({ id }) => ids.includes(id))
+      const dated = wanted.filter(({ changed_at }) => changed_at !== null).slice(0, 5)
+      const undated = mine.filter(({ changed_at }) => changed_at === null).slice(0, 1)
+      const changed = [...dated, ...undated].map(changedOnce)
+      if (undated.length === 0) throw new Error('too few orders to change')
+      const born = [...demoOrders({ count: 20, seed: ++seed, until: Date.now() })]
+        .filter(isListed)
+        .filter(({ changed_at }) => changed_at !== null)
+        .slice(0, 1)
+      const written = new Map([...changed, ...born].map((order) => [order.id, order]))
+      mine = mine.map((order) => written.get(order.id) ?? order)
+      await write([...written.values()])
+      return [...written.keys()]
+    },
+
+    /** Removes an order from the account that has it; answers with its id. */
+    async erase(): Promise<string> {
+      const last = mine.pop()
+      if (last === undefined) throw new Error('no order to erase')
+      const { id, version, owner_account_id } = last
+      await write([{ id, version: version + 1, owner_account_id, deleted: true }])
+      return id
+    },
+
+    /** After so many pages, the recipe finds the bucket of its account empty. */
+    emptyBucketAt(page: number) {
+      front.before(page, async () => {
+        while ((await statusOf(service.baseUrl, key)) !== 429);
+        // Until it has a token again, and takes it: the next one is a tenth of a second away.
+        while ((await statusOf(service.baseUrl, key)) === 429);
+      })
+    },
+
+    async close() {
+      await front.close()
+      await store.close()
+    },
+  }
+}
+
+export type RecipeService = Awaited<ReturnType<typeof openRecipeService>>
+
+function isListed({ owner_account_id, coproducer_account_ids, payments }: SourceOrder) {
+  return (
+    [owner_account_id, ...(coproducer_account_ids ?? [])].includes(DEMO_ACCOUNT) &&
+    payments.some(({ status }) => status !== 'FAILED')
+  )
+}
+
+async function statusOf(baseUrl: string, key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` }
+  const response = await fetch(`${baseUrl}/v1/orders/none`, { headers })
+  await response.arrayBuffer()
+  return response.status
+}
+
+const changedOnce = (order: SourceOrder): SourceOrder => ({
+  ...order,
+  version: order.version + 1,
+  changed_at: new Date().toISOString(),
+  amount_total: order.amount_total + 101,
+  items: order.items.slice(0, 1),
+})

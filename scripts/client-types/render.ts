@@ -35,9 +35,8 @@ export async function renderClientTypes(): Promise<string> {
   return types.replace(ROOT, '').replaceAll(PROVENANCE, '')
 }
 
-function listParams(paths: Record<string, { get: { parameters: Parameter[] } }>): Schema {
-  const parameters = paths['/v1/orders']?.get.parameters ?? []
-  const query = parameters.filter((parameter) => parameter.in === 'query')
+function listParams(paths: { '/v1/orders': { get: { parameters: Parameter[] } } }): Schema {
+  const query = paths['/v1/orders'].get.parameters.filter((parameter) => parameter.in === 'query')
   return {
     type: 'object',
     description: 'Parâmetros de `GET /v1/orders`.',

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
+import { sleep } from './sleep.ts'
 
 /** Keeps the calls of a client under the account's bucket, by what the answers tell of it (contract, "Limits"). */
 export interface Pace {
@@ -43,7 +43,7 @@ export function createPace(clock: Clock): Pace {
 
   async function admit(signal: AbortSignal | undefined): Promise<void> {
     for (let ms = waitMs(); ms > 0; ms = waitMs()) {
-      await pause(Math.ceil(ms), undefined, signal && { signal })
+      await sleep(ms, signal)
     }
     signal?.throwIfAborted()
     inFlight++

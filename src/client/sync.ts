@@ -15,7 +15,10 @@ export interface SyncOptions {
   since?: string | Date
   /** What each walk reads again of the one before, in milliseconds; a minute unless told. */
   overlapMs?: number
-  /** How often everything is read again, to drop what is gone; milliseconds, a day unless told. 0: now. */
+  /**
+   * How often everything is read again, to drop what is gone; milliseconds, a day unless told. 0: now, by the walk over
+   * everything that was not finished, where there is one.
+   */
   walkAllEveryMs?: number
   /** The key is another one than last time, of the same account. */
   acceptNewKey?: boolean

@@ -1,10 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, monotonicClock } from '../lib/clock.ts'
 import { readAnswer } from './answer.ts'
 import { connectionFault } from './connection-fault.ts'
 import { ApiError, EdgeError, type OrdersError } from './errors.ts'
 import { createPace } from './pace.ts'
 import { retryInMs } from './retry.ts'
+import { sleep } from './sleep.ts'
 
 /** A call is about to wait before it is repeated. */
 export interface Wait {
@@ -87,7 +87,7 @@ export function createTransport(options: TransportOptions): Transport {
           if (waitMs === null || clock() - startedMs + waitMs > retryForMs) throw error
           if (isLimit(error)) pace.hold(waitMs)
           onWait({ waitMs, error: error as OrdersError })
-          await pause(waitMs, undefined, signal && { signal })
+          await sleep(waitMs, signal)
         }
       }
     },

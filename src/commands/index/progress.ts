@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
+import { createStatusLine, type Screen } from '../../lib/status-line.ts'
 import type { LoadInput } from './load-input.ts'
 import { progressLine, progressText, type Reached } from './progress-line.ts'
-import { createStatusLine, type Screen } from './status-line.ts'
 
 export interface Progress {
   update(counts: Readonly<{ read: number; refused: number }>): void

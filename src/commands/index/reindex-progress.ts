@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { createStatusLine, type Screen } from './status-line.ts'
+import { createStatusLine, type Screen } from '../../lib/status-line.ts'
 
 /** Shows how far a reindex came. `clock`: monotonic milliseconds. */
 export function createReindexProgress(screen: Screen, clock: Clock) {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from './clock.ts'
 
 /** Where it is shown: a terminal, or a file or pipe. */
 export type Screen = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'> & {

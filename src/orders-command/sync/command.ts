@@ -1,0 +1,106 @@
+import type { SyncOptions, SyncResult } from '../../client/client.ts'
+import { monotonicClock } from '../../lib/clock.ts'
+import { parseInstant } from '../../lib/instant.ts'
+import { parseArguments, refuseWords } from '../arguments.ts'
+import { addressOf, connect } from '../connect.ts'
+import type { Context } from '../context.ts'
+import { openCopy } from '../copies/destination.ts'
+import type { LocalCopy } from '../copies/local-copy.ts'
+import { explain, USAGE } from '../explain.ts'
+import { Unfinished, UsageFault } from '../faults.ts'
+import { writeOut } from '../output.ts'
+import { createOrdersProgress } from '../terminal/progress.ts'
+import { commandLine } from '../terminal/words.ts'
+import { parseInterval } from './interval.ts'
+import { summary } from './summary.ts'
+import { watch } from './watch.ts'
+
+const options = {
+  url: 'text',
+  since: 'text',
+  watch: 'flag',
+  interval: 'text',
+  'accept-new-key': 'flag',
+  all: 'flag',
+} as const
+
+/** `orders sync`: brings a copy up to date, once or again and again. */
+export async function runSync(args: readonly string[], context: Context): Promise<void> {
+  const { text, flags, words } = parseArguments('sync', args, options)
+  const [destination, ...more] = words
+  if (destination === undefined) {
+    throw new UsageFault('Falta o destino: uma pasta, ou sqlite:ARQUIVO.', 'sync')
+  }
+  refuseWords('sync', more)
+  refuseBadInstant(text.since)
+  const intervalMs = intervalOf(text.interval, flags.has('watch'))
+  const url = addressOf('sync', text.url, context.env)
+
+  const copy = await openCopy(destination)
+  try {
+    await tellOfSince(copy, text.since, context)
+    const progress = createOrdersProgress(context.status, monotonicClock)
+    const client = await connect(context, url, progress.wait)
+    const settings = {
+      store: copy,
+      acceptNewKey: flags.has('accept-new-key'),
+      signal: context.signal,
+      onPage: ({ received }) => progress.update(received),
+      ...(text.since !== undefined && { since: text.since }),
+    } satisfies SyncOptions
+
+    const sync = async (isFirst: boolean): Promise<SyncResult & { changes: number }> => {
+      const before = copy.changes()
+      try {
+        const all = isFirst && flags.has('all') && { walkAllEveryMs: 0 }
+        const result = await client.orders.sync({ ...settings, ...all })
+        return { ...result, changes: copy.changes() - before }
+      } finally {
+        context.status.wipe()
+      }
+    }
+
+    const tell = (line: string) => writeOut(`${line}\n`)
+    if (flags.has('watch')) await watch(sync, intervalMs, context, tell)
+    else await tell(summary(await sync(true)))
+  } catch (error) {
+    if (explain(error).exitCode === USAGE) throw error
+    // Only what a copy has already is worth telling that it stays.
+    const isBegun = await copy.read().then(Boolean, () => false)
+    if (!isBegun) throw error
+    const again = commandLine(['orders', 'sync', ...args])
+    throw new Unfinished(
+      error,
+      `O que foi lido está guardado em ${destination}. Para continuar:\n  ${again}`,
+    )
+  } finally {
+    await copy.close()
+  }
+}
+
+function intervalOf(text: string | undefined, isWatching: boolean): number {
+  if (text !== undefined && !isWatching) {
+    throw new UsageFault('--interval só vale com --watch.', 'sync')
+  }
+  const ms = parseInterval(text ?? '60s')
+  if (ms !== null) return ms
+  throw new UsageFault(`--interval: "${text}" não é um tempo. Use 30s, 5m, 1h, até 7d.`, 'sync')
+}
+
+function refuseBadInstant(since: string | undefined): void {
+  if (since === undefined || typeof parseInstant(since) === 'object') return
+  throw new UsageFault(
+    `--since: "${since}" não é um instante com data, hora e fuso. Exemplo: 2026-03-01T00:00:00-03:00.`,
+    'sync',
+  )
+}
+
+/** Since when a copy is stays as it was at its first sync. */
+async function tellOfSince(copy: LocalCopy, since: string | undefined, { status }: Context) {
+  if (since === undefined) return
+  const state = await copy.read()
+  if (state === null) return
+  if (state.since !== null && Date.parse(state.since) === Date.parse(since)) return
+  const kept = state.since === null ? 'tem todos os pedidos' : `é desde ${state.since}`
+  status.say(`--since vale só na primeira vez: esta cópia ${kept}, e continua assim.`)
+}

@@ -1,0 +1,41 @@
+// What an integrator writes in TypeScript; compiled as it stands, never run.
+import {
+  type Card,
+  createOrdersClient,
+  type Order,
+  type OrderCopy,
+  type SyncState,
+} from 'public-orders-api/client'
+
+const { orders } = createOrdersClient({ baseUrl: 'https://api.example.com', apiKey: 'key' })
+
+export async function total(): Promise<number> {
+  let cents = 0
+  for await (const { amount_total, paid_at } of orders.list({
+    status: 'PAID',
+    sort: 'updated_at_asc',
+  })) {
+    if (paid_at !== null) cents += amount_total
+  }
+  return cents
+}
+
+export const card = (order: Order): Card | null => order.payment.card
+export const brandOf = (newer: string): Card => ({ brand: newer, last4: '0001' })
+
+export class Copy implements OrderCopy {
+  state: SyncState | null = null
+  async read(): Promise<SyncState | null> {
+    return this.state
+  }
+  async save(_orders: readonly Order[], state: SyncState): Promise<void> {
+    this.state = state
+  }
+}
+
+// @ts-expect-error: no such status
+orders.list({ status: 'PAGO' })
+// @ts-expect-error: no such parameter
+orders.list({ statuss: 'PAID' })
+// @ts-expect-error: no such field
+export const misspelt = (order: Order): number => order.amount_totall

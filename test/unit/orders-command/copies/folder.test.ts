@@ -1,0 +1,153 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SyncState } from '../../../../src/client/client.ts'
+import { openFolderCopy } from '../../../../src/orders-command/copies/folder.ts'
+import { temporaryFolder } from '../../../support/backend.ts'
+import { copiedOrders } from '../../../support/orders-copies.ts'
+import { apiOrder } from '../../../support/orders-order.ts'
+
+let parent: string
+let folder: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder: parent, remove } = temporaryFolder())
+  folder = join(parent, 'copy')
+})
+afterEach(() => remove())
+
+const orders = (...ids: string[]) => ids.map((id) => apiOrder({ id }))
+const pass = { kind: 'all', updatedGte: null, cursor: null, reached: 'listed' } as const
+const stateOf = (number: number): SyncState => ({
+  version: 1,
+  source: { url: 'https://api.exemplo.com.br', key: 'abc' },
+  since: null,
+  watermark: null,
+  walkedAt: null,
+  pass: { ...pass, number },
+})
+
+describe('the folder of a copy', () => {
+  it('has a file an order that a person can read, for its owner alone', async () => {
+    const copy = await openFolderCopy(folder)
+    await copy.save(orders('ord_1'), stateOf(1))
+    await copy.close()
+    const [shard = ''] = readdirSync(join(folder, 'orders'))
+    const file = join(folder, 'orders', shard, 'ord_1.json')
+    expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(apiOrder(), null, 2)}\n`)
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
+  })
+
+  it('is left without a lock and without temporary files', async () => {
+    const copy = await openFolderCopy(folder)
+    await copy.save(orders('ord_1', 'ord_2'), stateOf(1))
+    await copy.close()
+    expect(readdirSync(join(folder, '.sync')).sort()).toEqual([
+      'copy.json',
+      'seen-1',
+      'state.json',
+      'tmp',
+    ])
+    expect(readdirSync(join(folder, '.sync/tmp'))).toEqual([])
+  })
+
+  it('keeps the ids of a walk until it is done', async () => {
+    const copy = await openFolderCopy(folder)
+    await copy.save(orders('ord_1'), stateOf(1))
+    await copy.save([], { ...stateOf(1), pass: { ...pass, number: 1, reached: 'done' } })
+    await copy.close()
+    expect(readdirSync(join(folder, '.sync'))).not.toContain('seen-1')
+  })
+
+  it('does not drop an order that was seen after a line was torn in a crash', async () => {
+    const copy = await openFolderCopy(folder)
+    await copy.save(orders('ord_1', 'ord_2'), stateOf(1))
+    writeFileSync(join(folder, '.sync/seen-1'), '\nord_1\nord_')
+    await copy.save(orders('ord_2'), stateOf(1))
+    expect(await copy.dropUnseen(1)).toBe(0)
+    await copy.close()
+  })
+
+  it('drops nothing when the ids of the walk are gone', async () => {
+    const begun = await openFolderCopy(folder)
+    await begun.save(orders('ord_1', 'ord_2'), stateOf(1))
+    await begun.close()
+    rmSync(join(folder, '.sync/seen-1'))
+    const copy = await openFolderCopy(folder)
+    expect(await copy.dropUnseen(1)).toBe(0)
+    await copy.close()
+    expect((await copiedOrders(folder)).size).toBe(2)
+  })
+
+  it('leaves files alone that somebody put there', async () => {
+    const copy = await openFolderCopy(folder)
+    await copy.save(orders('ord_1'), stateOf(1))
+    const [shard = ''] = readdirSync(join(folder, 'orders'))
+    writeFileSync(join(folder, 'orders', shard, '.DS_Store'), '')
+    await copy.save([], stateOf(2))
+    expect(await copy.dropUnseen(2)).toBe(1)
+    await copy.close()
+    expect(readdirSync(join(folder, 'orders', shard))).toEqual(['.DS_Store'])
+  })
+
+  it('writes nothing outside of it, whatever the ids are', async () => {
+    const copy = await openFolderCopy(folder)
+    await copy.save(orders('../../../out', '/etc/x', '..'), stateOf(1))
+    await copy.close()
+    expect(readdirSync(parent)).toEqual(['copy'])
+    expect((await copiedOrders(folder)).size).toBe(3)
+  })
+})
+
+describe('a folder is refused, and stays as it is,', () => {
+  const marked = (text: string) => {
+    mkdirSync(join(folder, '.sync'), { recursive: true })
+    writeFileSync(join(folder, '.sync/copy.json'), text)
+  }
+  it.each<[string, () => void, RegExp]>([
+    [
+      'with other files in it',
+      () => writeFileSync(join(folder, 'fotos.txt'), 'x'),
+      /outros arquivos \(fotos\.txt\)/,
+    ],
+    [
+      'with a .sync of another program',
+      () => {
+        mkdirSync(join(folder, '.sync'))
+        writeFileSync(join(folder, '.sync/ID'), 'x')
+        writeFileSync(join(folder, 'a.txt'), 'x')
+      },
+      /outros arquivos/,
+    ],
+    [
+      'with orders of somebody else',
+      () => {
+        mkdirSync(join(folder, 'orders'))
+        writeFileSync(join(folder, 'orders/1.txt'), 'x')
+      },
+      /outros arquivos \(orders\)/,
+    ],
+    ['of a newer version', () => marked('{"format":"orders-copy","version":2}'), /outra versão/],
+    ['with a mark that is damaged', () => marked('{'), /outra versão/],
+  ])('%s', async (_what, prepare, message) => {
+    mkdirSync(folder)
+    prepare()
+    const before = readdirSync(folder, { recursive: true }).sort()
+    await expect(openFolderCopy(folder)).rejects.toThrow(message)
+    expect(readdirSync(folder, { recursive: true }).sort()).toEqual(before)
+  })
+
+  it('when it is a file', async () => {
+    writeFileSync(folder, 'x')
+    await expect(openFolderCopy(folder)).rejects.toThrow(/é um arquivo.*sqlite:/)
+  })
+})
+
+it('a state that is damaged is told, and the orders stay', async () => {
+  const copy = await openFolderCopy(folder)
+  await copy.save(orders('ord_1'), stateOf(1))
+  writeFileSync(join(folder, '.sync/state.json'), '{"version":')
+  await expect(copy.read()).rejects.toThrow(/state\.json está danificado/)
+  await copy.close()
+  expect((await copiedOrders(folder)).size).toBe(1)
+})

@@ -21,6 +21,7 @@ const WORKERS = availableParallelism() + 1
 /** What a cluster of two small nodes keeps up with. */
 const WORKERS_ON_SERVICES = Math.min(WORKERS, 4)
 
+const FIRST = { maxWorkers: WORKERS, sequence: { groupOrder: 1 } }
 // After those that need nothing, which tell sooner what is wrong; last come those that need the processors for themselves.
 const BESIDE_EACH_OTHER = { maxWorkers: WORKERS_ON_SERVICES, sequence: { groupOrder: 2 } }
 const ONE_BY_ONE = { maxWorkers: 1, sequence: { groupOrder: 3 } }
@@ -34,8 +35,7 @@ const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
     testTimeout: tier.testTimeoutMs,
     hookTimeout: 60_000,
     env: backends.embedded,
-    maxWorkers: WORKERS,
-    sequence: { groupOrder: 1 },
+    ...FIRST,
   },
 }))
 
@@ -50,9 +50,13 @@ const onServices = haveServices
 // `npm test` leaves them out where what they need is lacking. What they promise in a fault takes a processor to keep.
 const onOwnServices = Object.entries(ownServicesTiers).map(([name, tier]) => ({
   name,
-  alone: true,
   ...tier,
 }))
+
+function placeOf(backend: keyof typeof backends, alone: boolean) {
+  if (alone) return ONE_BY_ONE
+  return backend === 'embedded' ? FIRST : BESIDE_EACH_OTHER
+}
 
 const services = [...onOwnServices, ...onServices].map(({ name, backend, alone, ...tier }) => ({
   test: {
@@ -62,7 +66,7 @@ const services = [...onOwnServices, ...onServices].map(({ name, backend, alone, 
     testTimeout: tier.testTimeoutMs,
     hookTimeout: 120_000,
     env: backends[backend],
-    ...(alone ? ONE_BY_ONE : BESIDE_EACH_OTHER),
+    ...placeOf(backend, alone),
   },
 }))
 

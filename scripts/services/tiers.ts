@@ -29,6 +29,8 @@ interface OwnServicesTier {
   folder: string
   testTimeoutMs: number
   backend: 'embedded' | 'services'
+  /** Whether its files wait for each other and for all others. */
+  alone: boolean
   needs: readonly Tool[]
 }
 
@@ -37,15 +39,35 @@ export const ownServicesTiers = {
     folder: 'faults',
     testTimeoutMs: 300_000,
     backend: 'services',
+    alone: true,
     needs: ['redis-server', 'jdk', 'maven'],
   },
-  edge: { folder: 'edge', testTimeoutMs: 120_000, backend: 'embedded', needs: ['haproxy'] },
-  browser: { folder: 'browser', testTimeoutMs: 120_000, backend: 'embedded', needs: ['chromium'] },
-  package: { folder: 'package', testTimeoutMs: 300_000, backend: 'embedded', needs: [] },
+  edge: {
+    folder: 'edge',
+    testTimeoutMs: 120_000,
+    backend: 'embedded',
+    alone: true,
+    needs: ['haproxy'],
+  },
+  browser: {
+    folder: 'browser',
+    testTimeoutMs: 120_000,
+    backend: 'embedded',
+    alone: true,
+    needs: ['chromium'],
+  },
+  package: {
+    folder: 'package',
+    testTimeoutMs: 300_000,
+    backend: 'embedded',
+    alone: false,
+    needs: [],
+  },
   recipes: {
     folder: 'recipes',
     testTimeoutMs: 300_000,
     backend: 'embedded',
+    alone: false,
     needs: ['python', 'php'],
   },
 } as const satisfies Record<string, OwnServicesTier>

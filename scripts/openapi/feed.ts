@@ -25,8 +25,8 @@ export function atomFeed(changes: readonly Change[]): string {
   for (const change of changes) {
     feed.addItem({
       id: urn(change.id),
-      title: change.title,
-      description: change.text,
+      title: asHtml(change.title),
+      description: asHtml(change.text),
       link: CHAPTER,
       date: instantOf(change),
       published: instantOf(change),
@@ -36,6 +36,9 @@ export function atomFeed(changes: readonly Change[]): string {
   const xml = feed.atom1().replaceAll(ORIGIN, '').replace('<feed ', '<feed xml:lang="pt-BR" ')
   return `${xml.trim()}\n`
 }
+
+/** `feed` calls every text HTML. */
+const asHtml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 function instantOf({ date }: Change): Date {
   return new Date(`${date}T00:00:00Z`)

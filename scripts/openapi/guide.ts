@@ -49,7 +49,9 @@ function changeList(changes: readonly Change[]): string {
 
 function when(change: Change): string {
   if (change.kind !== 'deprecated') return ''
-  const { operations, since, sunset } = change
-  const names = operations.map((id) => `\`${id}\``).join(', ')
-  return ` Operações: ${names}. Descontinuadas desde ${since}; \`/v1\` pode deixar de atendê-las a partir de ${sunset}.`
+  const { operations, fields, since, sunset } = change
+  const names = (fields ?? operations).map((name) => `\`${name}\``).join(', ')
+  return fields === undefined
+    ? ` Operações: ${names}. Descontinuadas desde ${since}; \`/v1\` pode deixar de atendê-las a partir de ${sunset}.`
+    : ` Campos: ${names}. Descontinuados desde ${since}; continuam em \`/v1\`, e podem faltar numa \`/v2\` a partir de ${sunset}.`
 }

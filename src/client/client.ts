@@ -1,5 +1,5 @@
 import { UnexpectedAnswerError, UsageError } from './errors.ts'
-import { createListing, type OrderListing } from './listing.ts'
+import { createListing, isOrder, type OrderListing } from './listing.ts'
 import { parseApiKey, parseBaseUrl, refuseBrowsers } from './options.ts'
 import type { ListParams, Order } from './schema.ts'
 import { type SyncOptions, type SyncResult, syncOrders } from './sync.ts'
@@ -80,7 +80,8 @@ export function createOrdersClient(options: ClientOptions): OrdersClient {
     orders: {
       list: (params = {}, { signal } = {}) => createListing(transport, params, signal),
       async get(id, { signal } = {}) {
-        if (!/^[A-Za-z0-9_-]+$/.test(id)) throw new UsageError(`"${id}" não é o id de um pedido.`)
+        if (typeof id !== 'string' || !/^[A-Za-z0-9_-]+$/.test(id))
+          throw new UsageError(`"${id}" não é o id de um pedido.`)
         return readOrder(await transport.get(`/v1/orders/${id}`, new URLSearchParams(), signal))
       },
       sync: (sync) => syncOrders(transport, { url: baseUrl, apiKey }, sync),
@@ -89,7 +90,7 @@ export function createOrdersClient(options: ClientOptions): OrdersClient {
 }
 
 function readOrder(body: unknown): Order {
-  if ((body as Partial<Order> | null)?.object === 'order') return body as Order
+  if (isOrder(body)) return body
   throw new UnexpectedAnswerError('A resposta não é um pedido. Confira o endereço da API.', {
     status: 200,
     requestId: null,

@@ -1,8 +1,9 @@
 import { ConnectionError } from './errors.ts'
 
-/** Codes that Node, Deno and Bun give to a certificate that is not trusted. */
-const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|certificate|UnknownIssuer/i
-const CLOCK = /NOT_YET_VALID|HAS_EXPIRED|expired|not valid yet/i
+/** What Node and Bun call a certificate that is not trusted, and what Deno says, which has no codes. */
+const CERTIFICATE =
+  /\b(CERT_\w+|ERR_TLS_CERT\w+|UNABLE_TO_\w+|\w*SELF_SIGNED_CERT\w*)\b|invalid peer certificate/
+const CLOCK = /CERT_NOT_YET_VALID|CERT_HAS_EXPIRED|certificate: (Expired|NotValidYet)/
 
 /** What happened to a call that got no whole answer, and what to do about it. */
 export function connectionFault(url: string, cause: unknown): ConnectionError {

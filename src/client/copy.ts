@@ -2,19 +2,19 @@ import type { Order } from './schema.ts'
 
 /**
  * Where `sync` keeps a copy of an account's orders. A store of your own implements it, best in a database where
- * orders and state are written in one transaction.
+ * orders and state are written in one transaction. One `sync` at a time may be at work on a copy.
  */
 export interface OrderCopy {
   /** What the last `save` kept, `null` before the first. */
   read(): Promise<SyncState | null>
   /**
-   * Keeps each order by its `id` in place of the version before, as seen in `state.pass`, and then the state: never
-   * the state without the orders. The orders without the state are harmless: they come again.
+   * Keeps each order by its `id` in place of the version before, marked as seen in the pass `state.pass.number`, and then
+   * the state: never the state without the orders. The orders without the state are harmless: they come again.
    */
   save(orders: readonly Order[], state: SyncState): Promise<void>
   /**
-   * Drops every order that no `save` of this pass had, and answers how many that were. Without it, orders that are
-   * gone from the API stay in the copy.
+   * Drops every order whose mark is of an earlier pass (a later one's stays: a process that died may have left it), and
+   * answers how many that were. Without it, orders that are gone from the API stay in the copy.
    */
   dropUnseen?(pass: number): Promise<number>
 }

@@ -1,4 +1,4 @@
-import { UnexpectedAnswerError } from './errors.ts'
+import { UnexpectedAnswerError, UsageError } from './errors.ts'
 import type { ListParams, Order, OrderList } from './schema.ts'
 import type { Transport } from './transport.ts'
 
@@ -46,18 +46,31 @@ export function queryOf(params: ListParams): URLSearchParams {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(params)) {
     if (value === undefined) continue
-    query.set(name, value instanceof Date ? value.toISOString() : String(value))
+    query.set(name, value instanceof Date ? instantOf(name, value) : String(value))
   }
   return query
+}
+
+function instantOf(name: string, date: Date): string {
+  if (!Number.isNaN(date.getTime())) return date.toISOString()
+  throw new UsageError(`${name}: a data não é válida (Invalid Date).`)
+}
+
+/** Of an order, no more is looked at than what the client stands on; the rest may grow. */
+export function isOrder(value: unknown): value is Order {
+  const { object, id, updated_at } = (value ?? {}) as Partial<Order>
+  const isDated = updated_at === null || !Number.isNaN(Date.parse(`${updated_at}`))
+  return object === 'order' && typeof id === 'string' && id !== '' && isDated
 }
 
 /** @throws UnexpectedAnswerError for what is no page, or leads nowhere */
 function readPage(body: unknown, cursor: string | null): OrderPage {
   const { object, data, has_more, next_cursor } = (body ?? {}) as Partial<OrderList>
-  const isList = object === 'list' && Array.isArray(data)
-  const nextCursor = has_more ? next_cursor : null
-  const leads = nextCursor === null || (typeof nextCursor === 'string' && nextCursor !== cursor)
-  if (isList && leads) return { orders: data, nextCursor }
+  const isList = object === 'list' && Array.isArray(data) && data.every(isOrder)
+  if (isList && has_more === false && next_cursor === null)
+    return { orders: data, nextCursor: null }
+  const leadsOn = typeof next_cursor === 'string' && next_cursor !== '' && next_cursor !== cursor
+  if (isList && has_more === true && leadsOn) return { orders: data, nextCursor: next_cursor }
   throw new UnexpectedAnswerError(
     'A resposta a /v1/orders não é uma página de pedidos. Confira o endereço da API.',
     { status: 200, requestId: null },

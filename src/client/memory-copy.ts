@@ -25,7 +25,7 @@ export function createMemoryCopy(): MemoryCopy {
       kept = structuredClone(state)
     },
     async dropUnseen(pass) {
-      const gone = [...orders.keys()].filter((id) => seenIn.get(id) !== pass)
+      const gone = [...orders.keys()].filter((id) => (seenIn.get(id) ?? 0) < pass)
       for (const id of gone) {
         orders.delete(id)
         seenIn.delete(id)

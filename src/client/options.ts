@@ -9,8 +9,12 @@ const EXAMPLE = 'https://api.exemplo.com.br'
  */
 export function parseBaseUrl(text: string | URL): string {
   const url = parse(text)
-  if (url === null)
-    throw new UsageError(`"${text}" não é um endereço. Use, por exemplo, ${EXAMPLE}.`)
+  if (url === null) {
+    // It is not repeated: somebody may have put the key in its place.
+    throw new UsageError(
+      `O endereço da API não é um endereço inteiro. Use, por exemplo, ${EXAMPLE}.`,
+    )
+  }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new UsageError(
       `O endereço da API é só protocolo, servidor e caminho, por exemplo ${EXAMPLE}; a chave nunca vai nele.`,

@@ -25,8 +25,12 @@ export function retryInMs(error: unknown, tried: Tried, random: number): number 
   if (error instanceof ApiError || error instanceof EdgeError) {
     const { status, retryAfterSeconds } = error
     const asked = retryAfterSeconds === null ? null : retryAfterSeconds * 1000
-    if (status === 429) return asked ?? (error instanceof EdgeError ? EDGE_VOLUME_MS : soon)
-    return status >= 500 ? Math.max(asked ?? 0, soon) : null
+    if (status === 429) {
+      // Never sooner than `soon`, whatever it says: 0 would be a hammer.
+      return Math.max(asked ?? (error instanceof EdgeError ? EDGE_VOLUME_MS : 0), soon)
+    }
+    const mayBe = tried.isKnown || tried.failedTries < TRIES_OF_A_STRANGER
+    return status >= 500 && mayBe ? Math.max(asked ?? 0, soon) : null
   }
   if (error instanceof ConnectionError) {
     if (error.isFinal) return null

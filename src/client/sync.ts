@@ -65,7 +65,31 @@ export async function syncOrders(
   source: Source,
   options: SyncOptions,
 ): Promise<SyncResult> {
+  const { store } = options
+  if (atWork.has(store)) {
+    throw new UsageError(
+      'Esta cópia já está sendo sincronizada: espere a outra chamada de sync acabar.',
+    )
+  }
+  atWork.add(store)
+  try {
+    return await syncAlone(transport, source, options)
+  } finally {
+    atWork.delete(store)
+  }
+}
+
+/** Two walks over one copy would each drop what only the other has seen. */
+const atWork = new WeakSet<OrderCopy>()
+
+async function syncAlone(
+  transport: Transport,
+  source: Source,
+  options: SyncOptions,
+): Promise<SyncResult> {
   const { overlapMs = MINUTE_MS, walkAllEveryMs = DAY_MS, clock = wallClock } = options
+  refuseSpan('overlapMs', overlapMs, DAY_MS * 366)
+  refuseSpan('walkAllEveryMs', walkAllEveryMs, Number.POSITIVE_INFINITY)
   const left = checked(await options.store.read(), source, options)
   // A walk that only lacked its end tells nothing of what changed since, so it is ended and another one made.
   const before =
@@ -96,8 +120,10 @@ async function walk(
       return { state, received }
     } catch (error) {
       if (!isLostCursor(error, state.pass) || restarts === RESTARTS) throw error
-      // By another number: what it has seen so far may be gone since.
+      // By another number: what it has seen so far may be gone since. And kept before its first page: whoever goes on
+      // after a crash must not go on with the old one, which the cursor may be good for again.
       state = { ...state, pass: { ...state.pass, number: state.pass.number + 1, cursor: null } }
+      await options.store.save([], state)
     }
   }
 }
@@ -177,6 +203,12 @@ function begun(source: SyncState['source'], since: string | Date | undefined): S
   }
   const start = { since: from?.toISOString() ?? null, watermark: null, walkedAt: null }
   return { version: 1, source, ...start, pass }
+}
+
+/** @throws UsageError: a negative overlap would skip orders in silence */
+function refuseSpan(name: string, ms: number, atMostMs: number): void {
+  if (ms >= 0 && ms <= atMostMs) return
+  throw new UsageError(`${name}: ${ms} não é um tempo em milissegundos, de 0 em diante.`)
 }
 
 /** Tells whether a key is the same, and nothing else of it. */

@@ -36,21 +36,29 @@ export function createTransport(options: TransportOptions): Transport {
   const { baseUrl, apiKey, timeoutMs, retryForMs, onWait, clock = monotonicClock } = options
   const pace = createPace(clock)
   let isKnown = false
+  /** The last answer that said that the key is not valid. */
+  let lastRefusal: ApiError | undefined
 
   async function ask(url: string, signal: AbortSignal | undefined): Promise<unknown> {
-    await pace.turn(signal)
+    const refusalBefore = lastRefusal
+    const call = await pace.turn(signal)
     let headers: Headers | undefined
     try {
+      // Those in line would be refused as well, and thirty refusals block the address.
+      if (lastRefusal !== undefined && lastRefusal !== refusalBefore) throw lastRefusal
       const received = await receive(url, signal)
       headers = received.headers
       const body = readAnswer(received)
       isKnown = true
       return body
     } catch (error) {
-      if (error instanceof ApiError) isKnown = true
+      if (error instanceof ApiError) {
+        isKnown = true
+        if (error.status === 401) lastRefusal = error
+      }
       throw error
     } finally {
-      pace.done(headers)
+      pace.done(call, headers)
     }
   }
 

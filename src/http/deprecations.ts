@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import type { Deprecation } from '../openapi/changes.ts'
-import { DEPRECATION_LINK, deprecationDate, sunsetDate } from '../openapi/deprecated.ts'
-import { operationRoutes } from '../openapi/operations.ts'
+import { DEPRECATION_LINK, deprecationDate, sunsetDate, toldBy } from '../openapi/deprecated.ts'
+import { operationIds, operationRoutes } from '../openapi/operations.ts'
 
 export interface DeprecationsOptions {
   deprecations: readonly Deprecation[]
@@ -11,14 +11,14 @@ export interface DeprecationsOptions {
 export default fp<DeprecationsOptions>(
   async (app, { deprecations }) => {
     const headers = new Map<string, Record<string, string>>()
-    for (const { operations, since, sunset } of deprecations) {
-      for (const id of operations) {
-        headers.set(operationRoutes[id], {
-          Deprecation: deprecationDate(since),
-          Sunset: sunsetDate(sunset),
-          Link: DEPRECATION_LINK,
-        })
-      }
+    for (const id of operationIds) {
+      const told = toldBy(id, deprecations)
+      if (told === undefined) continue
+      headers.set(operationRoutes[id], {
+        Deprecation: deprecationDate(told.since),
+        Sunset: sunsetDate(told.sunset),
+        Link: DEPRECATION_LINK,
+      })
     }
     app.addHook('onRequest', async ({ routeOptions }, reply) => {
       const own = headers.get(routeOptions.url ?? '')

@@ -13,6 +13,8 @@ const PAGE = {
   // A nonce is good for one answer.
   'Cache-Control': 'no-store',
 }
+/** `gzip;q=0` is a no (RFC 9110, 12.5.3). */
+const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
 /** What anybody may read, without a key: the page, the same as Markdown, the description, the feed of changes. */
@@ -44,7 +46,7 @@ export default fp(
       if (request.params.file !== name) missing()
       guard(reply).headers({ 'Cache-Control': FOR_EVER, Vary: 'Accept-Encoding' })
       reply.type('text/javascript; charset=utf-8')
-      if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(plain)
+      if (!TAKES_GZIP.test(request.headers['accept-encoding'] ?? '')) return reply.send(plain)
       return reply.header('Content-Encoding', 'gzip').send(gzipped)
     })
   },

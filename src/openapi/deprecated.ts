@@ -13,9 +13,7 @@ interface Operation {
  * note, where it is about more than fields.
  */
 export function marked<T extends Operation>(operation: T, changes: readonly Change[]): T {
-  const deprecation = deprecationsIn(changes).find(({ operations }) =>
-    operations.includes(operation.operationId),
-  )
+  const deprecation = toldBy(operation.operationId, deprecationsIn(changes))
   if (deprecation === undefined) return operation
   const responses = Object.entries(operation.responses).map(([status, response]) => [
     status,
@@ -51,6 +49,15 @@ export function withMarkedFields(
     }
   }
   return marked
+}
+
+/** Of those of an operation, the one that its answers tell: of all of it before that of fields, the newest first. */
+export function toldBy(
+  operation: OperationId,
+  deprecations: readonly Deprecation[],
+): Deprecation | undefined {
+  const own = deprecations.filter(({ operations }) => operations.includes(operation))
+  return own.find(({ fields }) => fields === undefined) ?? own[0]
 }
 
 function headersOf({ since, sunset }: Deprecation) {

@@ -66,10 +66,16 @@ async function beginCopy(seed: number) {
   const world = createWorld(random, accountId, turns)
   await world.churn(random.between(0, changes))
   const { key } = await app.issue({ accountId })
-  const { orders } = createOrdersClient({ baseUrl, apiKey: key })
+  const { orders } = createOrdersClient({ baseUrl, apiKey: key, fetch: spoiling(random) })
   const quiet = new AbortController()
   const copy = createMortalCopy(random, disturbance(world, random, quiet.signal))
   return { random, world, orders, copy, quiet }
+}
+
+/** To some requests it happens that their cursor is not accepted, and the next time it is. */
+function spoiling(random: Random): typeof fetch {
+  return (url, init) =>
+    fetch(random.chance(0.05) ? `${url}`.replace('cursor=', 'cursor=x') : url, init)
 }
 
 function disturbance(world: World, random: Random, quiet: AbortSignal) {

@@ -137,6 +137,23 @@ describe('the next sync', () => {
   })
 })
 
+describe('a sync is refused', () => {
+  it('beside another one of the same copy', async () => {
+    const first = sync()
+    await expect(sync()).rejects.toThrow(/já está sendo sincronizada/)
+    await first
+    expect(await sync()).toMatchObject({ kind: 'changes' })
+  })
+
+  it.each([{ overlapMs: -1 }, { overlapMs: Number.NaN }, { walkAllEveryMs: -1 }])(
+    'with %j',
+    async (options) => {
+      await expect(sync(options)).rejects.toThrow(UsageError)
+      expect(front.asked).toEqual([])
+    },
+  )
+})
+
 describe('a copy is not mixed with another', () => {
   it('of another key, unless it is said to be of the same account', async () => {
     await sync()

@@ -6,6 +6,7 @@ import {
   EdgeError,
   type ListParams,
   UnexpectedAnswerError,
+  UsageError,
   type Wait,
 } from '../../src/client/client.ts'
 import { collect } from '../support/collect.ts'
@@ -113,11 +114,34 @@ describe('the client lists', () => {
       ...answer,
       body: JSON.stringify({
         ...JSON.parse(answer.body ?? ''),
-        data: [{ object: 'order', id: 'ord_1', status: 'NOVO', payment: { card: newer } }],
+        data: [
+          {
+            object: 'order',
+            id: 'ord_1',
+            updated_at: null,
+            status: 'NOVO',
+            payment: { card: newer },
+          },
+        ],
       }),
     }))
     const [order] = await collect(connect().list({ limit: 100 }))
     expect(order).toMatchObject({ status: 'NOVO', payment: { card: newer } })
+  })
+
+  it.each([
+    ['leads nowhere', { data: [], has_more: true, next_cursor: null }],
+    ['does not say whether there is more', { data: [], next_cursor: null }],
+    ['ends and leads on', { data: [], has_more: false, next_cursor: 'abc' }],
+    [
+      'has something else among its orders',
+      { data: [{ foo: 1 }], has_more: false, next_cursor: null },
+    ],
+    ['has nothing among its orders', { data: [null], has_more: false, next_cursor: null }],
+  ])('and takes no page for one that %s', async (_what, page) => {
+    front.plan(text(200, JSON.stringify({ object: 'list', ...page })))
+    const error = await failure(collect(connect().list()))
+    expect(error).toBeInstanceOf(UnexpectedAnswerError)
   })
 
   it('and refuses a page that leads to itself', async () => {
@@ -153,6 +177,22 @@ describe('the client throws', () => {
     const error = await failure(connect({ apiKey: 'key_live_nada' }).get('ord_00'))
     expect(error).toMatchObject({ name: 'ApiError', status: 401, code: 'invalid_api_key' })
     expect(statuses()).toEqual([401])
+  })
+
+  it('the same to all calls in line, without asking again', async () => {
+    const { get } = connect({ apiKey: 'key_live_nada' })
+    const calls = Array.from({ length: 40 }, () => failure(get('ord_00')))
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 401))
+    expect(statuses()).toEqual([401])
+  })
+
+  it('what no call can be made of, without one', async () => {
+    const orders = connect()
+    const ids = [undefined, '', 'a/b', '..']
+    for (const id of ids) await expect(orders.get(id as string)).rejects.toThrow(UsageError)
+    const dated = collect(orders.list({ created_gte: new Date('x') }))
+    await expect(dated).rejects.toThrow(UsageError)
+    expect(front.asked).toEqual([])
   })
 
   it.each<[string, Answer, new (...args: never[]) => Error, RegExp]>([

@@ -64,6 +64,17 @@ describe('an operation that is deprecated', () => {
   })
 })
 
+it('an operation that is deprecated after one of its fields tells of itself', async () => {
+  const [whole] = changes as [Change]
+  const field = { ...whole, id: 'campo', fields: ['Order.utm'], since: '2026-12-01T00:00:00Z' }
+  for (const told of [
+    [whole, field],
+    [field, whole],
+  ]) {
+    expect((await answerOf('/v1/orders', told as Change[])).headers).toMatchObject(TOLD)
+  }
+})
+
 describe('an operation that is not', () => {
   it.each([
     ['while another one is', '/v1/orders/ord_there', changes],

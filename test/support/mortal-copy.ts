@@ -36,7 +36,7 @@ export function createMortalCopy(random: Random, onSave: () => Promise<void>): M
     },
     async dropUnseen(pass) {
       perhapsDie()
-      const gone = [...orders.keys()].filter((id) => seenIn.get(id) !== pass)
+      const gone = [...orders.keys()].filter((id) => (seenIn.get(id) ?? 0) < pass)
       for (const id of gone) orders.delete(id)
       perhapsDie()
       return gone.length

@@ -14,6 +14,7 @@ while true; do
     { cat "$page" >&2; exit 1; }
   cat "$page"
   echo
-  # Na última página next_cursor é null, e o grep não encontra nada.
-  cursor=$(grep -o '"next_cursor":"[^"]*"' "$page" | cut -d '"' -f 4) || break
+  # next_cursor fecha a página, e na última é null; um pedido pode ter um texto igual no meio.
+  cursor=$(sed -n 's/.*"next_cursor":"\([^"]*\)"}$/\1/p' "$page")
+  [ -n "$cursor" ] || break
 done

@@ -22,7 +22,7 @@ export async function openSqliteCopy(file: string): Promise<LocalCopy> {
   const readOrder = db.prepare('SELECT json FROM orders WHERE id = ?')
   const upsert = db.prepare(UPSERT)
   const keepState = db.prepare(KEEP_STATE)
-  const drop = db.prepare('DELETE FROM orders WHERE seen_in <> ?')
+  const drop = db.prepare('DELETE FROM orders WHERE seen_in < ?')
   let changes = 0
 
   return {

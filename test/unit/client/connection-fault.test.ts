@@ -26,6 +26,14 @@ describe('a call without an answer', () => {
     expect(isFinal).toBe(false)
   })
 
+  it('takes no name of a host for a fault of its certificate', () => {
+    const fault = failed(coded('ENOTFOUND', 'getaddrinfo ENOTFOUND api.certo.CERT_x.invalid'))
+    expect(failed(coded('ENOTFOUND', 'getaddrinfo ENOTFOUND api.certo.invalid')).isFinal).toBe(
+      false,
+    )
+    expect(fault.message).toMatch(/Confira/)
+  })
+
   it('tells that it took too long', () => {
     const timeout = new DOMException('The operation was aborted', 'TimeoutError')
     expect(connectionFault(URL, timeout).message).toMatch(/a resposta demorou demais/)

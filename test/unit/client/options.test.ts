@@ -18,8 +18,8 @@ describe('an address', () => {
   })
 
   it.each([
-    ['', /não é um endereço/],
-    ['api.example.com', /não é um endereço/],
+    ['', /não é um endereço inteiro/],
+    ['api.example.com', /não é um endereço inteiro/],
     ['http://api.example.com', /chave viajaria sem proteção\. Use https:\/\/api\.example\.com/],
     ['http://localhost.example.com', /sem proteção/],
     ['ftp://api.example.com', /atende por https/],
@@ -38,6 +38,10 @@ describe('a key', () => {
 
   it.each([undefined, '', ' \n', 'key live', 'chave_é'])('%j is refused', (text) => {
     expect(() => parseApiKey(text)).toThrow(UsageError)
+  })
+
+  it('is not shown where it came in place of the address', () => {
+    expect(() => parseBaseUrl('key_live_secret')).toThrow(/^((?!secret).)*$/)
   })
 
   it('is not shown when it is refused', () => {

@@ -55,6 +55,11 @@ describe('the next walk', () => {
     expect(nextPass(state({ since, walkedAt: null }), plan).updatedGte).toBe(since)
   })
 
+  it('is of changes from no earlier than that instant, whatever the overlap', () => {
+    const since = '2026-03-10T11:59:00.000Z'
+    expect(nextPass(state({ since }), plan)).toMatchObject({ kind: 'changes', updatedGte: since })
+  })
+
   it('is of changes from that instant on while nothing was seen', () => {
     const since = '2026-03-01T00:00:00.000Z'
     const next = nextPass(state({ since, watermark: null }), plan)

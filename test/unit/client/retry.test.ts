@@ -30,6 +30,7 @@ describe('a call is repeated', () => {
     ['a 429 of the service, when it says', api(429, 7), 7_000],
     ['a 429 of the edge, when it says', edge(429, 300), 300_000],
     ['a 429 of the edge that lost its header, after its usual time', edge(429), 300_000],
+    ['a 429 that says at once, a little later', api(429, 0), 500],
     ['a 503 when it says, if that is later', api(503, 2), 2_000],
     ['a 500 soon', api(500), 500],
     ['a 502 of the edge soon', edge(502), 500],
@@ -67,6 +68,7 @@ describe('a call is not repeated', () => {
   it.each([
     ['somebody else answers where the API never did', portal, 1],
     ['nobody answers where nobody ever did', connection(false), 3],
+    ['a balancer answers 502 where the API never did', edge(502), 3],
   ])('when %s', (_what, error, failedTries) => {
     expect(retry(error, { isKnown: false, failedTries })).toBeNull()
   })

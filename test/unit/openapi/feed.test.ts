@@ -18,8 +18,9 @@ describe('the feed of changes', () => {
     expect(all(/<updated>(.+)<\/updated>/g)[0]).toBe('2026-12-01T00:00:00.000Z')
   })
 
-  it('has an entry for each, in their order', () => {
-    expect(all(/<title type="html"><!\[CDATA\[(.+)\]\]>/g)).toEqual([newest.title, oldest.title])
+  it('has an entry for each, in their order, as the HTML that it says it is', () => {
+    const titles = all(/<title type="html"><!\[CDATA\[(.+)\]\]>/g)
+    expect(titles).toEqual(['Dois &amp; &lt;três>', oldest.title])
   })
 
   it('knows an entry by an id of its own, which never changes', () => {

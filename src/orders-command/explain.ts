@@ -31,12 +31,14 @@ const SYSTEM: Readonly<Record<string, string>> = {
 
 /** The same of SQLite, by its primary result codes. */
 const SQLITE: Readonly<Record<number, string>> = {
+  1: 'O banco não tem o que uma cópia de pedidos tem: mova o arquivo e sincronize de novo',
   5: 'Outro programa está escrevendo neste banco: feche-o e tente de novo',
   8: 'Sem permissão para escrever neste banco',
   10: SYSTEM['EIO'] as string,
   11: 'O banco está danificado: mova o arquivo e sincronize de novo',
   13: SYSTEM['ENOSPC'] as string,
   14: 'Não foi possível abrir o banco: confira a pasta e as permissões',
+  26: 'O arquivo não é um banco SQLite: escolha outro nome',
 }
 
 /** What to tell of an error, and how to exit with it. */

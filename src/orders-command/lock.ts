@@ -45,9 +45,7 @@ async function othersAlive(prefix: string, mine: string): Promise<string[]> {
     const [, pid, startedAt, host] = /^(\d+)-(\w+)-(\w+)$/.exec(name.slice(start.length)) ?? []
     if (pid === undefined) continue
     if (host !== hostMark()) {
-      alive.push(
-        `(Quem a tem está em outra máquina. Se ninguém mais a usa, apague ${join(folder, name)}.)`,
-      )
+      alive.push(`(Ele roda em outra máquina. Se já não roda, apague ${join(folder, name)}.)`)
     } else if (startOf(Number(pid)) === startedAt) {
       alive.push(`(É o processo ${pid}.)`)
     } else {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../support/backend.ts'
-import { cachedFolder, npm } from '../support/cached-folder.ts'
+import { cachedFolder } from '../support/cached-folder.ts'
 import { runProgram } from '../support/program.ts'
 import { openServedStore, type ServedStore } from '../support/served-store.ts'
 import { sourceOrder } from '../support/source-order.ts'
@@ -15,6 +15,7 @@ const NAME = 'public-orders-api'
 const ORDERS = 10
 const NEWEST = '2026-03-02T12:09:00.000Z'
 
+const run = promisify(execFile)
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 
 let store: ServedStore | undefined
@@ -28,14 +29,13 @@ let alone: string
 const { folder, remove } = temporaryFolder()
 
 beforeAll(async () => {
-  ;[installed, alone] = await Promise.all([install(), mkdir(join(folder, 'alone'))]).then(
-    ([path]) => [path, join(folder, 'alone')] as const,
-  )
+  runtimes = await installRuntimes()
+  installed = await install()
+  alone = join(folder, 'alone')
   await cp(join(installed, 'node_modules', NAME), join(alone, 'node_modules', NAME), {
     recursive: true,
   })
   for (const place of [installed, alone]) await copyFile(here('app.mjs'), join(place, 'app.mjs'))
-  runtimes = await installRuntimes()
 
   store = openServedStore()
   await store.load(
@@ -59,11 +59,16 @@ afterAll(async () => {
 async function install(): Promise<string> {
   const place = join(folder, 'installed')
   await mkdir(place)
-  await npm(ROOT, 'run', 'build')
-  await npm(ROOT, 'pack', '--pack-destination', folder)
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: ROOT }) // Which builds it.
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
   await writeFile(join(place, 'package.json'), '{"private":true,"type":"module"}')
-  await npm(place, 'install', '--prefer-offline', join(folder, `${NAME}-${version}.tgz`))
+  const tarball = join(folder, `${NAME}-${version}.tgz`)
+  // By the npm and the Node of whoever has no newer one.
+  const env = {
+    ...process.env,
+    PATH: `${join(runtimes, 'node_modules/.bin')}:${process.env['PATH']}`,
+  }
+  await run('npm', ['install', '--prefer-offline', '--no-audit', tarball], { cwd: place, env })
   return place
 }
 
@@ -71,7 +76,7 @@ async function installRuntimes(): Promise<string> {
   const wanted = await readFile(here('runtimes/package.json'), 'utf8')
   return cachedFolder('runtimes', wanted, async (place) => {
     await writeFile(join(place, 'package.json'), wanted)
-    await promisify(execFile)('npm', ['install', '--no-audit', '--no-fund'], { cwd: place })
+    await run('npm', ['install', '--no-audit', '--no-fund'], { cwd: place })
   })
 }
 
@@ -83,8 +88,8 @@ describe('the client of the installed package', () => {
     ['Deno', 'deno', ['run', '--node-modules-dir=manual', '--allow-net', '--allow-env']],
     ['Bun', 'bun', ['run']],
   ])('lists, gets and syncs on %s, with nothing else installed', async (_name, program, args) => {
-    const run = [...args, 'app.mjs', baseUrl, key]
-    const { stdout, stderr } = await runProgram(runtime(program), run, { cwd: alone })
+    const command = [...args, 'app.mjs', baseUrl, key]
+    const { stdout, stderr } = await runProgram(runtime(program), command, { cwd: alone })
     expect(stderr).toBe('')
     expect(JSON.parse(stdout)).toEqual({
       ...{ listed: 6, received: ORDERS, watermark: NEWEST, id: 'ord_0' },
@@ -110,7 +115,7 @@ describe('the client of the installed package', () => {
 })
 
 describe('the commands of the installed package', () => {
-  const run = (name: string, args: string[], env = {}) =>
+  const runCommand = (name: string, args: string[], env = {}) =>
     runProgram(runtime('node'), [join(installed, 'node_modules', '.bin', name), ...args], {
       cwd: installed,
       env,
@@ -118,13 +123,13 @@ describe('the commands of the installed package', () => {
 
   it('orders exports on Node 20', async () => {
     const args = ['export', '--url', baseUrl, '--format', 'ndjson']
-    const { code, stdout } = await run('orders', args, { ORDERS_API_KEY: key })
+    const { code, stdout } = await runCommand('orders', args, { ORDERS_API_KEY: key })
     expect(code).toBe(0)
     expect(stdout.trim().split('\n')).toHaveLength(ORDERS)
   })
 
   it('the service says which Node it takes, on one that is older', async () => {
-    const { code, stderr } = await run(NAME, ['serve'])
+    const { code, stderr } = await runCommand(NAME, ['serve'])
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/Node 24/) })
   })
 })

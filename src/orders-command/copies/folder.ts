@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Order, SyncState } from '../../client/client.ts'
 import { replaceFile, syncFolder, writeDurably } from '../atomic-file.ts'
 import { Failure } from '../faults.ts'
@@ -10,6 +10,8 @@ import { openSeenLog, type SeenLog } from './seen-log.ts'
 
 /** Files that are written at once: they wait for the disk together. */
 const AT_ONCE = 16
+/** Folders that we made, of the first two digits of a hash; what else somebody keeps beside them is not ours. */
+const SHARD = /^[0-9a-f]{2}$/
 /** The ids of a walk are held against the folders in so many parts, of which one is in memory. */
 const PARTS = [...'0123456789abcdef']
 
@@ -17,7 +19,8 @@ const PARTS = [...'0123456789abcdef']
  * A copy as a folder: one JSON file an order in `orders/<two digits>/`, and what the command needs in `.sync/`.
  * @throws Failure where something else is there, or somebody is at work on it
  */
-export async function openFolderCopy(folder: string): Promise<LocalCopy> {
+export async function openFolderCopy(path: string): Promise<LocalCopy> {
+  const folder = resolve(path)
   const { own, lock } = await claimFolder(folder)
   const ordersFolder = join(folder, 'orders')
   const stateFile = join(own, 'state.json')
@@ -91,7 +94,9 @@ async function dropPart(ordersFolder: string, seen: SeenLog, pass: number, part:
     if (shard.startsWith(part)) known.add(join(shard, name))
   }
   let dropped = 0
-  for (const shard of (await readdir(ordersFolder)).filter((name) => name.startsWith(part))) {
+  const entries = await readdir(ordersFolder, { withFileTypes: true })
+  const shards = entries.filter((entry) => entry.isDirectory() && SHARD.test(entry.name))
+  for (const { name: shard } of shards.filter(({ name }) => name.startsWith(part))) {
     const names = await readdir(join(ordersFolder, shard))
     const gone = names.filter((name) => name.endsWith('.json') && !known.has(join(shard, name)))
     await eachOf(gone, (name) => rm(join(ordersFolder, shard, name), { force: true }))

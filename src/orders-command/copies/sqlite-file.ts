@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { access, constants, open } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { PRIVATE } from '../atomic-file.ts'
 import { Failure } from '../faults.ts'
@@ -19,6 +19,12 @@ export async function openDatabase(file: string): Promise<DatabaseSync> {
     )
   })
   if (await hasContent(file)) {
+    // Asked before it is opened: what SQLite makes beside a file that is only read gets its mode, and stays.
+    await access(file, constants.R_OK | constants.W_OK).catch(() => {
+      throw new Failure(
+        `Sem permissão para escrever em ${file}: mude as permissões, ou escolha outro.`,
+      )
+    })
     const looked = new Database(file, { readOnly: true })
     try {
       refuseOthers(looked, file)
@@ -30,6 +36,8 @@ export async function openDatabase(file: string): Promise<DatabaseSync> {
   const db = new Database(file, { timeout: BUSY_MS })
   try {
     // Whoever reads does not wait, nor is waited for. A commit may be lost with the power, whole: the state with it.
+    // In words as well: the option `timeout` came after Node 22.13.
+    db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     if (versionOf(db) === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`)
     return db

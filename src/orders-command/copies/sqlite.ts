@@ -1,5 +1,7 @@
+import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { takeLock } from '../lock.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import { type Lock, takeLock } from '../lock.ts'
 import { busyCopy, type LocalCopy } from './local-copy.ts'
 import { openDatabase } from './sqlite-file.ts'
 
@@ -13,11 +15,18 @@ const KEEP_STATE = `INSERT INTO sync_state (only_one, json) VALUES (1, ?)
  * @throws Failure where something else is there, or somebody is at work on it
  */
 export async function openSqliteCopy(file: string): Promise<LocalCopy> {
-  const lock = await takeLock(`${resolve(file)}.lock-`, busyCopy(file))
-  const db = await openDatabase(file).catch(async (error) => {
+  // By its own name: through a link it would have another lock.
+  const path = await realpath(file).catch(() => resolve(file))
+  const lock = await takeLock(`${path}.lock-`, busyCopy(file))
+  try {
+    return copyIn(await openDatabase(path), lock)
+  } catch (error) {
     await lock.release()
     throw error
-  })
+  }
+}
+
+function copyIn(db: DatabaseSync, lock: Lock): LocalCopy {
   const readState = db.prepare('SELECT json FROM sync_state')
   const readOrder = db.prepare('SELECT json FROM orders WHERE id = ?')
   const upsert = db.prepare(UPSERT)
@@ -45,7 +54,7 @@ export async function openSqliteCopy(file: string): Promise<LocalCopy> {
         keepState.run(JSON.stringify(state))
         db.exec('COMMIT')
       } catch (error) {
-        if (db.isTransaction) db.exec('ROLLBACK') // On a full disk SQLite has rolled back by itself.
+        rollBack(db)
         throw error
       }
       changes += changed
@@ -60,4 +69,11 @@ export async function openSqliteCopy(file: string): Promise<LocalCopy> {
       await lock.release()
     },
   }
+}
+
+/** On a full disk SQLite has rolled back by itself, and then there is nothing to; not every Node 22 can be asked. */
+function rollBack(db: DatabaseSync): void {
+  try {
+    db.exec('ROLLBACK')
+  } catch {}
 }

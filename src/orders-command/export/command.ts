@@ -50,7 +50,7 @@ export async function runExport(args: readonly string[], context: Context): Prom
   try {
     const progress = createOrdersProgress(context.status, monotonicClock, part.state().orders)
     const client = await connect(context, url, progress.wait)
-    const again = ['orders', 'export', ...args.filter((arg) => arg !== '--resume'), '--resume']
+    const again = ['orders', 'export', '--resume', ...args.filter((arg) => arg !== '--resume')]
     const work = { client, filters, format, progress, part, file: text.out, again }
     if (flags.has('resume') && !part.isResumed) {
       context.status.say(`Não há nada a continuar em ${text.out}.part: começando do início.`)

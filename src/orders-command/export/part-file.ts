@@ -58,7 +58,12 @@ export async function openPartFile(
         state = next
       },
       async finish() {
-        await rename(part, target)
+        await rename(part, target).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ENOENT') throw error
+          throw new Failure(
+            `${file}.part foi apagado ou movido durante a exportação: exporte de novo.`,
+          )
+        })
         await syncFolder(dirname(target))
         await rm(stateFile, { force: true })
       },

@@ -28,7 +28,8 @@ const options = {
 export async function runSync(args: readonly string[], context: Context): Promise<void> {
   const { text, flags, words } = parseArguments('sync', args, options)
   const [destination, ...more] = words
-  if (destination === undefined) {
+  // An empty one is a variable of a script that nobody set; as a path it would be the folder it runs in.
+  if (destination === undefined || destination.trim() === '') {
     throw new UsageFault('Falta o destino: uma pasta, ou sqlite:ARQUIVO.', 'sync')
   }
   refuseWords('sync', more)
@@ -68,7 +69,9 @@ export async function runSync(args: readonly string[], context: Context): Promis
     // Only what a copy has already is worth telling that it stays.
     const isBegun = await copy.read().then(Boolean, () => false)
     if (!isBegun) throw error
-    const again = commandLine(['orders', 'sync', ...args])
+    // That a key is new is said once: the next one that is another may be a wrong one.
+    const same = args.filter((arg) => arg !== '--accept-new-key')
+    const again = commandLine(['orders', 'sync', ...same])
     throw new Unfinished(
       error,
       `O que foi lido está guardado em ${destination}. Para continuar:\n  ${again}`,

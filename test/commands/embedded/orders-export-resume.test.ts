@@ -13,7 +13,7 @@ import { FAST, type OrdersService, openOrdersService, SLOW } from '../../support
 
 const CSV = ['export', '--format', 'csv-br', '--out', 'pedidos de hoje.csv'] as const
 const FILE = 'pedidos de hoje.csv'
-const AGAIN = `orders export --format csv-br --out '${FILE}' --resume`
+const AGAIN = `orders export --resume --format csv-br --out '${FILE}'`
 
 let service: OrdersService
 let whole: Buffer

@@ -93,7 +93,7 @@ describe.each([
     await service.restart(SLOW)
     const child = startOrders(['sync', destination, '--all'], place())
     const finished = finish(child)
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await expect.poll(locks, { timeout: 20_000 }).toHaveLength(1)
     child.kill('SIGINT')
     const { code, stderr } = await finished
     expect(code).toBe(130)

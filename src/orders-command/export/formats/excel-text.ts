@@ -8,7 +8,7 @@ const FORMULA = /^[\s\0]*[=+\-@＝＋－＠]|^[\t\r\n]/
 const WORD_WITH_A_MEANING = /^(verdadeiro|falso|true|false|#.*)$/i
 /** What a number, a date or an hour may have besides digits and signs: 1E5, R$ 5, 2 de mar de 26, 10:30 PM. */
 const OF_NUMBERS =
-  /r\$|us\$|\d[ed][+-]?(?=\d)|\b(am|pm|a|p|de)\b|jan\w*|f[ea][bv]\w*|mar\w*|a[bp]r\w*|ma[iy]\w*|jun\w*|jul\w*|ag?[ou][gs]?\w*|se[tp]\w*|o[uc]t\w*|nov\w*|de[zc]\w*/gi
+  /r\$|us\$|\d[ed][+-]?(?=\d)|\b(am|pm|a|p|de)\b|jan\w*|f[ea][bv]\w*|mar[\wç]*|a[bp]r\w*|ma[iy]\w*|jun\w*|jul\w*|ag?[ou][gs]?\w*|se[tp]\w*|o[uc]t\w*|nov\w*|de[zc]\w*/gi
 
 /**
  * Text that stays text when Excel opens the file: what it would take for a number, a date or a formula is put into a

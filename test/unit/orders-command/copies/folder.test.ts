@@ -51,6 +51,21 @@ describe('the folder of a copy', () => {
     expect(readdirSync(join(folder, '.sync/tmp'))).toEqual([])
   })
 
+  it('drops what a walk has not seen, and nothing that it has not made itself', async () => {
+    const copy = await openFolderCopy(folder)
+    await copy.save(orders('ord_gone'), stateOf(1))
+    await copy.save(orders('ord_1'), stateOf(2))
+    mkdirSync(join(folder, 'orders', 'backup'))
+    const strange = [join(folder, 'orders', 'backup', 'mine.json'), join(folder, 'orders', 'de')]
+    for (const path of strange) writeFileSync(path, 'mine')
+    expect(await copy.dropUnseen(2)).toBe(1)
+    await copy.close()
+    for (const path of strange) expect(readFileSync(path, 'utf8')).toBe('mine')
+    expect(readdirSync(join(folder, 'orders'), { recursive: true })).not.toContainEqual(
+      expect.stringContaining('ord_gone'),
+    )
+  })
+
   it('keeps the ids of a walk until it is done', async () => {
     const copy = await openFolderCopy(folder)
     await copy.save(orders('ord_1'), stateOf(1))

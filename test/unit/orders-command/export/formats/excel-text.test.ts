@@ -3,6 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { guarded } from '../../../../../src/orders-command/export/formats/excel-text.ts'
 import { shownByExcel } from '../../../../support/orders-csv.ts'
 
+const months = [
+  ...['janeiro', 'fevereiro', 'março', 'abril', 'maio', 'junho'],
+  ...['julho', 'agosto', 'setembro', 'outubro', 'novembro', 'dezembro'],
+]
+
 describe('text that Excel would change is put into a formula of that text', () => {
   it.each([
     '00012345678',
@@ -25,6 +30,8 @@ describe('text that Excel would change is put into a formula of that text', () =
     'Jan-05',
     '4 JUN',
     '10:30',
+    ...months.map((month) => `2 de ${month} de 2026`),
+    ...months.map((month) => `${month.slice(0, 3)}/26`),
     '3 PM',
     'VERDADEIRO',
     'falso',

@@ -6,7 +6,7 @@ import type { Order } from '../../src/orders/order.ts'
 import { temporaryFolder } from '../support/backend.ts'
 import { recipe, runProgram } from '../support/program.ts'
 import { refusals } from './refusals.ts'
-import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'
+import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
 const READ_DUCKDB = fileURLToPath(new URL('dlt/read-duckdb.py', import.meta.url))
 const INSTALL_MS = 300_000
@@ -27,10 +27,10 @@ beforeEach(() => {
 })
 afterEach(() => place.remove())
 
-const load = (args: readonly string[] = [], key = service.key) =>
+const load = (args: readonly string[] = [], key = service.key, url = service.baseUrl) =>
   runProgram(python, [recipe('dlt/pedidos_dlt.py'), ...args], {
     cwd: place.folder,
-    env: { ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: key },
+    env: { ORDERS_API_URL: url, ORDERS_API_KEY: key },
   })
 
 /** The rows of both tables, as the orders they come from: what is null is no column yet, so it is left out. */
@@ -84,10 +84,8 @@ describe('the recipe with dlt', () => {
     expect(await loaded()).toEqual(await listed())
 
     const [page, ...more] = asked()
-    const dates = [...before.values()].flatMap(({ updated_at }) => updated_at ?? [])
-    const newestMs = Math.max(...dates.map(Date.parse))
     expect(more).toEqual([])
-    expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestMs - 60_000)
+    expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestMs(before) - 60_000)
     expect(page?.ids).toEqual(expect.arrayContaining(changed))
     expect(page?.ids.length).toBeLessThan(changed.length + 10)
   })
@@ -122,6 +120,13 @@ describe('the recipe with dlt', () => {
     expect(await load()).toMatchObject({ code: 0 })
     expect(service.front.statuses()).toEqual([200, 200, 502, 200, 200, 429, 200, 200, 200])
     expect(await loaded()).toEqual(await listed())
+  })
+
+  it('takes an address and a key with Windows line ends', async () => {
+    const { code, stderr } = await load([], `${service.key}\r`, `${service.baseUrl}/\r`)
+    expect(code).toBe(0)
+    expect(stderr).not.toContain(service.key)
+    expect(asked()[0]?.authorization).toBe(`Bearer ${service.key}`)
   })
 
   it.each(refusals)('stops at $title and says what to do', async ({ answer, key, says }) => {

@@ -1,4 +1,4 @@
-import { type Answer, type Asked, startFront } from '../support/front.ts'
+import { type Answer, type Asked, type Happening, startFront } from '../support/front.ts'
 
 /** What a recipe asked, and what it got. */
 export interface Called {
@@ -12,7 +12,7 @@ export interface Called {
 
 /** Stands before a service: tells what a recipe asks, and can answer after so many pages as an edge does. */
 export async function startRecipeFront(serviceUrl: string) {
-  const planned: { atPage: number; answer: () => Promise<Answer | undefined> }[] = []
+  const planned: { atPage: number; answer: () => Promise<Happening | undefined> }[] = []
   const front = await startFront(serviceUrl, async () => {
     const passed = front.asked.filter(({ got }) => got === 200).length
     const due = planned.findIndex(({ atPage }) => atPage <= passed)
@@ -38,8 +38,8 @@ export async function startRecipeFront(serviceUrl: string) {
       planned.length = 0
     },
 
-    /** The next request after `atPage` whole pages gets this answer; those planned for one page, one after the other. */
-    answer(atPage: number, ...answers: readonly Answer[]) {
+    /** This happens to the next request after `atPage` whole pages; what is planned for one page, one after the other. */
+    answer(atPage: number, ...answers: readonly Happening[]) {
       planned.push(...answers.map((answer) => ({ atPage, answer: async () => answer })))
     },
 

@@ -1,20 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe } from '../support/program.ts'
+import { type Elsewhere, startElsewhere } from './elsewhere.ts'
 import { type Document, runAppsScript } from './google-sheets/apps-script.ts'
 import type { Cell } from './google-sheets/sheet.ts'
-import { refusals } from './refusals.ts'
-import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'
+import { passing, refusals } from './refusals.ts'
+import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
 let service: RecipeService
+let elsewhere: Elsewhere
 beforeAll(async () => {
   service = await openRecipeService({ settings: CONTRACT_LIMITS })
+  elsewhere = await startElsewhere()
 })
-afterAll(() => service.close())
+afterAll(() => Promise.all([service.close(), elsewhere.close()]))
 
 let document: Document
+let lock: Int32Array<SharedArrayBuffer>
 beforeEach(() => {
   service.front.forget()
+  elsewhere.forget()
+  lock = new Int32Array(new SharedArrayBuffer(4))
   const properties = { ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: service.key }
   document = { properties, sheets: {}, triggers: [] }
 })
@@ -22,7 +28,7 @@ beforeEach(() => {
 /** Runs a function of the script on the document; the document is what it leaves. */
 async function run(call = 'sincronizar', requestMs = 50) {
   const file = recipe('google-sheets/Code.gs')
-  const outcome = await runAppsScript({ file, call, document, requestMs })
+  const outcome = await runAppsScript({ file, call, document, requestMs, lock })
   document = outcome.document
   return outcome
 }
@@ -66,13 +72,14 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
 
   it('brings what has changed into the rows that are there the next time', async () => {
     await run()
+    const newestOnceMs = newestMs(await service.listed())
     service.front.forget()
     const changed = await service.change()
     expect(await run()).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
     const [page, ...more] = asked()
     expect(more).toEqual([])
-    expect(page?.query).toHaveProperty('updated_gte')
+    expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestOnceMs - 60_000)
     expect(page?.ids).toEqual(expect.arrayContaining(changed))
     expect(page?.ids.length).toBeLessThan(changed.length + 10)
   })
@@ -90,11 +97,8 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(new Set(cursors).size).toBe(cursors.length)
   })
 
-  it.each([
-    { title: 'a 502 without a body', answer: { status: 502 } },
-    { title: 'an answer that is cut', answer: { status: 200, body: '{"object":"list","data":[' } },
-  ])('asks again after $title', async ({ answer }) => {
-    service.front.answer(2, answer)
+  it.each(passing)('asks again after $title', async ({ happening }) => {
+    service.front.answer(2, happening)
     expect(await run()).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
   })
@@ -131,6 +135,41 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     await service.erase()
     expect(await run('recomecar')).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
+  })
+
+  it.each(['sincronizar', 'recomecar'])('reads, in %s, while it has the lock', async (call) => {
+    const held: (number | undefined)[] = []
+    service.front.before(0, async () => {
+      held.push(lock[0])
+    })
+    expect(await run(call)).toMatchObject({ error: null })
+    expect([...held, lock[0]]).toEqual([1, 0])
+  })
+
+  it.each([
+    { call: 'sincronizar', error: null },
+    { call: 'recomecar', error: expect.stringContaining('Outra leitura está em curso') },
+  ])('changes nothing, in $call, while another run has the lock', async ({ call, error }) => {
+    await run('sincronizar', 120_000)
+    service.front.forget()
+    const before = structuredClone(document)
+    lock[0] = 1
+    expect(await run(call)).toMatchObject({ error })
+    expect(document).toEqual(before)
+    expect(service.front.asked).toEqual([])
+    expect(lock[0]).toBe(1)
+  })
+
+  it('gives the lock back when it stops at a refusal', async () => {
+    service.front.answer(0, { status: 403 })
+    expect((await run()).error).toContain('403')
+    expect(lock[0]).toBe(0)
+  })
+
+  it('does not go where a redirect leads', async () => {
+    service.front.answer(0, elsewhere.redirect)
+    expect((await run()).error).toContain('302')
+    expect(elsewhere.authorizations()).toEqual([])
   })
 
   it('is called every ten minutes once it is installed, however often that is', async () => {

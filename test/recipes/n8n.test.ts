@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe } from '../support/program.ts'
+import { type Elsewhere, startElsewhere } from './elsewhere.ts'
 import { installN8n, type N8nWorkflow, runN8n } from './n8n/n8n.ts'
 import { refusals } from './refusals.ts'
 import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'
@@ -10,15 +11,20 @@ const INSTALL_MS = 300_000
 const HTTP_NODE = 'Lista pedidos'
 
 let service: RecipeService
+let elsewhere: Elsewhere
 let folder: string
 let written: N8nWorkflow
 beforeAll(async () => {
   folder = await installN8n()
   written = JSON.parse(await readFile(recipe('n8n/orders-n8n.json'), 'utf8')) as N8nWorkflow
   service = await openRecipeService({ settings: CONTRACT_LIMITS })
+  elsewhere = await startElsewhere()
 }, INSTALL_MS)
-afterAll(() => service.close())
-beforeEach(() => service.front.forget())
+afterAll(() => Promise.all([service.close(), elsewhere.close()]))
+beforeEach(() => {
+  service.front.forget()
+  elsewhere.forget()
+})
 
 /** Runs the workflow with our address in it, which its README has everybody change. */
 async function run(start: string, { key = service.key, settings = {} } = {}) {
@@ -93,6 +99,13 @@ describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
     })
     expect(error).toMatch(/40[013]|key|Chave/i)
     expect(orders).toEqual([])
+  })
+
+  it('does not go where a redirect leads, and passes nothing on', async () => {
+    service.front.answer(0, elsewhere.redirect)
+    const { error, orders } = await run('Carga completa', { settings: { retryOnFail: false } })
+    expect({ failed: error !== null, orders }).toEqual({ failed: true, orders: [] })
+    expect(elsewhere.authorizations()).toEqual([])
   })
 
   it('holds no key, and asks for a credential by its name', () => {

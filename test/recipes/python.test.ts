@@ -4,33 +4,37 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../support/backend.ts'
 import { recipe, runProgram } from '../support/program.ts'
-import { refusals } from './refusals.ts'
-import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'
+import { type Elsewhere, startElsewhere } from './elsewhere.ts'
+import { passing, refusals } from './refusals.ts'
+import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
 let service: RecipeService
+let elsewhere: Elsewhere
 beforeAll(async () => {
   service = await openRecipeService({ settings: CONTRACT_LIMITS })
+  elsewhere = await startElsewhere()
 })
-afterAll(() => service.close())
+afterAll(() => Promise.all([service.close(), elsewhere.close()]))
 
 let place: ReturnType<typeof temporaryFolder>
 beforeEach(() => {
   place = temporaryFolder()
   service.front.forget()
+  elsewhere.forget()
 })
 afterEach(() => place.remove())
 
-const run = (program: string, args: readonly string[], key: string) =>
+const run = (program: string, args: readonly string[], key: string, url = service.baseUrl) =>
   runProgram('python3', [recipe(`python/${program}`), ...args], {
     cwd: place.folder,
-    env: { ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: key },
+    env: { ORDERS_API_URL: url, ORDERS_API_KEY: key },
   })
 const sync = (args: readonly string[] = [], key = service.key) => run('pedidos.py', args, key)
 
-const openCopy = () => new DatabaseSync(join(place.folder, 'pedidos.db'))
+const openCopy = (file = 'pedidos.db') => new DatabaseSync(join(place.folder, file))
 
-function copied() {
-  using copy = openCopy()
+function copied(file = 'pedidos.db') {
+  using copy = openCopy(file)
   const rows = copy.prepare('SELECT id, updated_at, pedido FROM pedidos').all()
   for (const row of rows) {
     expect(JSON.parse(String(row['pedido']))).toMatchObject({
@@ -55,13 +59,15 @@ describe('the recipe in Python', () => {
 
   it('brings what has changed, and next to nothing else, the next time', async () => {
     await sync()
+    const newestOnceMs = newestMs(await service.listed())
     service.front.forget()
     const changed = await service.change()
     expect(await sync()).toMatchObject({ code: 0 })
     expect(copied()).toEqual(await service.listed())
     const [page, ...more] = asked()
     expect(more).toEqual([])
-    expect(page?.query).toMatchObject({ sort: 'updated_at_asc', updated_gte: expect.any(String) })
+    expect(page?.query['sort']).toBe('updated_at_asc')
+    expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestOnceMs - 60_000)
     expect(page?.ids).toEqual(expect.arrayContaining(changed))
     expect(page?.ids.length).toBeLessThan(changed.length + 10)
   })
@@ -109,6 +115,15 @@ describe('the recipe in Python', () => {
     expect(copied()).toEqual(await service.listed())
   })
 
+  it('told to read all of it again, does not go on with a walk that was stopped', async () => {
+    service.front.answer(3, { status: 403 })
+    await sync()
+    service.front.forget()
+    expect((await sync(['--completa'])).code).toBe(0)
+    expect(asked()[0]?.query).toEqual({ sort: 'updated_at_asc', limit: '100' })
+    expect(copied()).toEqual(await service.listed())
+  })
+
   it('waits as long as an edge asks it to that answers without a body', async () => {
     service.front.refuseFor(2, 3)
     expect((await sync()).code).toBe(0)
@@ -116,11 +131,8 @@ describe('the recipe in Python', () => {
     expect(copied()).toEqual(await service.listed())
   })
 
-  it.each([
-    { title: 'a 502 without a body', answer: { status: 502 } },
-    { title: 'an answer that is cut', answer: { status: 200, body: '{"object":"list","data":[' } },
-  ])('asks again after $title', async ({ answer }) => {
-    service.front.answer(2, answer)
+  it.each(passing)('asks again after $title', async ({ happening }) => {
+    service.front.answer(2, happening)
     expect((await sync()).code).toBe(0)
     expect(copied()).toEqual(await service.listed())
   })
@@ -135,6 +147,7 @@ describe('the recipe in Python', () => {
 })
 
 describe('the recipe in thirty lines of Python', () => {
+  const COPY = 'pedidos_curto.db'
   const syncShortly = (key = service.key) => run('pedidos_curto.py', [], key)
 
   it('has no more of them', async () => {
@@ -145,20 +158,30 @@ describe('the recipe in thirty lines of Python', () => {
   it('copies every order, then what has changed, and waits where it is asked to', async () => {
     service.emptyBucketAt(3)
     expect((await syncShortly()).code).toBe(0)
-    expect(copied()).toEqual(await service.listed())
+    expect(copied(COPY)).toEqual(await service.listed())
     expect(service.front.statuses()).toContain(429)
+    const newestOnceMs = newestMs(await service.listed())
     service.front.forget()
     await service.change()
     expect((await syncShortly()).code).toBe(0)
-    expect(copied()).toEqual(await service.listed())
-    expect(asked()).toHaveLength(1)
+    expect(copied(COPY)).toEqual(await service.listed())
+    const [page, ...more] = asked()
+    expect(more).toEqual([])
+    expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestOnceMs - 60_000)
   })
 
   it('keeps nothing of a walk that was cut, the undated orders at its end among it', async () => {
     service.front.answer(3, { status: 403 })
     expect((await syncShortly()).code).toBe(1)
     expect((await syncShortly()).code).toBe(0)
-    expect(copied()).toEqual(await service.listed())
+    expect(copied(COPY)).toEqual(await service.listed())
+  })
+
+  it('has a copy of its own beside that of the longer one', async () => {
+    await sync()
+    expect((await syncShortly()).code).toBe(0)
+    expect((await sync()).code).toBe(0)
+    expect(copied(COPY)).toEqual(copied())
   })
 
   it.each(refusals)('stops at $title and says what to do', async ({ answer, key, says }) => {
@@ -166,5 +189,20 @@ describe('the recipe in thirty lines of Python', () => {
     const { code, stderr } = await syncShortly(key)
     expect(code).toBe(1)
     expect(stderr).toContain(says)
+  })
+})
+
+describe.each(['pedidos.py', 'pedidos_curto.py'])('%s', (program) => {
+  it('takes an address with a slash and Windows line ends, and keeps the key to itself', async () => {
+    const url = `${service.baseUrl}/\r`
+    const { code, stderr } = await run(program, [], `${service.key}\r`, url)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(asked()[0]?.authorization).toBe(`Bearer ${service.key}`)
+  })
+
+  it('does not take the key along to where a redirect leads', async () => {
+    service.front.answer(0, elsewhere.redirect)
+    expect((await run(program, [], service.key)).code).toBe(1)
+    expect(elsewhere.authorizations()).toEqual([undefined])
   })
 })

@@ -1,4 +1,4 @@
-import type { Answer } from '../support/front.ts'
+import type { Answer, Happening } from '../support/front.ts'
 
 interface Refusal {
   title: string
@@ -27,4 +27,15 @@ export const refusals: readonly Refusal[] = [
     answer: { status: 400, headers: { 'content-type': 'text/plain' }, body: 'use https' },
     says: 'https://',
   },
+]
+
+/** What passes by itself: a recipe asks again, and goes on. */
+export const passing: readonly { title: string; happening: Happening }[] = [
+  { title: 'a 502 without a body', happening: { status: 502 } },
+  {
+    title: 'an answer that ends in the middle',
+    happening: { status: 200, body: '{"object":"list","data":[' },
+  },
+  { title: 'a connection that is cut in an answer', happening: 'cut' },
+  { title: 'a connection that is cut before one', happening: 'reset' },
 ]

@@ -108,6 +108,12 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
 
 export type RecipeService = Awaited<ReturnType<typeof openRecipeService>>
 
+/** The greatest `updated_at` among orders, in milliseconds. */
+export function newestMs(orders: ReadonlyMap<string, Order>): number {
+  const dates = [...orders.values()].flatMap(({ updated_at }) => updated_at ?? [])
+  return Math.max(...dates.map(Date.parse))
+}
+
 function isListed({ owner_account_id, coproducer_account_ids, payments }: SourceOrder) {
   return (
     [owner_account_id, ...(coproducer_account_ids ?? [])].includes(DEMO_ACCOUNT) &&

@@ -84,6 +84,11 @@ def explicacao(falha: BaseException) -> str:
         return f"A API recusou com {falha.response.status_code}, sem dizer por quê. Confira se ORDERS_API_URL começa com https://."
 
 
+def ajuste(nome: str) -> str:
+    # Um fim de linha do Windows não é da chave, e o erro que ele causa a mostraria inteira.
+    return os.environ[nome].strip()
+
+
 def principal() -> None:
     carga = dlt.pipeline(
         pipeline_name="pedidos",
@@ -94,7 +99,7 @@ def principal() -> None:
     )
     refresh = "drop_data" if "--completa" in sys.argv else None
     try:
-        print(carga.run(fonte(os.environ["ORDERS_API_URL"], os.environ["ORDERS_API_KEY"]), refresh=refresh))
+        print(carga.run(fonte(ajuste("ORDERS_API_URL"), ajuste("ORDERS_API_KEY")), refresh=refresh))
     except PipelineStepFailed as falha:
         print(falha, file=sys.stderr)
         sys.exit(explicacao(falha))

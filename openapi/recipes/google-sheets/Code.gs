@@ -43,21 +43,32 @@ function instalar() {
 
 /** Traz o que mudou; na primeira vez, todos os pedidos, em quantas execuções for preciso. */
 function sincronizar() {
-  const trava = LockService.getScriptLock()
-  if (!trava.tryLock(1000)) return // Outra execução ainda está lendo.
-  try {
-    ler(Date.now() + PRAZO_MS)
-  } finally {
-    trava.releaseLock()
-  }
+  comTrava(ler) // Sem a trava, outra execução ainda está lendo, e não há o que fazer.
 }
 
 /** Esvazia a aba e lê tudo de novo: o que a conta já não tem some. De vez em quando vale a pena. */
 function recomecar() {
-  PropertiesService.getScriptProperties().deleteProperty('ESTADO')
-  const aba = abrirAba()
-  if (aba.getLastRow() > 1) aba.getRange(2, 1, aba.getLastRow() - 1, COLUNAS.length).clearContent()
-  sincronizar()
+  const teveVez = comTrava((prazo) => {
+    // Primeiro o estado: se parar aqui, a próxima leitura começa do início e nada falta.
+    PropertiesService.getScriptProperties().deleteProperty('ESTADO')
+    const aba = abrirAba()
+    if (aba.getLastRow() > 1) aba.getRange(2, 1, aba.getLastRow() - 1, COLUNAS.length).clearContent()
+    SpreadsheetApp.flush()
+    ler(prazo)
+  })
+  if (!teveVez) throw new Error('Outra leitura está em curso; tente de novo daqui a 5 minutos.')
+}
+
+/** Uma leitura por vez: duas trocariam o estado uma da outra, e linhas se perderiam. Diz se teve a vez. */
+function comTrava(fazer) {
+  const trava = LockService.getScriptLock()
+  if (!trava.tryLock(1000)) return false
+  try {
+    fazer(Date.now() + PRAZO_MS)
+  } finally {
+    trava.releaseLock()
+  }
+  return true
 }
 
 function ler(prazo) {

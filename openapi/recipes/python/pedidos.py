@@ -4,7 +4,8 @@ Só a biblioteca padrão do Python 3.9 ou mais novo. O README da pasta acima diz
 """
 import datetime, http.client, json, os, sqlite3, sys, time, urllib.error, urllib.parse, urllib.request
 
-URL, CHAVE = os.environ["ORDERS_API_URL"].rstrip("/"), os.environ["ORDERS_API_KEY"]
+# strip: um fim de linha do Windows não é da chave, e o erro que ele causa a mostraria inteira
+URL, CHAVE = os.environ["ORDERS_API_URL"].strip().rstrip("/"), os.environ["ORDERS_API_KEY"].strip()
 SOBREPOSICAO = datetime.timedelta(seconds=60)
 
 

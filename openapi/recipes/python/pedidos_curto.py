@@ -1,10 +1,12 @@
 """O mesmo que pedidos.py em 30 linhas: uma leitura cortada não deixa nada pela metade, mas recomeça do início."""
 import datetime, json, os, sqlite3, sys, time, urllib.error, urllib.parse, urllib.request
 
+URL, CHAVE = os.environ["ORDERS_API_URL"].strip().rstrip("/"), os.environ["ORDERS_API_KEY"].strip()
+
 
 def busca(filtros):
-    pedido = urllib.request.Request(f"{os.environ['ORDERS_API_URL']}/v1/orders?{urllib.parse.urlencode(filtros)}")
-    pedido.add_unredirected_header("Authorization", f"Bearer {os.environ['ORDERS_API_KEY']}")
+    pedido = urllib.request.Request(f"{URL}/v1/orders?{urllib.parse.urlencode(filtros)}")
+    pedido.add_unredirected_header("Authorization", f"Bearer {CHAVE}")
     while True:
         try:
             with urllib.request.urlopen(pedido, timeout=60) as resposta:
@@ -15,7 +17,7 @@ def busca(filtros):
             time.sleep(int(falha.headers.get("Retry-After", 5)))
 
 
-banco = sqlite3.connect(os.environ.get("ORDERS_DB", "pedidos.db"))
+banco = sqlite3.connect(os.environ.get("ORDERS_DB", "pedidos_curto.db"))
 with banco:  # a leitura toda ou nada
     banco.execute("CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, updated_at TEXT, pedido TEXT)")
     [maior] = banco.execute("SELECT max(updated_at) FROM pedidos").fetchone()

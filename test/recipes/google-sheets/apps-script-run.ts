@@ -3,10 +3,12 @@ import { createContext, runInContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openBlockingFetch } from '../blocking-fetch.ts'
 import type { Document, ScriptRun } from './apps-script.ts'
+import { createLock } from './lock.ts'
 import { Sheet } from './sheet.ts'
+import { createUrlFetch } from './url-fetch.ts'
 
 // A thread of its own: a script of Google's blocks until each answer is there.
-const { file, call, document, requestMs } = workerData as ScriptRun
+const { file, call, document, requestMs, lock } = workerData as ScriptRun
 const { properties, sheets, triggers } = document as Document
 const warnings: string[] = []
 const asking = openBlockingFetch()
@@ -34,7 +36,7 @@ const services = {
       deleteProperty: (name: string) => Reflect.deleteProperty(properties, name),
     }),
   },
-  LockService: { getScriptLock: () => ({ tryLock: () => true, releaseLock() {} }) },
+  LockService: { getScriptLock: () => createLock(lock) },
   ScriptApp: {
     getProjectTriggers: () => triggers.map((name) => ({ getHandlerFunction: () => name })),
     deleteTrigger: () => triggers.pop(),
@@ -59,15 +61,10 @@ const services = {
     },
   },
   UrlFetchApp: {
-    fetch: (url: string, { headers }: { headers: Record<string, string> }) => {
+    fetch: createUrlFetch((url, headers) => {
       nowMs += requestMs
-      const answer = asking.fetch(url, headers)
-      return {
-        getResponseCode: () => answer.status,
-        getContentText: () => answer.body,
-        getHeaders: () => answer.headers,
-      }
-    },
+      return asking.fetch(url, headers)
+    }),
   },
 }
 

@@ -18,6 +18,8 @@ export interface ScriptRun {
   document: Document
   /** How long a request takes, on the clock of the script. */
   requestMs: number
+  /** The lock of the script, which all its runs share: 1 while one of them has it. */
+  lock: Int32Array<SharedArrayBuffer>
 }
 
 interface Outcome {

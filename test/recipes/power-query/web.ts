@@ -15,8 +15,13 @@ interface Ways {
   sleep(ms: number): void
 }
 
-/** `Web.Contents` as Microsoft documents it: how it makes the address, what it asks again, what it refuses. */
+/**
+ * `Web.Contents` as Microsoft documents it: how it makes the address, what it asks again, what it refuses, and
+ * that it answers what was asked before from its cache, unless `IsRetry` says otherwise.
+ */
 export function createWebContents({ fetch, sleep }: Ways) {
+  const cached = new Map<string, BlockingAnswer>()
+
   return (base: string, options: RecordValue): Binary => {
     for (const name of options.fields.keys()) {
       if (!OPTIONS.includes(name)) throw new MError('Expression.Error', `no option ${name}`)
@@ -28,12 +33,14 @@ export function createWebContents({ fetch, sleep }: Ways) {
     const manual = (read('ManualStatusHandling') ?? []) as number[]
 
     const ask = () => asked(() => fetch(url.href, headers))
-    let answer = ask()
+    const known = read('IsRetry') === true ? undefined : cached.get(url.href)
+    let answer = known ?? ask()
     for (let retry = 1; retry <= RETRIES && isRetried(answer, manual); retry += 1) {
       const told = Number(answer.headers['retry-after'] ?? 2 ** (retry - 1))
       sleep(Math.min(Math.max(told, MIN_WAIT_S), MAX_WAIT_S) * 1_000)
       answer = ask()
     }
+    cached.set(url.href, answer)
     const { status, body } = answer
     if (CREDENTIALS.includes(status)) {
       throw new MError('DataSource.Error', 'The credentials provided are invalid.')

@@ -22,7 +22,9 @@ async function ask(request: Request): Promise<Response | Error> {
   try {
     const response = await fetch(request, { signal: AbortSignal.timeout(TIMEOUT_MS) })
     const { status, headers } = response
-    return new Response(await response.arrayBuffer(), { status, headers })
+    const body = await response.text()
+    if (response.ok) JSON.parse(body)
+    return new Response(body, { status, headers })
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   }

@@ -34,7 +34,7 @@ function reasonOf(status: number, error: unknown): string {
 }
 
 function setting(name: string): string {
-  const value = process.env[name]
+  const value = process.env[name]?.trim()
   if (!value) throw new Error(`Falta a variável de ambiente ${name}.`)
   return value
 }

@@ -1,0 +1,16 @@
+/** A stand-in for the lock of a script: one run has it at a time. */
+export function createLock(lock: Int32Array<SharedArrayBuffer>) {
+  return {
+    /** Waits for the lock for so long; tells whether it was got. */
+    tryLock(timeoutMs: number): boolean {
+      if (Atomics.compareExchange(lock, 0, 0, 1) === 0) return true
+      Atomics.wait(lock, 0, 1, timeoutMs)
+      return Atomics.compareExchange(lock, 0, 0, 1) === 0
+    },
+
+    releaseLock() {
+      Atomics.store(lock, 0, 0)
+      Atomics.notify(lock, 0)
+    },
+  }
+}

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseConfig } from '../../src/config.ts'
 import type { OrderDocument } from '../../src/indexing/writing/document.ts'
+import { Unavailable } from '../../src/lib/unavailable.ts'
 import type { Position, SliceQuery, Sort } from '../../src/orders/order-store.ts'
 import { askForBytes, connectOpenSearch, tell } from '../../src/stores/opensearch/client.ts'
 import { indexNames } from '../../src/stores/opensearch/names.ts'
@@ -9,6 +11,7 @@ import { sliceBody } from '../../src/stores/opensearch/search-body.ts'
 import type { Backend } from '../support/backend.ts'
 
 const DEADLINE_MS = 60_000
+const TRIES = 20
 const BULK_BYTES = 4 * 2 ** 20
 const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
@@ -21,7 +24,9 @@ export async function openPages({ env, refresh }: Backend) {
 
   async function send(body: string): Promise<void> {
     const request = { index: names.orders, body: Buffer.from(body) as never }
-    const { items } = await tell(DEADLINE_MS, (options) => client.bulk(request, options))
+    const { items } = await patiently(() =>
+      tell(DEADLINE_MS, (options) => client.bulk(request, options)),
+    )
     const refused = items.find(({ index }) => index?.error !== undefined)
     if (refused) throw new Error(`not taken: ${JSON.stringify(refused)}`)
   }
@@ -56,5 +61,17 @@ export async function openPages({ env, refresh }: Backend) {
     },
 
     close: () => client.close(),
+  }
+}
+
+/** Again while the cluster has no room for as much, since other tests give it much to do as well. */
+async function patiently<T>(send: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send()
+    } catch (error) {
+      if (!(error instanceof Unavailable) || tries === TRIES) throw error
+      await pause(1_000)
+    }
   }
 }

@@ -58,7 +58,8 @@ export async function serveTogether(config: Config, { demo }: ServeOptions): Pro
     const asked = awake.map((member) => member.ask('health', config.searchDeadlineMs + ANSWER_MS))
     const healths = await Promise.all(asked)
     const told = healths.filter((health) => health !== undefined)
-    return healthTogether(config.workers, told)
+    // Told to stop while they were asked: that they are leaving is no outage.
+    return isLeaving ? GONE : healthTogether(config.workers, told)
   }
 
   /** Who ended is replaced; who does not answer never will be, unless everything is started again. */

@@ -15,14 +15,23 @@ export function sendCacheable(
   reply: FastifyReply,
   json: Uint8Array,
 ): FastifyReply {
-  const etag = `"${hash('sha256', json, 'base64url').slice(0, TAG_LENGTH)}"`
+  const etag = etagOf(json)
   reply.headers({
     ETag: etag,
     'Cache-Control': 'private, no-cache',
     Vary: 'Authorization, Prefer',
   })
-  // It is not shown the request's `Cache-Control`. `no-cache` there is for caches on the way, and whoever sets
+  return holds(request, etag) ? reply.code(304).send() : reply.type(JSON_TYPE).send(json)
+}
+
+/** The strong tag of these very bytes. */
+export function etagOf(bytes: Uint8Array): string {
+  return `"${hash('sha256', bytes, 'base64url').slice(0, TAG_LENGTH)}"`
+}
+
+/** Whether the caller says by `If-None-Match` that it has what this tag is of. */
+export function holds({ headers }: FastifyRequest, etag: string): boolean {
+  // The request's `Cache-Control` is not shown: `no-cache` there is for caches on the way, and whoever sets
   // If-None-Match on a `fetch` sends it unasked: none of them would ever be told 304.
-  const isHeld = fresh({ 'if-none-match': request.headers['if-none-match'] }, { etag })
-  return isHeld ? reply.code(304).send() : reply.type(JSON_TYPE).send(json)
+  return fresh({ 'if-none-match': headers['if-none-match'] }, { etag })
 }

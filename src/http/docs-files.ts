@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto'
 import { readOpenApiFile } from '../openapi/folder.ts'
+import { etagOf } from './conditional.ts'
 import { JSON_TYPE } from './headers.ts'
 
 export interface DocsFile {
@@ -30,7 +30,7 @@ const served = {
 export function readDocsFiles(): Map<string, DocsFile> {
   const files = Object.entries(served).map(([path, [file, type]]) => {
     const bytes = readOpenApiFile(file)
-    return [path, { bytes, type, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` }]
+    return [path, { bytes, type, etag: etagOf(bytes) }]
   })
   return new Map(files as [string, DocsFile][])
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import fresh from 'fresh'
 import { once } from '../lib/once.ts'
+import { holds } from './conditional.ts'
 import { readDocsFiles } from './docs-files.ts'
 import { docsPage, docsPolicy } from './docs-page.ts'
 import { missing } from './error-handler.ts'
@@ -27,8 +27,7 @@ export default fp(
       const [path = ''] = request.url.split('?')
       const { bytes, type, etag } = files.get(path) ?? missing()
       guard(reply).headers({ ETag: etag, 'Cache-Control': 'no-cache' })
-      const isHeld = fresh({ 'if-none-match': request.headers['if-none-match'] }, { etag })
-      return isHeld ? reply.code(304).send() : reply.type(type).send(bytes)
+      return holds(request, etag) ? reply.code(304).send() : reply.type(type).send(bytes)
     }
     for (const path of ['/openapi.json', '/docs.md', '/llms.txt']) app.get(path, sendFile)
 

@@ -1,3 +1,4 @@
+import { parseJson } from '../lib/json.ts'
 import {
   ApiError,
   EdgeError,
@@ -95,7 +96,7 @@ function isErrorBody(json: unknown): json is ErrorBody {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }

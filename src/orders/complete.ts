@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
+import { parseJson } from '../lib/json.ts'
 import { ORDER_SHAPE, Order } from './order.ts'
 
 /**
@@ -7,7 +8,7 @@ import { ORDER_SHAPE, Order } from './order.ts'
  */
 export function completeOrder(json: Uint8Array, shape: number): Uint8Array {
   if (shape === ORDER_SHAPE) return json
-  const order: unknown = JSON.parse(Buffer.from(json).toString())
+  const order = parseJson(Buffer.from(json).toString())
   return Buffer.from(JSON.stringify(complete(Order, order)))
 }
 

@@ -10,6 +10,7 @@ import {
   type Wait,
 } from '../../src/client/client.ts'
 import { collect } from '../support/collect.ts'
+import { confuseParser, QUOTE_TRACKING } from '../support/escaped-names.ts'
 import { type Answer, type Front, startFront } from '../support/front.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
@@ -106,6 +107,20 @@ describe('the client lists', () => {
   it('no page that nobody asks for', async () => {
     for await (const _order of connect().list({ limit: 2 })) break
     expect(front.asked).toHaveLength(1)
+  })
+
+  it('tracking keys as they are, also where V8 confuses names with escapes', async () => {
+    confuseParser()
+    const order = { object: 'order', id: 'ord_1', updated_at: null, tracking: QUOTE_TRACKING }
+    const body = JSON.stringify({
+      object: 'list',
+      data: [order],
+      has_more: false,
+      next_cursor: null,
+    })
+    front.plan((answer) => ({ ...answer, body }))
+    const [listed] = await collect(connect().list({ limit: 100 }))
+    expect(JSON.stringify(listed)).toBe(JSON.stringify(order))
   })
 
   it('values and fields that are newer than it is', async () => {

@@ -1,4 +1,5 @@
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
+import { parseJson } from '../../lib/json.ts'
 import { epochMs } from './instants.ts'
 import { projectOrder, type View } from './project.ts'
 import { SourceDeletion, SourceOrder } from './source-order.ts'
@@ -32,7 +33,7 @@ const orders = TypeCompiler.Compile(SourceOrder)
 export function readChange(json: string): Change | Refusal {
   let source: unknown
   try {
-    source = JSON.parse(json)
+    source = parseJson(json)
   } catch {
     return { path: '', reason: 'expected one JSON object on one line; this is not JSON' }
   }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../../lib/instant.ts'
+import { parseJson } from '../../lib/json.ts'
 import { completeOrder } from '../../orders/complete.ts'
 import { ORDER_SHAPE, type Order } from '../../orders/order.ts'
 import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
@@ -44,7 +45,7 @@ export function showsSame(
   const shown = Buffer.from(completeOrder(stored.json, stored.shape)).toString()
   if (rendered === shown) return true
   // Not the same text, but maybe the same values: tracking keys that came in another order.
-  return isDeepStrictEqual(JSON.parse(shown), JSON.parse(rendered))
+  return isDeepStrictEqual(parseJson(shown), parseJson(rendered))
 }
 
 /** Renders an order before it is asked for, as while the orders before it are written. */

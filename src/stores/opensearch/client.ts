@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { Client, errors } from '@opensearch-project/opensearch'
+import { Client, errors, Serializer } from '@opensearch-project/opensearch'
+import { parseJson } from '../../lib/json.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { DeadlineConnection, type Question } from './connection.ts'
 import type { WholeAnswer } from './exchange.ts'
@@ -30,8 +31,19 @@ export function connectOpenSearch({ urls, ca }: OpenSearchNodes): OpenSearch {
     Connection: DeadlineConnection,
     ...(ca !== undefined && { ssl: { ca } }),
     maxRetries: 0, // The client retries without a pause and without an end of its time.
-    disablePrototypePoisoningProtection: true, // A buyer's tracking key `__proto__` would fail a whole page.
+    Serializer: OrderSerializer,
   })
+}
+
+/** Parses answers as orders have to be, a tracking key `__proto__` included, which the client's own refuses. */
+class OrderSerializer extends Serializer {
+  override deserialize(json: string): unknown {
+    try {
+      return parseJson(json)
+    } catch {
+      throw new errors.DeserializationError('no JSON', json)
+    }
+  }
 }
 
 function credentials(url: string): { username: string; password: string } | undefined {
@@ -104,7 +116,7 @@ function isDocumentMissing({ body }: Question, { statusCode }: WholeAnswer): boo
 /** An answer that was had as bytes, where they have to be parsed. @throws Unavailable when it is no JSON */
 export function parseAnswer(bytes: Buffer): object {
   try {
-    return Object(JSON.parse(strictUtf8.decode(bytes)))
+    return Object(parseJson(strictUtf8.decode(bytes)))
   } catch {
     throw new Unavailable(NO_JSON) // The error's own message would quote the answer.
   }

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { FoundDocument, IndexInspection } from '../../indexing/inspection/index-inspection.ts'
+import { parseJson } from '../../lib/json.ts'
 import { headOf } from './order-index.ts'
 
 type Row = Record<string, SQLOutputValue>
@@ -93,7 +94,7 @@ function exact(value: SQLOutputValue): unknown {
 /** Nothing where it is no JSON: that is for whoever inspects it to tell. */
 function parsed(json: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(json).toString())
+    return parseJson(Buffer.from(json).toString())
   } catch {
     return undefined
   }

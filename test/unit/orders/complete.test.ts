@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { completeOrder } from '../../../src/orders/complete.ts'
 import { ORDER_SHAPE, type Order } from '../../../src/orders/order.ts'
 import { changeOf, wholeOrder } from '../../support/changes.ts'
+import { confuseParser, QUOTE_TRACKING } from '../../support/escaped-names.ts'
 
 const OLDER = ORDER_SHAPE - 1
 const whole = changeOf(wholeOrder).views[0]?.order as Order
@@ -20,6 +21,12 @@ function without(order: object, path: string[]): object {
 }
 
 describe('an order of an older shape', () => {
+  it('keeps its tracking keys, also where V8 confuses names with escapes', () => {
+    confuseParser()
+    const json = JSON.stringify({ ...whole, tracking: QUOTE_TRACKING })
+    expect(Buffer.from(completeOrder(Buffer.from(json), OLDER)).toString()).toBe(json)
+  })
+
   it.each([
     [['utm']],
     [['canceled_at']],

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readChange } from '../../../../src/indexing/projection/change.ts'
 import { sourceOrders } from '../../../support/arbitraries.ts'
 import { changeOf, orderWith, refusalOf, wholeOrder } from '../../../support/changes.ts'
+import { confuseParser, QUOTE_TRACKING } from '../../../support/escaped-names.ts'
 import { sourceOrder, sourcePayment } from '../../../support/source-order.ts'
 
 const deletion = { id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }
@@ -87,6 +88,12 @@ describe('readChange', () => {
 })
 
 describe('an order', () => {
+  it('has the tracking keys of its line, also where V8 confuses names with escapes', () => {
+    confuseParser()
+    const { views } = changeOf(sourceOrder({ tracking: QUOTE_TRACKING }))
+    expect(Object.entries(views[0]?.order.tracking ?? {})).toEqual(Object.entries(QUOTE_TRACKING))
+  })
+
   it.each([
     ['/id', `ord_${'x'.repeat(60)}`],
     ['/id', 'ord_-'],

@@ -5,6 +5,11 @@ import { renderDocument, showsSame } from '../../../../src/indexing/writing/docu
 import { formatInstant } from '../../../../src/lib/instant.ts'
 import type { Order } from '../../../../src/orders/order.ts'
 import { sourceOrders } from '../../../support/arbitraries.ts'
+import {
+  BACKSLASH_TRACKING,
+  confuseParser,
+  QUOTE_TRACKING,
+} from '../../../support/escaped-names.ts'
 import { sourceOrder } from '../../../support/source-order.ts'
 
 const STAMP = Date.parse('2026-05-01T00:00:00Z')
@@ -65,6 +70,13 @@ describe('renderDocument', () => {
 })
 
 describe('showsSame', () => {
+  it('takes no tracking key for another, also where V8 confuses names with escapes', () => {
+    confuseParser()
+    const before = { ...order, tracking: { ...BACKSLASH_TRACKING, '\\': '1' } }
+    const after = { ...order, tracking: QUOTE_TRACKING }
+    expect(showsSame(stored('stamp', before), after)).toBe(false)
+  })
+
   it.each<[string, UpdatedAt]>([
     ['stamped', 'stamp'],
     ['back-filled', CHANGED_AT],

@@ -4,6 +4,7 @@ import { keyFaults } from '../../../../src/indexing/inspection/key-faults.ts'
 import { createSqliteInspection } from '../../../../src/stores/sqlite/inspection.ts'
 import { ordersMigrations } from '../../../../src/stores/sqlite/orders-schema.ts'
 import { collect } from '../../../support/collect.ts'
+import { confuseParser, QUOTE_TRACKING } from '../../../support/escaped-names.ts'
 
 let db: DatabaseSync
 beforeEach(() => {
@@ -36,6 +37,14 @@ describe('a walk', () => {
 
   it('of an empty table has no page', async () => {
     expect(await walk(2)).toEqual([])
+  })
+
+  it('finds tracking keys as they are, also where V8 confuses names with escapes', async () => {
+    confuseParser()
+    const json = JSON.stringify({ tracking: QUOTE_TRACKING })
+    put('acc_1', 'ord_1', json)
+    const [document] = (await walk(2)).flat()
+    expect(JSON.stringify(document?.order)).toBe(json)
   })
 
   it.each<[what: string, json: string, createdKey: number | bigint, field: string]>([

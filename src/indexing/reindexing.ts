@@ -33,7 +33,10 @@ export interface ReindexEnd {
 export interface Reindexing {
   /** @throws Error when an earlier reindex was neither finished nor rolled back */
   build(events?: ReindexEvents): Promise<ReindexSummary>
-  /** Ends the feeding of the old index and removes it. @throws Error while the new one is being built */
+  /**
+   * Ends the feeding of the old index and removes it.
+   * @throws Error while the new one is being built, or where one of its documents is damaged
+   */
   finish(events?: ReindexEvents): Promise<ReindexEnd>
   /** Reads the old index again, and removes the new one. @throws Error when there is no way back */
   rollBack(events?: ReindexEvents): Promise<ReindexEnd>

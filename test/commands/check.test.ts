@@ -78,6 +78,7 @@ describe('index check', () => {
       extra: 0,
       different: 0,
       without_key_field: 0,
+      damaged: 0,
       refused_lines: 0,
       seconds: expect.any(Number),
       examples: [

@@ -68,7 +68,14 @@ describe.each(stores)('%s', (_name, open) => {
     })
   }
 
-  const CLEAN = { missing: 0, extra: 0, different: 0, without_key_field: 0, examples: [] }
+  const CLEAN = {
+    missing: 0,
+    extra: 0,
+    different: 0,
+    without_key_field: 0,
+    damaged: 0,
+    examples: [],
+  }
 
   describe('a check', () => {
     it('finds nothing wrong with what was written from the same source', async () => {

@@ -75,6 +75,7 @@ describe('documents that are looked up', () => {
 describe('a walk', () => {
   const whole = { timed_out: false, _shards: { total: 1, successful: 1, failed: 0 } }
   const refreshed = answer(200, {})
+  const empty = answer(200, { ...whole, hits: { hits: [] } })
 
   it.each<[string, object]>([
     ['out of time', { ...whole, timed_out: true, hits: { hits: [] } }],
@@ -84,5 +85,19 @@ describe('a walk', () => {
   ])('ends on an answer %s', async (_what, body) => {
     const { inspection } = await start(refreshed, answer(200, body))
     expect(await thrownBy(collect(inspection.walk()))).toBeInstanceOf(Unavailable)
+  })
+
+  it('reads whole documents a few megabytes at a time, by what their frames tell', async () => {
+    const THREE_MEGABYTES = '00000000-0015-00300000'
+    const ids = ['acc_1:ord_1', 'acc_1:ord_2', 'acc_1:ord_3']
+    const hits = ids.map((_id) => ({ _id, _routing: 'acc_1', _source: { frame: THREE_MEGABYTES } }))
+    const page = answer(200, { ...whole, hits: { hits } })
+    const one = (_id: string) => answer(200, { docs: [{ _id, found: false }] })
+    const { inspection, received } = await start(refreshed, page, ...ids.map(one), empty)
+    await collect(inspection.walk())
+    const read = received.filter(({ path }) => path.includes('_mget'))
+    expect(read.map(({ body }) => JSON.parse(body))).toEqual(
+      ids.map((_id) => ({ docs: [{ _id, routing: 'acc_1' }] })),
+    )
   })
 })

@@ -1,6 +1,6 @@
 import type { ViewKey } from '../writing/order-index.ts'
 
-export const faultKinds = ['missing', 'extra', 'different', 'without_key_field'] as const
+export const faultKinds = ['missing', 'extra', 'different', 'without_key_field', 'damaged'] as const
 export type FaultKind = (typeof faultKinds)[number]
 
 /** Something that is wrong with the document of an account and order. Holds no value of any order. */

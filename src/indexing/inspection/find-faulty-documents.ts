@@ -25,9 +25,9 @@ export interface FaultyDocumentsOptions {
 const MAX_SUSPECTS = 2_000
 
 /**
- * Walks over all documents, and tells those that should not be there and those whose key fields are wrong.
- * The latter are not looked at again: a document is written whole, so nothing that is under way makes one.
- * Returns how many documents there were.
+ * Walks over all documents, and tells those that should not be there, those whose key fields are wrong and
+ * those that are damaged. Of these only the first are looked at again: a document is written whole, so nothing
+ * that is under way makes the others. Returns how many documents there were.
  */
 export async function findFaultyDocuments(options: FaultyDocumentsOptions): Promise<number> {
   const { inspection, lookAgain, expectation, onFault, onProgress } = options
@@ -56,6 +56,7 @@ export async function findFaultyDocuments(options: FaultyDocumentsOptions): Prom
     const sound = page.filter((document) => {
       const fields = keyFaults(document)
       if (fields.length > 0) onFault(withoutKeyFields(document, fields))
+      else if (document.damaged) onFault(damaged(document))
       return fields.length === 0
     })
     const keys = sound.map(({ address }) => address)
@@ -71,4 +72,10 @@ export async function findFaultyDocuments(options: FaultyDocumentsOptions): Prom
 function withoutKeyFields({ address }: FoundDocument, fields: readonly string[]): Fault {
   const what = 'key fields are missing, of a wrong type, or not those of the order inside'
   return { ...address, kind: 'without_key_field', what, fields }
+}
+
+function damaged({ address }: FoundDocument): Fault {
+  const what =
+    'the document is not as it was written; "index load --repair FILE" with its source order writes it anew'
+  return { ...address, kind: 'damaged', what, fields: [] }
 }

@@ -21,6 +21,8 @@ export interface FoundDocument {
   keys: Readonly<Partial<Record<KeyField, unknown>>>
   /** The order inside; of one that was found in a walk, at least what its keys are made of. */
   order: unknown
+  /** It is not as it was written. Only a store that keeps a checksum beside each document can tell. */
+  damaged?: true
 }
 
 /** The writer, as far as whoever does not write can tell. */

@@ -1,3 +1,4 @@
+import { parseJson } from '../../lib/json.ts'
 import { completeOrder } from '../../orders/complete.ts'
 import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
 import type { Change, Refusal } from '../projection/change.ts'
@@ -72,13 +73,17 @@ function reachedBy(head: Head | undefined): string {
 
 function differences({ order }: View, document: FoundDocument, filled: boolean): string[] {
   // What contradicts itself is found, and told, by walking over all documents.
-  if (keyFaults(document).length > 0) return []
+  if (document.damaged || keyFaults(document).length > 0) return []
   const { shape, updated_key } = document.keys as { shape: number; updated_key: number }
   const isDated = updated_key !== NULL_UPDATED_KEY
   const date = filled === isDated ? [] : ['/updated_at']
   const json = Buffer.from(JSON.stringify(document.order))
   if (showsSame({ ...document.address, updatedKey: updated_key, shape, json }, order)) return date
-  const { updated_at: _, ...shown } = JSON.parse(Buffer.from(completeOrder(json, shape)).toString())
-  const { updated_at: __, ...expected } = JSON.parse(JSON.stringify(order))
-  return [...differingPaths(shown, expected), ...date]
+  const shown = undated(Buffer.from(completeOrder(json, shape)).toString())
+  return [...differingPaths(shown, undated(JSON.stringify(order))), ...date]
+}
+
+function undated(json: string): object {
+  const { updated_at: _, ...order } = parseJson(json) as Record<string, unknown>
+  return order
 }

@@ -37,6 +37,20 @@ export function framed(keys: string, order: string): string {
   return `{"frame":"${hex(crc32(rest), 8)}-${lengths}",${rest}`
 }
 
+/**
+ * The order of a source by itself, whose bytes are those of the source; `undefined` where it does not fit its
+ * frame byte for byte, or has none.
+ */
+export function cutOrder(source: Buffer): Buffer | undefined {
+  const reader = new ByteReader(source)
+  const { crc, keysLength, orderLength } = readFrame(reader)
+  const orderAt = reader.at + keysLength
+  const orderEnd = orderAt + orderLength
+  const isWhole = reader.isRight() && orderEnd + 1 === source.length
+  if (!isWhole || crc32(source.subarray(reader.at)) !== crc) return undefined
+  return source.subarray(orderAt, orderEnd)
+}
+
 /** Whether a parsed source is what was written; documents of before there were frames have none. */
 export function fitsFrame(source: object): boolean {
   const { frame, order, ...keys } = source as Record<string, unknown>
@@ -128,13 +142,8 @@ interface CutSource extends Record<Sort, number> {
 
 function readSource(reader: ByteReader, accountId: string): CutSource {
   const { bytes } = reader
-  reader.text(',"_source":{"frame":"')
-  const crc = reader.hex(8)
-  reader.text('-')
-  const keysLength = reader.hex(4)
-  reader.text('-')
-  const orderLength = reader.hex(8)
-  reader.text('",')
+  reader.text(',"_source":')
+  const { crc, keysLength, orderLength } = readFrame(reader)
   const framedAt = reader.at
   const orderEnd = framedAt + keysLength + orderLength
 
@@ -171,4 +180,16 @@ function readSource(reader: ByteReader, accountId: string): CutSource {
     updated_at_asc: updated,
     order: bytes.subarray(orderAt, orderEnd),
   }
+}
+
+/** The frame that a source begins with; behind it the reader is where the bytes of the sum begin. */
+function readFrame(reader: ByteReader) {
+  reader.text('{"frame":"')
+  const crc = reader.hex(8)
+  reader.text('-')
+  const keysLength = reader.hex(4)
+  reader.text('-')
+  const orderLength = reader.hex(8)
+  reader.text('",')
+  return { crc, keysLength, orderLength }
 }

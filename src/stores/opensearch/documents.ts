@@ -1,5 +1,6 @@
 import { Unavailable } from '../../lib/unavailable.ts'
-import { ask, type OpenSearch } from './client.ts'
+import { ask, askForBytes, type OpenSearch, parseAnswer } from './client.ts'
+import { cutSources } from './cut-sources.ts'
 
 export interface DocumentAddress {
   index: string
@@ -84,8 +85,34 @@ export async function readDocuments(
   const { docs: told }: { docs?: unknown[] } = await ask(deadlineMs, (options) =>
     client.mget({ ...request, body: { docs: docs as [] } }, options),
   )
-  if (told?.length === docs.length && told.every(isTold)) return told
-  throw new Unavailable(`OpenSearch did not tell every document of ${request.index}`)
+  return everyTold(told, request.index, docs.length)
+}
+
+/**
+ * The sources of documents as they are now, byte for byte as they were written, in the order in which they
+ * were asked for; `null` where there is none.
+ * @throws Unavailable when anything is told of fewer
+ */
+export async function readSourceBytes(
+  client: OpenSearch,
+  deadlineMs: number,
+  { index, docs }: Omit<ManyRequest, '_source'>,
+): Promise<(Buffer | null)[]> {
+  if (docs.length === 0) return []
+  const question = { path: `/${index}/_mget`, body: JSON.stringify({ docs }) }
+  const { rest, sources } = cutSources(await askForBytes(client, deadlineMs, question))
+  const { docs: told } = parseAnswer(rest) as { docs?: unknown[] }
+  return everyTold(told, index, docs.length).map(({ found, _source }) => {
+    if (!found) return null
+    const source = sources[Number(_source)]
+    if (source !== undefined) return source
+    throw new Unavailable(`OpenSearch answered with a document of ${index} without its source`)
+  })
+}
+
+function everyTold(told: unknown[] | undefined, index: string, count: number): ToldDocument[] {
+  if (told?.length === count && told.every(isTold)) return told
+  throw new Unavailable(`OpenSearch did not tell every document of ${index}`)
 }
 
 function isTold(answer: unknown): answer is ToldDocument {

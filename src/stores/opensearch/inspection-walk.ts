@@ -1,14 +1,16 @@
 import { type FoundDocument, keyFields } from '../../indexing/inspection/index-inspection.ts'
 import { ask } from './client.ts'
-import { PLACED, searchOnce, walkDocuments } from './document-walk.ts'
+import { findDamaged } from './damage.ts'
+import { PLACED, searchOnce, type WalkedHit, walkDocuments } from './document-walk.ts'
 import type { OpenSearchInspectionOptions } from './inspection.ts'
 
 const PAGE_SIZE = 1_000
 /** More than this no search answers with. */
 const MAX_UNPLACED = 10_000
 
-/** The keys, and of the order what they are made of. */
+/** The frame, the keys, and of the order what they are made of. */
 const SOURCE = [
+  'frame',
   ...keyFields,
   ...['id', 'status', 'payment.method', 'created_at', 'updated_at'].map((path) => `order.${path}`),
 ]
@@ -17,7 +19,8 @@ type Options = OpenSearchInspectionOptions & { pageSize?: number }
 
 /**
  * Every document of the index that is read, in the order of account and order. Documents without a place come
- * last, the first 10,000 of them.
+ * last, the first 10,000 of them. Of a page that was found, every document is read whole besides, a few
+ * megabytes at a time, and held against its frame.
  */
 export async function* walkIndex(options: Options): AsyncGenerator<FoundDocument[]> {
   const { client, names, deadlineMs, pageSize = PAGE_SIZE } = options
@@ -27,16 +30,27 @@ export async function* walkIndex(options: Options): AsyncGenerator<FoundDocument
 
   const wanted = { _source: SOURCE }
   for await (const page of walkDocuments({ ...search, pageSize, wanted })) {
-    yield page.map(foundDocument)
+    yield await judged(search, page)
   }
   const unplaced = { bool: { must_not: [{ bool: { filter: PLACED } }] } }
   const last = await searchOnce(search, { ...wanted, size: MAX_UNPLACED, query: unplaced })
-  if (last.length > 0) yield last.map(foundDocument)
+  if (last.length > 0) yield await judged(search, last)
+}
+
+async function judged(
+  search: Parameters<typeof findDamaged>[0],
+  page: readonly WalkedHit[],
+): Promise<FoundDocument[]> {
+  const damaged = await findDamaged(search, page)
+  return page.map((hit) => foundDocument(hit, damaged.has(hit._id)))
 }
 
 /** A document as it is told, whatever is in it. */
-export function foundDocument({ _id, _source }: { _id: string; _source?: unknown }): FoundDocument {
-  const { order, ...keys } = Object(_source) as Record<string, unknown>
+export function foundDocument(
+  { _id, _source }: { _id: string; _source?: unknown },
+  damaged: boolean,
+): FoundDocument {
+  const { frame: _, order, ...keys } = Object(_source) as Record<string, unknown>
   const [, accountId = '', orderId = _id] = /^([^:]*):(.*)$/s.exec(_id) ?? []
-  return { address: { accountId, orderId }, keys, order }
+  return { address: { accountId, orderId }, keys, order, ...(damaged && { damaged }) }
 }

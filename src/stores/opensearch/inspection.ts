@@ -1,6 +1,7 @@
 import type { FoundDocument, IndexInspection } from '../../indexing/inspection/index-inspection.ts'
 import type { ViewKey } from '../../indexing/writing/order-index.ts'
 import type { OpenSearch } from './client.ts'
+import { fitsFrame } from './cut.ts'
 import { type ManyRequest, readDocuments } from './documents.ts'
 import { walkHeads } from './inspection-heads.ts'
 import { readOverview } from './inspection-overview.ts'
@@ -37,7 +38,8 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
       const docs = some.map((key) => ({ _id: documentId(key), routing: key.accountId }))
       const request = { index: names.orders, docs, ...wanted }
       const told = await readDocuments(client, deadlineMs, request)
-      documents.push(...told.filter(({ found }) => found).map(foundDocument))
+      const existing = told.filter(({ found }) => found)
+      documents.push(...existing.map((one) => foundDocument(one, !fitsFrame(Object(one._source)))))
     }
     return documents
   }

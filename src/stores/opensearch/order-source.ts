@@ -2,7 +2,8 @@ import type { OrderDocument } from '../../indexing/writing/document.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { completeOrder } from '../../orders/complete.ts'
 import type { Order } from '../../orders/order.ts'
-import { fitsFrame, framed } from './cut.ts'
+import { parseAnswer } from './client.ts'
+import { cutOrder, fitsFrame, framed } from './cut.ts'
 
 /** The id of the document of an order and account. */
 export function documentId({ accountId, orderId }: { accountId: string; orderId: string }): string {
@@ -35,40 +36,57 @@ export interface OrderSource {
 
 /** @throws Unavailable when it is not a document of an order */
 export function orderSource(source: unknown): OrderSource {
+  if (!isOrderSource(source)) {
+    throw new Unavailable('OpenSearch answered with a document that is no order')
+  }
+  const { account_id, id, shape, updated_key, order } = source
+  return { account_id, id, shape, updated_key, order }
+}
+
+function isOrderSource(source: unknown): source is OrderSource {
   const { account_id, id, shape, updated_key, order } = Object(source) as Partial<OrderSource>
-  if (
+  return (
     typeof account_id === 'string' &&
     typeof id === 'string' &&
     typeof shape === 'number' &&
     typeof updated_key === 'number' &&
     typeof order === 'object' &&
     order !== null
-  ) {
-    return { account_id, id, shape, updated_key, order }
-  }
-  throw new Unavailable('OpenSearch answered with a document that is no order')
+  )
 }
 
 /**
- * A stored document as it is written today: what is searched is taken from its order again. One that is not as
- * it was written stays as it is, or a new frame would make the damage good.
+ * Whether a stored source is what was written: byte for byte, or rewritten with the same values. One of before
+ * there were frames counts as such, since nothing tells.
  */
-export function renderAnew(source: unknown): string {
-  const stored = orderSource(source)
-  if (!fitsFrame(Object(source))) return JSON.stringify(source)
-  const { created_key, written_key } = Object(source) as Record<string, unknown>
-  const { status, payment } = stored.order as Pick<Order, 'status' | 'payment'>
-  return renderSource({
-    accountId: stored.account_id,
-    id: stored.id,
-    shape: stored.shape,
+export function isAsWritten(source: Buffer): boolean {
+  return cutOrder(source) !== undefined || fitsFrame(parseAnswer(source))
+}
+
+/**
+ * A stored source as the document that is written of it today: what is searched is taken from its order again,
+ * the order itself is taken byte for byte. `null` where it is not as it was written, or no order: a new frame
+ * would make the damage good.
+ */
+export function storedOrder(source: Buffer): OrderDocument | null {
+  const bytes = cutOrder(source)
+  const parsed = parseAnswer(source)
+  if (!isOrderSource(parsed) || (bytes === undefined && !fitsFrame(parsed))) return null
+  const { created_key, written_key } = Object(parsed) as Record<string, unknown>
+  const { status, payment } = parsed.order as Partial<Order>
+  if (typeof created_key !== 'number' || typeof written_key !== 'number') return null
+  if (status === undefined || payment?.method === undefined) return null
+  return {
+    accountId: parsed.account_id,
+    id: parsed.id,
+    shape: parsed.shape,
     status,
     paymentMethod: payment.method,
-    createdKey: created_key as number,
-    updatedKey: stored.updated_key,
-    writtenKey: written_key as number,
-    json: JSON.stringify(stored.order),
-  })
+    createdKey: created_key,
+    updatedKey: parsed.updated_key,
+    writtenKey: written_key,
+    json: bytes?.toString() ?? JSON.stringify(parsed.order),
+  }
 }
 
 /** The order of a document, in the shape it was written in. */
@@ -85,7 +103,7 @@ export function renderShown(source: unknown): Uint8Array {
   if (!fitsFrame(Object(source))) {
     const id = documentId({ accountId: stored.account_id, orderId: stored.id })
     throw new Unavailable(
-      `the document ${id} is not as it was written; whoever changed it by hand has to take its field "frame" away too`,
+      `the document ${id} is not as it was written: "index load --repair FILE" with its source order writes it anew`,
     )
   }
   return completeOrder(renderStored(stored), stored.shape)

@@ -1,9 +1,11 @@
+import { REPAIR, tellDamaged } from '../damage.ts'
 import { newestStamp, type WalkedHit, walkDocuments } from '../document-walk.ts'
-import { renderAnew } from '../order-source.ts'
+import { readSourceBytes } from '../documents.ts'
+import { renderSource, storedOrder } from '../order-source.ts'
 import { atStamp } from '../writer/known-states.ts'
 import {
+  addressOf,
   type DocumentsOptions,
-  readSources,
   readWrittenKeys,
   type StampedDocument,
   sendItems,
@@ -34,6 +36,7 @@ export interface Look {
 /**
  * Copies what `to` does not have, or has in an older version. The stamp of a document is its version: what a
  * writer wrote or removed meanwhile is newer, and stays.
+ * @throws Error naming documents that are not as they were written: a copy would keep the damage
  */
 export async function copyMissing(options: CopyOptions): Promise<Look> {
   const { from, onPage, signal } = options
@@ -112,14 +115,26 @@ async function absent(
 }
 
 async function copy(options: CopyOptions, documents: readonly StampedDocument[]): Promise<number> {
-  const sources = await readSources(options, options.from, documents)
-  const items = documents.flatMap(({ _id, _routing }, at) => {
+  const { client, deadlineMs, from } = options
+  const docs = documents.map(addressOf)
+  const sources = await readSourceBytes(client, deadlineMs, { index: from, docs })
+  const damaged: string[] = []
+  const items = docs.flatMap((address, at) => {
     const source = sources[at]
-    if (source === null) return [] // Removed since it was found.
-    const stamp = Number(Object(source)['written_key'])
-    const action = { index: { _id, routing: _routing, ...atStamp(stamp) } }
-    return [`${JSON.stringify(action)}\n${renderAnew(source)}\n`]
+    if (!source) return [] // Removed since it was found.
+    const document = storedOrder(source)
+    if (document === null) {
+      damaged.push(address._id)
+      return []
+    }
+    const action = { index: { ...address, ...atStamp(document.writtenKey) } }
+    return [`${JSON.stringify(action)}\n${renderSource(document)}\n`]
   })
+  if (damaged.length > 0) {
+    throw new Error(
+      `${tellDamaged(from, damaged)}. ${REPAIR}. Then "index reindex" goes on; "--rollback" gives it up`,
+    )
+  }
   return sendItems(options, options.alias, items)
 }
 

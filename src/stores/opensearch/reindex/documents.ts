@@ -16,27 +16,20 @@ export interface StampedDocument {
   writtenKey: number
 }
 
-/** The sources of documents as they are now; `null` where there is none. */
-export async function readSources(
+/** The stamps of documents as they are now; `null` where there is none. */
+export async function readWrittenKeys(
   { client, deadlineMs }: DocumentsOptions,
   index: string,
   documents: readonly StampedDocument[],
-  fields?: string[],
-): Promise<unknown[]> {
-  const docs = documents.map(({ _id, _routing }) => ({ _id, routing: _routing }))
-  const request = { index, docs, ...(fields && { _source: fields }) }
+): Promise<(number | null)[]> {
+  const request = { index, docs: documents.map(addressOf), _source: ['written_key'] }
   const told = await readDocuments(client, deadlineMs, request)
-  return told.map(({ found, _source }) => (found ? _source : null))
+  return told.map(({ found, _source }) => (found ? Number(Object(_source)['written_key']) : null))
 }
 
-/** The stamps of documents as they are now; `null` where there is none. */
-export async function readWrittenKeys(
-  options: DocumentsOptions,
-  index: string,
-  documents: readonly StampedDocument[],
-): Promise<(number | null)[]> {
-  const found = await readSources(options, index, documents, ['written_key'])
-  return found.map((source) => (source === null ? null : Number(Object(source)['written_key'])))
+/** A document as a request names it. */
+export function addressOf({ _id, _routing }: Omit<StampedDocument, 'writtenKey'>) {
+  return { _id, routing: _routing }
 }
 
 const BAD_DOCUMENT = 400

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/backoff.ts'
 import { PLACED } from '../document-walk.ts'
 import { type CopyOptions, copyMissing, removeExtras } from './copy.ts'
+import { expectUndamaged } from './expect-undamaged.ts'
 import type { Versions } from './versions.ts'
 
 export interface FillOptions extends Omit<CopyOptions, 'onPage'> {
@@ -19,7 +20,7 @@ const LOOKS = 10
 /**
  * Makes a new index have what the one that is read has: looks, copies and removes until a look finds nothing
  * to do. Both are fed meanwhile.
- * @throws Unavailable; Error when it does not come to that
+ * @throws Unavailable; Error when it does not come to that, or a document is not as it was written
  */
 export async function fill(options: FillOptions): Promise<{ copied: number; removed: number }> {
   const { versions, from, to, onProgress, signal } = options
@@ -39,7 +40,12 @@ export async function fill(options: FillOptions): Promise<{ copied: number; remo
     const removed = await removeExtras({ ...options, onPage })
     filled.copied += copied
     filled.removed += removed
-    if (copied + left + removed === 0) return filled
+    if (copied + left + removed === 0) {
+      looked = 0
+      // A copy of an earlier attempt may be damaged.
+      await expectUndamaged({ ...options, index: to, wayOut: REMOVE_COPY, onPage })
+      return filled
+    }
     if (look === LOOKS) {
       throw new Error(
         `${to} was still another than ${from} after ${LOOKS} looks: "index reindex" looks again, "--rollback" gives it up`,
@@ -48,6 +54,9 @@ export async function fill(options: FillOptions): Promise<{ copied: number; remo
     await pause(backoffMs(look), undefined, { signal })
   }
 }
+
+const REMOVE_COPY =
+  '"index reindex --rollback" removes this copy; then "index reindex" makes another'
 
 /** Documents that a walk does not find would stay behind. */
 async function expectPlaces({ versions, from }: FillOptions): Promise<void> {

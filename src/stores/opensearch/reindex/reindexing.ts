@@ -1,9 +1,11 @@
 import type { ReindexEvents, Reindexing } from '../../../indexing/reindexing.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { REPAIR } from '../damage.ts'
 import { indexBehind, versionOf } from '../names.ts'
 import type { Prepare } from '../prepare.ts'
 import { createFence } from '../writer/fence.ts'
 import { leaseDocument } from '../writer/lease-document.ts'
+import { expectUndamaged } from './expect-undamaged.ts'
 import { fill } from './fill.ts'
 import { retarget, type Targets } from './retarget.ts'
 import { createVersions, type VersionsOptions } from './versions.ts'
@@ -74,6 +76,17 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
           `${old} is still being built: "index reindex" goes on with it, "--rollback" removes it`,
         )
       }
+      // The old index may have the only good copy of a document.
+      await expectUndamaged({
+        client,
+        deadlineMs,
+        index: live,
+        wayOut: `${REPAIR}; "index reindex --rollback" reads ${old} again. Nothing was removed`,
+        onPage() {},
+        onDelay: events.onDelay ?? (() => {}),
+        signal: events.signal,
+        async checkHope() {},
+      })
       await feed(before, [live], events)
       return { live, removed: await remove(live, [old]) }
     },

@@ -44,7 +44,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
       const read = await readIndices()
       for (const index of targets.filter((target) => read.length === 1 && target !== read[0])) {
         const alias = names.writeAlias(index, epoch)
-        await levelIndex({ client, deadlineMs, read: read[0] ?? '', index, alias })
+        await levelIndex({ client, deadlineMs, read: read[0] ?? '', index, alias, onDelay })
         await refresh([index])
       }
       await readFirst(epoch, targets, read)

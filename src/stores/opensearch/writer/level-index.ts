@@ -1,8 +1,14 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, tell } from '../client.ts'
-import { newestStamp, type WalkedHit, walkDocuments } from '../document-walk.ts'
-import { type DocumentState, readDocuments, type ToldDocument } from '../documents.ts'
-import { renderAnew } from '../order-source.ts'
+import { REPAIR, tellDamaged } from '../damage.ts'
+import { newestStamp, walkDocuments } from '../document-walk.ts'
+import {
+  type DocumentState,
+  readDocuments,
+  readSourceBytes,
+  type ToldDocument,
+} from '../documents.ts'
+import { renderSource, storedOrder } from '../order-source.ts'
 
 export interface LevelOptions {
   client: OpenSearch
@@ -14,14 +20,21 @@ export interface LevelOptions {
   index: string
   /** The alias through which the writer writes to it. */
   alias: string
+  /** Told which documents are damaged and were not copied. */
+  onDelay(reason: string): void
 }
 
 const PAGE_SIZE = 200
+/** An order may have megabytes. */
+const DOCUMENTS_AT_A_TIME = 50
 
 /**
  * Takes back from an index what a bulk left in it that never came to the index that is read: its writer
  * ended, or gave it up. Once such an index is read, its documents would lie behind readers that have passed
  * their stamps. Only while the fence is raised, all is refreshed and nothing is written.
+ *
+ * A document that is damaged in the index that is read is not copied but removed from the other, and said to
+ * be: a reindex then fails on it. The recovery itself goes on, since `index load --repair` needs a writer.
  */
 export async function levelIndex(options: LevelOptions): Promise<void> {
   const { client, deadlineMs, read, index } = options
@@ -38,31 +51,56 @@ export async function levelIndex(options: LevelOptions): Promise<void> {
   }
   for await (const page of walkDocuments(walk)) {
     const docs = page.map(({ _id, _routing = '' }) => ({ _id, routing: _routing }))
+    const request = { docs, _source: ['written_key'] }
     const [there, mine] = await Promise.all([
-      readDocuments(client, deadlineMs, { index: read, docs }),
-      readDocuments(client, deadlineMs, { index, docs }),
+      readDocuments(client, deadlineMs, { index: read, ...request }),
+      readDocuments(client, deadlineMs, { index, ...request }),
     ])
-    const lines = page.flatMap((hit, at) => levelled(hit, there[at], mine[at]))
-    if (lines.length > 0) await send(options, lines)
+    const uneven = docs.flatMap((address, at) => unevenOf(address, there[at], mine[at]))
+    for (let at = 0; at < uneven.length; at += DOCUMENTS_AT_A_TIME) {
+      await level(options, uneven.slice(at, at + DOCUMENTS_AT_A_TIME))
+    }
   }
 }
 
-/** The item that makes a document what it is in the index that is read; none where it is. */
-function levelled(
-  { _id, _routing }: WalkedHit,
+/** A document that is another one in the index that is read, or not there at all. */
+interface Uneven {
+  address: { _id: string; routing: string }
+  state: DocumentState
+}
+
+function unevenOf(
+  address: Uneven['address'],
   there: ToldDocument | undefined,
   mine: ToldDocument | undefined,
-): string[] {
+): Uneven[] {
   if (!mine?.found || stampOf(mine) === stampOf(there)) return []
   const { _seq_no, _primary_term } = mine
-  const state = { if_seq_no: _seq_no, if_primary_term: _primary_term } as DocumentState
-  const address = { _id, routing: _routing, ...state }
-  if (!there?.found) return [`${JSON.stringify({ delete: address })}\n`]
-  return [`${JSON.stringify({ index: address })}\n${renderAnew(there._source)}\n`]
+  return [
+    { address, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } as DocumentState },
+  ]
 }
 
 function stampOf(document: ToldDocument | undefined): unknown {
   return Object(document?._source)['written_key']
+}
+
+/** Makes documents what they are in the index that is read. */
+async function level(options: LevelOptions, uneven: readonly Uneven[]): Promise<void> {
+  const { client, deadlineMs, read, onDelay } = options
+  const docs = uneven.map(({ address }) => address)
+  const sources = await readSourceBytes(client, deadlineMs, { index: read, docs })
+  const damaged: string[] = []
+  const lines = uneven.map(({ address, state }, at) => {
+    const source = sources[at]
+    const document = source ? storedOrder(source) : null
+    if (source && document === null) damaged.push(address._id)
+    const action = { ...address, ...state }
+    if (document === null) return `${JSON.stringify({ delete: action })}\n`
+    return `${JSON.stringify({ index: action })}\n${renderSource(document)}\n`
+  })
+  if (damaged.length > 0) onDelay(`${tellDamaged(read, damaged)}. ${REPAIR}`)
+  await send(options, lines)
 }
 
 async function send({ client, deadlineMs, alias, index }: LevelOptions, lines: readonly string[]) {

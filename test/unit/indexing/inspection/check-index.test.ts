@@ -26,7 +26,7 @@ const check = (orders: object[], options: Partial<CheckOptions> = {}) =>
     ...options,
   })
 
-const CLEAN = { missing: 0, extra: 0, different: 0, without_key_field: 0 }
+const CLEAN = { missing: 0, extra: 0, different: 0, without_key_field: 0, damaged: 0 }
 const first = sourceOrder({ coproducer_account_ids: ['acc_2'] })
 const DELETION = { id: 'ord_1', owner_account_id: 'acc_1', deleted: true }
 const second = { ...first, version: 2, status: 'REFUNDED' }

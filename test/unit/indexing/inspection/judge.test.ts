@@ -2,6 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { judge, standing } from '../../../../src/indexing/inspection/judge.ts'
 import type { Head } from '../../../../src/indexing/writing/order-index.ts'
 import { changeOf, wholeOrder } from '../../../support/changes.ts'
+import {
+  BACKSLASH_TRACKING,
+  confuseParser,
+  QUOTE_TRACKING,
+} from '../../../support/escaped-names.ts'
 import { documentsOf } from './found-document.ts'
 
 const change = changeOf({ ...wholeOrder, version: 3 })
@@ -39,6 +44,23 @@ describe('a version and the one that the index has', () => {
 describe('the documents of a version', () => {
   it('are right as they were written', () => {
     expect(judge(change, head, documents)).toEqual([])
+  })
+
+  it('are different where a tracking key is another, also where V8 confuses names with escapes', () => {
+    confuseParser()
+    const tracked = changeOf({ ...wholeOrder, version: 3, tracking: QUOTE_TRACKING })
+    const [document, ...others] = documentsOf(tracked)
+    if (document === undefined) throw new Error('an order has an owner')
+    const tracking = { ...BACKSLASH_TRACKING, '\\': '1' }
+    const found = { ...document, order: { ...Object(document.order), tracking } }
+    expect(judge(tracked, head, [found, ...others])).toMatchObject([
+      { kind: 'different', accountId: 'acc_1', fields: ['/tracking/*', '/tracking/*'] },
+    ])
+  })
+
+  it('are left to the walk over all documents where they are damaged', () => {
+    const damaged = changed.map((document) => ({ ...document, damaged: true as const }))
+    expect(judge(change, head, damaged)).toEqual([])
   })
 
   it('are missing one by one', () => {

@@ -6,11 +6,12 @@ import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { ORDER_SHAPE } from '../../../../src/orders/order.ts'
 import {
   documentId,
+  isAsWritten,
   orderSource,
-  renderAnew,
   renderShown,
   renderSource,
   renderStored,
+  storedOrder,
 } from '../../../../src/stores/opensearch/order-source.ts'
 import { sourceOrders } from '../../../support/arbitraries.ts'
 import { sourceOrder } from '../../../support/source-order.ts'
@@ -123,11 +124,47 @@ describe('a stored document', () => {
     },
   )
 
-  it('gets no frame anew that would make damage good', () => {
+  it('is copied as the document that was written, its order byte for byte', () => {
+    fc.assert(
+      fc.property(sourceOrders, (source) => {
+        for (const document of documentsOf(source)) {
+          const sent = Buffer.from(renderSource(document))
+          expect(storedOrder(sent)).toEqual(document)
+          expect(isAsWritten(sent)).toBe(true)
+        }
+      }),
+    )
+  })
+
+  it('is copied byte for byte also where JSON has other bytes for the same', () => {
+    const { json } = tracked('{"src":"bio"}')
+    const document = { ...tracked('{}'), json: json.replace('"bio"', '\t"\\u0062io" ') }
+    expect(storedOrder(Buffer.from(renderSource(document)))).toEqual(document)
+  })
+
+  it('is copied with the order that was written where it was rewritten with the same values', () => {
+    const document = tracked('{"src":"bio","\\"":"x"}')
+    const rewritten = Buffer.from(JSON.stringify(JSON.parse(renderSource(document)), null, 1))
+    expect(storedOrder(rewritten)).toEqual(document)
+    expect(isAsWritten(rewritten)).toBe(true)
+  })
+
+  it('of before there were frames is copied with what is searched taken from its order', () => {
+    const document = tracked('{"src":"bio"}')
+    const { frame: _, status: __, ...keys } = JSON.parse(renderSource(document))
+    const unframed = Buffer.from(JSON.stringify({ ...keys, payment_method: 'BOLETO' }))
+    expect(storedOrder(unframed)).toEqual(document)
+    expect(isAsWritten(unframed)).toBe(true)
+  })
+
+  it.each<[what: string, of: (order: object) => object]>([
+    ['another value', (order) => ({ ...order, amount_total: 1 })],
+    ['another name in its tracking', (order) => ({ ...order, tracking: { scr: 'bio' } })],
+  ])('is not copied where its order has %s', (_what, of) => {
     const written = JSON.parse(renderSource(tracked('{"src":"bio"}')))
-    const damaged = { ...written, order: { ...written.order, amount_total: 1 } }
-    expect(JSON.parse(renderAnew(written))).toEqual(written)
-    expect(() => renderShown(JSON.parse(renderAnew(damaged)))).toThrow(Unavailable)
+    const damaged = Buffer.from(JSON.stringify({ ...written, order: of(written.order) }))
+    expect(storedOrder(damaged)).toBeNull()
+    expect(isAsWritten(damaged)).toBe(false)
   })
 
   it('is rendered as it is stored, and shown in the shape of today', () => {
@@ -158,5 +195,6 @@ describe('a stored document', () => {
   ])('%s is no order', (_name, source) => {
     expect(() => orderSource(source)).toThrow(Unavailable)
     expect(() => renderShown(source)).toThrow(Unavailable)
+    expect(storedOrder(Buffer.from(JSON.stringify([source]).slice(1, -1)))).toBeNull()
   })
 })

@@ -33,7 +33,7 @@ describe('index check', () => {
     const { code, stdout, stderr } = await run(['check', file])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(
-      /^read: 3, orders: 3, documents: 4, missing: 0, extra: 0, different: 0, without key field: 0, refused lines: 0, seconds: [\d.]+\n$/,
+      /^read: 3, orders: 3, documents: 4, missing: 0, extra: 0, different: 0, without key field: 0, damaged: 0, refused lines: 0, seconds: [\d.]+\n$/,
     )
   })
 

@@ -112,7 +112,7 @@ describe('a check', () => {
       'GET',
       `${prefix}orders/_doc/acc_1:ord_0?routing=acc_1`,
     )
-    await put('acc_9:ord_0', { ..._source, account_id: 'acc_9' })
+    await put('acc_9:ord_0', { ..._source, frame: undefined, account_id: 'acc_9' })
     expect(await checkAlone()).toMatchObject({
       extra: 1,
       without_key_field: 0,

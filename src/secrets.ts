@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, cursorSecrets, secret } from './config.ts'
+import { makeFolder, syncFolder } from './lib/durable-folder.ts'
 import type { CursorSecret } from './orders/cursor.ts'
 
 export interface Secrets {
@@ -21,7 +22,7 @@ export function loadSecrets(
   if (config.cursorSecrets && config.keyPepper) {
     return { cursorSecrets: config.cursorSecrets, keyPepper: config.keyPepper }
   }
-  makeFolder(config.dataDir)
+  makeDataDir(config.dataDir)
   const kept = keptSecrets(config.dataDir)
   return {
     cursorSecrets: config.cursorSecrets ?? kept.cursorSecrets,
@@ -29,9 +30,9 @@ export function loadSecrets(
   }
 }
 
-function makeFolder(dataDir: string): void {
+function makeDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeFolder(dataDir)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`cannot make the folder of DATA_DIR, ${dataDir}: ${reason}`, { cause })
@@ -41,7 +42,9 @@ function makeFolder(dataDir: string): void {
 function keptSecrets(dataDir: string): Secrets {
   const file = join(dataDir, FILE)
   try {
-    makeOnce(file, dataDir)
+    if (!existsSync(file)) makeOnce(file, dataDir)
+    // Also where another process linked it: a key must not outlive the pepper that it was made with.
+    syncFolder(dataDir)
     const { cursor_secrets, key_pepper } = parseJson(readFileSync(file, 'utf8'))
     const kept = {
       cursorSecrets: cursorSecrets(String(cursor_secrets)),
@@ -74,7 +77,11 @@ function makeOnce(file: string, dataDir: string): void {
     cursor_secrets: `k1:${randomBytes(32).toString('base64')}`,
     key_pepper: randomBytes(32).toString('base64'),
   }
-  writeFileSync(draft, `${JSON.stringify(fresh, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  writeFileSync(draft, `${JSON.stringify(fresh, null, 2)}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+    flush: true, // On the disk before its name is.
+  })
   try {
     linkSync(draft, file)
   } catch (error) {

@@ -1,9 +1,12 @@
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
 import { openServices, type Services } from '../../src/services.ts'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/change-feed.ts'
 import { sourceOrder } from '../support/source-order.ts'
+import { FULL, synchronousOf } from '../support/synchronous.ts'
+import { callWith, canTrace, readCalls, traced, writesBefore } from '../support/system-calls.ts'
 import { startWatch, type WatchProcess } from '../support/watch-process.ts'
 
 // The embedded store, with the stream in Redis.
@@ -28,8 +31,8 @@ afterEach(async () => {
   await backend.remove()
 })
 
-function start(): WatchProcess {
-  const watch = startWatch(env)
+function start(under: readonly string[] = []): WatchProcess {
+  const watch = startWatch(env, 0, under)
   watches.push(watch)
   return watch
 }
@@ -72,4 +75,28 @@ it('a standby that is told to stop ends, and exits 0', async () => {
   const second = start()
   await second.standsBy()
   expect(await second.stop('SIGTERM')).toBe(0)
+})
+
+it('acknowledges a change once its commit is on the disk', async () => {
+  if (!canTrace()) {
+    let close = async () => {}
+    const synchronous = await synchronousOf(async () => {
+      ;({ close } = await services.openIndex({ purpose: 'watch' }))
+    })
+    await close()
+    expect(synchronous).toEqual({ 'orders.db': [FULL] })
+    return
+  }
+  const file = join(backend.folder, 'calls')
+  const watch = start(traced(file))
+  await watch.becomesWriter()
+  await feed.add(sourceOrder())
+  await isDone()
+  await watch.stop('SIGKILL') // Nothing is synced because it ends.
+  const calls = readCalls(file)
+  const acknowledged = callWith(calls, 'xack')
+  expect(writesBefore(calls, acknowledged, 'orders.db-wal').lost).toBe(0)
+  const id = callWith(calls, 'ord_1')
+  expect([id.name, id.args]).toEqual(['pwrite64', expect.stringContaining('orders.db-wal')])
+  expect(id.endedAt).toBeLessThan(acknowledged.beganAt)
 })

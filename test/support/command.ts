@@ -15,12 +15,17 @@ export interface Finished {
   stderr: string
 }
 
-/** Starts the command line as its users do, with nothing in its environment but `env` and what it takes to run. */
+/**
+ * Starts the command line as its users do, with nothing in its environment but `env` and what it takes to run.
+ * `under`: the command that runs it, such as strace.
+ */
 export function startCommand(
   args: readonly string[],
   env: Record<string, string>,
+  under: readonly string[] = [],
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [MAIN, ...args], {
+  const [program = '', ...words] = [...under, process.execPath, MAIN, ...args]
+  return spawn(program, words, {
     env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILED, ...env },
     cwd: env['DATA_DIR'],
   })
@@ -31,8 +36,9 @@ export async function runCommand(
   args: readonly string[],
   env: Record<string, string>,
   input: string | Buffer = '',
+  under: readonly string[] = [],
 ): Promise<Finished> {
-  const child = startCommand(args, env)
+  const child = startCommand(args, env, under)
   child.stdin.on('error', () => {}) // A command that refuses its arguments reads nothing.
   child.stdin.end(input)
   const [stdout, stderr] = await Promise.all([

@@ -29,13 +29,18 @@ export interface WatchProcess {
 
 const PATIENCE_MS = 60_000
 
-/** `skewMs`: how wrong its clock is. */
-export function startWatch(env: Record<string, string>, skewMs = 0): WatchProcess {
-  const child = startCommand(['index', 'watch'], {
+/** `skewMs`: how wrong its clock is; `under`: the command that runs it, such as strace. */
+export function startWatch(
+  env: Record<string, string>,
+  skewMs = 0,
+  under: readonly string[] = [],
+): WatchProcess {
+  const settings = {
     OPERATIONS_PORT: '0',
     ...(skewMs !== 0 && { NODE_OPTIONS: skewed(skewMs) }),
     ...env,
-  })
+  }
+  const child = startCommand(['index', 'watch'], settings, under)
   const { pid } = child
   if (pid === undefined) throw new Error('index watch did not start')
   let output = ''
@@ -104,7 +109,8 @@ export function startWatch(env: Record<string, string>, skewMs = 0): WatchProces
   }
 }
 
-function skewed(byMs: number): string {
+/** `NODE_OPTIONS` of a process whose clock is wrong. */
+export function skewed(byMs: number): string {
   const code = `const now = Date.now; Date.now = () => now() + ${byMs}`
   return `--import=data:text/javascript,${encodeURIComponent(code)}`
 }

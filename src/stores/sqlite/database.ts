@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makeFolder } from '../../lib/durable-folder.ts'
 
 /**
  * Opens a database file, making it and its tables when they are not there. `migrations[n]` brings the
@@ -14,12 +15,12 @@ export function openDatabase(
   busyTimeoutMs: number,
 ): DatabaseSync {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file))
     closeSync(openSync(file, 'a', 0o600)) // It holds personal data, and what it makes beside it inherits this.
     const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
-    // Readers and the writer do not wait for each other; a commit is on the disk at the next checkpoint
-    // at the latest, and never torn.
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    // Readers and the writer do not wait for each other. FULL: a commit is on the disk when it returns, since
+    // what follows it cannot be taken back: "is revoked" is printed, a change is acknowledged.
+    db.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
     migrate(db, migrations)
     return db
   } catch (cause) {

@@ -1,0 +1,23 @@
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Makes a folder for its owner alone, with those above it, so that it outlives a loss of power. */
+export function makeFolder(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let made = path; ; made = dirname(made)) {
+    syncFolder(dirname(made)) // The entry of a folder is in the one above it.
+    if (made === first || made === dirname(made)) return
+  }
+}
+
+/** Writes the entries of a folder to the disk: what was made, linked or renamed in it. */
+export function syncFolder(path: string): void {
+  if (process.platform === 'win32') return // There, folders cannot be opened.
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}

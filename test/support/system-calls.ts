@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+/** A system call of a process: its place among all of them when it began and when it ended. */
+export interface SystemCall {
+  name: string
+  /** Its arguments as strace prints them, files by their path. */
+  args: string
+  beganAt: number
+  endedAt: number
+}
+
+/** What a file goes through, and what says that it did. */
+const TRACED = 'fsync,fdatasync,write,writev,sendto,sendmsg,pwrite64,pwritev,link,linkat,mkdir'
+
+/** Whether strace is there and may trace: a container may withhold the right. */
+export function canTrace(): boolean {
+  return spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0
+}
+
+/** What has to stand before a command so that its calls are written to a file; its pid stays its own. */
+export function traced(file: string): string[] {
+  return ['strace', '-D', '-f', '-y', '-s', '4096', '-e', `trace=${TRACED}`, '-o', file]
+}
+
+/** The calls that `traced` wrote. One that another thread interrupts has two lines. */
+export function readCalls(file: string): SystemCall[] {
+  const calls: SystemCall[] = []
+  const underWay = new Map<string, SystemCall>()
+  for (const [at, line] of readFileSync(file, 'utf8').split('\n').entries()) {
+    const [, pid = '', resumed] = /^(\d+) +(<\.\.\. \w+ resumed>)?/.exec(line) ?? []
+    const before = underWay.get(pid)
+    if (resumed !== undefined && before !== undefined) {
+      before.endedAt = at
+      underWay.delete(pid)
+    }
+    const [, name, args] = /^\d+ +(\w+)\((.*)$/.exec(line) ?? []
+    if (name === undefined || args === undefined) continue
+    const call = { name, args, beganAt: at, endedAt: at }
+    calls.push(call)
+    if (args.endsWith('<unfinished ...>')) underWay.set(pid, call)
+  }
+  return calls
+}
+
+/** The first call with this text among its arguments. */
+export function callWith(calls: readonly SystemCall[], text: string): SystemCall {
+  const call = calls.find(({ args }) => args.includes(text))
+  if (call === undefined) throw new Error(`no call has ${text}`)
+  return call
+}
+
+const ofFile = (path: string) => (call: SystemCall) =>
+  call.args.includes(`${path}>`) || call.args.includes(`"${path}"`)
+const isSync = ({ name }: SystemCall) => name === 'fsync' || name === 'fdatasync'
+
+/**
+ * How many writes to the file are on the disk before `confirmation`, and how many are not: those after
+ * which nothing synced it. `path`: how the file's path ends, or the folder's.
+ */
+export function writesBefore(
+  calls: readonly SystemCall[],
+  confirmation: SystemCall,
+  path: string,
+): { durable: number; lost: number } {
+  const before = calls.filter(ofFile(path)).filter(({ endedAt }) => endedAt < confirmation.beganAt)
+  const lastSync = before.findLast(isSync)
+  const writes = before.filter((call) => !isSync(call))
+  const isDurable = ({ endedAt }: SystemCall) => endedAt < (lastSync?.beganAt ?? 0)
+  const durable = writes.filter(isDurable).length
+  return { durable, lost: writes.length - durable }
+}

@@ -1,5 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { stampsAheadMs } from './indexing/inspection/index-inspection.ts'
 import type { ChangeStream } from './indexing/sources/change-stream.ts'
+import { MAX_AHEAD_MS } from './indexing/writing/stamp-limit.ts'
 import type { ServerServices } from './services.ts'
 import type { Stores } from './stores/stores.ts'
 
@@ -39,17 +41,28 @@ export function createReadiness(
   }
 }
 
-/** Looks at what a watch needs: where it writes, and where the changes come from. */
+/** Looks at what a watch needs: where it writes, what it may stamp, and where the changes come from. */
 export function createWatchReadiness(
-  { orders }: Pick<Stores, 'orders'>,
+  { orders, inspection }: Pick<Stores, 'orders' | 'inspection'>,
   stream: Pick<ChangeStream, 'ping'>,
   logger: FastifyBaseLogger,
 ): Readiness {
   return readinessOf(
-    { orders: () => orders.latestWrite(PROBE), stream: () => stream.ping() },
+    {
+      orders: () => orders.latestWrite(PROBE),
+      stamps: () => checkStamps(inspection),
+      stream: () => stream.ping(),
+    },
     'no change is written',
     logger,
   )
+}
+
+/** Further ahead no writer goes on. */
+async function checkStamps(inspection: Pick<Stores['inspection'], 'stamps'>): Promise<void> {
+  const aheadMs = stampsAheadMs(await inspection.stamps())
+  if (aheadMs <= MAX_AHEAD_MS) return
+  throw new Error(`stamps are ${Math.round(aheadMs / 1000)} s ahead of the clock`)
 }
 
 /** Tells the log why it is not ready, what follows from it, and when it changes. */

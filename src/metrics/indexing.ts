@@ -18,8 +18,14 @@ const OUTCOMES = ['written', 'unchanged', 'older', 'refused'] satisfies (keyof B
 /** Seconds: from a change that met a refresh to an outage that was waited out. */
 const LAG_BUCKETS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60, 120, 300]
 
-/** `backlog`: entries of the stream that are not acknowledged; asked whenever the metrics are. */
-export function createIndexingMetrics(backlog: () => Promise<number>): IndexingMetrics {
+/**
+ * `backlog`: entries of the stream that are not acknowledged; `stampsAheadMs`: how far stamps are ahead of the
+ * store's clock. Both are asked whenever the metrics are.
+ */
+export function createIndexingMetrics(
+  backlog: () => Promise<number>,
+  stampsAheadMs: () => Promise<number>,
+): IndexingMetrics {
   const registry = new Registry()
   const registers = [registry]
   const changes = new Counter({
@@ -53,5 +59,14 @@ export function createIndexingMetrics(backlog: () => Promise<number>): IndexingM
       this.set(await backlog().catch(() => Number.NaN))
     },
   })
+  const stampsAhead = new Gauge({
+    name: 'indexing_stamps_ahead_seconds',
+    help: "Seconds that stamps are ahead of the store's clock, 0 when they are not; NaN while the store does not tell.",
+    registers,
+    async collect() {
+      this.set((await stampsAheadMs().catch(() => Number.NaN)) / 1000)
+    },
+  })
+  stampsAhead.set(0)
   return { registry, changes, lost, lagSeconds, isWriter }
 }

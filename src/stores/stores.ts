@@ -12,6 +12,7 @@ export interface Stores {
   /**
    * The write side, until it is closed: the only one of all processes where the store knows one writer
    * at a time.
+   * @throws ClockAhead, StampsAhead when nothing could be stamped
    */
   openIndex(options?: OpenIndexOptions): Promise<OrderIndex>
   /** What is in the index, for an operator; no writer is needed. */
@@ -20,6 +21,11 @@ export interface Stores {
   reindexing: Reindexing | null
   /** Makes what has to be there before the first write, and stays as it is where it is there. */
   prepare(): Promise<void>
+  /**
+   * Lets the next writer begin with what the machine's clock shows then, where a step of it was found and is
+   * right; `null` where the store has a clock of its own.
+   */
+  trustClock: (() => void) | null
   close(): Promise<void>
 }
 

@@ -25,6 +25,14 @@ export function actionsOf({ body }: Pick<ReceivedRequest, 'body'>): BulkAction[]
 /** What is read, by its alias. */
 const READ = { 'orders-v1': { aliases: { orders: {} } } }
 
+/** The answer to a search in an index that is empty. */
+const EMPTY = {
+  timed_out: false,
+  _shards: { total: 1, successful: 1, skipped: 0, failed: 0 },
+  hits: { total: { value: 0 }, hits: [] },
+  aggregations: { newest: { value: null } },
+}
+
 /** The answer to an item that is written: the number of each document is one more every time. */
 export const taken = ({ name, _id, if_seq_no: before = 0 }: BulkAction) => ({
   [name]: { _id, status: 200, _seq_no: before + 1, _primary_term: 1 },
@@ -89,6 +97,10 @@ export function createCluster(bulks: Behaviour[]) {
     if (path === '/_alias/orders') return answer(200, READ)(response, request)
     if (path.includes('/_refresh'))
       return answer(200, { _shards: { failed: 0 } })(response, request)
+    if (path.startsWith('/_nodes')) {
+      return answer(200, { nodes: { n1: { timestamp: NOON } } })(response, request)
+    }
+    if (path.startsWith('/orders/_search')) return answer(200, EMPTY)(response, request)
     const told = path.startsWith('/_tasks') ? { nodes: { n1: { tasks: {} } } } : {}
     return answer(200, told)(response, request)
   }

@@ -36,7 +36,9 @@ interface Process {
   network: FaultyProxy
 }
 
-const SKEW_MS = 60_000
+const BEHIND_MS = 60_000
+/** Further ahead of the store, nothing is stamped. */
+const AHEAD_MS = 4_000
 const RETRY_MS = 30
 
 /**
@@ -62,7 +64,7 @@ export function createTroubledWriters(options: TroubledWritersOptions): Troubled
   async function start(random: Random): Promise<Process> {
     const network = await startFaultyProxy(random.pick(ports))
     networks.push(network)
-    const skewMs = random.between(-SKEW_MS, SKEW_MS)
+    const skewMs = random.between(-BEHIND_MS, AHEAD_MS)
     const clock = () => wallClock() + skewMs
     for (;;) {
       try {

@@ -25,11 +25,12 @@ interface Hands {
 }
 
 /**
- * Two processes with clocks two minutes apart that are set back now and then. `handover`: how often the
+ * Two processes with clocks that are set back now and then, each by itself; forward they run, since a step
+ * ahead of the store is refused. `handover`: how often the
  * other one takes over before a bulk, as a share.
  */
 export function createTurns(openIndex: Stores['openIndex'], handover: number): Turns {
-  const clocks: [Hands, Hands] = [{ nowMs: START_MS + 60_000 }, { nowMs: START_MS - 60_000 }]
+  const clocks: [Hands, Hands] = [{ nowMs: START_MS }, { nowMs: START_MS }]
   let turn: 0 | 1 = 0
   let index: OrderIndex | undefined
 

@@ -3,12 +3,16 @@ import { beforeEach, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { createReadiness, createWatchReadiness, type Readiness } from '../../src/readiness.ts'
 
+const NOON = Date.parse('2026-03-01T12:00:00Z')
+
 let missing: string[]
+let lastStampMs: number | null
 let logged: { msg: string; reasons?: Record<string, string> }[]
 let readiness: Readiness
 let watchReadiness: Readiness
 beforeEach(() => {
   missing = []
+  lastStampMs = null
   logged = []
   const look = (name: string) => async () => {
     if (missing.includes(name)) throw new Unavailable(`no answer from http://user:secret@${name}`)
@@ -21,11 +25,15 @@ beforeEach(() => {
     limitsAreDegraded: async () => missing.includes('redis'),
   }
   type Services = Parameters<typeof createReadiness>[0]
+  type WatchServices = Parameters<typeof createWatchReadiness>[0]
   readiness = createReadiness(services as unknown as Services, logger)
+  const inspection = { stamps: async () => ({ lastStamp: lastStampMs, clockMs: NOON }) }
   const stream = { ping: async () => void (await look('stream')()) }
-  watchReadiness = createWatchReadiness(services as unknown as Services, stream, logger)
+  const watched = { ...services, inspection } as unknown as WatchServices
+  watchReadiness = createWatchReadiness(watched, stream, logger)
 })
 
+const WATCH_OK = { orders: 'ok', stamps: 'ok', stream: 'ok' }
 const OK = { status: 'ok', checks: { orders: 'ok', keys: 'ok', limits: 'ok' } }
 
 it('is ready when every store answers, and says nothing of it', async () => {
@@ -71,9 +79,25 @@ it('tells machines no address, no credentials and no reason', async () => {
 })
 
 it.each(['orders', 'stream'])('a watch is not ready without its %s', async (name) => {
-  expect(await watchReadiness()).toEqual({ status: 'ok', checks: { orders: 'ok', stream: 'ok' } })
+  expect(await watchReadiness()).toEqual({ status: 'ok', checks: WATCH_OK })
   missing = [name]
-  const checks = { orders: 'ok', stream: 'ok', [name]: 'unavailable' }
+  const checks = { ...WATCH_OK, [name]: 'unavailable' }
   expect(await watchReadiness()).toEqual({ status: 'unavailable', checks })
   expect(logged).toMatchObject([{ msg: 'not ready: no change is written' }])
+})
+
+it('a watch is not ready while stamps are more than 5 s ahead of the clock, and says by how much', async () => {
+  lastStampMs = NOON + 5_000
+  expect(await watchReadiness()).toEqual({ status: 'ok', checks: WATCH_OK })
+  lastStampMs = NOON + 126_230_400_000
+  expect(await watchReadiness()).toEqual({
+    status: 'unavailable',
+    checks: { ...WATCH_OK, stamps: 'unavailable' },
+  })
+  expect(logged).toMatchObject([
+    {
+      msg: 'not ready: no change is written',
+      reasons: { stamps: 'stamps are 126230400 s ahead of the clock' },
+    },
+  ])
 })

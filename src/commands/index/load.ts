@@ -4,7 +4,7 @@ import { type CheckSummary, checkLines } from '../../indexing/sources/check-line
 import { type HandOverSummary, handOver } from '../../indexing/sources/hand-over.ts'
 import { type LoadSummary, load } from '../../indexing/sources/load.ts'
 import { createWriter } from '../../indexing/writing/writer.ts'
-import { monotonicClock, wallClock } from '../../lib/clock.ts'
+import { monotonicClock } from '../../lib/clock.ts'
 import { openChangeStream } from '../../services.ts'
 import type { Stores } from '../../stores/stores.ts'
 import { printJson } from '../output.ts'
@@ -101,7 +101,7 @@ function loadAndReport(
     try {
       return await resumable(progress, (onProgress) =>
         load(input.chunks, {
-          writer: createWriter(index, wallClock, { reproject }),
+          writer: createWriter(index, index.now, { reproject }),
           mode: live ? 'live' : 'back-fill',
           fromLine,
           onRefused,

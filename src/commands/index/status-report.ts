@@ -1,5 +1,10 @@
-import type { IndexOverview, WriterOverview } from '../../indexing/inspection/index-inspection.ts'
+import {
+  type IndexOverview,
+  stampsAheadMs,
+  type WriterOverview,
+} from '../../indexing/inspection/index-inspection.ts'
 import type { StreamBacklog } from '../../indexing/inspection/stream-inspection.ts'
+import { MAX_AHEAD_MS } from '../../indexing/writing/stamp-limit.ts'
 import { formatInstant } from '../../lib/instant.ts'
 
 /** What `index status` tells. */
@@ -7,12 +12,15 @@ export type IndexStatus = ReturnType<typeof indexStatus>
 
 const seconds = (ms: number) => Math.max(0, Math.round(ms) / 1000)
 
-/** `nowMs`: epoch milliseconds. */
 export function indexStatus(
-  { documents, orders, newestWrittenKey, indices, writer }: IndexOverview,
+  { documents, orders, newestWrittenKey, indices, writer, stamps }: IndexOverview,
   backlog: StreamBacklog | null,
-  nowMs: number,
 ) {
+  const { lastStamp, clockMs } = stamps
+  const newest = newestWrittenKey ?? 0
+  const aheadMs = stampsAheadMs({ lastStamp: Math.max(lastStamp ?? 0, newest), clockMs })
+  // Of a change that was stamped in the future nobody knows when it was written.
+  const isLagKnown = newestWrittenKey !== null && newest - clockMs <= MAX_AHEAD_MS
   return {
     documents,
     orders_known: orders,
@@ -21,7 +29,8 @@ export function indexStatus(
     }),
     writer: writer && writerStatus(writer),
     newest_visible_change: newestWrittenKey === null ? null : formatInstant(newestWrittenKey),
-    lag_seconds: newestWrittenKey === null ? null : seconds(nowMs - newestWrittenKey),
+    lag_seconds: isLagKnown ? seconds(clockMs - newest) : null,
+    stamps_ahead_seconds: seconds(aheadMs),
     stream: backlog && {
       backlog: backlog.backlog,
       oldest_unacknowledged_seconds:
@@ -44,7 +53,8 @@ export function statusLines(status: IndexStatus): string[] {
     ...indices.map((index): [string, string] => ['index', indexText(index)]),
     ['writer', writer === null ? 'none' : writerText(writer)],
     ['newest visible change', status.newest_visible_change ?? 'none'],
-    ['lag', secondsText(status.lag_seconds)],
+    ['lag', lagText(status)],
+    ['stamps ahead of the clock', aheadText(status)],
     ...(stream === null ? [['stream', 'none'] satisfies [string, string]] : streamRows(stream)),
   ]
   const width = Math.max(...rows.map(([name]) => name.length)) + 2
@@ -74,6 +84,18 @@ function streamRows(stream: NonNullable<IndexStatus['stream']>): [string, string
     ['oldest unacknowledged', secondsText(stream.oldest_unacknowledged_seconds)],
     ['refused', `${stream.refused}`],
   ]
+}
+
+function lagText({ lag_seconds, newest_visible_change }: IndexStatus): string {
+  const isUnknown = lag_seconds === null && newest_visible_change !== null
+  return isUnknown
+    ? 'unknown: the newest change is stamped in the future'
+    : secondsText(lag_seconds)
+}
+
+function aheadText({ stamps_ahead_seconds: ahead }: IndexStatus): string {
+  if (ahead * 1000 <= MAX_AHEAD_MS) return `${ahead} s`
+  return `${ahead} s: docker/README.md, "Stamps ahead of the clock"`
 }
 
 function secondsText(value: number | null): string {

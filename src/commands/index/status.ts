@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '../../config.ts'
 import type { StreamBacklog } from '../../indexing/inspection/stream-inspection.ts'
-import { wallClock } from '../../lib/clock.ts'
 import { openStreamInspection } from '../../services.ts'
 import { duration } from '../arguments.ts'
 import { printJson } from '../output.ts'
@@ -28,7 +27,7 @@ export function addStatus(index: Command, withServices: WithServices): void {
           inspection.overview(wait),
           readBacklog(config),
         ])
-        const status = indexStatus(overview, backlog, wallClock())
+        const status = indexStatus(overview, backlog)
         if (json) printJson(status)
         else for (const line of statusLines(status)) console.log(line)
       }),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
+import { stampsAheadMs } from '../../indexing/inspection/index-inspection.ts'
 import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
 import { createLagMeter } from '../../indexing/sources/lag.ts'
 import { watch } from '../../indexing/sources/watch.ts'
@@ -38,13 +39,16 @@ export function addWatch(index: Command, withServices: WithServices): void {
 
 /** Watches until `signal` tells to stop, and tells how it goes on the operations port and in the log. */
 async function watchWithOperations(
-  { openIndex, orders }: Services,
+  { openIndex, orders, inspection }: Services,
   stream: ChangeStream,
   config: Config,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const metrics = createIndexingMetrics(() => stream.backlog())
+  const metrics = createIndexingMetrics(
+    () => stream.backlog(),
+    async () => stampsAheadMs(await inspection.stamps()),
+  )
   watchProcess(metrics)
   const lag = createLagMeter({
     latestWrite: (accountId) => orders.latestWrite(accountId),
@@ -52,7 +56,7 @@ async function watchWithOperations(
     onLag: (seconds) => metrics.lagSeconds.observe(seconds),
   })
   const log = createWatchLog(logger)
-  const readiness = createWatchReadiness({ orders }, stream, logger)
+  const readiness = createWatchReadiness({ orders, inspection }, stream, logger)
   const operations = buildOperations(readiness, metrics)
   try {
     await listenOperations(operations, config, logger)

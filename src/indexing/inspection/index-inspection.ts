@@ -48,6 +48,18 @@ export interface IndexPart {
   bytes: number | null
 }
 
+/** The last stamp beside the clock of the store; both epoch milliseconds. */
+export interface StampState {
+  /** `null` before the first. */
+  lastStamp: number | null
+  clockMs: number
+}
+
+/** How far what was stamped is ahead of the store's clock, in milliseconds; 0 where it is not. */
+export function stampsAheadMs({ lastStamp, clockMs }: StampState): number {
+  return Math.max(0, (lastStamp ?? 0) - clockMs)
+}
+
 export interface IndexOverview {
   /** Documents that a search can find. */
   documents: number
@@ -58,6 +70,7 @@ export interface IndexOverview {
   indices: readonly IndexPart[]
   /** `null` before the first, and where a writer needs no lease. */
   writer: WriterOverview | null
+  stamps: StampState
 }
 
 /** Looks into the index without being its writer: it changes nothing and waits for nobody. */
@@ -83,4 +96,6 @@ export interface IndexInspection {
    * @throws Unavailable, also when the index was never made
    */
   overview(lookMs: number): Promise<IndexOverview>
+  /** Cheap enough to be asked by every health check. @throws as `overview` */
+  stamps(): Promise<StampState>
 }

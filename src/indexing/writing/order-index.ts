@@ -104,11 +104,13 @@ export interface OrderIndex {
    * of a bulk was written, `decide` is asked again on what is there then. When it throws, the same changes
    * may be handed in again. The next bulks may be handed in before this one is written: `decide` is told
    * the heads of its orders, all asked for at once and first of all, when earlier bulks of them are written.
-   * @throws DocumentRefused, LeaseLost; Unavailable once it has been tried for long
+   * @throws DocumentRefused, LeaseLost, ClockAhead; Unavailable once it has been tried for long
    */
   bulk(decide: (stored: Stored) => Promise<BulkWrites>): Promise<void>
   /** The document that was written last of all; `null` before the first. */
   lastWrite(): LastWrite | null
+  /** The writer's clock, epoch milliseconds, never further ahead of the store's than a stamp may be. */
+  now(): number
   /** Lets another writer in. */
   close(): Promise<void>
 }

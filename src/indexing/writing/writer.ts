@@ -36,10 +36,11 @@ export function createWriter(
       const refused = new Map<string, Verdict>()
       const bulk = async (stored: Stored) => {
         const heads = await stored.heads(changes.map(({ orderId }) => orderId))
+        const nowMs = clock()
         const early = new Map(
           changes.map((change) => {
             const { orderId } = change
-            const byHead = verdictByHead(change, heads.get(orderId), mode, clock(), reproject)
+            const byHead = verdictByHead(change, heads.get(orderId), mode, nowMs, reproject)
             return [change, refused.get(orderId) ?? byHead]
           }),
         )

@@ -2,14 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type {
   IndexOverview,
   IndexPart,
+  StampState,
   WriterOverview,
 } from '../../indexing/inspection/index-inspection.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { ask } from './client.ts'
-import { type SearchAnswer, wholeAnswer } from './hits.ts'
 import type { OpenSearchInspectionOptions } from './inspection.ts'
 import { indexBehind } from './names.ts'
+import { stampedUpTo } from './writer/lease.ts'
 import { type LeaseRecord, leaseDocument } from './writer/lease-document.ts'
+import { createStoreClock } from './writer/store-clock.ts'
+import { readVisible } from './writer/stored-stamps.ts'
 
 type Options = OpenSearchInspectionOptions
 
@@ -18,11 +21,12 @@ const GLANCE_MS = 100
 /** What there is to know of the index. `lookMs`: how long to look at most whether the writer is alive. */
 export async function readOverview(options: Options, lookMs: number): Promise<IndexOverview> {
   // First, and alone: without an index this is what says so.
-  const visible = await readVisible(options)
-  const [orders, indices, { writer, targets }] = await Promise.all([
+  const visible = await readVisible(options.client, options.names, options.deadlineMs)
+  const [orders, indices, { writer, targets }, stamps] = await Promise.all([
     countHeads(options),
     readIndices(options),
     lookAtWriter(options, lookMs),
+    readStamps(options, options.deadlineMs),
   ])
   const fed = (name: string) => targets.includes(name)
   return {
@@ -30,33 +34,20 @@ export async function readOverview(options: Options, lookMs: number): Promise<In
     orders,
     indices: indices.map((part) => ({ ...part, fed: fed(part.name) })),
     writer,
+    stamps,
   }
 }
 
-interface VisibleAnswer extends SearchAnswer {
-  hits?: { hits?: unknown; total?: { value?: number } }
-  aggregations?: { newest?: { value?: number | null } }
-}
-
-async function readVisible({ client, names, deadlineMs }: Options) {
-  const body = {
-    size: 0,
-    track_total_hits: true,
-    aggs: { newest: { max: { field: 'written_key' } } },
-  }
-  const request = {
-    index: names.orders,
-    preference: '_primary',
-    allow_partial_search_results: false,
-  }
-  const answer = (await ask(deadlineMs, (call) =>
-    client.search({ ...request, body: body as object }, call),
-  )) as VisibleAnswer
-  wholeAnswer(answer)
-  return {
-    documents: answer.hits?.total?.value ?? 0,
-    newestWrittenKey: answer.aggregations?.newest?.value ?? null,
-  }
+/** The last stamp by the writer's lease, beside the clock of the cluster; `deadlineMs`: for each. */
+export async function readStamps(
+  { client, names }: Pick<Options, 'client' | 'names'>,
+  deadlineMs: number,
+): Promise<StampState> {
+  const [lease, clockMs] = await Promise.all([
+    leaseDocument(client, names, deadlineMs).read(),
+    createStoreClock(client, deadlineMs).read(),
+  ])
+  return { lastStamp: lease && stampedUpTo(lease.record), clockMs }
 }
 
 async function countHeads({ client, names, deadlineMs }: Options): Promise<number> {

@@ -4,7 +4,7 @@ import type { OpenSearch } from './client.ts'
 import { fitsFrame } from './cut.ts'
 import { type ManyRequest, readDocuments } from './documents.ts'
 import { walkHeads } from './inspection-heads.ts'
-import { readOverview } from './inspection-overview.ts'
+import { readOverview, readStamps } from './inspection-overview.ts'
 import { foundDocument, walkIndex } from './inspection-walk.ts'
 import type { IndexNames } from './names.ts'
 import { documentId } from './order-source.ts'
@@ -16,13 +16,15 @@ export interface OpenSearchInspectionOptions {
   names: IndexNames
   /** For each request, the answer's body included. */
   deadlineMs: number
+  /** For what health checks ask; `deadlineMs` when absent. */
+  glanceDeadlineMs?: number
 }
 
 const MAX_DOCUMENTS_A_REQUEST = 1_000
 
 /** Looks into the index of a cluster without its writer's lease, and keeps nothing of what it saw. */
 export function createOpenSearchInspection(options: OpenSearchInspectionOptions): IndexInspection {
-  const { client, names, deadlineMs } = options
+  const { client, names, deadlineMs, glanceDeadlineMs = deadlineMs } = options
   // Whoever does not write need not know the states of what it reads.
   const states = { ...createKnownStates(), see() {} }
   const stored = createStored({ client, names, states, deadlineMs })
@@ -57,5 +59,6 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
     walk: () => walkIndex(options),
     walkHeads: () => walkHeads(options),
     overview: (lookMs) => readOverview(options, lookMs),
+    stamps: () => readStamps(options, glanceDeadlineMs),
   }
 }

@@ -7,6 +7,7 @@ import type {
   ViewWrite,
   WriterPurpose,
 } from '../../indexing/writing/order-index.ts'
+import { MAX_AHEAD_MS } from '../../indexing/writing/stamp-limit.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createQueue } from '../../lib/queue.ts'
@@ -21,7 +22,9 @@ import { createFence } from './writer/fence.ts'
 import { createKnownStates, type KnownStates } from './writer/known-states.ts'
 import { leaseDocument } from './writer/lease-document.ts'
 import { createOrderGate, type OrderWork } from './writer/order-gate.ts'
+import { createStoreClock } from './writer/store-clock.ts'
 import { createStored, headSource } from './writer/stored.ts'
+import { readGreatestStamp } from './writer/stored-stamps.ts'
 
 export interface OpenSearchOrderIndexOptions {
   client: OpenSearch
@@ -49,18 +52,22 @@ const GIVE_UP_MS = 300_000
  * refresh shows a beginning of them, so the order of stamps is the order in which changes become visible.
  * What shows nothing to anybody need not wait: while a bulk is sent the next one is decided, and the heads
  * of the one before are written.
- * @throws Unavailable; Error when OpenSearch refuses, or `signal` ends the waiting
+ * @throws Unavailable, StampsAhead; ClockAhead; Error when OpenSearch refuses, or `signal` ends the waiting
  */
 export async function openOpenSearchOrderIndex(
   options: OpenSearchOrderIndexOptions,
 ): Promise<OrderIndex> {
   const { client, names, prepare, leaseMs, deadlineMs, clock, purpose, onDelay, signal } = options
   await prepare()
+  const leaseDeadlineMs = Math.min(leaseMs, deadlineMs)
+  const storeClock = createStoreClock(client, leaseDeadlineMs)
   const lease = await acquireLease({
-    document: leaseDocument(client, names, Math.min(leaseMs, deadlineMs)),
+    document: leaseDocument(client, names, leaseDeadlineMs),
     fence: createFence({ client, names, deadlineMs, onDelay }),
     leaseMs,
     clock,
+    storeClock,
+    greatestStamp: () => readGreatestStamp(client, names, deadlineMs),
     firstTarget: indexBehind(names.orders, 1),
     purpose,
     onRetargeted: () => retarget(),
@@ -162,6 +169,7 @@ export async function openOpenSearchOrderIndex(
       return written
     },
     lastWrite,
+    now: () => Math.min(clock(), storeClock.now() + MAX_AHEAD_MS),
     async close() {
       await Promise.allSettled(underWay)
       // Whoever waited for the writer's end finds what it wrote; else that is a second away.

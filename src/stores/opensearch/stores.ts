@@ -62,7 +62,11 @@ export function openOpenSearchStores(
         signal,
       }),
     // Nobody waits for it, and a page of a walk may be long.
-    inspection: createOpenSearchInspection({ ...reading, deadlineMs: config.bulkDeadlineMs }),
+    inspection: createOpenSearchInspection({
+      ...reading,
+      deadlineMs: config.bulkDeadlineMs,
+      glanceDeadlineMs: config.searchDeadlineMs,
+    }),
     reindexing: createReindexing({
       client,
       names,
@@ -72,6 +76,7 @@ export function openOpenSearchStores(
       clock: wallClock,
     }),
     prepare,
+    trustClock: null,
     close: () => client.close(),
   }
 }

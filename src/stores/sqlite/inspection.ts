@@ -1,5 +1,10 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import type { FoundDocument, IndexInspection } from '../../indexing/inspection/index-inspection.ts'
+import type {
+  FoundDocument,
+  IndexInspection,
+  StampState,
+} from '../../indexing/inspection/index-inspection.ts'
+import { wallClock } from '../../lib/clock.ts'
 import { parseJson } from '../../lib/json.ts'
 import { headOf } from './order-index.ts'
 
@@ -24,9 +29,16 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
     'SELECT count(*) AS documents, max(written_key) AS newestWrittenKey FROM orders',
   )
   const countHeads = db.prepare('SELECT count(*) AS orders FROM order_heads')
+  const readLastStamp = db.prepare('SELECT last_stamp FROM writer')
   const size = db.prepare(
     'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
   )
+
+  /** Beside the clock of this machine, which clients' filters are compared with as well. */
+  async function stamps(): Promise<StampState> {
+    const lastStamp = readLastStamp.get()?.['last_stamp'] as number
+    return { lastStamp: lastStamp === 0 ? null : lastStamp, clockMs: wallClock() }
+  }
 
   return {
     async heads(orderIds) {
@@ -75,8 +87,11 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
         newestWrittenKey: newestWrittenKey as number | null,
         indices: [{ name, read: true, fed: true, documents: documents as number, bytes }],
         writer: null, // Its transaction is all the lease it has.
+        stamps: await stamps(),
       }
     },
+
+    stamps,
   }
 }
 

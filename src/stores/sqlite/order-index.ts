@@ -11,6 +11,8 @@ import type {
 import type { Clock } from '../../lib/clock.ts'
 import { createQueue } from '../../lib/queue.ts'
 import { inTransaction } from './database.ts'
+import { type MachineTime, machineTime } from './machine-time.ts'
+import { createStamps } from './stamps.ts'
 
 type Row = Record<string, SQLOutputValue>
 
@@ -18,15 +20,18 @@ type Row = Record<string, SQLOutputValue>
  * The write side of an embedded database, on a connection of its own: on the readers' one they would see
  * what is not committed. The write transaction is both lease and fence: only one process holds it, and
  * what a dead one left is rolled back. `clock`: epoch milliseconds.
+ * @throws ClockAhead, StampsAhead
  */
-export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderIndex {
+export function createSqliteOrderIndex(
+  db: DatabaseSync,
+  clock: Clock,
+  time: MachineTime = machineTime,
+): OrderIndex {
+  const stamps = createStamps(db, clock, time)
+  stamps.check() // At once: a load reads its input for nothing otherwise.
   const readHead = db.prepare('SELECT * FROM order_heads WHERE id = ?')
   const readView = db.prepare(
     'SELECT account_id AS accountId, id AS orderId, updated_key AS updatedKey, written_key AS writtenKey, shape, json FROM orders WHERE account_id = ? AND id = ?',
-  )
-  // Above the last stamp and not below the clock, which may have been set back.
-  const nextStamp = db.prepare(
-    'UPDATE writer SET last_stamp = max(last_stamp + 1, ?) RETURNING last_stamp',
   )
   const putView = db.prepare(`
     INSERT INTO orders (account_id, id, shape, status, payment_method, created_key, updated_key, written_key, json)
@@ -43,7 +48,7 @@ export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderInd
   let lastWrite: LastWrite | null = null
 
   function write({ views, removals, heads }: BulkWrites): void {
-    const stamp = nextStamp.get(clock())?.['last_stamp'] as number
+    const stamp = stamps.next()
     for (const view of views) {
       const document = renderDocument(view, stamp)
       putView.run(
@@ -91,6 +96,7 @@ export function createSqliteOrderIndex(db: DatabaseSync, clock: Clock): OrderInd
   return {
     bulk: (decide) => oneAtATime(() => inTransaction(db, async () => write(await decide(stored)))),
     lastWrite: () => lastWrite,
+    now: stamps.now,
     async close() {
       db.close()
     },

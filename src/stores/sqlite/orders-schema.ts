@@ -4,7 +4,7 @@
  * Text compares in byte order (SQLite's default): the tie-break of the contract.
  *
  * `order_heads`: one row an order, kept for ever, a deleted one too. `writer` has one row: the stamp of
- * the last bulk.
+ * the last bulk, and what the clock showed then (`stamps.ts`).
  */
 export const ordersMigrations = [
   `
@@ -38,5 +38,11 @@ export const ordersMigrations = [
 
   CREATE TABLE writer (last_stamp INTEGER NOT NULL) STRICT;
   INSERT INTO writer VALUES (0);
+  `,
+  `
+  ALTER TABLE writer ADD COLUMN boot_id TEXT;
+  ALTER TABLE writer ADD COLUMN clock_ms INTEGER;
+  ALTER TABLE writer ADD COLUMN uptime_ms INTEGER;
+  ALTER TABLE writer ADD COLUMN monotonic_ms INTEGER;
   `,
 ] as const

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
-import { wallClock } from '../../lib/clock.ts'
+import type { OrderIndex } from '../../indexing/writing/order-index.ts'
+import { type Clock, wallClock } from '../../lib/clock.ts'
 import type { Stores } from '../stores.ts'
 import { openDatabase } from './database.ts'
 import { createSqliteInspection } from './inspection.ts'
@@ -9,6 +10,7 @@ import { keysMigrations } from './keys-schema.ts'
 import { createSqliteOrderIndex } from './order-index.ts'
 import { createSqliteOrderStore } from './order-store.ts'
 import { ordersMigrations } from './orders-schema.ts'
+import { forgetClock } from './stamps.ts'
 import { holdWatchLock } from './watch-lock.ts'
 
 /** How long a command waits for the write of another process. */
@@ -26,6 +28,15 @@ export function openSqliteStores(
 ): Stores {
   const openOrders = () =>
     openDatabase(join(dataDir, 'orders.db'), ordersMigrations, COMMAND_BUSY_MS)
+  function openWriter(clock: Clock): OrderIndex {
+    const db = openOrders()
+    try {
+      return createSqliteOrderIndex(db, clock)
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  }
   const orders = openOrders()
   const keys = openDatabase(
     join(dataDir, 'keys.db'),
@@ -36,8 +47,8 @@ export function openSqliteStores(
     orders: createSqliteOrderStore(orders),
     keys: createSqliteKeyStore(keys),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
-      if (purpose !== 'watch') return createSqliteOrderIndex(openOrders(), clock)
-      const index = createSqliteOrderIndex(openOrders(), clock)
+      const index = openWriter(clock)
+      if (purpose !== 'watch') return index
       const waiting = holdWatchLock(join(dataDir, 'watch.lock'), { onDelay, signal })
       const lock = await waiting.catch(async (error) => {
         await index.close()
@@ -48,6 +59,7 @@ export function openSqliteStores(
     inspection: createSqliteInspection(orders),
     reindexing: null,
     async prepare() {}, // Opening made it.
+    trustClock: () => forgetClock(orders),
     async close() {
       orders.close()
       keys.close()

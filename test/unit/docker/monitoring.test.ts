@@ -29,7 +29,10 @@ const { prometheus, grafana, api, watch } = services
 /** The names of all series of both kinds of process, and the one that Prometheus makes itself. */
 function exported(): Set<string> {
   const serving = createMetrics()
-  const indexing = createIndexingMetrics(async () => 0)
+  const indexing = createIndexingMetrics(
+    async () => 0,
+    async () => 0,
+  )
   for (const metrics of [serving, indexing]) watchProcess(metrics)
   const all = [serving, indexing].flatMap(({ registry }) => registry.getMetricsAsArray())
   const suffixes = ['_bucket', '_sum', '_count']
@@ -63,6 +66,7 @@ describe('the dashboard', () => {
     'nodejs_eventloop_delay_seconds',
     'indexing_lag_seconds',
     'indexing_stream_backlog',
+    'indexing_stamps_ahead_seconds',
   ])('shows %s', (name) => {
     expect(expressions.some((expr) => expr.includes(name))).toBe(true)
   })

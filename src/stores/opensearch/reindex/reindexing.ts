@@ -5,6 +5,8 @@ import { indexBehind, versionOf } from '../names.ts'
 import type { Prepare } from '../prepare.ts'
 import { createFence } from '../writer/fence.ts'
 import { leaseDocument } from '../writer/lease-document.ts'
+import { createStoreClock } from '../writer/store-clock.ts'
+import { readGreatestStamp } from '../writer/stored-stamps.ts'
 import { expectUndamaged } from './expect-undamaged.ts'
 import { fill } from './fill.ts'
 import { retarget, type Targets } from './retarget.ts'
@@ -31,7 +33,10 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
 
   function feed(from: Targets, to: Targets, { onDelay = () => {}, signal }: ReindexEvents) {
     const fence = createFence({ client, names, deadlineMs, onDelay })
-    return retarget({ document, fence, leaseMs, clock, onDelay, signal }, from, to)
+    const storeClock = createStoreClock(client, Math.min(leaseMs, deadlineMs))
+    const greatestStamp = () => readGreatestStamp(client, names, deadlineMs)
+    const options = { document, fence, leaseMs, clock, storeClock, greatestStamp, onDelay, signal }
+    return retarget(options, from, to)
   }
 
   return {

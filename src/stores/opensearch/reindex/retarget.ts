@@ -7,6 +7,7 @@ import type { LeaseRecord } from '../writer/lease-document.ts'
 
 export interface RetargetOptions extends Omit<LeaseOptions, 'onRetargeted'> {
   fence: Fence
+  greatestStamp(): Promise<number>
   /** Told what is waited for. */
   onDelay(reason: string): void
   signal?: AbortSignal | undefined

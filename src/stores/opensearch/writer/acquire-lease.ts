@@ -4,13 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { WriterPurpose } from '../../../indexing/writing/order-index.ts'
 import { monotonicClock } from '../../../lib/clock.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { beginLease, isSame, type Lease, type LeaseOptions } from './lease.ts'
+import { beginLease, isSame, type Lease, type LeaseOptions, stampAt } from './lease.ts'
 import type { LeaseState } from './lease-document.ts'
 
 export interface AcquireOptions extends LeaseOptions {
   /** The index that the first writer of all feeds. */
   firstTarget: string
   purpose: WriterPurpose
+  /** The greatest stamp in the index, epoch milliseconds; asked for where no lease tells of one. */
+  greatestStamp(): Promise<number>
   /** Told what is waited for. */
   onDelay(reason: string): void
   /** Ends the waiting. */
@@ -20,14 +22,17 @@ export interface AcquireOptions extends LeaseOptions {
 /**
  * Becomes the writer: once the last one handed the lease back, or after a whole lease in which nobody
  * renewed it, on this machine's monotonic clock.
- * @throws Error when `signal` ends the waiting, or for a load when a watch is at work
+ * @throws ClockAhead, StampsAhead; Error when `signal` ends the waiting, or for a load when a watch is at work
  */
 export async function acquireLease(options: AcquireOptions): Promise<Lease> {
-  const { document, leaseMs, firstTarget, purpose } = options
+  const { document, leaseMs, firstTarget, purpose, clock, storeClock } = options
   const holder = `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
   for (;;) {
     const last = await untilFree(options)
-    const earlierCeiling = last?.record.stamp_ceiling ?? 0
+    // Where somebody removed the lease, stamps still may not begin below those that are there.
+    const earlierCeiling = last?.record.stamp_ceiling ?? (await options.greatestStamp())
+    const storeMs = await storeClock.read()
+    stampAt(clock(), storeMs, earlierCeiling) // Before it is the holder: another one may be able to write.
     const taken = await document.replace(last, {
       epoch: (last?.record.epoch ?? 0) + 1,
       holder,

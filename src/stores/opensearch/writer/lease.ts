@@ -1,10 +1,12 @@
 import { setInterval } from 'node:timers/promises'
 import { LeaseLost } from '../../../indexing/writing/order-index.ts'
+import { MAX_AHEAD_MS, nextStampWithin } from '../../../indexing/writing/stamp-limit.ts'
 import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { createQueue } from '../../../lib/queue.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { Fence } from './fence.ts'
 import type { LeaseDocument, LeaseRecord, LeaseState } from './lease-document.ts'
+import type { StoreClock } from './store-clock.ts'
 
 /** The right to write, held. Once it is lost every call throws {@link LeaseLost}. */
 export interface Lease {
@@ -16,8 +18,8 @@ export interface Lease {
   isRetargeted(): boolean
   /**
    * The stamp of a bulk that is sent now: epoch milliseconds, above every stamp given before it by this
-   * writer or any earlier one.
-   * @throws Unavailable when other indices are to be fed
+   * writer or any earlier one, and at most `MAX_AHEAD_MS` ahead of the store's clock.
+   * @throws Unavailable when other indices are to be fed; ClockAhead; StampsAhead
    */
   nextStamp(): Promise<number>
   /** Fences off what this writer sent itself and has no answer to, and feeds what is to be fed. */
@@ -32,6 +34,8 @@ export interface LeaseOptions {
   leaseMs: number
   /** Epoch milliseconds. */
   clock: Clock
+  /** Was read when the lease was taken. */
+  storeClock: StoreClock
   /** Told, as long as it is so, that other indices are to be fed; also while nothing is written. */
   onRetargeted?(): void
 }
@@ -46,7 +50,7 @@ export async function beginLease(
   earlierCeiling: number,
   options: LeaseOptions,
 ): Promise<Lease> {
-  const { document, fence, leaseMs, clock, onRetargeted = () => {} } = options
+  const { document, fence, leaseMs, clock, storeClock, onRetargeted = () => {} } = options
   const oneAtATime = createQueue()
   let held = taken
   let confirmedAt = monotonicClock()
@@ -58,7 +62,10 @@ export async function beginLease(
   let isLost = false
   let isEnding = false
 
-  const ceilingAhead = () => Math.max(lastStamp, Math.floor(clock())) + Math.ceil(leaseMs / 2)
+  /** Bounded by the store's clock too: a ceiling outlives the writer, whose clock may be wrong. */
+  const ceilingAhead = () =>
+    Math.floor(Math.min(Math.max(lastStamp, clock()), storeClock.now() + MAX_AHEAD_MS)) +
+    headroomMs(leaseMs)
 
   /** Writes the record anew, as the holder that it still names. */
   async function confirm(changes: Partial<LeaseRecord> = {}): Promise<void> {
@@ -94,12 +101,23 @@ export async function beginLease(
 
   const isRetargeted = () => fed !== null && !isSame(fed, held.record.targets)
 
+  /** What seems to be too far ahead may be a reading grown old, as after the machine slept: read it anew. */
+  async function stampDue(): Promise<number> {
+    try {
+      return stampAt(clock(), storeClock.now(), lastStamp)
+    } catch {
+      const storeMs = await storeClock.read()
+      return stampAt(clock(), storeMs, lastStamp)
+    }
+  }
+
   const renewal = new AbortController()
   async function keepRenewing(): Promise<void> {
     for await (const _ of setInterval(leaseMs / 3, undefined, {
       ref: false,
       signal: renewal.signal,
     })) {
+      storeClock.read().catch(() => {}) // Not awaited: the lease must not wait for it.
       await oneAtATime(() => confirm()).catch(() => {}) // Whoever wants to write is told.
       if (!isLost && isRetargeted()) onRetargeted()
     }
@@ -114,7 +132,7 @@ export async function beginLease(
       for (let confirmations = 0; ; confirmations++) {
         if (isEnding) throw new LeaseLost()
         if (isRetargeted()) throw new Unavailable('other indices are to be fed')
-        const due = Math.max(lastStamp + 1, Math.floor(clock()))
+        const due = await stampDue()
         // While a new ceiling is confirmed the clock may run past it, and past the next one too.
         const stamp = confirmations > 0 ? Math.min(due, ceiling) : due
         const isHeld = !isLost && monotonicClock() - confirmedAt < leaseMs
@@ -147,6 +165,22 @@ export async function beginLease(
     throw error
   }
 }
+
+/** How far a ceiling is ahead of what may be stamped when it is confirmed. */
+const headroomMs = (leaseMs: number) => Math.ceil(leaseMs / 2)
+
+/** What was stamped at most, by the record: of a lease that is held, when it was last confirmed. */
+export function stampedUpTo({ released, stamp_ceiling, lease_ms }: LeaseRecord): number {
+  return released ? stamp_ceiling : stamp_ceiling - headroomMs(lease_ms)
+}
+
+/** @throws ClockAhead, StampsAhead */
+export function stampAt(clockMs: number, storeMs: number, lastStamp: number): number {
+  const store = { nowMs: storeMs, name: 'the clock of OpenSearch' }
+  return nextStampWithin(store, clockMs, lastStamp, MEND)
+}
+
+const MEND = 'Set the clock of the machine right (NTP), then start again'
 
 /** Whether these are the same indices, in the same order. */
 export function isSame(some: readonly string[], others: readonly string[]): boolean {

@@ -32,6 +32,7 @@ export function createMemoryInspection() {
     async *walkHeads() {
       for (const head of [...heads.values()]) yield [head]
     },
+    stamps: async () => ({ lastStamp: null, clockMs: 0 }),
   }
   return {
     ...inspection,

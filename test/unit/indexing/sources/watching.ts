@@ -51,6 +51,7 @@ export function createWatching(): Watching {
       })
     },
     lastWrite: () => lastWrite,
+    now: index.now,
     async close() {
       watching.told.push('closed')
     },

@@ -67,6 +67,7 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
       if (endsAfter < items.length) throw new Error('it all ended')
     },
     lastWrite: () => null,
+    now: () => index.stamp,
     async close() {},
     order(accountId, orderId) {
       const document = documents.get(keyOf(accountId, orderId))

@@ -7,6 +7,7 @@ import {
 import type { Lease } from '../../../../../src/stores/opensearch/writer/lease.ts'
 import {
   createMemoryLeaseDocument,
+  createMemoryStoreClock,
   createRecordingFence,
   LONG_LEASE_MS,
   leaseRecord,
@@ -18,11 +19,17 @@ const HOLDERS_LEASE_MS = 20
 
 let monotonicMs: number
 let waited: string[]
+let clockMs: number
+let storeClock: ReturnType<typeof createMemoryStoreClock>
+let greatestStamp: number
 const held: Lease[] = []
 
 beforeEach(() => {
   monotonicMs = 1_000_000
   waited = []
+  clockMs = 1_000
+  storeClock = createMemoryStoreClock(2_000)
+  greatestStamp = 0
   vi.spyOn(performance, 'now').mockImplementation(() => monotonicMs)
 })
 afterEach(async () => {
@@ -46,7 +53,9 @@ async function acquire(
     fence,
     leaseMs,
     purpose,
-    clock: () => 1_000,
+    clock: () => clockMs,
+    storeClock,
+    greatestStamp: async () => greatestStamp,
     firstTarget: 'orders-v1',
     onDelay: (reason) => waited.push(reason),
     signal,
@@ -281,5 +290,54 @@ describe('beside a watch', () => {
     await looks(document)
     document.put({ ...renewed(), released: true })
     expect((await acquiring).epoch()).toBe(8)
+  })
+})
+
+describe('the clock of the store', () => {
+  const released = (ceiling: number) =>
+    createMemoryLeaseDocument(leaseRecord({ released: true, stamp_ceiling: ceiling }))
+
+  it('keeps a writer whose clock is more than 5 s ahead of it from the lease, and says both', async () => {
+    const document = released(1_000)
+    clockMs = 7_001
+    await expect(acquire(document)).rejects.toThrow(
+      /^nothing was stamped: the clock of this machine \(1970-01-01T00:00:07.001Z\) is 5 s ahead of the clock of OpenSearch \(1970-01-01T00:00:02.000Z\); at most 5 s are allowed\. Set the clock .* right/,
+    )
+    expect(document.written).toHaveLength(1)
+    clockMs = 7_000
+    expect(await (await acquire(document)).nextStamp()).toBe(7_000)
+  })
+
+  it('keeps every writer from a lease whose stamps are more than 5 s ahead, and says by how much', async () => {
+    const document = released(62_000)
+    await expect(acquire(document)).rejects.toThrow(
+      /1970-01-01T00:01:02.000Z\) are 60 s ahead of .*"Stamps ahead of the clock"/,
+    )
+    expect(document.written).toHaveLength(1)
+  })
+
+  it('lets a writer go on from stamps that are less than 5 s ahead', async () => {
+    expect(await (await acquire(released(6_999))).nextStamp()).toBe(7_000)
+  })
+
+  it('is read before the lease is taken', async () => {
+    storeClock.read = async () => {
+      throw new Unavailable('no node told its time')
+    }
+    const document = released(1_000)
+    await expect(acquire(document)).rejects.toThrow('no node told its time')
+    expect(document.written).toHaveLength(1)
+  })
+})
+
+describe('a lease whose document is gone', () => {
+  it('begins above the greatest stamp in the index', async () => {
+    greatestStamp = 5_500
+    expect(await (await acquire(createMemoryLeaseDocument())).nextStamp()).toBe(5_501)
+  })
+
+  it('is not begun where that is more than 5 s ahead of the clock of the store', async () => {
+    greatestStamp = 62_000
+    await expect(acquire(createMemoryLeaseDocument())).rejects.toThrow('60 s ahead')
   })
 })

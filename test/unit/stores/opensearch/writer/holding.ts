@@ -5,6 +5,7 @@ import {
 } from '../../../../../src/stores/opensearch/writer/lease.ts'
 import {
   createMemoryLeaseDocument,
+  createMemoryStoreClock,
   createRecordingFence,
   LONG_LEASE_MS,
   leaseRecord,
@@ -20,18 +21,21 @@ export function startHolding() {
   const document = createMemoryLeaseDocument(leaseRecord({ holder: 'me', stamp_ceiling: CEILING }))
   const fence = createRecordingFence()
   const clock = { nowMs: 100_000 }
+  const storeClock = createMemoryStoreClock(clock.nowMs)
   const begun: Lease[] = []
 
   return {
     document,
     fence,
     clock,
+    storeClock,
 
     /** The lease of whom the document names. */
     async begin({ leaseMs = LONG_LEASE_MS, ...events }: Beginning = {}): Promise<Lease> {
       const taken = await document.read()
       if (taken === null) throw new Error('nobody holds it')
-      const options = { document, fence, leaseMs, clock: () => clock.nowMs, ...events }
+      const clocks = { clock: () => clock.nowMs, storeClock }
+      const options = { document, fence, leaseMs, ...clocks, ...events }
       const lease = await beginLease(taken, CEILING, options)
       begun.push(lease)
       return lease
@@ -40,6 +44,7 @@ export function startHolding() {
     /** Makes the lease ask its document before it gives the next stamp. */
     passCeiling() {
       clock.nowMs = 1 + (document.record()?.stamp_ceiling ?? 0)
+      storeClock.clock.nowMs = clock.nowMs
     },
 
     /** Somebody else becomes the holder. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { LeaseLost } from '../../../../../src/indexing/writing/order-index.ts'
+import { ClockAhead, MAX_AHEAD_MS } from '../../../../../src/indexing/writing/stamp-limit.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import {
   createMemoryLeaseDocument,
@@ -18,6 +19,10 @@ type Writer = Awaited<ReturnType<ReturnType<typeof createWriters>['startWriter']
 /** Writers of one document, the last of whom holds the lease; a writer that ended gives no stamp. */
 interface World {
   document: MemoryLeaseDocument
+  /** What the clock of the store shows. */
+  store: { nowMs: number }
+  /** How far a stamp or a ceiling was ahead of that at most, when it was given. */
+  ahead: { stampMs: number; ceilingMs: number }
   writers: { writer: Writer; stamps: number[]; hasEnded: boolean }[]
   takeOver(clockMs: number): Promise<void>
 }
@@ -25,7 +30,10 @@ type Step = (world: World) => unknown
 
 const stampOf = (at: number) => async (world: World) => {
   const entry = world.writers.at(at)
-  if (entry && !entry.hasEnded) entry.stamps.push(await entry.writer.lease.nextStamp())
+  if (entry === undefined || entry.hasEnded) return
+  const given = await entry.writer.lease.nextStamp()
+  entry.stamps.push(given)
+  world.ahead.stampMs = Math.max(world.ahead.stampMs, given - world.store.nowMs)
 }
 const current = ({ writers }: World) => writers.at(-1)
 
@@ -57,6 +65,18 @@ const passTime = fc
         if (entry) entry.writer.clock.nowMs += ms
       },
   )
+const passStoreTime = fc
+  .oneof(
+    fc.integer({ min: 0, max: 10 }),
+    fc.integer({ min: 0, max: 2 * LONG_LEASE_MS }),
+    fc.integer({ min: -2 * MAX_AHEAD_MS, max: DAY_MS }), // It may be set, too.
+  )
+  .map(
+    (ms): Step =>
+      ({ store }) => {
+        store.nowMs += ms
+      },
+  )
 const loseAnswers = fc
   .array(fc.constantFrom<LostAnswer>('arrived', 'did not arrive'), { maxLength: 3 })
   .map(
@@ -69,6 +89,7 @@ const steps = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: stamp },
     { weight: 3, arbitrary: passTime },
+    { weight: 2, arbitrary: passStoreTime },
     { weight: 2, arbitrary: oldWriterWakesUp },
     fence,
     release,
@@ -78,11 +99,24 @@ const steps = fc.array(
   { minLength: 1, maxLength: 60 },
 )
 
-/** The stamps that the writers gave, from the first writer to the last. */
-async function stampsOf(all: readonly Step[]): Promise<number[]> {
-  const { startWriter, end } = createWriters()
+/** The stamps that the writers gave, from the first writer to the last, and how far ahead they came. */
+async function stampsOf(
+  all: readonly Step[],
+): Promise<{ stamps: number[]; ahead: World['ahead'] }> {
+  const { storeClock, startWriter, end } = createWriters(NOON)
+  const document = createMemoryLeaseDocument()
+  const ahead = { stampMs: 0, ceilingMs: 0 }
+  const { replace } = document
+  document.replace = (known, record) => {
+    const raised = record.stamp_ceiling > (known?.record.stamp_ceiling ?? 0)
+    const ceilingMs = raised ? record.stamp_ceiling - storeClock.clock.nowMs : 0
+    ahead.ceilingMs = Math.max(ahead.ceilingMs, ceilingMs)
+    return replace(known, record)
+  }
   const world: World = {
-    document: createMemoryLeaseDocument(),
+    document,
+    store: storeClock.clock,
+    ahead,
     writers: [],
     async takeOver(clockMs) {
       const writer = await startWriter(world.document, clockMs)
@@ -94,19 +128,22 @@ async function stampsOf(all: readonly Step[]): Promise<number[]> {
     try {
       await step(world)
     } catch (error) {
-      if (!(error instanceof Unavailable || error instanceof LeaseLost)) throw error
+      const isExpected = [Unavailable, LeaseLost, ClockAhead].some((kind) => error instanceof kind)
+      if (!isExpected) throw error
     }
   }
   await end()
-  return world.writers.flatMap(({ stamps }) => stamps)
+  return { stamps: world.writers.flatMap(({ stamps }) => stamps), ahead }
 }
 
-it('the stamps of all writers rise from each to the next, whatever clocks show and answers are lost', async () => {
+it('the stamps of all writers rise from each to the next, never far ahead of the store, whatever clocks show and answers are lost', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
-      const stamps = await stampsOf(all)
+      const { stamps, ahead } = await stampsOf(all)
       expect(stamps.every(Number.isSafeInteger)).toBe(true)
       expect(stamps).toEqual([...new Set(stamps)].sort((one, other) => one - other))
+      expect(ahead.stampMs).toBeLessThanOrEqual(MAX_AHEAD_MS)
+      expect(ahead.ceilingMs).toBeLessThanOrEqual(MAX_AHEAD_MS + LONG_LEASE_MS / 2)
     }),
     { numRuns: 500 },
   )

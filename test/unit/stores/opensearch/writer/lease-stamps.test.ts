@@ -1,10 +1,16 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { createMemoryLeaseDocument, LONG_LEASE_MS, leaseRecord } from './memory-lease.ts'
 import { createWriters } from './writers.ts'
 
-const { startWriter, end } = createWriters()
 const NOON = Date.parse('2026-03-01T12:00:00Z')
+const FAR = NOON + 365 * 86_400_000
 
+const { storeClock, startWriter, end } = createWriters(FAR)
+
+beforeEach(() => {
+  storeClock.clock.nowMs = FAR
+})
 afterEach(() => end())
 
 describe('the stamp of a bulk', () => {
@@ -85,5 +91,59 @@ describe('the stamp of a bulk', () => {
     expect(ceiling).toBeGreaterThan(NOON)
     expect(ceiling).toBeLessThanOrEqual(NOON + LONG_LEASE_MS)
     expect(await lease.nextStamp()).toBeLessThanOrEqual(ceiling)
+  })
+})
+
+describe('a stamp beside the clock of the store', () => {
+  beforeEach(() => {
+    storeClock.clock.nowMs = NOON
+  })
+
+  it('is at most 5 s ahead, and a clock that jumps further stamps nothing', async () => {
+    const { clock, lease } = await startWriter(createMemoryLeaseDocument(), NOON)
+    clock.nowMs = NOON + 5_000
+    expect(await lease.nextStamp()).toBe(NOON + 5_000)
+    clock.nowMs = NOON + 4 * 365 * 86_400_000
+    await expect(lease.nextStamp()).rejects.toThrow('126144000 s ahead of the clock of OpenSearch')
+  })
+
+  it('goes on once the clock of the writer is right again', async () => {
+    const { clock, lease } = await startWriter(createMemoryLeaseDocument(), NOON)
+    clock.nowMs = NOON + 60_000
+    await expect(lease.nextStamp()).rejects.toThrow('60 s ahead')
+    clock.nowMs = NOON + 1
+    expect(await lease.nextStamp()).toBe(NOON + 1)
+  })
+
+  it('has a ceiling within what a lease needs of it, however far ahead the clock of the writer is', async () => {
+    const document = createMemoryLeaseDocument()
+    const { clock, lease } = await startWriter(document, NOON)
+    clock.nowMs = NOON + 4 * 365 * 86_400_000
+    await lease.fence()
+    expect(document.record()?.stamp_ceiling).toBe(NOON + 5_000 + LONG_LEASE_MS / 2)
+  })
+
+  it('reads that clock again before it refuses: the machine may have slept', async () => {
+    const { clock, lease } = await startWriter(createMemoryLeaseDocument(), NOON)
+    clock.nowMs = NOON + 3_600_000
+    storeClock.clock.readMs = clock.nowMs
+    await expect(lease.nextStamp()).resolves.toBeGreaterThan(NOON)
+  })
+
+  it('asks nothing where it is not ahead', async () => {
+    const { lease } = await startWriter(createMemoryLeaseDocument(), NOON)
+    const { reads } = storeClock.clock
+    for (let stamp = 0; stamp < 100; stamp++) await lease.nextStamp()
+    expect(storeClock.clock.reads).toBe(reads)
+  })
+
+  it('is unavailable while that clock is set back, since time mends it', async () => {
+    const { clock, lease } = await startWriter(createMemoryLeaseDocument(), NOON)
+    const last = await lease.nextStamp()
+    clock.nowMs = NOON - 60_000
+    storeClock.clock.nowMs = NOON - 6_000
+    await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+    storeClock.clock.nowMs = NOON - 4_000
+    expect(await lease.nextStamp()).toBe(last + 1)
   })
 })

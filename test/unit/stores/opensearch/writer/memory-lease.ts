@@ -5,6 +5,7 @@ import type {
   LeaseRecord,
   LeaseState,
 } from '../../../../../src/stores/opensearch/writer/lease-document.ts'
+import type { StoreClock } from '../../../../../src/stores/opensearch/writer/store-clock.ts'
 
 /** What becomes of a write that nobody gets an answer to. */
 export type LostAnswer = 'arrived' | 'did not arrive'
@@ -93,6 +94,21 @@ export function leaseRecord(changes: Partial<LeaseRecord> = {}): LeaseRecord {
     fed: ['orders-v1'],
     ...changes,
   }
+}
+
+/** The clock of a store that shows whatever it is set to; `readMs`: from the next reading on. */
+export function createMemoryStoreClock(nowMs: number) {
+  const clock = { nowMs, readMs: undefined as number | undefined, reads: 0 }
+  const store: StoreClock = {
+    now: () => clock.nowMs,
+    async read() {
+      clock.reads += 1
+      clock.nowMs = clock.readMs ?? clock.nowMs
+      clock.readMs = undefined
+      return clock.nowMs
+    },
+  }
+  return { ...store, clock }
 }
 
 /** So long that it is not renewed within a test. */

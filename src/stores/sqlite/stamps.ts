@@ -1,0 +1,83 @@
+import type { DatabaseSync } from 'node:sqlite'
+import {
+  MAX_AHEAD_MS,
+  nextStampWithin,
+  type StoreTime,
+} from '../../indexing/writing/stamp-limit.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type ClockReading, clockSince, type MachineTime, readingAt } from './machine-time.ts'
+
+/** The stamps of a writer. Epoch milliseconds. */
+export interface Stamps {
+  /** Throws as `next`, before anything is written. */
+  check(): void
+  /**
+   * The stamp of a bulk, within its transaction.
+   * @throws ClockAhead, StampsAhead
+   */
+  next(): number
+  /** The clock, never further ahead of what it should show than a stamp may be. */
+  now: Clock
+}
+
+/** What the one row of the table is: the last stamp, and the clock's last reading with it. */
+interface WriterRow {
+  lastStamp: number
+  bootId: string | null
+  clockMs: number | null
+  uptimeMs: number | null
+  monotonicMs: number | null
+}
+
+const MEND =
+  'Set it right, then start again; if it is right and was wrong before, "index init --trust-clock" accepts it'
+
+/**
+ * An embedded database has no clock beside the machine's. What that should show follows from the last stamp
+ * that was given since the machine started and the time since then; before the first, from the clock itself
+ * when this writer began. A clock that is set back moves none of it.
+ */
+export function createStamps(db: DatabaseSync, clock: Clock, time: MachineTime): Stamps {
+  const readRow = db.prepare(
+    'SELECT last_stamp AS lastStamp, boot_id AS bootId, clock_ms AS clockMs, uptime_ms AS uptimeMs, monotonic_ms AS monotonicMs FROM writer',
+  )
+  const writeRow = db.prepare(
+    'UPDATE writer SET last_stamp = ?, boot_id = ?, clock_ms = ?, uptime_ms = ?, monotonic_ms = ?',
+  )
+  /** Of this process; the row's counts before it. */
+  let own: ClockReading = readingAt(clock(), time)
+
+  const row = () => readRow.get() as unknown as WriterRow
+
+  function storeTime(found: WriterRow): StoreTime {
+    const nowMs = clockSince(isReading(found) && isOfThisBoot(found) ? found : own, time)
+    return { nowMs, name: 'what it should show by the last stamp and the time since then' }
+  }
+
+  const isOfThisBoot = ({ bootId }: ClockReading) => bootId !== null && bootId === time.bootId
+
+  return {
+    check() {
+      const found = row()
+      nextStampWithin(storeTime(found), clock(), found.lastStamp, MEND)
+    },
+    next() {
+      const found = row()
+      const store = storeTime(found)
+      const stamp = nextStampWithin(store, clock(), found.lastStamp, MEND)
+      own = readingAt(Math.max(stamp, Math.floor(store.nowMs)), time)
+      writeRow.run(stamp, own.bootId, own.clockMs, own.uptimeMs, own.monotonicMs)
+      return stamp
+    },
+    now: () => Math.min(clock(), storeTime(row()).nowMs + MAX_AHEAD_MS),
+  }
+}
+
+/** Forgets what the clock showed with the last stamp: the next writer begins with what it shows then. */
+export function forgetClock(db: DatabaseSync): void {
+  db.exec('UPDATE writer SET boot_id = NULL')
+}
+
+function isReading(row: WriterRow): row is WriterRow & ClockReading {
+  return row.clockMs !== null && row.uptimeMs !== null && row.monotonicMs !== null
+}

@@ -42,6 +42,8 @@ export interface KeyStore {
   /** All keys of the account, oldest first. */
   list(accountId: string): Promise<KeyRecord[]>
   byId(keyId: string): Promise<KeyRecord | null>
+  /** Whether any key ever authenticated, of whatever account, also one that is revoked. */
+  wasAnyKeyUsed(): Promise<boolean>
   /** Adds a key. */
   insert(key: KeyRecord): Promise<void>
   /** Sets just these instants of a key, so that concurrent changes of others are kept. */

@@ -1,8 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { KeyRecord, KeyStore } from './key-store.ts'
 
 const HOUR_MS = 3_600_000
 const RETRY_MS = 60_000
+/** The first use is stored within a second: from then on a load needs to name its mode. */
+const FIRST_USE_RETRY_MS = 200
+const FIRST_USE_TRIES = 5
 const MAX_KEYS = 10_000
 
 /** When keys were last valid: their records, and what this process has seen since. */
@@ -13,7 +17,10 @@ export interface LastUse {
   note(key: KeyRecord, nowMs: number): void
 }
 
-/** `onFailure`: a note that the store did not take; the next one follows a minute later. */
+/**
+ * `onFailure`: a note that the store did not take, the first one of a key not even when it was tried again; the
+ * next one follows a minute later.
+ */
 export function createLastUse(
   store: Pick<KeyStore, 'update'>,
   onFailure: (key: KeyRecord, error: unknown) => void,
@@ -22,12 +29,24 @@ export function createLastUse(
   const of = (key: KeyRecord) =>
     Math.max(key.lastValidAt ?? -Infinity, noted.get(key.digest) ?? -Infinity)
 
+  async function write(digest: string, nowMs: number, tries: number): Promise<void> {
+    try {
+      await store.update(digest, { lastValidAt: nowMs })
+    } catch (error) {
+      if (tries === 1) throw error
+      await pause(FIRST_USE_RETRY_MS, undefined, { ref: false })
+      await write(digest, nowMs, tries - 1)
+    }
+  }
+
   return {
     of,
     note(key, nowMs) {
-      if (nowMs - of(key) < HOUR_MS) return
+      const usedAt = of(key)
+      if (nowMs - usedAt < HOUR_MS) return
       noted.set(key.digest, nowMs)
-      store.update(key.digest, { lastValidAt: nowMs }).catch((error) => {
+      const tries = usedAt === -Infinity ? FIRST_USE_TRIES : 1
+      write(key.digest, nowMs, tries).catch((error) => {
         noted.set(key.digest, nowMs - HOUR_MS + RETRY_MS)
         onFailure(key, error)
       })

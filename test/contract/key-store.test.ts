@@ -50,6 +50,18 @@ describe.each(stores)('keys in %s', (_name, open) => {
     expect((await store.keys.find('d1'))?.accountBlocked).toBe(false)
   })
 
+  it('tell whether any of them was ever used, at once, and whatever became of it since', async () => {
+    expect(await store.keys.wasAnyKeyUsed()).toBe(false)
+    await store.keys.insert(keyRecord())
+    await store.keys.insert(keyRecord({ keyId: 'key_2', digest: 'd2', accountId: 'acc_2' }))
+    await store.keys.update('d1', { expiresAt: 2_000 })
+    expect(await store.keys.wasAnyKeyUsed()).toBe(false)
+    await store.keys.update('d2', { lastValidAt: 3_000 })
+    expect(await store.keys.wasAnyKeyUsed()).toBe(true)
+    await store.keys.update('d2', { revokedAt: 4_000 })
+    expect(await store.keys.wasAnyKeyUsed()).toBe(true)
+  })
+
   it('refuse a second key of the same digest', async () => {
     await store.keys.insert(keyRecord())
     await expect(store.keys.insert(keyRecord({ keyId: 'key_2' }))).rejects.toThrow()

@@ -152,6 +152,33 @@ describe('the keys of an account', () => {
   })
 })
 
+describe('whether a key was ever used', () => {
+  const refreshed = answer(200, { _shards: { total: 1, successful: 1, failed: 0 } })
+
+  it('is searched after a refresh, in all of them', async () => {
+    const { keys, received } = await start(refreshed, hits(1))
+    expect(await keys.wasAnyKeyUsed()).toBe(true)
+    expect(received.map(({ path }) => path.split('?')[0])).toEqual([
+      '/api-keys/_refresh',
+      '/api-keys/_search',
+    ])
+    expect(bodyOf(received[1]).query).toEqual({ exists: { field: 'last_valid_at' } })
+  })
+
+  it.each<[string, Behaviour[]]>([
+    ['the refresh reaches not every copy', [failedRefresh(), hits()]],
+    ['there are no keys to search', [refuse(404, 'index_not_found_exception'), hits()]],
+    ['the search runs out of time', [refreshed, answer(200, { timed_out: true })]],
+  ])('is unknown where %s', async (_where, behaviours) => {
+    const { keys } = await start(...behaviours)
+    expect(await thrownBy(keys.wasAnyKeyUsed())).toBeInstanceOf(Unavailable)
+  })
+
+  function failedRefresh() {
+    return answer(200, { _shards: { total: 2, successful: 1, failed: 1 } })
+  }
+})
+
 describe('what is written of a key', () => {
   it('is made where there is none, without the key or its digest, and visible at once', async () => {
     const { keys, received, isPrepared } = await start(written)

@@ -4,7 +4,7 @@ import { type Observe, unobserved } from '../../lib/observe.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { ask, type OpenSearch, tell } from './client.ts'
 import { type DocumentAddress, readDocument } from './documents.ts'
-import { type Hit, wholeHits } from './hits.ts'
+import { type Hit, wholeAnswer, wholeHits } from './hits.ts'
 import type { IndexNames } from './names.ts'
 import type { OpenSearchOperation } from './operation.ts'
 import type { Prepare } from './prepare.ts'
@@ -84,6 +84,18 @@ export function createOpenSearchKeyStore({
     async byId(keyId) {
       const [hit] = await search({ key_id: keyId })
       return hit === undefined ? null : keyRecord(hit._id, hit._source)
+    },
+
+    async wasAnyKeyUsed() {
+      // What was noted before the call can be found by it.
+      const { _shards } = await ask(deadlineMs, (options) =>
+        client.indices.refresh({ index: names.keys }, options),
+      )
+      if (_shards?.failed !== 0) throw new Unavailable('not every copy of the keys was refreshed')
+      const body: object = { size: 1, query: { exists: { field: 'last_valid_at' } } }
+      const used = { index: names.keys, allow_partial_search_results: false, _source: false, body }
+      const answer = await ask(deadlineMs, (options) => client.search(used, options))
+      return wholeAnswer(answer).length > 0
     },
 
     async insert({ digest, ...key }) {

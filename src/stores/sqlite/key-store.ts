@@ -10,6 +10,7 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
   )
   const list = db.prepare('SELECT * FROM api_keys WHERE account_id = ? ORDER BY created_at, key_id')
   const byId = db.prepare('SELECT * FROM api_keys WHERE key_id = ?')
+  const findUsed = db.prepare('SELECT 1 FROM api_keys WHERE last_valid_at IS NOT NULL LIMIT 1')
   const insert = db.prepare(`
     INSERT INTO api_keys
       (key_id, digest, account_id, scopes, name, last_four, created_at, life_ms, expires_at, revoked_at, last_valid_at)
@@ -36,6 +37,9 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
     async byId(keyId) {
       const row = byId.get(keyId)
       return row ? keyRecord(row) : null
+    },
+    async wasAnyKeyUsed() {
+      return findUsed.get() !== undefined
     },
     async insert(key) {
       insert.run(

@@ -18,6 +18,7 @@ beforeEach(() => {
     find: async () => null,
     list: async () => [...stored.values()],
     byId: async (keyId) => stored.get(keyId) ?? null,
+    wasAnyKeyUsed: async () => false,
     ping: async () => {},
     insert: async (key) => {
       stored.set(key.keyId, key)

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { KeyInstants } from '../../../src/auth/key-store.ts'
 import { createLastUse, type LastUse } from '../../../src/auth/last-use.ts'
 import { keyRecord } from '../../support/key-record.ts'
@@ -7,7 +7,11 @@ const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 
+const SOON = { timeout: 10_000 }
+
 const key = (lastValidAt: number | null) => keyRecord({ lastValidAt })
+
+const used = key(NOW - HOUR_MS)
 
 let written: KeyInstants[]
 let failures: unknown[]
@@ -48,14 +52,36 @@ describe('the last use of a key', () => {
 
   it('that the store did not take costs nobody anything and is tried a minute later', async () => {
     isDown = true
-    lastUse.note(key(null), NOW)
-    await Promise.resolve()
-    expect(failures).toHaveLength(1)
+    lastUse.note(used, NOW)
+    await vi.waitFor(() => expect(failures).toHaveLength(1))
 
     isDown = false
-    lastUse.note(key(null), NOW + MINUTE_MS - 1)
+    lastUse.note(used, NOW + MINUTE_MS - 1)
     expect(written).toEqual([])
-    lastUse.note(key(null), NOW + MINUTE_MS)
+    lastUse.note(used, NOW + MINUTE_MS)
     expect(written).toEqual([{ lastValidAt: NOW + MINUTE_MS }])
+  })
+})
+
+describe('the first use of a key', () => {
+  it('is written at once', () => {
+    lastUse.note(key(null), NOW)
+    expect(written).toEqual([{ lastValidAt: NOW }])
+  })
+
+  it('that the store did not take is written within a second, without another request', async () => {
+    isDown = true
+    lastUse.note(key(null), NOW)
+    await Promise.resolve()
+    isDown = false
+    await vi.waitFor(() => expect(written).toEqual([{ lastValidAt: NOW }]), SOON)
+    expect(failures).toEqual([])
+  })
+
+  it('that the store does not take for longer is a failure, once', async () => {
+    isDown = true
+    lastUse.note(key(null), NOW)
+    await vi.waitFor(() => expect(failures).toHaveLength(1), SOON)
+    expect(written).toEqual([])
   })
 })

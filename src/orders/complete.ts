@@ -12,8 +12,9 @@ export function completeOrder(json: Uint8Array, shape: number): Uint8Array {
   return Buffer.from(JSON.stringify(complete(Order, order)))
 }
 
-function complete(schema: TSchema, value: unknown): unknown {
-  if (value === null || typeof value !== 'object') return value
+function complete(schema: TSchema | undefined, value: unknown): unknown {
+  // What has no schema was put in by hand: it stays as it is.
+  if (schema === undefined || value === null || typeof value !== 'object') return value
   if (schema['anyOf']) return complete(schema['anyOf'][0], value) // An object, or null.
   if (Array.isArray(value)) return value.map((item) => complete(schema['items'], item))
 

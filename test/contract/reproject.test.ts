@@ -27,7 +27,7 @@ describe.each(stores)('a field added to the shape, on %s', (_name, open) => {
   async function write(orders: object[], reproject = false) {
     const index = await store.openIndex({ clock: () => NOW })
     const summary = await load(ndjson(orders), {
-      writer: createWriter(index, () => NOW, { reproject }),
+      writer: createWriter(index, () => NOW, { equalVersions: reproject ? 'reproject' : 'drop' }),
       mode: 'back-fill',
       onRefused: (line, { path, reason }) => {
         throw new Error(`line ${line}: ${path}: ${reason}`)

@@ -5,7 +5,7 @@ import { openServices } from '../../src/services.ts'
 import type { Stores } from '../../src/stores/stores.ts'
 import { age } from '../support/age.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/backend.ts'
-import { dropDocument } from '../support/drop-document.ts'
+import { dropDocument, ruinDocument } from '../support/drop-document.ts'
 
 /** Empty stores under test. */
 export interface StoresUnderTest extends Stores {
@@ -15,6 +15,8 @@ export interface StoresUnderTest extends Stores {
   age(accountId: string, orderId: string, field: string): Promise<void>
   /** Puts a value by hand into a field that a document is searched by. */
   alter(accountId: string, orderId: string, field: string, value: string | number): Promise<void>
+  /** Leaves a document by hand that is no order any more. */
+  ruin(accountId: string, orderId: string): Promise<void>
   /** Takes a document away by hand. */
   drop(accountId: string, orderId: string): Promise<void>
 }
@@ -36,6 +38,7 @@ async function openSqlite(): Promise<StoresUnderTest> {
       const update = `UPDATE orders SET ${field} = ? WHERE account_id = ? AND id = ?`
       db.prepare(update).run(value, accountId, orderId)
     },
+    ruin: (...document) => ruinDocument(backend, ...document),
     drop: (...document) => dropDocument(backend, ...document),
     async close() {
       await opened.close()
@@ -68,6 +71,7 @@ async function openOpenSearch(): Promise<StoresUnderTest> {
       const doc = { [field]: value }
       await opensearch('POST', `${document}?routing=${accountId}&refresh=true`, { doc })
     },
+    ruin: (...document) => ruinDocument({ folder, env }, ...document),
     drop: (...document) => dropDocument({ folder, env }, ...document),
   }
 }

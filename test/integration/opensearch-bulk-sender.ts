@@ -25,6 +25,8 @@ export async function startFeeding(targets: string[], ...behaviours: Behaviour[]
     targets: () => targets,
     isRetargeted: () => false,
     nextStamp: async () => ++stamp,
+    wasStampedLive: () => false,
+    recordStampedLive: async () => {},
     fence: async () => {},
     release: async () => {},
   }

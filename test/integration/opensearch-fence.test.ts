@@ -79,6 +79,7 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
     lease_ms: 1,
     stamp_ceiling: 1,
     fed: [],
+    stamped_live: false,
   }
   const error = await thrownBy(fence.raise({ ...record, epoch: 7, targets }))
   return { error, told, received, asked: received.map(({ path }) => decodeURIComponent(path)) }

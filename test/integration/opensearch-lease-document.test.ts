@@ -25,6 +25,7 @@ const record = {
   stamp_ceiling: 5_000,
   targets: ['orders-v1'],
   fed: [],
+  stamped_live: false,
 }
 const state = { if_seq_no: 4, if_primary_term: 2 }
 const found = (_source: object) =>

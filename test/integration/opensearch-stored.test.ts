@@ -64,8 +64,12 @@ describe('the documents that are stored', () => {
     const { stored, received } = await start(docs(missing('acc_2:ord_1'), viewDocument))
     const [view, ...others] = await stored.views([{ ...key, accountId: 'acc_2' }, key])
     expect(others).toEqual([])
-    expect(view).toMatchObject({ ...key, updatedKey: 2000, shape: 1 })
-    expect(JSON.parse(Buffer.from(view?.json ?? []).toString())).toEqual(order)
+    expect(view).toMatchObject({
+      ...key,
+      updatedKey: 2000,
+      shape: 1,
+      json: Buffer.from(JSON.stringify(order)),
+    })
     expect(received[0]?.path).toBe('/orders/_mget')
     expect(JSON.parse(received[0]?.body ?? '')).toEqual({
       docs: [
@@ -124,9 +128,20 @@ describe('what is stored is unknown', () => {
     const { stored } = await start(behaviour)
     expect(await thrownBy(stored.heads(['ord_1', 'ord_2']))).toBeInstanceOf(Unavailable)
   })
+})
 
-  it('where a document is no order', async () => {
-    const { stored } = await start(docs({ ...viewDocument, _source: { id: 'ord_1' } }))
-    expect(await thrownBy(stored.views([key]))).toBeInstanceOf(Unavailable)
+describe('a document that cannot be compared', () => {
+  it.each<[string, object]>([
+    ['is no order', { id: 'ord_1' }],
+    ['has no order in it', { ...source, order: null }],
+    ['is of another account', { ...source, account_id: 'acc_9' }],
+    ['is of another order', { ...source, id: 'ord_9' }],
+    ['has a shape that is no number', { ...source, shape: 1.5 }],
+    ['has a date that is none', { ...source, updated_key: 2 ** 53 }],
+  ])('where it %s is told as unreadable, at its place, in its state', async (_how, _source) => {
+    const { stored, states } = await start(docs({ ...viewDocument, _source }))
+    expect(await stored.views([key])).toEqual([{ ...key, isUnreadable: true }])
+    const line = states.putting('orders', { _id: 'acc_1:ord_1' }, 7)
+    expect(actionsOf({ body: line })).toMatchObject([{ name: 'index', ...EXPECTED }])
   })
 })

@@ -15,3 +15,20 @@ export async function dropDocument(
   using db = new DatabaseSync(`${folder}/orders.db`)
   db.prepare('DELETE FROM orders WHERE account_id = ? AND id = ?').run(accountId, orderId)
 }
+
+/** Leaves a document by hand that is no order any more; its key fields stay. */
+export async function ruinDocument(
+  { folder, env }: Pick<Backend, 'folder' | 'env'>,
+  accountId: string,
+  orderId: string,
+): Promise<void> {
+  if (onServices) {
+    const script = { source: "ctx._source.remove('order')" }
+    const document = `${env['INDEX_PREFIX']}orders/_update/${accountId}:${orderId}`
+    await opensearch('POST', `${document}?routing=${accountId}&refresh=true`, { script })
+    return
+  }
+  using db = new DatabaseSync(`${folder}/orders.db`)
+  const update = 'UPDATE orders SET json = ? WHERE account_id = ? AND id = ?'
+  db.prepare(update).run(Buffer.from('{"half'), accountId, orderId)
+}

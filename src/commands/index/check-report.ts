@@ -6,11 +6,12 @@ export function isFaultless(report: CheckReport): boolean {
   return countFaults(report) === 0
 }
 
-/** On stdout: as JSON, or a line a fault and a summary. Never a value of an order. */
+/** On stdout: as JSON, or a line a fault and a summary; on stderr what mends it. Never a value of an order. */
 export function printReport(
   { examples, ...counts }: CheckReport & { seconds: number },
   asJson: boolean,
 ): void {
+  if (countFaults(counts) > 0) console.error(REPAIR)
   if (asJson) {
     const told = examples.map(({ kind, accountId, orderId, what, fields }) => {
       return { kind, account_id: accountId, order_id: orderId, what, fields }
@@ -26,6 +27,9 @@ export function printReport(
   })
   console.log(parts.join(', '))
 }
+
+const REPAIR =
+  '"index load --repair FILE" mends the orders that FILE has: it writes what is missing, damaged or different, and removes what is extra'
 
 function countFaults(counts: Omit<CheckReport, 'examples'>): number {
   return faultKinds.reduce((sum, kind) => sum + counts[kind], 0)

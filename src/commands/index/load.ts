@@ -3,19 +3,16 @@ import type { Config } from '../../config.ts'
 import { type CheckSummary, checkLines } from '../../indexing/sources/check-lines.ts'
 import { type HandOverSummary, handOver } from '../../indexing/sources/hand-over.ts'
 import { type LoadSummary, load } from '../../indexing/sources/load.ts'
-import { createWriter } from '../../indexing/writing/writer.ts'
 import { monotonicClock } from '../../lib/clock.ts'
-import { openChangeStream } from '../../services.ts'
-import type { Stores } from '../../stores/stores.ts'
+import { openChangeStream, type Services } from '../../services.ts'
 import { printJson } from '../output.ts'
 import { onFirstSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 import { type LoadInput, openInput } from './load-input.ts'
+import { createLoadWriter, type WriterFlags } from './load-writer.ts'
 import { createProgress, type Progress } from './progress.ts'
 
-interface LoadFlags {
-  live?: true
-  reproject?: boolean
+interface LoadFlags extends WriterFlags {
   dryRun?: true
   stream?: true
   fromLine: number
@@ -28,7 +25,24 @@ export function addLoad(index: Command, withServices: WithServices): void {
     .command('load')
     .description('write source orders, one JSON object a line')
     .argument('<file>', 'a file, or - for standard input')
-    .option('--live', 'stamp updated_at of new orders too; use it once clients page')
+    .addOption(
+      new Option(
+        '--live',
+        'stamp updated_at of new orders now: clients that page see them',
+      ).conflicts(['history', 'repair']),
+    )
+    .addOption(
+      new Option(
+        '--history',
+        'keep changed_at of new orders: clients that page now will not see these; the default until a key is used or something is stamped live',
+      ).conflicts('repair'),
+    )
+    .addOption(
+      new Option(
+        '--repair',
+        'as --live, and write again what is missing, damaged or different of versions that the index has',
+      ).conflicts('reproject'),
+    )
     .option('--reproject', 'bring documents of an older shape to the current one')
     .option('--from-line <n>', 'pass over the lines before this one', lineNumber, 1)
     .option('--dry-run', 'check every line and write nothing; needs no settings')
@@ -36,6 +50,8 @@ export function addLoad(index: Command, withServices: WithServices): void {
       new Option('--stream', 'hand the lines to "index watch", which needs Redis').conflicts([
         'reproject',
         'dryRun',
+        'history',
+        'repair',
       ]),
     )
     .option('--json', 'print the summary as JSON')
@@ -44,10 +60,10 @@ export function addLoad(index: Command, withServices: WithServices): void {
       onFirstSignal(() => interruption.abort())
       const summary = flags.dryRun
         ? await reporting(file, interruption.signal, checkAndReport(flags))
-        : await withServices<Timed<LoadSummary | HandOverSummary>>(({ openIndex }, config) =>
+        : await withServices<Timed<LoadSummary | HandOverSummary>>((services, config) =>
             flags.stream
               ? reporting(file, interruption.signal, handOverAndReport(flags, config))
-              : reporting(file, interruption.signal, loadAndReport(flags, openIndex)),
+              : reporting(file, interruption.signal, loadAndReport(flags, services)),
           )
       if (flags.json) printJson(summary)
       else console.log(sentence(summary))
@@ -93,20 +109,15 @@ function checkAndReport({ fromLine }: LoadFlags): Work<CheckSummary> {
 
 /** Loads; when it fails, says where to go on. */
 function loadAndReport(
-  { live, reproject = false, fromLine }: LoadFlags,
-  openIndex: Stores['openIndex'],
+  { fromLine, ...flags }: LoadFlags,
+  { openIndex, keys }: Services,
 ): Work<LoadSummary> {
   return async ({ input, progress, onRefused, signal }) => {
     const index = await openIndex({ onDelay: progress.say, signal })
     try {
+      const how = await createLoadWriter(flags, index, keys)
       return await resumable(progress, (onProgress) =>
-        load(input.chunks, {
-          writer: createWriter(index, index.now, { reproject }),
-          mode: live ? 'live' : 'back-fill',
-          fromLine,
-          onRefused,
-          onProgress,
-        }),
+        load(input.chunks, { ...how, fromLine, onRefused, onProgress }),
       )
     } finally {
       progress.end()

@@ -3,7 +3,14 @@ import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
 import type { Change, Refusal } from '../projection/change.ts'
 import type { View } from '../projection/project.ts'
 import { showsSame } from './document.ts'
-import type { BulkWrites, Head, StoredView, ViewKey, ViewWrite } from './order-index.ts'
+import type {
+  BulkWrites,
+  Head,
+  StoredView,
+  UnreadableView,
+  ViewKey,
+  ViewWrite,
+} from './order-index.ts'
 
 /** How a change counts, once decided. */
 export type Verdict = 'written' | 'unchanged' | 'older' | Refusal
@@ -15,21 +22,27 @@ export type Verdict = 'written' | 'unchanged' | 'older' | Refusal
 export type WriteMode = 'back-fill' | 'live'
 
 /**
- * A change against the head of its order: `undefined` lets it pass, else it ends here. `reproject` lets a
- * version pass that is there already; what is there of it decides then ({@link verdictByShape}).
+ * What a version does that is there already. `reproject` brings its documents of an older shape to the current
+ * one. `repair` writes those that are missing, damaged or different, and removes those of other accounts.
+ */
+export type EqualVersions = 'drop' | 'reproject' | 'repair'
+
+/**
+ * A change against the head of its order: `undefined` lets it pass, else it ends here. A version that is there
+ * already may pass; what is there of it decides then ({@link verdictByDocuments}).
  */
 export function verdictByHead(
   change: Change,
   head: Head | undefined,
   mode: WriteMode,
   nowMs: number,
-  reproject = false,
+  equal: EqualVersions = 'drop',
 ): Verdict | undefined {
   if (head !== undefined) {
     if (head.ownerAccountId !== change.ownerAccountId) {
       return { path: '/owner_account_id', reason: 'the owner of an order never changes' }
     }
-    if (isOlder(change, head, reproject)) return 'older'
+    if (isOlder(change, head, equal)) return 'older'
     const { createdKey } = change
     if (createdKey !== null && head.createdKey !== null && createdKey !== head.createdKey) {
       return { path: '/created_at', reason: 'the creation of an order never changes' }
@@ -41,45 +54,64 @@ export function verdictByHead(
   return undefined
 }
 
-/** A version that is there already against its documents: it passes where one has an older shape. */
-export function verdictByShape(
+/**
+ * A change against the documents of its order, once it is decided. It is refused where it would be compared
+ * with one that cannot be read. A version that is there already ends here where it has nothing to mend.
+ */
+export function verdictByDocuments(
   change: Change,
   head: Head | undefined,
-  stored: readonly StoredView[],
+  stored: readonly (StoredView | UnreadableView)[],
+  decided: BulkWrites,
+  equal: EqualVersions,
 ): Verdict | undefined {
-  return change.version === head?.version && !stored.some(isOfOlderShape) ? 'older' : undefined
+  const isReplaced = (key: ViewKey) =>
+    change.views.some(({ accountId }) => accountId === key.accountId)
+  const unreadable = stored.find((view) => !isReadable(view) && isReplaced(view))
+  if (unreadable !== undefined && equal !== 'repair') return unreadableDocument(unreadable)
+  if (change.version !== head?.version) return undefined
+  const passes =
+    equal === 'repair'
+      ? changesSomething(decided, head)
+      : stored.some((view) => isReadable(view) && isOfOlderShape(view))
+  return passes ? undefined : 'older'
 }
 
 /**
- * What a change that passed does to the index. `stored`: the documents of its order; with `reproject` those
- * of an older shape are written in the current one, with the dates they have where they show nothing new.
+ * What a change that passed does to the index. `stored`: the documents of its order. `reproject` writes those
+ * of an older shape in the current one, with the dates they have where they show nothing new; `repair` writes
+ * those that are damaged too.
  */
 export function decide(
   change: Change,
   head: Head | undefined,
-  stored: readonly StoredView[],
+  stored: readonly (StoredView | UnreadableView)[],
   mode: WriteMode,
-  reproject = false,
+  equal: EqualVersions = 'drop',
 ): BulkWrites {
+  const readable = stored.filter(isReadable)
   // A date may be stored that no head tells of, where all ended between documents and heads.
-  const isDated = stored.some(({ updatedKey }) => updatedKey !== NULL_UPDATED_KEY)
+  const isDated = readable.some(({ updatedKey }) => updatedKey !== NULL_UPDATED_KEY)
   const filled = change.changedAt !== null || isDated || (head?.filled ?? false)
-  const storedFor = new Map(stored.map((view) => [view.accountId, view]))
+  const storedFor = new Map(readable.map((view) => [view.accountId, view]))
   const accountIds = change.views.map(({ accountId }) => accountId)
   function dateOf({ accountId }: View): number | 'stamp' | null {
     if (!filled) return null
     const isFirst = isHistory(mode, head) && !storedFor.has(accountId)
     return (isFirst ? change.changedAt : null) ?? 'stamp'
   }
+  const isToWrite = (view: View, before: StoredView) =>
+    differs(view, before, filled) || (equal === 'repair' && !before.isIntact(view))
 
   return {
     views: change.views.flatMap((view): ViewWrite | [] => {
       const before = storedFor.get(view.accountId)
       const write = { ...view, orderId: change.orderId }
-      if (before === undefined || differs(view, before, filled)) {
+      if (before === undefined || isToWrite(view, before)) {
         return { ...write, updatedAt: dateOf(view) }
       }
-      return reproject && isOfOlderShape(before) ? { ...write, ...datesOf(before) } : []
+      const isBroughtUp = equal === 'reproject' && isOfOlderShape(before)
+      return isBroughtUp ? { ...write, ...datesOf(before) } : []
     }),
     removals: stored
       .filter(({ accountId }) => !accountIds.includes(accountId))
@@ -98,14 +130,13 @@ export function decide(
   }
 }
 
-/** The documents that there may be of an order, by its head and by those that were found. */
+/** The documents that there may be of an order: those that its head names, and `others`. */
 export function viewKeys(
   orderId: string,
   head: Head | undefined,
-  strays: readonly ViewKey[],
+  others: readonly Pick<ViewKey, 'accountId'>[],
 ): ViewKey[] {
-  const found = strays.map(({ accountId }) => accountId)
-  const accountIds = new Set([...(head?.accountIds ?? []), ...found])
+  const accountIds = new Set([...(head?.accountIds ?? []), ...others.map((key) => key.accountId)])
   return [...accountIds].map((accountId) => ({ accountId, orderId }))
 }
 
@@ -114,9 +145,26 @@ function isHistory(mode: WriteMode, head: Head | undefined): boolean {
   return mode === 'back-fill' && head === undefined
 }
 
-function isOlder(change: Change, head: Head, reproject: boolean): boolean {
+function isOlder(change: Change, head: Head, equal: EqualVersions): boolean {
   if (change.version !== head.version) return change.version < head.version
-  return !reproject || head.deleted || change.deleted
+  if (equal === 'drop' || head.deleted !== change.deleted) return true // What was erased stays erased.
+  return equal === 'reproject' && change.deleted
+}
+
+function isReadable(view: StoredView | UnreadableView): view is StoredView {
+  return !('isUnreadable' in view)
+}
+
+function unreadableDocument({ accountId, orderId }: ViewKey): Refusal {
+  const reason = `the document of account ${accountId} in the index is no order, as after a change by hand, so ${orderId} cannot be compared with it: "index load --repair" replaces it`
+  return { path: '', reason }
+}
+
+/** Whether the documents of a version that is there already, or the head, become others. */
+function changesSomething({ views, removals, heads: [next] }: BulkWrites, head: Head): boolean {
+  if (views.length + removals.length > 0 || next === undefined) return true
+  const accountsOf = ({ accountIds }: Head) => [...accountIds].sort().join(' ')
+  return next.filled !== head.filled || accountsOf(next) !== accountsOf(head)
 }
 
 const isOfOlderShape = ({ shape }: StoredView) => shape < ORDER_SHAPE

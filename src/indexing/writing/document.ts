@@ -48,6 +48,34 @@ export function showsSame(
   return isDeepStrictEqual(parseJson(shown), parseJson(rendered))
 }
 
+/** The key fields of a stored document, whatever is in them. */
+export type StoredKeys = Readonly<
+  Record<'shape' | 'status' | 'paymentMethod' | 'createdKey' | 'updatedKey' | 'writtenKey', unknown>
+>
+
+/** Whether a document with these keys is found where this view has to be. */
+export function hasKeysOf(
+  { order, createdKey }: Pick<ViewWrite, 'order' | 'createdKey'>,
+  keys: StoredKeys,
+): boolean {
+  return (
+    keys.status === order.status &&
+    keys.paymentMethod === order.payment.method &&
+    keys.createdKey === createdKey &&
+    Number.isSafeInteger(keys.writtenKey)
+  )
+}
+
+/** Whether a stored document with these keys can be compared: its order is read by the one and dated by the other. */
+export function hasReadableKeys(
+  keys: Pick<StoredKeys, 'shape' | 'updatedKey'>,
+): keys is { shape: number; updatedKey: number } {
+  const { shape, updatedKey } = keys
+  const isDate =
+    Number.isSafeInteger(updatedKey) && Math.abs(Number(updatedKey)) <= NULL_UPDATED_KEY
+  return Number.isSafeInteger(shape) && isDate
+}
+
 /** Renders an order before it is asked for, as while the orders before it are written. */
 export function renderAhead(order: Order): void {
   textsAround(order)

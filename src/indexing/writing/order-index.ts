@@ -1,4 +1,5 @@
 import type { Order } from '../../orders/order.ts'
+import type { WriteMode } from './decide.ts'
 
 /**
  * What is known of an order whatever its documents are: one small record, kept for ever. It alone decides
@@ -30,6 +31,16 @@ export interface StoredView extends ViewKey {
   /** The shape that `json` was written in. */
   shape: number
   json: Uint8Array
+  /**
+   * Whether the document fits its checksum, where it has one, and is searched by what this view has. Only a
+   * repair calls it, because it reads the whole document once more.
+   */
+  isIntact(view: Pick<ViewWrite, 'order' | 'createdKey'>): boolean
+}
+
+/** A document that is no order any more, as after a change by hand. It can be replaced or removed, not compared. */
+export interface UnreadableView extends ViewKey {
+  isUnreadable: true
 }
 
 /** A document to write. `updatedAt`: epoch milliseconds, `null`, or the stamp of its bulk. */
@@ -59,8 +70,10 @@ export interface Stored {
    * that can be found, whether a head tells of them or not. There are none where all is written at once.
    */
   strays(orderIds: readonly string[]): Promise<ViewKey[]>
+  /** Every document of these orders that can be found, of whatever account; it may take a scan of the index. */
+  scan(orderIds: readonly string[]): Promise<ViewKey[]>
   /** The documents that exist among `keys`. */
-  views(keys: readonly ViewKey[]): Promise<StoredView[]>
+  views(keys: readonly ViewKey[]): Promise<(StoredView | UnreadableView)[]>
 }
 
 /** What a writer is there for; one that loads leaves the place to one that watches. */
@@ -84,6 +97,16 @@ export class DocumentRefused extends Error {
   }
 }
 
+/** A load found an `index watch` at work, which does not end by itself. */
+export class WatchAtWork extends Error {
+  constructor(holder = 'another process') {
+    super(
+      `"index watch" is at work (${holder}) and writes the order of its stream alone: hand the lines to it with "index load --stream", or stop it first`,
+    )
+    this.name = 'WatchAtWork'
+  }
+}
+
 /** Somebody else is the writer now; this one writes nothing any more. */
 export class LeaseLost extends Error {
   constructor() {
@@ -104,9 +127,12 @@ export interface OrderIndex {
    * of a bulk was written, `decide` is asked again on what is there then. When it throws, the same changes
    * may be handed in again. The next bulks may be handed in before this one is written: `decide` is told
    * the heads of its orders, all asked for at once and first of all, when earlier bulks of them are written.
+   * `mode` is `back-fill` when absent; a `live` bulk is recorded for {@link wasStampedLive} before it is sent.
    * @throws DocumentRefused, LeaseLost, ClockAhead; Unavailable once it has been tried for long
    */
-  bulk(decide: (stored: Stored) => Promise<BulkWrites>): Promise<void>
+  bulk(decide: (stored: Stored) => Promise<BulkWrites>, mode?: WriteMode): Promise<void>
+  /** Whether any writer ever sent a `live` bulk: clients may have paged past the date of a back-fill. */
+  wasStampedLive(): boolean
   /** The document that was written last of all; `null` before the first. */
   lastWrite(): LastWrite | null
   /** The writer's clock, epoch milliseconds, never further ahead of the store's than a stamp may be. */

@@ -2,9 +2,10 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Change } from '../projection/change.ts'
 import {
   decide,
+  type EqualVersions,
   type Verdict,
+  verdictByDocuments,
   verdictByHead,
-  verdictByShape,
   viewKeys,
   type WriteMode,
 } from './decide.ts'
@@ -20,15 +21,15 @@ export interface Writer {
 
 /** How a writer takes what it is given. */
 export interface WriterOptions {
-  /** Also brings documents of an older shape to the current one, those of a version that is there too. */
-  reproject?: boolean
+  /** What a version does that is there already; `drop` when absent. */
+  equalVersions?: EqualVersions
 }
 
 /** Brings changes into the index: project → compare → write. `clock`: epoch milliseconds. */
 export function createWriter(
   index: Pick<OrderIndex, 'bulk'>,
   clock: Clock,
-  { reproject = false }: WriterOptions = {},
+  { equalVersions: equal = 'drop' }: WriterOptions = {},
 ): Writer {
   return {
     async write(changes, mode) {
@@ -40,16 +41,22 @@ export function createWriter(
         const early = new Map(
           changes.map((change) => {
             const { orderId } = change
-            const byHead = verdictByHead(change, heads.get(orderId), mode, nowMs, reproject)
+            const byHead = verdictByHead(change, heads.get(orderId), mode, nowMs, equal)
             return [change, refused.get(orderId) ?? byHead]
           }),
         )
         const passed = changes.filter((change) => early.get(change) === undefined)
-        const strays = await stored.strays(passed.map(({ orderId }) => orderId))
-        const straysOf = Map.groupBy(strays, ({ orderId }) => orderId)
-        const keys = passed.flatMap(({ orderId }) =>
-          viewKeys(orderId, heads.get(orderId), straysOf.get(orderId) ?? []),
-        )
+        const passedIds = passed.map(({ orderId }) => orderId)
+        const found = await (equal === 'repair' ? stored.scan(passedIds) : stored.strays(passedIds))
+        const foundOf = Map.groupBy(found, ({ orderId }) => orderId)
+        const keys = passed.flatMap(({ orderId, views }) => {
+          // No search finds a document whose key fields are damaged; its place is where it has to be.
+          const expected = equal === 'repair' ? views : []
+          return viewKeys(orderId, heads.get(orderId), [
+            ...expected,
+            ...(foundOf.get(orderId) ?? []),
+          ])
+        })
         const views = await stored.views(keys)
         const viewsOf = Map.groupBy(views, ({ orderId }) => orderId)
 
@@ -57,9 +64,10 @@ export function createWriter(
         for (const change of passed) {
           const head = heads.get(change.orderId)
           const documents = viewsOf.get(change.orderId) ?? []
-          const byShape = verdictByShape(change, head, documents)
-          if (byShape !== undefined) early.set(change, byShape)
-          else decisions.set(change, decide(change, head, documents, mode, reproject))
+          const decided = decide(change, head, documents, mode, equal)
+          const verdict = verdictByDocuments(change, head, documents, decided, equal)
+          if (verdict !== undefined) early.set(change, verdict)
+          else decisions.set(change, decided)
         }
         for (const change of changes) {
           const verdict = early.get(change) ?? outcome(decisions.get(change))
@@ -71,7 +79,7 @@ export function createWriter(
       }
       for (;;) {
         try {
-          await index.bulk(bulk)
+          await index.bulk(bulk, mode)
           return [...verdicts.values()]
         } catch (error) {
           if (!(error instanceof DocumentRefused) || refused.has(error.orderId)) throw error

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { WriteMode } from '../../indexing/writing/decide.ts'
 import { renderDocument } from '../../indexing/writing/document.ts'
 import type {
   Head,
@@ -110,16 +111,22 @@ export async function openOpenSearchOrderIndex(
     unsettledIfItFails(() => send('heads', heads.map(putHead), states))
 
   /** Sends the documents, unless something was fenced off since they were decided: then tells so. */
-  const sendOrders = (items: readonly BulkItem[], states: KnownStates, decidedAt: number) =>
+  const sendOrders = (
+    items: readonly BulkItem[],
+    states: KnownStates,
+    decidedAt: number,
+    mode: WriteMode,
+  ) =>
     ordersInTurn(async () => {
       await settle()
       if (fences !== decidedAt) return false
+      if (mode === 'live' && items.length > 0) await lease.recordStampedLive()
       await unsettledIfItFails(() => send('orders', items, states))
       return true
     })
 
   /** Tells whether it is written; else it has to be decided anew. */
-  async function write(decide: Decide, work: OrderWork): Promise<boolean> {
+  async function write(decide: Decide, mode: WriteMode, work: OrderWork): Promise<boolean> {
     const decidedAt = fences
     const states = createKnownStates()
     const stored = createStored({ client, names, states, deadlineMs })
@@ -129,21 +136,22 @@ export async function openOpenSearchOrderIndex(
         return stored.heads(orderIds)
       },
       strays: stored.strays,
+      scan: stored.scan,
       views: stored.views,
     })
     const items = [...views.map(putView), ...removals.map(removeView)]
-    if (!(await sendOrders(items, states, decidedAt))) return false
+    if (!(await sendOrders(items, states, decidedAt, mode))) return false
     await sendHeads(heads, states)
     return true
   }
 
   /** Once a bulk is of unknown outcome it is fenced off, and decided anew on what it left. */
-  async function untilWritten(decide: Decide, work: OrderWork): Promise<void> {
+  async function untilWritten(decide: Decide, mode: WriteMode, work: OrderWork): Promise<void> {
     const endsAt = performance.now() + GIVE_UP_MS
     for (let tries = 1; ; tries++) {
       try {
         if (isUnsettled) await ordersInTurn(settle)
-        while (!(await write(decide, work))) {}
+        while (!(await write(decide, mode, work))) {}
         return
       } catch (error) {
         if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
@@ -159,15 +167,16 @@ export async function openOpenSearchOrderIndex(
   }
 
   return {
-    bulk(decide) {
+    bulk(decide, mode = 'back-fill') {
       const work = gate.begin()
-      const written = untilWritten(decide, work).finally(() => {
+      const written = untilWritten(decide, mode, work).finally(() => {
         work.leave()
         underWay.delete(written)
       })
       underWay.add(written)
       return written
     },
+    wasStampedLive: () => lease.wasStampedLive(),
     lastWrite,
     now: () => Math.min(clock(), storeClock.now() + MAX_AHEAD_MS),
     async close() {

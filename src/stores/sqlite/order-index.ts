@@ -1,5 +1,11 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { renderDocument } from '../../indexing/writing/document.ts'
+import type { WriteMode } from '../../indexing/writing/decide.ts'
+import {
+  hasKeysOf,
+  hasReadableKeys,
+  renderDocument,
+  type StoredKeys,
+} from '../../indexing/writing/document.ts'
 import type {
   BulkWrites,
   Head,
@@ -7,6 +13,8 @@ import type {
   OrderIndex,
   Stored,
   StoredView,
+  UnreadableView,
+  ViewKey,
 } from '../../indexing/writing/order-index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createQueue } from '../../lib/queue.ts'
@@ -31,8 +39,14 @@ export function createSqliteOrderIndex(
   stamps.check() // At once: a load reads its input for nothing otherwise.
   const readHead = db.prepare('SELECT * FROM order_heads WHERE id = ?')
   const readView = db.prepare(
-    'SELECT account_id AS accountId, id AS orderId, updated_key AS updatedKey, written_key AS writtenKey, shape, json FROM orders WHERE account_id = ? AND id = ?',
+    'SELECT account_id AS accountId, id AS orderId, shape, status, payment_method AS paymentMethod, created_key AS createdKey, updated_key AS updatedKey, written_key AS writtenKey, json FROM orders WHERE account_id = ? AND id = ?',
   )
+  // Along the index by account and id, all of it: no index leads from an order to its accounts.
+  const findViews = db.prepare(
+    'SELECT account_id AS accountId, id AS orderId FROM orders WHERE id IN (SELECT value FROM json_each(?))',
+  )
+  const readStampedLive = db.prepare('SELECT stamped_live FROM writer')
+  const recordStampedLive = db.prepare('UPDATE writer SET stamped_live = 1 WHERE stamped_live = 0')
   const putView = db.prepare(`
     INSERT INTO orders (account_id, id, shape, status, payment_method, created_key, updated_key, written_key, json)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -47,7 +61,8 @@ export function createSqliteOrderIndex(
 
   let lastWrite: LastWrite | null = null
 
-  function write({ views, removals, heads }: BulkWrites): void {
+  function write({ views, removals, heads }: BulkWrites, mode: WriteMode): void {
+    if (mode === 'live' && views.length + removals.length > 0) recordStampedLive.run()
     const stamp = stamps.next()
     for (const view of views) {
       const document = renderDocument(view, stamp)
@@ -86,20 +101,43 @@ export function createSqliteOrderIndex(
     async strays() {
       return []
     },
+    async scan(orderIds) {
+      return findViews.all(JSON.stringify(orderIds)) as unknown as ViewKey[]
+    },
     async views(keys) {
       const rows = keys.map(({ accountId, orderId }) => readView.get(accountId, orderId))
-      return rows.filter((row) => row !== undefined) as unknown as StoredView[]
+      return rows.filter((row) => row !== undefined).map(storedView)
     },
   }
   const oneAtATime = createQueue()
 
   return {
-    bulk: (decide) => oneAtATime(() => inTransaction(db, async () => write(await decide(stored)))),
+    bulk: (decide, mode = 'back-fill') =>
+      oneAtATime(() => inTransaction(db, async () => write(await decide(stored), mode))),
+    wasStampedLive: () => readStampedLive.get()?.['stamped_live'] === 1,
     lastWrite: () => lastWrite,
     now: stamps.now,
     async close() {
       db.close()
     },
+  }
+}
+
+function storedView(row: Row): StoredView | UnreadableView {
+  const stored = row as unknown as Required<Omit<StoredView, 'isIntact'>> & StoredKeys
+  const { accountId, orderId } = stored
+  if (!hasReadableKeys(stored) || !isObject(stored.json)) {
+    return { accountId, orderId, isUnreadable: true }
+  }
+  return { ...stored, isIntact: (view) => hasKeysOf(view, stored) }
+}
+
+function isObject(json: Uint8Array): boolean {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(json).toString())
+    return value !== null && typeof value === 'object'
+  } catch {
+    return false
   }
 }
 

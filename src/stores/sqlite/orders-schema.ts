@@ -4,7 +4,7 @@
  * Text compares in byte order (SQLite's default): the tie-break of the contract.
  *
  * `order_heads`: one row an order, kept for ever, a deleted one too. `writer` has one row: the stamp of
- * the last bulk, and what the clock showed then (`stamps.ts`).
+ * the last bulk, what the clock showed then (`stamps.ts`), and whether any bulk was a live one.
  */
 export const ordersMigrations = [
   `
@@ -44,5 +44,10 @@ export const ordersMigrations = [
   ALTER TABLE writer ADD COLUMN clock_ms INTEGER;
   ALTER TABLE writer ADD COLUMN uptime_ms INTEGER;
   ALTER TABLE writer ADD COLUMN monotonic_ms INTEGER;
+  `,
+  // An order dated with the stamp of its bulk may be of a live one, of which nothing else tells.
+  `
+  ALTER TABLE writer ADD COLUMN stamped_live INTEGER NOT NULL DEFAULT 0;
+  UPDATE writer SET stamped_live = EXISTS (SELECT 1 FROM orders WHERE updated_key = written_key);
   `,
 ] as const

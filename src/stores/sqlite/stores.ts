@@ -11,7 +11,7 @@ import { createSqliteOrderIndex } from './order-index.ts'
 import { createSqliteOrderStore } from './order-store.ts'
 import { ordersMigrations } from './orders-schema.ts'
 import { forgetClock } from './stamps.ts'
-import { holdWatchLock } from './watch-lock.ts'
+import { holdWriterLock } from './writer-lock.ts'
 
 /** How long a command waits for the write of another process. */
 const COMMAND_BUSY_MS = 30_000
@@ -47,14 +47,14 @@ export function openSqliteStores(
     orders: createSqliteOrderStore(orders),
     keys: createSqliteKeyStore(keys),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
-      const index = openWriter(clock)
-      if (purpose !== 'watch') return index
-      const waiting = holdWatchLock(join(dataDir, 'watch.lock'), { onDelay, signal })
-      const lock = await waiting.catch(async (error) => {
-        await index.close()
+      const lock = await holdWriterLock(join(dataDir, 'watch.lock'), { purpose, onDelay, signal })
+      try {
+        const index = openWriter(clock)
+        return { ...index, close: () => index.close().finally(() => lock.release()) }
+      } catch (error) {
+        lock.release()
         throw error
-      })
-      return { ...index, close: () => index.close().finally(() => lock.release()) }
+      }
     },
     inspection: createSqliteInspection(orders),
     reindexing: null,

@@ -1,9 +1,11 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
+import { WatchAtWork, type WriterPurpose } from '../../indexing/writing/order-index.ts'
 
-export interface WatchLockOptions {
-  /** Told that another one is waited for. */
+export interface WriterLockOptions {
+  purpose: WriterPurpose
+  /** Told which writer is waited for. */
   onDelay(reason: string): void
   /** Ends the waiting. */
   signal?: AbortSignal | undefined
@@ -12,21 +14,29 @@ export interface WatchLockOptions {
 const POLL_MS = 100
 
 /**
- * Waits until no other process watches the same data, and keeps others out until it is released: by the
+ * Waits until no other process writes the same data, and keeps others out until it is released: by the
  * holder, or by the system when its process ends, however that comes. The file has nothing in it.
- * @throws Error when `signal` ends the waiting
+ *
+ * A watch holds the exclusive lock of the file, a load only the reserved one. The reserved lock admits readers,
+ * so a process that can read the file knows that a load holds it.
+ * @throws WatchAtWork for a load beside a watch; Error when `signal` ends the waiting
  */
-export async function holdWatchLock(
+export async function holdWriterLock(
   file: string,
-  { onDelay, signal }: WatchLockOptions,
+  { purpose, onDelay, signal }: WriterLockOptions,
 ): Promise<{ release(): void }> {
-  closeSync(openSync(file, 'a', 0o600))
+  createFile(file)
   const db = new DatabaseSync(file, { timeout: 0 })
+  const begin = purpose === 'watch' ? 'BEGIN EXCLUSIVE' : 'BEGIN IMMEDIATE'
   try {
-    if (!tryLock(db)) {
-      onDelay('waiting for another "index watch" on the same DATA_DIR to end')
-      do await pause(POLL_MS, undefined, { signal }).catch(interrupted)
-      while (!tryLock(db))
+    let isTold = false
+    while (!succeeds(db, begin)) {
+      const isLoad = succeeds(db, READ)
+      if (!isLoad && purpose === 'load') throw new WatchAtWork()
+      const holder = isLoad ? 'index load' : 'index watch'
+      if (!isTold) onDelay(`waiting for another "${holder}" on the same DATA_DIR to end`)
+      isTold = true
+      await pause(POLL_MS, undefined, { signal }).catch(interrupted)
     }
     return { release: () => db.close() }
   } catch (error) {
@@ -35,11 +45,23 @@ export async function holdWatchLock(
   }
 }
 
+const READ = 'SELECT 1 FROM sqlite_schema'
 const SQLITE_BUSY = 5
+const ALREADY_THERE = 'EEXIST'
 
-function tryLock(db: DatabaseSync): boolean {
+/** Only where there is none: closing a file ends every lock that this process has on it. */
+function createFile(file: string): void {
   try {
-    db.exec('BEGIN EXCLUSIVE')
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== ALREADY_THERE) throw error
+  }
+}
+
+/** Whether it can be done at once. */
+function succeeds(db: DatabaseSync, sql: string): boolean {
+  try {
+    db.exec(sql)
     return true
   } catch (error) {
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error

@@ -29,6 +29,7 @@ describe('raw bulks', () => {
     const nothingThere = {
       heads: async () => new Map(),
       strays: async () => [],
+      scan: async () => [],
       views: async () => [],
     }
     const index: Pick<OrderIndex, 'bulk'> = {

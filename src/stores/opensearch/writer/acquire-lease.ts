@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { WriterPurpose } from '../../../indexing/writing/order-index.ts'
+import { WatchAtWork, type WriterPurpose } from '../../../indexing/writing/order-index.ts'
 import { monotonicClock } from '../../../lib/clock.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { beginLease, isSame, type Lease, type LeaseOptions, stampAt } from './lease.ts'
@@ -42,6 +42,7 @@ export async function acquireLease(options: AcquireOptions): Promise<Lease> {
       stamp_ceiling: earlierCeiling,
       targets: last?.record.targets ?? [firstTarget],
       fed: [],
+      stamped_live: last?.record.stamped_live ?? false,
     })
     if (taken !== null) return beginLease(taken, earlierCeiling, options)
   }
@@ -76,15 +77,6 @@ async function untilFree(options: AcquireOptions): Promise<LeaseState | null> {
 function isRenewedByWatch(seen: LeaseState, now: LeaseState | null): boolean {
   if (now === null || now.record.released || now.record.purpose !== 'watch') return false
   return isSame(now.record.targets, seen.record.targets)
-}
-
-class WatchAtWork extends Error {
-  constructor(holder = 'another process') {
-    super(
-      `"index watch" is at work (${holder}) and writes the order of its stream alone: hand the lines to it with "index load --stream", or stop it first`,
-    )
-    this.name = 'WatchAtWork'
-  }
 }
 
 /** While nobody can look, it stands as it was seen. */

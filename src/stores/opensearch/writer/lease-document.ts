@@ -21,6 +21,8 @@ export interface LeaseRecord {
   targets: readonly string[]
   /** Those that every bulk goes to: the writer's answer to a change of the targets. */
   fed: readonly string[]
+  /** Whether any writer ever sent a bulk in live mode. */
+  stamped_live: boolean
 }
 
 /** The record in one of its states. */
@@ -64,8 +66,8 @@ export function leaseDocument(
   }
 }
 
-// Records of earlier versions name neither.
-const EARLIER = { purpose: 'load', fed: [] }
+// Records of earlier versions have none of these. Whether those writers stamped live is unknown: assume it.
+const EARLIER = { purpose: 'load', fed: [], stamped_live: true }
 
 function leaseRecord(source: unknown): LeaseRecord {
   const record: LeaseRecord = { ...EARLIER, ...Object(source) }

@@ -22,6 +22,10 @@ export interface Lease {
    * @throws Unavailable when other indices are to be fed; ClockAhead; StampsAhead
    */
   nextStamp(): Promise<number>
+  /** Whether this writer or any earlier one sent a bulk in live mode. */
+  wasStampedLive(): boolean
+  /** Records that one is sent; once it returns, every later writer knows it. */
+  recordStampedLive(): Promise<void>
   /** Fences off what this writer sent itself and has no answer to, and feeds what is to be fed. */
   fence(): Promise<void>
   /** Hands it back; the next writer need not wait for its end. */
@@ -142,6 +146,10 @@ export async function beginLease(
         }
         await oneAtATime(() => confirm())
       }
+    },
+    wasStampedLive: () => held.record.stamped_live,
+    async recordStampedLive() {
+      if (!held.record.stamped_live) await oneAtATime(() => confirm({ stamped_live: true }))
     },
     async fence() {
       await oneAtATime(() => confirm({ epoch: held.record.epoch + 1 }))

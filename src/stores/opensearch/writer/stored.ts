@@ -1,10 +1,18 @@
-import type { Head, Stored, StoredView, ViewKey } from '../../../indexing/writing/order-index.ts'
+import { hasKeysOf, hasReadableKeys, type StoredKeys } from '../../../indexing/writing/document.ts'
+import type {
+  Head,
+  Stored,
+  StoredView,
+  UnreadableView,
+  ViewKey,
+} from '../../../indexing/writing/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OpenSearch } from '../client.ts'
+import { fitsFrame } from '../cut.ts'
 import { type WalkedHit, walkDocuments } from '../document-walk.ts'
 import { readDocuments, type ToldDocument } from '../documents.ts'
 import type { IndexNames } from '../names.ts'
-import { documentId, orderSource, renderStored } from '../order-source.ts'
+import { documentId, type OrderSource, orderSource, renderStored } from '../order-source.ts'
 import type { BulkAddress, BulkTarget, KnownStates } from './known-states.ts'
 
 export interface StoredOptions {
@@ -40,22 +48,30 @@ export function createStored({ client, names, states, deadlineMs }: StoredOption
       )
       return new Map(found.map(({ _id, _source }) => [_id, headOf(_id, _source as HeadSource)]))
     },
-    async strays(orderIds) {
-      if (orderIds.length === 0) return []
-      // A search, which shows what was refreshed: all that others wrote, or this writer in a bulk that
-      // failed, since the fence was raised. A bulk that did not fail left no strays.
-      const filter = [{ terms: { id: [...orderIds] } }]
-      const walk = { client, index: names.orders, deadlineMs, pageSize: PAGE_SIZE, filter }
-      const strays: ViewKey[] = []
-      for await (const page of walkDocuments({ ...walk, wanted: { _source: false } })) {
-        strays.push(...page.map(placeOf))
-      }
-      return strays
-    },
+    strays: scan,
+    scan,
     async views(keys) {
       const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
-      return (await read('orders', docs)).map(({ _source }) => storedView(_source))
+      const places = new Map(keys.map((key) => [documentId(key), key]))
+      const found = await read('orders', docs)
+      return found.flatMap(({ _id, _source }) => {
+        const key = places.get(_id)
+        return key === undefined ? [] : storedView(key, _source)
+      })
     },
+  }
+
+  async function scan(orderIds: readonly string[]): Promise<ViewKey[]> {
+    if (orderIds.length === 0) return []
+    // A search, which shows what was refreshed: all that others wrote, or this writer in a bulk that
+    // failed, since the fence was raised. A bulk that did not fail left no strays.
+    const filter = [{ terms: { id: [...orderIds] } }]
+    const walk = { client, index: names.orders, deadlineMs, pageSize: PAGE_SIZE, filter }
+    const found: ViewKey[] = []
+    for await (const page of walkDocuments({ ...walk, wanted: { _source: false } })) {
+      found.push(...page.map(placeOf))
+    }
+    return found
   }
 }
 
@@ -72,16 +88,42 @@ function hasState(told: ToldDocument): told is Found {
   return !found || (Number.isSafeInteger(_seq_no) && Number.isSafeInteger(_primary_term))
 }
 
-function storedView(source: unknown): StoredView {
-  const stored = orderSource(source)
-  const { written_key } = Object(source) as { written_key?: unknown }
+function storedView({ accountId, orderId }: ViewKey, source: unknown): StoredView | UnreadableView {
+  const keys = keysOf(source)
+  const stored = asOrder(source)
+  if (stored?.account_id !== accountId || stored.id !== orderId || !hasReadableKeys(keys)) {
+    return { accountId, orderId, isUnreadable: true }
+  }
+  const { writtenKey } = keys
   return {
-    accountId: stored.account_id,
-    orderId: stored.id,
-    updatedKey: stored.updated_key,
-    ...(typeof written_key === 'number' && { writtenKey: written_key }),
-    shape: stored.shape,
+    accountId,
+    orderId,
+    updatedKey: keys.updatedKey,
+    ...(typeof writtenKey === 'number' && { writtenKey }),
+    shape: keys.shape,
     json: renderStored(stored),
+    isIntact: (view) => fitsFrame(Object(source)) && hasKeysOf(view, keys),
+  }
+}
+
+/** The document of an order; `undefined` where it is none. */
+function asOrder(source: unknown): OrderSource | undefined {
+  try {
+    return orderSource(source)
+  } catch {
+    return undefined // It says just that: it reads nothing.
+  }
+}
+
+function keysOf(source: unknown): StoredKeys {
+  const keys = Object(source) as Record<string, unknown>
+  return {
+    shape: keys['shape'],
+    status: keys['status'],
+    paymentMethod: keys['payment_method'],
+    createdKey: keys['created_key'],
+    updatedKey: keys['updated_key'],
+    writtenKey: keys['written_key'],
   }
 }
 

@@ -50,6 +50,7 @@ export function createWatching(): Watching {
         return writes
       })
     },
+    wasStampedLive: () => true,
     lastWrite: () => lastWrite,
     now: index.now,
     async close() {

@@ -1,5 +1,15 @@
-import { type OrderDocument, renderDocument } from '../../../../src/indexing/writing/document.ts'
-import type { Head, OrderIndex, Stored } from '../../../../src/indexing/writing/order-index.ts'
+import {
+  hasKeysOf,
+  type OrderDocument,
+  renderDocument,
+} from '../../../../src/indexing/writing/document.ts'
+import type {
+  Head,
+  OrderIndex,
+  Stored,
+  StoredView,
+  UnreadableView,
+} from '../../../../src/indexing/writing/order-index.ts'
 import type { Order } from '../../../../src/orders/order.ts'
 
 export interface MemoryOrderIndex extends OrderIndex {
@@ -9,6 +19,8 @@ export interface MemoryOrderIndex extends OrderIndex {
   head(orderId: string): Head | undefined
   /** Leaves a document as a shape without this field would have written it. */
   age(accountId: string, orderId: string, field: keyof Order): void
+  /** Puts a document there by hand, or takes it away; `unreadable`: what is there is no order any more. */
+  put(accountId: string, orderId: string, document: OrderDocument | 'unreadable' | undefined): void
   /** `account:order` of every document. */
   keys(): string[]
   /** The stamp of the last bulk. */
@@ -23,9 +35,15 @@ export const FIRST_STAMP = Date.parse('2026-05-01T00:00:00Z')
 /** An index in two maps, which writes one item of a bulk after the other. */
 export function createMemoryOrderIndex(): MemoryOrderIndex {
   const documents = new Map<string, OrderDocument>()
+  const unreadable = new Set<string>()
   const heads = new Map<string, Head>()
+  let wasStampedLive = false
   const keyOf = (accountId: string, orderId: string) => `${accountId}:${orderId}`
 
+  const scan: Stored['scan'] = async (orderIds) => {
+    const all = [...documents.values()].map(({ accountId, id }) => ({ accountId, orderId: id }))
+    return all.filter(({ orderId }) => orderIds.includes(orderId))
+  }
   const stored: Stored = {
     async heads(orderIds) {
       return new Map(
@@ -35,14 +53,17 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
         }),
       )
     },
-    async strays(orderIds) {
-      const all = [...documents.values()].map(({ accountId, id }) => ({ accountId, orderId: id }))
-      return all.filter(({ orderId }) => orderIds.includes(orderId))
-    },
+    strays: scan,
+    scan,
     async views(keys) {
-      return keys.flatMap(({ accountId, orderId }) => {
+      return keys.flatMap(({ accountId, orderId }): (StoredView | UnreadableView)[] => {
         const document = documents.get(keyOf(accountId, orderId))
-        return document ? [{ ...document, orderId, json: Buffer.from(document.json) }] : []
+        if (document === undefined) return []
+        if (unreadable.has(keyOf(accountId, orderId))) {
+          return [{ accountId, orderId, isUnreadable: true }]
+        }
+        const isIntact: StoredView['isIntact'] = (view) => hasKeysOf(view, document)
+        return [{ ...document, orderId, json: Buffer.from(document.json), isIntact }]
       })
     },
   }
@@ -50,12 +71,14 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
   const index: MemoryOrderIndex = {
     stamp: FIRST_STAMP - 1000,
     endsAfter: Infinity,
-    async bulk(decide) {
+    async bulk(decide, mode) {
       const { views, removals, heads: newHeads } = await decide(stored)
       index.stamp += 1000
+      wasStampedLive ||= mode === 'live'
       const putHead = (head: Head) => () => heads.set(head.orderId, head)
       const items = [
         ...views.map((view) => () => {
+          unreadable.delete(keyOf(view.accountId, view.orderId))
           documents.set(keyOf(view.accountId, view.orderId), renderDocument(view, index.stamp))
         }),
         ...removals.map((key) => () => documents.delete(keyOf(key.accountId, key.orderId))),
@@ -66,6 +89,7 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
       for (const write of items.slice(0, endsAfter)) write()
       if (endsAfter < items.length) throw new Error('it all ended')
     },
+    wasStampedLive: () => wasStampedLive,
     lastWrite: () => null,
     now: () => index.stamp,
     async close() {},
@@ -82,6 +106,12 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
       const { [field]: _, ...order } = JSON.parse(document.json)
       const aged = { shape: document.shape - 1, json: JSON.stringify(order) }
       documents.set(key, { ...document, ...aged })
+    },
+    put(accountId, orderId, document) {
+      const key = keyOf(accountId, orderId)
+      if (document === 'unreadable') unreadable.add(key)
+      else if (document === undefined) documents.delete(key)
+      else documents.set(key, document)
     },
     keys: () => [...documents.keys()].sort((one, other) => (one < other ? -1 : 1)),
   }

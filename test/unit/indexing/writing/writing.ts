@@ -20,7 +20,8 @@ const source = (version: number, { deleted, ...given }: Version) => {
 export function startWriter() {
   const index = createMemoryOrderIndex()
   const writer = createWriter(index, () => NOW)
-  const reprojecting = createWriter(index, () => NOW, { reproject: true })
+  const repairing = createWriter(index, () => NOW, { equalVersions: 'repair' })
+  const reprojecting = createWriter(index, () => NOW, { equalVersions: 'reproject' })
 
   async function put(
     version: number,
@@ -48,6 +49,8 @@ export function startWriter() {
     backFill: (version: number, given: Version = {}) => put(version, given, 'back-fill'),
     /** Writes one version, and its documents of an older shape in the current one. */
     reproject: (version: number, given: Version = {}) => put(version, given, 'live', reprojecting),
+    /** Writes one version, and what is wrong with its documents. */
+    repair: (version: number, given: Version = {}) => put(version, given, 'live', repairing),
     /** Writes one version as far as its first items, then all ends. */
     cutShort: (items: number, version: number, given: Version = {}) =>
       cutShort(items, version, given, 'live'),

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { holdWatchLock } from '../../../../src/stores/sqlite/watch-lock.ts'
+import { WatchAtWork, type WriterPurpose } from '../../../../src/indexing/writing/order-index.ts'
+import { holdWriterLock } from '../../../../src/stores/sqlite/writer-lock.ts'
 import { temporaryFolder } from '../../../support/backend.ts'
 
 let file: string
@@ -15,13 +17,17 @@ beforeEach(() => {
 })
 afterEach(() => remove())
 
-const hold = (signal?: AbortSignal) =>
-  holdWatchLock(file, { onDelay: (reason) => told.push(reason), signal })
+const hold = (purpose: WriterPurpose, signal?: AbortSignal) =>
+  holdWriterLock(file, { purpose, onDelay: (reason) => told.push(reason), signal })
 
-it('lets one in at a time; the next one says what it waits for', async () => {
-  const first = await hold()
+it.each<[WriterPurpose, WriterPurpose]>([
+  ['watch', 'watch'],
+  ['load', 'watch'],
+  ['load', 'load'],
+])('beside a %s, a %s waits and says what for', async (one, other) => {
+  const first = await hold(one)
   let isHeld = false
-  const second = hold().then((lock) => {
+  const second = hold(other).then((lock) => {
     isHeld = true
     return lock
   })
@@ -29,32 +35,63 @@ it('lets one in at a time; the next one says what it waits for', async () => {
   expect(isHeld).toBe(false)
   first.release()
   ;(await second).release()
-  expect(told).toEqual(['waiting for another "index watch" on the same DATA_DIR to end'])
+  expect(told).toEqual([`waiting for another "index ${one}" on the same DATA_DIR to end`])
+})
+
+it('beside a watch, a load is refused', async () => {
+  const watch = await hold('watch')
+  await expect(hold('load')).rejects.toThrow(WatchAtWork)
+  expect(told).toEqual([])
+  watch.release()
+  ;(await hold('load')).release()
+})
+
+it('a load that waits for a load is refused once a watch comes in between', async () => {
+  const first = await hold('load')
+  const watch = hold('watch')
+  await vi.waitFor(() => expect(told).toHaveLength(1))
+  first.release()
+  const held = await watch
+  await expect(hold('load')).rejects.toThrow(WatchAtWork)
+  held.release()
+})
+
+it('opening the file once more in the same process leaves its lock to the holder', async () => {
+  const first = await hold('load')
+  const stopping = new AbortController()
+  const second = hold('load', stopping.signal)
+  await vi.waitFor(() => expect(told).toHaveLength(1))
+  const elsewhere = `const { DatabaseSync } = require('node:sqlite'); new DatabaseSync(${JSON.stringify(file)}, { timeout: 0 }).exec('BEGIN IMMEDIATE')`
+  const { status, stderr } = spawnSync(process.execPath, ['-e', elsewhere], { encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('locked') })
+  stopping.abort()
+  await expect(second).rejects.toThrow('interrupted')
+  first.release()
 })
 
 it('says nothing when it need not wait', async () => {
-  ;(await hold()).release()
-  ;(await hold()).release()
+  ;(await hold('watch')).release()
+  ;(await hold('load')).release()
   expect(told).toEqual([])
 })
 
 it('waits no longer than it is told', async () => {
-  const first = await hold()
+  const first = await hold('watch')
   const stopping = new AbortController()
-  const second = hold(stopping.signal)
+  const second = hold('watch', stopping.signal)
   stopping.abort()
   await expect(second).rejects.toThrow('interrupted while another writer was at work')
   first.release()
-  ;(await hold()).release()
+  ;(await hold('watch')).release()
 })
 
 it('says when the file is something else', async () => {
   writeFileSync(file, 'no database'.repeat(100))
-  await expect(hold()).rejects.toThrow('file is not a database')
+  await expect(hold('watch')).rejects.toThrow('file is not a database')
 })
 
 it('is of no interest to other users of the machine', async () => {
-  const lock = await hold()
+  const lock = await hold('watch')
   expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
   lock.release()
 })

@@ -92,6 +92,7 @@ export function leaseRecord(changes: Partial<LeaseRecord> = {}): LeaseRecord {
     stamp_ceiling: 5_000,
     targets: ['orders-v1'],
     fed: ['orders-v1'],
+    stamped_live: false,
     ...changes,
   }
 }

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { load } from '../../src/indexing/sources/load.ts'
+import type { Head } from '../../src/indexing/writing/order-index.ts'
+import { createWriter } from '../../src/indexing/writing/writer.ts'
+import type { Order } from '../../src/orders/order.ts'
+import { readPage } from '../../src/orders/paging.ts'
+import { ndjson } from '../support/services.ts'
+import { sourceOrder } from '../support/source-order.ts'
+import { type StoresUnderTest, stores } from './stores.ts'
+
+const NOW = Date.parse('2026-03-02T00:00:00Z')
+const SHARED = sourceOrder({ coproducer_account_ids: ['acc_2'] })
+const HEAD: Head = {
+  orderId: 'ord_1',
+  version: 1,
+  ownerAccountId: 'acc_1',
+  accountIds: ['acc_1'],
+  createdKey: Date.parse(SHARED.created_at),
+  filled: true,
+  deleted: false,
+}
+
+describe.each(stores)('a repair on %s', (_name, open) => {
+  let store: StoresUnderTest
+  beforeEach(async () => {
+    store = await open()
+  })
+  afterEach(() => store.close())
+
+  async function write(orders: object[], equalVersions: 'drop' | 'repair' = 'repair') {
+    const index = await store.openIndex({ clock: () => NOW })
+    const refused: string[] = []
+    const summary = await load(ndjson(orders), {
+      writer: createWriter(index, () => NOW, { equalVersions }),
+      mode: equalVersions === 'repair' ? 'live' : 'back-fill',
+      onRefused: (line, { reason }) => refused.push(`${line} ${reason}`),
+      onProgress() {},
+    }).finally(() => index.close())
+    await store.refresh()
+    return { ...summary, refusals: refused }
+  }
+
+  /** Puts a head by hand: the documents stay as they are. */
+  async function putHead(head: Head) {
+    const index = await store.openIndex({ clock: () => NOW })
+    await index.bulk(async (stored) => {
+      await stored.heads([head.orderId])
+      return { views: [], removals: [], heads: [head] }
+    })
+    await index.close()
+  }
+
+  async function read(accountId: string): Promise<Order | null> {
+    const json = await store.orders.get(accountId, 'ord_1')
+    return JSON.parse(Buffer.from(json ?? 'null').toString())
+  }
+
+  it.each<[string, (store: StoresUnderTest) => Promise<void>]>([
+    ['is missing', ({ drop }) => drop('acc_1', 'ord_1')],
+    ['is no order any more', ({ ruin }) => ruin('acc_1', 'ord_1')],
+    ['is searched by another status', ({ alter }) => alter('acc_1', 'ord_1', 'status', 'TRIAL')],
+    ['is sorted by another creation', ({ alter }) => alter('acc_1', 'ord_1', 'created_key', 1)],
+    ['is sorted by another date', ({ alter }) => alter('acc_1', 'ord_1', 'updated_key', 1)],
+  ])('writes a document that %s, where it is listed as changed just now', async (_how, damage) => {
+    const others = ['ord_2', 'ord_3'].map((id) => sourceOrder({ id }))
+    await write([SHARED, ...others], 'drop')
+    await damage(store)
+    await store.refresh()
+    expect(await write([SHARED, ...others], 'drop')).toMatchObject({ written: 0, older: 3 })
+    expect(await write([SHARED, ...others])).toMatchObject({ written: 1, older: 2 })
+    expect(await write([SHARED, ...others])).toMatchObject({ written: 0, older: 3 })
+
+    const page = await readPage(
+      store.orders,
+      {
+        accountId: 'acc_1',
+        sort: 'updated_at_asc',
+        filters: { statuses: ['PAID'], paymentMethods: [], created: {}, updated: { gte: NOW } },
+      },
+      null,
+      10,
+    )
+    expect(page.rows.map(({ id }) => id)).toEqual(['ord_1'])
+    expect(await read('acc_2')).toMatchObject({ updated_at: '2026-03-01T12:05:00.000Z' })
+  })
+
+  it('refuses a newer version of an order whose document is none, and goes on', async () => {
+    await write([SHARED], 'drop')
+    await store.ruin('acc_1', 'ord_1')
+    const newer = [{ ...SHARED, version: 2, amount_total: 1 }, sourceOrder({ id: 'ord_2' })]
+    const { refusals, ...counts } = await write(newer, 'drop')
+    expect(counts).toMatchObject({ written: 1, refused: 1 })
+    expect(refusals).toEqual([expect.stringContaining('"index load --repair" replaces it')])
+    expect(await write(newer)).toMatchObject({ written: 1, older: 1, refusals: [] })
+    expect(await read('acc_1')).toMatchObject({ amount_total: 1 })
+  })
+
+  it('removes the document of an account that no head tells of', async () => {
+    await write([SHARED], 'drop')
+    await putHead(HEAD)
+    expect(await write([sourceOrder()])).toMatchObject({ written: 1 })
+    expect([await read('acc_1'), await read('acc_2')]).toMatchObject([{ id: 'ord_1' }, null])
+  })
+
+  it('removes what is left of an order that was deleted', async () => {
+    await write([SHARED], 'drop')
+    await putHead({ ...HEAD, version: 2, accountIds: [], deleted: true })
+    const deletion = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
+    expect(await write([deletion], 'drop')).toMatchObject({ older: 1 })
+    expect(await write([deletion])).toMatchObject({ written: 1 })
+    expect([await read('acc_1'), await read('acc_2')]).toEqual([null, null])
+    expect(await write([deletion])).toMatchObject({ older: 1 })
+  })
+
+  it('is a live write, which every later writer knows', async () => {
+    const wasStampedLive = async () => {
+      const index = await store.openIndex({ clock: () => NOW })
+      const answer = index.wasStampedLive()
+      await index.close()
+      return answer
+    }
+    await write([SHARED], 'drop')
+    await write([{ ...SHARED, version: 2, amount_total: 1 }], 'drop')
+    const before = await wasStampedLive()
+    await store.drop('acc_1', 'ord_1')
+    await write([{ ...SHARED, version: 2, amount_total: 1 }])
+    expect([before, await wasStampedLive()]).toEqual([false, true])
+  })
+})

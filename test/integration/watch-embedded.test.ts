@@ -1,9 +1,11 @@
+import { once } from 'node:events'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
 import { openServices, type Services } from '../../src/services.ts'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/change-feed.ts'
+import { runCommand, startCommand } from '../support/command.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { FULL, synchronousOf } from '../support/synchronous.ts'
 import { callWith, canTrace, readCalls, traced, writesBefore } from '../support/system-calls.ts'
@@ -99,4 +101,64 @@ it('acknowledges a change once its commit is on the disk', async () => {
   const id = callWith(calls, 'ord_1')
   expect([id.name, id.args]).toEqual(['pwrite64', expect.stringContaining('orders.db-wal')])
   expect(id.endedAt).toBeLessThan(acknowledged.beganAt)
+})
+
+const load = () =>
+  runCommand(['index', 'load', '-'], env, JSON.stringify(sourceOrder({ id: 'ord_2' })))
+
+describe('beside a watch', () => {
+  it('a load is refused with what to do, writes nothing, and works once the watch is killed', async () => {
+    const watch = start()
+    await watch.becomesWriter()
+    const { code, stderr } = await load()
+    expect(code).toBe(1)
+    expect(stderr).toContain('hand the lines to it with "index load --stream", or stop it first')
+    expect(await isThere('ord_2')).toBe(false)
+    await watch.stop('SIGKILL')
+    expect((await load()).code).toBe(0)
+  })
+})
+
+describe('beside a load', () => {
+  /** A load that has written and waits for its next line. */
+  async function startLoad() {
+    const child = startCommand(['index', 'load', '-'], env)
+    const lines = Array.from({ length: 1_100 }, (_, n) => sourceOrder({ id: `ord_l${n}` }))
+    child.stdin.write(lines.map((order) => `${JSON.stringify(order)}\n`).join(''))
+    await vi.waitFor(async () => expect(await isThere('ord_l1')).toBe(true), SOON)
+    return child
+  }
+
+  it.each<[string, (child: Awaited<ReturnType<typeof startLoad>>) => void]>([
+    ['ends', (child) => child.stdin.end()],
+    ['is killed', (child) => child.kill('SIGKILL')],
+  ])('a watch stands by until that %s', async (_how, end) => {
+    const child = await startLoad()
+    const watch = start()
+    await watch.standsBy()
+    await feed.add(sourceOrder())
+    end(child)
+    await watch.becomesWriter()
+    await isDone()
+    expect(await isThere('ord_1')).toBe(true)
+  })
+
+  it('a load waits until that ends, and says so', async () => {
+    const child = await startLoad()
+    const second = startCommand(['index', 'load', '-'], env)
+    let said = ''
+    second.stderr.on('data', (chunk) => {
+      said += chunk
+    })
+    const closed = once(second, 'close')
+    second.stdin.end(JSON.stringify(sourceOrder({ id: 'ord_2' })))
+    await vi.waitFor(
+      () => expect(said).toContain('waiting for another "index load" on the same DATA_DIR to end'),
+      SOON,
+    )
+    expect(await isThere('ord_2')).toBe(false)
+    child.stdin.end()
+    await closed
+    expect([second.exitCode, await isThere('ord_2')]).toEqual([0, true])
+  })
 })

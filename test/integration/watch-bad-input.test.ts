@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
 import { openServices, type Services } from '../../src/services.ts'
-import { type Backend, createBackend } from '../support/backend.ts'
+import { type Backend, createBackend, opensearch } from '../support/backend.ts'
 import { type ChangeFeed, type FedOrder, openChangeFeed } from '../support/change-feed.ts'
 import { sourceOrder, sourcePayment } from '../support/source-order.ts'
 import { startWatch, type WatchProcess } from '../support/watch-process.ts'
@@ -86,4 +86,44 @@ describe('a bad entry', () => {
     await isDone()
     expect(watch.output()).not.toMatch(/Rita|secret/)
   })
+})
+
+describe('a document that was changed by hand', () => {
+  const order = (id: string, version: number) =>
+    sourceOrder({ id, version, owner_account_id: 'acc_hand', amount_total: version })
+  const amount = async (id: string) => {
+    const json = await services.orders.get('acc_hand', id)
+    return json && JSON.parse(Buffer.from(json).toString()).amount_total
+  }
+
+  it.each<[string, object]>([
+    ['is no order', { account_id: 'acc_hand', id: 'ord_hand' }],
+    ['has an order that is none', { ...documentKeys(), order: 'none' }],
+    ['has a date that is none', { ...documentKeys(), updated_key: 9e18, order: {} }],
+  ])('and %s has its order refused, and the others are written', async (_how, document) => {
+    await feed.add(order('ord_hand', 1), order('ord_sound', 1))
+    await isDone()
+    const place = `${backend.env['INDEX_PREFIX']}orders/_doc/acc_hand:ord_hand`
+    await opensearch('PUT', `${place}?routing=acc_hand&refresh=true`, document)
+
+    const [entry] = await feed.add(order('ord_hand', 2), order('ord_sound', 2))
+    await isDone()
+    expect(await feed.parked()).toMatchObject([
+      { path: '', reason: expect.stringContaining('"index load --repair"'), entry_id: entry },
+    ])
+    expect(await amount('ord_sound')).toBe(2)
+
+    // An erasure needs no look at what it erases.
+    const deleted = { version: 3, owner_account_id: 'acc_hand', deleted: true }
+    await feed.add({ id: 'ord_hand', ...deleted }, { id: 'ord_sound', ...deleted })
+    await isDone()
+    expect(await feed.parked()).toHaveLength(1)
+    expect([await amount('ord_hand'), await amount('ord_sound')]).toEqual([null, null])
+    const heads = `${backend.env['INDEX_PREFIX']}order-heads/_doc`
+    for (const id of ['ord_hand', 'ord_sound']) await opensearch('DELETE', `${heads}/${id}`)
+  })
+
+  function documentKeys() {
+    return { account_id: 'acc_hand', id: 'ord_hand', shape: 1, updated_key: 1 }
+  }
 })

@@ -61,7 +61,7 @@ async function startMember(
   const conf = join(scratch.path, `${name}-conf`)
   const temporary = join(scratch.path, `${name}-tmp`)
   for (const folder of [home, conf, temporary]) await mkdir(folder)
-  await writeFile(join(conf, 'opensearch.yml'), settings(plan, ports))
+  await writeFile(join(conf, 'opensearch.yml'), settings(plan, scratch, ports))
 
   const process = await scratch.start(name, plan.java, [
     ...[`-Xms${plan.heapMb}m`, `-Xmx${plan.heapMb}m`],
@@ -87,7 +87,7 @@ const FAST_CHECKS = {
 }
 
 /** What the runner does not set itself; JSON is YAML. */
-function settings(plan: ClusterPlan, ports: readonly number[]): string {
+function settings(plan: ClusterPlan, scratch: Scratch, ports: readonly number[]): string {
   const transport = ports.map((port) => port + TRANSPORT_OFFSET)
   return JSON.stringify({
     'network.host': '127.0.0.1',
@@ -100,6 +100,7 @@ function settings(plan: ClusterPlan, ports: readonly number[]): string {
       ],
     }),
     ...(plan.separateProcesses && FAST_CHECKS),
+    'path.repo': [snapshotFolder(scratch)],
     // A full disk must not make the indices read-only in the middle of a test.
     'cluster.routing.allocation.disk.threshold_enabled': false,
   })
@@ -119,5 +120,7 @@ async function isUp(port: number, plan: ClusterPlan, scratch: Scratch): Promise<
   }
 }
 
+/** Where a snapshot repository of type `fs` may be: all nodes reach it. */
+export const snapshotFolder = (scratch: Scratch) => join(scratch.path, 'snapshots')
 const nodeName = (ports: readonly number[]) => `opensearch-${ports[0]}`
 const clusterName = (scratch: Scratch) => basename(scratch.path)

@@ -1,5 +1,5 @@
 import { openSearchClassPath } from './class-path.ts'
-import { startCluster, TRANSPORT_OFFSET } from './cluster.ts'
+import { snapshotFolder, startCluster, TRANSPORT_OFFSET } from './cluster.ts'
 import { findJava, MIN_JAVA_MAJOR } from './jdk.ts'
 import { findOnPath } from './path.ts'
 import { areFree } from './ports.ts'
@@ -35,6 +35,8 @@ export interface RunningOpenSearch {
   /** As `OPENSEARCH_URL` takes it: every node's address, with commas between. */
   readonly url: string
   readonly nodes: readonly OpenSearchNode[]
+  /** The folder for snapshot repositories. */
+  readonly snapshots: string
   stop(): Promise<void>
 }
 
@@ -61,6 +63,7 @@ export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<
       return {
         url: running.map(({ url }) => url).join(','),
         nodes: running,
+        snapshots: snapshotFolder(scratch),
         stop: scratch.close,
       }
     } catch (error) {

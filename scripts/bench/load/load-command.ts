@@ -30,7 +30,7 @@ export async function runLoad(
   const load = await scratch.start('load', 'env', [
     ...['-i', process.execPath, `--env-file=${settingsFile}`],
     ...[`--import=${path('../measuring/usage.ts')}`, path('../../../src/main.ts')],
-    ...['index', 'load', file, '--json'],
+    ...['index', 'load', file, '--history', '--json'],
   ])
   await until(
     async () => load.hasEnded(),

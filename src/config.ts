@@ -1,4 +1,4 @@
-import ipaddr from 'ipaddr.js'
+import { parseTrustedProxies } from './limits/trusted-proxies.ts'
 import type { CursorSecret } from './orders/cursor.ts'
 import { readTracing } from './tracing/settings.ts'
 
@@ -64,7 +64,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     redisPrefix: read('REDIS_PREFIX', matching(/^[^{}\s]+$/), 'expected no braces or spaces', ''),
     cursorSecrets: read('CURSOR_SECRETS', cursorSecrets, SECRETS_HELP, undefined),
     keyPepper: read('KEY_PEPPER', secret, 'expected base64 of at least 32 bytes', undefined),
-    trustProxy: read('TRUST_PROXY', cidrs, CIDR_HELP, [] as string[]),
+    trustProxy: trustedProxies(env['TRUST_PROXY'], problems),
     workers: number('WORKERS', 1, 64, 1),
     maxConcurrentRequests: number('MAX_CONCURRENT_REQUESTS', 1, 10_000, 256),
     logLevel: read(
@@ -97,7 +97,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
 
 const PREFIX_HELP = 'expected lower-case letters, digits, "_" and "-", and a letter or digit first'
 const CIDR_HELP =
-  'expected addresses or networks separated by commas, such as 10.0.0.0/8,::1; never "true", a count or everybody (/0)'
+  'expected addresses or networks separated by commas, such as 10.0.0.0/8,::1, of /8 or smaller for IPv4 and /16 or smaller for IPv6; never "true" or a count'
 const SECRETS_HELP =
   'expected kid:base64 pairs separated by commas, the first signs; a kid of 1 to 16 letters, digits, "_" or "-", each once; secrets of at least 32 bytes'
 const OPENSEARCH_HELP =
@@ -163,16 +163,9 @@ export function cursorSecrets(value: string): [CursorSecret, ...CursorSecret[]] 
   return first && distinct ? [first, ...others] : undefined
 }
 
-function cidrs(value: string): string[] | undefined {
-  const networks = value.split(',').map((part) => part.trim())
-  return networks.every(isNetwork) ? networks : undefined
-}
-
-/** An address or a network in full; everybody (/0) is "true" by another name. */
-function isNetwork(part: string): boolean {
-  const [address = '', bits, ...rest] = part.split('/')
-  const { IPv4, IPv6 } = ipaddr
-  if (rest.length > 0 || !(IPv4.isValidFourPartDecimal(address) || IPv6.isValid(address)))
-    return false
-  return bits === undefined || (bits !== '0' && ipaddr.isValidCIDR(part))
+function trustedProxies(list: string | undefined, problems: string[]): string[] {
+  if (!list) return []
+  const { networks, faults } = parseTrustedProxies(list)
+  if (faults.length > 0) problems.push(`TRUST_PROXY: ${faults.join('; ')}; ${CIDR_HELP}`)
+  return networks
 }

@@ -123,7 +123,7 @@ const kinds: Record<string, string> = { object: 'an object', array: 'a list' }
 /** Names what came without repeating it: a document sent as a number is still a buyer's. */
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
+  if (Array.isArray(value)) return `a list of ${value.length}`
   if (typeof value === 'string') return 'a text'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -19,6 +19,8 @@ import { orderStatuses, paymentStatuses, singlePaymentMethods } from '../../orde
 FormatRegistry.Set('instant', (text) => typeof parseInstant(text) === 'object')
 
 const MAX_TRACKING_KEYS = 1000
+/** Each costs a document, and a bulk holds all documents of an order. Counted before duplicates collapse. */
+const MAX_COPRODUCERS = 100
 
 const optional = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
 const oneOf = <T extends string>(values: readonly T[]) =>
@@ -120,7 +122,12 @@ export const SourceOrder = Type.Object({
   deleted: Type.Optional(
     Type.Union([Type.Literal(false), Type.Null()], { expected: 'true or false' }),
   ),
-  coproducer_account_ids: optional(Type.Array(AccountId)),
+  coproducer_account_ids: optional(
+    Type.Array(AccountId, {
+      maxItems: MAX_COPRODUCERS,
+      expected: `a list of at most ${MAX_COPRODUCERS} accounts, duplicates counted`,
+    }),
+  ),
   changed_at: optional(Instant),
   status: oneOf(orderStatuses),
   currency: optional(Currency),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { orderWith, refusalOf, refusalOfText } from '../../../support/changes.ts'
 
 const BEYOND = 2 ** 53
+const accounts = (count: number) => Array.from({ length: count }, (_, n) => `acc_${n}`)
 const manyKeys = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 'v']))
 
@@ -45,7 +46,11 @@ const refused: [pointer: string, values: unknown[], expected: string][] = [
   ['/version', [0, -1, 1.5, '1', null, BEYOND, true], 'an integer from 1 to 2^53 − 1'],
   ['/owner_account_id', [...ACCOUNTS, null], '1 to 64 letters'],
   ['/deleted', ['true', 1, 'yes', {}], 'true or false'],
-  ['/coproducer_account_ids', ['acc_2', 5, {}], 'a list'],
+  [
+    '/coproducer_account_ids',
+    ['acc_2', 5, {}, accounts(101), [...accounts(100), 'acc_0'], Array(101).fill('acc_2')],
+    'a list of at most 100 accounts, duplicates counted',
+  ],
   ['/coproducer_account_ids/0', [...ACCOUNTS, null], '1 to 64 letters'],
   ['/changed_at', INSTANTS, 'RFC 3339'],
   ['/status', ['', 'paid', 'FAILED', 5, null], 'AWAITING_PAYMENT, UNPAID, PAID'],

@@ -53,6 +53,11 @@ describe('readChange', () => {
     expect(changeOf(orderWith('/deleted', value)).deleted).toBe(false)
   })
 
+  it('takes an order with 100 co-producers, each of whom sees it', () => {
+    const accounts = Array.from({ length: 100 }, (_, n) => `acc_of_${n}`)
+    expect(changeOf(orderWith('/coproducer_account_ids', accounts)).views).toHaveLength(101)
+  })
+
   it('reads instants in any zone and cuts what is finer than a millisecond', () => {
     const source = sourceOrder({
       created_at: '2026-03-01T09:00:00.1239-03:00',

@@ -53,11 +53,12 @@ export const put = (_id: string, padding = ''): BulkItem => ({
 })
 export const remove = (_id: string): BulkItem => ({ orderId: _id, address: { _id } })
 
-/** What was sent of each item, in its order: its id, and its stamp where it has one. */
+/** What was sent of each item, in its order: its id, and its stamp, negative for a tombstone. */
 export function sent({ body }: ReceivedRequest): string[] {
   return body.split('\n').flatMap((line) => {
     if (line === '') return []
-    const { stamp } = JSON.parse(line)
+    const { stamp, removed_key: removedKey } = JSON.parse(line)
+    if (removedKey !== undefined) return [`@-${removedKey}`]
     return stamp === undefined ? actionsOf({ body: line }).map(({ _id }) => _id) : [`@${stamp}`]
   })
 }

@@ -27,13 +27,22 @@ describe('a bulk for several indices', () => {
       '/orders-w-3-v2/_bulk?require_alias=true&filter_path=items.*.status%2Citems.*.error',
     ])
     const unseen = { version: FIRST_STAMP, version_type: 'external' }
-    expect(received.flatMap(sent)).toEqual(['a', '@1000', 'b', 'a', '@1000', 'b'])
+    expect(received.flatMap(sent)).toEqual([
+      'a',
+      '@1000',
+      'b',
+      '@-1000',
+      'a',
+      '@1000',
+      'b',
+      '@-1000',
+    ])
     // What was seen is what is read: of the other index only the stamps are known.
     expect(received.flatMap(actionsOf)).toEqual([
       { name: 'index', _id: 'a', ...unseen },
-      { name: 'delete', _id: 'b', ...unseen },
+      { name: 'index', _id: 'b', ...unseen },
       { name: 'index', _id: 'a', ...unseen },
-      { name: 'delete', _id: 'b', if_seq_no: 6, if_primary_term: 2 },
+      { name: 'index', _id: 'b', if_seq_no: 6, if_primary_term: 2 },
     ])
   })
 

@@ -5,14 +5,14 @@ export const NOON = Date.parse('2026-03-01T12:00:00Z')
 
 /** What a bulk does to a document, and the state that it expects it in. */
 export interface BulkAction {
-  name: 'index' | 'create' | 'delete'
+  name: 'index' | 'create'
   _id: string
   routing?: string
   if_seq_no?: number
   if_primary_term?: number
 }
 
-const NAMES: readonly string[] = ['index', 'create', 'delete'] satisfies BulkAction['name'][]
+const NAMES: readonly string[] = ['index', 'create'] satisfies BulkAction['name'][]
 
 /** The actions of a bulk, in their order. */
 export function actionsOf({ body }: Pick<ReceivedRequest, 'body'>): BulkAction[] {
@@ -113,13 +113,18 @@ export function createCluster(bulks: Behaviour[]) {
   }
 }
 
-/** What is in a bulk: ids, and stamps as milliseconds after noon. */
+/** What is in a bulk: ids, and stamps as milliseconds after noon, those of tombstones with a minus. */
 function summary(body: string): string {
   const parts = body.split('\n').map((line) => {
-    const { index, create, delete: removed, written_key: writtenKey } = JSON.parse(line || '{}')
+    const {
+      index,
+      create,
+      written_key: writtenKey,
+      removed_key: removedKey,
+    } = JSON.parse(line || '{}')
     const put = index ?? create
     if (put) return put._id
-    if (removed) return `-${removed._id}`
+    if (removedKey !== undefined) return `@-${removedKey - NOON}`
     return writtenKey === undefined ? '' : `@${writtenKey - NOON}`
   })
   return parts.filter(Boolean).join(' ')

@@ -43,7 +43,7 @@ describe('documents that are looked up', () => {
     })
   })
 
-  it('are told without their source where it is only asked whether they exist', async () => {
+  it('are told without the rest of their source where it is only asked whether they exist', async () => {
     const { inspection, received } = await start(
       answer(200, {
         docs: [
@@ -53,7 +53,7 @@ describe('documents that are looked up', () => {
       }),
     )
     expect(await inspection.existing(keys)).toEqual([keys[0]])
-    expect(received[0]?.path).toBe('/orders/_mget?_source=false')
+    expect(received[0]?.path).toBe('/orders/_mget?_source=removed_key')
   })
 
   it('of no keys are not asked for', async () => {

@@ -73,6 +73,22 @@ async function bringLate(target: 'orders' | 'order-heads', { body }: ReceivedReq
   return items.flatMap((item) => Object.values(item).map(({ status }) => status))
 }
 
+const orders = () => `${prefix}orders-v1`
+
+/** As when a node restarts, or the shard moves to another one. */
+async function restartShard() {
+  await opensearch('POST', `${orders()}/_close`)
+  await opensearch('POST', `${orders()}/_open`)
+  await opensearch('GET', `_cluster/health/${orders()}?wait_for_status=yellow&timeout=60s`)
+}
+
+/** As time does; `index.gc_deletes` is a minute by default. */
+async function forgetDeletions() {
+  await opensearch('PUT', `${orders()}/_settings`, { index: { gc_deletes: '0ms' } })
+  await opensearch('POST', `${orders()}/_flush?force=true`)
+  await opensearch('POST', `${orders()}/_refresh`)
+}
+
 describe('a bulk that arrives late', () => {
   it.each([
     ['made the document', 1],
@@ -92,6 +108,18 @@ describe('a bulk that arrives late', () => {
     for (let version = 1; version <= last; version++) await write(version)
     const late = lastBulk('orders')
     await write(3, { deleted: true })
+    expect(await bringLate('orders', late)).toEqual([409])
+    expect(await amount()).toBeUndefined()
+  })
+
+  it.each([
+    ['the shard was restarted', restartShard],
+    ['the engine forgot what it deletes', forgetDeletions],
+  ])('does not bring a document back that was removed before %s', async (_what, happen) => {
+    await write(1)
+    const late = lastBulk('orders')
+    await write(2, { deleted: true })
+    await happen()
     expect(await bringLate('orders', late)).toEqual([409])
     expect(await amount()).toBeUndefined()
   })

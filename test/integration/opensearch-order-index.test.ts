@@ -81,7 +81,7 @@ describe('a bulk', () => {
     }))
     await index.bulk(async () => NOTHING)
     expect(happened).toEqual([
-      'orders-w-1-v1: acc_1:ord_2 @0 -acc_1:ord_3',
+      'orders-w-1-v1: acc_1:ord_2 @0 acc_1:ord_3 @-0',
       'order-heads-w-1-v1: ord_4',
     ])
   })

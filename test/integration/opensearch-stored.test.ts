@@ -79,6 +79,14 @@ describe('the documents that are stored', () => {
     })
   })
 
+  it('are no tombstones, whose states are seen', async () => {
+    const tombstone = { ...viewDocument, _source: { removed_key: 1000 } }
+    const { stored, states } = await start(docs(tombstone))
+    expect(await stored.views([key])).toEqual([])
+    const [action] = actionsOf({ body: states.putting('orders', { _id: 'acc_1:ord_1' }, 2000) })
+    expect(action).toEqual({ name: 'index', _id: 'acc_1:ord_1', ...EXPECTED })
+  })
+
   it('of no keys are not asked for', async () => {
     const { stored, received } = await start(docs())
     expect(await stored.views([])).toEqual([])

@@ -44,7 +44,7 @@ async function documents(): Promise<string[]> {
   await backend.refresh()
   const { hits } = await opensearch<{ hits: { hits: { _id: string }[] } }>(
     'GET',
-    `${backend.env['INDEX_PREFIX']}orders/_search`,
+    `${backend.env['INDEX_PREFIX']}orders/_search?q=_exists_:id`,
   )
   return hits.hits.map(({ _id }) => _id).toSorted((one, other) => (one < other ? -1 : 1))
 }

@@ -40,7 +40,7 @@ async function documents(index: string): Promise<Map<string, Document['_source']
   await backend.refresh()
   const { hits } = await opensearch<{ hits: { hits: (Document & { _id: string })[] } }>(
     'GET',
-    `${prefix}${index}/_search?size=5000`,
+    `${prefix}${index}/_search?size=5000&q=_exists_:id`,
   )
   return new Map(hits.hits.map(({ _id, _source }) => [_id, _source]))
 }

@@ -53,7 +53,7 @@ async function documents(index: string): Promise<Record<string, unknown>> {
   await backend.refresh()
   const { hits } = await opensearch<{ hits: { hits: { _id: string; _source: unknown }[] } }>(
     'GET',
-    `${prefix}${index}/_search?size=1000`,
+    `${prefix}${index}/_search?size=1000&q=_exists_:id`,
   )
   return Object.fromEntries(hits.hits.map(({ _id, _source }) => [_id, _source]))
 }
@@ -248,7 +248,8 @@ describe('index reindex', () => {
     expect(load.exitCode).toBe(0)
     await backend.refresh()
     const counts = ['orders-v1', 'orders-v2'].map(async (index) => {
-      return (await opensearch<{ count: number }>('GET', `${prefix}${index}/_count`)).count
+      return (await opensearch<{ count: number }>('GET', `${prefix}${index}/_count?q=_exists_:id`))
+        .count
     })
     expect(await Promise.all(counts)).toEqual([2 * BULK + 1, 2 * BULK + 1])
   })

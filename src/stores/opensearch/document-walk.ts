@@ -1,6 +1,7 @@
 import { Unavailable } from '../../lib/unavailable.ts'
 import { ask, type OpenSearch } from './client.ts'
 import { type SearchAnswer, wholeAnswer } from './hits.ts'
+import { TOMBSTONES } from './tombstone.ts'
 
 /** A document of a walk, with what was asked for of it. */
 export interface WalkedHit {
@@ -26,7 +27,10 @@ export interface WalkOptions {
 }
 
 /** Those that have a place in the order of account and order. */
-export const PLACED = [{ exists: { field: 'account_id' } }, { exists: { field: 'id' } }]
+const PLACED = [{ exists: { field: 'account_id' } }, { exists: { field: 'id' } }]
+
+/** The query that finds documents without such a place. */
+export const UNPLACED = { bool: { must_not: [{ bool: { filter: PLACED } }, TOMBSTONES] } }
 
 /**
  * Every document of an index in the order of account and order, a page at a time. Each page is a search of
@@ -70,7 +74,8 @@ export async function searchOnce(
 export async function newestStamp(
   options: Pick<WalkOptions, 'client' | 'index' | 'deadlineMs'>,
 ): Promise<number> {
-  const newest = { size: 1, _source: false, sort: [{ written_key: 'desc' }] }
+  const query = { exists: { field: 'written_key' } }
+  const newest = { size: 1, _source: false, query, sort: [{ written_key: 'desc' }] }
   const [hit] = await searchOnce(options, newest)
   return Number(hit?.sort?.[0] ?? 0)
 }

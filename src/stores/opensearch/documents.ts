@@ -1,6 +1,7 @@
 import { Unavailable } from '../../lib/unavailable.ts'
 import { ask, askForBytes, type OpenSearch, parseAnswer } from './client.ts'
 import { cutSources } from './cut-sources.ts'
+import { isTombstone, isTombstoneBytes, REMOVED_FIELD } from './tombstone.ts'
 
 export interface DocumentAddress {
   index: string
@@ -63,7 +64,7 @@ export interface ManyRequest {
   _source?: string[] | false
 }
 
-/** What is told of one document of many. */
+/** What is told of one document of many; a tombstone is not found, and has a state. */
 export interface ToldDocument {
   _id: string
   found: boolean
@@ -79,13 +80,15 @@ export interface ToldDocument {
 export async function readDocuments(
   client: OpenSearch,
   deadlineMs: number,
-  { docs, ...request }: ManyRequest,
+  { docs, _source, ...request }: ManyRequest,
 ): Promise<ToldDocument[]> {
   if (docs.length === 0) return []
+  const fields = _source === undefined ? {} : { _source: [...(_source || []), REMOVED_FIELD] }
   const { docs: told }: { docs?: unknown[] } = await ask(deadlineMs, (options) =>
-    client.mget({ ...request, body: { docs: docs as [] } }, options),
+    client.mget({ ...request, ...fields, body: { docs: docs as [] } }, options),
   )
-  return everyTold(told, request.index, docs.length)
+  const documents = everyTold(told, request.index, docs.length)
+  return documents.map((one) => (isTombstone(one._source) ? { ...one, found: false } : one))
 }
 
 /**
@@ -105,7 +108,7 @@ export async function readSourceBytes(
   return everyTold(told, index, docs.length).map(({ found, _source }) => {
     if (!found) return null
     const source = sources[Number(_source)]
-    if (source !== undefined) return source
+    if (source !== undefined) return isTombstoneBytes(source) ? null : source
     throw new Unavailable(`OpenSearch answered with a document of ${index} without its source`)
   })
 }

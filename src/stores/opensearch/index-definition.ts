@@ -33,8 +33,6 @@ export const ordersDefinition = {
     'requests.cache.enable': false,
     // Else a refresh waits for the merges of a flush, and with it every reader of what was just written.
     'merge_on_flush.enabled': false,
-    // How long a removed document keeps its version, against one that arrives late.
-    gc_deletes: '1h',
     'store.hybrid.nio.extensions': READ_BY_CALLS,
     'sort.field': 'account_id',
     'sort.order': 'asc',
@@ -52,6 +50,7 @@ export const ordersDefinition = {
       created_key: LONG,
       updated_key: LONG,
       written_key: LONG,
+      removed_key: LONG, // Of a tombstone alone, which has no other field.
       order: { type: 'object', enabled: false },
     },
   },

@@ -9,6 +9,7 @@ import { monotonicClock } from '../../lib/clock.ts'
 import { ask } from './client.ts'
 import type { OpenSearchInspectionOptions } from './inspection.ts'
 import { indexBehind } from './names.ts'
+import { NO_TOMBSTONES } from './tombstone.ts'
 import { stampedUpTo } from './writer/lease.ts'
 import { type LeaseRecord, leaseDocument } from './writer/lease-document.ts'
 import { createStoreClock } from './writer/store-clock.ts'
@@ -63,18 +64,23 @@ async function readIndices(options: Options): Promise<Omit<IndexPart, 'fed'>[]> 
   const index = indexBehind(names.orders, '*')
   const [aliases, stats] = await Promise.all([
     ask(deadlineMs, (call) => client.indices.getAlias({ index }, call)),
-    ask(deadlineMs, (call) => client.indices.stats({ index, metric: ['docs', 'store'] }, call)),
+    ask(deadlineMs, (call) => client.indices.stats({ index, metric: ['store'] }, call)),
   ])
   const versions = Object.entries(aliases).filter(([name]) => names.isVersion(name))
-  return versions.map(([name, { aliases }]) => {
-    const { primaries, total } = stats.indices?.[name] ?? {}
-    return {
+  return Promise.all(
+    versions.map(async ([name, { aliases }]) => ({
       name,
       read: names.orders in aliases,
-      documents: primaries?.docs?.count ?? 0,
-      bytes: total?.store?.size_in_bytes ?? null,
-    }
-  })
+      documents: await countDocuments(options, name),
+      bytes: stats.indices?.[name]?.total?.store?.size_in_bytes ?? null,
+    })),
+  )
+}
+
+async function countDocuments({ client, deadlineMs }: Options, index: string): Promise<number> {
+  const body: object = { query: NO_TOMBSTONES }
+  const { count } = await ask(deadlineMs, (call) => client.count({ index, body }, call))
+  return count
 }
 
 /** A lease that is renewed changes its document; nothing else tells, since clocks may be apart. */

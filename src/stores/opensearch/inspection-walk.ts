@@ -1,7 +1,7 @@
 import { type FoundDocument, keyFields } from '../../indexing/inspection/index-inspection.ts'
 import { ask } from './client.ts'
 import { findDamaged } from './damage.ts'
-import { PLACED, searchOnce, type WalkedHit, walkDocuments } from './document-walk.ts'
+import { searchOnce, UNPLACED, type WalkedHit, walkDocuments } from './document-walk.ts'
 import type { OpenSearchInspectionOptions } from './inspection.ts'
 
 const PAGE_SIZE = 1_000
@@ -32,8 +32,7 @@ export async function* walkIndex(options: Options): AsyncGenerator<FoundDocument
   for await (const page of walkDocuments({ ...search, pageSize, wanted })) {
     yield await judged(search, page)
   }
-  const unplaced = { bool: { must_not: [{ bool: { filter: PLACED } }] } }
-  const last = await searchOnce(search, { ...wanted, size: MAX_UNPLACED, query: unplaced })
+  const last = await searchOnce(search, { ...wanted, size: MAX_UNPLACED, query: UNPLACED })
   if (last.length > 0) yield await judged(search, last)
 }
 

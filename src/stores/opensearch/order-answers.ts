@@ -8,6 +8,7 @@ import { storedDocument } from './documents.ts'
 import { positionOf, wholeHits } from './hits.ts'
 import { renderShown } from './order-source.ts'
 import { sortFields } from './search-body.ts'
+import { isTombstone } from './tombstone.ts'
 
 /** How the orders of an answer were had: cut out of it, some of them of an older shape, or by parsing it. */
 export type Reading = 'cut' | 'older_shape' | 'unexpected'
@@ -46,7 +47,7 @@ export function foundOrder(
     return completeOrder(cut.json, cut.shape)
   }
   const document = storedDocument(address.index, parseAnswer(answer))
-  if (document === null) return null
+  if (document === null || isTombstone(document.source)) return null
   onReading('unexpected')
   checkOwner(document.source, address.accountId, address.orderId)
   return renderShown(document.source)

@@ -2,6 +2,7 @@ import { REPAIR, tellDamaged } from '../damage.ts'
 import { newestStamp, type WalkedHit, walkDocuments } from '../document-walk.ts'
 import { readSourceBytes } from '../documents.ts'
 import { renderSource, storedOrder } from '../order-source.ts'
+import { renderTombstone } from '../tombstone.ts'
 import { atStamp } from '../writer/known-states.ts'
 import {
   addressOf,
@@ -144,8 +145,9 @@ async function remove(
 ): Promise<number> {
   const items = documents.map(({ _id, _routing, writtenKey }) => {
     // The next stamp: a document that was written anew meanwhile has that one, or a later one.
-    const action = { delete: { _id, routing: _routing, ...atStamp(writtenKey + 1) } }
-    return `${JSON.stringify(action)}\n`
+    const stamp = writtenKey + 1
+    const action = { index: { _id, routing: _routing, ...atStamp(stamp) } }
+    return `${JSON.stringify(action)}\n${renderTombstone(stamp)}\n`
   })
   return sendItems(options, options.alias, items)
 }

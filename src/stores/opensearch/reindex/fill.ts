@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/backoff.ts'
-import { PLACED } from '../document-walk.ts'
+import { UNPLACED } from '../document-walk.ts'
 import { type CopyOptions, copyMissing, removeExtras } from './copy.ts'
 import { expectUndamaged } from './expect-undamaged.ts'
 import type { Versions } from './versions.ts'
@@ -60,7 +60,7 @@ const REMOVE_COPY =
 
 /** Documents that a walk does not find would stay behind. */
 async function expectPlaces({ versions, from }: FillOptions): Promise<void> {
-  const count = await versions.count(from, { bool: { must_not: [{ bool: { filter: PLACED } }] } })
+  const count = await versions.count(from, UNPLACED)
   if (count === 0) return
   throw new Error(
     `${count} documents of ${from} have no account or no id: "index check" tells which; remove them first`,

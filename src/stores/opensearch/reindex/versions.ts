@@ -1,5 +1,6 @@
 import { ask, type OpenSearch, Refused, tell } from '../client.ts'
 import { type IndexNames, indexBehind, versionOf } from '../names.ts'
+import { NO_TOMBSTONES } from '../tombstone.ts'
 
 export interface VersionsOptions {
   client: OpenSearch
@@ -76,8 +77,8 @@ export function createVersions({ client, names, deadlineMs }: VersionsOptions): 
       await ask(deadlineMs, (call) => client.indices.refresh({ index }, call))
     },
 
-    async count(index, query) {
-      const body = query === undefined ? {} : { query }
+    async count(index, query = NO_TOMBSTONES) {
+      const body: object = { query }
       const { count } = await ask(deadlineMs, (call) => client.count({ index, body }, call))
       return count
     },

@@ -2,7 +2,7 @@ import { DocumentRefused } from '../../../indexing/writing/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 
 /** What a bulk request is told of one of its items. */
-export type BulkItemAnswer = Partial<Record<'index' | 'create' | 'delete', ItemAnswer>>
+export type BulkItemAnswer = Partial<Record<'index' | 'create', ItemAnswer>>
 interface ItemAnswer {
   status: number
   error?: { type: string; reason: string }
@@ -12,8 +12,6 @@ interface ItemAnswer {
 export const BULK_ANSWER = ['items.*.status', 'items.*.error']
 
 const NO_ROOM = 429
-/** What was to be removed was not there. */
-const NOT_THERE = 404
 const BAD_DOCUMENT = 400
 /** By a full disk, or an operator. */
 const BLOCKED = 'cluster_block_exception'
@@ -28,8 +26,8 @@ export function isTaken(
   { orderId, address: { _id } }: { orderId: string; address: { _id: string } },
   answer: BulkItemAnswer = {},
 ): boolean {
-  const { status, error } = answer.index ?? answer.create ?? answer.delete ?? { status: 0 }
-  if (error === undefined && (isSuccess(status) || status === NOT_THERE)) return true
+  const { status, error } = answer.index ?? answer.create ?? { status: 0 }
+  if (error === undefined && isSuccess(status)) return true
   if (status === NO_ROOM && error?.type !== BLOCKED) return false
   const { type, reason } = error ?? { type: 'no answer', reason: '' }
   if (type === NO_FIELD) {

@@ -28,7 +28,7 @@ export interface BulkOptions {
 export interface BulkItem {
   orderId: string
   address: BulkAddress
-  /** The document at the stamp of the request that it is sent in; absent to remove it. */
+  /** The document at the stamp of the request that it is sent in; absent to remove it, from the orders. */
   source?: (stamp: number) => string
 }
 
@@ -124,7 +124,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
 
 function linesOf(states: KnownStates, target: BulkTarget, item: BulkItem, stamp: number): string {
   const { address, source } = item
-  if (source === undefined) return states.removing(target, address, stamp)
+  if (source === undefined) return states.removing(address, stamp)
   return `${states.putting(target, address, stamp)}${source(stamp)}\n`
 }
 

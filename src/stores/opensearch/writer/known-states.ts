@@ -1,4 +1,5 @@
 import type { DocumentState } from '../documents.ts'
+import { renderTombstone } from '../tombstone.ts'
 
 /** Where a document is, of what the writer writes. */
 export type BulkTarget = 'orders' | 'heads'
@@ -18,7 +19,8 @@ export interface KnownStates {
   see(target: BulkTarget, id: string, state: DocumentState | null): void
   /** The line of a bulk request, sent at this stamp, that writes the document where it is as it was seen. */
   putting(target: BulkTarget, address: BulkAddress, stamp: number): string
-  removing(target: BulkTarget, address: BulkAddress, stamp: number): string
+  /** The lines that leave a tombstone in the place of the document. */
+  removing(address: BulkAddress, stamp: number): string
 }
 
 export function createKnownStates(): KnownStates {
@@ -36,8 +38,9 @@ export function createKnownStates(): KnownStates {
       if (target === 'heads') return line({ create: address }) // A head is never removed.
       return line({ index: { ...address, ...atStamp(stamp) } })
     },
-    removing(target, address, stamp) {
-      return line({ delete: { ...address, ...(stateOf(target, address) ?? atStamp(stamp)) } })
+    removing(address, stamp) {
+      const condition = stateOf('orders', address) ?? atStamp(stamp)
+      return `${line({ index: { ...address, ...condition } })}${renderTombstone(stamp)}\n`
     },
   }
 }

@@ -9,6 +9,7 @@ import {
   type ToldDocument,
 } from '../documents.ts'
 import { renderSource, storedOrder } from '../order-source.ts'
+import { renderTombstone } from '../tombstone.ts'
 
 export interface LevelOptions {
   client: OpenSearch
@@ -67,6 +68,8 @@ export async function levelIndex(options: LevelOptions): Promise<void> {
 interface Uneven {
   address: { _id: string; routing: string }
   state: DocumentState
+  /** Of the document that is to be replaced, epoch milliseconds. */
+  stamp: number
 }
 
 function unevenOf(
@@ -76,9 +79,8 @@ function unevenOf(
 ): Uneven[] {
   if (!mine?.found || stampOf(mine) === stampOf(there)) return []
   const { _seq_no, _primary_term } = mine
-  return [
-    { address, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } as DocumentState },
-  ]
+  const state = { if_seq_no: _seq_no, if_primary_term: _primary_term } as DocumentState
+  return [{ address, state, stamp: Number(stampOf(mine)) }]
 }
 
 function stampOf(document: ToldDocument | undefined): unknown {
@@ -91,13 +93,13 @@ async function level(options: LevelOptions, uneven: readonly Uneven[]): Promise<
   const docs = uneven.map(({ address }) => address)
   const sources = await readSourceBytes(client, deadlineMs, { index: read, docs })
   const damaged: string[] = []
-  const lines = uneven.map(({ address, state }, at) => {
+  const lines = uneven.map(({ address, state, stamp }, at) => {
     const source = sources[at]
     const document = source ? storedOrder(source) : null
     if (source && document === null) damaged.push(address._id)
-    const action = { ...address, ...state }
-    if (document === null) return `${JSON.stringify({ delete: action })}\n`
-    return `${JSON.stringify({ index: action })}\n${renderSource(document)}\n`
+    const action = { index: { ...address, ...state } }
+    const written = document === null ? renderTombstone(stamp) : renderSource(document)
+    return `${JSON.stringify(action)}\n${written}\n`
   })
   if (damaged.length > 0) onDelay(`${tellDamaged(read, damaged)}. ${REPAIR}`)
   await send(options, lines)

@@ -1,6 +1,7 @@
 import { ask, type OpenSearch } from '../client.ts'
 import { type SearchAnswer, wholeAnswer } from '../hits.ts'
 import type { IndexNames } from '../names.ts'
+import { NO_TOMBSTONES } from '../tombstone.ts'
 
 interface NewestAnswer extends SearchAnswer {
   hits?: { hits?: unknown; total?: { value?: number } }
@@ -16,6 +17,7 @@ export async function readVisible(
   const body = {
     size: 0,
     track_total_hits: true,
+    query: NO_TOMBSTONES,
     aggs: { newest: { max: { field: 'written_key' } } },
   }
   const request = {

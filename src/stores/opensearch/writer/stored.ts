@@ -34,7 +34,9 @@ export function createStored({ client, names, states, deadlineMs }: StoredOption
       throw new Unavailable(`OpenSearch did not tell the state of every document of ${index}`)
     }
     for (const { _id, found, _seq_no, _primary_term } of answers) {
-      const state = found ? { if_seq_no: _seq_no, if_primary_term: _primary_term } : null
+      // A tombstone is no document, and has a state.
+      const isThere = found || _seq_no !== undefined
+      const state = isThere ? { if_seq_no: _seq_no, if_primary_term: _primary_term } : null
       states.see(target, _id, state)
     }
     return answers.filter(({ found }) => found)

@@ -7,6 +7,7 @@ import {
 const SEEN = { if_seq_no: 0, if_primary_term: 2 }
 const STAMP = 7
 const ADDRESS = { _id: 'acc_1:ord_1', routing: 'acc_1' }
+const TOMBSTONE = JSON.stringify({ removed_key: STAMP })
 
 let states: KnownStates
 beforeEach(() => {
@@ -41,18 +42,18 @@ describe('the line of a bulk that writes a document', () => {
   })
 })
 
-describe('the line of a bulk that removes a document', () => {
-  it('names the state that it was seen in', () => {
+describe('the lines of a bulk that leave a tombstone for a document', () => {
+  it('name the state that it was seen in', () => {
     states.see('orders', ADDRESS._id, SEEN)
-    expect(states.removing('orders', ADDRESS, STAMP)).toBe(
-      `${JSON.stringify({ delete: { ...ADDRESS, ...SEEN } })}\n`,
+    expect(states.removing(ADDRESS, STAMP)).toBe(
+      `${JSON.stringify({ index: { ...ADDRESS, ...SEEN } })}\n${TOMBSTONE}\n`,
     )
   })
 
-  it('leaves its stamp where it was never seen, so that nothing older comes after it', () => {
+  it('leave their stamp where it was never seen, so that nothing older comes after it', () => {
     const version = { version: STAMP, version_type: 'external' }
-    expect(states.removing('orders', ADDRESS, STAMP)).toBe(
-      `${JSON.stringify({ delete: { ...ADDRESS, ...version } })}\n`,
+    expect(states.removing(ADDRESS, STAMP)).toBe(
+      `${JSON.stringify({ index: { ...ADDRESS, ...version } })}\n${TOMBSTONE}\n`,
     )
   })
 })

@@ -107,9 +107,17 @@ describe('the API in the compose file', () => {
     expect(argumentsOf('USER').at(-1)).toMatch(/^[1-9]/)
   })
 
-  it('leaves the health check of the image on', () => {
-    expect(api.healthcheck).toBeUndefined()
-    expect(argumentsOf('HEALTHCHECK')).toHaveLength(1)
+  it('is healthy once it is ready, since the edge and the watch wait for that', () => {
+    const [image = ''] = argumentsOf('HEALTHCHECK')
+    const live: string[] = JSON.parse(image.replace(/^.* CMD /, ''))
+    const ready = live.map((part) => part.replace('/health/live', '/health/ready'))
+    expect(api.healthcheck?.test).toEqual(['CMD', ...ready])
+    expect(ready.join()).toContain('/health/ready')
+  })
+
+  it('leaves the health check of the image, which is liveness, to the watch', () => {
+    expect(watch.healthcheck).toBeUndefined()
+    expect(argumentsOf('HEALTHCHECK')).toEqual([expect.stringContaining('/health/live')])
   })
 
   it.each(bySetting)('sets %s, which .env.example documents', (name) => {

@@ -88,17 +88,17 @@ describe('the health check of the image', () => {
       const exit = (status: number) => resolve({ status, asked })
       runInNewContext(script, { fetch, process: { env: imageEnvironment, exit } })
     })
-  const asked = 'http://127.0.0.1:3001/health/ready'
+  const asked = 'http://127.0.0.1:3001/health/live'
 
   it('needs nothing but Node', () => {
     expect([command, flag]).toEqual(['node', '-e'])
   })
 
-  it('passes while the service is ready', async () => {
+  it('passes while the service is alive, ready or not, so that Swarm does not restart it', async () => {
     expect(await check(Promise.resolve({ ok: true }))).toEqual({ status: 0, asked })
   })
 
-  it('fails when the service says that it is not ready', async () => {
+  it('fails when the service says that it hangs', async () => {
     expect(await check(Promise.resolve({ ok: false }))).toEqual({ status: 1, asked })
   })
 

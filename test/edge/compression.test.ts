@@ -16,6 +16,7 @@ const GZIP = { 'accept-encoding': 'gzip' }
 let store: ServedStore
 let authorization: string
 let edge: Edge
+let plainEdge: Edge
 /** An answer of each media type, and of some statuses, which the API does not have all. */
 let any: Server
 let anyEdge: Edge
@@ -26,6 +27,7 @@ beforeAll(async () => {
   authorization = `Bearer ${key}`
   await store.load(IDS.map((id) => sourceOrder({ id })))
   edge = await startEdge([service])
+  plainEdge = await startEdge([service], { EDGE_COMPRESS_ORDERS: 'no' })
 
   any = createServer(({ headers }, response) => {
     response.statusCode = Number(headers['x-status'] ?? 200)
@@ -36,7 +38,7 @@ beforeAll(async () => {
   anyEdge = await startEdge([{ port, operationsPort: port }])
 })
 afterAll(async () => {
-  await Promise.all([edge.stop(), anyEdge.stop()])
+  await Promise.all([edge.stop(), plainEdge.stop(), anyEdge.stop()])
   any.close()
   await store.close()
 })
@@ -94,6 +96,18 @@ describe('a page of orders', () => {
     expect([head.status, head.body.length]).toEqual([200, 0])
     const plainTag = `${(await get(LIST, {})).headers['etag']}`
     expect(`${head.headers['etag']}`.replace(/^W\//, '')).toBe(plainTag)
+  })
+})
+
+describe('an edge that is not to compress orders', () => {
+  it('sends orders plain, however their path is spelled, and compresses the docs alone', async () => {
+    const headers = { ...GZIP, authorization }
+    for (const path of [LIST, LIST.replace('v', '%76'), '/v1/orders/ord_1']) {
+      const { status, headers: answered } = await plainEdge.call(path, { headers })
+      expect([status, answered['content-encoding']]).toEqual([200, undefined])
+    }
+    const { headers: docs } = await plainEdge.call('/openapi.json', { headers: GZIP })
+    expect(docs['content-encoding']).toBe('gzip')
   })
 })
 

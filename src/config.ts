@@ -1,3 +1,4 @@
+import { isHost } from './lib/host.ts'
 import { parseTrustedProxies } from './limits/trusted-proxies.ts'
 import type { CursorSecret } from './orders/cursor.ts'
 import { readTracing } from './tracing/settings.ts'
@@ -40,7 +41,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     read(name, integer(from, to), `expected an integer from ${from} to ${to}`, unset)
 
   const config = {
-    host: read('HOST', text, '', '127.0.0.1'),
+    host: read('HOST', host, HOST_HELP, '127.0.0.1'),
     port: number('PORT', 0, 65_535, 3000),
     /** `undefined`: the default, which may be taken; a port that was asked for may not. */
     operationsPort: read(
@@ -53,7 +54,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     /** The nodes of the cluster; `undefined`: the embedded store. */
     opensearchUrls: read('OPENSEARCH_URL', urls(['http:', 'https:']), OPENSEARCH_HELP, undefined),
     opensearchCaFile: read('OPENSEARCH_CA_FILE', text, '', undefined),
-    indexPrefix: read('INDEX_PREFIX', matching(/^[a-z0-9][a-z0-9_-]*$/), PREFIX_HELP, ''),
+    indexPrefix: read('INDEX_PREFIX', matching(/^[a-z0-9][a-z0-9_-]{0,199}$/), PREFIX_HELP, ''),
     searchDeadlineMs: number('SEARCH_DEADLINE_MS', 100, 60_000, 2_000),
     bulkDeadlineMs: number('BULK_DEADLINE_MS', 1_000, 600_000, 30_000),
     writerLeaseMs: number('WRITER_LEASE_MS', 500, 600_000, 10_000),
@@ -80,6 +81,9 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
       refillPerSecond: number('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),
     },
   }
+  if (config.port !== 0 && config.port === config.operationsPort) {
+    problems.push('OPERATIONS_PORT: expected another port than PORT')
+  }
   if (config.workers > 1 && !env['REDIS_URL']) {
     // An account would have a bucket in each of them, and get so many times the rate.
     problems.push('WORKERS: more than 1 needs REDIS_URL, where they share the counters of limits')
@@ -95,7 +99,9 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
   return Object.freeze(config)
 }
 
-const PREFIX_HELP = 'expected lower-case letters, digits, "_" and "-", and a letter or digit first'
+const HOST_HELP = 'expected an address or a host name, without protocol, port and brackets'
+const PREFIX_HELP =
+  'expected at most 200 lower-case letters, digits, "_" and "-", and a letter or digit first'
 const CIDR_HELP =
   'expected addresses or networks separated by commas, such as 10.0.0.0/8,::1, of /8 or smaller for IPv4 and /16 or smaller for IPv6; never "true" or a count'
 const SECRETS_HELP =
@@ -107,6 +113,8 @@ const REDIS_HELP =
 const MIN_SECRET_BYTES = 32
 
 const text = (value: string) => value
+
+const host = (value: string) => (isHost(value) ? value : undefined)
 
 const integer = (from: number, to: number) => (value: string) => {
   const parsed = /^\d{1,9}$/.test(value) ? Number(value) : -1
@@ -120,11 +128,16 @@ const urls = (protocols: readonly string[]) => (value: string) => {
   const isKnown = nodes.every((url) => protocols.includes(url.protocol) && isAddress(url))
   const isSame = new Set(nodes.map(({ protocol }) => protocol)).size === 1
   const isDistinct = new Set(nodes.map(({ host }) => host)).size === parts.length
-  return isKnown && isSame && isDistinct ? nodes.map(({ href }) => href) : undefined
+  // A cluster of Redis has no numbered databases.
+  const isOne = nodes.length === 1 || !nodes.some(isNumberedDatabase)
+  return isKnown && isSame && isDistinct && isOne ? nodes.map(({ href }) => href) : undefined
 }
 
 /** A host, and credentials that can be decoded and are complete: Redis alone takes a password without a name. */
-function isAddress({ protocol, hostname, pathname, username, password }: URL): boolean {
+function isAddress(url: URL): boolean {
+  const { protocol, hostname, pathname, username, password } = url
+  // The clients take options out of a query, and fail later over them.
+  if (url.search !== '' || url.hash !== '' || url.port === '0') return false
   const isRedis = protocol.startsWith('redis')
   const isWhole = username === '' ? isRedis || password === '' : password !== ''
   // The path of a Redis is the number of its database.
@@ -136,6 +149,9 @@ function isAddress({ protocol, hostname, pathname, username, password }: URL): b
     return false
   }
 }
+
+const isNumberedDatabase = ({ protocol, pathname }: URL) =>
+  protocol.startsWith('redis') && /[1-9]/.test(pathname)
 
 const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined)
 

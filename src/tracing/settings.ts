@@ -43,10 +43,13 @@ export function readTracing(env: Environment, problems: string[]): TracingSettin
     return value ?? allowed[0]
   }
 
+  /** Up to nine digits, as other settings: a timer takes no more than 2^31 ms. */
   function whole(name: string, unset: number): number {
-    const value = Number(env[name] || unset)
-    if (!Number.isSafeInteger(value) || value < 1) problems.push(`${name}: expected a whole number`)
-    return value
+    const text = env[name] || `${unset}`
+    if (!/^\d{1,9}$/.test(text) || Number(text) < 1) {
+      problems.push(`${name}: expected an integer from 1 to 999999999`)
+    }
+    return Number(text)
   }
 
   const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']

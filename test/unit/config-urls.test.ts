@@ -33,6 +33,7 @@ const refusedAddresses = (p: string) => [
     `${p}://user@a`,
     `${p}://a:1,${p}://a:1/`,
   ],
+  ...[`${p}://a:0`, `${p}://a?db=x`, `${p}://a/?x=1`, `${p}://a#x`, `${p}://a:1,${p}://b?x=1`],
   ...[`ftp://a`, `file:///a`, `ws://a`, `javascript:1`, `${p}x://a`, `${p}://a,ftp://b`],
 ]
 
@@ -98,6 +99,7 @@ describe.each([
     ['redis://:word@cache', ['redis://:word@cache']],
     ['rediss://user:w%2Cord@cache', ['rediss://user:w%2Cord@cache']],
     ['redis://a:1,redis://b:2', ['redis://a:1', 'redis://b:2']],
+    ['redis://a:1/0,redis://b:2/', ['redis://a:1/0', 'redis://b:2/']],
     [' rediss://a:1 , rediss://b:2', ['rediss://a:1', 'rediss://b:2']],
   ])('accepts %s', (value, urls) => {
     expect(parsed(name, value)).toMatchObject({ [setting]: urls })
@@ -107,6 +109,7 @@ describe.each([
     ...refusedAddresses('redis'),
     ...['http://a:6379', 'redis:a', 'redis:/a', 'unix:///var/run/redis.sock', 'redis://a/abc'],
     ...['redis://a,rediss://b', 'rediss://a,redis://b,rediss://c'],
+    ...['redis://a/1,redis://b', 'redis://a,redis://b/2', 'redis://a/1,redis://b/1'],
   ])('refuses %j', (value) => {
     expect(named({ [name]: value })).toEqual([name])
   })

@@ -47,9 +47,25 @@ const noInteger = NUMBERS.filter((text) => text !== '')
 
 /** Each setting with values that it refuses. */
 const refused: Record<string, string[]> = {
+  HOST: [
+    ...['http://127.0.0.1', '127.0.0.1:3000', '[::1]', '[::1]:3000', '*', ' ', 'a b', 'a,b', 'a/b'],
+    ...[
+      '0x7f.1',
+      '127.1',
+      '2130706433',
+      '010.0.0.1',
+      '10.0.0.256',
+      '1.2.3',
+      '-a',
+      'a-',
+      'a..b',
+      '.',
+    ],
+    ...['a'.repeat(64), 'ç', '::1::', ':3000'],
+  ],
   PORT: [...noInteger, '65536'],
   OPERATIONS_PORT: [...noInteger, '65536'],
-  INDEX_PREFIX: ['Orders', '_x', '-x', 'a b', 'a/b', 'ç', '*'],
+  INDEX_PREFIX: ['Orders', '_x', '-x', 'a b', 'a/b', 'ç', '*', 'a'.repeat(201)],
   REDIS_PREFIX: ['{x}', 'a b', '}'],
   SEARCH_DEADLINE_MS: [...noInteger, '0', '99', '60001'],
   BULK_DEADLINE_MS: [...noInteger, '999', '600001'],
@@ -97,10 +113,20 @@ const refused: Record<string, string[]> = {
 }
 
 /** Settings that take any text. */
-const texts = ['HOST', 'DATA_DIR', 'OPENSEARCH_CA_FILE', 'REDIS_CA_FILE']
+const texts = ['DATA_DIR', 'OPENSEARCH_CA_FILE', 'REDIS_CA_FILE']
 
 const accepted: [name: string, value: string, setting: object][] = [
-  ['HOST', '0.0.0.0', { host: '0.0.0.0' }],
+  ...[
+    '0.0.0.0',
+    '10.0.0.1',
+    '::',
+    '::1',
+    'fe80::1%eth0',
+    'localhost',
+    'api-1',
+    'my_host.example',
+  ].map((host): [string, string, object] => ['HOST', host, { host }]),
+  ['INDEX_PREFIX', 'a'.repeat(200), { indexPrefix: 'a'.repeat(200) }],
   ['PORT', '0', { port: 0 }],
   ['PORT', '65535', { port: 65_535 }],
   ['OPERATIONS_PORT', '9000', { operationsPort: 9000 }],
@@ -173,6 +199,13 @@ describe('parseConfig', () => {
     const env = { WORKERS: String(workers), REDIS_URL: 'redis://localhost' }
     expect(parseConfig(env)).toMatchObject({ workers })
     expect(problemsOf({ WORKERS: env.WORKERS })).toContain('WORKERS: more than 1 needs REDIS_URL')
+  })
+
+  it('refuses one port for the API and the operations', () => {
+    expect(problemsOf({ PORT: '3001', OPERATIONS_PORT: '3001' })).toContain(
+      'OPERATIONS_PORT: expected another port than PORT',
+    )
+    expect(parseConfig({ PORT: '0', OPERATIONS_PORT: '0' })).toMatchObject({ operationsPort: 0 })
   })
 
   it('says of a number what it may be', () => {

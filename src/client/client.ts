@@ -11,6 +11,7 @@ export {
   ApiError,
   ConnectionError,
   EdgeError,
+  MassRemovalError,
   OrdersError,
   UnexpectedAnswerError,
   UsageError,

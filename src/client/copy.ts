@@ -17,6 +17,11 @@ export interface OrderCopy {
    * answers how many that were. Without it, orders that are gone from the API stay in the copy.
    */
   dropUnseen?(pass: number): Promise<number>
+  /**
+   * How many orders `dropUnseen` would drop, of how many that the copy has. Without it, `sync` goes by the orders that
+   * the last two walks over everything were given, and so cannot tell a mass removal from a copy that grew in between.
+   */
+  countUnseen?(pass: number): Promise<{ unseen: number; total: number }>
 }
 
 /** How far a copy is; plain JSON, to be kept as it is. */
@@ -30,6 +35,8 @@ export interface SyncState {
   watermark: string | null
   /** When the last walk over everything ended, by the clock of this machine. */
   walkedAt: string | null
+  /** Orders that the last walk over everything was given; absent in a copy of an earlier client. */
+  walkedOrders?: number
   /** The walk under way, or the one that ended last. */
   pass: Pass
 }
@@ -40,6 +47,8 @@ export interface Pass {
   /** `all`: what it does not see is gone. `changes`: from `updatedGte` on. */
   kind: 'all' | 'changes'
   updatedGte: string | null
+  /** Orders that it was given so far, also by earlier calls; absent in a copy of an earlier client. */
+  received?: number
   /** Leads to the page after the last one that was saved; `null` before the first. */
   cursor: string | null
   /** `listed`: every page is saved. `done`: what is gone is dropped, too. */

@@ -71,6 +71,22 @@ export class ConnectionError extends OrdersError {
   }
 }
 
+/** A walk over everything did not see more than half of a copy. Nothing was dropped; the next one walks anew. */
+export class MassRemovalError extends OrdersError {
+  /** Orders that would have been dropped, of how many. */
+  readonly unseen: number
+  readonly total: number
+
+  constructor({ unseen, total }: { unseen: number; total: number }) {
+    super(
+      `A leitura completa não encontrou ${unseen} dos ${total} pedidos desta cópia, mais da metade. Nada foi removido. Confira com a plataforma se eles deixaram mesmo de existir; se sim, permita a remoção com allowMassRemoval (no comando: --allow-mass-removal).`,
+      null,
+    )
+    this.unseen = unseen
+    this.total = total
+  }
+}
+
 /** The caller's own: an address, a key, an id or an option that cannot be right. Nothing was sent. */
 export class UsageError extends OrdersError {
   constructor(message: string) {

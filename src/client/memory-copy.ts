@@ -12,6 +12,9 @@ export function createMemoryCopy(): MemoryCopy {
   const seenIn = new Map<string, number>()
   let kept: SyncState | null = null
 
+  const unseenBefore = (pass: number) =>
+    [...orders.keys()].filter((id) => (seenIn.get(id) ?? 0) < pass)
+
   return {
     orders,
     async read() {
@@ -25,12 +28,15 @@ export function createMemoryCopy(): MemoryCopy {
       kept = structuredClone(state)
     },
     async dropUnseen(pass) {
-      const gone = [...orders.keys()].filter((id) => (seenIn.get(id) ?? 0) < pass)
+      const gone = unseenBefore(pass)
       for (const id of gone) {
         orders.delete(id)
         seenIn.delete(id)
       }
       return gone.length
+    },
+    async countUnseen(pass) {
+      return { unseen: unseenBefore(pass).length, total: orders.size }
     },
   }
 }

@@ -18,7 +18,12 @@ export function nextPass(state: SyncState, plan: PassPlan): Pass {
   const isDue = isWalkDue(state, plan)
   // One over everything takes the place of one that was not finished.
   if (pass.reached !== 'done' && (pass.kind === 'all' || !isDue)) return pass
-  const fresh = { number: pass.number + 1, cursor: null, reached: 'listing' } as const
+  const fresh = {
+    number: pass.number + 1,
+    received: 0,
+    cursor: null,
+    reached: 'listing',
+  } as const
   const from = watermark === null ? since : later(since, earlier(watermark, plan.overlapMs))
   // Where nothing with a date was seen yet, there is no instant from which on all is known.
   return isDue || from === null

@@ -3,6 +3,7 @@ import { type Clock, wallClock } from '../lib/clock.ts'
 import type { OrderCopy, Pass, SyncState } from './copy.ts'
 import { ApiError, UsageError } from './errors.ts'
 import { createListing, type OrderPage } from './listing.ts'
+import { expectNoMassRemoval } from './mass-removal.ts'
 import { later, nextPass } from './pass.ts'
 import type { Transport } from './transport.ts'
 
@@ -20,6 +21,11 @@ export interface SyncOptions {
    * everything that was not finished, where there is one.
    */
   walkAllEveryMs?: number
+  /**
+   * Lets a walk over everything drop more than half of a copy of over 20 orders. Without it that is a
+   * `MassRemovalError`: an index that was lost looks the same.
+   */
+  allowMassRemoval?: boolean
   /** The key is another one than last time, of the same account. */
   acceptNewKey?: boolean
   /** Orders a page, each of which is kept at once; 1 to 100, 100 unless told. */
@@ -120,25 +126,47 @@ async function walk(
       return { state, received }
     } catch (error) {
       if (!isLostCursor(error, state.pass) || restarts === RESTARTS) throw error
-      // By another number: what it has seen so far may be gone since. And kept before its first page: whoever goes on
-      // after a crash must not go on with the old one, which the cursor may be good for again.
-      state = { ...state, pass: { ...state.pass, number: state.pass.number + 1, cursor: null } }
+      // Kept before its first page: whoever goes on after a crash must not go on with the old one, which the cursor may
+      // be good for again.
+      state = walkedAnew(state)
       await options.store.save([], state)
     }
   }
 }
 
-/** Drops what a walk over everything did not see, once it is all listed. */
+/** The walk from its beginning, by another number: what it has seen so far may be gone since. */
+function walkedAnew(state: SyncState): SyncState {
+  const { number } = state.pass
+  const begun = { number: number + 1, received: 0, cursor: null, reached: 'listing' } as const
+  return { ...state, pass: { ...state.pass, ...begun } }
+}
+
+/**
+ * Drops what a walk over everything did not see, once it is all listed.
+ * @throws MassRemovalError before anything is dropped
+ */
 async function end(
   state: SyncState,
-  { store, clock = wallClock }: SyncOptions,
+  { store, allowMassRemoval = false, clock = wallClock }: SyncOptions,
 ): Promise<{ state: SyncState; dropped: number }> {
-  const { kind, number } = state.pass
-  const dropped = kind === 'all' ? ((await store.dropUnseen?.(number)) ?? 0) : 0
-  const walkedAt = kind === 'all' ? new Date(clock()).toISOString() : state.walkedAt
-  const ended: SyncState = { ...state, walkedAt, pass: { ...state.pass, reached: 'done' } }
+  const { kind, number, received } = state.pass
+  if (kind === 'changes') return { state: await keepEnded(store, state), dropped: 0 }
+  if (store.dropUnseen !== undefined && !allowMassRemoval) {
+    await expectNoMassRemoval(store, state).catch(async (error) => {
+      await store.save([], walkedAnew(state)) // The orders may be back by then.
+      throw error
+    })
+  }
+  const dropped = (await store.dropUnseen?.(number)) ?? 0
+  const walkedAt = new Date(clock()).toISOString()
+  const walked = { ...state, walkedAt, ...(received !== undefined && { walkedOrders: received }) }
+  return { state: await keepEnded(store, walked), dropped }
+}
+
+async function keepEnded(store: OrderCopy, state: SyncState): Promise<SyncState> {
+  const ended: SyncState = { ...state, pass: { ...state.pass, reached: 'done' } }
   await store.save([], ended)
-  return { state: ended, dropped }
+  return ended
 }
 
 function pagesOf(
@@ -160,8 +188,12 @@ function afterPage(state: SyncState, { orders, nextCursor }: OrderPage): SyncSta
     (greatest, { updated_at }) => later(greatest, updated_at),
     state.watermark,
   )
+  const { pass } = state
   const reached = nextCursor === null ? 'listed' : 'listing'
-  return { ...state, watermark, pass: { ...state.pass, cursor: nextCursor, reached } }
+  // Of a walk that an earlier client began nobody counted the beginning.
+  const isCounted = pass.received !== undefined || pass.cursor === null
+  const received = isCounted && { received: (pass.received ?? 0) + orders.length }
+  return { ...state, watermark, pass: { ...pass, ...received, cursor: nextCursor, reached } }
 }
 
 /** The contract's own way out: the listing is begun again, and what it has seen comes once more. */

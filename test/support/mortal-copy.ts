@@ -4,7 +4,7 @@ import type { Random } from '../../src/demo/random.ts'
 /** Its process died. */
 export class Died extends Error {}
 
-export interface MortalCopy extends Required<OrderCopy> {
+export interface MortalCopy extends Required<Omit<OrderCopy, 'countUnseen'>> {
   orders: ReadonlyMap<string, Order>
 }
 

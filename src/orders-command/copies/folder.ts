@@ -76,34 +76,54 @@ export async function openFolderCopy(path: string): Promise<LocalCopy> {
 
     async dropUnseen(pass) {
       let dropped = 0
-      for (const part of PARTS) dropped += await dropPart(ordersFolder, seen, pass, part)
+      for await (const { shard, gone } of shardsOf(ordersFolder, seen, pass)) {
+        await eachOf(gone, (name) => rm(join(ordersFolder, shard, name), { force: true }))
+        if (gone.length > 0) await syncFolder(join(ordersFolder, shard))
+        dropped += gone.length
+      }
       return dropped
+    },
+
+    async countUnseen(pass) {
+      const counts = { unseen: 0, total: 0 }
+      for await (const { all, gone } of shardsOf(ordersFolder, seen, pass)) {
+        counts.unseen += gone.length
+        counts.total += all
+      }
+      return counts
     },
 
     close: () => lock.release(),
   }
 }
 
-/** Drops what a walk has not seen from the folders of which the name begins with `part`. */
-async function dropPart(ordersFolder: string, seen: SeenLog, pass: number, part: string) {
-  const ids = seen.read(pass)
-  if (ids === null) return 0 // Somebody removed it, and then nothing tells what is gone.
-  const known = new Set<string>()
-  for await (const id of ids) {
-    const { shard, name } = orderFile(id)
-    if (shard.startsWith(part)) known.add(join(shard, name))
-  }
-  let dropped = 0
+interface Shard {
+  shard: string
+  /** How many orders are in it. */
+  all: number
+  /** Files of those that the walk has not seen. */
+  gone: readonly string[]
+}
+
+/** Every folder of orders, held against what a walk has seen; none where somebody removed the list of that. */
+async function* shardsOf(ordersFolder: string, seen: SeenLog, pass: number): AsyncGenerator<Shard> {
   const entries = await readdir(ordersFolder, { withFileTypes: true })
   const shards = entries.filter((entry) => entry.isDirectory() && SHARD.test(entry.name))
-  for (const { name: shard } of shards.filter(({ name }) => name.startsWith(part))) {
-    const names = await readdir(join(ordersFolder, shard))
-    const gone = names.filter((name) => name.endsWith('.json') && !known.has(join(shard, name)))
-    await eachOf(gone, (name) => rm(join(ordersFolder, shard, name), { force: true }))
-    if (gone.length > 0) await syncFolder(join(ordersFolder, shard))
-    dropped += gone.length
+  for (const part of PARTS) {
+    const ids = seen.read(pass)
+    if (ids === null) return
+    const known = new Set<string>()
+    for await (const id of ids) {
+      const { shard, name } = orderFile(id)
+      if (shard.startsWith(part)) known.add(join(shard, name))
+    }
+    for (const { name: shard } of shards.filter(({ name }) => name.startsWith(part))) {
+      const names = await readdir(join(ordersFolder, shard))
+      const orders = names.filter((name) => name.endsWith('.json'))
+      const gone = orders.filter((name) => !known.has(join(shard, name)))
+      yield { shard, all: orders.length, gone }
+    }
   }
-  return dropped
 }
 
 function parseState(text: string, file: string): SyncState {

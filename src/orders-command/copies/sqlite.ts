@@ -32,6 +32,9 @@ function copyIn(db: DatabaseSync, lock: Lock): LocalCopy {
   const upsert = db.prepare(UPSERT)
   const keepState = db.prepare(KEEP_STATE)
   const drop = db.prepare('DELETE FROM orders WHERE seen_in < ?')
+  const count = db.prepare(
+    'SELECT count(*) AS total, coalesce(sum(seen_in < ?), 0) AS unseen FROM orders',
+  )
   let changes = 0
 
   return {
@@ -62,6 +65,11 @@ function copyIn(db: DatabaseSync, lock: Lock): LocalCopy {
 
     async dropUnseen(pass) {
       return Number(drop.run(pass).changes)
+    },
+
+    async countUnseen(pass) {
+      const row = count.get(pass)
+      return { unseen: Number(row?.['unseen']), total: Number(row?.['total']) }
     },
 
     async close() {

@@ -13,6 +13,8 @@ mais saem da cópia na leitura completa, que é feita uma vez por dia. Se parar 
   --interval TEMPO     de quanto em quanto tempo, com --watch: 30s, 5m, 1h; 60s se nada for dito
   --all                lê tudo agora, sem esperar o dia
   --accept-new-key     a chave mudou, e é da mesma conta
+  --allow-mass-removal uma leitura completa que tiraria mais da metade de uma cópia de mais de 20 pedidos para com
+                       erro, sem tirar nada, porque a plataforma pode ter perdido o índice; com esta opção, ela tira
 
 Exemplos:
   orders sync pedidos

@@ -21,6 +21,7 @@ const options = {
   watch: 'flag',
   interval: 'text',
   'accept-new-key': 'flag',
+  'allow-mass-removal': 'flag',
   all: 'flag',
 } as const
 
@@ -54,7 +55,9 @@ export async function runSync(args: readonly string[], context: Context): Promis
       const before = copy.changes()
       try {
         const all = isFirst && flags.has('all') && { walkAllEveryMs: 0 }
-        const result = await client.orders.sync({ ...settings, ...all })
+        // Said of the orders that are gone now, and not of those that will be, once it watches.
+        const allowMassRemoval = isFirst && flags.has('allow-mass-removal')
+        const result = await client.orders.sync({ ...settings, ...all, allowMassRemoval })
         return { ...result, changes: copy.changes() - before }
       } finally {
         context.status.wipe()
@@ -69,8 +72,8 @@ export async function runSync(args: readonly string[], context: Context): Promis
     // Only what a copy has already is worth telling that it stays.
     const isBegun = await copy.read().then(Boolean, () => false)
     if (!isBegun) throw error
-    // That a key is new is said once: the next one that is another may be a wrong one.
-    const same = args.filter((arg) => arg !== '--accept-new-key')
+    // Each is said once: the next key that is another may be a wrong one, the next orders that are gone lost.
+    const same = args.filter((arg) => !['--accept-new-key', '--allow-mass-removal'].includes(arg))
     const again = commandLine(['orders', 'sync', ...same])
     throw new Unfinished(
       error,

@@ -29,7 +29,14 @@ const state = (more: Partial<SyncState> = {}): SyncState => ({
   ...more,
 })
 
-const all = { kind: 'all', number: 4, cursor: null, reached: 'listing', updatedGte: null }
+const all = {
+  kind: 'all',
+  number: 4,
+  received: 0,
+  cursor: null,
+  reached: 'listing',
+  updatedGte: null,
+}
 
 describe('the next walk', () => {
   it('is of changes, from a little before the greatest updated_at', () => {

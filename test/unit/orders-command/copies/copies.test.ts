@@ -105,6 +105,22 @@ describe.each([
     expect(await ids()).toEqual(['ord_2', 'ord_4'])
   })
 
+  it('counts what a walk has not seen before it drops it', async () => {
+    await using(async (copy) => {
+      await copy.save(orders('ord_1', 'ord_2', 'ord_3'), stateOf(1))
+      await copy.save(orders('ord_2'), stateOf(2, { reached: 'listed' }))
+      expect(await copy.countUnseen(2)).toEqual({ unseen: 2, total: 3 })
+    })
+    expect(await ids()).toHaveLength(3)
+  })
+
+  it('that is empty has nothing to count', async () => {
+    await using(async (copy) => {
+      await copy.save([], stateOf(1, { reached: 'listed' }))
+      expect(await copy.countUnseen(1)).toEqual({ unseen: 0, total: 0 })
+    })
+  })
+
   it('drops what only a walk before has seen that lost its cursor', async () => {
     await using(async (copy) => {
       await copy.save(orders('ord_1', 'ord_2'), stateOf(1))

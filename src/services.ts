@@ -10,15 +10,20 @@ import { createMemoryLimiter } from './limits/memory-limiter.ts'
 import { createToldLimiter } from './limits/told-limiter.ts'
 import { type CursorCodec, createCursorCodec } from './orders/cursor.ts'
 import { loadSecrets } from './secrets.ts'
+import type { AfterLoss } from './stores/index-lost.ts'
 import type { OpenSearchEvents } from './stores/opensearch/stores.ts'
 import type { SharedLimiterEvents } from './stores/redis/shared-limiter.ts'
-import { openSqliteStores } from './stores/sqlite/stores.ts'
+import { beginSqliteAfterLoss } from './stores/sqlite/after-loss.ts'
+import { openSqliteKeys, openSqliteStores } from './stores/sqlite/stores.ts'
 import type { Stores } from './stores/stores.ts'
 
 /** What a command works with, opened. */
 export interface Services extends Stores {
   keyPepper: Uint8Array
 }
+
+/** What of it the commands on keys and accounts need. */
+export type KeyServices = Pick<Services, 'keys' | 'keyPepper' | 'close'>
 
 /** What the server works with besides. */
 export interface ServerServices extends Services {
@@ -45,6 +50,22 @@ export async function openServices(
 ): Promise<Services> {
   const { keyPepper } = loadSecrets(config)
   return { ...(await openStores(config, role, events)), keyPepper }
+}
+
+/** Opens keys and accounts alone, for a command: a key can be revoked also where the index is lost. */
+export async function openKeyServices(config: Config): Promise<KeyServices> {
+  if (config.opensearchUrls !== undefined) return openServices(config)
+  const { keyPepper } = loadSecrets(config)
+  return { ...openSqliteKeys(config), keyPepper }
+}
+
+/** Begins with an empty index where that of the orders was lost. @throws Error where it was not */
+export async function initAfterLoss(config: Config): Promise<AfterLoss> {
+  const { opensearchUrls: urls, opensearchCaFile, dataDir } = config
+  if (urls === undefined) return beginSqliteAfterLoss(dataDir)
+  const ca = readCaFile('OPENSEARCH_CA_FILE', opensearchCaFile)
+  const { beginAfterLoss } = await import('./stores/opensearch/stores.ts')
+  return beginAfterLoss({ urls, ca }, config)
 }
 
 /** Opens the services that the settings name, to serve with. Redis need not be there yet. */

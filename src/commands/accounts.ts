@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { account } from './arguments.ts'
-import type { WithServices } from './with-services.ts'
+import type { WithKeys } from './with-services.ts'
 
 /** `accounts block | unblock`: a blocked account's keys get `403 account_blocked`. */
-export function addAccounts(accounts: Command, withServices: WithServices): void {
+export function addAccounts(accounts: Command, withKeys: WithKeys): void {
   for (const [name, blocked] of [
     ['block', true],
     ['unblock', false],
@@ -13,7 +13,7 @@ export function addAccounts(accounts: Command, withServices: WithServices): void
       .description(`${name} an account; it counts within 5 seconds`)
       .argument('<account>', 'its id', account)
       .action(async (accountId: string) =>
-        withServices(async ({ keys }) => {
+        withKeys(async ({ keys }) => {
           await keys.setAccountBlocked(accountId, blocked)
           console.error(`${accountId} is ${name}ed`)
         }),

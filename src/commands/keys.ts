@@ -4,7 +4,7 @@ import { type IssuedKey, inactiveReason, issueKey, rollKey } from '../auth/keys.
 import { formatInstant } from '../lib/instant.ts'
 import { account, duration, expiry, scopeList } from './arguments.ts'
 import { printJson, printTable } from './output.ts'
-import type { WithServices } from './with-services.ts'
+import type { WithKeys } from './with-services.ts'
 
 interface CreateOptions {
   account: string
@@ -15,7 +15,7 @@ interface CreateOptions {
 }
 
 /** `keys create | list | revoke | roll` (contract, "Authentication"). */
-export function addKeys(keys: Command, withServices: WithServices): void {
+export function addKeys(keys: Command, withKeys: WithKeys): void {
   const now = Date.now()
 
   keys
@@ -31,7 +31,7 @@ export function addKeys(keys: Command, withServices: WithServices): void {
     .option('--name <text>', 'to tell keys apart')
     .option('--json', 'print it with its record as JSON')
     .action(async ({ account: accountId, scopes, expires, name, json }: CreateOptions) =>
-      withServices(async (services) => {
+      withKeys(async (services) => {
         const grant = { accountId, scopes, name: name ?? null, expiresAt: expires ?? null }
         printIssued(await issueKey(services, grant, now), json)
       }),
@@ -43,7 +43,7 @@ export function addKeys(keys: Command, withServices: WithServices): void {
     .requiredOption('--account <id>', 'the account', account)
     .option('--json', 'print them as JSON')
     .action(async ({ account: accountId, json }: { account: string; json?: boolean }) =>
-      withServices(async (services) => {
+      withKeys(async (services) => {
         const records = await services.keys.list(accountId)
         if (json) printJson(records.map((record) => shown(record, now)))
         else printTable(records.map((record) => shown(record, now)))
@@ -55,7 +55,7 @@ export function addKeys(keys: Command, withServices: WithServices): void {
     .description('revoke a key; it counts within 5 seconds')
     .argument('<key_id>', 'its id, as keys list tells it')
     .action(async (keyId: string) =>
-      withServices(async (services) => {
+      withKeys(async (services) => {
         const { digest, revokedAt } = await existingKey(services.keys, keyId)
         if (revokedAt === null) await services.keys.update(digest, { revokedAt: now })
         console.error(`${keyId} is revoked`)
@@ -73,7 +73,7 @@ export function addKeys(keys: Command, withServices: WithServices): void {
     )
     .option('--json', 'print it with its record as JSON')
     .action(async (keyId: string, { overlap, json }: { overlap: number; json?: boolean }) =>
-      withServices(async (services) => {
+      withKeys(async (services) => {
         const old = await existingKey(services.keys, keyId)
         const issued = await rollKey(services, old, overlap, now)
         const { expiresAt } = await existingKey(services.keys, keyId)

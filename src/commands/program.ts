@@ -4,7 +4,7 @@ import { addAccounts } from './accounts.ts'
 import { addIndex } from './index/commands.ts'
 import { addKeys } from './keys.ts'
 import { serve } from './serve.ts'
-import { createWithServices, type Environment } from './with-services.ts'
+import { createWithKeys, createWithServices, type Environment } from './with-services.ts'
 
 /** The command line: results on stdout, everything else on stderr; exit 0, 1 (failed) or 2 (usage). */
 export function buildProgram(env: Environment): Command {
@@ -14,6 +14,7 @@ export function buildProgram(env: Environment): Command {
     .exitOverride()
 
   const withServices = createWithServices(env)
+  const withKeys = createWithKeys(env)
 
   program
     .command('serve', { isDefault: true })
@@ -21,8 +22,8 @@ export function buildProgram(env: Environment): Command {
     .option('--demo', 'load demo orders on the first start, and print a key and calls to try')
     .action(async ({ demo = false }: { demo?: boolean }) => serve(parseConfig(env), { demo }))
 
-  addKeys(program.command('keys').description('issue, list, revoke and roll keys'), withServices)
-  addAccounts(program.command('accounts').description('block and unblock accounts'), withServices)
-  addIndex(program.command('index').description('feed the index of orders'), withServices)
+  addKeys(program.command('keys').description('issue, list, revoke and roll keys'), withKeys)
+  addAccounts(program.command('accounts').description('block and unblock accounts'), withKeys)
+  addIndex(program.command('index').description('feed the index of orders'), withServices, env)
   return program
 }

@@ -7,6 +7,7 @@ import { createLeaving } from './leave.ts'
 import { addressOf, listen } from './listen.ts'
 import { openRequestLog } from './log.ts'
 import { listenOperations } from './operations-port.ts'
+import { refuseLoss } from './refuse-loss.ts'
 import { openService } from './service.ts'
 import { closeOnSignal } from './signals.ts'
 
@@ -36,6 +37,7 @@ async function serveAlone(config: Config, { demo }: ServeOptions): Promise<void>
   })
 
   try {
+    await refuseLoss(services)
     const demoKey = demo ? await prepareDemo(services, Date.now()) : null
     await listen(app, config.host, config.port, 'PORT')
     await listenOperations(operations, config, logger)

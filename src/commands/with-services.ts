@@ -1,10 +1,14 @@
 import { type Config, parseConfig } from '../config.ts'
-import { openServices, type Services } from '../services.ts'
+import { type KeyServices, openKeyServices, openServices, type Services } from '../services.ts'
+import { refuseLoss } from './refuse-loss.ts'
 
 /** What `main` takes from the process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Runs a command on the services of the settings, and closes them whatever happens. */
+/**
+ * Runs a command on the services of the settings, and closes them whatever happens. None runs where the index of the
+ * orders is lost.
+ */
 export type WithServices = <T>(
   work: (services: Services, config: Config) => Promise<T>,
 ) => Promise<T>
@@ -14,7 +18,22 @@ export function createWithServices(env: Environment): WithServices {
     const config = parseConfig(env)
     const services = await openServices(config)
     try {
+      await refuseLoss(services)
       return await work(services, config)
+    } finally {
+      await services.close()
+    }
+  }
+}
+
+/** The same on keys and accounts alone, also where the index is lost. */
+export type WithKeys = <T>(work: (services: KeyServices) => Promise<T>) => Promise<T>
+
+export function createWithKeys(env: Environment): WithKeys {
+  return async (work) => {
+    const services = await openKeyServices(parseConfig(env))
+    try {
+      return await work(services)
     } finally {
       await services.close()
     }

@@ -19,8 +19,13 @@ export interface Stores {
   inspection: IndexInspection
   /** New versions of the index; `null` where tables migrate when they are opened. */
   reindexing: Reindexing | null
-  /** Makes what has to be there before the first write, and stays as it is where it is there. */
+  /**
+   * Makes what has to be there before the first write, and stays as it is where it is there.
+   * @throws IndexLost
+   */
   prepare(): Promise<void>
+  /** Writes nothing. @throws IndexLost where the index of the orders is gone; Unavailable */
+  refuseLoss(): Promise<void>
   /**
    * Lets the next writer begin with what the machine's clock shows then, where a step of it was found and is
    * right; `null` where the store has a clock of its own.

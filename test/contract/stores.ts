@@ -57,7 +57,7 @@ async function openOpenSearch(): Promise<StoresUnderTest> {
   const prefix = env['INDEX_PREFIX']
   const opened = await openServices(parseConfig(env))
   // Anew, since a document that is only removed leaves its version, and here the stamps begin again.
-  await opensearch('DELETE', `${prefix}orders-v*`)
+  await opensearch('DELETE', `${prefix}order*-v*,${prefix}writer-v*`)
   await opened.prepare()
   await refresh()
   const everything = { query: { match_all: {} } }

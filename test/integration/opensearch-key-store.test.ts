@@ -24,8 +24,10 @@ async function start(...behaviours: Behaviour[]) {
     names,
     deadlineMs: ROOMY_MS,
     writeDeadlineMs: ROOMY_MS,
-    prepare: async () => {
-      isPrepared = true
+    prepare: {
+      async keys() {
+        isPrepared = true
+      },
     },
   })
   return { keys, received, isPrepared: () => isPrepared }

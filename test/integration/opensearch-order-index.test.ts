@@ -40,7 +40,7 @@ async function open(...bulks: Behaviour[]) {
   const index = await openOpenSearchOrderIndex({
     client: connect([url]).client,
     names,
-    prepare: async () => {},
+    prepare: { async orders() {} },
     leaseMs: 60_000,
     purpose: 'load',
     deadlineMs: ROOMY_MS,

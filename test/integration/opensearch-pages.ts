@@ -20,7 +20,7 @@ export async function openPages({ env, refresh }: Backend) {
   const { opensearchUrls: urls = [], indexPrefix } = parseConfig(env)
   const client = connectOpenSearch({ urls })
   const names = indexNames(indexPrefix)
-  await createPrepare(client, names, DEADLINE_MS)()
+  await createPrepare(client, names, DEADLINE_MS).orders()
 
   async function send(body: string): Promise<void> {
     const request = { index: names.orders, body: Buffer.from(body) as never }

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
+import { IndexLost } from '../../src/stores/index-lost.ts'
 import { Refused } from '../../src/stores/opensearch/client.ts'
 import { ordersDefinition } from '../../src/stores/opensearch/index-definition.ts'
 import { createPrepare } from '../../src/stores/opensearch/prepare.ts'
 import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
 import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
 
-const ALIASES = ['orders', 'order-heads', 'writer', 'api-keys', 'accounts']
+const ORDERS = ['orders', 'order-heads', 'writer']
+const ALL = [...ORDERS, 'api-keys', 'accounts']
 
 let { serve, connect, close } = createNodes()
 beforeEach(() => {
@@ -14,106 +16,165 @@ beforeEach(() => {
 })
 afterEach(() => close())
 
-/** A cluster with these aliases. */
+/** A cluster with these aliases, each over an index of version 7, and with what is created in it. */
 async function start(
-  there: string[],
+  aliases: readonly string[],
   create: Behaviour = answer(200, { acknowledged: true }),
   addFields: Behaviour = answer(200, { acknowledged: true }),
 ) {
+  const there = new Map(aliases.map((alias) => [`${alias}-v7`, alias]))
   const { url, received } = await serve((response, request) => {
     const name = request.path.slice(1)
-    const isThere = there.some((alias) => name === `_alias/${alias}`)
-    if (request.method === 'HEAD') response.writeHead(isThere ? 200 : 404).end()
-    else if (request.method === 'GET')
+    if (request.method === 'HEAD') {
+      const isThere = [...there.values()].some((alias) => name === `_alias/${alias}`)
+      response.writeHead(isThere ? 200 : 404).end()
+    } else if (name.includes('/_alias')) {
+      const found = [...there].map(([index, alias]) => [index, { aliases: { [alias]: {} } }])
+      answer(200, Object.fromEntries(found))(response, request)
+    } else if (request.method === 'GET') {
       answer(200, { 'orders-v7': {}, 'orders-visits': {} })(response, request)
-    else if (name.endsWith('/_mapping')) addFields(response, request)
+    } else if (name.endsWith('/_mapping')) addFields(response, request)
     else if (name.startsWith('_')) answer(200, { acknowledged: true })(response, request)
-    else create(response, request)
+    else {
+      there.set(name, name.replace(/-v\d+$/, ''))
+      create(response, request)
+    }
   })
   const written = () => received.filter(({ method }) => !['HEAD', 'GET'].includes(method))
   const isMade = ({ path }: ReceivedRequest) => !path.endsWith('/_mapping')
   return {
     prepare: createPrepare(connect([url]).client, names, ROOMY_MS),
     received,
+    written,
     made: () =>
-      new Set(
-        written()
-          .filter(isMade)
-          .map(({ path }) => path.slice(1)),
-      ),
+      written()
+        .filter(isMade)
+        .map(({ path }) => path.slice(1)),
     bodyOf: (path: string) =>
       JSON.parse(written().find((request) => request.path === path)?.body ?? 'null'),
   }
 }
 
-describe('what has to be there', () => {
-  it('is made where nothing is, each index behind its alias', async () => {
+describe('the indices of the orders', () => {
+  it('are made one after the other, the one that is read before those that remember it', async () => {
     const { prepare, made, bodyOf } = await start([])
-    await prepare()
-    expect(made()).toEqual(
-      new Set(['_index_template/orders', ...ALIASES.map((alias) => `${alias}-v1`)]),
-    )
+    await prepare.orders()
+    expect(made()).toEqual(['_index_template/orders', ...ORDERS.map((alias) => `${alias}-v1`)])
     expect(bodyOf('/orders-v1')).toEqual({ aliases: { orders: {} } })
   })
 
-  it('is a template for every version of the orders, first of all', async () => {
-    const { prepare, received, bodyOf } = await start([])
-    await prepare()
-    expect(received[0]?.path).toBe('/_index_template/orders')
+  it('have a template for every version', async () => {
+    const { prepare, bodyOf } = await start([])
+    await prepare.orders()
     expect(bodyOf('/_index_template/orders')).toMatchObject({
       index_patterns: ['orders-v*'],
       template: JSON.parse(JSON.stringify(ordersDefinition)),
     })
   })
 
-  it('stays as it is where it is there, the orders in whichever version', async () => {
-    const { prepare, made } = await start(ALIASES)
-    await prepare()
-    expect(made()).toEqual(new Set(['_index_template/orders']))
+  it('stay as they are where they are there, in whichever version', async () => {
+    const { prepare, made } = await start(ALL)
+    await prepare.orders()
+    expect(made()).toEqual(['_index_template/orders'])
   })
 
-  it('is made only where it is missing', async () => {
-    const { prepare, made } = await start(['order-heads', 'orders', 'api-keys'])
-    await prepare()
-    expect(made()).toEqual(new Set(['_index_template/orders', 'writer-v1', 'accounts-v1']))
+  it('are made beside the one that is read where a start was cut off after it', async () => {
+    const { prepare, made } = await start(['orders', 'order-heads'])
+    await prepare.orders()
+    expect(made()).toEqual(['_index_template/orders', 'writer-v1'])
   })
 
-  it('is made once', async () => {
-    const { prepare, received } = await start([])
-    await Promise.all([prepare(), prepare()])
-    const before = received.length
-    await prepare()
-    expect(received).toHaveLength(before)
+  it.each([[['order-heads']], [['writer']], [['order-heads', 'writer', 'api-keys']]])(
+    'are not made where %j remember an index that is gone',
+    async (there) => {
+      const { prepare, made } = await start(there)
+      expect(await thrownBy(prepare.orders())).toBeInstanceOf(IndexLost)
+      expect(await thrownBy(prepare.existingOrders())).toBeInstanceOf(IndexLost)
+      expect(made()).toEqual([])
+    },
+  )
+
+  it('are not made again by a process that has seen them, when all of them are gone', async () => {
+    const cluster: { isGone: boolean } = { isGone: false }
+    const { url, received } = await serve((response, request) => {
+      const there = cluster.isGone ? {} : { 'orders-v1': { aliases: { orders: {} } } }
+      if (request.method === 'HEAD') response.writeHead(cluster.isGone ? 404 : 200).end()
+      else if (request.path.includes('/_alias')) answer(200, there)(response, request)
+      else answer(200, { acknowledged: true })(response, request)
+    })
+    const prepare = createPrepare(connect([url]).client, names, ROOMY_MS)
+    await prepare.orders()
+    cluster.isGone = true
+    expect(await thrownBy(prepare.orders())).toBeInstanceOf(IndexLost)
+    expect(received.filter(({ path }) => path === '/orders-v1')).toEqual([])
   })
 
-  it('gets the fields that came since, in every version of the orders', async () => {
-    const { prepare, bodyOf } = await start(ALIASES)
-    await prepare()
+  it('are not made by what needs an index that exists', async () => {
+    const { prepare, made } = await start([])
+    await expect(prepare.existingOrders()).rejects.toThrow('"index init" makes it')
+    expect(made()).toEqual([])
+  })
+
+  it('are made once', async () => {
+    const { prepare, written } = await start([])
+    await Promise.all([prepare.orders(), prepare.orders()])
+    const before = written().length
+    await prepare.orders()
+    expect(written()).toHaveLength(before)
+  })
+
+  it('get the fields that came since, in every version of the orders', async () => {
+    const { prepare, bodyOf } = await start(ALL)
+    await prepare.orders()
     const { properties } = JSON.parse(JSON.stringify(ordersDefinition.mappings))
     expect(bodyOf('/orders-v7/_mapping')).toEqual({ properties })
     expect(bodyOf('/orders-visits/_mapping')).toBeNull()
   })
 
-  it('may be an index whose fields are of other types, which takes a reindex', async () => {
+  it('may have fields of other types, which takes a reindex', async () => {
     const refused = refuse(400, 'illegal_argument_exception')
-    const { prepare } = await start(ALIASES, undefined, refused)
-    await expect(prepare()).resolves.toBeUndefined()
+    const { prepare } = await start(ALL, undefined, refused)
+    await expect(prepare.orders()).resolves.toBeUndefined()
   })
 
   it('may be made by another process at the same time', async () => {
     const { prepare } = await start([], refuse(400, 'resource_already_exists_exception'))
-    await expect(prepare()).resolves.toBeUndefined()
+    await expect(prepare.orders()).resolves.toBeUndefined()
+    await expect(prepare.keys()).resolves.toBeUndefined()
   })
 
   it.each([
     ['refused', refuse(400, 'invalid_index_name_exception'), Refused],
     ['not possible now', refuse(503, 'cluster_block_exception'), Unavailable],
-  ])('and is %s is told, and tried again when asked', async (_what, behaviour, expected) => {
-    let create: Behaviour = behaviour
-    const { prepare, made } = await start([], (response, request) => create(response, request))
-    expect(await thrownBy(prepare())).toBeInstanceOf(expected)
+  ])('that are %s are told of', async (_what, behaviour, expected) => {
+    const { prepare } = await start([], behaviour)
+    expect(await thrownBy(prepare.orders())).toBeInstanceOf(expected)
+    expect(await thrownBy(prepare.keys())).toBeInstanceOf(expected)
+  })
+
+  it('are tried again when asked', async () => {
+    let create: Behaviour = refuse(503, 'cluster_block_exception')
+    const { prepare, made } = await start(['orders'], (response, request) =>
+      create(response, request),
+    )
+    expect(await thrownBy(prepare.orders())).toBeInstanceOf(Unavailable)
     create = answer(200, { acknowledged: true })
-    await prepare()
-    expect(made()).toContain('orders-v1')
+    await prepare.orders()
+    expect(made()).toContain('writer-v1')
+  })
+})
+
+describe('the indices of keys and accounts', () => {
+  it('are made by themselves, and no other with them', async () => {
+    const { prepare, made } = await start([])
+    await prepare.keys()
+    expect(new Set(made())).toEqual(new Set(['api-keys-v1', 'accounts-v1']))
+  })
+
+  it('stay as they are where they are there, and are looked at once', async () => {
+    const { prepare, received } = await start(['api-keys'])
+    await Promise.all([prepare.keys(), prepare.keys()])
+    const made = received.filter(({ method }) => method === 'PUT').map(({ path }) => path)
+    expect(made).toEqual(['/accounts-v1'])
   })
 })

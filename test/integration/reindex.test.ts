@@ -81,6 +81,7 @@ describe('a reindex', () => {
   })
 
   it('of an index that nobody wrote to yet makes an empty one', async () => {
+    await services.prepare()
     expect(await reindexing.build()).toMatchObject({ documents: 0, copied: 0 })
     expect((await versions()).read).toEqual(['orders-v2'])
   })

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { WithServices } from '../with-services.ts'
+import type { Environment, WithServices } from '../with-services.ts'
 import { addCheck } from './check.ts'
 import { addInit } from './init.ts'
 import { addLoad } from './load.ts'
@@ -8,8 +8,8 @@ import { addStatus } from './status.ts'
 import { addWatch } from './watch.ts'
 
 /** `index`, one file a command. */
-export function addIndex(index: Command, withServices: WithServices): void {
-  addInit(index, withServices)
+export function addIndex(index: Command, withServices: WithServices, env: Environment): void {
+  addInit(index, withServices, env)
   addLoad(index, withServices)
   addReindex(index, withServices)
   addWatch(index, withServices)

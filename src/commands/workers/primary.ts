@@ -11,6 +11,7 @@ import { GONE } from '../leave.ts'
 import { listen } from '../listen.ts'
 import { openLog } from '../log.ts'
 import { listenOperations } from '../operations-port.ts'
+import { refuseLoss } from '../refuse-loss.ts'
 import type { ServeOptions } from '../serve.ts'
 import { closeOnSignal } from '../signals.ts'
 import { createCrew } from './crew.ts'
@@ -78,6 +79,7 @@ export async function serveTogether(config: Config, { demo }: ServeOptions): Pro
   })
 
   try {
+    await refuseLoss(services)
     const demoKey = demo ? await prepareDemo(services, Date.now()) : null
     const address = await crew.start()
     await listenOperations(operations, config, logger)

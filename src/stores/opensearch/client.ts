@@ -181,7 +181,9 @@ function asFault(error: unknown): Error {
     statusCode >= 500 || statusCode === TOO_MANY_REQUESTS || type === BLOCKED || type === CLOSED
   if (passes) return new Unavailable(`OpenSearch answered ${statusCode} ${type}: ${reason}`)
   if (type === NO_INDEX) {
-    return new Unavailable(`OpenSearch has no such index, "index init" makes it: ${reason}`)
+    return new Unavailable(
+      `OpenSearch has no such index: "index init" makes it, or says what was lost: ${reason}`,
+    )
   }
   if (statusCode === 401 || statusCode === 403) {
     return new Refused(statusCode, type, `${reason}; ${NO_PERMISSION}`)

@@ -86,13 +86,20 @@ const accountsDefinition = {
   mappings: { dynamic: 'strict', properties: { blocked: { type: 'boolean' } } },
 } as const
 
-/** How the index behind each alias is made; that of the orders takes the rest from its template. */
-export function definitions(names: IndexNames): [alias: string, definition: object][] {
+/** How the indices of version records and of the lease are made, each behind its alias. */
+export function recordDefinitions(names: IndexNames): Definitions {
   return [
-    [names.orders, {}],
     [names.heads, byIdAlone],
     [names.writer, byIdAlone],
+  ]
+}
+
+/** The same of keys and accounts. */
+export function keyDefinitions(names: IndexNames): Definitions {
+  return [
     [names.keys, keysDefinition],
     [names.accounts, accountsDefinition],
   ]
 }
+
+type Definitions = readonly [alias: string, definition: object][]

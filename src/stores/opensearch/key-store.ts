@@ -12,7 +12,7 @@ import type { Prepare } from './prepare.ts'
 export interface OpenSearchKeyStoreOptions {
   client: OpenSearch
   names: IndexNames
-  prepare: Prepare
+  prepare: Pick<Prepare, 'keys'>
   /** For each look, the answers' bodies included. */
   deadlineMs: number
   /** For each write; it returns once every command finds it, a refresh later. */
@@ -100,7 +100,7 @@ export function createOpenSearchKeyStore({
 
     async insert({ digest, ...key }) {
       const request = { index: names.keys, id: digest, body: keySource(key), ...WRITE }
-      await prepare()
+      await prepare.keys()
       await tell(writeDeadlineMs, (options) => client.create(request, options))
     },
 
@@ -116,7 +116,7 @@ export function createOpenSearchKeyStore({
 
     async setAccountBlocked(accountId, blocked) {
       const request = { index: names.accounts, id: accountId, body: { blocked }, ...WRITE }
-      await prepare()
+      await prepare.keys()
       await tell(writeDeadlineMs, (options) => client.index(request, options))
     },
   }

@@ -30,7 +30,7 @@ import { readGreatestStamp } from './writer/stored-stamps.ts'
 export interface OpenSearchOrderIndexOptions {
   client: OpenSearch
   names: IndexNames
-  prepare: Prepare
+  prepare: Pick<Prepare, 'orders'>
   leaseMs: number
   /** For each request of a bulk, the answer's body included. */
   deadlineMs: number
@@ -59,7 +59,7 @@ export async function openOpenSearchOrderIndex(
   options: OpenSearchOrderIndexOptions,
 ): Promise<OrderIndex> {
   const { client, names, prepare, leaseMs, deadlineMs, clock, purpose, onDelay, signal } = options
-  await prepare()
+  await prepare.orders()
   const leaseDeadlineMs = Math.min(leaseMs, deadlineMs)
   const storeClock = createStoreClock(client, leaseDeadlineMs)
   const lease = await acquireLease({

@@ -1,21 +1,60 @@
 import { once } from '../../lib/once.ts'
+import { createQueue } from '../../lib/queue.ts'
+import { IndexLost } from '../index-lost.ts'
 import { ask, type OpenSearch, Refused, tell } from './client.ts'
-import { definitions, ordersDefinition } from './index-definition.ts'
+import { keyDefinitions, ordersDefinition, recordDefinitions } from './index-definition.ts'
+import { indexLost, readPresence } from './index-presence.ts'
 import { type IndexNames, indexBehind } from './names.ts'
 
-/**
- * Makes the indices that are not there yet, and leaves those that are as they are; the template is always
- * today's. Once a process, unless it fails.
- */
-export type Prepare = () => Promise<void>
+/** Makes the indices that are not there yet, and leaves those that are as they are. */
+export interface Prepare {
+  /** Those of keys and accounts, and no other. Once a process, unless it fails. */
+  keys(): Promise<void>
+  /**
+   * Those of the orders: the one that is read only where nothing of them exists yet; version records and lease also
+   * later. The template is always today's. @throws IndexLost, whatever this process has made before
+   */
+  orders(): Promise<void>
+  /** The same where the index exists already. @throws IndexLost; Error where it was never made */
+  existingOrders(): Promise<void>
+  /** Makes this version of the orders, empty and read, and what else is missing. */
+  ordersAfterLoss(version: string): Promise<void>
+}
 
 const TEMPLATE_PRIORITY = 500
 const OTHER_TYPE = 400
 const ALREADY_THERE = 'resource_already_exists_exception'
 
-/** @throws Unavailable; Error when OpenSearch refuses, with its reason */
+/** Its methods throw Unavailable, and Error when OpenSearch refuses, with its reason. */
 export function createPrepare(client: OpenSearch, names: IndexNames, deadlineMs: number): Prepare {
-  return once(async () => {
+  const oneAtATime = createQueue()
+  let isMade = false
+
+  async function prepareOrders(mayBegin: boolean): Promise<void> {
+    const presence = await readPresence({ client, names, deadlineMs })
+    if (presence.kind === 'lost') throw indexLost(names, presence)
+    if (presence.kind === 'virgin') {
+      if (isMade) throw new IndexLost('every index of them is gone, and this process has used them')
+      if (!mayBegin) throw new Error('there is no index yet: "index init" makes it')
+      await beginOrders(indexBehind(names.orders, 1))
+    }
+    if (!isMade) await makeRest()
+    isMade = true
+  }
+
+  /** The index that is read comes first: records without it then always mean that it was lost. */
+  async function beginOrders(version: string): Promise<void> {
+    await putTemplate()
+    await create(version, names.orders, {})
+  }
+
+  async function makeRest(): Promise<void> {
+    await putTemplate()
+    for (const record of recordDefinitions(names)) await createMissing(...record)
+    await addFields()
+  }
+
+  const putTemplate = once(async () => {
     const template = {
       index_patterns: [indexBehind(names.orders, '*')],
       template: ordersDefinition,
@@ -24,9 +63,20 @@ export function createPrepare(client: OpenSearch, names: IndexNames, deadlineMs:
     await tell(deadlineMs, (options) =>
       client.indices.putIndexTemplate({ name: names.orders, body: template as object }, options),
     )
-    await Promise.all(definitions(names).map(([alias, definition]) => create(alias, definition)))
-    await addFields()
   })
+
+  return {
+    keys: once(async () => {
+      await Promise.all(keyDefinitions(names).map((definition) => createMissing(...definition)))
+    }),
+    orders: () => oneAtATime(() => prepareOrders(true)),
+    existingOrders: () => oneAtATime(() => prepareOrders(false)),
+    ordersAfterLoss: (version) =>
+      oneAtATime(async () => {
+        await beginOrders(version)
+        await makeRest()
+      }),
+  }
 
   /** Fields that came since an index was made. One of another type takes a reindex. */
   async function addFields(): Promise<void> {
@@ -48,13 +98,15 @@ export function createPrepare(client: OpenSearch, names: IndexNames, deadlineMs:
     }
   }
 
-  async function create(alias: string, definition: object): Promise<void> {
+  async function createMissing(alias: string, definition: object): Promise<void> {
     if (await exists(alias)) return
+    await create(indexBehind(alias, 1), alias, definition)
+  }
+
+  async function create(index: string, alias: string, definition: object): Promise<void> {
     const body = { ...definition, aliases: { [alias]: {} } }
     try {
-      await tell(deadlineMs, (options) =>
-        client.indices.create({ index: indexBehind(alias, 1), body }, options),
-      )
+      await tell(deadlineMs, (options) => client.indices.create({ index, body }, options))
     } catch (error) {
       // Another process was faster.
       if (!(error instanceof Refused && error.type === ALREADY_THERE)) throw error

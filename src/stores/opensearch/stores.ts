@@ -1,8 +1,11 @@
 import type { Config } from '../../config.ts'
 import { wallClock } from '../../lib/clock.ts'
 import type { Observe } from '../../lib/observe.ts'
+import type { AfterLoss } from '../index-lost.ts'
 import type { Stores } from '../stores.ts'
+import { initOpenSearchAfterLoss } from './after-loss.ts'
 import { connectOpenSearch, type OpenSearchNodes } from './client.ts'
+import { indexLost, readPresence } from './index-presence.ts'
 import { createOpenSearchInspection } from './inspection.ts'
 import { createOpenSearchKeyStore } from './key-store.ts'
 import { indexNames } from './names.ts'
@@ -75,8 +78,28 @@ export function openOpenSearchStores(
       deadlineMs: config.bulkDeadlineMs,
       clock: wallClock,
     }),
-    prepare,
+    async prepare() {
+      await prepare.orders()
+      await prepare.keys()
+    },
+    async refuseLoss() {
+      const presence = await readPresence(reading)
+      if (presence.kind === 'lost') throw indexLost(names, presence)
+    },
     trustClock: null,
     close: () => client.close(),
+  }
+}
+
+/** Begins with an empty index where that of the orders was lost. @throws Error where it was not */
+export async function beginAfterLoss(
+  nodes: OpenSearchNodes,
+  { indexPrefix, bulkDeadlineMs: deadlineMs }: OpenSearchConfig,
+): Promise<AfterLoss> {
+  const client = connectOpenSearch(nodes)
+  try {
+    return await initOpenSearchAfterLoss({ client, names: indexNames(indexPrefix), deadlineMs })
+  } finally {
+    await client.close()
   }
 }

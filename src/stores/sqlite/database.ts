@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from '../../lib/durable-folder.ts'
@@ -7,26 +7,46 @@ import { makeFolder } from '../../lib/durable-folder.ts'
  * Opens a database file, making it and its tables when they are not there. `migrations[n]` brings the
  * file from version n to n + 1, so one that was released is never edited; a file of a later version is
  * refused. `busyTimeoutMs`: how long a write waits for another process's, and with it this whole process.
- * @throws Error naming the file
+ * `mayMake`: whether a file that is not there, or has no table yet, is made.
+ * @throws DatabaseMissing; Error naming the file
  */
 export function openDatabase(
   file: string,
   migrations: readonly string[],
   busyTimeoutMs: number,
+  mayMake = true,
 ): DatabaseSync {
+  if (!mayMake && !existsSync(file)) throw new DatabaseMissing(file)
   try {
     makeFolder(dirname(file))
     closeSync(openSync(file, 'a', 0o600)) // It holds personal data, and what it makes beside it inherits this.
     const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
+    if (!mayMake) expectTables(db, file)
     // Readers and the writer do not wait for each other. FULL: a commit is on the disk when it returns, since
     // what follows it cannot be taken back: "is revoked" is printed, a change is acknowledged.
     db.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
     migrate(db, migrations)
     return db
   } catch (cause) {
+    if (cause instanceof DatabaseMissing) throw cause
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`cannot open the database ${file}: ${reason}`, { cause })
   }
+}
+
+/** A database that had to be there is not. */
+export class DatabaseMissing extends Error {
+  constructor(file: string) {
+    super(`there is no database ${file}`)
+    this.name = 'DatabaseMissing'
+  }
+}
+
+/** Asked of SQLite and not of the file system: a file that was removed just now was made anew by opening it. */
+function expectTables(db: DatabaseSync, file: string): void {
+  if (versionOf(db) > 0) return
+  db.close()
+  throw new DatabaseMissing(file)
 }
 
 /** Runs `work` in one write transaction: all of it becomes visible at once, or nothing. */
@@ -48,11 +68,10 @@ function rollBack(db: DatabaseSync): void {
 }
 
 function migrate(db: DatabaseSync, migrations: readonly string[]): void {
-  const version = () => Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
-  if (version() === migrations.length) return
+  if (versionOf(db) === migrations.length) return
   db.exec('BEGIN IMMEDIATE')
   try {
-    const from = version() // Another process may have migrated while this one waited.
+    const from = versionOf(db) // Another process may have migrated while this one waited.
     if (from > migrations.length) {
       throw new Error(
         `it has version ${from} and this program knows ${migrations.length}; use a newer program`,
@@ -65,4 +84,8 @@ function migrate(db: DatabaseSync, migrations: readonly string[]): void {
     rollBack(db)
     throw error
   }
+}
+
+function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
 }

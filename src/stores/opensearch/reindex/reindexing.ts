@@ -1,6 +1,7 @@
 import type { ReindexEvents, Reindexing } from '../../../indexing/reindexing.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { REPAIR } from '../damage.ts'
+import { readPresence } from '../index-presence.ts'
 import { indexBehind, versionOf } from '../names.ts'
 import type { Prepare } from '../prepare.ts'
 import { createFence } from '../writer/fence.ts'
@@ -13,7 +14,7 @@ import { retarget, type Targets } from './retarget.ts'
 import { createVersions, type VersionsOptions } from './versions.ts'
 
 export interface ReindexingOptions extends VersionsOptions {
-  prepare: Prepare
+  prepare: Pick<Prepare, 'existingOrders'>
   leaseMs: number
   /** Epoch milliseconds. */
   clock: Clock
@@ -42,7 +43,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   return {
     async build(events = {}) {
       const { onProgress = () => {}, onDelay = () => {}, signal } = events
-      await prepare()
+      await prepare.existingOrders()
       const before = await targets()
       const [previous, building] = before
       if (building !== undefined && versionOf(building) < versionOf(previous)) {
@@ -72,7 +73,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     },
 
     async finish(events = {}) {
-      await prepare()
+      await prepare.existingOrders()
       const before = await targets()
       const [live, old] = before
       if (old === undefined) return { live, removed: [] }
@@ -97,7 +98,8 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     },
 
     async rollBack(events = {}) {
-      await prepare()
+      await readOlderAgain()
+      await prepare.existingOrders()
       const before = await targets()
       const [read, other] = before
       if (other === undefined) {
@@ -109,6 +111,15 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       await feed(before, [live], events)
       return { live, removed: await remove(live, [dropped]) }
     },
+  }
+
+  /** Where the index that is read was lost, and the one before it is still fed. */
+  async function readOlderAgain(): Promise<void> {
+    const { kind, versions: there } = await readPresence(options)
+    if (kind !== 'lost' || there.length === 0) return
+    const [lost, older] = await targets()
+    const isFed = older !== undefined && versionOf(older) < versionOf(lost)
+    if (isFed && there.includes(older) && !there.includes(lost)) await versions.readInstead(older)
   }
 
   async function expectFed(index: string): Promise<void> {

@@ -19,6 +19,9 @@ export interface Versions {
   newerThan(index: string): Promise<readonly string[]>
   /** The one that is read. */
   read(): Promise<string>
+  /** Gives the alias to an index where none has it. */
+  readInstead(index: string): Promise<void>
+  /** Also where it is gone already. */
   remove(index: string): Promise<void>
   refresh(index: string): Promise<void>
   /** Documents of an index; with a query those that it finds. */
@@ -69,8 +72,16 @@ export function createVersions({ client, names, deadlineMs }: VersionsOptions): 
       )
     },
 
+    async readInstead(index) {
+      const add = { index, alias: names.orders }
+      await tell(deadlineMs, (call) =>
+        client.indices.updateAliases({ body: { actions: [{ add }] } }, call),
+      )
+    },
+
     async remove(index) {
-      await tell(deadlineMs, (call) => client.indices.delete({ index }, call))
+      const request = { index, ignore_unavailable: true }
+      await tell(deadlineMs, (call) => client.indices.delete(request, call))
     },
 
     async refresh(index) {

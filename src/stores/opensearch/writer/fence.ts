@@ -61,7 +61,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   async function readIndices(): Promise<string[]> {
     const there = await ask(deadlineMs, (options) =>
       client.indices.getAlias({ name: [names.orders] }, options),
-    )
+    ).catch(noAlias)
     return Object.keys(there)
   }
 
@@ -120,6 +120,12 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
 }
 
 const NOT_FOUND = 404
+
+/** The index was lost: a fence that gave the alias to another one would hide it. */
+function noAlias(error: unknown): never {
+  if (!(error instanceof Refused && error.status === NOT_FOUND)) throw error
+  throw new Unavailable('no alias leads to the index of the orders', { cause: error })
+}
 
 function changedMeanwhile(error: unknown): never {
   if (!(error instanceof Refused && error.status === NOT_FOUND)) throw error

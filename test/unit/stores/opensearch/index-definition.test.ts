@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { renderDocument } from '../../../../src/indexing/writing/document.ts'
 import {
-  definitions,
+  keyDefinitions,
   ordersDefinition,
+  recordDefinitions,
 } from '../../../../src/stores/opensearch/index-definition.ts'
 import { indexNames } from '../../../../src/stores/opensearch/names.ts'
 import { renderSource } from '../../../../src/stores/opensearch/order-source.ts'
@@ -17,7 +18,7 @@ interface Definition {
 }
 
 const names = indexNames('')
-const [orders, ...others] = definitions(names)
+const others = [...recordDefinitions(names), ...keyDefinitions(names)]
 const defined = new Map(others) as Map<string, Definition>
 const definition = (name: string): Definition => {
   const found = defined.get(name)
@@ -73,10 +74,6 @@ describe('the index of orders', () => {
 })
 
 describe('the other indices', () => {
-  it('leave the orders to their template', () => {
-    expect(orders).toEqual([names.orders, {}])
-  })
-
   it('are one each of heads, of the lease, of keys and of accounts', () => {
     expect([...defined.keys()]).toEqual([names.heads, names.writer, names.keys, names.accounts])
   })

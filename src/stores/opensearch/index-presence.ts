@@ -1,0 +1,66 @@
+import { IndexLost } from '../index-lost.ts'
+import { ask, type OpenSearch } from './client.ts'
+import { type IndexNames, indexBehind, versionOf } from './names.ts'
+
+/** Whether the index of the orders exists, in one state of the cluster. */
+export interface IndexPresence {
+  /**
+   * `present`: the alias leads to an index. `virgin`: neither it nor what is made after it exists. `lost`: version
+   * records or the writer's lease exist, and the alias does not.
+   */
+  kind: 'present' | 'virgin' | 'lost'
+  /** Indices of version records and of the lease. */
+  records: readonly string[]
+  /** Versions of the orders' index, with the alias or without it. */
+  versions: readonly string[]
+}
+
+export interface PresenceOptions {
+  client: OpenSearch
+  names: IndexNames
+  /** For each request, the answer's body included. */
+  deadlineMs: number
+}
+
+/**
+ * Reads it from the cluster manager, which decides about indices: no refresh and no timing is part of the answer.
+ * The orders' index is made first and the records after it, so records without it are never an unfinished start.
+ * @throws Unavailable
+ */
+export async function readPresence({
+  client,
+  names,
+  deadlineMs,
+}: PresenceOptions): Promise<IndexPresence> {
+  const index = [names.orders, names.heads, names.writer].map((alias) => indexBehind(alias, '*'))
+  const there = await ask(deadlineMs, (options) =>
+    client.indices.getAlias({ index, expand_wildcards: 'all' }, options),
+  )
+  const isRecord = (name: string) =>
+    [names.heads, names.writer].some((alias) => name === indexBehind(alias, versionOf(name)))
+  const found = {
+    records: Object.keys(there).filter(isRecord),
+    versions: Object.keys(there).filter(names.isVersion),
+  }
+  const isRead =
+    Object.values(there).some(({ aliases }) => names.orders in aliases) ||
+    // The alias may lead to an index of another name, such as one that was restored.
+    (await ask(deadlineMs, (options) =>
+      client.indices.existsAlias({ name: names.orders }, options),
+    ))
+  if (isRead) return { kind: 'present', ...found }
+  return { kind: found.records.length > 0 ? 'lost' : 'virgin', ...found }
+}
+
+/** What to tell of a loss. */
+export function indexLost(
+  { orders }: Pick<IndexNames, 'orders'>,
+  { records, versions }: IndexPresence,
+): IndexLost {
+  const lost = `there is no alias ${orders}, and ${records.join(' and ')} remember what was in it`
+  if (versions.length === 0) return new IndexLost(lost)
+  return new IndexLost(
+    lost,
+    `Without that alias there is ${versions.join(' and ')}: "index reindex --rollback" reads one that was fed beside the lost one, and POST _aliases adds the alias to one that is whole. `,
+  )
+}

@@ -136,6 +136,7 @@ describe('a reindex', () => {
   })
 
   it('is refused while the last one was neither finished nor rolled back', async () => {
+    await services.prepare()
     await reindexing.build()
     await expect(reindexing.build()).rejects.toThrow(
       /orders-v2 is read, and .*orders-v1 is still fed .* --finish.*--rollback/,

@@ -5,6 +5,7 @@ import docs from './http/docs.ts'
 import drain from './http/drain.ts'
 import errorHandler from './http/error-handler.ts'
 import holdBack, { createOverload } from './http/overload.ts'
+import peers from './http/peers.ts'
 import { createRefuse } from './http/refusals.ts'
 import requestId from './http/request-id.ts'
 import requestLog from './http/request-log.ts'
@@ -79,6 +80,7 @@ export function buildApp(
 
   app.register(drain)
   app.register(holdBack, { overload })
+  app.register(peers)
   if (tracing !== null) app.register(requestTrace, { tracing })
   app.register(requestId)
   app.register(requestLog)

@@ -24,7 +24,7 @@ export default fp(
         for (const socket of idle) socket.destroy()
       }, HALF_SENT_MS).unref()
       setTimeout(() => {
-        for (const { req, writableEnded } of underWay) if (writableEnded) req.socket.destroy()
+        for (const { req, headersSent } of underWay) if (headersSent) req.socket.destroy()
       }, READ_MS).unref()
     })
   },

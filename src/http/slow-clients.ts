@@ -1,28 +1,37 @@
 import type { Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { monotonicClock } from '../lib/clock.ts'
 import type { CutReason } from '../metrics/http.ts'
 import type { Connections } from './connections.ts'
+import { peerOf } from './peers.ts'
+import { connectionsToCut, type UnreadConnection } from './unread.ts'
 
 export interface SlowClientLimits {
   /** Connections at a time. */
   maxConnections: number
-  /** To take an answer that is made, in milliseconds. */
-  answerMs: number
+  /** For how long a client may read nothing of an answer that is made, in milliseconds. */
+  stallMs: number
   /** Of all answers together that wait for their readers. */
   maxUnreadBytes: number
-  /** How often the two above are looked after, in milliseconds. */
+  /** How often the two above are checked, in milliseconds. */
   lookMs: number
 }
 
+interface SlowConnection extends UnreadConnection {
+  socket: Socket
+  isStalled: boolean
+}
+
 /**
- * Cuts the connections of those who hold them without use. One more than there may be costs the one that has
- * rested longest: Node's `maxConnections` would drop the new one without a word, and whoever opens thousands
- * and sends nothing would keep everybody else out. An answer that is not taken costs its own connection.
+ * Closes connections that clients hold without use. At the limit a new connection closes the longest-idle one:
+ * Node's `maxConnections` would drop the new one without an answer, so thousands of silent connections would keep
+ * every other client out. An answer of which nothing is read closes its own connection; one that is read slowly
+ * stays, however long it takes, unless unread answers need too much memory (see `connectionsToCut`).
  */
 export function cutSlowClients(
   server: Server,
   connections: Connections,
-  { maxConnections, answerMs, maxUnreadBytes, lookMs }: SlowClientLimits,
+  { maxConnections, stallMs, maxUnreadBytes, lookMs }: SlowClientLimits,
   onCut: (reason: CutReason) => void,
 ): void {
   const { open, underWay } = connections
@@ -33,27 +42,66 @@ export function cutSlowClients(
     onCut('too_many')
   })
 
-  const seenMs = new WeakMap<ServerResponse, number>()
+  const progress = new WeakMap<ServerResponse, { taken: number; sinceMs: number }>()
+
+  function isStalled(response: ServerResponse, now: number): boolean {
+    const taken = takenBytes(response.req.socket)
+    const last = progress.get(response)
+    if (last?.taken === taken) return now - last.sinceMs > stallMs
+    progress.set(response, { taken, sinceMs: now })
+    return false
+  }
+
+  /** One entry for each connection: several answers to pipelined requests end together. */
+  function unreadConnections(): SlowConnection[] {
+    const now = monotonicClock()
+    const bySocket = new Map<Socket, SlowConnection>()
+    for (const response of underWay) {
+      const { socket } = response.req
+      if (!response.headersSent || socket.destroyed) continue
+      const { writableLength: bytes } = response
+      const known = bySocket.get(socket)
+      if (known === undefined) {
+        bySocket.set(socket, {
+          socket,
+          bytes,
+          isStalled: isStalled(response, now),
+          get peer() {
+            return peerOf(response)
+          },
+        })
+        continue
+      }
+      known.bytes += bytes
+      known.isStalled ||= isStalled(response, now)
+    }
+    return [...bySocket.values()]
+  }
+
+  function cut({ socket }: SlowConnection, reason: CutReason): void {
+    socket.destroy()
+    onCut(reason)
+  }
 
   function look(): void {
-    const now = monotonicClock()
-    const made = [...underWay].filter(({ writableEnded }) => writableEnded)
-    let bytes = made.reduce((sum, { writableLength }) => sum + writableLength, 0)
-    for (const response of made) {
-      const sinceMs = seenMs.get(response) ?? now
-      seenMs.set(response, sinceMs)
-      const isLate = now - sinceMs > answerMs
-      const isTooMuch = bytes > maxUnreadBytes
-      if (!isLate && !isTooMuch) continue
-      bytes -= response.writableLength
-      if (response.req.socket.destroyed) continue // There may be more than one answer to a connection.
-      response.req.socket.destroy()
-      onCut(isLate ? 'answer_not_taken' : 'memory')
-    }
+    const unread = unreadConnections()
+    for (const connection of unread) if (connection.isStalled) cut(connection, 'answer_not_taken')
+    const rest = unread.filter((connection) => !connection.isStalled)
+    for (const connection of connectionsToCut(rest, maxUnreadBytes)) cut(connection, 'memory')
   }
 
   server.once('listening', () => {
     const timer = setInterval(look, lookMs).unref()
     server.once('close', () => clearInterval(timer))
   })
+}
+
+/**
+ * Changes whenever the kernel took bytes of the connection. `bytesWritten` and `writableLength` count a write as a
+ * whole, so a page that is one write would show no progress. Node's own socket timeouts read this queue as well; it
+ * has no public name.
+ */
+function takenBytes(socket: Socket): number {
+  const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }
+  return socket.bytesWritten - (_handle?.writeQueueSize ?? 0)
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import type { LightMyRequestResponse } from 'fastify'
@@ -116,16 +117,47 @@ describe('the script of the reference', () => {
     })
   })
 
-  it('is sent with gzip to who takes it, and is the same', async () => {
-    const path = await scriptOf()
-    const [plain, zipped] = [await get(path), await get(path, { 'accept-encoding': 'br, gzip' })]
-    expect([plain.headers['content-encoding'], zipped.headers['content-encoding']]).toEqual([
-      undefined,
-      'gzip',
-    ])
-    expect(zipped.headers.vary).toBe('Accept-Encoding')
-    expect(gunzipSync(zipped.rawPayload).equals(plain.rawPayload)).toBe(true)
-    expect(zipped.rawPayload.length).toBeLessThan(plain.rawPayload.length / 3)
+  it.each([undefined, 'gzip', 'br, gzip;q=0.5', 'GZIP', '*'])(
+    'is sent compressed to a client that accepts %s',
+    async (accepted) => {
+      const { statusCode, headers, rawPayload } = await get(
+        await scriptOf(),
+        accepted === undefined ? {} : { 'accept-encoding': accepted },
+      )
+      expect([statusCode, headers['content-encoding'], headers.vary]).toEqual([
+        200,
+        'gzip',
+        'Accept-Encoding',
+      ])
+      expect(headers['content-length']).toBe(String(rawPayload.length))
+      const script = gunzipSync(rawPayload)
+      expect(script.length).toBeGreaterThan(3 * rawPayload.length)
+      expect(await scriptOf()).toContain(hash('sha256', script, 'base64url').slice(0, 16))
+    },
+  )
+
+  it.each(['identity', 'br', 'gzip;q=0', 'gzip; q=0.000, *', '*;q=0', ''])(
+    'is not sent plain: a client that accepts %j alone gets a small answer that names the header to send',
+    async (accepted) => {
+      const { statusCode, headers, body } = await get(await scriptOf(), {
+        'accept-encoding': accepted,
+      })
+      expect(statusCode).toBe(400)
+      expect(JSON.parse(body).error).toMatchObject({
+        code: 'invalid_request',
+        message: expect.stringContaining('Accept-Encoding: gzip'),
+      })
+      expect(headers).toMatchObject({ vary: 'Accept-Encoding', 'cache-control': 'no-store' })
+    },
+  )
+
+  it('has the headers of its answer, and no body, for HEAD', async () => {
+    const { statusCode, headers, body } = await app.app.inject({
+      method: 'HEAD',
+      url: await scriptOf(),
+    })
+    expect([statusCode, headers['content-encoding'], body]).toEqual([200, 'gzip', ''])
+    expect(Number(headers['content-length'])).toBeGreaterThan(500_000)
   })
 })
 

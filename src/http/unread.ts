@@ -1,0 +1,64 @@
+import type { Peer } from './peers.ts'
+
+/** A connection whose client has not read all that the service made for it. */
+export interface UnreadConnection {
+  /** Bytes that wait in the process. */
+  bytes: number
+  peer: Peer
+}
+
+interface PeerTotal<C> {
+  peer: Peer
+  bytes: number
+  /** The smallest first. */
+  connections: C[]
+}
+
+/**
+ * The connections to close, in this order, until those that stay hold at most `maxBytes`: clients without a key
+ * before accounts, of each the peer with the largest sum, of that its largest connection. So a flood costs the peer
+ * that causes it, and an account never pays for callers without a key. Of equals the earlier one goes first.
+ */
+export function connectionsToCut<C extends UnreadConnection>(
+  connections: readonly C[],
+  maxBytes: number,
+): C[] {
+  let excess = connections.reduce((sum, { bytes }) => sum + bytes, 0) - maxBytes
+  if (excess <= 0) return []
+  const totals = totalsOf(connections)
+  const chosen: C[] = []
+  while (excess > 0) {
+    const total = totals.reduce((first, other) => (goesBefore(other, first) ? other : first))
+    const connection = total.connections.pop()
+    if (connection === undefined) break // Nothing is left: only a negative bound leads here.
+    chosen.push(connection)
+    total.bytes -= connection.bytes
+    excess -= connection.bytes
+  }
+  return chosen
+}
+
+function totalsOf<C extends UnreadConnection>(connections: readonly C[]): PeerTotal<C>[] {
+  const totals = new Map<string, PeerTotal<C>>()
+  for (const connection of connections) {
+    const { peer, bytes } = connection
+    if (bytes === 0) continue // Closing it would free nothing.
+    const name = `${peer.isAuthenticated} ${peer.id}`
+    const total = totals.get(name) ?? { peer, bytes: 0, connections: [] }
+    total.bytes += bytes
+    total.connections.push(connection)
+    totals.set(name, total)
+  }
+  for (const total of totals.values()) {
+    total.connections.reverse().sort((one, other) => one.bytes - other.bytes)
+  }
+  return [...totals.values()]
+}
+
+function goesBefore(one: PeerTotal<unknown>, other: PeerTotal<unknown>): boolean {
+  if (one.connections.length === 0) return false
+  if (other.connections.length === 0) return true
+  const { isAuthenticated } = one.peer
+  if (isAuthenticated !== other.peer.isAuthenticated) return !isAuthenticated
+  return one.bytes > other.bytes
+}

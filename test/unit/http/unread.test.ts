@@ -1,0 +1,82 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { connectionsToCut, type UnreadConnection } from '../../../src/http/unread.ts'
+
+interface Named extends UnreadConnection {
+  name: string
+}
+
+const account = (id: string, bytes: number, name = `${id} ${bytes}`): Named => ({
+  name,
+  bytes,
+  peer: { isAuthenticated: true, id },
+})
+const address = (id: string, bytes: number, name = `${id} ${bytes}`): Named => ({
+  name,
+  bytes,
+  peer: { isAuthenticated: false, id },
+})
+
+const cut = (connections: Named[], maxBytes: number) =>
+  connectionsToCut(connections, maxBytes).map(({ name }) => name)
+
+describe('the connections that unread answers close', () => {
+  it('are none as long as all of it has room', () => {
+    expect(cut([account('acc_1', 60), address('10.0.0.1', 40)], 100)).toEqual([])
+  })
+
+  it('are those of clients without a key first, however small and however new', () => {
+    const connections = [account('acc_1', 90), address('10.0.0.1', 5), address('10.0.0.1', 7)]
+    expect(cut(connections, 95)).toEqual(['10.0.0.1 7'])
+    expect(cut(connections, 90)).toEqual(['10.0.0.1 7', '10.0.0.1 5'])
+    expect(cut(connections, 89)).toEqual(['10.0.0.1 7', '10.0.0.1 5', 'acc_1 90'])
+  })
+
+  it('are those of the peer with the largest sum, its largest answer first', () => {
+    const connections = [
+      account('acc_1', 50),
+      account('acc_2', 30),
+      account('acc_2', 20),
+      account('acc_2', 25),
+    ]
+    expect(cut(connections, 124)).toEqual(['acc_2 30'])
+    expect(cut(connections, 94)).toEqual(['acc_2 30', 'acc_1 50'])
+  })
+
+  it('are those of an address that floods, before that of another one', () => {
+    const flood = [1, 2, 3].map((n) => address('10.0.0.1', 10, `flood ${n}`))
+    expect(cut([address('10.0.0.2', 12), ...flood], 22)).toEqual(['flood 1', 'flood 2'])
+  })
+
+  it('are the earlier ones of equals', () => {
+    expect(cut([account('acc_1', 10, 'first'), account('acc_1', 10, 'second')], 19)).toEqual([
+      'first',
+    ])
+  })
+
+  it('are none of which nothing waits', () => {
+    expect(cut([address('10.0.0.1', 0), account('acc_1', 10)], 5)).toEqual(['acc_1 10'])
+  })
+
+  it('are as many as it takes, and no account while a client without a key keeps anything', () => {
+    const connection = fc.record({
+      bytes: fc.nat(100),
+      peer: fc.record({ isAuthenticated: fc.boolean(), id: fc.constantFrom('a', 'b', 'c') }),
+    })
+    fc.assert(
+      fc.property(fc.array(connection), fc.nat(1_000), (connections, maxBytes) => {
+        const chosen = connectionsToCut(connections, maxBytes)
+        const kept = connections.filter((one) => !chosen.includes(one))
+        const bytesOf = (some: UnreadConnection[]) =>
+          some.reduce((sum, { bytes }) => sum + bytes, 0)
+        expect(bytesOf(kept)).toBeLessThanOrEqual(maxBytes)
+        expect(new Set(chosen).size).toBe(chosen.length)
+        const last = chosen.at(-1)
+        if (last !== undefined) expect(bytesOf(kept) + last.bytes).toBeGreaterThan(maxBytes)
+        if (chosen.some(({ peer }) => peer.isAuthenticated)) {
+          expect(bytesOf(kept.filter(({ peer }) => !peer.isAuthenticated))).toBe(0)
+        }
+      }),
+    )
+  })
+})

@@ -40,7 +40,7 @@ export interface AppOptions {
 
 /** The API, ready to listen; what it serves, in the order in which it is asked. */
 export function buildApp(
-  config: Pick<Config, 'trustProxy' | 'rateLimit' | 'maxConcurrentRequests'>,
+  config: Pick<Config, 'trustProxy' | 'rateLimit' | 'maxConcurrentRequests' | 'requestDeadlineMs'>,
   services: ServerServices,
   {
     logger,
@@ -95,6 +95,7 @@ export function buildApp(
     limiter: services.limiter,
     clock,
     capacity: config.rateLimit.capacity,
+    requestDeadlineMs: config.requestDeadlineMs,
     store: services.orders,
     cursors: services.cursors,
     deprecations: deprecationsIn(changes),

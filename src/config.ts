@@ -55,6 +55,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     opensearchUrls: read('OPENSEARCH_URL', urls(['http:', 'https:']), OPENSEARCH_HELP, undefined),
     opensearchCaFile: read('OPENSEARCH_CA_FILE', text, '', undefined),
     indexPrefix: read('INDEX_PREFIX', matching(/^[a-z0-9][a-z0-9_-]{0,199}$/), PREFIX_HELP, ''),
+    requestDeadlineMs: number('REQUEST_DEADLINE_MS', 100, 60_000, 2_500),
     searchDeadlineMs: number('SEARCH_DEADLINE_MS', 100, 60_000, 2_000),
     bulkDeadlineMs: number('BULK_DEADLINE_MS', 1_000, 600_000, 30_000),
     writerLeaseMs: number('WRITER_LEASE_MS', 500, 600_000, 10_000),

@@ -16,10 +16,10 @@ interface Entry {
 
 export interface KeyCache {
   /**
-   * The holder of the key with this digest, `null` when there is none.
+   * The holder of the key with this digest, `null` when there is none; within `withinMs` where the store is asked.
    * @throws what the store throws, when the key was not seen lately
    */
-  find(digest: string): Promise<KeyHolder | null>
+  find(digest: string, withinMs?: number): Promise<KeyHolder | null>
 }
 
 /**
@@ -37,12 +37,15 @@ export function createKeyCache(
   const entries = new LRUCache<string, Entry>({ max: MAX_KEYS })
   const reading = new Map<string, Promise<KeyHolder | null>>()
 
-  /** One look at the store, however many requests of the key are waiting for it. */
-  function read(digest: string): Promise<KeyHolder | null> {
+  /**
+   * One look at the store, however many requests of the key are waiting for it. It has the time of the first of them,
+   * which is due before all others, and goes on when that one's caller disconnects.
+   */
+  function read(digest: string, withinMs?: number): Promise<KeyHolder | null> {
     const underWay = reading.get(digest)
     if (underWay) return underWay
     const readAt = clock()
-    const looked = store.find(digest).then((holder) => {
+    const looked = store.find(digest, withinMs).then((holder) => {
       if (holder) entries.set(digest, { holder, readAt, askAgainAt: readAt + FRESH_MS })
       else entries.delete(digest)
       return holder
@@ -53,7 +56,7 @@ export function createKeyCache(
   }
 
   return {
-    async find(digest) {
+    async find(digest, withinMs) {
       const entry = entries.get(digest)
       const askedAt = clock()
       if (entry && askedAt < entry.askAgainAt) {
@@ -61,7 +64,7 @@ export function createKeyCache(
         return entry.holder
       }
       try {
-        const holder = await read(digest)
+        const holder = await read(digest, withinMs)
         onLookUp('miss')
         return holder
       } catch (error) {

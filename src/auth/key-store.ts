@@ -32,8 +32,8 @@ export interface KeyHolder {
 
 /** Keys and accounts, in the durable store. A write is visible to every process once it returns. */
 export interface KeyStore {
-  /** The key of this digest, `null` when there is none. */
-  find(digest: string): Promise<KeyHolder | null>
+  /** The key of this digest, `null` when there is none; within `withinMs` where the store's own deadline is longer. */
+  find(digest: string, withinMs?: number): Promise<KeyHolder | null>
   /**
    * Looks where {@link find} looks.
    * @throws Unavailable when a key could not be found now

@@ -45,7 +45,8 @@ export default fp<AuthenticateOptions>(
       const address = countedAddress(request.ip, request.socket.remoteAddress)
       const now = clock()
       const credential = bearerKey(request)
-      const holder = credential && (await keyCache.find(keyDigest(pepper, credential)))
+      const holder =
+        credential && (await keyCache.find(keyDigest(pepper, credential), request.scope.leftMs()))
 
       if (!holder || inactiveReason(holder.key, now) !== undefined) {
         refuseIfBlocked(await limiter.countFailure(address))
@@ -63,7 +64,7 @@ export default fp<AuthenticateOptions>(
       }
     })
   },
-  { name: 'authenticate', dependencies: ['error-handler'] },
+  { name: 'authenticate', dependencies: ['error-handler', 'request-scope'] },
 )
 
 function bearerKey({ raw }: FastifyRequest): string | undefined {

@@ -1,6 +1,7 @@
 import type { FastifyError } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, renderError } from '../errors.ts'
+import { CallerGone } from '../lib/request-scope.ts'
 import { Unavailable } from '../lib/unavailable.ts'
 import { JSON_TYPE } from './headers.ts'
 
@@ -19,7 +20,9 @@ export default fp(
       const error = thrown instanceof ApiError ? thrown : asApiError(thrown)
       request.refusal = error
       if (thrown instanceof Unavailable) request.log.warn({ reason: thrown.message }, 'unavailable')
-      else if (error.status >= 500) request.log.error({ err: error.cause ?? thrown }, 'failed')
+      else if (error.status >= 500 && !(thrown instanceof CallerGone)) {
+        request.log.error({ err: error.cause ?? thrown }, 'failed')
+      }
       // A cache may keep a 404 unasked (RFC 9110, 15.1), and the order may be there a second later.
       reply.header('Cache-Control', 'no-store')
       if (error.code === 'invalid_api_key') reply.header('WWW-Authenticate', 'Bearer')
@@ -44,6 +47,8 @@ export function missing(): never {
 }
 
 function asApiError(thrown: unknown): ApiError {
-  if (thrown instanceof Unavailable) return new ApiError('service_unavailable', { cause: thrown })
+  // Nobody receives the answer to a caller that is gone.
+  const isPassing = thrown instanceof Unavailable || thrown instanceof CallerGone
+  if (isPassing) return new ApiError('service_unavailable', { cause: thrown })
   return new ApiError('internal_error', { cause: thrown })
 }

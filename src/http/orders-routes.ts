@@ -33,7 +33,7 @@ const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app,
     async handler(request, reply) {
       heedUnknown(request, reply, listParamNames)
       const params = parseListParams(request.query)
-      const page = await listOrders(options, callerOf(request).accountId, params)
+      const page = await listOrders(options, callerOf(request).accountId, params, request.scope)
       return sendCacheable(request, reply, page)
     },
   })
@@ -46,7 +46,8 @@ const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app,
       heedUnknown(request, reply, [])
       const { id } = request.params
       const { accountId } = callerOf(request)
-      const order = ORDER_ID.test(id) ? await options.store.get(accountId, id) : null
+      const isId = ORDER_ID.test(id)
+      const order = isId ? await options.store.get(accountId, id, request.scope) : null
       if (order === null) throw new ApiError('resource_missing')
       return sendCacheable(request, reply, order)
     },

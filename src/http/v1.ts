@@ -12,6 +12,7 @@ import tellDeprecations from './deprecations.ts'
 import { missing } from './error-handler.ts'
 import meter from './meter.ts'
 import ordersRoutes from './orders-routes.ts'
+import requestScope from './request-scope.ts'
 
 export interface V1Options {
   pepper: Uint8Array
@@ -20,6 +21,8 @@ export interface V1Options {
   limiter: Limiter
   clock: Clock
   capacity: number
+  /** From the arrival of a request until its answer is made, in milliseconds. */
+  requestDeadlineMs: number
   store: OrderStore
   cursors: CursorCodec
   deprecations: readonly Deprecation[]
@@ -28,6 +31,7 @@ export interface V1Options {
 /** All of `/v1`, in the order of its decisions: key, bucket, account, scope, route, parameters. */
 const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
   const { pepper, keys, keyCache, limiter, clock, capacity, store, cursors, deprecations } = options
+  app.register(requestScope, { deadlineMs: options.requestDeadlineMs })
   if (deprecations.length > 0) app.register(tellDeprecations, { deprecations })
   app.register(authenticate, { pepper, keys, keyCache, limiter, clock })
   app.register(meter, { limiter, capacity })

@@ -1,5 +1,6 @@
 import { monotonicClock } from '../lib/clock.ts'
 import type { Observe } from '../lib/observe.ts'
+import { CallerGone } from '../lib/request-scope.ts'
 import type { ServiceEvents } from '../services.ts'
 import type { Outcome, ServiceMetrics } from './services.ts'
 
@@ -31,6 +32,9 @@ function timed<Operation extends string>(
       const answer = await call()
       outcome = 'ok'
       return answer
+    } catch (error) {
+      if (error instanceof CallerGone) outcome = 'abandoned'
+      throw error
     } finally {
       tell(operation, outcome, (monotonicClock() - startedAt) / 1000)
     }

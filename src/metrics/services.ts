@@ -20,10 +20,11 @@ export interface ServiceMetrics {
   readings: Counter<'reading'>
 }
 
-/** How a call ended. */
+/** How a call ended; abandoned: the caller of its request disconnected. */
 export type Outcome = (typeof OUTCOMES)[number]
 
-const OUTCOMES = ['ok', 'failed'] as const
+const OUTCOMES = ['ok', 'failed', 'abandoned'] as const
+const DECISION_OUTCOMES = ['ok', 'failed'] satisfies Outcome[]
 const READINGS = ['cut', 'older_shape', 'unexpected'] satisfies Reading[]
 const RESULTS = ['allowed', 'denied'] as const
 const LIMITER_DECISIONS = ['take', 'blocked', 'count_failure'] satisfies LimiterDecision[]
@@ -85,7 +86,7 @@ export function createServiceMetrics(registry: Registry): ServiceMetrics {
     for (const outcome of OUTCOMES) opensearchSeconds.zero({ operation, outcome })
   }
   for (const decision of LIMITER_DECISIONS) {
-    for (const outcome of OUTCOMES) redisSeconds.zero({ decision, outcome })
+    for (const outcome of DECISION_OUTCOMES) redisSeconds.zero({ decision, outcome })
     for (const result of RESULTS) limiterDecisions.inc({ decision, result }, 0)
     degradedDecisions.inc({ decision }, 0)
   }

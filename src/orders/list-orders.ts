@@ -1,3 +1,4 @@
+import type { RequestScope } from '../lib/request-scope.ts'
 import type { CursorCodec } from './cursor.ts'
 import { renderList } from './envelope.ts'
 import type { ListParams } from './list-params.ts'
@@ -12,9 +13,10 @@ export async function listOrders(
   { store, cursors }: { store: OrderStore; cursors: CursorCodec },
   accountId: string,
   { limit, cursor, sort, filters }: ListParams,
+  scope?: RequestScope,
 ): Promise<Buffer> {
   const listing = { accountId, sort, filters }
   const state = cursor === undefined ? null : cursors.open(listing, cursor)
-  const page = await readPage(store, listing, state, limit)
+  const page = await readPage(store, listing, state, limit, scope)
   return renderList(page.rows, page.next && cursors.seal(listing, page.next))
 }

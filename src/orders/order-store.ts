@@ -1,3 +1,4 @@
+import type { RequestScope } from '../lib/request-scope.ts'
 import type { OrderStatus, PaymentMethod } from './statuses.ts'
 
 /** The sort key of an order without `updated_at`: finite, exact in a JSON number, after every date. */
@@ -61,13 +62,14 @@ export interface RenderedOrder extends Position {
 
 /**
  * The read side of the orders. Implementations answer each call from one snapshot, and writes become
- * visible in the order of their stamps; the guarantees of `paging` rest on both.
+ * visible in the order of their stamps; the guarantees of `paging` rest on both. A call for a request ends when its
+ * `scope` does: `Unavailable` where its time is over, `CallerGone` where its caller disconnected.
  */
 export interface OrderStore {
   /** The next rows of the account in the sort's order: fewer than `size` only when there are no more. */
-  slice(query: SliceQuery): Promise<RenderedOrder[]>
+  slice(query: SliceQuery, scope?: RequestScope): Promise<RenderedOrder[]>
   /** The greatest (written key, id) of the account: the mark of `paging`; `null` without orders. */
-  latestWrite(accountId: string): Promise<Position | null>
+  latestWrite(accountId: string, scope?: RequestScope): Promise<Position | null>
   /** The account's view of one order as rendered JSON; `null` when it has none. */
-  get(accountId: string, id: string): Promise<Uint8Array | null>
+  get(accountId: string, id: string, scope?: RequestScope): Promise<Uint8Array | null>
 }

@@ -1,3 +1,4 @@
+import { type RequestScope, unbounded } from '../lib/request-scope.ts'
 import {
   NULL_UPDATED_KEY,
   type OrderStore,
@@ -50,13 +51,14 @@ const BEFORE_ALL_WRITES: Position = { key: 0, id: '' }
 
 /**
  * Reads the page of at most `limit` orders that follows `state` (contract, "Ordering" and "Paging
- * procedure"). One search a page; up to three where a page ends or leaves the undated tail.
+ * procedure"). One search a page; up to three where a page ends or leaves the undated tail, all of them within `scope`.
  */
 export async function readPage(
   store: OrderStore,
   listing: Listing,
   state: PagerState | null,
   limit: number,
+  scope: RequestScope = unbounded,
 ): Promise<Page> {
   const rows: RenderedOrder[] = []
   let pass = state ?? START
@@ -64,16 +66,14 @@ export async function readPage(
   for (;;) {
     const wanted = limit - rows.length
     const search = () =>
-      store.slice({
-        ...listing,
-        after: pass.after,
-        nullsWrittenAfter: pass.mark,
-        size: wanted + 1,
-      })
+      store.slice(
+        { ...listing, after: pass.after, nullsWrittenAfter: pass.mark, size: wanted + 1 },
+        scope,
+      )
 
     let found = await search()
     if (pass.nextMark === null && breaksOffUndated(listing, found, wanted)) {
-      const mark = (await store.latestWrite(listing.accountId)) ?? BEFORE_ALL_WRITES
+      const mark = (await store.latestWrite(listing.accountId, scope)) ?? BEFORE_ALL_WRITES
       found = await search()
       if (breaksOffUndated(listing, found, wanted)) pass = { ...pass, nextMark: mark }
     }

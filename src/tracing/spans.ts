@@ -8,6 +8,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { parseTraceParent } from '@opentelemetry/core'
+import { CallerGone } from '../lib/request-scope.ts'
 import type { Tracing } from './tracing.ts'
 
 /** Methods with a name of their own, by the semantic conventions. */
@@ -53,7 +54,7 @@ export function createTracing(tracer: Tracer): Omit<Tracing, 'close'> {
       } catch (error) {
         // Its kind alone: a message may quote what was asked.
         span.setAttribute('error.type', error instanceof Error ? error.name : '_OTHER')
-        span.setStatus({ code: SpanStatusCode.ERROR })
+        if (!(error instanceof CallerGone)) span.setStatus({ code: SpanStatusCode.ERROR })
         throw error
       } finally {
         span.end()

@@ -13,7 +13,7 @@ const CHANGES_A_LOAD = 400
 
 let app: TestApp
 beforeAll(async () => {
-  app = await createTestApp({ ...ROOMY, SEARCH_DEADLINE_MS: '60000' }) // A busy machine is no outage.
+  app = await createTestApp({ ...ROOMY, REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' }) // A busy machine is no outage.
 })
 afterAll(() => app.close())
 

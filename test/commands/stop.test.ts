@@ -11,6 +11,7 @@ const PATIENT = { timeout: 40_000 }
 const ROOMY = {
   RATE_LIMIT_CAPACITY: '100000',
   RATE_LIMIT_REFILL_PER_SECOND: '100000',
+  REQUEST_DEADLINE_MS: '60000',
   SEARCH_DEADLINE_MS: '60000', // A page of megabytes takes its time on a busy machine.
 }
 

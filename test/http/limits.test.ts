@@ -12,7 +12,11 @@ afterEach(async () => {
 
 async function appWithLimits(env: Record<string, string>) {
   // On a busy machine, 200 keys at once take their time to look up.
-  const app = await createTestApp({ SEARCH_DEADLINE_MS: '60000', ...env })
+  const app = await createTestApp({
+    REQUEST_DEADLINE_MS: '60000',
+    SEARCH_DEADLINE_MS: '60000',
+    ...env,
+  })
   opened.push(app)
   return app
 }

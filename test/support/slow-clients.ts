@@ -15,7 +15,7 @@ export async function serveSlowClients(
   env: Record<string, string> = {},
 ) {
   // A page of megabytes takes its time on a busy machine.
-  const patient = { SEARCH_DEADLINE_MS: '60000' }
+  const patient = { REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' }
   const app = await createTestApp({ ...ROOMY, ...patient, ...env }, limits)
   await app.load([sourceOrder()])
   const { key } = await app.issue()

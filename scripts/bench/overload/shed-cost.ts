@@ -34,6 +34,7 @@ export async function measureShedCost(options: ShedCostOptions): Promise<ShedCos
   const api = await startApi({
     ...settings,
     OPENSEARCH_URL: `http://127.0.0.1:${port}`,
+    REQUEST_DEADLINE_MS: '60000',
     SEARCH_DEADLINE_MS: '60000',
     MAX_CONCURRENT_REQUESTS: '1',
   })

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Client, errors, Serializer } from '@opensearch-project/opensearch'
 import { parseJson } from '../../lib/json.ts'
+import { CallerGone, type RequestScope, timeFor } from '../../lib/request-scope.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { DeadlineConnection, type Question } from './connection.ts'
 import type { WholeAnswer } from './exchange.ts'
@@ -87,18 +88,20 @@ export async function tell<B>(deadlineMs: number, call: Call<B>): Promise<B> {
 
 /**
  * Reads as {@link ask} does, and hands over the answer's bytes as they came; also those of a 404, which a
- * document answers with that is not there.
- * @throws Unavailable, or Error when OpenSearch refuses what was asked
+ * document answers with that is not there. All of it within `scope`, too: when its caller disconnects the request is
+ * aborted, which closes its connection, so that OpenSearch cancels the task.
+ * @throws Unavailable, CallerGone, or Error when OpenSearch refuses what was asked
  */
 export function askForBytes(
   { transport, connectionPool }: OpenSearch,
   deadlineMs: number,
   question: Question,
+  scope: RequestScope,
 ): Promise<Buffer> {
-  return ask(deadlineMs, async ({ requestTimeout }) => {
+  return ask(timeFor(scope, deadlineMs), async ({ requestTimeout }) => {
     const node = transport.getConnection({ requestId: '' }) as DeadlineConnection
     try {
-      const answer = await node.ask(question, requestTimeout)
+      const answer = await node.ask(question, requestTimeout, scope)
       if (answer.statusCode >= 400 && !isDocumentMissing(question, answer)) throw refusalOf(answer)
       connectionPool.markAlive(node)
       return { body: answer.bytes }
@@ -126,6 +129,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Whether another node may do better, as the client judges it. */
 function isOfNode(error: unknown): boolean {
+  if (error instanceof CallerGone) return false
   return !(error instanceof errors.ResponseError) || [502, 503, 504].includes(error.statusCode ?? 0)
 }
 

@@ -1,8 +1,9 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { Connection } from '@opensearch-project/opensearch'
+import { Connection, errors } from '@opensearch-project/opensearch'
 import { Pool } from 'undici'
-import { exchange, type WholeAnswer } from './exchange.ts'
+import { CallerGone, type RequestScope } from '../../lib/request-scope.ts'
+import { exchange, type Interruption, type WholeAnswer } from './exchange.ts'
 
 type Options = ConstructorParameters<typeof Connection>[0]
 type Params = Parameters<Connection['request']>[0]
@@ -40,13 +41,15 @@ export class DeadlineConnection extends Connection {
 
   /**
    * Asks, past all that the client does besides, for the answer's bytes as they are.
-   * @throws TimeoutError after the deadline, ConnectionError when the answer did not come whole
+   * @throws TimeoutError after the deadline, ConnectionError when the answer did not come whole, CallerGone
    */
-  ask({ path, body }: Question, deadlineMs: number): Promise<WholeAnswer> {
+  ask({ path, body }: Question, deadlineMs: number, scope: RequestScope): Promise<WholeAnswer> {
+    const interrupted: Interruption = (end) => scope.onGone(() => end(new CallerGone()))
     const request = { path: this.#base + path, method: 'GET', headers: this.headers }
-    if (body === undefined) return exchange(this.#pool, request, deadlineMs)
+    if (body === undefined) return exchange(this.#pool, request, deadlineMs, interrupted)
     const headers = { ...this.headers, 'content-type': 'application/json' }
-    return exchange(this.#pool, { ...request, method: 'POST', headers, body }, deadlineMs)
+    const search = { ...request, method: 'POST', headers, body }
+    return exchange(this.#pool, search, deadlineMs, interrupted)
   }
 
   override request(params: Params, callback: Callback): ClientRequest {
@@ -72,7 +75,12 @@ export class DeadlineConnection extends Connection {
       headers: headers as Record<string, string>,
       body: params.body ?? null,
     }
-    const { bytes, ...answer } = await exchange(this.#pool, request, timeout ?? 0, aborted)
+    const interrupted: Interruption = (end) => {
+      const abort = () => end(new errors.RequestAbortedError('aborted'))
+      aborted.addEventListener('abort', abort)
+      return () => aborted.removeEventListener('abort', abort)
+    }
+    const { bytes, ...answer } = await exchange(this.#pool, request, timeout ?? 0, interrupted)
     return Object.assign(Readable.from([bytes], { objectMode: false }), answer) as IncomingMessage
   }
 }

@@ -9,16 +9,19 @@ export interface WholeAnswer {
   bytes: Buffer
 }
 
+/** Calls `end` to give an exchange up from outside; the returned function is called once it has ended. */
+export type Interruption = (end: (error: Error) => void) => () => void
+
 /**
  * Sends a request and waits for all of its answer, from first to last within one deadline: as it comes
  * from the socket, without streams and signals, which cost more than the request itself.
- * @throws TimeoutError, ConnectionError or RequestAbortedError of the client
+ * @throws TimeoutError or ConnectionError of the client, or the error of the interruption
  */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadlineMs: number,
-  aborted?: AbortSignal,
+  interruption: Interruption,
 ): Promise<WholeAnswer> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined
@@ -29,6 +32,7 @@ export function exchange(
 
     /** Also before it is sent at all, where all sockets are in use. */
     function giveUp(error: Error): void {
+      clearTimeout(timer)
       failure ??= error
       reject(failure)
       controller?.abort(failure)
@@ -36,10 +40,11 @@ export function exchange(
     const timer = setTimeout(() => {
       giveUp(new errors.TimeoutError(`no whole answer in ${deadlineMs} ms`, NO_META))
     }, deadlineMs)
-    aborted?.addEventListener('abort', () => {
-      clearTimeout(timer)
-      giveUp(new errors.RequestAbortedError('aborted'))
-    })
+    const release = interruption(giveUp)
+    if (failure !== undefined) {
+      release()
+      return
+    }
 
     dispatcher.dispatch(request, {
       onRequestStart(started) {
@@ -55,12 +60,14 @@ export function exchange(
       },
       onResponseEnd() {
         clearTimeout(timer)
+        release()
         const [first] = chunks
         const bytes = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)
         resolve({ statusCode, headers, bytes })
       },
       onResponseError(_controller, error) {
         clearTimeout(timer)
+        release()
         reject(failure ?? new errors.ConnectionError(error.message))
       },
     })

@@ -53,9 +53,10 @@ export function createOpenSearchKeyStore({
   }
 
   return {
-    async find(digest) {
-      const endsAt = monotonicClock() + deadlineMs
-      const found = await read('get_key', { index: names.keys, id: digest }, deadlineMs)
+    async find(digest, withinMs = deadlineMs) {
+      const ownMs = Math.max(1, Math.min(deadlineMs, Math.ceil(withinMs)))
+      const endsAt = monotonicClock() + ownMs
+      const found = await read('get_key', { index: names.keys, id: digest }, ownMs)
       if (found === null) return null
       const key = keyRecord(digest, found.source)
       // Also for a key that has ended: one that was revoked and one that expired take the same time.

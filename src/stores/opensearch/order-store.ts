@@ -1,6 +1,7 @@
 import { type Observe, unobserved } from '../../lib/observe.ts'
+import { unbounded } from '../../lib/request-scope.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
-import { ask, askForBytes, type OpenSearch } from './client.ts'
+import { askForBytes, type OpenSearch, parseAnswer } from './client.ts'
 import { positionOf, wholeHits } from './hits.ts'
 import type { IndexNames } from './names.ts'
 import type { OpenSearchOperation } from './operation.ts'
@@ -11,7 +12,7 @@ import { latestWriteBody, sliceBody } from './search-body.ts'
 export interface OpenSearchOrderStoreOptions {
   client: OpenSearch
   names: IndexNames
-  /** For each call, the answer's body included. */
+  /** For each call, the answer's body included; its request may leave it less. */
   deadlineMs: number
   observe?: Observe<OpenSearchOperation>
   onReading?: OnReading
@@ -26,7 +27,7 @@ export function createOpenSearchOrderStore({
   onReading = () => {},
 }: OpenSearchOrderStoreOptions): OrderStore {
   return {
-    async slice(query) {
+    async slice(query, scope = unbounded) {
       const preference = query.sort === 'updated_at_asc' ? PRIMARY : oneCopy(query.accountId)
       const routing = encodeURIComponent(query.accountId)
       const question = {
@@ -35,30 +36,28 @@ export function createOpenSearchOrderStore({
       }
       // All of it, so that an answer which is no good does not count as one.
       return observe('search', async () =>
-        sliceRows(await askForBytes(client, deadlineMs, question), query, onReading),
+        sliceRows(await askForBytes(client, deadlineMs, question, scope), query, onReading),
       )
     },
 
-    async latestWrite(accountId) {
-      const body: object = latestWriteBody(accountId)
-      const request = {
-        index: names.orders,
-        routing: accountId,
-        preference: PRIMARY,
-        allow_partial_search_results: false,
-        body,
+    async latestWrite(accountId, scope = unbounded) {
+      const routing = encodeURIComponent(accountId)
+      const question = {
+        path: `/${names.orders}/_search?allow_partial_search_results=false&preference=${PRIMARY}&routing=${routing}`,
+        body: JSON.stringify(latestWriteBody(accountId)),
       }
-      const look = () => ask(deadlineMs, (options) => client.search(request, options))
-      const [hit] = wholeHits(await observe('latest_write', look))
+      const [hit] = await observe('latest_write', async () =>
+        wholeHits(parseAnswer(await askForBytes(client, deadlineMs, question, scope))),
+      )
       return hit === undefined ? null : positionOf(hit)
     },
 
-    async get(accountId, orderId) {
+    async get(accountId, orderId, scope = unbounded) {
       const id = encodeURIComponent(documentId({ accountId, orderId }))
       const path = `/${names.orders}/_doc/${id}?routing=${encodeURIComponent(accountId)}`
       const address = { index: names.orders, accountId, orderId }
       return observe('get_order', async () =>
-        foundOrder(await askForBytes(client, deadlineMs, { path }), address, onReading),
+        foundOrder(await askForBytes(client, deadlineMs, { path }, scope), address, onReading),
       )
     },
   }

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { timeFor, unbounded } from '../../lib/request-scope.ts'
 import { completeOrder } from '../../orders/complete.ts'
 import type { OrderStore, Position, RenderedOrder } from '../../orders/order-store.ts'
 import { sliceStatement } from './slice-sql.ts'
@@ -25,15 +26,18 @@ export function createSqliteOrderStore(db: DatabaseSync): OrderStore {
   }
 
   return {
-    async slice(query) {
+    async slice(query, scope = unbounded) {
+      timeFor(scope)
       const { sql, params } = sliceStatement(query)
       const rows = prepared(sql).all(...params) as unknown as (RenderedOrder & Stored)[]
       return rows.map(({ key, id, shape, json }) => ({ key, id, json: completeOrder(json, shape) }))
     },
-    async latestWrite(accountId) {
+    async latestWrite(accountId, scope = unbounded) {
+      timeFor(scope)
       return (latest.get(accountId) as unknown as Position | undefined) ?? null
     },
-    async get(accountId, id) {
+    async get(accountId, id, scope = unbounded) {
+      timeFor(scope)
       const row = one.get(accountId, id) as unknown as Stored | undefined
       return row ? completeOrder(row.json, row.shape) : null
     },

@@ -81,6 +81,24 @@ describe('a key cache', () => {
     expect(await slow.find('d1')).not.toEqual(first)
   })
 
+  it('gives a look-up the time of the request that began it, and its answer to all that wait', async () => {
+    const told: (number | undefined)[] = []
+    const found = Promise.withResolvers<KeyHolder>()
+    const slow = createKeyCache(
+      {
+        find(_digest, withinMs) {
+          told.push(withinMs)
+          return found.promise
+        },
+      },
+      () => nowMs,
+    )
+    const waiting = [slow.find('d1', 700), slow.find('d1', 900)]
+    found.resolve(holder())
+    expect(await Promise.all(waiting)).toEqual([holder(), holder()])
+    expect(told).toEqual([700])
+  })
+
   it('does not grow older by being asked', async () => {
     await cache.find('d1')
     stored.set('d1', holder({ revokedAt: 1 }))

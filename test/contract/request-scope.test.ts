@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type RequestScope, unbounded } from '../../src/lib/request-scope.ts'
+import { Unavailable } from '../../src/lib/unavailable.ts'
+import type { OrderStore, SliceQuery } from '../../src/orders/order-store.ts'
+import { type StoresUnderTest, stores } from './stores.ts'
+
+const query: SliceQuery = {
+  accountId: 'acc_1',
+  sort: 'created_at_desc',
+  filters: { statuses: [], paymentMethods: [], created: {}, updated: {} },
+  after: null,
+  nullsWrittenAfter: null,
+  size: 21,
+}
+
+const calls: [name: string, call: (orders: OrderStore, scope: RequestScope) => Promise<unknown>][] =
+  [
+    ['slice', (orders, scope) => orders.slice(query, scope)],
+    ['latestWrite', (orders, scope) => orders.latestWrite('acc_1', scope)],
+    ['get', (orders, scope) => orders.get('acc_1', 'ord_1', scope)],
+  ]
+
+describe.each(stores)('a read of %s for a request', (_name, open) => {
+  let store: StoresUnderTest
+  beforeEach(async () => {
+    store = await open()
+  })
+  afterEach(() => store.close())
+
+  it.each(calls)('is unavailable once the time of the request is over: %s', async (_what, call) => {
+    const overdue = { ...unbounded, leftMs: () => -0.5 }
+    await expect(call(store.orders, overdue)).rejects.toBeInstanceOf(Unavailable)
+    await expect(call(store.orders, unbounded)).resolves.not.toBeUndefined()
+  })
+})

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { sourceOrder } from '../support/source-order.ts'
+import { createTestApp, ROOMY, type TestApp } from '../support/test-app.ts'
+
+const DEADLINE_MS = 400
+/** Each call has time enough, and several of them have not. */
+const SLOW_MS = 300
+/** Ends among orders without `updated_at`, so it takes three calls. */
+const PAGE = '/v1/orders?sort=updated_at_asc&limit=2'
+
+let app: TestApp
+afterEach(() => app.close())
+
+async function open(deadlineMs: number) {
+  app = await createTestApp({
+    ...ROOMY,
+    REQUEST_DEADLINE_MS: `${deadlineMs}`,
+    SEARCH_DEADLINE_MS: '60000',
+  })
+  await app.load(
+    Array.from({ length: 4 }, (_, n) => sourceOrder({ id: `ord_${n}`, changed_at: null })),
+  )
+  return (await app.issue()).key
+}
+
+function slowDownSearches() {
+  const { orders } = app.services
+  const { slice } = orders
+  orders.slice = async (...args) => {
+    await sleep(SLOW_MS)
+    return slice(...args)
+  }
+}
+
+describe('the searches of a page', () => {
+  it('have the time of the request together: what they exceed is 503 with Retry-After and the limits', async () => {
+    const key = await open(DEADLINE_MS)
+    slowDownSearches()
+    const { status, json, headers } = await app.call(PAGE, { key })
+    expect([status, json.error.code]).toEqual([503, 'service_unavailable'])
+    expect(headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '100000' })
+  })
+
+  it('are a page where that time is longer', async () => {
+    const key = await open(60_000)
+    slowDownSearches()
+    const { status, json } = await app.call(PAGE, { key })
+    expect([status, json.data.length]).toEqual([200, 2])
+  })
+})
+
+describe.each(['/v1/orders', '/v1/orders/ord_1'])('the time of %s', (path) => {
+  it('counts from the arrival of the request: looking up its key is part of it', async () => {
+    const key = await open(DEADLINE_MS)
+    const { keys } = app.services
+    const { find } = keys
+    keys.find = async (...args) => {
+      await sleep(DEADLINE_MS + 100)
+      return find(...args)
+    }
+    expect(await app.error(path, { key })).toMatchObject({
+      status: 503,
+      code: 'service_unavailable',
+    })
+  })
+})

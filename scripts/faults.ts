@@ -23,6 +23,7 @@ try {
     warmMs: 10_000,
     faultMs: 6_000,
     restMs: 4_000,
+    requestDeadlineMs: 2_500,
     searchDeadlineMs: 2_000,
     signal: interrupted.signal,
     log: console.error,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FaultyProxy } from '../services/faulty-proxy.ts'
 import { createTally, type Tally } from '../traffic/tally.ts'
 import type { Traffic } from '../traffic/traffic.ts'
+import type { AnswerTimes } from './answer-times.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Fault, FaultyService } from './faults.ts'
 
@@ -16,6 +17,8 @@ export interface Cell {
   rightAfterMs: number | undefined
   /** Connections that had lost something, and that the service still held when all was right again. */
   leftOpen: number
+  /** The longest answer from its begin until everything was as in health again, by the service's own log. */
+  longestMs: number
 }
 
 export interface CellPlan {
@@ -32,6 +35,7 @@ export interface CellPlan {
   backAgain: Tally
   /** Decisions on limits made alone so far. */
   readAlone(): Promise<number>
+  answerTimes: AnswerTimes
   signal: AbortSignal
 }
 
@@ -44,10 +48,12 @@ const LOOK_MS = 50
 
 /** Begins a fault while requests arrive, ends it, and waits until all is right again. */
 export async function suffer(plan: CellPlan): Promise<Cell> {
-  const { service, fault, proxies, arrivals, traffic, backAgain, readAlone, signal } = plan
+  const { service, fault, proxies, arrivals, traffic, backAgain, readAlone, answerTimes, signal } =
+    plan
   const mayFail = service === 'OpenSearch'
   const tally = createTally()
   const aloneBefore = await readAlone()
+  await answerTimes.longestMs() // Those before the fault are not of it.
   arrivals.enter({ tally, isFault: true, mayFail })
   await Promise.all(proxies.map(fault.begin))
   const burst = service === 'Redis' ? GREEDY_BURST : 0
@@ -67,6 +73,7 @@ export async function suffer(plan: CellPlan): Promise<Cell> {
     alone,
     rightAfterMs: rest.isRight(RIGHT_MS) ? rest.rightAfterMs() : undefined,
     leftOpen: countOf(proxies, 'broken'),
+    longestMs: await answerTimes.longestMs(),
   }
 }
 

@@ -5,6 +5,7 @@ import { fillPlatform, platformSettings } from '../traffic/platform.ts'
 import { createSender, type Sender } from '../traffic/sender.ts'
 import { createTally, type Tally } from '../traffic/tally.ts'
 import { createTraffic, type Traffic } from '../traffic/traffic.ts'
+import { followAnswerTimes } from './answer-times.ts'
 import { startArrivals } from './arrivals.ts'
 import { type Cell, countOf, suffer } from './cell.ts'
 import { type FaultyService, faults } from './faults.ts'
@@ -19,7 +20,8 @@ export interface MatrixPlan {
   faultMs: number
   /** How long there is no fault after it, at least. */
   restMs: number
-  /** The service's `SEARCH_DEADLINE_MS`. */
+  /** The service's `REQUEST_DEADLINE_MS` and `SEARCH_DEADLINE_MS`. */
+  requestDeadlineMs: number
   searchDeadlineMs: number
 }
 
@@ -34,6 +36,8 @@ export interface Matrix {
   /** After so long no answer would come any more. */
   latestMs: number
   healthy: Tally
+  /** The longest answer without a fault, by the service's own log. */
+  healthyLongestMs: number
   cells: readonly Cell[]
   /** After the faults of each service. */
   backAgain: Readonly<Record<FaultyService, Tally>>
@@ -48,8 +52,7 @@ export interface Matrix {
 }
 
 const SEED = 5
-/** A look at a key, and up to three searches of a page, each within the deadline; and a busy machine. */
-const DEADLINES = 4
+/** For a busy machine. */
 const SLACK_MS = 10_000
 const WARM_UP_PATIENCE_MS = 120_000
 const QUIET_PATIENCE_MS = 20_000
@@ -57,18 +60,21 @@ const LOOK_MS = 50
 
 /** Lets a service of its own, in a process of its own, run into every fault while requests keep arriving. */
 export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promise<Matrix> {
-  const { rate, warmMs, faultMs, restMs, searchDeadlineMs } = plan
+  const { rate, warmMs, faultMs, restMs, requestDeadlineMs, searchDeadlineMs } = plan
   const services = await startProxiedServices()
   try {
     const { proxies } = services
-    const settings = platformSettings({ SEARCH_DEADLINE_MS: `${searchDeadlineMs}` })
+    const settings = platformSettings({
+      REQUEST_DEADLINE_MS: `${requestDeadlineMs}`,
+      SEARCH_DEADLINE_MS: `${searchDeadlineMs}`,
+    })
     const { truth, keys } = await fillPlatform({ ...settings, ...services.direct })
     const service = await startService({
       args: ['serve'],
       settings: { ...settings, ...services.proxied },
       awaited: [/Server listening at (http:[^"]+)/],
     })
-    const latestMs = DEADLINES * searchDeadlineMs + SLACK_MS
+    const latestMs = requestDeadlineMs + SLACK_MS
     const sender = createSender(service.said[0] ?? '', latestMs)
     const traffic = createTraffic(truth, keys, createRandom(SEED, 0, 0))
     const read = async (metric: string) => sumOf(await service.metrics(), metric)
@@ -83,13 +89,16 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
       const backAgain = { OpenSearch: createTally(), Redis: createTally() }
       const cells: Cell[] = []
       let turnedAwayBefore = 0
+      let healthyLongestMs = 0
       const arrivals = startArrivals(rate, traffic, sender)
       try {
         await patiently(signal, async () => arrivals.phase().isRight(warmMs))
         turnedAwayBefore = await readTurnedAway()
         arrivals.enter({ tally: healthy, isFault: false, mayFail: false })
+        const answerTimes = await followAnswerTimes(service.logFile)
         await sleep(faultMs, undefined, { signal })
-        const common = { arrivals, traffic, faultMs, restMs, readAlone, signal }
+        healthyLongestMs = await answerTimes.longestMs()
+        const common = { arrivals, traffic, faultMs, restMs, readAlone, answerTimes, signal }
         for (const name of ['OpenSearch', 'Redis'] as const) {
           const own = { service: name, proxies: proxies[name], backAgain: backAgain[name] }
           for (const fault of faults[name]) {
@@ -110,6 +119,7 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
         plan,
         latestMs,
         healthy,
+        healthyLongestMs,
         cells,
         backAgain,
         walked: traffic.walked(),

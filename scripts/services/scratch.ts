@@ -17,6 +17,8 @@ const LOG_TAIL_CHARACTERS = 3000
 /** A program that runs in a scratch folder. */
 export interface ScratchProcess {
   readonly pid: number
+  /** What it prints goes there. */
+  readonly logFile: string
   hasEnded(): boolean
   /** The end of what it has printed, to tell why it did not start. */
   logTail(): Promise<string>
@@ -86,6 +88,7 @@ function scratchProcess(child: ChildProcess, logFile: string): ScratchProcess {
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   return {
     pid,
+    logFile,
     hasEnded,
     async logTail() {
       return (await readFile(logFile, 'utf8')).slice(-LOG_TAIL_CHARACTERS)

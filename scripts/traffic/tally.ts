@@ -13,8 +13,8 @@ export interface Tally {
   /** What the first of the faults were, those apart that were turned away. */
   readonly told: readonly string[]
   add(ask: Ask, outcome: Outcome, mayFail: boolean): void
-  /** Milliseconds that a share (0 to 1) of all, or of those with a status, took at most; NaN of none. */
-  percentileMs(share: number, status?: number): number
+  /** Milliseconds that a share (0 to 1) of all took at most; NaN of none. */
+  percentileMs(share: number): number
 }
 
 const TOLD = 5
@@ -23,7 +23,7 @@ export function createTally(): Tally {
   const statuses = new Map<number, number>()
   const faults = { hung: 0, 'off contract': 0, 'wrong page': 0, 'turned away': 0 }
   const told: string[] = []
-  const took: { ms: number; status: number | undefined }[] = []
+  const took: number[] = []
   let limited = 0
 
   return {
@@ -39,7 +39,7 @@ export function createTally(): Tally {
 
     add(ask, outcome, mayFail) {
       const status = 'status' in outcome ? outcome.status : undefined
-      took.push({ ms: outcome.ms, status })
+      took.push(outcome.ms)
       if (status !== undefined) statuses.set(status, (statuses.get(status) ?? 0) + 1)
       if (ask.isMetered && status === 429) limited += 1
       const fault = judge(ask, outcome, mayFail)
@@ -49,9 +49,8 @@ export function createTally(): Tally {
         told.push(`${fault.kind}: ${fault.what}`)
     },
 
-    percentileMs(share, status) {
-      const those = took.filter((one) => status === undefined || one.status === status)
-      const sorted = Float64Array.from(those, ({ ms }) => ms).sort()
+    percentileMs(share) {
+      const sorted = Float64Array.from(took).sort()
       return sorted.length === 0 ? Number.NaN : percentile(sorted, share)
     },
   }

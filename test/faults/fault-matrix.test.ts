@@ -13,6 +13,7 @@ beforeAll(async () => {
     warmMs: 3_000,
     faultMs: 1_000,
     restMs: 300,
+    requestDeadlineMs: 2_500,
     searchDeadlineMs: 2_000,
     signal: AbortSignal.timeout(START_MS),
     log() {},

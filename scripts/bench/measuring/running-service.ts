@@ -18,6 +18,8 @@ export interface RunningService {
   readonly said: readonly string[]
   /** For other commands on the same stores. */
   readonly settingsFile: string
+  /** Where it logs. */
+  readonly logFile: string
   /** The text of `/metrics`. */
   metrics(): Promise<string>
   /** Its CPU time since its start, in microseconds. */
@@ -92,6 +94,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       pid: service.pid,
       said,
       settingsFile: file,
+      logFile: service.logFile,
       metrics,
       cpuMicros: async () => metricsMicros(await metrics()),
       stop: scratch.close,

@@ -1,0 +1,34 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { followAnswerTimes } from '../../../scripts/faults/answer-times.ts'
+
+let folder: string
+let log: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'answer-times-'))
+  log = join(folder, 'service.log')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const line = (ms: number) => `{"level":30,"msg":"request","duration_ms":${ms},"status":200}\n`
+
+it('the longest answer is that of the lines since the last look, and none of before', async () => {
+  writeFileSync(log, line(9_000))
+  const times = await followAnswerTimes(log)
+  appendFileSync(log, `${line(12.5)}${line(2_480.125)}{"msg":"unavailable"}\n${line(3)}`)
+  expect(await times.longestMs()).toBe(2_480.125)
+  appendFileSync(log, line(7))
+  expect(await times.longestMs()).toBe(7)
+  expect(await times.longestMs()).toBe(0)
+})
+
+it('a line that is half written counts once it is whole', async () => {
+  writeFileSync(log, '')
+  const times = await followAnswerTimes(log)
+  appendFileSync(log, line(1_234).slice(0, 45))
+  expect(await times.longestMs()).toBe(0)
+  appendFileSync(log, line(1_234).slice(45))
+  expect(await times.longestMs()).toBe(1_234)
+})

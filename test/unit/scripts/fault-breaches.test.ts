@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { breachesOf } from '../../../scripts/faults/breaches.ts'
+import type { Matrix } from '../../../scripts/faults/matrix.ts'
+import { createTally } from '../../../scripts/traffic/tally.ts'
+
+/** A run in which every promise was kept, with one fault. */
+function matrixOf(longestMs: number, healthyLongestMs = 20): Matrix {
+  return {
+    plan: {
+      rate: 1,
+      warmMs: 1,
+      faultMs: 1,
+      restMs: 1,
+      requestDeadlineMs: 2_500,
+      searchDeadlineMs: 2_000,
+    },
+    latestMs: 12_500,
+    healthy: createTally(),
+    healthyLongestMs,
+    cells: [
+      {
+        service: 'OpenSearch',
+        fault: 'black hole',
+        tally: createTally(),
+        alone: 0,
+        rightAfterMs: 0,
+        leftOpen: 0,
+        longestMs,
+      },
+    ],
+    backAgain: { OpenSearch: createTally(), Redis: createTally() },
+    walked: 1,
+    turnedAway: 0,
+    connectionsLeft: { OpenSearch: 0, Redis: 1 },
+    openFiles: [1, 1],
+  }
+}
+
+describe('the promise that no answer is late', () => {
+  it.each([20, 2_500, 3_000])('is kept where the longest took %d ms of 2500', (longestMs) => {
+    expect(breachesOf(matrixOf(longestMs))).toEqual([])
+  })
+
+  it('is broken by one that took half a second more than the deadline', () => {
+    expect(breachesOf(matrixOf(3_001))).toEqual([
+      'OpenSearch black hole: an answer took 3001 ms of 2500',
+    ])
+  })
+
+  it('holds without a fault as well', () => {
+    expect(breachesOf(matrixOf(20, 4_000))).toEqual(['no fault: an answer took 4000 ms of 2500'])
+  })
+
+  it('cannot be judged without a log', () => {
+    expect(breachesOf(matrixOf(0))).toEqual(['OpenSearch black hole: the service logged no answer'])
+  })
+})

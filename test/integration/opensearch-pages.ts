@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseConfig } from '../../src/config.ts'
 import type { OrderDocument } from '../../src/indexing/writing/document.ts'
-import { unbounded } from '../../src/lib/request-scope.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import type { Position, SliceQuery, Sort } from '../../src/orders/order-store.ts'
 import { askForBytes, connectOpenSearch, tell } from '../../src/stores/opensearch/client.ts'
@@ -58,8 +57,7 @@ export async function openPages({ env, refresh }: Backend) {
         size,
       }
       const path = `/${names.orders}/_search?routing=${accountId}`
-      const question = { path, body: JSON.stringify(sliceBody(query)) }
-      return askForBytes(client, DEADLINE_MS, question, unbounded)
+      return askForBytes(client, DEADLINE_MS, { path, body: JSON.stringify(sliceBody(query)) })
     },
 
     close: () => client.close(),

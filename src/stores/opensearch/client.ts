@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Client, errors, Serializer } from '@opensearch-project/opensearch'
 import { parseJson } from '../../lib/json.ts'
-import { CallerGone, type RequestScope, timeFor } from '../../lib/request-scope.ts'
+import { CallerGone, type RequestScope, timeFor, unbounded } from '../../lib/request-scope.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { DeadlineConnection, type Question } from './connection.ts'
 import type { WholeAnswer } from './exchange.ts'
@@ -96,7 +96,7 @@ export function askForBytes(
   { transport, connectionPool }: OpenSearch,
   deadlineMs: number,
   question: Question,
-  scope: RequestScope,
+  scope: RequestScope = unbounded,
 ): Promise<Buffer> {
   return ask(timeFor(scope, deadlineMs), async ({ requestTimeout }) => {
     const node = transport.getConnection({ requestId: '' }) as DeadlineConnection

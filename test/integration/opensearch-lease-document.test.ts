@@ -38,6 +38,12 @@ describe('the document of the lease', () => {
     expect(await document.read()).toEqual({ record, state })
   })
 
+  it('of an earlier version is of a writer that may have stamped live', async () => {
+    const { stamped_live: _, ...earlier } = record
+    const { document } = await start(found(earlier))
+    expect((await document.read())?.record.stamped_live).toBe(true)
+  })
+
   it('is not there before the first writer', async () => {
     const { document } = await start(answer(404, { found: false }))
     expect(await document.read()).toBeNull()

@@ -93,6 +93,23 @@ describe('a bulk', () => {
     expect(bulkActions().flat()).toMatchObject([unseen, unseen])
   })
 
+  it('in live mode is recorded in the lease before it is sent, the first time alone', async () => {
+    const { index, received } = await open()
+    await index.bulk(async () => put('ord_1'), 'back-fill')
+    await index.bulk(async () => NOTHING, 'live')
+    expect(index.wasStampedLive()).toBe(false)
+    const before = received.length
+    for (const id of ['ord_2', 'ord_3']) await index.bulk(async () => put(id), 'live')
+    const kinds = received.slice(before).map(({ path, body }) => {
+      if (path.includes('_bulk')) return 'bulk'
+      return path.startsWith('/writer/_doc')
+        ? `stamped live: ${JSON.parse(body).stamped_live}`
+        : path
+    })
+    expect(kinds).toEqual(['stamped live: true', 'bulk', 'bulk'])
+    expect(index.wasStampedLive()).toBe(true)
+  })
+
   const slow: Behaviour = (response, request) => {
     setTimeout(() => takeAll(response, request), 50)
   }

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { renderDocument } from '../../src/indexing/writing/document.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
+import { renderSource } from '../../src/stores/opensearch/order-source.ts'
 import { createKnownStates } from '../../src/stores/opensearch/writer/known-states.ts'
 import { createStored, headSource } from '../../src/stores/opensearch/writer/stored.ts'
+import { changeOf } from '../support/changes.ts'
+import { sourceOrder } from '../support/source-order.ts'
 import { actionsOf } from './opensearch-cluster.ts'
 import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
 import { answer, type Behaviour } from './opensearch-server.ts'
@@ -151,5 +155,31 @@ describe('a document that cannot be compared', () => {
     expect(await stored.views([key])).toEqual([{ ...key, isUnreadable: true }])
     const line = states.putting('orders', { _id: 'acc_1:ord_1' }, 7)
     expect(actionsOf({ body: line })).toMatchObject([{ name: 'index', ...EXPECTED }])
+  })
+})
+
+describe('whether a stored document is intact is told where it is', () => {
+  const { views } = changeOf(sourceOrder())
+  const [view] = views
+  if (view === undefined) throw new Error('an order without a view')
+  const write = { ...view, orderId: 'ord_1', updatedAt: 'stamp' as const }
+  const whole = JSON.parse(renderSource(renderDocument(write, 2_000)))
+  const { frame, ...unframed } = whole
+
+  it.each<[string, object, boolean]>([
+    ['as it was written', whole, true],
+    ['one without a frame, as before there were any', unframed, true],
+    [
+      'one with the frame of another document',
+      { ...whole, frame: frame.replace(/^./, 'x') },
+      false,
+    ],
+    ['one searched by another status', { ...unframed, status: 'TRIAL' }, false],
+    ['one without the stamp of its bulk', { ...unframed, written_key: undefined }, false],
+  ])('%s', async (_how, _source, expected) => {
+    const { stored } = await start(docs({ ...viewDocument, _source }))
+    const [found] = await stored.views([key])
+    if (found === undefined || 'isUnreadable' in found) throw new Error('it cannot be read')
+    expect(found.isIntact(view)).toBe(expected)
   })
 })

@@ -130,13 +130,14 @@ export function decide(
   }
 }
 
-/** The documents that there may be of an order: those that its head names, and `others`. */
+/** The documents that there may be of an order, by its head and by those that were found. */
 export function viewKeys(
   orderId: string,
   head: Head | undefined,
-  others: readonly Pick<ViewKey, 'accountId'>[],
+  strays: readonly ViewKey[],
 ): ViewKey[] {
-  const accountIds = new Set([...(head?.accountIds ?? []), ...others.map((key) => key.accountId)])
+  const found = strays.map(({ accountId }) => accountId)
+  const accountIds = new Set([...(head?.accountIds ?? []), ...found])
   return [...accountIds].map((accountId) => ({ accountId, orderId }))
 }
 

@@ -49,14 +49,9 @@ export function createWriter(
         const passedIds = passed.map(({ orderId }) => orderId)
         const found = await (equal === 'repair' ? stored.scan(passedIds) : stored.strays(passedIds))
         const foundOf = Map.groupBy(found, ({ orderId }) => orderId)
-        const keys = passed.flatMap(({ orderId, views }) => {
-          // No search finds a document whose key fields are damaged; its place is where it has to be.
-          const expected = equal === 'repair' ? views : []
-          return viewKeys(orderId, heads.get(orderId), [
-            ...expected,
-            ...(foundOf.get(orderId) ?? []),
-          ])
-        })
+        const keys = passed.flatMap(({ orderId }) =>
+          viewKeys(orderId, heads.get(orderId), foundOf.get(orderId) ?? []),
+        )
         const views = await stored.views(keys)
         const viewsOf = Map.groupBy(views, ({ orderId }) => orderId)
 

@@ -341,3 +341,24 @@ describe('a lease whose document is gone', () => {
     await expect(acquire(createMemoryLeaseDocument())).rejects.toThrow('60 s ahead')
   })
 })
+
+describe('that a writer stamped live', () => {
+  it('is known of no writer before the first', async () => {
+    expect((await acquire(createMemoryLeaseDocument())).wasStampedLive()).toBe(false)
+  })
+
+  it('is recorded once, before it returns, and kept by the release and every successor', async () => {
+    const document = createMemoryLeaseDocument()
+    const first = await acquire(document)
+    const before = document.written.length
+    for (let time = 0; time < 2; time++) await first.recordStampedLive()
+    expect(document.record()?.stamped_live).toBe(true)
+    expect(document.written).toHaveLength(before + 1)
+    await first.release()
+    for (let time = 0; time < 2; time++) {
+      const next = await acquire(document)
+      expect(next.wasStampedLive()).toBe(true)
+      await next.release()
+    }
+  })
+})

@@ -76,6 +76,7 @@ describe('an index of orders that is lost', () => {
     })
     const copied = async () => (await copiedOrders(`${backend.folder}/copia`)).size
     expect((await runOrders(['sync', 'copia'], place())).code).toBe(0)
+    expect((await runOrders(['sync', 'sqlite:outra.db'], place())).code).toBe(0)
 
     await loseIndex(backend)
     expect(await list(service, key)).toEqual(UNAVAILABLE)
@@ -90,7 +91,10 @@ describe('an index of orders that is lost', () => {
     const stopped = await runOrders(['sync', 'copia', '--all'], place())
     expect(stopped.code).toBe(1)
     expect(stopped.stderr).toContain('--allow-mass-removal')
+    expect(stopped.stderr).toContain('Para continuar:\n  orders sync copia --all\n')
     expect(await copied()).toBe(COUNT)
+    const permitted = ['sync', 'sqlite:outra.db', '--all', '--allow-mass-removal']
+    expect((await runOrders(permitted, place())).stdout).toContain(`, ${COUNT} removidos;`)
 
     await load(2)
     expect(await list(service, key)).toEqual({ status: 200, orders: COUNT })

@@ -54,7 +54,7 @@ export function statusLines(status: IndexStatus): string[] {
     ['writer', writer === null ? 'none' : writerText(writer)],
     ['newest visible change', status.newest_visible_change ?? 'none'],
     ['lag', lagText(status)],
-    ['stamps ahead of the clock', aheadText(status)],
+    ['stamps ahead', aheadText(status)],
     ...(stream === null ? [['stream', 'none'] satisfies [string, string]] : streamRows(stream)),
   ]
   const width = Math.max(...rows.map(([name]) => name.length)) + 2

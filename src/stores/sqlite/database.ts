@@ -1,7 +1,8 @@
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from '../../lib/durable-folder.ts'
+import { createPrivateFile } from './private-file.ts'
 
 /**
  * Opens a database file, making it and its tables when they are not there. `migrations[n]` brings the
@@ -19,7 +20,7 @@ export function openDatabase(
   if (!mayMake && !existsSync(file)) throw new DatabaseMissing(file)
   try {
     makeFolder(dirname(file))
-    closeSync(openSync(file, 'a', 0o600)) // It holds personal data, and what it makes beside it inherits this.
+    createPrivateFile(file) // It holds personal data, and what SQLite makes beside it inherits the mode.
     const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
     if (!mayMake) expectTables(db, file)
     // Readers and the writer do not wait for each other. FULL: a commit is on the disk when it returns, since

@@ -1,7 +1,7 @@
-import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WatchAtWork, type WriterPurpose } from '../../indexing/writing/order-index.ts'
+import { createPrivateFile } from './private-file.ts'
 
 export interface WriterLockOptions {
   purpose: WriterPurpose
@@ -25,7 +25,7 @@ export async function holdWriterLock(
   file: string,
   { purpose, onDelay, signal }: WriterLockOptions,
 ): Promise<{ release(): void }> {
-  createFile(file)
+  createPrivateFile(file)
   const db = new DatabaseSync(file, { timeout: 0 })
   const begin = purpose === 'watch' ? 'BEGIN EXCLUSIVE' : 'BEGIN IMMEDIATE'
   try {
@@ -47,16 +47,6 @@ export async function holdWriterLock(
 
 const READ = 'SELECT 1 FROM sqlite_schema'
 const SQLITE_BUSY = 5
-const ALREADY_THERE = 'EEXIST'
-
-/** Only where there is none: closing a file ends every lock that this process has on it. */
-function createFile(file: string): void {
-  try {
-    closeSync(openSync(file, 'wx', 0o600))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== ALREADY_THERE) throw error
-  }
-}
 
 /** Whether it can be done at once. */
 function succeeds(db: DatabaseSync, sql: string): boolean {

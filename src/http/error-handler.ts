@@ -47,7 +47,7 @@ export function missing(): never {
 }
 
 function asApiError(thrown: unknown): ApiError {
-  // Nobody receives the answer to a caller that is gone.
+  // The answer to a caller that is gone is never received.
   const isPassing = thrown instanceof Unavailable || thrown instanceof CallerGone
   if (isPassing) return new ApiError('service_unavailable', { cause: thrown })
   return new ApiError('internal_error', { cause: thrown })

@@ -25,7 +25,7 @@ export const serverLimits: ServerLimits = {
   headersMs: 20_000,
   requestMs: 30_000,
   // Longer than it seems to need: a loopback or a near proxy takes some 1.5 MB from the process at a time, and what is
-  // read of those shows to nobody here. So 12 KB/s are progress in the worst case, on real networks much less.
+  // read of those is not visible here. So 12 KB/s are progress in the worst case, on real networks much less.
   stallMs: 120_000,
   lookMs: 1_000,
   maxConnections: 4_096,

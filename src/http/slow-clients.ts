@@ -4,7 +4,7 @@ import { monotonicClock } from '../lib/clock.ts'
 import type { CutReason } from '../metrics/http.ts'
 import type { Connections } from './connections.ts'
 import { peerOf } from './peers.ts'
-import { connectionsToCut, type UnreadConnection } from './unread.ts'
+import { connectionsToCut, connectionsToReplace, type UnreadConnection } from './unread.ts'
 
 export interface SlowClientLimits {
   /** Connections at a time. */
@@ -18,15 +18,23 @@ export interface SlowClientLimits {
 }
 
 interface SlowConnection extends UnreadConnection {
+  /** The first of the connection that is not wholly read. */
+  response: ServerResponse
   socket: Socket
   isStalled: boolean
 }
 
+/** A flood of new connections must leave each of them the time to send its request. */
+const IDLE_SHARE = 1 / 16
+/** Sorting thousands of connections for each new one would cost more than the flood. */
+const REPLACEABLE_MS = 100
+
 /**
  * Closes connections that clients hold without use. At the limit a new connection closes the longest-idle one:
  * Node's `maxConnections` would drop the new one without an answer, so thousands of silent connections would keep
- * every other client out. An answer of which nothing is read closes its own connection; one that is read slowly
- * stays, however long it takes, unless unread answers need too much memory (see `connectionsToCut`).
+ * every other client out. Where few are idle it closes one with an unread answer (see `connectionsToReplace`).
+ * An answer of which nothing is read closes its own connection. One that is read slowly stays, however long it takes,
+ * unless its place is needed or unread answers need too much memory (see `connectionsToCut`).
  */
 export function cutSlowClients(
   server: Server,
@@ -34,13 +42,33 @@ export function cutSlowClients(
   { maxConnections, stallMs, maxUnreadBytes, lookMs }: SlowClientLimits,
   onCut: (reason: CutReason) => void,
 ): void {
-  const { open, underWay } = connections
+  const { open, idle, underWay } = connections
+  const minIdle = Math.max(1, maxConnections * IDLE_SHARE) // The new one is idle itself.
 
   server.on('connection', () => {
     if (open.size <= maxConnections) return
-    connections.cutLongestIdle() // At worst the new one itself.
+    const unread = idle.size > minIdle ? undefined : nextReplaceable()
+    // The longest-idle one is at worst the new one itself.
+    if (unread === undefined) connections.cutLongestIdle()
+    else unread.socket.destroy()
     onCut('too_many')
   })
+
+  /** The first to close is the last. */
+  let replaceable: SlowConnection[] = []
+  let replaceableSinceMs = -Infinity
+
+  function nextReplaceable(): SlowConnection | undefined {
+    const now = monotonicClock()
+    if (now - replaceableSinceMs > REPLACEABLE_MS) {
+      replaceable = connectionsToReplace(unreadConnections()).reverse()
+      replaceableSinceMs = now
+    }
+    for (let last = replaceable.pop(); last !== undefined; last = replaceable.pop()) {
+      if (underWay.has(last.response) && !last.socket.destroyed) return last
+    }
+    return undefined
+  }
 
   const progress = new WeakMap<ServerResponse, { taken: number; sinceMs: number }>()
 
@@ -63,6 +91,7 @@ export function cutSlowClients(
       const known = bySocket.get(socket)
       if (known === undefined) {
         bySocket.set(socket, {
+          response,
           socket,
           bytes,
           isStalled: isStalled(response, now),
@@ -84,6 +113,8 @@ export function cutSlowClients(
   }
 
   function look(): void {
+    replaceable = [] // It would keep closed connections and their answers in memory.
+    replaceableSinceMs = -Infinity
     const unread = unreadConnections()
     for (const connection of unread) if (connection.isStalled) cut(connection, 'answer_not_taken')
     const rest = unread.filter((connection) => !connection.isStalled)

@@ -38,12 +38,43 @@ export function connectionsToCut<C extends UnreadConnection>(
   return chosen
 }
 
+/**
+ * The connections to close, in this order, where new ones need their places: clients without a key before accounts,
+ * of each the peer with the most connections, of that the earliest. An account keeps its latest one, and a connection
+ * for which nothing waits is not blocked by its client.
+ */
+export function connectionsToReplace<C extends UnreadConnection>(connections: readonly C[]): C[] {
+  const counts = new Map<string, number>()
+  const ranked = connections
+    .filter(({ bytes }) => bytes > 0)
+    .toReversed()
+    .map((connection) => {
+      const { peer } = connection
+      const name = nameOf(peer)
+      const rank = (counts.get(name) ?? 0) + 1 // Among those of its peer; the latest is 1.
+      counts.set(name, rank)
+      return { connection, isAuthenticated: peer.isAuthenticated, rank }
+    })
+    .toReversed()
+  return ranked
+    .filter(({ isAuthenticated, rank }) => !isAuthenticated || rank > 1)
+    .sort(
+      (one, other) =>
+        Number(one.isAuthenticated) - Number(other.isAuthenticated) || other.rank - one.rank,
+    )
+    .map(({ connection }) => connection)
+}
+
+function nameOf({ isAuthenticated, id }: Peer): string {
+  return `${isAuthenticated} ${id}`
+}
+
 function totalsOf<C extends UnreadConnection>(connections: readonly C[]): PeerTotal<C>[] {
   const totals = new Map<string, PeerTotal<C>>()
   for (const connection of connections) {
     const { peer, bytes } = connection
     if (bytes === 0) continue // Closing it would free nothing.
-    const name = `${peer.isAuthenticated} ${peer.id}`
+    const name = nameOf(peer)
     const total = totals.get(name) ?? { peer, bytes: 0, connections: [] }
     total.bytes += bytes
     total.connections.push(connection)

@@ -21,7 +21,7 @@ export interface HttpMetrics {
 
 /** Why a request is not let in: too many are inside, or the event loop is far behind. */
 export type ShedReason = (typeof SHED_REASONS)[number]
-/** Why a connection is cut: the longest idle of too many, an answer of which nothing is read, or too much memory. */
+/** Why a connection is cut: one of too many, idle or unread, an answer of which nothing is read, or too much memory. */
 export type CutReason = (typeof CUT_REASONS)[number]
 
 const SHED_REASONS = ['concurrency', 'event_loop'] as const
@@ -63,7 +63,7 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
   })
   const cutConnections = new Counter({
     name: 'http_cut_connections_total',
-    help: 'Connections cut: the longest idle of too many, or an answer that is not read, or unread answers that need too much memory.',
+    help: 'Connections cut: one of too many, idle or unread, or an answer that is not read, or unread answers that need too much memory.',
     labelNames: ['reason'] as const,
     registers,
   })

@@ -79,11 +79,11 @@ describe.each([
 })
 
 describe('the look-up of a key', () => {
-  /** What was looked up while a request was answered. */
-  async function lookedUp(credential: string): Promise<unknown[][]> {
+  /** The digests that were looked up while a request was answered. */
+  async function lookedUp(credential: string): Promise<string[]> {
     using find = vi.spyOn(app.services.keyCache, 'find')
     await answerTo('GET /v1/orders', credential)
-    return find.mock.calls
+    return find.mock.calls.map(([digest]) => digest)
   }
 
   it.each(malformed)(
@@ -98,7 +98,7 @@ describe('the look-up of a key', () => {
     async (_name, credential) => {
       const header = credential()
       const digest = keyDigest(app.services.keyPepper, header.slice('Bearer '.length))
-      expect(await lookedUp(header)).toEqual([[digest]])
+      expect(await lookedUp(header)).toEqual([digest])
     },
   )
 })

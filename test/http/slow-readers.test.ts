@@ -3,7 +3,8 @@ import type { Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { sendRaw } from '../support/raw-http.ts'
+import { connectionsOf } from '../../src/http/connections.ts'
+import { readAnswers, sendRaw } from '../support/raw-http.ts'
 import { LARGE_PAGE_BYTES, type SlowClients, serveSlowClients } from '../support/slow-clients.ts'
 
 const MANY = 300
@@ -15,6 +16,13 @@ afterEach(() => clients.close())
 /** What a client gets that reads its answer. */
 const status = async () =>
   (await sendRaw(clients.port, clients.get('/v1/orders/ord_1'), 1))[0]?.status
+
+/** The path of a file of which some copies are more than the kernel takes; it needs no key. */
+async function docsScript(): Promise<string> {
+  const { body: page } = await clients.app.app.inject('/docs')
+  const [script = ''] = /\/docs\/scalar-[\w-]+\.js/.exec(page) ?? []
+  return script
+}
 
 const ended = (socket: Socket) => finished(socket.resume()).catch(() => {})
 
@@ -123,8 +131,7 @@ describe('an account that reads a large page slowly', () => {
     const room = 2 ** 20 / 2
     clients = await serveSlowClients({ maxUnreadBytes: readers * 9_000_000 + room, lookMs: 100 })
     await clients.loadLargePage()
-    const { body: page } = await clients.app.app.inject('/docs')
-    const [script = ''] = /\/docs\/scalar-[\w-]+\.js/.exec(page) ?? []
+    const script = await docsScript()
     let isOver = false
     const reading = (await clients.connectMany(readers)).map((socket) =>
       readSlowly(socket, () => isOver),
@@ -139,5 +146,80 @@ describe('an account that reads a large page slowly', () => {
     isOver = true
     expect(await Promise.all(reading)).toEqual(Array(readers).fill(9))
     expect(await clients.cutCount('answer_not_taken')).toBe(0)
+  })
+})
+
+describe('as many connections as there may be, all with unread answers', () => {
+  const LIMIT = 64
+
+  /** How many connections have an answer that waits for its client. */
+  function unreadCount() {
+    const { underWay } = connectionsOf(clients.app.app.server)
+    const unread = [...underWay].filter(
+      ({ headersSent, writableLength }) => headersSent && writableLength > 0,
+    )
+    return new Set(unread.map(({ req }) => req.socket)).size
+  }
+
+  async function fill(requests: string[]): Promise<Socket[]> {
+    const sockets = await clients.connectMany(requests.length)
+    for (const [n, socket] of sockets.entries()) {
+      socket.pause()
+      socket.write(requests[n] ?? '')
+    }
+    await expect.poll(unreadCount, PATIENT).toBe(requests.length)
+    return sockets
+  }
+
+  it('let requests with a key in, at the cost of those who read the docs and not of the account that reads a page', async () => {
+    clients = await serveSlowClients({
+      maxConnections: LIMIT,
+      maxUnreadBytes: Number.MAX_SAFE_INTEGER,
+    })
+    await clients.loadLargePage()
+    const page = clients.get('/v1/orders')
+    const docs = clients.get(await docsScript()).repeat(20)
+    const [account] = await fill([page, ...Array(LIMIT - 1).fill(docs)])
+    const newcomers = await clients.connectMany(3)
+    const answers = newcomers.map((socket) => {
+      socket.write(clients.get('/v1/orders/ord_1'))
+      return readAnswers(socket, 1)
+    })
+    const statuses = (await Promise.all(answers)).map(([answer]) => answer?.status)
+    expect(statuses).toEqual([200, 200, 200])
+    expect(await clients.cutCount('too_many')).toBe(3)
+    expect(account?.readyState).toBe('open')
+  })
+
+  it('let requests in also where one account holds all of them', async () => {
+    clients = await serveSlowClients({
+      maxConnections: 16,
+      maxUnreadBytes: Number.MAX_SAFE_INTEGER,
+    })
+    await clients.loadLargePage()
+    await fill(Array(16).fill(clients.get('/v1/orders')))
+    expect(await status()).toBe(200)
+  })
+
+  it('close the new one where every answer is still to be made', async () => {
+    clients = await serveSlowClients({ maxConnections: 4 })
+    const release = Promise.withResolvers<void>()
+    const { get: find } = clients.app.services.orders
+    clients.app.services.orders.get = async (...args) => {
+      await release.promise
+      return find(...args)
+    }
+    const waiting = await clients.connectMany(4)
+    const answers = waiting.map((socket) => {
+      socket.write(clients.get('/v1/orders/ord_1'))
+      return readAnswers(socket, 1)
+    })
+    const { idle } = connectionsOf(clients.app.app.server)
+    await expect.poll(() => idle.size, PATIENT).toBe(0)
+    const [late] = (await clients.connectMany(1)) as [Socket]
+    await ended(late)
+    release.resolve()
+    const statuses = (await Promise.all(answers)).map(([answer]) => answer?.status)
+    expect(statuses).toEqual([200, 200, 200, 200])
   })
 })

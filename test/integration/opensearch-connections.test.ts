@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { unbounded } from '../../src/lib/request-scope.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { connectOpenSearch, tell } from '../../src/stores/opensearch/client.ts'
+import { askForBytes, connectOpenSearch, tell } from '../../src/stores/opensearch/client.ts'
 import { createNodes, ROOMY_MS, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
 import {
   answer,
@@ -97,6 +98,18 @@ describe('of two nodes', () => {
     await thrownBy(get())
     await expect.poll(() => get().then(text, String)).toBe(ORDER)
     expect(stalled.received.length).toBeLessThanOrEqual(1)
+  })
+
+  it('none is given up for a call that had less than the whole deadline', async () => {
+    const nodes = [await serve(stall, found), await serve(stall, found)]
+    const { client, get } = connect(nodes.map(({ url }) => url))
+    const late = { ...unbounded, leftMs: () => SHORT_MS }
+    for (const _ of nodes) {
+      const call = askForBytes(client, ROOMY_MS, { path: '/orders/_doc/1' }, late)
+      expect(await thrownBy(call)).toBeInstanceOf(Unavailable)
+    }
+    for (let time = 0; time < 4; time++) expect(text(await get())).toBe(ORDER)
+    expect(nodes.map(({ received }) => received.length)).toEqual([3, 3])
   })
 })
 

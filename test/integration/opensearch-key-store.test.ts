@@ -1,10 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { Refused } from '../../src/stores/opensearch/client.ts'
-import { createOpenSearchKeyStore } from '../../src/stores/opensearch/key-store.ts'
+import {
+  createOpenSearchKeyStore,
+  type OpenSearchKeyStoreOptions,
+} from '../../src/stores/opensearch/key-store.ts'
 import { keyRecord } from '../support/key-record.ts'
-import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
-import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
+import { createNodes, names, ROOMY_MS, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
+import { answer, type Behaviour, type ReceivedRequest, refuse, stall } from './opensearch-server.ts'
 
 /** Keys of an account that are read at a time. */
 const PAGE = 1_000
@@ -18,9 +22,13 @@ afterEach(() => close())
 /** A store on a cluster that behaves like this, and whether it was prepared. */
 async function start(...behaviours: Behaviour[]) {
   const { url, received } = await serve(...behaviours)
+  return { received, ...storeOn([url]) }
+}
+
+function storeOn(urls: string[], options: Pick<OpenSearchKeyStoreOptions, 'observe'> = {}) {
   let isPrepared = false
   const keys = createOpenSearchKeyStore({
-    client: connect([url]).client,
+    client: connect(urls).client,
     names,
     deadlineMs: ROOMY_MS,
     writeDeadlineMs: ROOMY_MS,
@@ -29,8 +37,9 @@ async function start(...behaviours: Behaviour[]) {
         isPrepared = true
       },
     },
+    ...options,
   })
-  return { keys, received, isPrepared: () => isPrepared }
+  return { keys, isPrepared: () => isPrepared }
 }
 
 const source = {
@@ -122,6 +131,44 @@ describe('the holder of a key', () => {
   ])('is unknown where %s', async (_where, behaviours) => {
     const { keys } = await start(...behaviours)
     expect(await thrownBy(keys.find('d1'))).toBeInstanceOf(Unavailable)
+  })
+})
+
+describe('a look for a key within the time of a request', () => {
+  it('sends nothing where no time is left', async () => {
+    const { keys, received } = await start(document(source), missing)
+    expect(await thrownBy(keys.find('d1', 0))).toBeInstanceOf(Unavailable)
+    expect(received).toEqual([])
+  })
+
+  it('does not send for the account where the key took all of the time', async () => {
+    const withinMs = 1_000
+    const { url, received } = await serve(document(source), missing)
+    const { keys } = storeOn([url], {
+      async observe(_operation, work) {
+        const found = await work()
+        await sleep(withinMs)
+        return found
+      },
+    })
+    expect(await thrownBy(keys.find('d1', withinMs))).toEqual(
+      new Unavailable('the request took all of its time (REQUEST_DEADLINE_MS)'),
+    )
+    expect(received.map(({ path }) => path)).toEqual(['/api-keys/_doc/d1'])
+  })
+
+  it('gives up no node that did not answer in what was left for the account', async () => {
+    const accounts = [stall]
+    const node: Behaviour = (response, request) => {
+      const isOfKeys = request.path.startsWith('/api-keys/')
+      const behave = isOfKeys ? document(source) : (accounts.shift() ?? missing)
+      behave(response, request)
+    }
+    const nodes = [await serve(node), await serve(node)]
+    const { keys } = storeOn(nodes.map(({ url }) => url))
+    expect(await thrownBy(keys.find('d1', 5 * SHORT_MS))).toBeInstanceOf(Unavailable)
+    for (let time = 0; time < 2; time++) await keys.find('d1')
+    expect(nodes.map(({ received }) => received.length)).toEqual([3, 3])
   })
 })
 

@@ -106,7 +106,7 @@ export function askForBytes(
       connectionPool.markAlive(node)
       return { body: answer.bytes }
     } catch (error) {
-      if (isOfNode(error)) connectionPool.markDead(node)
+      if (isOfNode(error, requestTimeout >= deadlineMs)) connectionPool.markDead(node)
       throw error
     }
   })
@@ -127,9 +127,10 @@ export function parseAnswer(bytes: Buffer): object {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Whether another node may do better, as the client judges it. */
-function isOfNode(error: unknown): boolean {
+/** Whether the node is at fault: a timeout shows that only where the call had the whole deadline. */
+function isOfNode(error: unknown, hadWholeDeadline: boolean): boolean {
   if (error instanceof CallerGone) return false
+  if (error instanceof errors.TimeoutError) return hadWholeDeadline
   return !(error instanceof errors.ResponseError) || [502, 503, 504].includes(error.statusCode ?? 0)
 }
 

@@ -1,9 +1,10 @@
 import type { KeyInstants, KeyRecord, KeyStore, Scope } from '../../auth/key-store.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { type Observe, unobserved } from '../../lib/observe.ts'
+import { type RequestScope, unbounded } from '../../lib/request-scope.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import { ask, type OpenSearch, tell } from './client.ts'
-import { type DocumentAddress, readDocument } from './documents.ts'
+import { ask, askForBytes, type OpenSearch, parseAnswer, tell } from './client.ts'
+import { type DocumentAddress, type StoredDocument, storedDocument } from './documents.ts'
 import { type Hit, wholeAnswer, wholeHits } from './hits.ts'
 import type { IndexNames } from './names.ts'
 import type { OpenSearchOperation } from './operation.ts'
@@ -13,7 +14,7 @@ export interface OpenSearchKeyStoreOptions {
   client: OpenSearch
   names: IndexNames
   prepare: Pick<Prepare, 'keys'>
-  /** For each look, the answers' bodies included. */
+  /** For each look-up of a document and each search, the answers' bodies included; a request may leave it less. */
   deadlineMs: number
   /** For each write; it returns once every command finds it, a refresh later. */
   writeDeadlineMs: number
@@ -38,8 +39,17 @@ export function createOpenSearchKeyStore({
   writeDeadlineMs,
   observe = unobserved,
 }: OpenSearchKeyStoreOptions): KeyStore {
-  const read = (operation: OpenSearchOperation, address: DocumentAddress, leftMs: number) =>
-    observe(operation, () => readDocument(client, leftMs, address))
+  function read(
+    operation: OpenSearchOperation,
+    { index, id }: DocumentAddress,
+    scope: RequestScope = unbounded,
+  ): Promise<StoredDocument | null> {
+    const path = `/${index}/_doc/${encodeURIComponent(id)}`
+    return observe(operation, async () => {
+      const bytes = await askForBytes(client, deadlineMs, { path }, scope)
+      return storedDocument(index, parseAnswer(bytes))
+    })
+  }
 
   async function search(query: Record<string, string>, after?: Hit['sort']): Promise<Hit[]> {
     const body: object = {
@@ -53,23 +63,23 @@ export function createOpenSearchKeyStore({
   }
 
   return {
-    async find(digest, withinMs = deadlineMs) {
-      const ownMs = Math.max(1, Math.min(deadlineMs, Math.ceil(withinMs)))
-      const endsAt = monotonicClock() + ownMs
-      const found = await read('get_key', { index: names.keys, id: digest }, ownMs)
+    async find(digest, withinMs = Infinity) {
+      const endsAt = monotonicClock() + withinMs
+      // A caller that disconnects does not end it: other requests with the key wait for the same look-up.
+      const scope = { ...unbounded, leftMs: () => endsAt - monotonicClock() }
+      const found = await read('get_key', { index: names.keys, id: digest }, scope)
       if (found === null) return null
       const key = keyRecord(digest, found.source)
       // Also for a key that has ended: one that was revoked and one that expired take the same time.
       const address = { index: names.accounts, id: key.accountId }
-      const leftMs = Math.max(1, Math.ceil(endsAt - monotonicClock()))
-      const account = await read('get_account', address, leftMs)
+      const account = await read('get_account', address, scope)
       return { key, accountBlocked: isBlocked(account?.source) }
     },
 
     async ping() {
       await Promise.all([
-        read('get_key', { index: names.keys, id: PROBE }, deadlineMs),
-        read('get_account', { index: names.accounts, id: PROBE }, deadlineMs),
+        read('get_key', { index: names.keys, id: PROBE }),
+        read('get_account', { index: names.accounts, id: PROBE }),
       ])
     },
 

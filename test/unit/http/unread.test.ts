@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { connectionsToCut, type UnreadConnection } from '../../../src/http/unread.ts'
+import {
+  connectionsToCut,
+  connectionsToReplace,
+  type UnreadConnection,
+} from '../../../src/http/unread.ts'
 
 interface Named extends UnreadConnection {
   name: string
@@ -78,5 +82,36 @@ describe('the connections that unread answers close', () => {
         }
       }),
     )
+  })
+})
+
+describe('the connections that give their places to new ones', () => {
+  const replaced = (...connections: Named[]) =>
+    connectionsToReplace(connections).map(({ name }) => name)
+
+  it('are those of clients without a key before those of any account', () => {
+    expect(
+      replaced(account('acc_1', 9, 'first'), account('acc_1', 9, 'second'), address('10.0.0.1', 1)),
+    ).toEqual(['10.0.0.1 1', 'first'])
+  })
+
+  it('are those of the peer with the most of them, the earliest first, however many bytes wait', () => {
+    expect(
+      replaced(
+        address('10.0.0.2', 99),
+        address('10.0.0.1', 1),
+        address('10.0.0.1', 2),
+        address('10.0.0.2', 98),
+        address('10.0.0.1', 3),
+      ),
+    ).toEqual(['10.0.0.1 1', '10.0.0.2 99', '10.0.0.1 2', '10.0.0.2 98', '10.0.0.1 3'])
+  })
+
+  it('are none that is the only one of an account', () => {
+    expect(replaced(account('acc_1', 10), account('acc_2', 10))).toEqual([])
+  })
+
+  it('are none for which nothing waits', () => {
+    expect(replaced(address('10.0.0.1', 0))).toEqual([])
   })
 })

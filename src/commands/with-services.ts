@@ -5,20 +5,26 @@ import { refuseLoss } from './refuse-loss.ts'
 /** What `main` takes from the process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+export interface WithServicesOptions {
+  /** Runs it also where the index of the orders is lost: the store refuses what it cannot do there. */
+  alsoAfterLoss?: boolean
+}
+
 /**
- * Runs a command on the services of the settings, and closes them whatever happens. None runs where the index of the
- * orders is lost.
+ * Runs a command on the services of the settings, and closes them whatever happens.
+ * @throws IndexLost where the index of the orders is lost, unless the command runs there too
  */
 export type WithServices = <T>(
   work: (services: Services, config: Config) => Promise<T>,
+  options?: WithServicesOptions,
 ) => Promise<T>
 
 export function createWithServices(env: Environment): WithServices {
-  return async (work) => {
+  return async (work, { alsoAfterLoss = false } = {}) => {
     const config = parseConfig(env)
     const services = await openServices(config)
     try {
-      await refuseLoss(services)
+      if (!alsoAfterLoss) await refuseLoss(services)
       return await work(services, config)
     } finally {
       await services.close()

@@ -121,6 +121,9 @@ describe('where the index of the orders is lost', () => {
     [['index', 'load', '-']],
     [['index', 'load', '-', '--stream']],
     [['index', 'watch']],
+    [['index', 'reindex']],
+    [['index', 'reindex', '--finish']],
+    [['index', 'reindex', '--rollback']],
     [['index', 'check']],
     [['index', 'status']],
   ])('%j ends with what to do about it', async (args) => {

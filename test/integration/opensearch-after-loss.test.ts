@@ -7,6 +7,7 @@ import { wallClock } from '../../src/lib/clock.ts'
 import { initAfterLoss, openServices, type Services } from '../../src/services.ts'
 import { IndexLost } from '../../src/stores/index-lost.ts'
 import { type Backend, createBackend, opensearch } from '../support/backend.ts'
+import { runCommand } from '../support/command.ts'
 import { ndjson } from '../support/services.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { thrownBy } from './opensearch-nodes.ts'
@@ -178,6 +179,21 @@ describe('an index of orders that is gone', () => {
     expect(await count()).toBe(COUNT)
   })
 
+  it('is rolled back by the command that the loss names', async () => {
+    await write(1)
+    await reindexing.build()
+    await lose('orders-v2')
+    const status = await runCommand(['index', 'status'], backend.env)
+    expect(status).toMatchObject({ code: 1, stderr: expect.stringContaining('--rollback') })
+    const rolledBack = await runCommand(['index', 'reindex', '--rollback'], backend.env)
+    expect(rolledBack).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`${prefix}orders-v1 is read`),
+    })
+    await write(2)
+    expect(await count()).toBe(COUNT)
+  })
+
   it('is not begun anew where only its alias is gone', async () => {
     await write(1)
     await opensearch('DELETE', `${prefix}orders-v1/_alias/${prefix}orders`)
@@ -194,6 +210,22 @@ describe('an index of orders that is gone', () => {
     await lose('orders-v1')
     await lose('writer-v1')
     expect(await init()).toMatchObject({ made: `${prefix}orders-v1` })
+    await write(2)
+    expect(await count()).toBe(COUNT)
+  })
+})
+
+describe('an index that is fed beside the one that is read, and is gone', () => {
+  it('is not gone back to, so that the lease still names what is read first', async () => {
+    await write(1)
+    await reindexing.build() // Reads version 2, and feeds version 1.
+    await lose('orders-v1')
+    const fed = [`${prefix}orders-v2`, `${prefix}orders-v1`]
+    await expect(reindexing.rollBack({ signal: AbortSignal.timeout(20_000) })).rejects.toThrow(
+      /orders-v1 is gone.*"index reindex --finish" keeps .*orders-v2/,
+    )
+    expect((await lease()).targets).toEqual(fed)
+    expect(await reindexing.finish()).toMatchObject({ live: `${prefix}orders-v2` })
     await write(2)
     expect(await count()).toBe(COUNT)
   })

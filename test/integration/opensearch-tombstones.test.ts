@@ -2,10 +2,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
 import { createWriter } from '../../src/indexing/writing/writer.ts'
 import { openServices, type Services } from '../../src/services.ts'
+import { connectOpenSearch } from '../../src/stores/opensearch/client.ts'
+import { indexNames } from '../../src/stores/opensearch/names.ts'
+import { readGreatestStamp } from '../../src/stores/opensearch/writer/stored-stamps.ts'
 import { type Backend, createBackend, opensearch } from '../support/backend.ts'
 import { changeOf } from '../support/changes.ts'
 import { runCommand } from '../support/command.ts'
 import { sourceOrder } from '../support/source-order.ts'
+import { ROOMY_MS } from './opensearch-nodes.ts'
 
 let backend: Backend
 let services: Services
@@ -25,10 +29,11 @@ const kept = sourceOrder({ id: 'ord_2', owner_account_id: 'acc_1' })
 const left = sourceOrder({ ...owners, version: 2, coproducer_account_ids: ['acc_3'] })
 const erased = { ...owners, version: 3, deleted: true }
 
-async function write(...sources: object[]) {
+/** Writes sources one after the other; those of an array at once. */
+async function write(...sources: (object | object[])[]) {
   const index = await services.openIndex()
   const writer = createWriter(index, Date.now)
-  for (const source of sources) await writer.write([changeOf(source)], 'live')
+  for (const source of sources) await writer.write([source].flat().map(changeOf), 'live')
   await index.close()
 }
 
@@ -38,7 +43,7 @@ const run = (...args: string[]) => runCommand(['index', ...args], backend.env)
 async function stored(index: string): Promise<Record<string, object>> {
   const { hits } = await opensearch<{ hits: { hits: { _id: string; _source: object }[] } }>(
     'GET',
-    `${backend.env['INDEX_PREFIX']}${index}/_search`,
+    `${backend.env['INDEX_PREFIX']}${index}/_search?size=1000`,
   )
   return Object.fromEntries(hits.hits.map(({ _id, _source }) => [_id, _source]))
 }
@@ -79,4 +84,45 @@ it('an order that comes back takes the place of its tombstone', async () => {
     Array.from({ length: 3 }, () => expect.objectContaining({ id: 'ord_1' })),
   )
   expect(await run('check')).toMatchObject({ code: 0 })
+})
+
+it('tombstones that half a bulk left in the new index alone are taken back by the next writer', async () => {
+  // More than a page of a search, whose removals all have one stamp.
+  const many = Array.from({ length: 250 }, (_, n) => sourceOrder({ id: `ord_${n + 10}` }))
+  await write([...many, first, kept])
+  const stop = new AbortController()
+  const begun = services.reindexing?.build({ onProgress: () => stop.abort(), signal: stop.signal })
+  await expect(begun).rejects.toThrow()
+  await write(left, erased)
+  const removed = {
+    query: {
+      bool: { must_not: [{ term: { id: 'ord_2' } }, { exists: { field: 'removed_key' } }] },
+    },
+    script: {
+      source: 'ctx._source.clear(); ctx._source.removed_key = params.stamp',
+      params: { stamp: Date.now() },
+    },
+  }
+  await backend.refresh()
+  const fed = `${backend.env['INDEX_PREFIX']}orders-v2`
+  expect(await opensearch('POST', `${fed}/_update_by_query?refresh=true`, removed)).toMatchObject({
+    updated: many.length,
+  })
+
+  await write()
+  await backend.refresh()
+  const read = await stored('orders-v1')
+  expect(Object.keys(read)).toHaveLength(many.length + 4)
+  expect(await stored('orders-v2')).toEqual(read)
+  expect(await services.reindexing?.build()).toMatchObject({ documents: many.length + 1 })
+})
+
+it('the greatest stamp of an index is also found where it is that of a tombstone', async () => {
+  await write(kept, first, left, erased)
+  const { 'acc_1:ord_1': tombstone } = await stored('orders-v1')
+  const urls = `${backend.env['OPENSEARCH_URL']}`.split(',')
+  const client = connectOpenSearch({ urls })
+  const names = indexNames(`${backend.env['INDEX_PREFIX']}`)
+  const greatest = await readGreatestStamp(client, names, ROOMY_MS).finally(() => client.close())
+  expect({ removed_key: greatest }).toEqual(tombstone)
 })

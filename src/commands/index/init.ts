@@ -45,7 +45,7 @@ function init(withServices: WithServices, trustsClock: boolean): Promise<void> {
 async function beginAfterLoss(env: Environment): Promise<void> {
   const { made, unused } = await initAfterLoss(parseConfig(env))
   console.error(
-    `${made} is there again and empty: load every order of the platform with "index load --repair FILE", then look with "index check FILE"; restart processes that serve or watch on DATA_DIR`,
+    `${made} is there again and empty: load every order of the platform with "index load --repair FILE", then look with "index check FILE", and only then start what serves and what watches: a list that is not full yet would have followers drop their copies`,
   )
   for (const name of unused) console.error(`${name} is not used any more: delete it`)
 }

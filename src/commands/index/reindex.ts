@@ -26,10 +26,14 @@ export function addReindex(index: Command, withServices: WithServices): void {
     .option('--rollback', 'read the index that was read before, and remove the new one')
     .option('--json', 'print the summary as JSON')
     .action(async (options: ReindexOptions) =>
-      withServices(async ({ reindexing }) => {
-        if (reindexing === null) throw new Error(NOT_NEEDED)
-        await run(reindexing, options)
-      }),
+      withServices(
+        async ({ reindexing }) => {
+          if (reindexing === null) throw new Error(NOT_NEEDED)
+          await run(reindexing, options)
+        },
+        // A rollback is a way back from a loss.
+        { alsoAfterLoss: options.rollback ?? false },
+      ),
     )
 }
 

@@ -19,7 +19,7 @@ export function indexStatus(
   const { lastStamp, clockMs } = stamps
   const newest = newestWrittenKey ?? 0
   const aheadMs = stampsAheadMs({ lastStamp: Math.max(lastStamp ?? 0, newest), clockMs })
-  // Of a change that was stamped in the future nobody knows when it was written.
+  // The stamp of a change in the future does not say when the change was written.
   const isLagKnown = newestWrittenKey !== null && newest - clockMs <= MAX_AHEAD_MS
   return {
     documents,

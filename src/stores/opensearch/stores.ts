@@ -52,8 +52,9 @@ export function openOpenSearchStores(
       prepare,
       writeDeadlineMs: config.bulkDeadlineMs,
     }),
-    openIndex: ({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) =>
-      openOpenSearchOrderIndex({
+    async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
+      await prepare.keys() // Without their index a request has a 503, and no load knows whether a key was used.
+      return openOpenSearchOrderIndex({
         client,
         names,
         prepare,
@@ -63,7 +64,8 @@ export function openOpenSearchStores(
         purpose,
         onDelay,
         signal,
-      }),
+      })
+    },
     // Nobody waits for it, and a page of a walk may be long.
     inspection: createOpenSearchInspection({
       ...reading,

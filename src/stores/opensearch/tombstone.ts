@@ -2,9 +2,9 @@
  * A removed document leaves a tombstone in its place. The engine remembers the version of a deleted
  * document for a limited time only, and not over a restart or a move of the shard: after that, a write
  * that a frozen node kept back would make the document again. A tombstone is a document, so such a write
- * conflicts with it for as long as the index exists. It holds no data of the order, and no account, so
- * no search of an account finds it. `index reindex` leaves tombstones behind with the old index, to
- * which every write that can still be late was addressed.
+ * conflicts with it for as long as the index exists. It has no field of the order but its id, and no field
+ * `account_id`, so no search of an account finds it. `index reindex` leaves tombstones behind with the old
+ * index, to which every write that can still be late was addressed.
  */
 
 /** The stamp of the removal, epoch milliseconds; only a tombstone has it. */

@@ -34,7 +34,6 @@ export function addressOf({ _id, _routing }: Omit<StampedDocument, 'writtenKey'>
 
 const BAD_DOCUMENT = 400
 const CONFLICT = 409
-const NOT_FOUND = 404
 
 /**
  * Sends items, the lines of each, in as many bulks as they take, and tells how many changed something: a
@@ -72,7 +71,7 @@ async function sendBulk(
   }
   const outcomes = told.flatMap((item) => Object.values(item))
   for (const { status, error } of outcomes) if (error && status !== CONFLICT) failed(status, error)
-  return outcomes.filter(({ status }) => status !== CONFLICT && status !== NOT_FOUND).length
+  return outcomes.filter(({ status }) => status !== CONFLICT).length
 }
 
 interface BulkError {

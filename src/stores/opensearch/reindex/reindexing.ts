@@ -108,6 +108,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
         throw new Error(`only ${read} is there: there is nothing to roll back`)
       }
       const [live, dropped] = versionOf(other) < versionOf(read) ? [other, read] : [read, other]
+      if (live === other) await expectThere(live, read)
       await feed(before, [live], events)
       return { live, removed: await remove(live, [dropped]) }
     },
@@ -120,6 +121,15 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     const [lost, older] = await targets()
     const isFed = older !== undefined && versionOf(older) < versionOf(lost)
     if (isFed && there.includes(older) && !there.includes(lost)) await versions.readInstead(older)
+  }
+
+  /** No writer can feed an index that is gone: once the lease names it as read, none could begin. */
+  async function expectThere(index: string, read: string): Promise<void> {
+    const { versions: there } = await readPresence(options)
+    if (there.includes(index)) return
+    throw new Error(
+      `${index} is gone, there is nothing to go back to: "index reindex --finish" keeps ${read}, which is read`,
+    )
   }
 
   async function expectFed(index: string): Promise<void> {

@@ -29,7 +29,7 @@ export async function acquireLease(options: AcquireOptions): Promise<Lease> {
   const holder = `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
   for (;;) {
     const last = await untilFree(options)
-    // Where somebody removed the lease, stamps still may not begin below those that are there.
+    // Where the lease was removed, stamps still may not begin below those in the index.
     const earlierCeiling = last?.record.stamp_ceiling ?? (await options.greatestStamp())
     const storeMs = await storeClock.read()
     stampAt(clock(), storeMs, earlierCeiling) // Before it is the holder: another one may be able to write.

@@ -10,6 +10,9 @@ export interface StoreClock {
   read(): Promise<number>
 }
 
+/** How long a node that does not answer is waited for: the reading is off by half of it then. */
+const FROZEN_NODE_MS = 1_000
+
 /**
  * Reads the clocks of all nodes that answer, off by at most half the time that takes, and takes the one in
  * the middle; of two the earlier. So one node whose clock is wrong neither lets a writer on the same machine
@@ -23,7 +26,7 @@ export function createStoreClock(client: OpenSearch, deadlineMs: number): StoreC
     async read() {
       const sentAt = monotonicClock()
       // Any statistics carry the node's time; these cost a node nothing. One that is frozen is left out.
-      const timeout = `${Math.ceil(deadlineMs / 2)}ms`
+      const timeout = `${Math.min(Math.ceil(deadlineMs / 2), FROZEN_NODE_MS)}ms`
       const request = { metric: 'breaker', timeout, filter_path: ['nodes.*.timestamp'] }
       const { nodes = {} } = (await ask(deadlineMs, (options) =>
         client.nodes.stats(request as object, options),

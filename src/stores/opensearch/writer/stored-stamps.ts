@@ -1,12 +1,15 @@
 import { ask, type OpenSearch } from '../client.ts'
 import { type SearchAnswer, wholeAnswer } from '../hits.ts'
 import type { IndexNames } from '../names.ts'
-import { NO_TOMBSTONES } from '../tombstone.ts'
+import { NO_TOMBSTONES, REMOVED_FIELD } from '../tombstone.ts'
 
 interface NewestAnswer extends SearchAnswer {
   hits?: { hits?: unknown; total?: { value?: number } }
-  aggregations?: { newest?: { value?: number | null } }
+  aggregations?: Partial<Record<string, { value?: number | null }>>
 }
+
+const NEWEST_WRITTEN = { max: { field: 'written_key' } }
+const NEWEST_REMOVED = { max: { field: REMOVED_FIELD } }
 
 /** How many documents a search can find, and the greatest stamp among them, epoch milliseconds. */
 export async function readVisible(
@@ -14,33 +17,44 @@ export async function readVisible(
   names: IndexNames,
   deadlineMs: number,
 ): Promise<{ documents: number; newestWrittenKey: number | null }> {
-  const body = {
-    size: 0,
+  const { hits, aggregations } = await search(client, names, deadlineMs, {
     track_total_hits: true,
     query: NO_TOMBSTONES,
-    aggs: { newest: { max: { field: 'written_key' } } },
-  }
-  const request = {
-    index: names.orders,
-    preference: '_primary',
-    allow_partial_search_results: false,
-  }
-  const answer = (await ask(deadlineMs, (call) =>
-    client.search({ ...request, body: body as object }, call),
-  )) as NewestAnswer
-  wholeAnswer(answer)
+    aggs: { newest: NEWEST_WRITTEN },
+  })
   return {
-    documents: answer.hits?.total?.value ?? 0,
-    newestWrittenKey: answer.aggregations?.newest?.value ?? null,
+    documents: hits?.total?.value ?? 0,
+    newestWrittenKey: aggregations?.['newest']?.value ?? null,
   }
 }
 
-/** The greatest stamp of all documents, visible yet or not; 0 without any. */
+/** The greatest stamp of all documents and tombstones, visible yet or not; 0 without any. */
 export async function readGreatestStamp(
   client: OpenSearch,
   names: IndexNames,
   deadlineMs: number,
 ): Promise<number> {
   await ask(deadlineMs, (call) => client.indices.refresh({ index: names.orders }, call))
-  return (await readVisible(client, names, deadlineMs)).newestWrittenKey ?? 0
+  const aggs = { newest: NEWEST_WRITTEN, removed: NEWEST_REMOVED }
+  const { aggregations } = await search(client, names, deadlineMs, { aggs })
+  const { newest, removed } = aggregations ?? {}
+  return Math.max(newest?.value ?? 0, removed?.value ?? 0)
+}
+
+/** What a search of the primary tells of all documents at once. */
+async function search(
+  client: OpenSearch,
+  names: IndexNames,
+  deadlineMs: number,
+  body: object,
+): Promise<NewestAnswer> {
+  const request = {
+    index: names.orders,
+    preference: '_primary',
+    allow_partial_search_results: false,
+    body: { size: 0, ...body },
+  }
+  const answer = (await ask(deadlineMs, (call) => client.search(request, call))) as NewestAnswer
+  wholeAnswer(answer)
+  return answer
 }

@@ -82,7 +82,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
       refillPerSecond: number('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),
     },
   }
-  if (config.port !== 0 && config.port === config.operationsPort) {
+  // Only a PORT that is set: commands that do not serve may use the default for their operations.
+  if (env['PORT'] && config.port !== 0 && config.port === config.operationsPort) {
     problems.push('OPERATIONS_PORT: expected another port than PORT')
   }
   if (config.workers > 1 && !env['REDIS_URL']) {
@@ -108,9 +109,9 @@ const CIDR_HELP =
 const SECRETS_HELP =
   'expected kid:base64 pairs separated by commas, the first signs; a kid of 1 to 16 letters, digits, "_" or "-", each once; secrets of at least 32 bytes'
 const OPENSEARCH_HELP =
-  'expected nodes separated by commas, each once, such as https://user:password@search-1:9200,https://search-2:9200, user and password percent-encoded'
+  'expected nodes separated by commas, each once, such as https://user:password@search-1:9200,https://search-2:9200, user and password percent-encoded, without query or fragment'
 const REDIS_HELP =
-  'expected redis://host:6379 or rediss://user:password@host:6379, or several nodes of one Redis Cluster separated by commas, each once'
+  'expected redis://host:6379 or rediss://user:password@host:6379, or several nodes of one Redis Cluster separated by commas, each once; no query but ?family=0, 4 or 6'
 const MIN_SECRET_BYTES = 32
 
 const text = (value: string) => value
@@ -137,9 +138,10 @@ const urls = (protocols: readonly string[]) => (value: string) => {
 /** A host, and credentials that can be decoded and are complete: Redis alone takes a password without a name. */
 function isAddress(url: URL): boolean {
   const { protocol, hostname, pathname, username, password } = url
-  // The clients take options out of a query, and fail later over them.
-  if (url.search !== '' || url.hash !== '' || url.port === '0') return false
   const isRedis = protocol.startsWith('redis')
+  // The clients take options out of a query, and fail later over them; Redis hosts with IPv6 alone need this one.
+  const isPlain = url.search === '' || (isRedis && /^\?family=[046]$/.test(url.search))
+  if (!isPlain || url.hash !== '' || url.port === '0') return false
   const isWhole = username === '' ? isRedis || password === '' : password !== ''
   // The path of a Redis is the number of its database.
   if (hostname === '' || !isWhole || (isRedis && !/^(\/\d{0,4})?$/.test(pathname))) return false

@@ -53,12 +53,12 @@ export function createWatchReadiness(
       stamps: () => checkStamps(inspection),
       stream: () => stream.ping(),
     },
-    'no change is written',
+    'changes wait, or show later than they should',
     logger,
   )
 }
 
-/** Further ahead no writer goes on. */
+/** Further ahead, changes hide from `updated_lt=<now>`, and on OpenSearch no writer goes on. */
 async function checkStamps(inspection: Pick<Stores['inspection'], 'stamps'>): Promise<void> {
   const aheadMs = stampsAheadMs(await inspection.stamps())
   if (aheadMs <= MAX_AHEAD_MS) return

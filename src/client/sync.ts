@@ -126,7 +126,7 @@ async function walk(
       return { state, received }
     } catch (error) {
       if (!isLostCursor(error, state.pass) || restarts === RESTARTS) throw error
-      // Kept before its first page: whoever goes on after a crash must not go on with the old one, which the cursor may
+      // Kept before its first page: a sync after a crash must not continue with the old one, which the cursor may
       // be good for again.
       state = walkedAnew(state)
       await options.store.save([], state)
@@ -190,7 +190,7 @@ function afterPage(state: SyncState, { orders, nextCursor }: OrderPage): SyncSta
   )
   const { pass } = state
   const reached = nextCursor === null ? 'listed' : 'listing'
-  // Of a walk that an earlier client began nobody counted the beginning.
+  // The beginning of a walk that an earlier client began is not counted.
   const isCounted = pass.received !== undefined || pass.cursor === null
   const received = isCounted && { received: (pass.received ?? 0) + orders.length }
   return { ...state, watermark, pass: { ...pass, ...received, cursor: nextCursor, reached } }

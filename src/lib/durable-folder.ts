@@ -17,7 +17,12 @@ export function syncFolder(path: string): void {
   const folder = openSync(path, 'r')
   try {
     fsyncSync(folder)
+  } catch (error) {
+    // Some network file systems sync no folders; SQLite goes on there as well.
+    if (!NOT_SUPPORTED.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   } finally {
     closeSync(folder)
   }
 }
+
+const NOT_SUPPORTED = ['EINVAL', 'ENOTSUP']

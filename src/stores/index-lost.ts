@@ -6,7 +6,7 @@ export class IndexLost extends Error {
   /** `lost`: what is missing, and what shows that it existed. `hint`: another way back, where there is one. */
   constructor(lost: string, hint = '') {
     super(
-      `the index of the orders is lost: ${lost}. ${hint}Restore it from a snapshot or a backup; or begin with an empty one: "index init --after-loss", then "index load --repair FILE" with every order of the platform`,
+      `the index of the orders is lost: ${lost}. ${hint}Restore it from a snapshot or a backup; or begin with an empty one: stop what serves and what watches, then "index init --after-loss", then "index load --repair FILE" with every order of the platform`,
     )
     this.name = 'IndexLost'
   }

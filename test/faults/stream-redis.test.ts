@@ -98,7 +98,7 @@ describe('a Redis with the stream', () => {
       const { reason } = await watch.says('nothing is written for now')
       expect(reason).toBe('Redis did not answer within 10000 ms')
       expect(await watch.operations('/health/ready')).toBe(
-        '{"status":"unavailable","checks":{"orders":"ok","stream":"unavailable"}}',
+        '{"status":"unavailable","checks":{"orders":"ok","stamps":"ok","stream":"unavailable"}}',
       )
       expect(await watch.metric('indexing_is_writer')).toBe(1)
     } finally {

@@ -86,7 +86,7 @@ it('acknowledges a change once its commit is on the disk', async () => {
       ;({ close } = await services.openIndex({ purpose: 'watch' }))
     })
     await close()
-    expect(synchronous).toEqual({ 'orders.db': [FULL] })
+    expect(synchronous).toMatchObject({ 'orders.db': [FULL] })
     return
   }
   const file = join(backend.folder, 'calls')

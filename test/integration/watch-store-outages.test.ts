@@ -49,7 +49,7 @@ it('OpenSearch that is away is waited for, told once, and nothing is lost', asyn
   await feed.add(sourceOrder(), '{"half')
   await watch.says('nothing is written for now')
   expect(await watch.operations('/health/ready')).toBe(
-    '{"status":"unavailable","checks":{"orders":"unavailable","stream":"ok"}}',
+    '{"status":"unavailable","checks":{"orders":"unavailable","stamps":"unavailable","stream":"ok"}}',
   )
   expect(await feed.backlog()).toBe(2)
   proxy.refuse = false

@@ -87,7 +87,7 @@ describe('index watch', () => {
       expect(await watch.metric('indexing_lag_seconds_count')).toBe(5)
     }, SOON)
     expect(await watch.operations('/health/ready')).toBe(
-      '{"status":"ok","checks":{"orders":"ok","stream":"ok"}}',
+      '{"status":"ok","checks":{"orders":"ok","stamps":"ok","stream":"ok"}}',
     )
     expect(await watch.operations('/health/live')).toBe('{"status":"ok"}')
   })

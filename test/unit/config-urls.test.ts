@@ -96,6 +96,7 @@ describe.each([
     ['rediss://cache:6380', ['rediss://cache:6380']],
     ['redis://[::1]:6379', ['redis://[::1]:6379']],
     ['redis://cache/3', ['redis://cache/3']],
+    ['redis://cache:6379?family=6', ['redis://cache:6379?family=6']],
     ['redis://:word@cache', ['redis://:word@cache']],
     ['rediss://user:w%2Cord@cache', ['rediss://user:w%2Cord@cache']],
     ['redis://a:1,redis://b:2', ['redis://a:1', 'redis://b:2']],
@@ -109,6 +110,7 @@ describe.each([
     ...refusedAddresses('redis'),
     ...['http://a:6379', 'redis:a', 'redis:/a', 'unix:///var/run/redis.sock', 'redis://a/abc'],
     ...['redis://a,rediss://b', 'rediss://a,redis://b,rediss://c'],
+    ...['redis://a?family=5', 'redis://a?family=6&db=1', 'redis://a?Family=6'],
     ...['redis://a/1,redis://b', 'redis://a,redis://b/2', 'redis://a/1,redis://b/1'],
   ])('refuses %j', (value) => {
     expect(named({ [name]: value })).toEqual([name])

@@ -209,6 +209,7 @@ describe('parseConfig', () => {
       'OPERATIONS_PORT: expected another port than PORT',
     )
     expect(parseConfig({ PORT: '0', OPERATIONS_PORT: '0' })).toMatchObject({ operationsPort: 0 })
+    expect(parseConfig({ OPERATIONS_PORT: '3000' })).toMatchObject({ operationsPort: 3000 })
   })
 
   it('says of a number what it may be', () => {

@@ -83,7 +83,7 @@ it.each(['orders', 'stream'])('a watch is not ready without its %s', async (name
   missing = [name]
   const checks = { ...WATCH_OK, [name]: 'unavailable' }
   expect(await watchReadiness()).toEqual({ status: 'unavailable', checks })
-  expect(logged).toMatchObject([{ msg: 'not ready: no change is written' }])
+  expect(logged).toMatchObject([{ msg: 'not ready: changes wait, or show later than they should' }])
 })
 
 it('a watch is not ready while stamps are more than 5 s ahead of the clock, and says by how much', async () => {
@@ -96,7 +96,7 @@ it('a watch is not ready while stamps are more than 5 s ahead of the clock, and 
   })
   expect(logged).toMatchObject([
     {
-      msg: 'not ready: no change is written',
+      msg: 'not ready: changes wait, or show later than they should',
       reasons: { stamps: 'stamps are 126230400 s ahead of the clock' },
     },
   ])

@@ -111,7 +111,11 @@ function firstFault(error: ValueError | undefined): Refusal {
   if (inner !== undefined && schema['expected'] === undefined) return firstFault(inner)
   const expected = schema['expected'] ?? kinds[schema['type']] ?? error.message
   const wantsNumber = ['integer', 'number'].includes(schema['type'])
-  const got = wantsNumber && typeof value === 'number' ? value : kindOf(value)
+  const isLong = schema['type'] === 'array' && Array.isArray(value)
+  const got =
+    wantsNumber && typeof value === 'number'
+      ? value
+      : kindOf(value) + (isLong ? ` of ${value.length}` : '')
   return { path, reason: `expected ${expected}, got ${got}` }
 }
 
@@ -123,7 +127,7 @@ const kinds: Record<string, string> = { object: 'an object', array: 'a list' }
 /** Names what came without repeating it: a document sent as a number is still a buyer's. */
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
-  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (Array.isArray(value)) return 'a list'
   if (typeof value === 'string') return 'a text'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -32,7 +32,7 @@ export class ClockAhead extends Error {
 export class StampsAhead extends Unavailable {
   constructor(lastStamp: number, store: StoreTime) {
     super(
-      `nothing is stamped: the stamps of the index (${formatInstant(lastStamp)}) are ${secondsBetween(store.nowMs, lastStamp)} s ahead of ${store.name} (${formatInstant(store.nowMs)}). If that clock is right, recover the index: docker/README.md, "Stamps ahead of the clock"`,
+      `nothing is stamped: the stamps of the index (${formatInstant(lastStamp)}) are ${secondsBetween(store.nowMs, lastStamp)} s ahead of ${store.name} (${formatInstant(store.nowMs)}). If that time is right, recover the index: docker/README.md, "Stamps ahead of the clock"`,
     )
     this.name = 'StampsAhead'
   }

@@ -105,7 +105,7 @@ interface Shard {
   gone: readonly string[]
 }
 
-/** Every folder of orders, held against what a walk has seen; none where somebody removed the list of that. */
+/** Every folder of orders, held against what a walk has seen; none where the list of that was removed. */
 async function* shardsOf(ordersFolder: string, seen: SeenLog, pass: number): AsyncGenerator<Shard> {
   const entries = await readdir(ordersFolder, { withFileTypes: true })
   const shards = entries.filter((entry) => entry.isDirectory() && SHARD.test(entry.name))

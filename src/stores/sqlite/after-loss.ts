@@ -14,7 +14,7 @@ export function beginSqliteAfterLoss(dataDir: string): AfterLoss {
   }
   if (isThere(dataDir)) throw new Error(`${NOTHING_LOST}: ${file} is there`)
   // SQLite discards a log beside an empty database, but a process that still has the lost file open shares the map
-  // of its log with whoever opens that name.
+  // of its log with the next process that opens that name.
   const isEmpty = !existsSync(file) || statSync(file).size === 0
   for (const left of isEmpty ? ['-wal', '-shm'] : []) rmSync(`${file}${left}`, { force: true })
   openOrders(dataDir, { mayMake: true }).close()

@@ -17,6 +17,7 @@ import type {
   ViewKey,
 } from '../../indexing/writing/order-index.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { parseJson } from '../../lib/json.ts'
 import { createQueue } from '../../lib/queue.ts'
 import { inTransaction } from './database.ts'
 import { type MachineTime, machineTime } from './machine-time.ts'
@@ -134,8 +135,8 @@ function storedView(row: Row): StoredView | UnreadableView {
 
 function isObject(json: Uint8Array): boolean {
   try {
-    const value: unknown = JSON.parse(Buffer.from(json).toString())
-    return value !== null && typeof value === 'object'
+    const value = parseJson(Buffer.from(json).toString())
+    return value !== null && typeof value === 'object' && !Array.isArray(value)
   } catch {
     return false
   }

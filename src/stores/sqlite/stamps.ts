@@ -30,7 +30,7 @@ interface WriterRow {
 }
 
 const MEND =
-  'Set it right, then start again; if it is right and was wrong before, "index init --trust-clock" accepts it'
+  'Set it right, then start again; if it is right, and was wrong before or the machine was paused, "index init --trust-clock" accepts it'
 
 /**
  * An embedded database has no clock beside the machine's. What that should show follows from the last stamp
@@ -50,8 +50,10 @@ export function createStamps(db: DatabaseSync, clock: Clock, time: MachineTime):
   const row = () => readRow.get() as unknown as WriterRow
 
   function storeTime(found: WriterRow): StoreTime {
-    const nowMs = clockSince(isReading(found) && isOfThisBoot(found) ? found : own, time)
-    return { nowMs, name: 'what it should show by the last stamp and the time since then' }
+    if (isReading(found) && isOfThisBoot(found)) {
+      return { nowMs: clockSince(found, time), name: 'the expected time, by the last stamp' }
+    }
+    return { nowMs: clockSince(own, time), name: 'the time, by the clock when this process began' }
   }
 
   const isOfThisBoot = ({ bootId }: ClockReading) => bootId !== null && bootId === time.bootId

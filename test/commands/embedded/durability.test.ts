@@ -51,7 +51,7 @@ async function expectFull(): Promise<void> {
     closing.push(index.close, services.close)
   })
   for (const close of closing) await close()
-  expect(synchronous).toEqual({ 'keys.db': [FULL], 'orders.db': [FULL, FULL] })
+  expect(synchronous).toMatchObject({ 'keys.db': [FULL], 'orders.db': [FULL, FULL] })
 }
 
 describe('what the embedded store confirms is on the disk', () => {

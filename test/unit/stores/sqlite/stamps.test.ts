@@ -66,7 +66,7 @@ describe('a stamp of the embedded store', () => {
   it('is refused to the next process as well, before it writes', () => {
     start().next()
     clockMs += HOUR_MS
-    expect(() => start().check()).toThrow('3600 s ahead of what it should show')
+    expect(() => start().check()).toThrow('3600 s ahead of the expected time, by the last stamp')
   })
 
   it('is given after a time in which nothing was written, however long', () => {

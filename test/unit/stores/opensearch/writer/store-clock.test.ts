@@ -25,7 +25,7 @@ it.each([
     const clock = createStoreClock(cluster(...times).client, 1_000)
     const read = await clock.read()
     expect(read).toBeGreaterThanOrEqual(expected)
-  expect(read).toBeLessThan(9_000)
+    expect(read).toBeLessThan(9_000)
     expect(clock.now()).toBeGreaterThanOrEqual(read)
   },
 )

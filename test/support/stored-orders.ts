@@ -8,12 +8,13 @@ type StoredOrder = { updated_at: string | null } & Record<string, unknown>
 
 const PAGE_SIZE = 5_000
 
-/** Every document of the orders, by its id, as it is to be compared with the truth. */
+/** Every document of an order, by its id, as it is to be compared with the truth. */
 export async function readStored(indexPrefix: string): Promise<Map<string, Truth>> {
   const stored = new Map<string, Truth>()
   for (let after: unknown[] | undefined; ; ) {
     const { hits } = await opensearch<Answer>('POST', `${indexPrefix}orders/_search`, {
       size: PAGE_SIZE,
+      query: { exists: { field: 'account_id' } }, // No tombstones.
       sort: [{ account_id: 'asc' }, { id: 'asc' }],
       ...(after && { search_after: after }),
     })

@@ -4,7 +4,7 @@ import { provideServices } from './services/provide.ts'
 import { type Memory, slope } from './soak/memory.ts'
 import { readOptions } from './soak/options.ts'
 import { soak } from './soak/soak.ts'
-import type { Tally } from './traffic/tally.ts'
+import type { ResponseStats } from './traffic/tally.ts'
 import { UsageError } from './usage.ts'
 
 // Sends mixed traffic to a service for a long while: it exits with 1 when its memory or its open files keep
@@ -35,15 +35,15 @@ async function run(): Promise<void> {
   try {
     const { signal } = interrupted
     console.log(COLUMNS.join('  '))
-    const onMinute = (minute: number, memory: Memory, tally: Tally) => {
+    const onMinute = (minute: number, memory: Memory, tally: ResponseStats) => {
       const { resident, heapUsed, external, openFiles } = memory
       const mb = [resident, heapUsed, external].map((bytes) => toMb(bytes).toFixed(1))
       const cells = [minute, ...mb, openFiles].map((cell, at) => {
         return `${cell}`.padStart(COLUMNS[at]?.length ?? 0)
       })
       console.log([...cells, describe(tally)].join('  '))
-      for (const what of tally.told) console.log(`  ${what}`)
-      for (const [kind, count] of Object.entries(tally.faults)) {
+      for (const what of tally.reported) console.log(`  ${what}`)
+      for (const [kind, count] of Object.entries(tally.violations)) {
         if (count > 0) console.log(`  ${kind}: ${count}`)
         faults += count
       }
@@ -70,7 +70,7 @@ function judge(minutes: readonly Memory[], faults: number): void {
   if (faults > 0 || isGrowing) process.exitCode = 1
 }
 
-function describe({ statuses }: Tally): string {
+function describe({ statuses }: ResponseStats): string {
   const counts = [...statuses].sort(([a], [b]) => a - b)
   return counts.map(([status, count]) => `${status}×${count}`).join(' ')
 }

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { tellLacking } from './services/choose.ts'
+import { describeMissingTools } from './services/choose.ts'
 import { provideServices } from './services/provide.ts'
 import { ownServicesTiers, selectedTiers, servicesTiers } from './services/tiers.ts'
-import { lackingOf } from './services/tools.ts'
+import { findMissingTools } from './services/tools.ts'
 
 // Runs vitest, with the services if a selected tier needs them; arguments are vitest's.
 
@@ -24,7 +24,7 @@ const isMissing = 'missing' in services
 const ownTiersWithLacks = await Promise.all(
   ownTiers.map(async (tier) => ({
     tier,
-    lacking: await lackingOf(ownServicesTiers[tier].needs, process.env),
+    lacking: await findMissingTools(ownServicesTiers[tier].needs, process.env),
   })),
 )
 const leftOut = ownTiersWithLacks.filter(({ lacking }) => lacking.length > 0)
@@ -47,7 +47,7 @@ if (left.length > 0) {
   console.error(`\nThese tiers did not run: ${left.join(', ')}.`)
   const reasons = [
     ...(isMissing ? services.missing : []),
-    ...leftOut.map(({ tier, lacking }) => tellLacking(tier, lacking)),
+    ...leftOut.map(({ tier, lacking }) => describeMissingTools(tier, lacking)),
   ]
   for (const sentence of reasons) console.error(`- ${sentence}`)
   if (process.env['CI'] === 'true') {

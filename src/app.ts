@@ -2,23 +2,23 @@ import { TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from './config.ts'
 import docs from './http/docs.ts'
-import drain from './http/drain.ts'
+import connectionDraining from './http/drain.ts'
 import errorHandler from './http/error-handler.ts'
-import holdBack, { createOverload } from './http/overload.ts'
+import releaseSlot, { createLoadShedder } from './http/overload.ts'
 import peers from './http/peers.ts'
-import { createRefuse } from './http/refusals.ts'
+import { createMalformedRequestResponder } from './http/refusals.ts'
 import requestId from './http/request-id.ts'
 import requestLog from './http/request-log.ts'
 import requestMetrics from './http/request-metrics.ts'
 import requestTrace from './http/request-trace.ts'
-import { createHttpServer, type ServerLimits, serverLimits } from './http/server.ts'
-import { tellOfClients } from './http/turned-away.ts'
+import { createHttpServer, defaultServerLimits, type ServerLimits } from './http/server.ts'
+import { createRejectionReporter } from './http/turned-away.ts'
 import v1 from './http/v1.ts'
 import { type Clock, wallClock } from './lib/clock.ts'
 import { newRequestId } from './lib/ids.ts'
 import type { Metrics } from './metrics/serving.ts'
-import { type Change, deprecationsIn } from './openapi/changes.ts'
-import { readChanges } from './openapi/folder.ts'
+import { type ChangelogEntry, deprecationsIn } from './openapi/changes.ts'
+import { readChangelog } from './openapi/folder.ts'
 import type { ServerServices } from './services.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -35,7 +35,7 @@ export interface AppOptions {
   /** What a client may take up where it is not the usual. */
   limits?: Partial<ServerLimits>
   /** What changed in the API; what `openapi/changes.json` tells when absent. */
-  changes?: readonly Change[]
+  changelog?: readonly ChangelogEntry[]
 }
 
 /** The API, ready to listen; what it serves, in the order in which it is asked. */
@@ -48,17 +48,17 @@ export function buildApp(
     tracing = null,
     clock = wallClock,
     limits,
-    changes = readChanges(),
+    changelog = readChangelog(),
   }: AppOptions,
 ): FastifyInstance {
-  const refuse = createRefuse(({ requestId: request_id, reason }) => {
+  const malformedRequests = createMalformedRequestResponder(({ requestId: request_id, reason }) => {
     logger.info({ request_id, status: 400, reason }, 'refused')
     metrics.malformed.inc()
   })
-  const clients = tellOfClients(logger, metrics)
-  const overload = createOverload({
+  const rejections = createRejectionReporter(logger, metrics)
+  const loadShedder = createLoadShedder({
     maxConcurrent: config.maxConcurrentRequests,
-    onShed: clients.onShed,
+    onShed: rejections.onShed,
   })
   const app = Fastify({
     loggerInstance: logger,
@@ -71,15 +71,20 @@ export function buildApp(
     return503OnClosing: false, // A request that still arrives while closing is answered, not turned away.
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     serverFactory: (handler) => {
-      const all = { ...serverLimits, ...limits }
-      return createHttpServer(handler, { refuse, overload, limits: all, onCut: clients.onCut })
+      const all = { ...defaultServerLimits, ...limits }
+      return createHttpServer(handler, {
+        malformedRequests,
+        loadShedder,
+        limits: all,
+        onClose: rejections.onClose,
+      })
     },
     clientErrorHandler: () => {}, // The server answers these itself; the framework's answer would be a second one.
   })
   app.setValidatorCompiler(TypeBoxValidatorCompiler)
 
-  app.register(drain)
-  app.register(holdBack, { overload })
+  app.register(connectionDraining)
+  app.register(releaseSlot, { loadShedder })
   app.register(peers)
   if (tracing !== null) app.register(requestTrace, { tracing })
   app.register(requestId)
@@ -98,7 +103,7 @@ export function buildApp(
     requestDeadlineMs: config.requestDeadlineMs,
     store: services.orders,
     cursors: services.cursors,
-    deprecations: deprecationsIn(changes),
+    deprecations: deprecationsIn(changelog),
   })
   return app
 }

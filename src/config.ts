@@ -1,7 +1,7 @@
 import { isHost } from './lib/host.ts'
 import { parseTrustedProxies } from './limits/trusted-proxies.ts'
 import type { CursorSecret } from './orders/cursor.ts'
-import { readTracing } from './tracing/settings.ts'
+import { parseTracing } from './tracing/settings.ts'
 
 /** The settings of the service (`.env.example` documents each): parsed once, frozen, handed down. */
 export type Config = ReturnType<typeof parseConfig>
@@ -28,17 +28,17 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     name: string,
     parse: (text: string) => T | undefined,
     expected: string,
-    unset: D,
+    fallback: D,
   ): T | D {
     const text = env[name]
-    if (text === undefined || text === '') return unset
+    if (text === undefined || text === '') return fallback
     const value = parse(text)
     if (value !== undefined) return value
     problems.push(`${name}: ${expected}`)
-    return unset
+    return fallback
   }
-  const number = (name: string, from: number, to: number, unset: number) =>
-    read(name, integer(from, to), `expected an integer from ${from} to ${to}`, unset)
+  const number = (name: string, from: number, to: number, fallback: number) =>
+    read(name, integer(from, to), `expected an integer from ${from} to ${to}`, fallback)
 
   const config = {
     host: read('HOST', host, HOST_HELP, '127.0.0.1'),
@@ -64,8 +64,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     streamRedisUrls: read('STREAM_REDIS_URL', urls(['redis:', 'rediss:']), REDIS_HELP, undefined),
     redisCaFile: read('REDIS_CA_FILE', text, '', undefined),
     redisPrefix: read('REDIS_PREFIX', matching(/^[^{}\s]+$/), 'expected no braces or spaces', ''),
-    cursorSecrets: read('CURSOR_SECRETS', cursorSecrets, SECRETS_HELP, undefined),
-    keyPepper: read('KEY_PEPPER', secret, 'expected base64 of at least 32 bytes', undefined),
+    cursorSecrets: read('CURSOR_SECRETS', parseCursorSecrets, SECRETS_HELP, undefined),
+    keyPepper: read('KEY_PEPPER', parseSecret, 'expected base64 of at least 32 bytes', undefined),
     trustProxy: trustedProxies(env['TRUST_PROXY'], problems),
     workers: number('WORKERS', 1, 64, 1),
     maxConcurrentRequests: number('MAX_CONCURRENT_REQUESTS', 1, 10_000, 256),
@@ -76,7 +76,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
       'info',
     ),
     /** `undefined`: no traces. */
-    tracing: readTracing(env, problems),
+    tracing: parseTracing(env, problems),
     rateLimit: {
       capacity: number('RATE_LIMIT_CAPACITY', 1, 1_000_000, 20),
       refillPerSecond: number('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),
@@ -131,8 +131,10 @@ const urls = (protocols: readonly string[]) => (value: string) => {
   const isSame = new Set(nodes.map(({ protocol }) => protocol)).size === 1
   const isDistinct = new Set(nodes.map(({ host }) => host)).size === parts.length
   // A cluster of Redis has no numbered databases.
-  const isOne = nodes.length === 1 || !nodes.some(isNumberedDatabase)
-  return isKnown && isSame && isDistinct && isOne ? nodes.map(({ href }) => href) : undefined
+  const isClusterSafe = nodes.length === 1 || !nodes.some(isNumberedDatabase)
+  return isKnown && isSame && isDistinct && isClusterSafe
+    ? nodes.map(({ href }) => href)
+    : undefined
 }
 
 /** A host, and credentials that can be decoded and are complete: Redis alone takes a password without a name. */
@@ -142,9 +144,10 @@ function isAddress(url: URL): boolean {
   // The clients take options out of a query, and fail later over them; Redis hosts with IPv6 alone need this one.
   const isPlain = url.search === '' || (isRedis && /^\?family=[046]$/.test(url.search))
   if (!isPlain || url.hash !== '' || url.port === '0') return false
-  const isWhole = username === '' ? isRedis || password === '' : password !== ''
+  const hasCompleteCredentials = username === '' ? isRedis || password === '' : password !== ''
   // The path of a Redis is the number of its database.
-  if (hostname === '' || !isWhole || (isRedis && !/^(\/\d{0,4})?$/.test(pathname))) return false
+  if (hostname === '' || !hasCompleteCredentials || (isRedis && !/^(\/\d{0,4})?$/.test(pathname)))
+    return false
   try {
     decodeURIComponent(username + password)
     return true
@@ -164,17 +167,17 @@ const oneOf =
     values.find((known) => known === value)
 
 /** Base64 of at least 32 bytes. */
-export function secret(value: string): Buffer | undefined {
+export function parseSecret(value: string): Buffer | undefined {
   const bytes = Buffer.from(value, 'base64')
   const isBase64 = bytes.toString('base64').replace(/=+$/, '') === value.replace(/=+$/, '')
   return isBase64 && bytes.length >= MIN_SECRET_BYTES ? bytes : undefined
 }
 
 /** A list `kid:base64,kid:base64`; at least one, each kid once. */
-export function cursorSecrets(value: string): [CursorSecret, ...CursorSecret[]] | undefined {
+export function parseCursorSecrets(value: string): [CursorSecret, ...CursorSecret[]] | undefined {
   const pairs = value.split(',').map((pair) => {
     const [, kid = '', base64 = ''] = /^([A-Za-z0-9_-]{1,16}):(.+)$/.exec(pair.trim()) ?? []
-    return { kid, secret: secret(base64) }
+    return { kid, secret: parseSecret(base64) }
   })
   const usable = pairs.flatMap(({ kid, secret }) => (secret ? [{ kid, secret }] : []))
   const distinct = new Set(usable.map(({ kid }) => kid)).size === pairs.length
@@ -184,7 +187,7 @@ export function cursorSecrets(value: string): [CursorSecret, ...CursorSecret[]] 
 
 function trustedProxies(list: string | undefined, problems: string[]): string[] {
   if (!list) return []
-  const { networks, faults } = parseTrustedProxies(list)
-  if (faults.length > 0) problems.push(`TRUST_PROXY: ${faults.join('; ')}; ${CIDR_HELP}`)
+  const { networks, errors } = parseTrustedProxies(list)
+  if (errors.length > 0) problems.push(`TRUST_PROXY: ${errors.join('; ')}; ${CIDR_HELP}`)
   return networks
 }

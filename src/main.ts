@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { nodeIsTooOld } from './commands/node-version.ts'
+import { unsupportedNodeMessage } from './commands/node-version.ts'
 
 // What the commands import would end an older Node with an error that says nothing.
-const tooOld = nodeIsTooOld(process.versions.node)
+const tooOld = unsupportedNodeMessage(process.versions.node)
 if (tooOld === undefined) {
   const { runProgram } = await import('./commands/run-program.ts')
   await runProgram()

@@ -1,21 +1,21 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
-import drain from './http/drain.ts'
+import connectionDraining from './http/drain.ts'
 import type { Readiness } from './readiness.ts'
 
 /** What of the metrics is shown. */
-interface Shown {
+interface OperationsMetrics {
   registry: Pick<Registry, 'contentType' | 'metrics'>
 }
 
 /** What an operator's machines ask, on a port of its own. `isAlive`: not to be started again. */
-export function buildOperations(
+export function buildOperationsApp(
   readiness: Readiness,
-  { registry }: Shown,
+  { registry }: OperationsMetrics,
   isAlive: () => Promise<boolean> = async () => true,
 ): FastifyInstance {
   const app = Fastify({ logger: false })
-  app.register(drain)
+  app.register(connectionDraining)
   app.get('/health/live', async (_request, reply) => {
     if (await isAlive()) return { status: 'ok' }
     return reply.code(503).send({ status: 'unavailable' })

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { stampsAheadMs } from './indexing/inspection/index-inspection.ts'
+import { writeTimestampsAheadMs } from './indexing/inspection/index-inspection.ts'
 import type { ChangeStream } from './indexing/sources/change-stream.ts'
-import { MAX_AHEAD_MS } from './indexing/writing/stamp-limit.ts'
+import { MAX_CLOCK_SKEW_MS } from './indexing/writing/stamp-limit.ts'
 import type { ServerServices } from './services.ts'
 import type { Stores } from './stores/stores.ts'
 
@@ -19,24 +19,24 @@ export interface Health {
 export type Readiness = () => Promise<Health>
 
 // Nothing is kept under it: looking for it is the whole question.
-const PROBE = 'health-probe'
+const PROBE_ID = 'health-probe'
 
 /** Looks at what a request needs: every store; without shared limits it goes on. */
 export function createReadiness(
   {
     keys,
     orders,
-    limitsAreDegraded,
-  }: Pick<ServerServices, 'keys' | 'orders' | 'limitsAreDegraded'>,
+    isLimiterDegraded,
+  }: Pick<ServerServices, 'keys' | 'orders' | 'isLimiterDegraded'>,
   logger: FastifyBaseLogger,
 ): Readiness {
-  const look = readinessOf(
-    { orders: () => orders.latestWrite(PROBE), keys: () => keys.ping() },
+  const check = createReadinessCheck(
+    { orders: () => orders.latestWrite(PROBE_ID), keys: () => keys.ping() },
     'the API answers 503',
     logger,
   )
   return async () => {
-    const [{ status, checks }, isDegraded] = await Promise.all([look(), limitsAreDegraded()])
+    const [{ status, checks }, isDegraded] = await Promise.all([check(), isLimiterDegraded()])
     return { status, checks: { ...checks, limits: isDegraded ? 'degraded' : 'ok' } }
   }
 }
@@ -47,9 +47,9 @@ export function createWatchReadiness(
   stream: Pick<ChangeStream, 'ping'>,
   logger: FastifyBaseLogger,
 ): Readiness {
-  return readinessOf(
+  return createReadinessCheck(
     {
-      orders: () => orders.latestWrite(PROBE),
+      orders: () => orders.latestWrite(PROBE_ID),
       stamps: () => checkStamps(inspection),
       stream: () => stream.ping(),
     },
@@ -59,25 +59,30 @@ export function createWatchReadiness(
 }
 
 /** Further ahead, changes hide from `updated_lt=<now>`, and on OpenSearch no writer goes on. */
-async function checkStamps(inspection: Pick<Stores['inspection'], 'stamps'>): Promise<void> {
-  const aheadMs = stampsAheadMs(await inspection.stamps())
-  if (aheadMs <= MAX_AHEAD_MS) return
+async function checkStamps(
+  inspection: Pick<Stores['inspection'], 'writeTimestamps'>,
+): Promise<void> {
+  const aheadMs = writeTimestampsAheadMs(await inspection.writeTimestamps())
+  if (aheadMs <= MAX_CLOCK_SKEW_MS) return
   throw new Error(`stamps are ${Math.round(aheadMs / 1000)} s ahead of the clock`)
 }
 
 /** Tells the log why it is not ready, what follows from it, and when it changes. */
-function readinessOf(
-  looks: Record<string, () => Promise<unknown>>,
+function createReadinessCheck(
+  dependencyChecks: Record<string, () => Promise<unknown>>,
   consequence: string,
   logger: FastifyBaseLogger,
 ): Readiness {
   let wasReady = true
 
   return async () => {
-    const found = await Promise.all(
-      Object.entries(looks).map(async ([name, look]) => ({ name, reason: await failureOf(look) })),
+    const results = await Promise.all(
+      Object.entries(dependencyChecks).map(async ([name, check]) => ({
+        name,
+        reason: await failureReason(check),
+      })),
     )
-    const failed = found.filter(({ reason }) => reason !== undefined)
+    const failed = results.filter(({ reason }) => reason !== undefined)
     const isReady = failed.length === 0
     if (isReady && !wasReady) logger.info('ready again')
     if (!isReady && wasReady) {
@@ -85,7 +90,7 @@ function readinessOf(
       logger.warn({ reasons }, `not ready: ${consequence}`)
     }
     wasReady = isReady
-    const states = found.map(({ name, reason }) => [
+    const states = results.map(({ name, reason }) => [
       name,
       reason === undefined ? 'ok' : 'unavailable',
     ])
@@ -93,9 +98,9 @@ function readinessOf(
   }
 }
 
-async function failureOf(look: () => Promise<unknown>): Promise<string | undefined> {
+async function failureReason(check: () => Promise<unknown>): Promise<string | undefined> {
   try {
-    await look()
+    await check()
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

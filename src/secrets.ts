@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, cursorSecrets, secret } from './config.ts'
-import { makeFolder, syncFolder } from './lib/durable-folder.ts'
+import { type Config, parseCursorSecrets, parseSecret } from './config.ts'
+import { createFolder, syncFolder } from './lib/durable-folder.ts'
 import type { CursorSecret } from './orders/cursor.ts'
 
 export interface Secrets {
@@ -22,36 +22,36 @@ export function loadSecrets(
   if (config.cursorSecrets && config.keyPepper) {
     return { cursorSecrets: config.cursorSecrets, keyPepper: config.keyPepper }
   }
-  makeDataDir(config.dataDir)
-  const kept = keptSecrets(config.dataDir)
+  createDataDir(config.dataDir)
+  const stored = storedSecrets(config.dataDir)
   return {
-    cursorSecrets: config.cursorSecrets ?? kept.cursorSecrets,
-    keyPepper: config.keyPepper ?? kept.keyPepper,
+    cursorSecrets: config.cursorSecrets ?? stored.cursorSecrets,
+    keyPepper: config.keyPepper ?? stored.keyPepper,
   }
 }
 
-function makeDataDir(dataDir: string): void {
+function createDataDir(dataDir: string): void {
   try {
-    makeFolder(dataDir)
+    createFolder(dataDir)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`cannot make the folder of DATA_DIR, ${dataDir}: ${reason}`, { cause })
   }
 }
 
-function keptSecrets(dataDir: string): Secrets {
+function storedSecrets(dataDir: string): Secrets {
   const file = join(dataDir, FILE)
   try {
-    if (!existsSync(file)) makeOnce(file, dataDir)
+    if (!existsSync(file)) createAtomically(file, dataDir)
     // Also where another process linked it: a key must not outlive the pepper that it was made with.
     syncFolder(dataDir)
     const { cursor_secrets, key_pepper } = parseJson(readFileSync(file, 'utf8'))
-    const kept = {
-      cursorSecrets: cursorSecrets(String(cursor_secrets)),
-      keyPepper: secret(String(key_pepper)),
+    const stored = {
+      cursorSecrets: parseCursorSecrets(String(cursor_secrets)),
+      keyPepper: parseSecret(String(key_pepper)),
     }
-    if (!kept.cursorSecrets || !kept.keyPepper) throw new Error('a secret in it is damaged')
-    return { cursorSecrets: kept.cursorSecrets, keyPepper: kept.keyPepper }
+    if (!stored.cursorSecrets || !stored.keyPepper) throw new Error('a secret in it is damaged')
+    return { cursorSecrets: stored.cursorSecrets, keyPepper: stored.keyPepper }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(
@@ -71,7 +71,7 @@ function parseJson(text: string) {
 }
 
 /** Linking a finished file into place makes it whole or not at all, and two starts at once agree on one. */
-function makeOnce(file: string, dataDir: string): void {
+function createAtomically(file: string, dataDir: string): void {
   const draft = join(dataDir, `.${FILE}.${process.pid}.${randomBytes(4).toString('hex')}`)
   const fresh = {
     cursor_secrets: `k1:${randomBytes(32).toString('base64')}`,

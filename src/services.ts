@@ -1,16 +1,16 @@
-import { createKeyCache, type KeyCache, type KeyLookUp } from './auth/key-cache.ts'
+import { createKeyCache, type KeyCache, type KeyLookupOutcome } from './auth/key-cache.ts'
 import { readCaFile } from './ca-file.ts'
 import type { Config } from './config.ts'
 import type { StreamInspection } from './indexing/inspection/stream-inspection.ts'
 import type { ChangeStream } from './indexing/sources/change-stream.ts'
 import { monotonicClock } from './lib/clock.ts'
-import type { DegradedLimiter, LimiterDecision } from './limits/degraded-limiter.ts'
+import type { FallbackLimiter, LimiterDecision } from './limits/degraded-limiter.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { createMemoryLimiter } from './limits/memory-limiter.ts'
-import { createToldLimiter } from './limits/told-limiter.ts'
+import { createInstrumentedLimiter } from './limits/told-limiter.ts'
 import { type CursorCodec, createCursorCodec } from './orders/cursor.ts'
 import { loadSecrets } from './secrets.ts'
-import type { AfterLoss } from './stores/index-lost.ts'
+import type { IndexRecovery } from './stores/index-lost.ts'
 import type { OpenSearchEvents } from './stores/opensearch/stores.ts'
 import type { SharedLimiterEvents } from './stores/redis/shared-limiter.ts'
 import { beginSqliteAfterLoss } from './stores/sqlite/after-loss.ts'
@@ -30,16 +30,16 @@ export interface ServerServices extends Services {
   keyCache: KeyCache
   limiter: Limiter
   /** Whether limits count in this process alone although they should be shared. */
-  limitsAreDegraded(): Promise<boolean>
+  isLimiterDegraded(): Promise<boolean>
   cursors: CursorCodec
 }
 
 /** What is measured of the services while they serve. */
 export interface ServiceEvents
   extends OpenSearchEvents,
-    Pick<SharedLimiterEvents, 'observeRedis' | 'onDegradedDecision'> {
+    Pick<SharedLimiterEvents, 'instrumentRedis' | 'onFallbackDecision'> {
   onDecision(decision: LimiterDecision, isAllowed: boolean): void
-  onKeyLookUp(result: KeyLookUp): void
+  onKeyLookup(result: KeyLookupOutcome): void
 }
 
 /** Opens the services that the settings name, for a command. */
@@ -60,12 +60,12 @@ export async function openKeyServices(config: Config): Promise<KeyServices> {
 }
 
 /** Begins with an empty index where that of the orders was lost. @throws Error where it was not */
-export async function initAfterLoss(config: Config): Promise<AfterLoss> {
+export async function initAfterLoss(config: Config): Promise<IndexRecovery> {
   const { opensearchUrls: urls, opensearchCaFile, dataDir } = config
   if (urls === undefined) return beginSqliteAfterLoss(dataDir)
   const ca = readCaFile('OPENSEARCH_CA_FILE', opensearchCaFile)
-  const { beginAfterLoss } = await import('./stores/opensearch/stores.ts')
-  return beginAfterLoss({ urls, ca }, config)
+  const { initIndexAfterLoss } = await import('./stores/opensearch/stores.ts')
+  return initIndexAfterLoss({ urls, ca }, config)
 }
 
 /** Opens the services that the settings name, to serve with. Redis need not be there yet. */
@@ -80,9 +80,9 @@ export async function openServerServices(
 
   return {
     ...services,
-    keyCache: createKeyCache(services.keys, monotonicClock, events.onKeyLookUp),
-    limiter: createToldLimiter(limiter, events.onDecision),
-    limitsAreDegraded: limiter.isDegraded,
+    keyCache: createKeyCache(services.keys, monotonicClock, events.onKeyLookup),
+    limiter: createInstrumentedLimiter(limiter, events.onDecision),
+    isLimiterDegraded: limiter.isDegraded,
     cursors: createCursorCodec(cursorSecrets),
     async close() {
       limiter.close()
@@ -134,7 +134,7 @@ async function openLimiter(
   config: Config,
   local: Limiter,
   events: SharedLimiterEvents,
-): Promise<DegradedLimiter> {
+): Promise<FallbackLimiter> {
   if (config.redisUrls === undefined) return { ...local, isDegraded: async () => false, close() {} }
   const { openSharedLimiter } = await import('./stores/redis/shared-limiter.ts')
   return openSharedLimiter(config, config.redisUrls, local, events)

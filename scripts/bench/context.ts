@@ -5,7 +5,7 @@ import { connectOpenSearch } from '../../src/stores/opensearch/client.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
 import { startOpenSearch } from '../services/opensearch.ts'
 import { provideServices } from '../services/provide.ts'
-import { sources } from '../services/sources.ts'
+import { serviceStarters } from '../services/sources.ts'
 import { type Cluster, createCluster } from './measuring/cluster.ts'
 import type { Target } from './measuring/generator.ts'
 import type { BenchOptions } from './options.ts'
@@ -92,7 +92,7 @@ async function bringUp(env: NodeJS.ProcessEnv, log: (text: string) => void) {
 }
 
 async function startOneNode(env: NodeJS.ProcessEnv, log: (text: string) => void) {
-  const lacking = await sources.OPENSEARCH_URL.lacking(env)
+  const lacking = await serviceStarters.OPENSEARCH_URL.missingTools(env)
   if (env['OPENSEARCH_URL'] || lacking.length > 0) return undefined
   log('OpenSearch: starting one node as a local process …')
   return await startOpenSearch({ nodes: 1, env })

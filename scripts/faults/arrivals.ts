@@ -1,15 +1,15 @@
-import type { Ask } from '../traffic/ask.ts'
+import type { TrafficRequest } from '../traffic/ask.ts'
 import { isHealthy } from '../traffic/judge.ts'
-import { startPace } from '../traffic/pace.ts'
+import { startOpenLoop } from '../traffic/pace.ts'
 import type { Sender } from '../traffic/sender.ts'
-import { createTally, type Tally } from '../traffic/tally.ts'
+import { createResponseStats, type ResponseStats } from '../traffic/tally.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 
 /** Requests that keep arriving, each counted in the phase in which it was sent, or met by a fault. */
 export interface Arrivals {
   enter(plan: PhasePlan): Phase
   /** Sends one more at once. */
-  send(ask: Ask): void
+  send(ask: TrafficRequest): void
   /** What is sent at present. */
   phase(): Phase
   /** Sends no more, and waits until all was answered. */
@@ -17,7 +17,7 @@ export interface Arrivals {
 }
 
 export interface PhasePlan {
-  tally: Tally
+  tally: ResponseStats
   isFault: boolean
   /** OpenSearch is in trouble, or just was. */
   mayFail: boolean
@@ -32,13 +32,13 @@ export interface Phase {
 }
 
 interface CurrentPhase extends PhasePlan, Phase {
-  send(ask: Ask): Promise<void>
+  send(ask: TrafficRequest): Promise<void>
 }
 
 /** What is sent before the first phase counts nowhere. */
 export function startArrivals(rate: number, traffic: Traffic, sender: Sender): Arrivals {
   const underWay = new Set<Promise<void>>()
-  let current = begin({ tally: createTally(), isFault: false, mayFail: true })
+  let current = begin({ tally: createResponseStats(), isFault: false, mayFail: true })
 
   function begin(plan: PhasePlan): CurrentPhase {
     const startedAt = performance.now()
@@ -54,7 +54,7 @@ export function startArrivals(rate: number, traffic: Traffic, sender: Sender): A
         const { tally } = current.isFault && !plan.isFault ? current : plan
         tally.add(ask, outcome, plan.mayFail || current.mayFail)
         if (!isHealthy(ask, outcome)) lastWrongAt = Math.max(lastWrongAt, sent.sentAt)
-        ask.settled?.()
+        ask.onSettled?.()
       },
       rightAfterMs: () => lastWrongAt - startedAt,
       isRight(forMs) {
@@ -64,12 +64,12 @@ export function startArrivals(rate: number, traffic: Traffic, sender: Sender): A
     }
   }
 
-  function send(ask: Ask): void {
+  function send(ask: TrafficRequest): void {
     const sent = current.send(ask).finally(() => underWay.delete(sent))
     underWay.add(sent)
   }
 
-  const stopPace = startPace(rate, () => send(traffic.draw()))
+  const stopPace = startOpenLoop(rate, () => send(traffic.next()))
 
   return {
     enter(plan) {

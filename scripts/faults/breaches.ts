@@ -1,4 +1,4 @@
-import type { Tally } from '../traffic/tally.ts'
+import type { ResponseStats } from '../traffic/tally.ts'
 import type { Matrix } from './matrix.ts'
 
 /** A process that only reads keeps one connection to Redis, and none to OpenSearch once nobody asks. */
@@ -10,13 +10,18 @@ export const LATE_MS = 500
 /** What the service promises under every fault and did not keep, a line each. */
 export function breachesOf(matrix: Matrix): string[] {
   const { healthy, cells, backAgain, connectionsLeft, walked } = matrix
-  const tallies: [name: string, Tally][] = [
+  const tallies: [name: string, ResponseStats][] = [
     ['no fault', healthy],
-    ...cells.map(({ service, fault, tally }): [string, Tally] => [`${service} ${fault}`, tally]),
+    ...cells.map(({ service, fault, tally }): [string, ResponseStats] => [
+      `${service} ${fault}`,
+      tally,
+    ]),
     ['after OpenSearch', backAgain.OpenSearch],
     ['after Redis', backAgain.Redis],
   ]
-  const breaches = tallies.flatMap(([name, { told }]) => told.map((what) => `${name}: ${what}`))
+  const breaches = tallies.flatMap(([name, { reported }]) =>
+    reported.map((what) => `${name}: ${what}`),
+  )
   breaches.push(...lateIn('no fault', matrix.healthyLongestMs, matrix))
   for (const { service, fault, tally, rightAfterMs, leftOpen, longestMs } of cells) {
     if (rightAfterMs === undefined) breaches.push(`${service} ${fault}: not right again`)
@@ -30,7 +35,7 @@ export function breachesOf(matrix: Matrix): string[] {
     const left = connectionsLeft[service]
     if (left > MOST_LEFT[service]) breaches.push(`${left} connections to ${service} are left`)
   }
-  const turnedAway = tallies.reduce((sum, [, { faults }]) => sum + faults['turned away'], 0)
+  const turnedAway = tallies.reduce((sum, [, { violations }]) => sum + violations['turned away'], 0)
   if (!(turnedAway <= matrix.turnedAway)) {
     breaches.push(`${turnedAway} were turned away, and the service tells of ${matrix.turnedAway}`)
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FaultyProxy } from '../services/faulty-proxy.ts'
-import { createTally, type Tally } from '../traffic/tally.ts'
+import { createResponseStats, type ResponseStats } from '../traffic/tally.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import type { AnswerTimes } from './answer-times.ts'
 import type { Arrivals } from './arrivals.ts'
@@ -10,7 +10,7 @@ import type { Fault, FaultyService } from './faults.ts'
 export interface Cell {
   service: FaultyService
   fault: string
-  tally: Tally
+  tally: ResponseStats
   /** Decisions on limits that the service made alone, because Redis did not answer in time. */
   alone: number
   /** From its end until everything was as in health again; `undefined`: not while we waited. */
@@ -27,12 +27,12 @@ export interface CellPlan {
   /** Before every node of that service. */
   proxies: readonly FaultyProxy[]
   arrivals: Arrivals
-  traffic: Pick<Traffic, 'drawGreedy'>
+  traffic: Pick<Traffic, 'nextOverLimit'>
   /** How long the fault lasts, and how long there is none after it, at least. */
   faultMs: number
   restMs: number
   /** Counts what is sent after the fault. */
-  backAgain: Tally
+  backAgain: ResponseStats
   /** Decisions on limits made alone so far. */
   readAlone(): Promise<number>
   answerTimes: AnswerTimes
@@ -51,13 +51,13 @@ export async function suffer(plan: CellPlan): Promise<Cell> {
   const { service, fault, proxies, arrivals, traffic, backAgain, readAlone, answerTimes, signal } =
     plan
   const mayFail = service === 'OpenSearch'
-  const tally = createTally()
+  const tally = createResponseStats()
   const aloneBefore = await readAlone()
   await answerTimes.longestMs() // Those before the fault are not of it.
   arrivals.enter({ tally, isFault: true, mayFail })
   await Promise.all(proxies.map(fault.begin))
   const burst = service === 'Redis' ? GREEDY_BURST : 0
-  for (let sent = 0; sent < burst; sent++) arrivals.send(traffic.drawGreedy())
+  for (let sent = 0; sent < burst; sent++) arrivals.send(traffic.nextOverLimit())
   await sleep(plan.faultMs, undefined, { signal })
   await Promise.all(proxies.map(fault.end))
   const rest = arrivals.enter({ tally: backAgain, isFault: false, mayFail })

@@ -7,13 +7,13 @@ export interface Fault {
   end(proxy: FaultyProxy): Promise<void> | void
 }
 
-type Switches = Partial<Pick<FaultyProxy, 'delayMs' | 'stall' | 'slice' | 'cutAnswers'>>
+type Switches = Partial<Pick<FaultyProxy, 'delayMs' | 'stall' | 'slice' | 'truncateResponses'>>
 
 const HARMLESS: Required<Switches> = {
   delayMs: 0,
   stall: false,
   slice: false,
-  cutAnswers: undefined,
+  truncateResponses: undefined,
 }
 
 function toxic(name: string, switches: Switches): Fault {
@@ -27,11 +27,17 @@ function toxic(name: string, switches: Switches): Fault {
 /** Resets in the middle of an answer: of every answer, or of one in some. */
 function reset(afterBytes: number, everyNth = 1): Fault {
   const which = everyNth === 1 ? '' : `, 1 answer in ${everyNth}`
-  return toxic(`reset after ${afterBytes} B${which}`, { cutAnswers: { afterBytes, everyNth } })
+  return toxic(`reset after ${afterBytes} B${which}`, {
+    truncateResponses: { afterBytes, everyNth },
+  })
 }
 
 const common: readonly Fault[] = [
-  { name: 'down (refused)', begin: (proxy) => proxy.goDown(), end: (proxy) => proxy.comeUp() },
+  {
+    name: 'down (refused)',
+    begin: (proxy) => proxy.stopListening(),
+    end: (proxy) => proxy.listenAgain(),
+  },
   toxic('1 s latency', { delayMs: 500 }), // Half of it on the way there, and half on the way back.
   toxic('black hole', { stall: true }),
   toxic('sliced bytes', { slice: true }),

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../src/demo/random.ts'
 import { startService } from '../bench/measuring/running-service.ts'
-import { fillPlatform, platformSettings } from '../traffic/platform.ts'
+import { seedServices, seedSettings } from '../traffic/platform.ts'
 import { createSender, type Sender } from '../traffic/sender.ts'
-import { createTally, type Tally } from '../traffic/tally.ts'
+import { createResponseStats, type ResponseStats } from '../traffic/tally.ts'
 import { createTraffic, type Traffic } from '../traffic/traffic.ts'
 import { followAnswerTimes } from './answer-times.ts'
 import { startArrivals } from './arrivals.ts'
@@ -35,12 +35,12 @@ export interface Matrix {
   plan: MatrixPlan
   /** After so long no answer would come any more. */
   latestMs: number
-  healthy: Tally
+  healthy: ResponseStats
   /** The longest answer without a fault, by the service's own log. */
   healthyLongestMs: number
   cells: readonly Cell[]
   /** After the faults of each service. */
-  backAgain: Readonly<Record<FaultyService, Tally>>
+  backAgain: Readonly<Record<FaultyService, ResponseStats>>
   /** Listings that were walked to their end. */
   walked: number
   /** As the service counts them, from `healthy` on. */
@@ -64,11 +64,11 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
   const services = await startProxiedServices()
   try {
     const { proxies } = services
-    const settings = platformSettings({
+    const settings = seedSettings({
       REQUEST_DEADLINE_MS: `${requestDeadlineMs}`,
       SEARCH_DEADLINE_MS: `${searchDeadlineMs}`,
     })
-    const { truth, keys } = await fillPlatform({ ...settings, ...services.direct })
+    const { truth, keys } = await seedServices({ ...settings, ...services.direct })
     const service = await startService({
       args: ['serve'],
       settings: { ...settings, ...services.proxied },
@@ -85,8 +85,8 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
     try {
       await introduceKeys(traffic, sender, signal)
       const filesBefore = await readFiles()
-      const healthy = createTally()
-      const backAgain = { OpenSearch: createTally(), Redis: createTally() }
+      const healthy = createResponseStats()
+      const backAgain = { OpenSearch: createResponseStats(), Redis: createResponseStats() }
       const cells: Cell[] = []
       let turnedAwayBefore = 0
       let healthyLongestMs = 0
@@ -122,7 +122,7 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
         healthyLongestMs,
         cells,
         backAgain,
-        walked: traffic.walked(),
+        walked: traffic.completedWalks(),
         connectionsLeft: {
           OpenSearch: countOf(proxies.OpenSearch, 'open'),
           Redis: countOf(proxies.Redis, 'open'),
@@ -141,7 +141,7 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
 
 /** Lets the service see every key while OpenSearch is there; what it has seen it knows for some minutes without. */
 async function introduceKeys(traffic: Traffic, sender: Sender, signal: AbortSignal): Promise<void> {
-  for (const ask of traffic.introductions()) {
+  for (const ask of traffic.warmUpRequests()) {
     await patiently(signal, async () => {
       const outcome = await sender.send(ask)
       return 'status' in outcome && outcome.status !== 503

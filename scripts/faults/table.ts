@@ -1,4 +1,4 @@
-import type { Tally } from '../traffic/tally.ts'
+import type { ResponseStats } from '../traffic/tally.ts'
 import { LATE_MS } from './breaches.ts'
 import { type Cell, GREEDY_BURST } from './cell.ts'
 import type { Matrix } from './matrix.ts'
@@ -86,16 +86,19 @@ function cellRow({
 }
 
 /** `longestMs` is part of a fault's row: what comes after it is counted there. */
-function answers({ asked, statuses, faults, percentileMs }: Tally, longestMs?: number): string[] {
+function answers(
+  { total, statuses, violations, percentileMs }: ResponseStats,
+  longestMs?: number,
+): string[] {
   return [
-    asked,
+    total,
     ...STATUSES.map((status) => statuses.get(status) ?? 0),
     ...[0.5, 0.99, 1].map((share) => percentileMs(share).toFixed(0)),
     longestMs?.toFixed(0) ?? '',
-    faults['off contract'],
-    faults['wrong page'],
-    faults.hung,
-    faults['turned away'],
+    violations['off contract'],
+    violations['wrong page'],
+    violations.hung,
+    violations['turned away'],
   ].map(String)
 }
 

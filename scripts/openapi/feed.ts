@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { Feed } from 'feed'
-import type { Change } from '../../src/openapi/changes.ts'
+import type { ChangelogEntry } from '../../src/openapi/changes.ts'
 
 // `feed` takes whole addresses only. This one is taken out again: readers resolve what is left against the feed's own.
 const ORIGIN = 'https://relative.invalid'
@@ -8,7 +8,7 @@ const ORIGIN = 'https://relative.invalid'
 const CHAPTER = `${ORIGIN}/docs#como-a-api-muda`
 
 /** The Atom feed of the changes, in Portuguese. */
-export function atomFeed(changes: readonly Change[]): string {
+export function atomFeed(changes: readonly ChangelogEntry[]): string {
   const [newest] = changes
   const feed = new Feed({
     id: urn('feed'),
@@ -40,7 +40,7 @@ export function atomFeed(changes: readonly Change[]): string {
 /** `feed` calls every text HTML. */
 const asHtml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-function instantOf({ date }: Change): Date {
+function instantOf({ date }: ChangelogEntry): Date {
   return new Date(`${date}T00:00:00Z`)
 }
 

@@ -1,5 +1,5 @@
-import { openApiDocument } from '../../src/openapi/document.ts'
-import { readChanges } from '../../src/openapi/folder.ts'
+import { buildOpenApiDocument } from '../../src/openapi/document.ts'
+import { readChangelog } from '../../src/openapi/folder.ts'
 import { atomFeed } from './feed.ts'
 import { readGuide, readSamples } from './guide.ts'
 import { llmsText } from './llms.ts'
@@ -7,8 +7,12 @@ import { markdownTwin } from './markdown/twin.ts'
 
 /** The generated files of the folder `openapi`: name → content. */
 export function generatedFiles() {
-  const changes = readChanges()
-  const document = openApiDocument({ guide: readGuide(changes), samples: readSamples(), changes })
+  const changes = readChangelog()
+  const document = buildOpenApiDocument({
+    guide: readGuide(changes),
+    samples: readSamples(),
+    changelog: changes,
+  })
   return {
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'docs.md': markdownTwin(document),

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
-import type { Change } from '../../src/openapi/changes.ts'
-import type { CodeSample, Told } from '../../src/openapi/document.ts'
+import type { ChangelogEntry } from '../../src/openapi/changes.ts'
+import type { CodeSample, DocInputs } from '../../src/openapi/document.ts'
 import { readOpenApiFile } from '../../src/openapi/folder.ts'
 import { operationIds } from '../../src/openapi/operations.ts'
 
@@ -18,17 +18,17 @@ const kinds = {
   added: 'acréscimo',
   announced: 'aviso',
   deprecated: 'descontinuação',
-} as const satisfies Record<Change['kind'], string>
+} as const satisfies Record<ChangelogEntry['kind'], string>
 
 /** The chapters of `openapi/guide` in the order of their numbers, the list of changes at their end. */
-export function readGuide(changes: readonly Change[]): string {
+export function readGuide(changes: readonly ChangelogEntry[]): string {
   const chapters = readdirSync(folder).filter((name) => name.endsWith('.md'))
   const texts = chapters.sort().map((name) => readOpenApiFile(`guide/${name}`).toString().trim())
   return [...texts, changeList(changes)].join('\n\n')
 }
 
 /** The programs of `openapi/samples`, of each operation. */
-export function readSamples(): Told['samples'] {
+export function readSamples(): DocInputs['samples'] {
   const samples = operationIds.map((id): [string, CodeSample[]] => [
     id,
     Object.entries(programs).map(([name, language]) => ({
@@ -36,10 +36,10 @@ export function readSamples(): Told['samples'] {
       source: readOpenApiFile(`samples/${id}/${name}`).toString(),
     })),
   ])
-  return Object.fromEntries(samples) as Told['samples']
+  return Object.fromEntries(samples) as DocInputs['samples']
 }
 
-function changeList(changes: readonly Change[]): string {
+function changeList(changes: readonly ChangelogEntry[]): string {
   const items = changes.map((change) => {
     const { date, kind, title, text } = change
     return `- **${date} · ${title}** (${kinds[kind]}). ${text}${when(change)}`
@@ -47,7 +47,7 @@ function changeList(changes: readonly Change[]): string {
   return ['## Mudanças até agora', ...items].join('\n\n')
 }
 
-function when(change: Change): string {
+function when(change: ChangelogEntry): string {
   if (change.kind !== 'deprecated') return ''
   const { operations, fields, since, sunset } = change
   const names = (fields ?? operations).map((name) => `\`${name}\``).join(', ')

@@ -1,25 +1,29 @@
 import { MIN_HAPROXY } from './haproxy.ts'
 import { MIN_JAVA_MAJOR } from './jdk.ts'
 
-export type Way = 'given' | 'container' | 'process'
+export type ServiceSource = 'given' | 'container' | 'process'
 export type Tool = 'redis-server' | 'jdk' | 'maven' | 'haproxy' | 'chromium' | 'python' | 'php'
 
 /** What a service can be had from on this machine. */
-export interface Means {
+export interface Availability {
   /** Its variable is set. */
-  given: boolean
+  isConfigured: boolean
   /** A Docker engine answers. */
-  docker: boolean
+  hasDocker: boolean
   /** What a local process of it needs and is not there. */
-  lacking: readonly Tool[]
+  missingTools: readonly Tool[]
 }
 
 /** In the order in which they are tried; none when something has to be installed first. */
-export function waysToRun({ given, docker, lacking }: Means): Way[] {
-  if (given) return ['given']
-  const ways: Way[] = []
-  if (docker) ways.push('container')
-  if (lacking.length === 0) ways.push('process')
+export function availableSources({
+  isConfigured,
+  hasDocker,
+  missingTools,
+}: Availability): ServiceSource[] {
+  if (isConfigured) return ['given']
+  const ways: ServiceSource[] = []
+  if (hasDocker) ways.push('container')
+  if (missingTools.length === 0) ways.push('process')
   return ways
 }
 
@@ -55,12 +59,16 @@ const tools = {
 } as const satisfies Record<Tool, { absence: string; remedy: string }>
 
 /** Why a tier cannot run whose services are local processes always, and what to install so that it can. */
-export function tellLacking(tier: string, lacking: readonly Tool[]): string {
+export function describeMissingTools(tier: string, lacking: readonly Tool[]): string {
   return `${tier}: ${absencesOf(lacking).join(', ')}. Install ${remediesOf(lacking)}.`
 }
 
 /** Why a service cannot run here, and what to install so that it can. */
-export function tellMissing(service: string, variable: string, lacking: readonly Tool[]): string {
+export function describeMissingService(
+  service: string,
+  variable: string,
+  lacking: readonly Tool[],
+): string {
   const absences = [`no ${variable}`, 'no Docker engine', ...absencesOf(lacking)]
   return `${service}: ${absences.join(', ')}. Install ${remediesOf(lacking)}, or start Docker.`
 }

@@ -2,10 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Scratch, ScratchProcess } from './scratch.ts'
-import { until } from './until.ts'
+import { poll } from './until.ts'
 
 const START_MS = 120_000
-const ASK_MS = 5_000
+const HEALTH_CHECK_MS = 5_000
 const RUNNER = 'org.codelibs.opensearch.runner.OpenSearchRunner'
 /** The runner's own name for the first node of a process. */
 const RUNNERS_FIRST_NODE = 'Node 1'
@@ -24,16 +24,16 @@ export interface ClusterPlan {
 }
 
 /** One process of the cluster, and the ports of HTTP of the nodes in it. */
-export interface Member {
+export interface ClusterNode {
   readonly process: ScratchProcess
   readonly ports: readonly number[]
 }
 
 /** Starts the processes of a cluster and waits until every node is in it. */
-export async function startCluster(plan: ClusterPlan, scratch: Scratch): Promise<Member[]> {
+export async function startCluster(plan: ClusterPlan, scratch: Scratch): Promise<ClusterNode[]> {
   const groups = plan.separateProcesses ? plan.ports.map((port) => [port]) : [plan.ports]
-  const members = await Promise.all(groups.map((ports) => startMember(plan, scratch, ports)))
-  await until(
+  const members = await Promise.all(groups.map((ports) => startNode(plan, scratch, ports)))
+  await poll(
     async () => {
       const up = await Promise.all(plan.ports.map((port) => isUp(port, plan, scratch)))
       return up.every(Boolean)
@@ -44,18 +44,18 @@ export async function startCluster(plan: ClusterPlan, scratch: Scratch): Promise
     },
     {
       timeoutMs: START_MS,
-      everyMs: 200,
-      isHopeless: () => members.some(({ process }) => process.hasEnded()),
+      intervalMs: 200,
+      shouldAbort: () => members.some(({ process }) => process.hasEnded()),
     },
   )
   return members
 }
 
-async function startMember(
+async function startNode(
   plan: ClusterPlan,
   scratch: Scratch,
   ports: readonly number[],
-): Promise<Member> {
+): Promise<ClusterNode> {
   const name = nodeName(ports)
   const home = join(scratch.path, `${name}-home`)
   const conf = join(scratch.path, `${name}-conf`)
@@ -111,7 +111,7 @@ async function isUp(port: number, plan: ClusterPlan, scratch: Scratch): Promise<
   const query = `wait_for_nodes=${plan.ports.length}&timeout=1s`
   try {
     const response = await fetch(`http://127.0.0.1:${port}/_cluster/health?${query}`, {
-      signal: AbortSignal.timeout(ASK_MS),
+      signal: AbortSignal.timeout(HEALTH_CHECK_MS),
     })
     const text = await response.text()
     return response.status === 200 && text.includes(JSON.stringify(clusterName(scratch)))

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { slicesOf } from './slices.ts'
-import { until } from './until.ts'
+import { splitChunk } from './slices.ts'
+import { poll } from './until.ts'
 
 /** Which answers end in the middle. */
-export interface Cut {
+export interface TruncatedResponses {
   /** Bytes of the answer that still arrive. */
   afterBytes: number
   /** One in so many answers; those that are shorter arrive whole. */
@@ -21,18 +21,18 @@ export interface FaultyProxy {
   /** Sends everything in the smallest of pieces, either way. */
   slice: boolean
   /** Resets connections in the middle of an answer, where each request has one before the next is sent. */
-  cutAnswers: Cut | undefined
+  truncateResponses: TruncatedResponses | undefined
   /** Holds everything back, and lets it go on as if nothing had been. */
   freeze(): void
-  thaw(): void
+  unfreeze(): void
   /** Resets new connections. */
   refuse: boolean
   /** Resets the connections there are. */
-  cut(): void
+  resetConnections(): void
   /** Resets the connections there are and listens no more, so that new ones are refused. */
-  goDown(): Promise<void>
+  stopListening(): Promise<void>
   /** Listens again, on the same port. */
-  comeUp(): Promise<void>
+  listenAgain(): Promise<void>
   /** Connections of clients, and how many of those have lost something. */
   connections(): { open: number; broken: number }
   close(): Promise<void>
@@ -41,7 +41,7 @@ export interface FaultyProxy {
 /** Between what is sent of an answer and the reset: one that comes at once may overtake it. */
 const RESET_DELAY_MS = 5
 /** The port is anybody's while nothing listens on it. */
-const COME_UP = { timeoutMs: 20_000, everyMs: 50, isHopeless: () => false }
+const LISTEN_AGAIN = { timeoutMs: 20_000, intervalMs: 50, shouldAbort: () => false }
 
 interface Connection {
   client: Socket
@@ -71,9 +71,9 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
     }
     client.on('data', () => {
       asked += 1
-      const { cutAnswers } = proxy
-      const isCut = cutAnswers !== undefined && asked % cutAnswers.everyNth === 0
-      connection.room = isCut ? cutAnswers.afterBytes : Infinity
+      const { truncateResponses } = proxy
+      const isCut = truncateResponses !== undefined && asked % truncateResponses.everyNth === 0
+      connection.room = isCut ? truncateResponses.afterBytes : Infinity
     })
     carry(connection, client, target, (chunk) => chunk)
     carry(connection, target, client, (chunk) => cutIn(connection, chunk))
@@ -93,7 +93,7 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
     from.on('data', (chunk) => {
       connection.hasLost ||= proxy.stall
       if (connection.hasLost) return
-      const pieces = proxy.slice ? slicesOf(pass(chunk)) : [pass(chunk)]
+      const pieces = proxy.slice ? splitChunk(pass(chunk)) : [pass(chunk)]
       waiting.push(...pieces)
       if (proxy.delayMs > 0) setTimeout(arrive, proxy.delayMs, pieces.length)
       else arrive(pieces.length)
@@ -131,26 +131,26 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
     delayMs: 0,
     stall: false,
     slice: false,
-    cutAnswers: undefined,
+    truncateResponses: undefined,
     refuse: false,
     freeze() {
       isFrozen = true
       for (const { client, target } of open) for (const socket of [client, target]) socket.pause()
     },
-    thaw() {
+    unfreeze() {
       isFrozen = false
       for (const { client, target } of open) for (const socket of [client, target]) socket.resume()
     },
-    cut() {
+    resetConnections() {
       for (const connection of open) reset(connection)
     },
-    async goDown() {
+    async stopListening() {
       const closed = once(server, 'close')
       server.close()
-      proxy.cut()
+      proxy.resetConnections()
       await closed
     },
-    async comeUp() {
+    async listenAgain() {
       const listens = async () => {
         try {
           await once(server.listen(port, '127.0.0.1'), 'listening')
@@ -159,14 +159,14 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
           return false
         }
       }
-      await until(listens, async () => `port ${port} was taken by another`, COME_UP)
+      await poll(listens, async () => `port ${port} was taken by another`, LISTEN_AGAIN)
     },
     connections() {
       const held = [...open].filter(({ client }) => !client.destroyed)
       return { open: held.length, broken: held.filter(({ hasLost }) => hasLost).length }
     },
     async close() {
-      if (server.listening) await proxy.goDown()
+      if (server.listening) await proxy.stopListening()
     },
   }
   return proxy

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { findOnPath } from './path.ts'
 import { findFreePort } from './ports.ts'
 import { openScratch } from './scratch.ts'
-import { until } from './until.ts'
+import { poll } from './until.ts'
 
 /** What the edge's configuration asks for, and what Debian 12 has. */
 export const MIN_HAPROXY = { major: 2, minor: 6 }
@@ -56,10 +56,10 @@ export async function startHaproxy({
     // Nothing but its settings in its environment: `env` is replaced by the program it runs.
     const args = ['-i', ...assignments, program, '-db', '-f', CONFIG]
     const haproxy = await scratch.start('haproxy', 'env', args)
-    await until(
+    await poll(
       () => listens(httpPort),
       async () => `haproxy did not start:\n${await haproxy.logTail()}`,
-      { timeoutMs: START_MS, everyMs: 20, isHopeless: haproxy.hasEnded },
+      { timeoutMs: START_MS, intervalMs: 20, shouldAbort: haproxy.hasEnded },
     )
   } catch (error) {
     await scratch.close()

@@ -1,6 +1,6 @@
-import { tellMissing, type Way, waysToRun } from './choose.ts'
+import { availableSources, describeMissingService, type ServiceSource } from './choose.ts'
 import { isDockerReachable, type RunningService } from './containers.ts'
-import { sources, type Variable } from './sources.ts'
+import { serviceStarters, type Variable } from './sources.ts'
 
 /** Both services, as the environment of whoever uses them. */
 export interface ProvidedServices {
@@ -55,27 +55,29 @@ export async function provideServices(
 }
 
 async function plan(variable: Variable, env: NodeJS.ProcessEnv, docker: boolean) {
-  const { name, lacking: findLacking } = sources[variable]
+  const { name, missingTools: findMissing } = serviceStarters[variable]
   const given = Boolean(env[variable])
-  const lacking = given ? [] : await findLacking(env)
+  const lacking = given ? [] : await findMissing(env)
   return {
-    ways: waysToRun({ given, docker, lacking }),
-    missing: tellMissing(name, variable, lacking),
+    ways: availableSources({ isConfigured: given, hasDocker: docker, missingTools: lacking }),
+    missing: describeMissingService(name, variable, lacking),
   }
 }
 
 async function start(
   variable: Variable,
-  ways: readonly Way[],
+  ways: readonly ServiceSource[],
   { env, log }: ProvideOptions,
 ): Promise<RunningService> {
-  const source = sources[variable]
+  const source = serviceStarters[variable]
   const reasons: string[] = []
   for (const way of ways) {
     if (way === 'given') return { url: env[variable] ?? '', stop: async () => {} }
     log(`${source.name}: starting ${way === 'container' ? 'in Docker' : 'as a local process'} …`)
     try {
-      const running = await (way === 'container' ? source.container() : source.process(env))
+      const running = await (way === 'container'
+        ? source.startContainer()
+        : source.startProcess(env))
       log(`${source.name}: ${running.url}`)
       return running
     } catch (error) {

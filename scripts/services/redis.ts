@@ -3,10 +3,10 @@ import { connect } from 'node:net'
 import { findOnPath } from './path.ts'
 import { areFree, findFreePort } from './ports.ts'
 import { openScratch, type ScratchProcess } from './scratch.ts'
-import { until } from './until.ts'
+import { poll } from './until.ts'
 
 const START_MS = 10_000
-const ASK_MS = 1_000
+const PING_TIMEOUT_MS = 1_000
 const MAX_PORT = 65_535
 /** Where Redis Cluster's nodes talk to each other, counted from the port of the clients. */
 const BUS_OFFSET = 10_000
@@ -46,10 +46,10 @@ export async function startRedis(options: RedisOptions = {}): Promise<RunningRed
 
   const start = async () => {
     redis = await scratch.start('redis-server', program, [...ownArgs, ...args])
-    await until(
+    await poll(
       () => isServedBy(redis.pid, port),
       async () => `redis-server did not start on port ${port}:\n${await redis.logTail()}`,
-      { timeoutMs: START_MS, everyMs: 20, isHopeless: redis.hasEnded },
+      { timeoutMs: START_MS, intervalMs: 20, shouldAbort: redis.hasEnded },
     )
   }
 
@@ -82,7 +82,7 @@ async function isServedBy(pid: number, port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   try {
     socket.setEncoding('utf8').write('INFO server\r\n')
-    const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(ASK_MS) })
+    const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(PING_TIMEOUT_MS) })
     return answer.includes(`process_id:${pid}\r`) || answer.startsWith('-NOAUTH')
   } catch {
     return false

@@ -6,30 +6,30 @@ import {
 } from './containers.ts'
 import { startOpenSearch } from './opensearch.ts'
 import { startRedis } from './redis.ts'
-import { lackingOf } from './tools.ts'
+import { findMissingTools } from './tools.ts'
 
 /** Where a service comes from when its variable is not set. */
-interface Source {
+interface ServiceStarter {
   name: string
-  container(): Promise<RunningService>
-  process(env: NodeJS.ProcessEnv): Promise<RunningService>
+  startContainer(): Promise<RunningService>
+  startProcess(env: NodeJS.ProcessEnv): Promise<RunningService>
   /** What the local process needs and this machine does not have. */
-  lacking(env: NodeJS.ProcessEnv): Promise<Tool[]>
+  missingTools(env: NodeJS.ProcessEnv): Promise<Tool[]>
 }
 
 export type Variable = 'OPENSEARCH_URL' | 'REDIS_URL'
 
-export const sources = {
+export const serviceStarters = {
   OPENSEARCH_URL: {
     name: 'OpenSearch',
-    container: startOpenSearchContainers,
-    process: (env) => startOpenSearch({ env }),
-    lacking: (env) => lackingOf(['jdk', 'maven'], env),
+    startContainer: startOpenSearchContainers,
+    startProcess: (env) => startOpenSearch({ env }),
+    missingTools: (env) => findMissingTools(['jdk', 'maven'], env),
   },
   REDIS_URL: {
     name: 'Redis',
-    container: startRedisContainer,
-    process: (env) => startRedis({ env }),
-    lacking: (env) => lackingOf(['redis-server'], env),
+    startContainer: startRedisContainer,
+    startProcess: (env) => startRedis({ env }),
+    missingTools: (env) => findMissingTools(['redis-server'], env),
   },
-} as const satisfies Record<Variable, Source>
+} as const satisfies Record<Variable, ServiceStarter>

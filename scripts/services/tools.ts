@@ -5,11 +5,8 @@ import { findHaproxy } from './haproxy.ts'
 import { findJava } from './jdk.ts'
 import { findOnPath } from './path.ts'
 
-const PYTHON_HAS_WHAT_IT_TAKES = [
-  '-c',
-  'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))',
-]
-const PHP_HAS_CURL = ['-r', 'exit(extension_loaded("curl") ? 0 : 1);']
+const PYTHON_CHECK = ['-c', 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))']
+const PHP_CHECK = ['-r', 'exit(extension_loaded("curl") ? 0 : 1);']
 
 const find = {
   'redis-server': async (env) => findOnPath('redis-server', env),
@@ -17,12 +14,12 @@ const find = {
   maven: async (env) => findOnPath('mvn', env),
   haproxy: (env) => findHaproxy(env),
   chromium: async (env) => findOnPath('chromium', env) ?? findOnPath('google-chrome', env),
-  python: (env) => findThatRuns('python3', PYTHON_HAS_WHAT_IT_TAKES, env),
-  php: (env) => findThatRuns('php', PHP_HAS_CURL, env),
+  python: (env) => findWorkingProgram('python3', PYTHON_CHECK, env),
+  php: (env) => findWorkingProgram('php', PHP_CHECK, env),
 } as const satisfies Record<Tool, (env: NodeJS.ProcessEnv) => Promise<string | undefined>>
 
 /** A program on the path, if it runs to a good end with these arguments. */
-async function findThatRuns(
+async function findWorkingProgram(
   name: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -36,7 +33,10 @@ async function findThatRuns(
 }
 
 /** Those of the tools that this machine does not have. */
-export async function lackingOf(tools: readonly Tool[], env: NodeJS.ProcessEnv): Promise<Tool[]> {
+export async function findMissingTools(
+  tools: readonly Tool[],
+  env: NodeJS.ProcessEnv,
+): Promise<Tool[]> {
   const programs = await Promise.all(tools.map((tool) => find[tool](env)))
   return tools.filter((_, index) => programs[index] === undefined)
 }

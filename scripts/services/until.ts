@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-interface UntilOptions {
+interface PollOptions {
   timeoutMs: number
-  everyMs: number
+  intervalMs: number
   /** Ends the waiting early, as when the program that is waited for has ended. */
-  isHopeless(): boolean
+  shouldAbort(): boolean
 }
 
 /** Asks until the answer is yes. Throws with `tell`'s text when it has taken too long or is hopeless. */
-export async function until(
+export async function poll(
   isSo: () => Promise<boolean>,
   tell: () => Promise<string>,
-  { timeoutMs, everyMs, isHopeless }: UntilOptions,
+  { timeoutMs, intervalMs, shouldAbort }: PollOptions,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!(await isSo())) {
-    if (isHopeless() || performance.now() > deadline) throw new Error(await tell())
-    await sleep(everyMs)
+    if (shouldAbort() || performance.now() > deadline) throw new Error(await tell())
+    await sleep(intervalMs)
   }
 }

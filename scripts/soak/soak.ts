@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../src/demo/random.ts'
 import { type RunningService, startService } from '../bench/measuring/running-service.ts'
-import { startPace } from '../traffic/pace.ts'
-import {
-  fillPlatform,
-  type Platform,
-  platformSettings,
-  removePlatform,
-} from '../traffic/platform.ts'
+import { startOpenLoop } from '../traffic/pace.ts'
+import { removeSeed, type SeededData, seedServices, seedSettings } from '../traffic/platform.ts'
 import { createSender } from '../traffic/sender.ts'
-import { createTally, type Tally } from '../traffic/tally.ts'
+import { createResponseStats, type ResponseStats } from '../traffic/tally.ts'
 import { createTraffic } from '../traffic/traffic.ts'
 import { leastOf, type Memory, readMemory } from './memory.ts'
 import type { SoakOptions } from './options.ts'
@@ -20,7 +15,7 @@ export interface Soak {
   services: Readonly<Record<string, string>>
   signal: AbortSignal
   /** Told what is held at the end of every minute, and what was answered in it. */
-  onMinute(minute: number, memory: Memory, tally: Tally): void
+  onMinute(minute: number, memory: Memory, tally: ResponseStats): void
 }
 
 const SEED = 30
@@ -33,9 +28,9 @@ const MAX_PATIENCE_MS = 20
 
 /** Sends traffic at a steady rate to a service of its own, and looks at its memory; one entry a minute. */
 export async function soak(plan: Soak): Promise<Memory[]> {
-  const settings = platformSettings(plan.services)
+  const settings = seedSettings(plan.services)
   try {
-    const platform = await fillPlatform(settings)
+    const platform = await seedServices(settings)
     const awaited = [/Server listening at (http:[^"]+)/]
     const service = await startService({ args: ['serve'], settings, awaited })
     try {
@@ -44,32 +39,32 @@ export async function soak(plan: Soak): Promise<Memory[]> {
       await service.stop()
     }
   } finally {
-    await removePlatform(settings)
+    await removeSeed(settings)
   }
 }
 
 async function drive(
   { options, signal, onMinute }: Soak,
-  { truth, keys }: Platform,
+  { truth, keys }: SeededData,
   service: RunningService,
 ): Promise<Memory[]> {
   const sender = createSender(service.said[0] ?? '', LATEST_MS)
   const random = createRandom(SEED, 0, 0)
   const traffic = createTraffic(truth, keys, random)
-  let tally = createTally()
+  let tally = createResponseStats()
 
   async function sendOne() {
-    const ask = traffic.draw()
+    const ask = traffic.next()
     if (random.chance(ABANDONED_SHARE)) {
       await sender.abandon(ask, random.between(0, MAX_PATIENCE_MS))
     } else {
       const into = tally
       into.add(ask, await sender.send(ask), false)
     }
-    ask.settled?.()
+    ask.onSettled?.()
   }
 
-  const stopPace = startPace(options.rate, () => void sendOne())
+  const stopPace = startOpenLoop(options.rate, () => void sendOne())
   const minutes: Memory[] = []
   try {
     while (minutes.length < options.minutes) {
@@ -81,7 +76,7 @@ async function drive(
       const least = leastOf(samples)
       minutes.push(least)
       onMinute(minutes.length, least, tally)
-      tally = createTally()
+      tally = createResponseStats()
     }
     return minutes
   } finally {

@@ -1,21 +1,21 @@
 /** A request, and what a service in health answers to it. */
-export interface Ask {
+export interface TrafficRequest {
   path: string
   headers: Record<string, string>
   /** The statuses that there may be while every service answers. */
-  healthy: readonly number[]
+  expectedStatuses: readonly number[]
   /** Whether OpenSearch is asked for it: 503 is an answer, too, while that is in trouble. */
   needsStore: boolean
   /** Whether its key is known to be valid, so that its account's limits are told whatever the answer. */
-  isMetered: boolean
+  isRateLimited: boolean
   /** What is wrong with what a 200 showed. */
-  faultOf?(body: unknown): string | undefined
+  checkBody?(body: unknown): string | undefined
   /** Called when it was answered, or never will be. */
-  settled?(): void
+  onSettled?(): void
 }
 
 /** A whole answer. */
-export interface Answer {
+export interface TrafficResponse {
   status: number
   headers: Record<string, unknown>
   json: unknown
@@ -23,11 +23,11 @@ export interface Answer {
 }
 
 /** No whole answer: none in time, or a connection that broke. */
-export interface Silence {
-  silence: 'hung' | 'broken'
+export interface NoResponse {
+  failure: 'hung' | 'broken'
   reason: string
   ms: number
 }
 
 /** What came of a request. */
-export type Outcome = Answer | Silence
+export type Outcome = TrafficResponse | NoResponse

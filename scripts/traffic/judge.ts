@@ -1,11 +1,11 @@
-import type { Answer, Ask, Outcome } from './ask.ts'
-import { expectDescribed } from './openapi-check.ts'
+import type { Outcome, TrafficRequest, TrafficResponse } from './ask.ts'
+import { expectMatchesOpenApi } from './openapi-check.ts'
 
 /**
  * What may be wrong: no answer in time, one that is not as the contract has it, or a page that is not true. Not
  * wrong by itself, but to be held against what the service tells: turned away because it has too much to do.
  */
-export interface Fault {
+export interface Violation {
   kind: 'hung' | 'off contract' | 'wrong page' | 'turned away'
   what: string
 }
@@ -14,43 +14,58 @@ const RATE_HEADERS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset
 const UNAVAILABLE = 503
 
 /** Holds an outcome against the contract and the truth; `mayFail`: OpenSearch is, or was, in trouble. */
-export function judge(ask: Ask, outcome: Outcome, mayFail: boolean): Fault | undefined {
-  const fault = (kind: Fault['kind'], what: string) => ({ kind, what: `${ask.path}: ${what}` })
-  if ('silence' in outcome) {
-    return fault(outcome.silence === 'hung' ? 'hung' : 'off contract', outcome.reason)
+export function checkResponse(
+  ask: TrafficRequest,
+  outcome: Outcome,
+  mayFail: boolean,
+): Violation | undefined {
+  const fault = (kind: Violation['kind'], what: string) => ({ kind, what: `${ask.path}: ${what}` })
+  if ('failure' in outcome) {
+    return fault(outcome.failure === 'hung' ? 'hung' : 'off contract', outcome.reason)
   }
-  const breach = breachIn(ask, outcome)
+  const breach = findSchemaViolation(ask, outcome)
   if (breach !== undefined) return fault('off contract', breach)
-  if (isTurnedAway(ask, outcome, mayFail)) return fault('turned away', '503')
-  const offStatus = statusBreachIn(ask, outcome, mayFail)
+  if (isShed(ask, outcome, mayFail)) return fault('turned away', '503')
+  const offStatus = findStatusViolation(ask, outcome, mayFail)
   if (offStatus !== undefined) return fault('off contract', offStatus)
-  const untruth = outcome.status === 200 ? ask.faultOf?.(outcome.json) : undefined
+  const untruth = outcome.status === 200 ? ask.checkBody?.(outcome.json) : undefined
   return untruth === undefined ? undefined : fault('wrong page', untruth)
 }
 
 /** Whether this is what a service in health answers. */
-export function isHealthy({ healthy }: Ask, outcome: Outcome): boolean {
-  return 'status' in outcome && healthy.includes(outcome.status)
+export function isHealthy({ expectedStatuses }: TrafficRequest, outcome: Outcome): boolean {
+  return 'status' in outcome && expectedStatuses.includes(outcome.status)
 }
 
 /** Whether it can only be the answer of a service that looks at nothing more, since it has too much to do. */
-function isTurnedAway(ask: Ask, { status, headers }: Answer, mayFail: boolean): boolean {
+function isShed(
+  ask: TrafficRequest,
+  { status, headers }: TrafficResponse,
+  mayFail: boolean,
+): boolean {
   if (status !== UNAVAILABLE || RATE_HEADERS.some((name) => headers[name] !== undefined))
     return false
-  return ask.isMetered || !(mayFail && ask.needsStore)
+  return ask.isRateLimited || !(mayFail && ask.needsStore)
 }
 
-function statusBreachIn(ask: Ask, answer: Answer, mayFail: boolean): string | undefined {
+function findStatusViolation(
+  ask: TrafficRequest,
+  answer: TrafficResponse,
+  mayFail: boolean,
+): string | undefined {
   const { status, headers, json } = answer
   const isAllowed = isHealthy(ask, answer) || (mayFail && ask.needsStore && status === UNAVAILABLE)
   if (!isAllowed) return `answered ${status} ${JSON.stringify(json).slice(0, 300)}`
-  const missing = ask.isMetered && RATE_HEADERS.find((name) => headers[name] === undefined)
+  const missing = ask.isRateLimited && RATE_HEADERS.find((name) => headers[name] === undefined)
   return missing ? `${status} without ${missing}` : undefined
 }
 
-function breachIn(ask: Ask, { status, headers, json }: Answer): string | undefined {
+function findSchemaViolation(
+  ask: TrafficRequest,
+  { status, headers, json }: TrafficResponse,
+): string | undefined {
   try {
-    expectDescribed({ url: ask.path, status, headers, json })
+    expectMatchesOpenApi({ url: ask.path, status, headers, json })
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

@@ -22,7 +22,7 @@ const PLAIN_HEADERS = ['content-type', 'content-length', 'date', 'connection', '
 const OPTIONAL_HEADERS = ['ignored-params', 'preference-applied']
 
 /** Fails unless the committed description knows this answer to the letter: status, headers, body. */
-export function expectDescribed({ url, status, headers, json }: Answer): void {
+export function expectMatchesOpenApi({ url, status, headers, json }: Answer): void {
   const path = new URL(url, 'http://x').pathname
   const template = path === '/v1/orders' ? '/v1/orders' : '/v1/orders/{id}'
   // A route that does not exist has no description of its own; its errors are those of any other.

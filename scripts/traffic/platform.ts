@@ -10,11 +10,11 @@ import { openServices, type Services } from '../../src/services.ts'
 import { connectOpenSearch } from '../../src/stores/opensearch/client.ts'
 import { createCluster } from '../bench/measuring/cluster.ts'
 import type { TrafficKeys } from './traffic.ts'
-import { createTruth, type Truth } from './truth.ts'
+import { createOracle, type Oracle } from './truth.ts'
 
 /** Orders and keys in the stores, and what they have to be read as. */
-export interface Platform {
-  truth: Truth
+export interface SeededData {
+  truth: Oracle
   keys: TrafficKeys
 }
 
@@ -30,7 +30,7 @@ const YEAR_MS = 365 * 86_400_000
 const secret = () => randomBytes(32).toString('base64')
 
 /** The settings of a service of one's own on these stores; an address that is told is believed. */
-export function platformSettings(services: Settings): Settings {
+export function seedSettings(services: Settings): Settings {
   const prefix = `traffic-${randomBytes(4).toString('hex')}-`
   return {
     ...services,
@@ -43,12 +43,12 @@ export function platformSettings(services: Settings): Settings {
 }
 
 /** Loads orders of several accounts and issues their keys. */
-export async function fillPlatform(settings: Settings): Promise<Platform> {
+export async function seedServices(settings: Settings): Promise<SeededData> {
   const services = await openServices(parseConfig(settings))
   try {
-    const sources = [...inventOrders()]
+    const sources = [...generateOrders()]
     await loadAll(services, sources)
-    const truth = createTruth(sources)
+    const truth = createOracle(sources)
     return { truth, keys: await issueKeys(services, truth) }
   } finally {
     await services.close()
@@ -56,7 +56,7 @@ export async function fillPlatform(settings: Settings): Promise<Platform> {
 }
 
 /** Takes everything away again that these settings have made in OpenSearch; counters in Redis end by themselves. */
-export async function removePlatform(settings: Settings): Promise<void> {
+export async function removeSeed(settings: Settings): Promise<void> {
   const { opensearchUrls: urls = [], indexPrefix } = parseConfig(settings)
   const client = connectOpenSearch({ urls })
   try {
@@ -66,7 +66,7 @@ export async function removePlatform(settings: Settings): Promise<void> {
   }
 }
 
-function* inventOrders(): Generator<SourceOrder> {
+function* generateOrders(): Generator<SourceOrder> {
   let index = 0
   for (const order of demoOrders({ count: ORDERS, seed: SEED, until: Date.now() })) {
     yield index++ % EVERY_NTH_UNDATED === 0 ? { ...order, changed_at: null } : order
@@ -74,7 +74,7 @@ function* inventOrders(): Generator<SourceOrder> {
 }
 
 async function loadAll(services: Services, sources: readonly SourceOrder[]): Promise<void> {
-  await services.prepare()
+  await services.initialize()
   const index = await services.openIndex()
   const lines = async function* () {
     for (const source of sources) yield Buffer.from(`${JSON.stringify(source)}\n`)
@@ -91,7 +91,7 @@ async function loadAll(services: Services, sources: readonly SourceOrder[]): Pro
   await new Promise((refreshed) => setTimeout(refreshed, REFRESH_MS))
 }
 
-async function issueKeys(services: Services, { accountIds }: Truth): Promise<TrafficKeys> {
+async function issueKeys(services: Services, { accountIds }: Oracle): Promise<TrafficKeys> {
   const now = Date.now()
   const issue = async (accountId: string, scopes: readonly 'orders:read'[], issuedAt = now) => {
     const expiresAt = issuedAt + YEAR_MS

@@ -1,12 +1,12 @@
 import { Pool } from 'undici'
-import type { Ask, Outcome } from './ask.ts'
+import type { Outcome, TrafficRequest } from './ask.ts'
 
 /** How requests reach the service: over as many connections as are under way. */
 export interface Sender {
   /** Reads the whole answer; never throws. */
-  send(ask: Pick<Ask, 'path' | 'headers'>): Promise<Outcome>
+  send(ask: Pick<TrafficRequest, 'path' | 'headers'>): Promise<Outcome>
   /** Sends, and goes away after so long, wherever the answer is by then. */
-  abandon(ask: Pick<Ask, 'path' | 'headers'>, afterMs: number): Promise<void>
+  abandon(ask: Pick<TrafficRequest, 'path' | 'headers'>, afterMs: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -14,7 +14,10 @@ export interface Sender {
 export function createSender(origin: string, latestMs: number): Sender {
   const pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0 })
 
-  async function request({ path, headers }: Pick<Ask, 'path' | 'headers'>, signal: AbortSignal) {
+  async function request(
+    { path, headers }: Pick<TrafficRequest, 'path' | 'headers'>,
+    signal: AbortSignal,
+  ) {
     const answer = await pool.request({ method: 'GET', path, headers, signal })
     return { ...answer, text: await answer.body.text() }
   }
@@ -30,7 +33,7 @@ export function createSender(origin: string, latestMs: number): Sender {
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error)
         const silence = tooLate.aborted ? 'hung' : 'broken'
-        return { silence, reason, ms: performance.now() - startedAt }
+        return { failure: silence, reason, ms: performance.now() - startedAt }
       }
     },
 

@@ -1,25 +1,25 @@
 import { percentile } from '../bench/measuring/figures.ts'
-import type { Ask, Outcome } from './ask.ts'
-import { type Fault, judge } from './judge.ts'
+import type { Outcome, TrafficRequest } from './ask.ts'
+import { checkResponse, type Violation } from './judge.ts'
 
 /** What came of the requests of a while. */
-export interface Tally {
-  readonly asked: number
+export interface ResponseStats {
+  readonly total: number
   /** Answers by status. */
   readonly statuses: ReadonlyMap<number, number>
-  readonly faults: Readonly<Record<Fault['kind'], number>>
+  readonly violations: Readonly<Record<Violation['kind'], number>>
   /** Times that an account was told that it asks too much. */
   readonly limited: number
   /** What the first of the faults were, those apart that were turned away. */
-  readonly told: readonly string[]
-  add(ask: Ask, outcome: Outcome, mayFail: boolean): void
+  readonly reported: readonly string[]
+  add(ask: TrafficRequest, outcome: Outcome, mayFail: boolean): void
   /** Milliseconds that a share (0 to 1) of all took at most; NaN of none. */
   percentileMs(share: number): number
 }
 
-const TOLD = 5
+const MAX_REPORTED = 5
 
-export function createTally(): Tally {
+export function createResponseStats(): ResponseStats {
   const statuses = new Map<number, number>()
   const faults = { hung: 0, 'off contract': 0, 'wrong page': 0, 'turned away': 0 }
   const told: string[] = []
@@ -27,25 +27,25 @@ export function createTally(): Tally {
   let limited = 0
 
   return {
-    get asked() {
+    get total() {
       return took.length
     },
     statuses,
-    faults,
+    violations: faults,
     get limited() {
       return limited
     },
-    told,
+    reported: told,
 
     add(ask, outcome, mayFail) {
       const status = 'status' in outcome ? outcome.status : undefined
       took.push(outcome.ms)
       if (status !== undefined) statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      if (ask.isMetered && status === 429) limited += 1
-      const fault = judge(ask, outcome, mayFail)
+      if (ask.isRateLimited && status === 429) limited += 1
+      const fault = checkResponse(ask, outcome, mayFail)
       if (fault === undefined) return
       faults[fault.kind] += 1
-      if (fault.kind !== 'turned away' && told.length < TOLD)
+      if (fault.kind !== 'turned away' && told.length < MAX_REPORTED)
         told.push(`${fault.kind}: ${fault.what}`)
     },
 

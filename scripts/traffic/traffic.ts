@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { makeApiKey } from '../../src/auth/api-key.ts'
+import { generateApiKey } from '../../src/auth/api-key.ts'
 import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
 import type { Random } from '../../src/demo/random.ts'
 import { type Clock, monotonicClock } from '../../src/lib/clock.ts'
 import { sorts } from '../../src/orders/order-store.ts'
-import type { Ask } from './ask.ts'
-import { createManners } from './manners.ts'
-import type { Listing, Truth } from './truth.ts'
-import { createWalk, type Walk } from './walk.ts'
+import type { TrafficRequest } from './ask.ts'
+import { createAccountPacer } from './manners.ts'
+import type { Listing, Oracle } from './truth.ts'
+import { createPageWalk, type PageWalk } from './walk.ts'
 
 /** The keys that there are. */
 export interface TrafficKeys {
@@ -20,17 +20,17 @@ export interface TrafficKeys {
 
 export interface Traffic {
   /** One request with each key: a service that has seen a key knows it while OpenSearch is in trouble. */
-  introductions(): Pick<Ask, 'path' | 'headers'>[]
+  warmUpRequests(): Pick<TrafficRequest, 'path' | 'headers'>[]
   /** The next request of all that integrators and others send. */
-  draw(): Ask
+  next(): TrafficRequest
   /** One of the account that asks too much, and for which nothing has to be searched. */
-  drawGreedy(): Ask
+  nextOverLimit(): TrafficRequest
   /** Listings that were read to their end, with nothing wrong. */
-  walked(): number
+  completedWalks(): number
 }
 
 /** One account asks for more than its bucket has; only that one may be told so. */
-const GREEDY_SHARE = 0.4
+const OVER_LIMIT_SHARE = 0.4
 const ONE_STATUS_SHARE = 0.4
 const LARGEST_PAGE = 20
 /** Bad keys come from many addresses, and so often from one that it is blocked. */
@@ -40,14 +40,14 @@ const BAD_QUERIES = ['limit=0', 'limit=1e1', 'sort=id', 'status=paid', 'created_
 
 /** Reads, walks and mistakes of several accounts, each with what has to be answered. */
 export function createTraffic(
-  truth: Truth,
+  truth: Oracle,
   keys: TrafficKeys,
   random: Random,
   clock: Clock = monotonicClock,
 ): Traffic {
-  const manners = createManners(clock)
+  const manners = createAccountPacer(clock)
   const polite = truth.accountIds.filter((id) => id !== DEMO_ACCOUNT)
-  const idle = new Map<string, Walk[]>()
+  const idle = new Map<string, PageWalk[]>()
   const cursors = new Map<string, string>()
   let walked = 0
 
@@ -55,45 +55,45 @@ export function createTraffic(
     truth.list({ accountId, sort: 'created_at_desc' }).map(({ id }) => id)
 
   function anAccount(): string {
-    const free = random.chance(GREEDY_SHARE) ? [] : polite.filter(manners.mayAsk)
+    const free = random.chance(OVER_LIMIT_SHARE) ? [] : polite.filter(manners.canSend)
     return free.length === 0 ? DEMO_ACCOUNT : random.pick(free)
   }
 
   /** What is asked with an account's own key. */
-  function metered(accountId: string, path: string, status: number): Ask {
+  function metered(accountId: string, path: string, status: number): TrafficRequest {
     const headers = { authorization: `Bearer ${keys.accounts.get(accountId)}` }
     return {
       path,
       headers,
-      healthy: accountId === DEMO_ACCOUNT ? [status, 429] : [status],
+      expectedStatuses: accountId === DEMO_ACCOUNT ? [status, 429] : [status],
       needsStore: status === 200,
-      isMetered: true,
-      settled: manners.ask(accountId),
+      isRateLimited: true,
+      onSettled: manners.begin(accountId),
     }
   }
 
-  function unauthenticated(authorization: string | undefined, needsStore: boolean): Ask {
+  function unauthenticated(authorization: string | undefined, needsStore: boolean): TrafficRequest {
     const bytes = [0, 1, 2].map(() => random.between(1, 254))
     const address = random.chance(ONE_ADDRESS_SHARE) ? ONE_ADDRESS : ['10', ...bytes].join('.')
     return {
       path: '/v1/orders?limit=0',
       headers: { 'x-forwarded-for': address, ...(authorization && { authorization }) },
-      healthy: address === ONE_ADDRESS ? [401, 429] : [401],
+      expectedStatuses: address === ONE_ADDRESS ? [401, 429] : [401],
       needsStore,
-      isMetered: false,
+      isRateLimited: false,
     }
   }
 
-  function begin(accountId: string): Walk {
+  function begin(accountId: string): PageWalk {
     const listing: Listing = {
       accountId,
       sort: random.pick(sorts),
       ...(random.chance(ONE_STATUS_SHARE) && { status: random.pick(['PAID', 'UNPAID']) }),
     }
-    return createWalk(listing, truth.list(listing))
+    return createPageWalk(listing, truth.list(listing))
   }
 
-  function page(): Ask {
+  function page(): TrafficRequest {
     const accountId = anAccount()
     const walks = idle.get(accountId) ?? []
     idle.set(accountId, walks)
@@ -102,30 +102,30 @@ export function createTraffic(
     const ask = metered(accountId, walk.path(limit), 200)
     return {
       ...ask,
-      faultOf(body) {
-        const fault = walk.take(body, limit)
+      checkBody(body) {
+        const fault = walk.accept(body, limit)
         if (walk.cursor !== null) cursors.set(accountId, walk.cursor)
         if (walk.isOver && fault === undefined) walked += 1
         return fault
       },
-      settled() {
-        ask.settled?.()
+      onSettled() {
+        ask.onSettled?.()
         if (!walk.isOver) walks.push(walk)
       },
     }
   }
 
-  function order(): Ask {
+  function order(): TrafficRequest {
     const accountId = anAccount()
     const expected = truth.find(accountId, random.pick(idsOf(accountId)))
     return {
       ...metered(accountId, `/v1/orders/${expected?.id}`, 200),
-      faultOf: (body) => (isDeepStrictEqual(body, expected) ? undefined : `not ${expected?.id}`),
+      checkBody: (body) => (isDeepStrictEqual(body, expected) ? undefined : `not ${expected?.id}`),
     }
   }
 
   /** One that does not exist, or that the account takes no part in. */
-  function missingOrder(): Ask {
+  function missingOrder(): TrafficRequest {
     const accountId = anAccount()
     const others = idsOf(random.pick(truth.accountIds)).filter((id) => !truth.find(accountId, id))
     const id = random.pick(['ord_missing', ...others.slice(0, 3)])
@@ -133,19 +133,19 @@ export function createTraffic(
   }
 
   /** Of another account, or with a letter too many. */
-  function badCursor(): Ask {
+  function badCursor(): TrafficRequest {
     const accountId = anAccount()
     const [owner, cursor = 'x'] = random.pick([...cursors, []])
     const letter = owner === accountId ? 'A' : ''
     return metered(accountId, `/v1/orders?cursor=${cursor}${letter}`, 400)
   }
 
-  const withoutScope = (): Ask => ({
+  const withoutScope = (): TrafficRequest => ({
     ...metered(DEMO_ACCOUNT, '/v1/orders', 403),
     headers: { authorization: `Bearer ${keys.scopeless}` },
   })
 
-  const kinds: readonly [weight: number, draw: () => Ask][] = [
+  const kinds: readonly [weight: number, draw: () => TrafficRequest][] = [
     [50, page],
     [14, order],
     [9, missingOrder],
@@ -155,18 +155,18 @@ export function createTraffic(
     [4, badCursor],
     [2, withoutScope],
     [5, () => unauthenticated(random.pick([undefined, 'Bearer key_live_x', 'Basic eDp4']), false)],
-    [5, () => unauthenticated(`Bearer ${makeApiKey()}`, true)],
+    [5, () => unauthenticated(`Bearer ${generateApiKey()}`, true)],
     [3, () => unauthenticated(`Bearer ${random.pick(keys.ended)}`, false)],
   ]
-  const lots = kinds.flatMap(([weight, draw]) => Array<() => Ask>(weight).fill(draw))
+  const lots = kinds.flatMap(([weight, draw]) => Array<() => TrafficRequest>(weight).fill(draw))
 
   return {
-    introductions: () =>
+    warmUpRequests: () =>
       [...keys.accounts.values(), ...keys.ended, keys.scopeless].map((key) => {
         return { path: '/v1/orders', headers: { authorization: `Bearer ${key}` } }
       }),
-    draw: () => random.pick(lots)(),
-    drawGreedy: () => metered(DEMO_ACCOUNT, '/v1/orders/malformed', 404),
-    walked: () => walked,
+    next: () => random.pick(lots)(),
+    nextOverLimit: () => metered(DEMO_ACCOUNT, '/v1/orders/malformed', 404),
+    completedWalks: () => walked,
   }
 }

@@ -1,4 +1,4 @@
-import { isRefusal, readChange } from '../../src/indexing/projection/change.ts'
+import { isValidationError, parseChange } from '../../src/indexing/projection/change.ts'
 import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import { formatInstant } from '../../src/lib/instant.ts'
 import type { Order } from '../../src/orders/order.ts'
@@ -13,7 +13,7 @@ export interface Listing {
 }
 
 /** What every answer has to show, worked out without any store. */
-export interface Truth {
+export interface Oracle {
   accountIds: readonly string[]
   /** All of a listing, in its order (contract, "Ordering"). */
   list(listing: Listing): readonly Order[]
@@ -21,7 +21,7 @@ export interface Truth {
 }
 
 /** The truth of orders that were loaded once and that nobody changes. */
-export function createTruth(sources: Iterable<SourceOrder>): Truth {
+export function createOracle(sources: Iterable<SourceOrder>): Oracle {
   const accounts = new Map<string, Map<string, Order>>()
   for (const source of sources) {
     for (const { accountId, order } of viewsOf(source)) {
@@ -42,8 +42,8 @@ export function createTruth(sources: Iterable<SourceOrder>): Truth {
 }
 
 function viewsOf(source: SourceOrder): { accountId: string; order: Order }[] {
-  const change = readChange(JSON.stringify(source))
-  if (isRefusal(change)) throw new Error(`${source.id} is refused: ${change.path}`)
+  const change = parseChange(JSON.stringify(source))
+  if (isValidationError(change)) throw new Error(`${source.id} is refused: ${change.path}`)
   const { changedAt } = change
   const updated_at = changedAt === null ? null : formatInstant(changedAt)
   return change.views.map(({ accountId, order }) => ({

@@ -3,7 +3,7 @@ import type { Order } from '../../src/orders/order.ts'
 import type { Listing } from './truth.ts'
 
 /** A listing that is read page by page. */
-export interface Walk {
+export interface PageWalk {
   readonly accountId: string
   /** Where the next page starts; `null` at the beginning and at the end. */
   readonly cursor: string | null
@@ -11,7 +11,7 @@ export interface Walk {
   /** The page that comes next, of at most `limit` orders. */
   path(limit: number): string
   /** Takes that page; what is wrong with it ends the walk. */
-  take(page: unknown, limit: number): string | undefined
+  accept(page: unknown, limit: number): string | undefined
 }
 
 interface ListBody {
@@ -21,7 +21,7 @@ interface ListBody {
 }
 
 /** A walk whose pages are held against `orders`, the whole listing. */
-export function createWalk(listing: Listing, orders: readonly Order[]): Walk {
+export function createPageWalk(listing: Listing, orders: readonly Order[]): PageWalk {
   const { accountId, sort, status } = listing
   let cursor: string | null = null
   let shown = 0
@@ -57,7 +57,7 @@ export function createWalk(listing: Listing, orders: readonly Order[]): Walk {
       return `/v1/orders?${query}`
     },
 
-    take(body, limit) {
+    accept(body, limit) {
       const page = body as ListBody // The contract is checked before.
       const fault = faultOf(page, limit)
       cursor = page.next_cursor

@@ -6,10 +6,10 @@ import { hmacSha256 } from '../lib/hmac.ts'
 const PREFIX = 'key_live_'
 const SECRET_DIGITS = 32
 const CHECKSUM_DIGITS = 6
-const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_DIGITS + CHECKSUM_DIGITS}}$`)
+const KEY_PATTERN = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_DIGITS + CHECKSUM_DIGITS}}$`)
 
 /** A new key: `key_live_`, 32 random base-62 digits, 6 of CRC-32. Shown once, stored nowhere. */
-export function makeApiKey(): string {
+export function generateApiKey(): string {
   return keyFromBytes(randomBytes(32))
 }
 
@@ -20,7 +20,7 @@ export function demoApiKey(pepper: Uint8Array): string {
 
 /** Whether the text has the form of a key, checksum included; another one costs no look-up. */
 export function isWellFormedKey(text: string): boolean {
-  return FORM.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_DIGITS)))
+  return KEY_PATTERN.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_DIGITS)))
 }
 
 /** What is stored and looked up in place of the key; 64 hexadecimal digits. */

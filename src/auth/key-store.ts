@@ -14,7 +14,7 @@ export interface KeyRecord {
   lastFour: string
   createdAt: number
   /** How long it was to live when it was made, in milliseconds: what a successor gets too. */
-  lifeMs: number | null
+  ttlMs: number | null
   expiresAt: number | null
   revokedAt: number | null
   /** When the key last authenticated; written at most hourly. */
@@ -22,10 +22,10 @@ export interface KeyRecord {
 }
 
 /** What can change about a key. */
-export type KeyInstants = Partial<Record<'expiresAt' | 'revokedAt' | 'lastValidAt', number>>
+export type KeyTimestamps = Partial<Record<'expiresAt' | 'revokedAt' | 'lastValidAt', number>>
 
 /** A key together with the state of the account that owns it. */
-export interface KeyHolder {
+export interface KeyWithAccount {
   key: KeyRecord
   accountBlocked: boolean
 }
@@ -33,7 +33,7 @@ export interface KeyHolder {
 /** Keys and accounts, in the durable store. A write is visible to every process once it returns. */
 export interface KeyStore {
   /** The key of this digest, `null` when there is none; within `withinMs` where the store's own deadline is longer. */
-  find(digest: string, withinMs?: number): Promise<KeyHolder | null>
+  find(digest: string, timeoutMs?: number): Promise<KeyWithAccount | null>
   /**
    * Looks where {@link find} looks.
    * @throws Unavailable when a key could not be found now
@@ -47,6 +47,6 @@ export interface KeyStore {
   /** Adds a key. */
   insert(key: KeyRecord): Promise<void>
   /** Sets just these instants of a key, so that concurrent changes of others are kept. */
-  update(digest: string, instants: KeyInstants): Promise<void>
+  update(digest: string, timestamps: KeyTimestamps): Promise<void>
   setAccountBlocked(accountId: string, blocked: boolean): Promise<void>
 }

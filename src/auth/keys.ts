@@ -1,6 +1,6 @@
 import { newKeyId } from '../lib/ids.ts'
 import { Unavailable } from '../lib/unavailable.ts'
-import { keyDigest, makeApiKey } from './api-key.ts'
+import { generateApiKey, keyDigest } from './api-key.ts'
 import type { KeyRecord, KeyStore, Scope } from './key-store.ts'
 
 export interface KeyGrant {
@@ -25,7 +25,7 @@ export async function issueKey(
   { keys, keyPepper }: { keys: KeyStore; keyPepper: Uint8Array },
   grant: KeyGrant,
   nowMs: number,
-  key = makeApiKey(),
+  key = generateApiKey(),
 ): Promise<IssuedKey> {
   const record: KeyRecord = {
     keyId: newKeyId(),
@@ -35,7 +35,7 @@ export async function issueKey(
     name: grant.name,
     lastFour: key.slice(-4),
     createdAt: nowMs,
-    lifeMs: grant.expiresAt === null ? null : grant.expiresAt - nowMs,
+    ttlMs: grant.expiresAt === null ? null : grant.expiresAt - nowMs,
     expiresAt: grant.expiresAt,
     revokedAt: null,
     lastValidAt: null,
@@ -67,7 +67,7 @@ export async function rollKey(
 ): Promise<IssuedKey> {
   const reason = inactiveReason(old, nowMs)
   if (reason) throw new Error(`${old.keyId} is ${reason}: make a new key with "keys create"`)
-  const expiresAt = old.lifeMs === null ? null : nowMs + old.lifeMs
+  const expiresAt = old.ttlMs === null ? null : nowMs + old.ttlMs
   const issued = await issueKey(services, { ...old, expiresAt }, nowMs)
   const endsAt = Math.min(old.expiresAt ?? Infinity, nowMs + overlapMs)
   await services.keys.update(old.digest, { expiresAt: endsAt })

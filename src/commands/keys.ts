@@ -45,8 +45,8 @@ export function addKeys(keys: Command, withKeys: WithKeys): void {
     .action(async ({ account: accountId, json }: { account: string; json?: boolean }) =>
       withKeys(async (services) => {
         const records = await services.keys.list(accountId)
-        if (json) printJson(records.map((record) => shown(record, now)))
-        else printTable(records.map((record) => shown(record, now)))
+        if (json) printJson(records.map((record) => toPublicRecord(record, now)))
+        else printTable(records.map((record) => toPublicRecord(record, now)))
       }),
     )
 
@@ -98,11 +98,11 @@ function printIssued({ key, record }: IssuedKey, json = false): void {
     console.log(key)
     return
   }
-  const { key_id, account_id, scopes, expires_at } = shown(record, record.createdAt)
+  const { key_id, account_id, scopes, expires_at } = toPublicRecord(record, record.createdAt)
   printJson({ key, key_id, account_id, scopes, expires_at })
 }
 
-function shown(record: KeyRecord, now: number) {
+function toPublicRecord(record: KeyRecord, now: number) {
   return {
     key_id: record.keyId,
     account_id: record.accountId,

@@ -19,7 +19,7 @@ export async function listen(
 }
 
 /** The URL under which what listens is reached from this machine. */
-export function addressOf(app: FastifyInstance): string {
+export function serverUrl(app: FastifyInstance): string {
   const { address, family, port } = app.server.address() as AddressInfo
   const host = ['0.0.0.0', '::'].includes(address) ? 'localhost' : address
   return `http://${family === 'IPv6' && host !== 'localhost' ? `[${host}]` : host}:${port}`

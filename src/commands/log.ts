@@ -3,11 +3,11 @@ import type { Config } from '../config.ts'
 
 const STDERR = 2
 /** What a pipe takes in one piece, whoever else writes into it. */
-const PIPE_BYTES = 4_096
-const ENOUGH_BYTES = 3_072
-const LATEST_MS = 50
+const MAX_WRITE_BYTES = 4_096
+const MIN_FLUSH_BYTES = 3_072
+const FLUSH_INTERVAL_MS = 50
 /** Kept for a reader of stderr that has stalled; more is lost, rather than the process. */
-const MOST_BYTES = 16 * 2 ** 20
+const MAX_BUFFER_BYTES = 16 * 2 ** 20
 
 /** The log, on stderr, a line for each thing. */
 export function openLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
@@ -23,10 +23,10 @@ export function openRequestLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
   const destination = pino.destination({
     dest: STDERR,
     sync: false,
-    minLength: ENOUGH_BYTES,
-    maxWrite: PIPE_BYTES,
-    periodicFlush: LATEST_MS,
-    maxLength: MOST_BYTES,
+    minLength: MIN_FLUSH_BYTES,
+    maxWrite: MAX_WRITE_BYTES,
+    periodicFlush: FLUSH_INTERVAL_MS,
+    maxLength: MAX_BUFFER_BYTES,
   })
   return pino({ level: logLevel }, destination)
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { addressOf, listen } from './listen.ts'
+import { listen, serverUrl } from './listen.ts'
 
 const DEFAULT_OPERATIONS_PORT = 3001
 
@@ -17,7 +17,7 @@ export async function listenOperations(
 ): Promise<void> {
   try {
     await listen(operations, host, operationsPort ?? DEFAULT_OPERATIONS_PORT, 'OPERATIONS_PORT')
-    logger.info(`operations at ${addressOf(operations)}`)
+    logger.info(`operations at ${serverUrl(operations)}`)
   } catch (error) {
     if (operationsPort !== undefined) throw error
     logger.warn({ err: error }, 'going on without operations')

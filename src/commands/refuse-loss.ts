@@ -6,8 +6,10 @@ import type { Stores } from '../stores/stores.ts'
  * known: the command goes on and finds out, and a server answers 503 until then.
  * @throws IndexLost
  */
-export async function refuseLoss(stores: Pick<Stores, 'refuseLoss'>): Promise<void> {
-  await stores.refuseLoss().catch((error: unknown) => {
+export async function assertIndexNotLost(
+  stores: Pick<Stores, 'assertIndexNotLost'>,
+): Promise<void> {
+  await stores.assertIndexNotLost().catch((error: unknown) => {
     if (error instanceof IndexLost) throw error
   })
 }

@@ -1,14 +1,14 @@
 import { flushCompileCache } from 'node:module'
 import type { Config } from '../config.ts'
-import { prepareDemo } from '../demo/prepare.ts'
-import { buildOperations } from '../operations.ts'
+import { seedDemo } from '../demo/prepare.ts'
+import { buildOperationsApp } from '../operations.ts'
 import { demoWelcome } from './demo-welcome.ts'
-import { createLeaving } from './leave.ts'
-import { addressOf, listen } from './listen.ts'
+import { createGracefulShutdown } from './leave.ts'
+import { listen, serverUrl } from './listen.ts'
 import { openRequestLog } from './log.ts'
 import { listenOperations } from './operations-port.ts'
-import { refuseLoss } from './refuse-loss.ts'
-import { openService } from './service.ts'
+import { assertIndexNotLost } from './refuse-loss.ts'
+import { openApiServer } from './service.ts'
 import { closeOnSignal } from './signals.ts'
 
 export interface ServeOptions {
@@ -17,32 +17,32 @@ export interface ServeOptions {
 
 /** Serves until a signal asks to stop; then finishes what is under way. */
 export async function serve(config: Config, options: ServeOptions): Promise<void> {
-  if (config.workers === 1) return serveAlone(config, options)
-  const { serveTogether } = await import('./workers/primary.ts')
-  return serveTogether(config, options)
+  if (config.workers === 1) return serveSingle(config, options)
+  const { serveCluster } = await import('./workers/primary.ts')
+  return serveCluster(config, options)
 }
 
-async function serveAlone(config: Config, { demo }: ServeOptions): Promise<void> {
+async function serveSingle(config: Config, { demo }: ServeOptions): Promise<void> {
   const logger = openRequestLog(config)
-  const { app, services, metrics, isReady, ...service } = await openService(config, logger)
-  const leaving = createLeaving(app.server, isReady)
-  const operations = buildOperations(leaving.isReady, metrics)
+  const { app, services, metrics, isReady, ...service } = await openApiServer(config, logger)
+  const shutdown = createGracefulShutdown(app.server, isReady)
+  const operations = buildOperationsApp(shutdown.isReady, metrics)
   const close = async () => {
     await service.close()
     await operations.close()
   }
   closeOnSignal(logger, async () => {
-    await leaving.leave()
+    await shutdown.drain()
     await close()
   })
 
   try {
-    await refuseLoss(services)
-    const demoKey = demo ? await prepareDemo(services, Date.now()) : null
+    await assertIndexNotLost(services)
+    const demoKey = demo ? await seedDemo(services, Date.now()) : null
     await listen(app, config.host, config.port, 'PORT')
     await listenOperations(operations, config, logger)
     await isReady() // So that the log tells at once what is amiss.
-    if (demoKey !== null) console.log(demoWelcome(addressOf(app), demoKey, Date.now()))
+    if (demoKey !== null) console.log(demoWelcome(serverUrl(app), demoKey, Date.now()))
     flushCompileCache() // Where NODE_COMPILE_CACHE names one: Node keeps it at a clean end only.
   } catch (error) {
     await close() // What listens already would keep the process alive.

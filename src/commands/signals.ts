@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 
-const GRACE_MS = 15_000
+const CLOSE_TIMEOUT_MS = 15_000
 /** A signal this soon after the first is the same one: npm hands on what the process group got already. */
-const ECHO_MS = 1_000
+const DUPLICATE_SIGNAL_MS = 1_000
 
 /** Calls `stop` at the first SIGTERM or SIGINT; a second one ends the process at once. */
 export function onFirstSignal(stop: (signal: NodeJS.Signals) => void): void {
@@ -13,7 +13,7 @@ export function onFirstSignal(stop: (signal: NodeJS.Signals) => void): void {
     if (stoppedAt === undefined) {
       stoppedAt = now
       stop(signal)
-    } else if (now - stoppedAt > ECHO_MS) {
+    } else if (now - stoppedAt > DUPLICATE_SIGNAL_MS) {
       process.exit(1)
     }
   }
@@ -32,9 +32,9 @@ export function closeOnSignal(logger: Logger, close: () => Promise<void>): void 
 /** Closes and ends the process: with 1 if that fails, or takes too long. */
 export function closeAndExit(logger: Logger, close: () => Promise<void>): void {
   setTimeout(() => {
-    logger.error(`not closed within ${GRACE_MS} ms`)
+    logger.error(`not closed within ${CLOSE_TIMEOUT_MS} ms`)
     process.exit(1)
-  }, GRACE_MS).unref()
+  }, CLOSE_TIMEOUT_MS).unref()
   close().then(
     () => process.exit(0),
     (err) => {

@@ -1,13 +1,13 @@
 import { type Config, parseConfig } from '../config.ts'
 import { type KeyServices, openKeyServices, openServices, type Services } from '../services.ts'
-import { refuseLoss } from './refuse-loss.ts'
+import { assertIndexNotLost } from './refuse-loss.ts'
 
 /** What `main` takes from the process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface WithServicesOptions {
   /** Runs it also where the index of the orders is lost: the store refuses what it cannot do there. */
-  alsoAfterLoss?: boolean
+  allowLostIndex?: boolean
 }
 
 /**
@@ -20,11 +20,11 @@ export type WithServices = <T>(
 ) => Promise<T>
 
 export function createWithServices(env: Environment): WithServices {
-  return async (work, { alsoAfterLoss = false } = {}) => {
+  return async (work, { allowLostIndex = false } = {}) => {
     const config = parseConfig(env)
     const services = await openServices(config)
     try {
-      if (!alsoAfterLoss) await refuseLoss(services)
+      if (!allowLostIndex) await assertIndexNotLost(services)
       return await work(services, config)
     } finally {
       await services.close()

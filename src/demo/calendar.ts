@@ -16,7 +16,7 @@ export interface AgeWindow {
 }
 
 /** Where an order stands: everything its instants are drawn from. */
-export interface Place {
+export interface OrderSlot {
   seed: number
   index: number
   until: number
@@ -40,19 +40,19 @@ export function isOfAge(window: AgeWindow, createdAt: number, until: number): bo
  * The instant of creation: denser towards `until`. In one block of neighbours out of seven, all
  * whose window allows it are created in the very same millisecond, as in an import.
  */
-export function createdInstant(place: Place, window: AgeWindow, random: Random): number {
-  const own = place.until - drawAge(random, window)
-  const shared = sharedInstant(place, CREATED_TOGETHER_BLOCK, STREAM.createdTogether, SHARED_AGES)
-  return shared !== null && isOfAge(window, shared, place.until) ? shared : own
+export function createdInstant(slot: OrderSlot, window: AgeWindow, random: Random): number {
+  const own = slot.until - drawAge(random, window)
+  const shared = sharedInstant(slot, CREATED_TOGETHER_BLOCK, STREAM.createdTogether, SHARED_AGES)
+  return shared !== null && isOfAge(window, shared, slot.until) ? shared : own
 }
 
 /**
  * The instant of the last change, never before `settledAt`, the last thing that happened to the
  * order. Some orders were edited later; in one block out of seven all in the same millisecond.
  */
-export function changedInstant(place: Place, settledAt: number, random: Random): number {
-  const edited = random.chance(0.1) ? laterInstant(random, settledAt, place.until) : settledAt
-  const shared = sharedInstant(place, CHANGED_TOGETHER_BLOCK, STREAM.changedTogether, RECENT_AGES)
+export function changedInstant(slot: OrderSlot, settledAt: number, random: Random): number {
+  const edited = random.chance(0.1) ? laterInstant(random, settledAt, slot.until) : settledAt
+  const shared = sharedInstant(slot, CHANGED_TOGETHER_BLOCK, STREAM.changedTogether, RECENT_AGES)
   return shared !== null && shared >= settledAt ? shared : edited
 }
 
@@ -71,8 +71,13 @@ function drawAge(random: Random, { minMs, maxMs }: AgeWindow): number {
   return minMs + Math.floor((maxMs - minMs) * random.next() ** 2)
 }
 
-function sharedInstant(place: Place, turn: number, stream: number, ages: AgeWindow): number | null {
-  const block = Math.floor(place.index / NEIGHBOURS)
-  if (block % BLOCKS_IN_A_ROUND !== turn) return null
-  return place.until - drawAge(createRandom(place.seed, stream, block), ages)
+function sharedInstant(
+  slot: OrderSlot,
+  offset: number,
+  stream: number,
+  ages: AgeWindow,
+): number | null {
+  const block = Math.floor(slot.index / NEIGHBOURS)
+  if (block % BLOCKS_IN_A_ROUND !== offset) return null
+  return slot.until - drawAge(createRandom(slot.seed, stream, block), ages)
 }

@@ -1,14 +1,14 @@
 import type { SourceOrder } from '../indexing/projection/source-order.ts'
 import { formatInstant } from '../lib/instant.ts'
 import { drawAddress } from './addresses.ts'
-import { changedInstant, DAY_MS, type Place } from './calendar.ts'
+import { changedInstant, DAY_MS, type OrderSlot } from './calendar.ts'
 import { drawCard } from './cards.ts'
 import { type Cart, fillCart } from './cart.ts'
-import { type Opening, openOrder } from './opening.ts'
+import { type BaseOrder, drawBaseOrder } from './opening.ts'
 import { demoOrderId } from './order-ids.ts'
-import type { History } from './payments.ts'
+import type { OrderOutcome } from './payments.ts'
 import type { Random } from './random.ts'
-import { drawVisit } from './visits.ts'
+import { drawAttribution } from './visits.ts'
 
 export { DEMO_ACCOUNT, DEMO_ACCOUNTS } from './accounts.ts'
 
@@ -21,9 +21,9 @@ export interface DemoOptions {
 
 type Amounts = Pick<SourceOrder, 'currency' | 'amount_total' | 'amount_subtotal' | 'amount_in_brl'>
 
-const UNFILLED_SHARE = 0.02
-const OLD_RECORD_SHARE = 0.25
-const OLD_RECORD_MS = 550 * DAY_MS
+const NO_UPDATED_AT_SHARE = 0.02
+const LEGACY_SHARE = 0.25
+const LEGACY_AGE_MS = 550 * DAY_MS
 
 /**
  * Invents source orders, the same ones for the same options, and keeps none of them. An order
@@ -34,12 +34,12 @@ export function* demoOrders({ count, seed, until }: DemoOptions): Generator<Sour
   for (let index = 0; index < count; index += 1) yield demoOrder({ seed, index, until })
 }
 
-function demoOrder(place: Place): SourceOrder {
-  const opening = openOrder(place)
-  const { random, scenario, product, customer, createdAt } = opening
+function demoOrder(place: OrderSlot): SourceOrder {
+  const base = drawBaseOrder(place)
+  const { random, scenario, product, customer, createdAt } = base
   const id = demoOrderId(place.seed, place.index)
   const cart = fillCart(random, product, scenario.couponChance)
-  const history = scenario.play({
+  const history = scenario.flow({
     random,
     suffix: id.slice('ord_'.length),
     cart,
@@ -55,7 +55,7 @@ function demoOrder(place: Place): SourceOrder {
     version: history.payments.length + random.between(0, 2),
     owner_account_id: product.account,
     ...(product.coproducers.length > 0 && { coproducer_account_ids: [...product.coproducers] }),
-    changed_at: random.chance(UNFILLED_SHARE) ? null : formatInstant(changedAt),
+    changed_at: random.chance(NO_UPDATED_AT_SHARE) ? null : formatInstant(changedAt),
     status: history.status,
     ...amountsOf(cart, history, dollarRate),
     created_at: formatInstant(createdAt),
@@ -67,17 +67,17 @@ function demoOrder(place: Place): SourceOrder {
     items: cart.items,
     offer: cart.offer,
     promocode: cart.promocode,
-    ...drawVisit(random),
-    metadata: metadataOf(random, opening, dollarRate),
+    ...drawAttribution(random),
+    metadata: metadataOf(random, base, dollarRate),
   }
-  const isOld = place.until - createdAt > OLD_RECORD_MS && random.chance(OLD_RECORD_SHARE)
-  return isOld ? asOldRecord(order) : order
+  const isLegacy = place.until - createdAt > LEGACY_AGE_MS && random.chance(LEGACY_SHARE)
+  return isLegacy ? asLegacyRecord(order) : order
 }
 
 // Nothing is charged for a trial, so all amounts of its order are 0, the subtotal too.
 function amountsOf(
   { currency, subtotal }: Cart,
-  history: History,
+  history: OrderOutcome,
   dollarRate: number | null,
 ): Amounts {
   const { amountTotal } = history
@@ -91,7 +91,7 @@ function amountsOf(
 
 function metadataOf(
   random: Random,
-  { parentId }: Opening,
+  { parentId }: BaseOrder,
   dollarRate: number | null,
 ): NonNullable<SourceOrder['metadata']> {
   return {
@@ -102,7 +102,7 @@ function metadataOf(
 }
 
 // The platform did not always record these.
-function asOldRecord(order: SourceOrder): SourceOrder {
+function asLegacyRecord(order: SourceOrder): SourceOrder {
   return {
     ...order,
     currency: null,

@@ -1,5 +1,5 @@
 import type { SourceOrder } from '../indexing/projection/source-order.ts'
-import { createdInstant, isOfAge, MINUTE_MS, type Place } from './calendar.ts'
+import { createdInstant, isOfAge, MINUTE_MS, type OrderSlot } from './calendar.ts'
 import { type Product, pickProduct } from './catalog.ts'
 import { demoOrderId } from './order-ids.ts'
 import { buyer } from './people.ts'
@@ -7,7 +7,7 @@ import { createRandom, type Random } from './random.ts'
 import { type Scenario, scenarioAt } from './scenarios.ts'
 
 /** Who bought what, and when: what an order is before its story begins. */
-export interface Opening {
+export interface BaseOrder {
   scenario: Scenario
   product: Product
   customer: SourceOrder['customer']
@@ -20,19 +20,19 @@ export interface Opening {
 
 const STREAM = 100
 const UPSELL_EVERY = 7
-const UPSELL_TURN = 3
+const UPSELL_OFFSET = 3
 
 /** Opens the order at `place`: now and then as an upsell of the one before it. */
-export function openOrder(place: Place): Opening {
-  const own = drawOpening(place)
-  return place.index % UPSELL_EVERY === UPSELL_TURN ? asUpsell(own, place) : own
+export function drawBaseOrder(place: OrderSlot): BaseOrder {
+  const own = drawOwnBaseOrder(place)
+  return place.index % UPSELL_EVERY === UPSELL_OFFSET ? asUpsell(own, place) : own
 }
 
 // The neighbour is opened a second time instead of being kept: it depends on its index alone,
 // and an upsell's neighbour is never an upsell itself.
-function asUpsell(own: Opening, place: Place): Opening {
+function asUpsell(own: BaseOrder, place: OrderSlot): BaseOrder {
   const parentPlace = { ...place, index: place.index - 1 }
-  const parent = drawOpening(parentPlace)
+  const parent = drawOwnBaseOrder(parentPlace)
   const createdAt = parent.createdAt + own.random.between(MINUTE_MS, 5 * MINUTE_MS)
   const fits =
     own.product.account === parent.product.account &&
@@ -42,7 +42,7 @@ function asUpsell(own: Opening, place: Place): Opening {
   return { ...own, customer: parent.customer, createdAt, parentId }
 }
 
-function drawOpening(place: Place): Opening {
+function drawOwnBaseOrder(place: OrderSlot): BaseOrder {
   const random = createRandom(place.seed, STREAM, place.index)
   const scenario = scenarioAt(place.index)
   return {

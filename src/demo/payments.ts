@@ -18,7 +18,7 @@ export interface Checkout {
 }
 
 /** What became of an order. Amounts in cents, instants in epoch ms. */
-export interface History {
+export interface OrderOutcome {
   status: SourceOrder['status']
   payments: SourcePayment[]
   amountTotal: number
@@ -29,7 +29,7 @@ export interface History {
 }
 
 /** How an order went on from its checkout. */
-export type Play = (checkout: Checkout) => History
+export type PaymentFlow = (checkout: Checkout) => OrderOutcome
 
 /** The amount due before interest and what was taken off it, in cents. */
 export interface Quote {
@@ -82,11 +82,11 @@ export function charge(checkout: Checkout, details: Charge): SourcePayment {
 }
 
 /** Puts a history together; its total is the last charge's unless another is given. */
-export function historyOf(
-  status: History['status'],
+export function outcomeOf(
+  status: OrderOutcome['status'],
   payments: SourcePayment[],
-  rest: Pick<History, 'settledAt'> & Partial<History>,
-): History {
+  rest: Pick<OrderOutcome, 'settledAt'> & Partial<OrderOutcome>,
+): OrderOutcome {
   const amountTotal = payments.at(-1)?.amount ?? 0
   return { status, payments, amountTotal, paidAt: null, canceledAt: null, ...rest }
 }

@@ -14,14 +14,14 @@ const SEED = 1
  * is recorded last, so a start that finds it has nothing left to do.
  * @throws Error when an order is refused, or the key was revoked
  */
-export async function prepareDemo(services: Services, untilMs: number): Promise<string> {
-  await services.prepare()
+export async function seedDemo(services: Services, untilMs: number): Promise<string> {
+  await services.initialize()
   const key = demoApiKey(services.keyPepper)
-  const holder = await services.keys.find(keyDigest(services.keyPepper, key))
-  const reason = holder && inactiveReason(holder.key, untilMs)
+  const existing = await services.keys.find(keyDigest(services.keyPepper, key))
+  const reason = existing && inactiveReason(existing.key, untilMs)
   if (reason)
     throw new Error(`the demo key is ${reason}: serve without --demo, or with another store`)
-  if (holder !== null) return key
+  if (existing !== null) return key
 
   const index = await services.openIndex()
   await load(ndjson(demoOrders({ count: COUNT, seed: SEED, until: untilMs })), {

@@ -1,8 +1,8 @@
-import { disputed, disputeWon, fullyRefunded, partlyRefunded, sent } from './aftermath.ts'
+import { disputed, disputeWon, fulfilled, fullyRefunded, lastPartlyRefunded } from './aftermath.ts'
 import { type AgeWindow, DAY_MS, HISTORY_MS, HOUR_MS, MINUTE_MS, MONTH_MS } from './calendar.ts'
 import { bankDecline, fraudDecline } from './cards.ts'
 import type { ProductKind } from './catalog.ts'
-import type { Play } from './payments.ts'
+import type { PaymentFlow } from './payments.ts'
 import {
   awaiting,
   declined,
@@ -33,7 +33,7 @@ export interface Scenario {
   sells: readonly ProductKind[]
   /** The ages at which an order can be in this state. */
   age: AgeWindow
-  play: Play
+  flow: PaymentFlow
   couponChance: number
 }
 
@@ -63,7 +63,7 @@ const cardWithInterest = paid('CREDIT_CARD', { withInterest: true })
 const pix = paid('PIX')
 const boleto = paid('BOLETO')
 
-type Row = [string, number, readonly ProductKind[], AgeWindow, Play, number?]
+type Row = [string, number, readonly ProductKind[], AgeWindow, PaymentFlow, number?]
 
 // Columns: name, weight, what is sold, ages, what happened, probability of a coupon.
 const rows: Row[] = [
@@ -85,7 +85,7 @@ const rows: Row[] = [
   ['split awaiting its last part', 2, home, within(4 * MINUTE, SPLIT_DEADLINE_MS), splitAwaiting],
   ['split canceled', 2, home, since(SPLIT_OVER), splitCanceled],
   ['split refunded', 1, home, since(DAY_MS), fullyRefunded(splitPaid)],
-  ['split partly refunded', 1, home, since(DAY_MS), partlyRefunded(splitPaid)],
+  ['split partly refunded', 1, home, since(DAY_MS), lastPartlyRefunded(splitPaid)],
   ['subscription in its first month', 4, plan, within(MINUTE, MONTH_MS), subscribed],
   ['renewal paid', 10, plan, since(RENEWED), renewed('PAID', 'PAID')],
   ['renewal declined', 3, plan, since(RENEWED), renewed('DECLINED', 'UNPAID')],
@@ -97,23 +97,23 @@ const rows: Row[] = [
   ['trial converted', 2, plan, within(TRIED, MONTH_MS), trialConverted, NEVER],
   ['smart installments awaiting', 2, course, within(MINUTE, PIX_OVER), contractAwaiting],
   ['smart installments', 4, course, since(HOUR_MS), contractPaid],
-  ['partial refund', 5, all, since(DAY_MS), partlyRefunded(card)],
+  ['partial refund', 5, all, since(DAY_MS), lastPartlyRefunded(card)],
   ['full refund by pix', 4, home, since(DAY_MS), fullyRefunded(pix)],
   ['full refund by card', 5, all, since(DAY_MS), fullyRefunded(cardWithInterest)],
   ['dispute', 3, all, since(10 * DAY_MS), disputed(card)],
   ['dispute won', 2, all, since(30 * DAY_MS), disputeWon(card)],
-  ['shipped', 2, goods, within(DAY_MS, 15 * DAY_MS), sent(card, 'SHIPPED')],
-  ['delivered', 2, goods, since(5 * DAY_MS), sent(pix, 'DELIVERED')],
+  ['shipped', 2, goods, within(DAY_MS, 15 * DAY_MS), fulfilled(card, 'SHIPPED')],
+  ['delivered', 2, goods, since(5 * DAY_MS), fulfilled(pix, 'DELIVERED')],
 ]
 
 /** Every scenario; the weights add up to the length of a round. */
 export const scenarios = rows.map(
-  ([name, weight, sells, age, play, couponChance = USUAL_COUPONS]): Scenario => ({
+  ([name, weight, sells, age, flow, couponChance = USUAL_COUPONS]): Scenario => ({
     name,
     weight,
     sells,
     age,
-    play,
+    flow,
     couponChance,
   }),
 )

@@ -3,10 +3,10 @@ import { bankDecline, communicationFailure, type Decline } from './cards.ts'
 import {
   type Checkout,
   charge,
-  type History,
-  historyOf,
   type Method,
-  type Play,
+  type OrderOutcome,
+  outcomeOf,
+  type PaymentFlow,
 } from './payments.ts'
 import type { Random } from './random.ts'
 
@@ -34,41 +34,42 @@ export function confirmationInstant(random: Random, method: Method, from: number
 }
 
 /** Paid at the first attempt: by card in up to twelve installments, with interest when asked. */
-export function paid(method: Method, { withInterest = false } = {}): Play {
+export function paid(method: Method, { withInterest = false } = {}): PaymentFlow {
   return (checkout) => {
     const installments = drawInstallments(checkout.random, method, withInterest ? 2 : 1)
     const payment = charge(checkout, { method, status: 'PAID', installments, withInterest })
     const paidAt = confirmationInstant(checkout.random, method, checkout.createdAt)
-    return historyOf('PAID', [payment], { paidAt, settledAt: paidAt })
+    return outcomeOf('PAID', [payment], { paidAt, settledAt: paidAt })
   }
 }
 
 /** PIX or boleto issued and still payable. */
-export function awaiting(method: ExpiringMethod): Play {
+export function awaiting(method: ExpiringMethod): PaymentFlow {
   return (checkout) =>
-    historyOf('AWAITING_PAYMENT', [charge(checkout, { method, status: 'PENDING' })], {
+    outcomeOf('AWAITING_PAYMENT', [charge(checkout, { method, status: 'PENDING' })], {
       settledAt: checkout.createdAt + ANSWER_MS,
     })
 }
 
 /** PIX or boleto that nobody paid in time. */
-export function expired(method: ExpiringMethod): Play {
+export function expired(method: ExpiringMethod): PaymentFlow {
   return (checkout) =>
-    historyOf('UNPAID', [charge(checkout, { method, status: 'UNPAID' })], {
+    outcomeOf('UNPAID', [charge(checkout, { method, status: 'UNPAID' })], {
       settledAt: checkout.createdAt + EXPIRY_MS[method],
     })
 }
 
 /** A card refused at checkout, some of them at a second attempt too. */
-export function declined(reason: (random: Random) => Decline): Play {
+export function declined(reason: (random: Random) => Decline): PaymentFlow {
   return (checkout) => unpaidByCard(checkout, 'DECLINED', reason(checkout.random))
 }
 
 /** No attempt reached the bank: an order the API does not show. */
-export const neverSent: Play = (checkout) => unpaidByCard(checkout, 'FAILED', communicationFailure)
+export const neverSent: PaymentFlow = (checkout) =>
+  unpaidByCard(checkout, 'FAILED', communicationFailure)
 
 /** A first attempt by card that came to nothing, a second by PIX that was paid. */
-export function secondAttempt(first: 'DECLINED' | 'FAILED'): Play {
+export function secondAttempt(first: 'DECLINED' | 'FAILED'): PaymentFlow {
   return (checkout) => {
     const { random } = checkout
     const decline = first === 'FAILED' ? communicationFailure : bankDecline(random)
@@ -78,7 +79,7 @@ export function secondAttempt(first: 'DECLINED' | 'FAILED'): Play {
       charge(checkout, { method: 'PIX', status: 'PAID', number: 2, at }),
     ]
     const paidAt = confirmationInstant(random, 'PIX', at)
-    return historyOf('PAID', payments, { paidAt, settledAt: paidAt })
+    return outcomeOf('PAID', payments, { paidAt, settledAt: paidAt })
   }
 }
 
@@ -90,13 +91,13 @@ function unpaidByCard(
   checkout: Checkout,
   status: 'DECLINED' | 'FAILED',
   decline: Decline,
-): History {
+): OrderOutcome {
   const attempts = checkout.random.chance(0.3) ? [1, 2] : [1]
   const payments = attempts.map((number) => {
     const at = checkout.createdAt + SECOND_MS + (number - 1) * RETRY_MS
     return charge(checkout, { method: 'CREDIT_CARD', status, number, at, decline })
   })
-  return historyOf('UNPAID', payments, {
+  return outcomeOf('UNPAID', payments, {
     settledAt: checkout.createdAt + attempts.length * RETRY_MS,
   })
 }

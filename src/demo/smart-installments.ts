@@ -1,6 +1,6 @@
 import type { SourcePayment } from '../indexing/projection/source-order.ts'
 import { HOUR_MS, MONTH_MS, SECOND_MS } from './calendar.ts'
-import { type Checkout, charge, historyOf, type Play, quoteFor } from './payments.ts'
+import { type Checkout, charge, outcomeOf, type PaymentFlow, quoteFor } from './payments.ts'
 import { confirmationInstant } from './single-payments.ts'
 import { chargeInstants } from './subscriptions.ts'
 
@@ -8,15 +8,15 @@ const ANSWER_MS = 4 * SECOND_MS
 const CONFIRMATION_MS = HOUR_MS
 
 /** Smart installments, one charge a month: a contract whose first is still to be paid. */
-export const contractAwaiting: Play = (checkout) => {
+export const contractAwaiting: PaymentFlow = (checkout) => {
   const contract = drawContract(checkout)
   const first = installment(checkout, contract, 'PENDING', 1, checkout.createdAt + SECOND_MS)
   const settledAt = checkout.createdAt + ANSWER_MS
-  return historyOf('AWAITING_PAYMENT', [first], { amountTotal: contract.amount, settledAt })
+  return outcomeOf('AWAITING_PAYMENT', [first], { amountTotal: contract.amount, settledAt })
 }
 
 /** Smart installments of which all that fell due so far are paid. */
-export const contractPaid: Play = (checkout) => {
+export const contractPaid: PaymentFlow = (checkout) => {
   const contract = drawContract(checkout)
   const later = chargeInstants(checkout, MONTH_MS, CONFIRMATION_MS).slice(0, contract.count - 1)
   const instants = [checkout.createdAt + SECOND_MS, ...later]
@@ -25,7 +25,7 @@ export const contractPaid: Play = (checkout) => {
   )
   const paidAt = confirmationInstant(checkout.random, 'PIX', checkout.createdAt)
   const lastAt = instants.at(-1) ?? checkout.createdAt
-  return historyOf('PAID', payments, {
+  return outcomeOf('PAID', payments, {
     amountTotal: contract.amount,
     paidAt,
     settledAt: Math.max(paidAt, confirmationInstant(checkout.random, 'PIX', lastAt)),

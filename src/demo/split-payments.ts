@@ -1,7 +1,7 @@
 import type { SourcePayment } from '../indexing/projection/source-order.ts'
 import { refunded } from './aftermath.ts'
 import { laterInstant, MINUTE_MS, SECOND_MS } from './calendar.ts'
-import { type Checkout, charge, historyOf, type Play, quoteFor } from './payments.ts'
+import { type Checkout, charge, outcomeOf, type PaymentFlow, quoteFor } from './payments.ts'
 import type { Random } from './random.ts'
 
 /** A split payment not completed by then is canceled (contract, "Transitions"). */
@@ -11,27 +11,27 @@ const LEAST_PART = 500
 const CONFIRMATION_MS = 8 * SECOND_MS
 
 /** A split payment all of whose parts are paid, some with parts made in the same millisecond. */
-export const splitPaid: Play = (checkout) => {
+export const splitPaid: PaymentFlow = (checkout) => {
   const stepMs = checkout.random.chance(0.2) ? 0 : MINUTE_MS
   const parts = drawParts(checkout, stepMs, 'PAID')
   const paidAt = lastInstant(parts) + CONFIRMATION_MS
-  return historyOf('PAID', parts, { paidAt, settledAt: paidAt, amountTotal: total(parts) })
+  return outcomeOf('PAID', parts, { paidAt, settledAt: paidAt, amountTotal: total(parts) })
 }
 
 /** A split payment between one part and the next, within its twenty minutes. */
-export const splitAwaiting: Play = (checkout) => {
+export const splitAwaiting: PaymentFlow = (checkout) => {
   const parts = drawParts(checkout, MINUTE_MS, 'PENDING')
   const settledAt = lastInstant(parts) + CONFIRMATION_MS
-  return historyOf('AWAITING_PAYMENT', parts, { settledAt, amountTotal: total(parts) })
+  return outcomeOf('AWAITING_PAYMENT', parts, { settledAt, amountTotal: total(parts) })
 }
 
 /** A split payment not completed in time: canceled, and what had been paid is refunded. */
-export const splitCanceled: Play = (checkout) => {
+export const splitCanceled: PaymentFlow = (checkout) => {
   const canceledAt = checkout.createdAt + SPLIT_DEADLINE_MS
   const settledAt = laterInstant(checkout.random, canceledAt, checkout.until, 2 * MINUTE_MS)
   const parts = drawParts(checkout, MINUTE_MS, 'UNPAID')
   const payments = parts.map((part) => refunded(part, settledAt))
-  return historyOf('CANCELED', payments, { canceledAt, settledAt, amountTotal: total(parts) })
+  return outcomeOf('CANCELED', payments, { canceledAt, settledAt, amountTotal: total(parts) })
 }
 
 // Every part is paid but the last, which ends in `lastStatus`; only a PIX can pend or expire here.

@@ -4,10 +4,10 @@ import { bankDecline, communicationFailure } from './cards.ts'
 import {
   type Checkout,
   charge,
-  type History,
-  historyOf,
   type Method,
-  type Play,
+  type OrderOutcome,
+  outcomeOf,
+  type PaymentFlow,
 } from './payments.ts'
 import { confirmationInstant } from './single-payments.ts'
 
@@ -22,16 +22,19 @@ const ANSWER_MS = 4 * SECOND_MS
 const CONFIRMATION_MS = HOUR_MS
 
 /** A subscription paid once, its first renewal still to come. */
-export const subscribed: Play = (checkout) => {
+export const subscribed: PaymentFlow = (checkout) => {
   const { first, paidAt } = firstPayment(checkout, 'CREDIT_CARD')
-  return historyOf('PAID', [first], { paidAt, settledAt: paidAt })
+  return outcomeOf('PAID', [first], { paidAt, settledAt: paidAt })
 }
 
 /**
  * A subscription with a renewal every month since its checkout, all paid but perhaps the last.
  * A renewal has the plan's price: a coupon counts for the first payment only.
  */
-export function renewed(last: 'PAID' | 'DECLINED' | 'FAILED', status: History['status']): Play {
+export function renewed(
+  last: 'PAID' | 'DECLINED' | 'FAILED',
+  status: OrderOutcome['status'],
+): PaymentFlow {
   return (checkout) => {
     const method = last === 'PAID' && checkout.random.chance(0.2) ? 'PIX' : 'CREDIT_CARD'
     const { first, paidAt } = firstPayment(checkout, method)
@@ -41,12 +44,12 @@ export function renewed(last: 'PAID' | 'DECLINED' | 'FAILED', status: History['s
     const lastAt = Date.parse(renewals.at(-1)?.created_at ?? first.created_at)
     const settledAt =
       last === 'PAID' ? confirmationInstant(checkout.random, method, lastAt) : lastAt
-    return historyOf(status, [first, ...renewals], { amountTotal: first.amount, paidAt, settledAt })
+    return outcomeOf(status, [first, ...renewals], { amountTotal: first.amount, paidAt, settledAt })
   }
 }
 
 /** A subscription whose renewal was declined again and again, until it was canceled. */
-export const canceledDelinquent: Play = (checkout) => {
+export const canceledDelinquent: PaymentFlow = (checkout) => {
   const { first, paidAt } = firstPayment(checkout, 'CREDIT_CARD')
   const renewalInstants = chargeInstants(checkout, MONTH_MS, DELINQUENCY_MS + CONFIRMATION_MS)
   const declinedAt = renewalInstants.at(-1) ?? checkout.createdAt
@@ -57,7 +60,7 @@ export const canceledDelinquent: Play = (checkout) => {
     return renewal(checkout, 'CREDIT_CARD', status, place + 2, at)
   })
   const canceledAt = declinedAt + DELINQUENCY_MS
-  return historyOf('UNPAID', [first, ...payments], {
+  return outcomeOf('UNPAID', [first, ...payments], {
     amountTotal: first.amount,
     paidAt,
     canceledAt,
@@ -66,24 +69,24 @@ export const canceledDelinquent: Play = (checkout) => {
 }
 
 /** A card stored without a charge; the payment keeps the price of the plan to come. */
-export const trial: Play = (checkout) =>
-  historyOf('TRIAL', [trialPayment(checkout)], {
+export const trial: PaymentFlow = (checkout) =>
+  outcomeOf('TRIAL', [trialPayment(checkout)], {
     amountTotal: 0,
     settledAt: checkout.createdAt + ANSWER_MS,
   })
 
 /** A trial nobody converted. */
-export const trialExpired: Play = (checkout) => {
+export const trialExpired: PaymentFlow = (checkout) => {
   const settledAt = checkout.createdAt + TRIAL_MS
-  return historyOf('UNPAID', [trialPayment(checkout)], { amountTotal: 0, settledAt })
+  return outcomeOf('UNPAID', [trialPayment(checkout)], { amountTotal: 0, settledAt })
 }
 
 /** A trial that became a subscription, charged when the trial ended. */
-export const trialConverted: Play = (checkout) => {
+export const trialConverted: PaymentFlow = (checkout) => {
   const at = checkout.createdAt + TRIAL_MS
   const first = renewal(checkout, 'CREDIT_CARD', 'PAID', 2, at)
   const paidAt = confirmationInstant(checkout.random, 'CREDIT_CARD', at)
-  return historyOf('PAID', [trialPayment(checkout), first], { paidAt, settledAt: paidAt })
+  return outcomeOf('PAID', [trialPayment(checkout), first], { paidAt, settledAt: paidAt })
 }
 
 /** The instants of the charges after the first, a step apart, up to `roomMs` before `until`. */

@@ -2,7 +2,7 @@ import type { SourceOrder } from '../indexing/projection/source-order.ts'
 import type { Random } from './random.ts'
 import { userAgents } from './user-agents.ts'
 
-type Visit = Required<Pick<SourceOrder, 'utm' | 'tracking' | 'navigator'>>
+type Attribution = Required<Pick<SourceOrder, 'utm' | 'tracking' | 'navigator'>>
 
 const referers = [
   'https://www.instagram.com/',
@@ -33,7 +33,7 @@ const campaigns: readonly NonNullable<SourceOrder['utm']>[] = [
 ]
 
 /** How the buyer came to the checkout: campaign, tracking parameters and browser, or none. */
-export function drawVisit(random: Random): Visit {
+export function drawAttribution(random: Random): Attribution {
   return {
     utm: drawCampaign(random),
     tracking: drawTracking(random),
@@ -42,12 +42,12 @@ export function drawVisit(random: Random): Visit {
 }
 
 // An empty object says the same as null, and the platform sends both.
-function drawCampaign(random: Random): Visit['utm'] {
+function drawCampaign(random: Random): Attribution['utm'] {
   if (random.chance(0.02)) return {}
   return random.chance(0.55) ? { ...random.pick(campaigns) } : null
 }
 
-function drawTracking(random: Random): Visit['tracking'] {
+function drawTracking(random: Random): Attribution['tracking'] {
   if (random.chance(0.5)) return null
   return {
     ...(random.chance(0.6) && { src: random.pick(['bio', 'stories', 'grupo_vip', 'e-mail']) }),
@@ -57,7 +57,7 @@ function drawTracking(random: Random): Visit['tracking'] {
   }
 }
 
-function drawNavigator(random: Random): Visit['navigator'] {
+function drawNavigator(random: Random): Attribution['navigator'] {
   if (random.chance(0.1)) return null
   return {
     ...(random.chance(0.95) && { user_agent: random.pick(userAgents) }),

@@ -8,7 +8,7 @@ import { inactiveReason } from '../auth/keys.ts'
 import { createLastUse } from '../auth/last-use.ts'
 import { ApiError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import { countedAddress } from '../limits/client-ip.ts'
+import { ipRateLimitKey } from '../limits/client-ip.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import { headerValues } from './headers.ts'
 
@@ -42,20 +42,20 @@ export default fp<AuthenticateOptions>(
       if (request.method === 'OPTIONS' && request.headers.authorization === undefined) {
         throw new ApiError('resource_missing')
       }
-      const address = countedAddress(request.ip, request.socket.remoteAddress)
+      const address = ipRateLimitKey(request.ip, request.socket.remoteAddress)
       const now = clock()
       const credential = bearerKey(request)
-      const holder =
-        credential && (await keyCache.find(keyDigest(pepper, credential), request.scope.leftMs()))
+      const keyWithAccount =
+        credential &&
+        (await keyCache.find(keyDigest(pepper, credential), request.scope.remainingMs()))
 
-      if (!holder || inactiveReason(holder.key, now) !== undefined) {
-        refuseIfBlocked(await limiter.countFailure(address))
+      if (!keyWithAccount || inactiveReason(keyWithAccount.key, now) !== undefined) {
+        throwIfBlocked(await limiter.countFailure(address))
         throw new ApiError('invalid_api_key')
       }
-      const { key, accountBlocked } = holder
-      if (now - lastUse.of(key) >= TRUSTED_MS)
-        refuseIfBlocked(await limiter.blockedSeconds(address))
-      lastUse.note(key, now)
+      const { key, accountBlocked } = keyWithAccount
+      if (now - lastUse.of(key) >= TRUSTED_MS) throwIfBlocked(await limiter.blockedSeconds(address))
+      lastUse.record(key, now)
       request.caller = {
         keyId: key.keyId,
         accountId: key.accountId,
@@ -74,7 +74,7 @@ function bearerKey({ raw }: FastifyRequest): string | undefined {
   return key !== undefined && isWellFormedKey(key) ? key : undefined
 }
 
-function refuseIfBlocked(seconds: number): void {
+function throwIfBlocked(seconds: number): void {
   if (seconds === 0) return
   throw new ApiError('rate_limited', {
     retryAfterSeconds: seconds,

@@ -16,5 +16,5 @@ export default fp<AuthorizeOptions>(
       if (!caller.scopes.includes(scope)) throw new ApiError('insufficient_access')
     })
   },
-  { name: 'authorize', dependencies: ['meter'] },
+  { name: 'authorize', dependencies: ['rate-limit'] },
 )

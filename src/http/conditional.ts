@@ -21,7 +21,7 @@ export function sendCacheable(
     'Cache-Control': 'private, no-cache',
     Vary: 'Authorization, Prefer',
   })
-  return holds(request, etag) ? reply.code(304).send() : reply.type(JSON_TYPE).send(json)
+  return isFresh(request, etag) ? reply.code(304).send() : reply.type(JSON_TYPE).send(json)
 }
 
 /** The strong tag of these very bytes. */
@@ -30,7 +30,7 @@ export function etagOf(bytes: Uint8Array): string {
 }
 
 /** Whether the caller says by `If-None-Match` that it has what this tag is of. */
-export function holds({ headers }: FastifyRequest, etag: string): boolean {
+export function isFresh({ headers }: FastifyRequest, etag: string): boolean {
   // The request's `Cache-Control` is not shown: `no-cache` there is for caches on the way, and whoever sets
   // If-None-Match on a `fetch` sends it unasked: none of them would ever be told 304.
   return fresh({ 'if-none-match': headers['if-none-match'] }, { etag })

@@ -2,87 +2,87 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Which connections a server has, and what each of them waits for. */
-export interface Connections {
+export interface ConnectionTracker {
   readonly open: ReadonlySet<Socket>
   /** Without a request under way. */
   readonly idle: ReadonlySet<Socket>
   /** Cuts the idle one that has rested longest. */
-  cutLongestIdle(): void
+  closeLongestIdle(): void
   /** Answers that are not wholly taken, the oldest request's first. */
-  readonly underWay: ReadonlySet<ServerResponse>
+  readonly inFlight: ReadonlySet<ServerResponse>
   /** The answer to the last request of a connection. */
-  lastOf(socket: Socket): ServerResponse | undefined
+  lastResponse(socket: Socket): ServerResponse | undefined
   /** How many connections and requests have come so far. */
-  comings(): number
+  acceptedCount(): number
   /** From now on an answer is the last of its connection, and says so. */
-  closeAfterAnswers(): void
+  closeAfterResponses(): void
 }
 
-const known = new WeakMap<Server, Connections>()
+const trackers = new WeakMap<Server, ConnectionTracker>()
 
 /** The connections of a server, from when this is first asked; the same ones whoever asks. */
-export function connectionsOf(server: Server): Connections {
-  const connections = known.get(server) ?? track(server)
-  known.set(server, connections)
-  return connections
+export function connectionTrackerOf(server: Server): ConnectionTracker {
+  const tracker = trackers.get(server) ?? track(server)
+  trackers.set(server, tracker)
+  return tracker
 }
 
-function track(server: Server): Connections {
+function track(server: Server): ConnectionTracker {
   const open = new Set<Socket>()
   const idle = new Set<Socket>()
-  const underWay = new Set<ServerResponse>()
-  const last = new WeakMap<Socket, ServerResponse>()
-  let comings = 0
+  const inFlight = new Set<ServerResponse>()
+  const lastResponses = new WeakMap<Socket, ServerResponse>()
+  let acceptedCount = 0
   let isClosing = false
 
   server.on('connection', (socket: Socket) => {
-    comings += 1
+    acceptedCount += 1
     open.add(socket)
     idle.add(socket)
     socket.once('close', () => {
       open.delete(socket)
       idle.delete(socket)
       // Of a socket that Node has let go of, no answer is told. They end in their order: the last one tells of all.
-      const answer = last.get(socket)
-      if (answer === undefined || !underWay.has(answer)) return
-      for (const response of underWay) if (response.req.socket === socket) underWay.delete(response)
+      const lastResponse = lastResponses.get(socket)
+      if (lastResponse === undefined || !inFlight.has(lastResponse)) return
+      for (const response of inFlight) if (response.req.socket === socket) inFlight.delete(response)
     })
   })
 
   // First, while its answer can still be changed.
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    comings += 1
+    acceptedCount += 1
     idle.delete(socket)
-    underWay.add(response)
+    inFlight.add(response)
     // Of requests sent one behind the other only the last one's answer may end the connection.
-    const before = last.get(socket)
-    if (isClosing && before?.headersSent === false) before.removeHeader('Connection')
-    last.set(socket, response)
+    const previous = lastResponses.get(socket)
+    if (isClosing && previous?.headersSent === false) previous.removeHeader('Connection')
+    lastResponses.set(socket, response)
     if (isClosing) response.setHeader('Connection', 'close')
     response.once('close', () => {
-      underWay.delete(response)
-      if (last.get(socket) === response && open.has(socket)) idle.add(socket)
+      inFlight.delete(response)
+      if (lastResponses.get(socket) === response && open.has(socket)) idle.add(socket)
     })
   })
 
   return {
     open,
     idle,
-    underWay,
-    lastOf: (socket) => last.get(socket),
-    comings: () => comings,
+    inFlight,
+    lastResponse: (socket) => lastResponses.get(socket),
+    acceptedCount: () => acceptedCount,
 
-    cutLongestIdle() {
-      const [longest] = idle // In the order in which they came to rest.
-      if (longest === undefined) return
-      idle.delete(longest)
-      longest.destroy()
+    closeLongestIdle() {
+      const [longestIdle] = idle // In the order in which they came to rest.
+      if (longestIdle === undefined) return
+      idle.delete(longestIdle)
+      longestIdle.destroy()
     },
 
-    closeAfterAnswers() {
+    closeAfterResponses() {
       isClosing = true
-      for (const response of underWay) {
-        const isLast = last.get(response.req.socket) === response
+      for (const response of inFlight) {
+        const isLast = lastResponses.get(response.req.socket) === response
         if (isLast && !response.headersSent) response.setHeader('Connection', 'close')
       }
     },

@@ -1,6 +1,11 @@
 import fp from 'fastify-plugin'
 import type { Deprecation } from '../openapi/changes.ts'
-import { DEPRECATION_LINK, deprecationDate, sunsetDate, toldBy } from '../openapi/deprecated.ts'
+import {
+  DEPRECATION_LINK,
+  deprecationDate,
+  deprecationFor,
+  sunsetDate,
+} from '../openapi/deprecated.ts'
 import { operationIds, operationRoutes } from '../openapi/operations.ts'
 
 export interface DeprecationsOptions {
@@ -12,11 +17,11 @@ export default fp<DeprecationsOptions>(
   async (app, { deprecations }) => {
     const headers = new Map<string, Record<string, string>>()
     for (const id of operationIds) {
-      const told = toldBy(id, deprecations)
-      if (told === undefined) continue
+      const deprecation = deprecationFor(id, deprecations)
+      if (deprecation === undefined) continue
       headers.set(operationRoutes[id], {
-        Deprecation: deprecationDate(told.since),
-        Sunset: sunsetDate(told.sunset),
+        Deprecation: deprecationDate(deprecation.since),
+        Sunset: sunsetDate(deprecation.sunset),
         Link: DEPRECATION_LINK,
       })
     }

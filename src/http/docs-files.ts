@@ -12,7 +12,7 @@ const MARKDOWN = 'text/markdown; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 
 /** Committed files that are served as they are: path → where it is below the folder `openapi`, and its type. */
-const served = {
+const committedFiles = {
   '/openapi.json': ['openapi.json', JSON_TYPE],
   '/docs.md': ['docs.md', MARKDOWN],
   // Markdown by its convention, and a text by its name: browsers show it.
@@ -28,7 +28,7 @@ const served = {
 
 /** All of them, read at once: a folder that is not whole is found at the start. @throws Error naming what is missing */
 export function readDocsFiles(): Map<string, DocsFile> {
-  const files = Object.entries(served).map(([path, [file, type]]) => {
+  const files = Object.entries(committedFiles).map(([path, [file, type]]) => {
     const bytes = readOpenApiFile(file)
     return [path, { bytes, type, etag: etagOf(bytes) }]
   })

@@ -1,5 +1,5 @@
 /** What the page may do, with styles that carry `nonce`. Nothing comes from anywhere else, and nothing goes there. */
-export function docsPolicy(nonce: string): string {
+export function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -17,7 +17,7 @@ export function docsPolicy(nonce: string): string {
 }
 
 /** The page of the documentation, which `script` (its file name) makes out of `/openapi.json`. */
-export function docsPage(nonce: string, script: string): string {
+export function renderDocsPage(nonce: string, script: string): string {
   return `<!doctype html>
 <html lang="pt-BR">
   <head>

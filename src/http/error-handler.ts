@@ -1,26 +1,26 @@
 import type { FastifyError } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, renderError } from '../errors.ts'
-import { CallerGone } from '../lib/request-scope.ts'
+import { ClientDisconnected } from '../lib/request-scope.ts'
 import { Unavailable } from '../lib/unavailable.ts'
 import { JSON_TYPE } from './headers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The error that the request was answered with. */
-    refusal: ApiError | null
+    apiError: ApiError | null
   }
 }
 
 /** The one place where an error becomes an answer (contract, "Errors"). */
 export default fp(
   async (app) => {
-    app.decorateRequest('refusal', null)
+    app.decorateRequest('apiError', null)
     app.setErrorHandler<FastifyError | ApiError>((thrown, request, reply) => {
-      const error = thrown instanceof ApiError ? thrown : asApiError(thrown)
-      request.refusal = error
+      const error = thrown instanceof ApiError ? thrown : toApiError(thrown)
+      request.apiError = error
       if (thrown instanceof Unavailable) request.log.warn({ reason: thrown.message }, 'unavailable')
-      else if (error.status >= 500 && !(thrown instanceof CallerGone)) {
+      else if (error.status >= 500 && !(thrown instanceof ClientDisconnected)) {
         request.log.error({ err: error.cause ?? thrown }, 'failed')
       }
       // A cache may keep a 404 unasked (RFC 9110, 15.1), and the order may be there a second later.
@@ -32,23 +32,23 @@ export default fp(
       return reply.code(error.status).type(JSON_TYPE).send(renderError(error, request.id))
     })
 
-    app.setNotFoundHandler(missing)
+    app.setNotFoundHandler(throwNotFound)
     // Before a body is looked at: what came with a request for nothing can be as odd as it likes.
     app.addHook('preParsing', async (request) => {
-      if (request.is404) missing()
+      if (request.is404) throwNotFound()
     })
   },
   { name: 'error-handler', dependencies: ['request-id'] },
 )
 
 /** The handler of an unknown route. @throws ApiError `resource_missing` */
-export function missing(): never {
+export function throwNotFound(): never {
   throw new ApiError('resource_missing')
 }
 
-function asApiError(thrown: unknown): ApiError {
+function toApiError(thrown: unknown): ApiError {
   // The answer to a caller that is gone is never received.
-  const isPassing = thrown instanceof Unavailable || thrown instanceof CallerGone
-  if (isPassing) return new ApiError('service_unavailable', { cause: thrown })
+  const isTransient = thrown instanceof Unavailable || thrown instanceof ClientDisconnected
+  if (isTransient) return new ApiError('service_unavailable', { cause: thrown })
   return new ApiError('internal_error', { cause: thrown })
 }

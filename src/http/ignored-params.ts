@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { nearestParam } from '../orders/nearest-param.ts'
-import { tellableName, unknownParam } from '../orders/unknown-param.ts'
+import { suggestParam } from '../orders/nearest-param.ts'
+import { truncateName, unknownParamError } from '../orders/unknown-param.ts'
 import { prefersStrict } from './prefer.ts'
 
-const MAX_NAMES = 10
+const MAX_IGNORED_PARAMS = 10
 /** What a list of RFC 9651 may hold without quotes. */
 const TOKEN = /^[A-Za-z*][!#$%&'*+.^_`|~:/0-9A-Za-z-]*$/
 
@@ -12,7 +12,7 @@ const TOKEN = /^[A-Za-z*][!#$%&'*+.^_`|~:/0-9A-Za-z-]*$/
  * see that. They are told in `Ignored-Params` (contract, "Filter rules" 4), or refused where the caller prefers so.
  * @throws ApiError `invalid_request` naming the first, under `Prefer: handling=strict`
  */
-export function heedUnknown(
+export function handleUnknownParams(
   request: FastifyRequest,
   reply: FastifyReply,
   known: readonly string[],
@@ -22,26 +22,26 @@ export function heedUnknown(
   const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name))
   const [first] = unknown
   if (first === undefined) return
-  if (isStrict) throw unknownParam(first, known)
-  reply.header('Ignored-Params', ignoredParams(unknown, known))
+  if (isStrict) throw unknownParamError(first, known)
+  reply.header('Ignored-Params', formatIgnoredParams(unknown, known))
 }
 
 /**
  * The names as a list of RFC 9651, percent-encoded, with the one that will have been meant: `statuss;did-you-mean=status`.
  * At most ten of them, and of each so many characters that the header is short whatever was sent.
  */
-export function ignoredParams(names: readonly string[], known: readonly string[]): string {
+export function formatIgnoredParams(names: readonly string[], known: readonly string[]): string {
   return names
-    .slice(0, MAX_NAMES)
+    .slice(0, MAX_IGNORED_PARAMS)
     .map((name) => {
-      const told = tellableName(name)
-      const nearest = nearestParam(told, known)
-      return `${item(encodeURIComponent(told))}${nearest === undefined ? '' : `;did-you-mean=${nearest}`}`
+      const truncated = truncateName(name)
+      const suggestion = suggestParam(truncated, known)
+      return `${formatItem(encodeURIComponent(truncated))}${suggestion === undefined ? '' : `;did-you-mean=${suggestion}`}`
     })
     .join(', ')
 }
 
 /** What is encoded holds neither quotes nor backslashes. */
-function item(encoded: string): string {
+function formatItem(encoded: string): string {
   return TOKEN.test(encoded) ? encoded : `"${encoded}"`
 }

@@ -3,14 +3,14 @@ import { ApiError } from '../errors.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import { callerOf } from './caller.ts'
 
-export interface MeterOptions {
+export interface RateLimitOptions {
   limiter: Limiter
   /** Requests of a full bucket. */
   capacity: number
 }
 
 /** Takes one request from the account's bucket and tells what is left (contract, "Limits"). */
-export default fp<MeterOptions>(
+export default fp<RateLimitOptions>(
   async (app, { limiter, capacity }) => {
     app.addHook('onRequest', async (request, reply) => {
       const decision = await limiter.take(callerOf(request).accountId)
@@ -23,5 +23,5 @@ export default fp<MeterOptions>(
       throw new ApiError('rate_limited', { retryAfterSeconds: decision.retryAfterSeconds })
     })
   },
-  { name: 'meter', dependencies: ['authenticate'] },
+  { name: 'rate-limit', dependencies: ['authenticate'] },
 )

@@ -7,7 +7,7 @@ import { orderIdPattern } from '../orders/order.ts'
 import type { OrderStore } from '../orders/order-store.ts'
 import { callerOf } from './caller.ts'
 import { sendCacheable } from './conditional.ts'
-import { heedUnknown } from './ignored-params.ts'
+import { handleUnknownParams } from './ignored-params.ts'
 
 export interface OrdersRoutesOptions {
   store: OrderStore
@@ -22,16 +22,16 @@ const Querystring = Type.Record(
 const Params = Type.Object({ id: Type.String() })
 const ORDER_ID = new RegExp(orderIdPattern)
 // Both by name: the framework's own HEAD gives a 304 a Content-Length of 0, as if the order were empty.
-const READING = ['GET', 'HEAD']
+const READ_METHODS = ['GET', 'HEAD']
 
 /** The two routes (contract, "Endpoints"). */
 const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app, options) => {
   app.route({
-    method: READING,
+    method: READ_METHODS,
     url: '/orders',
     schema: { querystring: Querystring },
     async handler(request, reply) {
-      heedUnknown(request, reply, listParamNames)
+      handleUnknownParams(request, reply, listParamNames)
       const params = parseListParams(request.query)
       const page = await listOrders(options, callerOf(request).accountId, params, request.scope)
       return sendCacheable(request, reply, page)
@@ -39,11 +39,11 @@ const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app,
   })
 
   app.route({
-    method: READING,
+    method: READ_METHODS,
     url: '/orders/:id',
     schema: { params: Params, querystring: Querystring },
     async handler(request, reply) {
-      heedUnknown(request, reply, [])
+      handleUnknownParams(request, reply, [])
       const { id } = request.params
       const { accountId } = callerOf(request)
       const isId = ORDER_ID.test(id)

@@ -3,19 +3,23 @@ import fp from 'fastify-plugin'
 import { ApiError, renderError } from '../errors.ts'
 import { newRequestId } from '../lib/ids.ts'
 import type { ShedReason } from '../metrics/http.ts'
-import { createGate, type Gate, type GateOptions } from './gate.ts'
+import {
+  type ConcurrencyLimiter,
+  type ConcurrencyLimiterOptions,
+  createConcurrencyLimiter,
+} from './gate.ts'
 import { JSON_TYPE } from './headers.ts'
 
 /** Whoever waited for longer than this would rather come again. */
-const MAX_HELD_UP_MS = 1_000
+const MAX_LOOP_DELAY_MS = 1_000
 
 /** Keeps the service from taking on more than it can answer soon. */
-export interface Overload extends Pick<Gate, 'leave'> {
+export interface LoadShedder extends Pick<ConcurrencyLimiter, 'release'> {
   /** Answers a request with `503 service_unavailable` at once where there is no place for it. */
-  sheds(response: ServerResponse): boolean
+  shed(response: ServerResponse): boolean
 }
 
-export interface OverloadOptions extends Pick<GateOptions, 'maxConcurrent'> {
+export interface LoadShedderOptions extends Pick<ConcurrencyLimiterOptions, 'maxConcurrent'> {
   onShed(reason: ShedReason): void
 }
 
@@ -23,19 +27,19 @@ export interface OverloadOptions extends Pick<GateOptions, 'maxConcurrent'> {
  * Sheds before the framework sees a request: a few hundredths of the CPU time of an answer.
  * `@fastify/under-pressure` looks once a second and after routing: too late for one, too dear for the other.
  */
-export function createOverload({ maxConcurrent, onShed }: OverloadOptions): Overload {
-  const gate = createGate({ maxConcurrent, maxHeldUpMs: MAX_HELD_UP_MS })
+export function createLoadShedder({ maxConcurrent, onShed }: LoadShedderOptions): LoadShedder {
+  const limiter = createConcurrencyLimiter({ maxConcurrent, maxLoopDelayMs: MAX_LOOP_DELAY_MS })
   const error = new ApiError('service_unavailable')
   const placeholder = newRequestId()
   const body = renderError(error, placeholder)
-  const [before, after] = body.split(placeholder)
+  const [prefix, suffix] = body.split(placeholder)
   const length = Buffer.byteLength(body)
 
   return {
-    leave: gate.leave,
+    release: limiter.release,
 
-    sheds(response) {
-      const reason = gate.enter(response)
+    shed(response) {
+      const reason = limiter.tryAcquire(response)
       if (reason === undefined) return false
       onShed(reason)
       const id = newRequestId()
@@ -46,19 +50,19 @@ export function createOverload({ maxConcurrent, onShed }: OverloadOptions): Over
         'Request-Id': id,
         'Retry-After': error.retryAfterSeconds,
       }
-      response.writeHead(error.status, headers).end(`${before}${id}${after}`)
+      response.writeHead(error.status, headers).end(`${prefix}${id}${suffix}`)
       return true
     },
   }
 }
 
 /** Gives the place of a request back once its answer is made. */
-export default fp<{ overload: Overload }>(
-  async (app, { overload }) => {
+export default fp<{ loadShedder: LoadShedder }>(
+  async (app, { loadShedder }) => {
     app.addHook('onSend', (_request, reply, payload, done) => {
-      overload.leave(reply.raw)
+      loadShedder.release(reply.raw)
       done(null, payload)
     })
   },
-  { name: 'overload' },
+  { name: 'load-shedding' },
 )

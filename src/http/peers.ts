@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { countedAddress } from '../limits/client-ip.ts'
+import { ipRateLimitKey } from '../limits/client-ip.ts'
 
 /** The caller that an answer is for. */
 export interface Peer {
@@ -19,7 +19,7 @@ export function peerOf(response: ServerResponse): Peer {
   const account = request?.caller?.accountId
   if (account !== undefined) return { isAuthenticated: true, id: account }
   const { remoteAddress = 'unknown' } = response.req.socket
-  return { isAuthenticated: false, id: countedAddress(request?.ip ?? remoteAddress, remoteAddress) }
+  return { isAuthenticated: false, id: ipRateLimitKey(request?.ip ?? remoteAddress, remoteAddress) }
 }
 
 /** Keeps the request of every answer, so that its peer is resolved only when something asks for it. */

@@ -4,18 +4,20 @@ import { newRequestId } from '../lib/ids.ts'
 import { JSON_TYPE } from './headers.ts'
 
 /** Tells whoever wants to log it that a request was refused before it became one. */
-export type OnRefusal = (refusal: { requestId: string; reason: string }) => void
+export type OnMalformedRequest = (refusal: { requestId: string; reason: string }) => void
 
 /** The `400 invalid_request` of requests that HTTP itself refuses, as a response and as raw bytes. */
-export interface Refuse {
-  response(response: ServerResponse, reason: string): void
-  bytes(reason: string): Buffer
+export interface MalformedRequestResponder {
+  respond(response: ServerResponse, reason: string): void
+  rawResponse(reason: string): Buffer
 }
 
-export function createRefuse(onRefusal: OnRefusal): Refuse {
-  const refusal = (reason: string) => {
+export function createMalformedRequestResponder(
+  onMalformedRequest: OnMalformedRequest,
+): MalformedRequestResponder {
+  const badRequest = (reason: string) => {
     const requestId = newRequestId()
-    onRefusal({ requestId, reason })
+    onMalformedRequest({ requestId, reason })
     const body = renderError(new ApiError('invalid_request'), requestId)
     const headers = {
       'Content-Type': JSON_TYPE,
@@ -28,12 +30,12 @@ export function createRefuse(onRefusal: OnRefusal): Refuse {
   }
 
   return {
-    response(response, reason) {
-      const { headers, body } = refusal(reason)
+    respond(response, reason) {
+      const { headers, body } = badRequest(reason)
       response.writeHead(400, headers).end(body)
     },
-    bytes(reason) {
-      const { headers, body } = refusal(reason)
+    rawResponse(reason) {
+      const { headers, body } = badRequest(reason)
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
       return Buffer.from(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${body}`)
     },

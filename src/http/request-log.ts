@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { tellableParam } from './tellable-param.ts'
+import { safeParamLabel } from './tellable-param.ts'
 
 /**
  * One line a request. The route is its pattern, never the address: that may hold a key or a buyer's data
@@ -13,8 +13,8 @@ export default fp(
           method: request.method,
           route: request.routeOptions.url ?? null,
           status: reply.statusCode,
-          code: request.refusal?.code,
-          param: request.refusal === null ? undefined : tellableParam(request.refusal),
+          code: request.apiError?.code,
+          param: request.apiError === null ? undefined : safeParamLabel(request.apiError),
           duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
           account_id: request.caller?.accountId,
           key_id: request.caller?.keyId,

@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import { errorCatalogue } from '../errors.ts'
 import type { Metrics } from '../metrics/serving.ts'
-import { tellableParam } from './tellable-param.ts'
+import { safeParamLabel } from './tellable-param.ts'
 
 export interface RequestMetricsOptions {
   metrics: Metrics
@@ -34,9 +34,9 @@ export default fp<RequestMetricsOptions>(
         },
         reply.elapsedTime / 1000,
       )
-      if (request.refusal === null) return
-      const { code } = request.refusal
-      metrics.errors.inc({ code, param: tellableParam(request.refusal) ?? '' })
+      if (request.apiError === null) return
+      const { code } = request.apiError
+      metrics.errors.inc({ code, param: safeParamLabel(request.apiError) ?? '' })
     })
   },
   { name: 'request-metrics' },

@@ -30,8 +30,8 @@ export default fp<RequestScopeOptions>(
 function scopeOf(reply: FastifyReply, deadlineMs: number): RequestScope {
   const { raw } = reply
   return {
-    leftMs: () => deadlineMs - reply.elapsedTime,
-    onGone(stop) {
+    remainingMs: () => deadlineMs - reply.elapsedTime,
+    onDisconnect(stop) {
       if (raw.closed) stop()
       else raw.once('close', stop)
       return () => raw.off('close', stop)

@@ -10,7 +10,7 @@ export default fp<RequestTraceOptions>(
   async (app, { tracing }) => {
     app.addHook('onRequest', (request, { raw }, next) => {
       const { traceparent } = request.headers
-      const span = tracing.beginRequest({
+      const span = tracing.startRequest({
         method: request.method,
         route: request.routeOptions.url,
         requestId: request.id,

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { CutReason } from '../metrics/http.ts'
-import { connectionsOf } from './connections.ts'
+import type { CloseReason } from '../metrics/http.ts'
+import { connectionTrackerOf } from './connections.ts'
 import { headerValues } from './headers.ts'
-import type { Overload } from './overload.ts'
-import type { Refuse } from './refusals.ts'
-import { cutSlowClients, type SlowClientLimits } from './slow-clients.ts'
+import type { LoadShedder } from './overload.ts'
+import type { MalformedRequestResponder } from './refusals.ts'
+import { closeSlowClients, type SlowClientLimits } from './slow-clients.ts'
 
 /** Bytes of request line and headers together. */
 const MAX_HEADER_BYTES = 16 * 1024
@@ -21,22 +21,22 @@ export interface ServerLimits extends SlowClientLimits {
   requestMs: number
 }
 
-export const serverLimits: ServerLimits = {
+export const defaultServerLimits: ServerLimits = {
   headersMs: 20_000,
   requestMs: 30_000,
   // Longer than it seems to need: a loopback or a near proxy takes some 1.5 MB from the process at a time, and what is
   // read of those is not visible here. So 12 KB/s are progress in the worst case, on real networks much less.
   stallMs: 120_000,
-  lookMs: 1_000,
+  checkIntervalMs: 1_000,
   maxConnections: 4_096,
   maxUnreadBytes: 64 * 2 ** 20,
 }
 
 export interface HttpServerOptions {
-  refuse: Refuse
-  overload: Pick<Overload, 'sheds'>
+  malformedRequests: MalformedRequestResponder
+  loadShedder: Pick<LoadShedder, 'shed'>
   limits: ServerLimits
-  onCut(reason: CutReason): void
+  onClose(reason: CloseReason): void
 }
 
 /**
@@ -46,7 +46,7 @@ export interface HttpServerOptions {
  */
 export function createHttpServer(
   handler: RequestListener,
-  { refuse, overload, limits, onCut }: HttpServerOptions,
+  { malformedRequests, loadShedder, limits, onClose }: HttpServerOptions,
 ): Server {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -57,51 +57,53 @@ export function createHttpServer(
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
 
-  const refused = new WeakSet<Socket>()
-  const connections = connectionsOf(server)
-  cutSlowClients(server, connections, limits, onCut)
+  const rejected = new WeakSet<Socket>()
+  const connections = connectionTrackerOf(server)
+  closeSlowClients(server, connections, limits, onClose)
 
   server.on('request', (request, response) => {
-    const fault = faultOf(request)
-    if (fault !== undefined) {
-      refuse.response(response, fault)
+    const violation = findProtocolViolation(request)
+    if (violation !== undefined) {
+      malformedRequests.respond(response, violation)
       return
     }
-    if (overload.sheds(response)) return
+    if (loadShedder.shed(response)) return
     request.url = routableUrl(request.url ?? '/')
     handler(request, response)
   })
   // No route takes a body, so there is nothing an expectation could be about.
-  server.on('checkContinue', (_request, response) => refuse.response(response, 'expect'))
-  server.on('checkExpectation', (_request, response) => refuse.response(response, 'expect'))
+  server.on('checkContinue', (_request, response) => malformedRequests.respond(response, 'expect'))
+  server.on('checkExpectation', (_request, response) =>
+    malformedRequests.respond(response, 'expect'),
+  )
   server.on('connect', (_request, stream) => {
     const socket = stream as Socket
     socket.on('error', () => socket.destroy()) // Node has let go of it.
-    afterAnswers(socket, () => finish(socket, refuse.bytes('connect')))
+    afterResponses(socket, () => respondAndClose(socket, malformedRequests.rawResponse('connect')))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket
-    if (refused.has(socket)) return // More of what was refused already, until the client has read why.
-    refused.add(socket)
+    if (rejected.has(socket)) return // More of what was refused already, until the client has read why.
+    rejected.add(socket)
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy(error)
       return
     }
-    const last = connections.lastOf(socket)
+    const lastResponse = connections.lastResponse(socket)
     // What is bad is the body of a request that has its answer: a second one would be taken for the next's.
-    const isBody = last !== undefined && !last.req.complete
-    afterAnswers(socket, () => {
+    const isBody = lastResponse !== undefined && !lastResponse.req.complete
+    afterResponses(socket, () => {
       if (isBody) socket.destroy()
-      else finish(socket, refuse.bytes(error.code ?? 'unknown'))
+      else respondAndClose(socket, malformedRequests.rawResponse(error.code ?? 'unknown'))
     })
   })
   return server
 
   /** Requests before a bad one get their answers first: ours in the midst of one would garble it. */
-  function afterAnswers(socket: Socket, end: () => void): void {
-    const last = connections.lastOf(socket)
-    if (last === undefined || last.closed) end()
-    else last.once('close', end)
+  function afterResponses(socket: Socket, end: () => void): void {
+    const lastResponse = connections.lastResponse(socket)
+    if (lastResponse === undefined || lastResponse.closed) end()
+    else lastResponse.once('close', end)
   }
 }
 
@@ -109,17 +111,17 @@ export function createHttpServer(
  * Answers and closes. A socket destroyed at once, with input still unread, resets the connection, and
  * the client may lose the answer; so it is drained for a moment first.
  */
-function finish(socket: Socket, answer: Buffer): void {
+function respondAndClose(socket: Socket, response: Buffer): void {
   if (!socket.writable) return
   socket.removeAllListeners('data')
   socket.on('error', () => socket.destroy())
-  socket.end(answer)
+  socket.end(response)
   socket.resume()
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
 /** What makes a request none that HTTP/1 allows, where the parser let it pass. */
-function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+function findProtocolViolation({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'version'
   const hosts = headerValues(rawHeaders, 'host').length
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0') ? undefined : 'host'

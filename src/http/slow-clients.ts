@@ -1,10 +1,10 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { monotonicClock } from '../lib/clock.ts'
-import type { CutReason } from '../metrics/http.ts'
-import type { Connections } from './connections.ts'
+import type { CloseReason } from '../metrics/http.ts'
+import type { ConnectionTracker } from './connections.ts'
 import { peerOf } from './peers.ts'
-import { connectionsToCut, connectionsToReplace, type UnreadConnection } from './unread.ts'
+import { selectToFreeMemory, selectToFreeSlots, type UnreadConnection } from './unread.ts'
 
 export interface SlowClientLimits {
   /** Connections at a time. */
@@ -14,7 +14,7 @@ export interface SlowClientLimits {
   /** Of all answers together that wait for their readers. */
   maxUnreadBytes: number
   /** How often the two above are checked, in milliseconds. */
-  lookMs: number
+  checkIntervalMs: number
 }
 
 interface SlowConnection extends UnreadConnection {
@@ -27,7 +27,7 @@ interface SlowConnection extends UnreadConnection {
 /** A flood of new connections must leave each of them the time to send its request. */
 const IDLE_SHARE = 1 / 16
 /** Sorting thousands of connections for each new one would cost more than the flood. */
-const REPLACEABLE_MS = 100
+const EVICTION_CACHE_MS = 100
 
 /**
  * Closes connections that clients hold without use. At the limit a new connection closes the longest-idle one:
@@ -36,47 +36,47 @@ const REPLACEABLE_MS = 100
  * An answer of which nothing is read closes its own connection. One that is read slowly stays, however long it takes,
  * unless its place is needed or unread answers need too much memory (see `connectionsToCut`).
  */
-export function cutSlowClients(
+export function closeSlowClients(
   server: Server,
-  connections: Connections,
-  { maxConnections, stallMs, maxUnreadBytes, lookMs }: SlowClientLimits,
-  onCut: (reason: CutReason) => void,
+  connections: ConnectionTracker,
+  { maxConnections, stallMs, maxUnreadBytes, checkIntervalMs }: SlowClientLimits,
+  onClose: (reason: CloseReason) => void,
 ): void {
-  const { open, idle, underWay } = connections
+  const { open, idle, inFlight } = connections
   const minIdle = Math.max(1, maxConnections * IDLE_SHARE) // The new one is idle itself.
 
   server.on('connection', () => {
     if (open.size <= maxConnections) return
-    const unread = idle.size > minIdle ? undefined : nextReplaceable()
+    const unread = idle.size > minIdle ? undefined : nextEvictable()
     // The longest-idle one is at worst the new one itself.
-    if (unread === undefined) connections.cutLongestIdle()
+    if (unread === undefined) connections.closeLongestIdle()
     else unread.socket.destroy()
-    onCut('too_many')
+    onClose('too_many')
   })
 
   /** The first to close is the last. */
-  let replaceable: SlowConnection[] = []
-  let replaceableSinceMs = -Infinity
+  let evictable: SlowConnection[] = []
+  let evictableSinceMs = -Infinity
 
-  function nextReplaceable(): SlowConnection | undefined {
+  function nextEvictable(): SlowConnection | undefined {
     const now = monotonicClock()
-    if (now - replaceableSinceMs > REPLACEABLE_MS) {
-      replaceable = connectionsToReplace(unreadConnections()).reverse()
-      replaceableSinceMs = now
+    if (now - evictableSinceMs > EVICTION_CACHE_MS) {
+      evictable = selectToFreeSlots(unreadConnections()).reverse()
+      evictableSinceMs = now
     }
-    for (let last = replaceable.pop(); last !== undefined; last = replaceable.pop()) {
-      if (underWay.has(last.response) && !last.socket.destroyed) return last
+    for (let candidate = evictable.pop(); candidate !== undefined; candidate = evictable.pop()) {
+      if (inFlight.has(candidate.response) && !candidate.socket.destroyed) return candidate
     }
     return undefined
   }
 
-  const progress = new WeakMap<ServerResponse, { taken: number; sinceMs: number }>()
+  const progress = new WeakMap<ServerResponse, { flushedBytes: number; sinceMs: number }>()
 
   function isStalled(response: ServerResponse, now: number): boolean {
-    const taken = takenBytes(response.req.socket)
-    const last = progress.get(response)
-    if (last?.taken === taken) return now - last.sinceMs > stallMs
-    progress.set(response, { taken, sinceMs: now })
+    const flushedBytes = countFlushedBytes(response.req.socket)
+    const previous = progress.get(response)
+    if (previous?.flushedBytes === flushedBytes) return now - previous.sinceMs > stallMs
+    progress.set(response, { flushedBytes, sinceMs: now })
     return false
   }
 
@@ -84,7 +84,7 @@ export function cutSlowClients(
   function unreadConnections(): SlowConnection[] {
     const now = monotonicClock()
     const bySocket = new Map<Socket, SlowConnection>()
-    for (const response of underWay) {
+    for (const response of inFlight) {
       const { socket } = response.req
       if (!response.headersSent || socket.destroyed) continue
       const { writableLength: bytes } = response
@@ -107,22 +107,22 @@ export function cutSlowClients(
     return [...bySocket.values()]
   }
 
-  function cut({ socket }: SlowConnection, reason: CutReason): void {
+  function close({ socket }: SlowConnection, reason: CloseReason): void {
     socket.destroy()
-    onCut(reason)
+    onClose(reason)
   }
 
-  function look(): void {
-    replaceable = [] // It would keep closed connections and their answers in memory.
-    replaceableSinceMs = -Infinity
+  function check(): void {
+    evictable = [] // It would keep closed connections and their answers in memory.
+    evictableSinceMs = -Infinity
     const unread = unreadConnections()
-    for (const connection of unread) if (connection.isStalled) cut(connection, 'answer_not_taken')
+    for (const connection of unread) if (connection.isStalled) close(connection, 'answer_not_taken')
     const rest = unread.filter((connection) => !connection.isStalled)
-    for (const connection of connectionsToCut(rest, maxUnreadBytes)) cut(connection, 'memory')
+    for (const connection of selectToFreeMemory(rest, maxUnreadBytes)) close(connection, 'memory')
   }
 
   server.once('listening', () => {
-    const timer = setInterval(look, lookMs).unref()
+    const timer = setInterval(check, checkIntervalMs).unref()
     server.once('close', () => clearInterval(timer))
   })
 }
@@ -132,7 +132,7 @@ export function cutSlowClients(
  * whole, so a page that is one write would show no progress. Node's own socket timeouts read this queue as well; it
  * has no public name.
  */
-function takenBytes(socket: Socket): number {
+function countFlushedBytes(socket: Socket): number {
   const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }
   return socket.bytesWritten - (_handle?.writeQueueSize ?? 0)
 }

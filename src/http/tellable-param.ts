@@ -6,7 +6,7 @@ import { listParamNames } from '../orders/list-params.ts'
  * The parameter at fault, as the log and the metrics may tell it: one that does not exist is named as its sender
  * likes, a key or a buyer's e-mail among it, and would make a series of its own.
  */
-export function tellableParam({ param }: ApiError): string | undefined {
+export function safeParamLabel({ param }: ApiError): string | undefined {
   if (param === undefined) return undefined
   return listParamNames.find((name) => name === param) ?? UNKNOWN_PARAM
 }

@@ -1,31 +1,31 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { CutReason, ShedReason } from '../metrics/http.ts'
+import type { CloseReason, ShedReason } from '../metrics/http.ts'
 import type { Metrics } from '../metrics/serving.ts'
-import { createTally } from './tally.ts'
+import { createThrottledLog } from './tally.ts'
 
 /** A line each would be the flood once more. */
-const TELL_EVERY_MS = 5_000
+const LOG_INTERVAL_MS = 5_000
 
 /** Counts who is turned away, and tells the log of it now and then. */
-export function tellOfClients(
+export function createRejectionReporter(
   logger: FastifyBaseLogger,
-  { shedRequests, cutConnections }: Pick<Metrics, 'shedRequests' | 'cutConnections'>,
+  { shedRequests, closedConnections }: Pick<Metrics, 'shedRequests' | 'closedConnections'>,
 ) {
-  const tellShed = createTally<ShedReason>((shed) => {
+  const logShed = createThrottledLog<ShedReason>((shed) => {
     logger.warn({ shed }, 'overloaded: requests were answered 503')
-  }, TELL_EVERY_MS)
-  const tellCut = createTally<CutReason>((cut) => {
+  }, LOG_INTERVAL_MS)
+  const logClosed = createThrottledLog<CloseReason>((cut) => {
     logger.warn({ cut }, 'connections were cut that held up others')
-  }, TELL_EVERY_MS)
+  }, LOG_INTERVAL_MS)
 
   return {
     onShed(reason: ShedReason) {
       shedRequests.inc({ reason })
-      tellShed(reason)
+      logShed(reason)
     },
-    onCut(reason: CutReason) {
-      cutConnections.inc({ reason })
-      tellCut(reason)
+    onClose(reason: CloseReason) {
+      closedConnections.inc({ reason })
+      logClosed(reason)
     },
   }
 }

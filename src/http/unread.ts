@@ -19,16 +19,16 @@ interface PeerTotal<C> {
  * before accounts, of each the peer with the largest sum, of that its largest connection. So a flood costs the peer
  * that causes it, and an account never pays for callers without a key. Of equals the earlier one goes first.
  */
-export function connectionsToCut<C extends UnreadConnection>(
+export function selectToFreeMemory<C extends UnreadConnection>(
   connections: readonly C[],
   maxBytes: number,
 ): C[] {
   let excess = connections.reduce((sum, { bytes }) => sum + bytes, 0) - maxBytes
   if (excess <= 0) return []
-  const totals = totalsOf(connections)
+  const totals = totalsByPeer(connections)
   const chosen: C[] = []
   while (excess > 0) {
-    const total = totals.reduce((first, other) => (goesBefore(other, first) ? other : first))
+    const total = totals.reduce((first, other) => (isEvictedBefore(other, first) ? other : first))
     const connection = total.connections.pop()
     if (connection === undefined) break // Nothing is left: only a negative bound leads here.
     chosen.push(connection)
@@ -43,14 +43,14 @@ export function connectionsToCut<C extends UnreadConnection>(
  * of each the peer with the most connections, of that the earliest. An account keeps its latest one, and a connection
  * for which nothing waits is not blocked by its client.
  */
-export function connectionsToReplace<C extends UnreadConnection>(connections: readonly C[]): C[] {
+export function selectToFreeSlots<C extends UnreadConnection>(connections: readonly C[]): C[] {
   const counts = new Map<string, number>()
   const ranked = connections
     .filter(({ bytes }) => bytes > 0)
     .toReversed()
     .map((connection) => {
       const { peer } = connection
-      const name = nameOf(peer)
+      const name = peerKey(peer)
       const rank = (counts.get(name) ?? 0) + 1 // Among those of its peer; the latest is 1.
       counts.set(name, rank)
       return { connection, isAuthenticated: peer.isAuthenticated, rank }
@@ -65,16 +65,16 @@ export function connectionsToReplace<C extends UnreadConnection>(connections: re
     .map(({ connection }) => connection)
 }
 
-function nameOf({ isAuthenticated, id }: Peer): string {
+function peerKey({ isAuthenticated, id }: Peer): string {
   return `${isAuthenticated} ${id}`
 }
 
-function totalsOf<C extends UnreadConnection>(connections: readonly C[]): PeerTotal<C>[] {
+function totalsByPeer<C extends UnreadConnection>(connections: readonly C[]): PeerTotal<C>[] {
   const totals = new Map<string, PeerTotal<C>>()
   for (const connection of connections) {
     const { peer, bytes } = connection
     if (bytes === 0) continue // Closing it would free nothing.
-    const name = nameOf(peer)
+    const name = peerKey(peer)
     const total = totals.get(name) ?? { peer, bytes: 0, connections: [] }
     total.bytes += bytes
     total.connections.push(connection)
@@ -86,7 +86,7 @@ function totalsOf<C extends UnreadConnection>(connections: readonly C[]): PeerTo
   return [...totals.values()]
 }
 
-function goesBefore(one: PeerTotal<unknown>, other: PeerTotal<unknown>): boolean {
+function isEvictedBefore(one: PeerTotal<unknown>, other: PeerTotal<unknown>): boolean {
   if (one.connections.length === 0) return false
   if (other.connections.length === 0) return true
   const { isAuthenticated } = one.peer

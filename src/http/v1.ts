@@ -8,9 +8,9 @@ import type { CursorCodec } from '../orders/cursor.ts'
 import type { OrderStore } from '../orders/order-store.ts'
 import authenticate from './authenticate.ts'
 import authorize from './authorize.ts'
-import tellDeprecations from './deprecations.ts'
-import { missing } from './error-handler.ts'
-import meter from './meter.ts'
+import deprecationHeaders from './deprecations.ts'
+import { throwNotFound } from './error-handler.ts'
+import rateLimit from './meter.ts'
 import ordersRoutes from './orders-routes.ts'
 import requestScope from './request-scope.ts'
 
@@ -32,13 +32,13 @@ export interface V1Options {
 const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
   const { pepper, keys, keyCache, limiter, clock, capacity, store, cursors, deprecations } = options
   app.register(requestScope, { deadlineMs: options.requestDeadlineMs })
-  if (deprecations.length > 0) app.register(tellDeprecations, { deprecations })
+  if (deprecations.length > 0) app.register(deprecationHeaders, { deprecations })
   app.register(authenticate, { pepper, keys, keyCache, limiter, clock })
-  app.register(meter, { limiter, capacity })
+  app.register(rateLimit, { limiter, capacity })
   app.register(authorize, { scope: 'orders:read' })
   app.register(ordersRoutes, { store, cursors })
   // Set here so that an unknown path below /v1 goes through the decisions above.
-  app.setNotFoundHandler(missing)
+  app.setNotFoundHandler(throwNotFound)
 }
 
 export default v1

@@ -1,7 +1,7 @@
 /** What a reindex tells while it goes on. */
 export interface ReindexEvents {
   /** Documents looked at, of how many, in the new index; a look begins anew until nothing is missing. */
-  onProgress?(looked: number, total: number): void
+  onProgress?(scanned: number, total: number): void
   /** Told what is waited for, in words for an operator. */
   onDelay?(reason: string): void
   /** Ends the work; what is there already stays, and the next attempt goes on with it. */
@@ -20,7 +20,7 @@ export interface ReindexSummary {
 }
 
 /** Which index is read after all, and which are gone. */
-export interface ReindexEnd {
+export interface ReindexOutcome {
   live: string
   removed: readonly string[]
 }
@@ -37,7 +37,7 @@ export interface Reindexing {
    * Ends the feeding of the old index and removes it.
    * @throws Error while the new one is being built, or where one of its documents is damaged
    */
-  finish(events?: ReindexEvents): Promise<ReindexEnd>
+  finish(events?: ReindexEvents): Promise<ReindexOutcome>
   /** Reads the old index again, and removes the new one. @throws Error when there is no way back */
-  rollBack(events?: ReindexEvents): Promise<ReindexEnd>
+  rollBack(events?: ReindexEvents): Promise<ReindexOutcome>
 }

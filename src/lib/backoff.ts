@@ -8,8 +8,8 @@ export interface Backoff {
  * long after each further one, `longestMs` at most.
  */
 export function backoffMs(
-  failedTries: number,
+  failedAttempts: number,
   { firstMs = 100, longestMs = 5_000 }: Backoff = {},
 ): number {
-  return Math.min(firstMs * 2 ** (failedTries - 1), longestMs)
+  return Math.min(firstMs * 2 ** (failedAttempts - 1), longestMs)
 }

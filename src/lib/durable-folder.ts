@@ -2,12 +2,12 @@ import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Makes a folder for its owner alone, with those above it, so that it outlives a loss of power. */
-export function makeFolder(path: string): void {
+export function createFolder(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: 0o700 })
   if (first === undefined) return
-  for (let made = path; ; made = dirname(made)) {
-    syncFolder(dirname(made)) // The entry of a folder is in the one above it.
-    if (made === first || made === dirname(made)) return
+  for (let created = path; ; created = dirname(created)) {
+    syncFolder(dirname(created)) // The entry of a folder is in the one above it.
+    if (created === first || created === dirname(created)) return
   }
 }
 

@@ -9,7 +9,7 @@ const ZONELESS = new RegExp(`^${DATE}[Tt]${TIME}$`)
 const PLUS_READ_AS_SPACE = new RegExp(`^${DATE}[Tt]${TIME} \\d{2}:\\d{2}$`)
 
 /** Why a text is no instant; each has its own message to the caller. */
-export type InstantFault =
+export type InvalidInstantReason =
   | 'date-alone'
   | 'no-zone'
   | 'plus-read-as-space'
@@ -26,13 +26,13 @@ export interface Instant {
  * Reads an RFC 3339 date-time with time and zone (contract, "Filter rules" 3).
  * Own code because `Date` turns February 30 into March 2 and reads a date without a zone as local.
  */
-export function parseInstant(text: string): Instant | InstantFault {
+export function parseInstant(text: string): Instant | InvalidInstantReason {
   if (PLAIN.test(text)) {
     const epochMs = Date.parse(text) // An index is filled with a dozen an order, so that this counts.
     return { floorMs: epochMs, ceilMs: epochMs }
   }
   const parts = INSTANT.exec(text)
-  if (parts === null) return faultOf(text)
+  if (parts === null) return invalidReason(text)
 
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as SixNumbers
   const [fraction = '', sign, zoneHour = '0', zoneMinute = '0'] = parts.slice(7)
@@ -56,8 +56,8 @@ export function parseInstant(text: string): Instant | InstantFault {
   const floorMs = date.getTime() - (sign === '-' ? -offsetMs : offsetMs)
   if (floorMs < FIRST_MS || floorMs > LAST_MS) return 'impossible'
 
-  const finer = /[1-9]/.test(fraction.slice(3))
-  return { floorMs, ceilMs: finer ? floorMs + 1 : floorMs }
+  const hasSubMillisecond = /[1-9]/.test(fraction.slice(3))
+  return { floorMs, ceilMs: hasSubMillisecond ? floorMs + 1 : floorMs }
 }
 
 /** The instant as the API writes it: UTC with milliseconds. */
@@ -80,7 +80,7 @@ function isLeapYear(year: number): boolean {
   return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
 }
 
-function faultOf(text: string): InstantFault {
+function invalidReason(text: string): InvalidInstantReason {
   if (DATE_ALONE.test(text)) return 'date-alone'
   if (ZONELESS.test(text)) return 'no-zone'
   if (PLUS_READ_AS_SPACE.test(text)) return 'plus-read-as-space'

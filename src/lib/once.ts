@@ -1,11 +1,11 @@
 /** Work that is done once however often it is asked for; a failure is told, and tried again when asked. */
-export function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let done: Promise<T> | undefined
+export function memoizeAsync<T>(work: () => Promise<T>): () => Promise<T> {
+  let pending: Promise<T> | undefined
   return () => {
-    done ??= work().catch((error) => {
-      done = undefined
+    pending ??= work().catch((error) => {
+      pending = undefined
       throw error
     })
-    return done
+    return pending
   }
 }

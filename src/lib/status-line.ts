@@ -10,23 +10,23 @@ export interface StatusLine {
   /** Shows `text` if it is time to; on a terminal what fits `within` so many columns. */
   show(text: string, within?: (columns: number) => string): void
   /** A line that stays, above the one that is redrawn. */
-  say(line: string): void
+  printLine(line: string): void
   /** Takes away what does not stay. */
-  wipe(): void
+  clear(): void
 }
 
 const REDRAW_MS = 200
 /** Between the lines of a log, where nothing can be redrawn; what takes less long has none. */
-const PLAIN_MS = 10_000
+const LOG_INTERVAL_MS = 10_000
 /** Where a terminal does not tell. */
-const USUAL_COLUMNS = 80
+const DEFAULT_COLUMNS = 80
 
 /** `clock`: monotonic milliseconds. */
 export function createStatusLine(screen: Screen, clock: Clock): StatusLine {
   let shownAt = clock()
   let isDrawn = false
 
-  function wipe() {
+  function clear() {
     if (isDrawn) screen.write('\r\x1b[K')
     isDrawn = false
   }
@@ -34,18 +34,18 @@ export function createStatusLine(screen: Screen, clock: Clock): StatusLine {
   return {
     show(text, within = (columns) => text.slice(0, columns)) {
       const at = clock()
-      if (at - shownAt < (screen.isTTY ? REDRAW_MS : PLAIN_MS)) return
+      if (at - shownAt < (screen.isTTY ? REDRAW_MS : LOG_INTERVAL_MS)) return
       shownAt = at
-      wipe()
+      clear()
       // The last column stays free: some terminals go to the next line there.
-      if (screen.isTTY) screen.write(within((screen.columns || USUAL_COLUMNS) - 1))
+      if (screen.isTTY) screen.write(within((screen.columns || DEFAULT_COLUMNS) - 1))
       else screen.write(`${text}\n`)
       isDrawn = screen.isTTY
     },
-    say(line) {
-      wipe()
+    printLine(line) {
+      clear()
       screen.write(`${line}\n`)
     },
-    wipe,
+    clear,
   }
 }

@@ -8,10 +8,10 @@ const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/
  * the /64 of an IPv6 address, which is what one customer gets. `told` may carry a port, as some proxies
  * write it; what is no address at all counts for `peer`, the other end of the connection.
  */
-export function countedAddress(told: string, peer = told): string {
-  const { v4, v6 } = WITH_PORT.exec(told)?.groups ?? {}
-  const bare = v4 ?? v6 ?? told
-  if (!ipaddr.isValid(bare)) return told === peer ? 'unknown' : countedAddress(peer, peer)
+export function ipRateLimitKey(reported: string, peer = reported): string {
+  const { v4, v6 } = WITH_PORT.exec(reported)?.groups ?? {}
+  const bare = v4 ?? v6 ?? reported
+  if (!ipaddr.isValid(bare)) return reported === peer ? 'unknown' : ipRateLimitKey(peer, peer)
   const address = ipaddr.process(bare)
   if (address.kind() === 'ipv4') return address.toString()
   return `${Buffer.from(address.toByteArray().slice(0, IPV6_PREFIX_BYTES)).toString('hex')}::/64`

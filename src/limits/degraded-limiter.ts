@@ -1,7 +1,7 @@
-import { type Observe, unobserved } from '../lib/observe.ts'
+import { type Instrument, noopInstrument } from '../lib/observe.ts'
 import type { Limiter } from './limiter.ts'
 
-export interface DegradedLimiterOptions {
+export interface FallbackLimiterOptions {
   /** Decides as long as it answers in time. */
   shared: Limiter
   /** Decides for the rest; never fails. */
@@ -9,10 +9,10 @@ export interface DegradedLimiterOptions {
   /** How long a decision may take. */
   deadlineMs?: number
   /** While degraded, how often `shared` is tried. */
-  probeEveryMs?: number
-  onDegradedDecision(decision: LimiterDecision): void
+  probeIntervalMs?: number
+  onFallbackDecision(decision: LimiterDecision): void
   /** Sees what `shared` is asked, until it answers or is too late; probes are not among it. */
-  observe?: Observe<LimiterDecision>
+  instrument?: Instrument<LimiterDecision>
   /** `cause` is what degraded it. */
   onStateChange?(degraded: boolean, cause?: unknown): void
   /** Makes a new connection: the present one says nothing any more. */
@@ -22,7 +22,7 @@ export interface DegradedLimiterOptions {
 /** The calls of the port, as the metric names them. */
 export type LimiterDecision = 'take' | 'blocked' | 'count_failure'
 
-export interface DegradedLimiter extends Limiter {
+export interface FallbackLimiter extends Limiter {
   /** Whether `local` decides at present; asks `shared` where nothing says so. */
   isDegraded(): Promise<boolean>
   close(): void
@@ -31,69 +31,75 @@ export interface DegradedLimiter extends Limiter {
 /** No account's id: those have no tilde. */
 const PROBE = '~probe'
 /** Probes in a row without any answer, late ones and errors included: the connection is dead, not slow. */
-const SILENT_PROBES = 3
+const MAX_UNANSWERED_PROBES = 3
 
 /**
  * A limiter that always decides, in time. The first failure or delay of `shared` opens the breaker: from
  * then on `local` decides at once, until a probe finds `shared` answering in time again. Never throws.
  */
-export function createDegradedLimiter(options: DegradedLimiterOptions): DegradedLimiter {
-  const { shared, local, deadlineMs = 50, probeEveryMs = 100, observe = unobserved } = options
+export function createFallbackLimiter(options: FallbackLimiterOptions): FallbackLimiter {
+  const {
+    shared,
+    local,
+    deadlineMs = 50,
+    probeIntervalMs = 100,
+    instrument = noopInstrument,
+  } = options
   let degraded = false
   let closed = false
-  let degradedBy = ''
-  let silentProbes = 0
+  let failedKey = ''
+  let unansweredProbes = 0
   let nextProbe: NodeJS.Timeout | undefined
 
   async function decide<T>(
     decision: LimiterDecision,
-    name: string,
-    ask: (limiter: Limiter) => Promise<T>,
+    key: string,
+    call: (limiter: Limiter) => Promise<T>,
   ): Promise<T> {
     if (!degraded) {
       try {
-        return await observe(decision, () => answerWithin(deadlineMs, () => ask(shared)))
+        return await instrument(decision, () => withDeadline(deadlineMs, () => call(shared)))
       } catch (error) {
-        degrade(name, error)
+        degrade(key, error)
       }
     }
-    options.onDegradedDecision(decision)
-    return ask(local)
+    options.onFallbackDecision(decision)
+    return call(local)
   }
 
-  function degrade(name: string, cause: unknown) {
+  function degrade(key: string, cause: unknown) {
     if (degraded || closed) return
     degraded = true
-    degradedBy = name
-    silentProbes = 0
-    probeLater()
+    failedKey = key
+    unansweredProbes = 0
+    scheduleProbe()
     options.onStateChange?.(true, cause)
   }
 
-  function probeLater() {
-    nextProbe = setTimeout(probe, probeEveryMs).unref()
+  function scheduleProbe() {
+    nextProbe = setTimeout(probe, probeIntervalMs).unref()
   }
 
   async function probe() {
-    const isAnswered = await answerWithin(deadlineMs, askAsProbe).catch(() => false)
+    const isHealthy = await withDeadline(deadlineMs, runProbe).catch(() => false)
     if (closed) return
-    if (isAnswered) {
+    if (isHealthy) {
       degraded = false
       options.onStateChange?.(false)
       return
     }
-    if (silentProbes >= SILENT_PROBES) options.reconnect?.()
-    probeLater()
+    if (unansweredProbes >= MAX_UNANSWERED_PROBES) options.reconnect?.()
+    scheduleProbe()
   }
 
   /** Writes what concerns nobody, and reads where it failed: in a cluster that may be another node. */
-  async function askAsProbe(): Promise<boolean> {
-    silentProbes += 1
+  async function runProbe(): Promise<boolean> {
+    unansweredProbes += 1
     try {
-      await Promise.all([shared.take(PROBE), shared.blockedSeconds(degradedBy)])
+      await Promise.all([shared.take(PROBE), shared.blockedSeconds(failedKey)])
       return true
     } finally {
-      silentProbes = 0
+      unansweredProbes = 0
     }
   }
 
@@ -105,8 +111,8 @@ export function createDegradedLimiter(options: DegradedLimiterOptions): Degraded
       decide('count_failure', address, (limiter) => limiter.countFailure(address)),
     async isDegraded() {
       if (degraded) return true
-      const ask = () => shared.blockedSeconds(PROBE)
-      await answerWithin(deadlineMs, ask).catch((error) => degrade(PROBE, error))
+      const check = () => shared.blockedSeconds(PROBE)
+      await withDeadline(deadlineMs, check).catch((error) => degrade(PROBE, error))
       return degraded
     },
     close() {
@@ -117,13 +123,13 @@ export function createDegradedLimiter(options: DegradedLimiterOptions): Degraded
 }
 
 /** Settles as the answer does, or rejects after `ms`; a later answer goes nowhere. */
-function answerWithin<T>(ms: number, ask: () => Promise<T>): Promise<T> {
+function withDeadline<T>(ms: number, call: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const tooLate = () => reject(new Error(`no answer within ${ms} ms`))
+    const onTimeout = () => reject(new Error(`no answer within ${ms} ms`))
     // A busy event loop runs timers before it reads the answer that is waiting in the socket. So once the
     // time is over it may read what there is: the deadline is for the other side, not for ourselves.
-    const timer = setTimeout(() => setImmediate(tooLate), ms).unref()
-    ask()
+    const timer = setTimeout(() => setImmediate(onTimeout), ms).unref()
+    call()
       .then(resolve, reject)
       .finally(() => clearTimeout(timer))
   })

@@ -2,7 +2,7 @@ import type { LimiterDecision } from './degraded-limiter.ts'
 import type { Limiter } from './limiter.ts'
 
 /** The same limiter, telling of every decision whether the request may go on. */
-export function createToldLimiter(
+export function createInstrumentedLimiter(
   limiter: Limiter,
   onDecision: (decision: LimiterDecision, isAllowed: boolean) => void,
 ): Limiter {

@@ -12,7 +12,7 @@ const MAPPED_PREFIX = 96
 
 const PREFIX = /^(?:0|[1-9]\d{0,2})$/
 /** Enough to find an entry by. */
-const MAX_TOLD_CHARACTERS = 60
+const MAX_ECHOED_CHARACTERS = 60
 
 interface Network {
   address: IPv4 | IPv6
@@ -24,7 +24,7 @@ export interface TrustedProxies {
   /** The entries as they were written, without spaces around them. */
   networks: string[]
   /** What is wrong, each entry by its name. */
-  faults: string[]
+  errors: string[]
 }
 
 /**
@@ -39,7 +39,7 @@ export function parseTrustedProxies(list: string): TrustedProxies {
     return typeof result === 'string' ? [`${quoted(entry)} ${result}`] : []
   })
   const valid = parsed.filter((result) => typeof result === 'object')
-  return { networks, faults: [...faults, ...tooManyAddresses(valid)] }
+  return { networks, errors: [...faults, ...tooManyAddresses(valid)] }
 }
 
 /** The network of an entry, or what is wrong with it. */
@@ -69,8 +69,8 @@ function isCanonical(text: string): boolean {
   const { IPv4, IPv6 } = ipaddr
   if (!text.includes(':')) return IPv4.isValidFourPartDecimal(text)
   const last = text.slice(text.lastIndexOf(':') + 1)
-  const isTailRight = !last.includes('.') || IPv4.isValidFourPartDecimal(last)
-  return isTailRight && !text.includes('%') && IPv6.isValid(text)
+  const hasValidTail = !last.includes('.') || IPv4.isValidFourPartDecimal(last)
+  return hasValidTail && !text.includes('%') && IPv6.isValid(text)
 }
 
 /** A network of IPv6 that has addresses of IPv4 counts as the network of those. */
@@ -113,6 +113,6 @@ function withoutContained(networks: readonly Network[]): Network[] {
 
 function quoted(entry: string): string {
   return JSON.stringify(
-    entry.length > MAX_TOLD_CHARACTERS ? `${entry.slice(0, MAX_TOLD_CHARACTERS)}…` : entry,
+    entry.length > MAX_ECHOED_CHARACTERS ? `${entry.slice(0, MAX_ECHOED_CHARACTERS)}…` : entry,
   )
 }

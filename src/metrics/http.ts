@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
 import { listParamNames } from '../orders/list-params.ts'
-import { SECONDS } from './seconds.ts'
+import { DURATION_BUCKETS } from './seconds.ts'
 
 /** What is counted of requests and connections. */
 export interface HttpMetrics {
@@ -16,17 +16,17 @@ export interface HttpMetrics {
   /** Requests answered 503 before they became requests of the API: they are in none of the above. */
   shedRequests: Counter<'reason'>
   /** Connections that were cut, because whoever had them held up others. */
-  cutConnections: Counter<'reason'>
+  closedConnections: Counter<'reason'>
 }
 
 /** Why a request is not let in: too many are inside, or the event loop is far behind. */
 export type ShedReason = (typeof SHED_REASONS)[number]
 /** Why a connection is cut: one of too many, idle or unread, an answer of which nothing is read, or too much memory. */
-export type CutReason = (typeof CUT_REASONS)[number]
+export type CloseReason = (typeof CLOSE_REASONS)[number]
 
 const SHED_REASONS = ['concurrency', 'event_loop'] as const
-const CUT_REASONS = ['too_many', 'answer_not_taken', 'memory'] as const
-const AT_FAULT = 'invalid_request' satisfies ErrorCode
+const CLOSE_REASONS = ['too_many', 'answer_not_taken', 'memory'] as const
+const INVALID_PARAM_CODE = 'invalid_request' satisfies ErrorCode
 /** For whatever name a parameter has that does not exist. */
 export const UNKNOWN_PARAM = 'unknown'
 
@@ -36,7 +36,7 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
     name: 'http_request_duration_seconds',
     help: 'Seconds a request of the API took, by method, route and status.',
     labelNames: ['method', 'route', 'status'] as const,
-    buckets: SECONDS,
+    buckets: DURATION_BUCKETS,
     registers,
   })
   const errors = new Counter({
@@ -61,15 +61,16 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
     labelNames: ['reason'] as const,
     registers,
   })
-  const cutConnections = new Counter({
+  const closedConnections = new Counter({
     name: 'http_cut_connections_total',
     help: 'Connections cut: one of too many, idle or unread, or an answer that is not read, or unread answers that need too much memory.',
     labelNames: ['reason'] as const,
     registers,
   })
   for (const code of Object.keys(errorCatalogue)) errors.inc({ code, param: '' }, 0)
-  for (const param of [...listParamNames, UNKNOWN_PARAM]) errors.inc({ code: AT_FAULT, param }, 0)
+  for (const param of [...listParamNames, UNKNOWN_PARAM])
+    errors.inc({ code: INVALID_PARAM_CODE, param }, 0)
   for (const reason of SHED_REASONS) shedRequests.inc({ reason }, 0)
-  for (const reason of CUT_REASONS) cutConnections.inc({ reason }, 0)
-  return { requestSeconds, errors, abandoned, malformed, shedRequests, cutConnections }
+  for (const reason of CLOSE_REASONS) closedConnections.inc({ reason }, 0)
+  return { requestSeconds, errors, abandoned, malformed, shedRequests, closedConnections }
 }

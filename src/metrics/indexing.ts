@@ -6,7 +6,7 @@ export interface IndexingMetrics {
   registry: Registry
   changes: Counter<'outcome'>
   /** Changes that were delivered, never written, and are gone from the stream. */
-  lost: Counter
+  lostChanges: Counter
   /** Seconds from the stream until a reader is shown a change. */
   lagSeconds: Histogram
   /** 1 while this process is the one that writes. */
@@ -24,7 +24,7 @@ const LAG_BUCKETS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60, 120, 300
  */
 export function createIndexingMetrics(
   backlog: () => Promise<number>,
-  stampsAheadMs: () => Promise<number>,
+  writeTimestampsAheadMs: () => Promise<number>,
 ): IndexingMetrics {
   const registry = new Registry()
   const registers = [registry]
@@ -35,7 +35,7 @@ export function createIndexingMetrics(
     registers,
   })
   for (const outcome of OUTCOMES) changes.inc({ outcome }, 0)
-  const lost = new Counter({
+  const lostChanges = new Counter({
     name: 'indexing_changes_lost_total',
     help: 'Changes that went from the stream after they were delivered and before they were written.',
     registers,
@@ -59,14 +59,14 @@ export function createIndexingMetrics(
       this.set(await backlog().catch(() => Number.NaN))
     },
   })
-  const stampsAhead = new Gauge({
+  const writeTimestampsAhead = new Gauge({
     name: 'indexing_stamps_ahead_seconds',
     help: "Seconds that stamps are ahead of the store's clock, 0 when they are not; NaN while the store does not tell.",
     registers,
     async collect() {
-      this.set((await stampsAheadMs().catch(() => Number.NaN)) / 1000)
+      this.set((await writeTimestampsAheadMs().catch(() => Number.NaN)) / 1000)
     },
   })
-  stampsAhead.set(0)
-  return { registry, changes, lost, lagSeconds, isWriter }
+  writeTimestampsAhead.set(0)
+  return { registry, changes, lostChanges, lagSeconds, isWriter }
 }

@@ -9,18 +9,18 @@ import {
 } from 'prom-client'
 
 /** A metric and its values, as a process hands them on. */
-export type Measured = MetricObjectWithValues<MetricValue<string>>
+export type MetricSnapshot = MetricObjectWithValues<MetricValue<string>>
 
 /** A process that serves, and what it has measured; `undefined` where it does not answer in time. */
-export interface Measuring {
+export interface MetricSource {
   id: number
-  measure(): Promise<Measured[] | undefined>
+  snapshot(): Promise<MetricSnapshot[] | undefined>
 }
 
 /** What several processes measure that serve together, as if they were one. */
-export interface WorkersMetrics extends Pick<Registry, 'contentType' | 'metrics'> {
+export interface AggregatedMetrics extends Pick<Registry, 'contentType' | 'metrics'> {
   /** To be told of a worker that has ended. */
-  onEnded(worker: Pick<Measuring, 'id'>): void
+  onExit(worker: Pick<MetricSource, 'id'>): void
 }
 
 /**
@@ -28,72 +28,72 @@ export interface WorkersMetrics extends Pick<Registry, 'contentType' | 'metrics'
  * Prometheus would take that for a restart of everything: a worker that does not answer counts with what it told last,
  * and so does one that has ended, for ever. What it counted since is lost with it.
  */
-export function createWorkersMetrics(
-  size: number,
-  serving: () => readonly Measuring[],
-): WorkersMetrics {
-  const own = new Registry()
-  collectDefaultMetrics({ register: own })
-  dropEventLoop(own)
-  const registers = [own]
+export function createAggregatedMetrics(
+  workerCount: number,
+  activeWorkers: () => readonly MetricSource[],
+): AggregatedMetrics {
+  const ownRegistry = new Registry()
+  collectDefaultMetrics({ register: ownRegistry })
+  removeEventLoopMetrics(ownRegistry)
+  const registers = [ownRegistry]
   const workers = new Gauge({
     name: 'serving_workers',
     help: 'Workers by state: ok, silent (serves, and does not answer), missing.',
     labelNames: ['state'] as const,
     registers,
   })
-  const ended = new Counter({
+  const exits = new Counter({
     name: 'serving_workers_ended_total',
     help: 'Workers that ended by themselves.',
     registers,
   })
-  const latest = new Map<number, Measured[]>()
-  let departed: Measured[] = []
+  const latest = new Map<number, MetricSnapshot[]>()
+  let exitedTotals: MetricSnapshot[] = []
 
   /** Keeps the answer in the turn in which it comes, so before the worker can be told to have ended. */
-  async function measure(worker: Measuring): Promise<boolean> {
-    const measured = await worker.measure()
-    if (measured !== undefined) latest.set(worker.id, measured)
-    return measured !== undefined
+  async function refresh(worker: MetricSource): Promise<boolean> {
+    const snapshot = await worker.snapshot()
+    if (snapshot !== undefined) latest.set(worker.id, snapshot)
+    return snapshot !== undefined
   }
 
   return {
-    contentType: own.contentType,
+    contentType: ownRegistry.contentType,
 
     async metrics() {
-      const asked = serving()
-      const answers = await Promise.all(asked.map(measure))
-      const answered = answers.filter((isAnswered) => isAnswered).length
-      workers.set({ state: 'ok' }, answered)
-      workers.set({ state: 'silent' }, asked.length - answered)
-      workers.set({ state: 'missing' }, size - asked.length)
-      const here = (await own.getMetricsAsJSON()).map(startedOnce)
-      return AggregatorRegistry.aggregate([here, departed, ...latest.values()]).metrics()
+      const active = activeWorkers()
+      const responses = await Promise.all(active.map(refresh))
+      const responded = responses.filter((hasResponded) => hasResponded).length
+      workers.set({ state: 'ok' }, responded)
+      workers.set({ state: 'silent' }, active.length - responded)
+      workers.set({ state: 'missing' }, workerCount - active.length)
+      const ownMetrics = (await ownRegistry.getMetricsAsJSON()).map(withFirstStartTime)
+      return AggregatorRegistry.aggregate([ownMetrics, exitedTotals, ...latest.values()]).metrics()
     },
 
-    onEnded({ id }) {
-      ended.inc()
-      const counted = (latest.get(id) ?? []).filter(isCounted)
+    onExit({ id }) {
+      exits.inc()
+      const cumulative = (latest.get(id) ?? []).filter(isCumulative)
       latest.delete(id)
       // What it has aggregated still carries its values.
-      const sums = AggregatorRegistry.aggregate([departed, counted]).getMetricsAsArray()
-      departed = sums as Measured[]
+      const sums = AggregatorRegistry.aggregate([exitedTotals, cumulative]).getMetricsAsArray()
+      exitedTotals = sums as MetricSnapshot[]
     },
   }
 }
 
 /** Requests wait in the loops of the workers; this one's would only thin them out. */
-function dropEventLoop(registry: Registry): void {
+function removeEventLoopMetrics(registry: Registry): void {
   for (const { name } of registry.getMetricsAsArray()) {
     if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name)
   }
 }
 
 /** The service is as old as its primary. */
-function startedOnce(metric: Measured): Measured {
+function withFirstStartTime(metric: MetricSnapshot): MetricSnapshot {
   return metric.name === 'process_start_time_seconds' ? { ...metric, aggregator: 'first' } : metric
 }
 
-function isCounted({ type }: Measured): boolean {
+function isCumulative({ type }: MetricSnapshot): boolean {
   return ['counter', 'histogram'].includes(String(type))
 }

@@ -15,7 +15,7 @@ const common = {
 }
 const instant = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$' })
 
-const Told = Type.Object(
+const Announcement = Type.Object(
   { ...common, kind: Type.Union([Type.Literal('added'), Type.Literal('announced')]) },
   { additionalProperties: false },
 )
@@ -34,30 +34,30 @@ const Deprecated = Type.Object(
   },
   { additionalProperties: false },
 )
-const Change = Type.Union([Told, Deprecated])
+const ChangelogEntry = Type.Union([Announcement, Deprecated])
 
 /** A change of the API, in Portuguese, as `openapi/changes.json` has it. */
-export type Change = Static<typeof Change>
+export type ChangelogEntry = Static<typeof ChangelogEntry>
 export type Deprecation = Static<typeof Deprecated>
 
-const changes = TypeCompiler.Compile(Type.Array(Change))
+const changelog = TypeCompiler.Compile(Type.Array(ChangelogEntry))
 
 /**
  * Reads a list of changes.
  * @throws Error telling which entry breaks which rule: its form, real dates, newest first, ids of their own, and
  * at least a year from a deprecation to its sunset
  */
-export function parseChanges(json: string): Change[] {
+export function parseChangelog(json: string): ChangelogEntry[] {
   const list: unknown = JSON.parse(json)
-  if (!changes.Check(list)) {
-    const fault = changes.Errors(list).First()
+  if (!changelog.Check(list)) {
+    const fault = changelog.Errors(list).First()
     throw new Error(
       `changes.json${fault?.path ?? ''}: ${fault?.message ?? 'not a list of changes'}`,
     )
   }
   for (const [at, change] of list.entries()) {
-    const wrong = faultOf(change, list[at - 1])
-    if (wrong !== undefined) throw new Error(`changes.json, ${change.id}: ${wrong}`)
+    const violation = findViolation(change, list[at - 1])
+    if (violation !== undefined) throw new Error(`changes.json, ${change.id}: ${violation}`)
   }
   if (new Set(list.map(({ id }) => id)).size < list.length) {
     throw new Error('changes.json: two entries have one id')
@@ -66,11 +66,14 @@ export function parseChanges(json: string): Change[] {
 }
 
 /** The deprecations among them. */
-export function deprecationsIn(list: readonly Change[]): Deprecation[] {
+export function deprecationsIn(list: readonly ChangelogEntry[]): Deprecation[] {
   return list.filter((change) => change.kind === 'deprecated')
 }
 
-function faultOf(change: Change, newer: Change | undefined): string | undefined {
+function findViolation(
+  change: ChangelogEntry,
+  newer: ChangelogEntry | undefined,
+): string | undefined {
   if (typeof parseInstant(`${change.date}T00:00:00Z`) === 'string') return 'date is no day'
   if (newer !== undefined && newer.date < change.date) return 'comes after an older one'
   if (change.kind !== 'deprecated') return undefined

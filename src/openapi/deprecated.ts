@@ -1,4 +1,4 @@
-import { type Change, type Deprecation, deprecationsIn } from './changes.ts'
+import { type ChangelogEntry, type Deprecation, deprecationsIn } from './changes.ts'
 import type { OperationId } from './operations.ts'
 import type { Json } from './schemas.ts'
 
@@ -12,17 +12,20 @@ interface Operation {
  * The operation as the changes leave it: the same, or with the headers that tell of a deprecation; and marked, with a
  * note, where it is about more than fields.
  */
-export function marked<T extends Operation>(operation: T, changes: readonly Change[]): T {
-  const deprecation = toldBy(operation.operationId, deprecationsIn(changes))
+export function markDeprecated<T extends Operation>(
+  operation: T,
+  changes: readonly ChangelogEntry[],
+): T {
+  const deprecation = deprecationFor(operation.operationId, deprecationsIn(changes))
   if (deprecation === undefined) return operation
   const responses = Object.entries(operation.responses).map(([status, response]) => [
     status,
     { ...response, headers: { ...response.headers, ...headersOf(deprecation) } },
   ])
-  const told = { ...operation, responses: Object.fromEntries(responses) }
-  if (deprecation.fields !== undefined) return told
+  const withHeaders = { ...operation, responses: Object.fromEntries(responses) }
+  if (deprecation.fields !== undefined) return withHeaders
   return {
-    ...told,
+    ...withHeaders,
     deprecated: true,
     description: `${operation.description}\n\n**Descontinuada.** ${deprecation.text}`,
   }
@@ -32,15 +35,15 @@ export function marked<T extends Operation>(operation: T, changes: readonly Chan
  * The named schemas, with the fields marked that are deprecated.
  * @throws Error naming a field that there is not
  */
-export function withMarkedFields(
+export function markDeprecatedFields(
   schemas: Record<string, Json>,
-  changes: readonly Change[],
+  changes: readonly ChangelogEntry[],
 ): Record<string, Json> {
-  const marked = structuredClone(schemas)
+  const result = structuredClone(schemas)
   for (const { id, fields = [], text } of deprecationsIn(changes)) {
     for (const path of fields) {
       const [name = '', field = ''] = path.split('.')
-      const schema = marked[name] as { properties?: Record<string, Json> } | undefined
+      const schema = result[name] as { properties?: Record<string, Json> } | undefined
       const property = schema?.properties?.[field] as { description?: string } | undefined
       if (property === undefined) throw new Error(`changes.json, ${id}: there is no field ${path}`)
       const note = `**Descontinuado.** ${text}`
@@ -48,11 +51,11 @@ export function withMarkedFields(
       Object.assign(property, { deprecated: true, description })
     }
   }
-  return marked
+  return result
 }
 
 /** Of those of an operation, the one that its answers tell: of all of it before that of fields, the newest first. */
-export function toldBy(
+export function deprecationFor(
   operation: OperationId,
   deprecations: readonly Deprecation[],
 ): Deprecation | undefined {

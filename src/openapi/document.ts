@@ -1,6 +1,6 @@
-import type { Change } from './changes.ts'
-import { marked, withMarkedFields } from './deprecated.ts'
-import { errorResponses, strictRefusal } from './errors.ts'
+import type { ChangelogEntry } from './changes.ts'
+import { markDeprecated, markDeprecatedFields } from './deprecated.ts'
+import { errorResponses, strictErrorResponse } from './errors.ts'
 import { cacheableHeaders, queryHeaders, rateLimitHeaders, requestIdHeader } from './headers.ts'
 import { pageLinks } from './links.ts'
 import type { OperationId } from './operations.ts'
@@ -15,15 +15,15 @@ export interface CodeSample {
 }
 
 /** What the description tells besides what the code knows of itself. */
-export interface Told {
+export interface DocInputs {
   /** Markdown; its headings are the chapters of the page. */
   guide: string
   samples: Record<OperationId, CodeSample[]>
-  changes: readonly Change[]
+  changelog: readonly ChangelogEntry[]
 }
 
 /** The OpenAPI 3.1 description of the API, made from the schemas that the code itself uses. */
-export function openApiDocument({ guide, samples, changes }: Told) {
+export function buildOpenApiDocument({ guide, samples, changelog }: DocInputs) {
   return {
     openapi: '3.1.0',
     info: {
@@ -37,7 +37,7 @@ export function openApiDocument({ guide, samples, changes }: Told) {
     security: [{ apiKey: [] }],
     paths: {
       '/v1/orders': {
-        get: marked(
+        get: markDeprecated(
           {
             operationId: 'orders_list',
             'x-codeSamples': samples.orders_list,
@@ -52,11 +52,11 @@ export function openApiDocument({ guide, samples, changes }: Told) {
               ...errorResponses(400, 401, 403, 429, 500, 503),
             },
           },
-          changes,
+          changelog,
         ),
       },
       '/v1/orders/{id}': {
-        get: marked(
+        get: markDeprecated(
           {
             operationId: 'orders_get',
             'x-codeSamples': samples.orders_get,
@@ -77,11 +77,11 @@ export function openApiDocument({ guide, samples, changes }: Told) {
             responses: {
               200: ok('O pedido.', 'Order'),
               304: notModified,
-              400: strictRefusal(),
+              400: strictErrorResponse(),
               ...errorResponses(401, 403, 404, 429, 500, 503),
             },
           },
-          changes,
+          changelog,
         ),
       },
     },
@@ -93,7 +93,7 @@ export function openApiDocument({ guide, samples, changes }: Told) {
           description: 'A chave da conta, que começa com `key_live_`.',
         },
       },
-      schemas: withMarkedFields(hoistSchemas(), changes),
+      schemas: markDeprecatedFields(hoistSchemas(), changelog),
     },
   }
 }

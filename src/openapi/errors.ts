@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
 import { LIMIT_HELP } from '../orders/list-params.ts'
-import { unknownParamHelp } from '../orders/unknown-param.ts'
+import { unknownParamMessage } from '../orders/unknown-param.ts'
 import {
   challengeHeader,
   errorCacheHeader,
@@ -11,11 +11,11 @@ import {
 } from './headers.ts'
 
 /** Nobody is told these before the bucket of the account was asked. */
-const METERED: readonly number[] = [403, 404]
+const RATE_LIMITED_STATUSES: readonly number[] = [403, 404]
 /** Some of these are answered before they come to the routes: malformed HTTP, and what is too much. */
-const TURNED_AWAY: readonly number[] = [400, 503]
+const EARLY_STATUSES: readonly number[] = [400, 503]
 /** The query may have been read by then. */
-const QUERY_READ: readonly number[] = [400, 404, 500, 503]
+const QUERY_PARSED_STATUSES: readonly number[] = [400, 404, 500, 503]
 const BAD_LIMIT = { param: 'limit', message: LIMIT_HELP }
 
 type Status = (typeof errorCatalogue)[ErrorCode]['status']
@@ -42,9 +42,9 @@ function errorResponse(status: Status, fault = BAD_LIMIT) {
       ...requestIdHeader,
       ...(status === 401
         ? challengeHeader
-        : rateLimitHeaders({ always: METERED.includes(status) })),
-      ...errorCacheHeader({ always: !TURNED_AWAY.includes(status) }),
-      ...(QUERY_READ.includes(status) && queryHeaders),
+        : rateLimitHeaders({ always: RATE_LIMITED_STATUSES.includes(status) })),
+      ...errorCacheHeader({ always: !EARLY_STATUSES.includes(status) }),
+      ...(QUERY_PARSED_STATUSES.includes(status) && queryHeaders),
       ...((status === 429 || status === 503) && retryAfterHeader),
     },
     content: {
@@ -59,9 +59,9 @@ function errorResponse(status: Status, fault = BAD_LIMIT) {
 }
 
 /** The only 400 of a route that knows no query parameter. */
-export function strictRefusal() {
+export function strictErrorResponse() {
   const description = 'Parâmetro desconhecido; só com `Prefer: handling=strict`.'
-  const fault = { param: 'expand', message: unknownParamHelp('expand', []) }
+  const fault = { param: 'expand', message: unknownParamMessage('expand', []) }
   return { ...errorResponse(400, fault), description }
 }
 
@@ -72,8 +72,8 @@ function codesOf(status: Status): ErrorCode[] {
 
 function example(code: ErrorCode, fault: typeof BAD_LIMIT) {
   const { type, message } = errorCatalogue[code]
-  const told = code === 'invalid_request' ? fault : {}
+  const details = code === 'invalid_request' ? fault : {}
   return {
-    error: { type, code, message, ...told, request_id: 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e' },
+    error: { type, code, message, ...details, request_id: 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e' },
   }
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Change, parseChanges } from './changes.ts'
+import { type ChangelogEntry, parseChangelog } from './changes.ts'
 
 // As far from `src/openapi` as from `dist/openapi`.
 const folder = new URL('../../openapi/', import.meta.url)
@@ -10,6 +10,6 @@ export function readOpenApiFile(path: string): Buffer {
 }
 
 /** The changes of the API. @throws Error that says what is wrong with them */
-export function readChanges(): Change[] {
-  return parseChanges(readOpenApiFile('changes.json').toString())
+export function readChangelog(): ChangelogEntry[] {
+  return parseChangelog(readOpenApiFile('changes.json').toString())
 }

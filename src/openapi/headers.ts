@@ -6,8 +6,8 @@ const integerHeader = (description: string, minimum: number, example: number, re
 })
 
 /** The preference that there is, as it is sent and confirmed. */
-export const STRICT = 'handling=strict'
-export const ETAG = '"mZ4tQ0vT1x7cWfK2aB9dLg"'
+export const STRICT_PREFERENCE = 'handling=strict'
+export const EXAMPLE_ETAG = '"mZ4tQ0vT1x7cWfK2aB9dLg"'
 
 const cacheControl = (description: string, value: string, required = true) => ({
   'Cache-Control': {
@@ -49,8 +49,8 @@ export const queryHeaders = {
   },
   'Preference-Applied': {
     description: 'Presente quando `Prefer: handling=strict` foi atendido (RFC 7240).',
-    schema: { type: 'string', const: STRICT },
-    example: STRICT,
+    schema: { type: 'string', const: STRICT_PREFERENCE },
+    example: STRICT_PREFERENCE,
   },
 }
 
@@ -61,7 +61,7 @@ export const cacheableHeaders = {
       'Identifica estes bytes; envie-o em `If-None-Match` e receba `304` enquanto nada mudar. Começa com `W/` quando a resposta vem comprimida.',
     required: true,
     schema: { type: 'string', pattern: '^(W/)?"[0-9A-Za-z_-]{22}"$' },
-    example: ETAG,
+    example: EXAMPLE_ETAG,
   },
   ...cacheControl(
     'Guarde a resposta só para a própria conta e pergunte de novo a cada uso.',

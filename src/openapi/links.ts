@@ -1,10 +1,10 @@
 import { listParamNames } from '../orders/list-params.ts'
 
 /** What a page does not hand on to the next: `cursor` is a new one, and `limit` may change. */
-const OF_ONE_PAGE: readonly string[] = ['limit', 'cursor']
+const PAGE_PARAMS: readonly string[] = ['limit', 'cursor']
 
 const sameListing = listParamNames
-  .filter((name) => !OF_ONE_PAGE.includes(name))
+  .filter((name) => !PAGE_PARAMS.includes(name))
   .map((name) => [name, `$request.query.${name}`])
 
 /** Where a page of orders leads, for programs that follow the description. */

@@ -7,7 +7,7 @@ import {
 } from '../orders/list-params.ts'
 import { sorts } from '../orders/order-store.ts'
 import { orderStatuses, paymentMethods } from '../orders/statuses.ts'
-import { ETAG, STRICT } from './headers.ts'
+import { EXAMPLE_ETAG, STRICT_PREFERENCE } from './headers.ts'
 
 interface Parameter {
   description: string
@@ -75,13 +75,13 @@ const requestHeaders = {
     description:
       '`handling=strict`: um parâmetro desconhecido dá `400` com o nome em `error.param`, em vez de ser ignorado (RFC 7240). Qualquer outra preferência é ignorada.',
     schema: { type: 'string' },
-    example: STRICT,
+    example: STRICT_PREFERENCE,
   },
   'If-None-Match': {
     description:
       'O `ETag` de uma resposta guardada deste mesmo endereço: `304` sem corpo se nada mudou. Conta como uma requisição.',
     schema: { type: 'string' },
-    example: ETAG,
+    example: EXAMPLE_ETAG,
   },
 } as const satisfies Record<string, Parameter>
 

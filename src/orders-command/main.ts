@@ -19,7 +19,7 @@ try {
   const cause = error instanceof Unfinished ? error.cause : error
   const interrupted = interruption.exitCode()
   const { message, exitCode } = explain(cause)
-  status.say(interrupted === null ? message : 'Interrompido.')
-  if (error instanceof Unfinished) status.say(error.hint)
+  status.printLine(interrupted === null ? message : 'Interrompido.')
+  if (error instanceof Unfinished) status.printLine(error.hint)
   process.exitCode = interrupted ?? exitCode
 }

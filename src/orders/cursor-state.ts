@@ -39,8 +39,8 @@ export function decodeState(bytes: Buffer): PagerState {
 
 function encodePosition({ key, id }: Position): Buffer {
   const idBytes = Buffer.from(id)
-  const head = Buffer.alloc(9)
-  head.writeBigInt64BE(BigInt(key))
-  head.writeUInt8(idBytes.length, 8)
-  return Buffer.concat([head, idBytes])
+  const header = Buffer.alloc(9)
+  header.writeBigInt64BE(BigInt(key))
+  header.writeUInt8(idBytes.length, 8)
+  return Buffer.concat([header, idBytes])
 }

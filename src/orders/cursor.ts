@@ -44,8 +44,8 @@ export function createCursorCodec(
   return {
     seal(listing, state) {
       const kid = Buffer.from(signing.kid)
-      const head = Buffer.from([VERSION, kid.length, ...kid, sorts.indexOf(listing.sort)])
-      const sealed = Buffer.concat([head, encodeState(state)])
+      const header = Buffer.from([VERSION, kid.length, ...kid, sorts.indexOf(listing.sort)])
+      const sealed = Buffer.concat([header, encodeState(state)])
       return Buffer.concat([sealed, mac(signing.secret, sealed, listing)]).toString('base64url')
     },
 

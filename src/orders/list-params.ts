@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts'
-import { type InstantFault, parseInstant } from '../lib/instant.ts'
+import { type InvalidInstantReason, parseInstant } from '../lib/instant.ts'
 import { type OrderFilters, type Sort, sorts } from './order-store.ts'
 import { orderStatuses, paymentMethods } from './statuses.ts'
 
@@ -57,7 +57,7 @@ function limit(query: RawQuery): number {
   if (text === undefined) return DEFAULT_LIMIT
   const value = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0
   if (value < 1 || value > MAX_LIMIT) {
-    throw refused('limit', LIMIT_HELP)
+    throw invalidParam('limit', LIMIT_HELP)
   }
   return value
 }
@@ -65,7 +65,7 @@ function limit(query: RawQuery): number {
 function cursor(query: RawQuery): string | undefined {
   const text = single(query, 'cursor')
   if (text !== undefined && (text === '' || text.length > MAX_CURSOR_LENGTH)) {
-    throw refused(
+    throw invalidParam(
       'cursor',
       `O cursor deve ter de 1 a ${MAX_CURSOR_LENGTH} caracteres. Envie o next_cursor exatamente como recebido ou recomece a listagem sem cursor.`,
     )
@@ -84,13 +84,14 @@ function instant(query: RawQuery, name: ListParamName): number | undefined {
   const text = single(query, name)
   if (text === undefined) return undefined
   const parsed = parseInstant(text)
-  if (typeof parsed === 'string') throw refused(name, `${instantFaults[parsed]} ${INSTANT_HELP}`)
+  if (typeof parsed === 'string')
+    throw invalidParam(name, `${instantFaultMessages[parsed]} ${INSTANT_HELP}`)
   return parsed.ceilMs
 }
 
 const INSTANT_HELP = 'Exemplos: 2026-03-01T00:00:00Z e 2026-03-01T00:00:00-03:00.'
 
-const instantFaults = {
+const instantFaultMessages = {
   'date-alone': 'Faltam a hora e o fuso: envie data, hora e fuso.',
   'no-zone': 'Falta o fuso: termine com Z ou com um deslocamento como -03:00.',
   'plus-read-as-space':
@@ -98,7 +99,7 @@ const instantFaults = {
   impossible:
     'Esta data, hora ou fuso não existe no calendário ou no relógio: horas vão de 00 a 23, minutos e segundos de 00 a 59.',
   malformed: 'Envie um instante no formato RFC 3339, com data, hora, segundos e fuso.',
-} as const satisfies Record<InstantFault, string>
+} as const satisfies Record<InvalidInstantReason, string>
 
 /** A comma-separated list, a repeated parameter, or both. */
 function listOf<T extends string>(
@@ -129,7 +130,7 @@ function oneOf<T extends string>(
 
 function single(query: RawQuery, name: ListParamName): string | undefined {
   const raw = query[name]
-  if (Array.isArray(raw)) throw refused(name, `Envie ${name} uma única vez.`)
+  if (Array.isArray(raw)) throw invalidParam(name, `Envie ${name} uma única vez.`)
   return raw
 }
 
@@ -143,9 +144,9 @@ const LIST_HELP =
 
 function unknownValue(name: ListParamName, value: string, help: string): ApiError {
   const fault = value === '' ? `Há um valor vazio em ${name}.` : `Valor desconhecido em ${name}.`
-  return refused(name, `${fault} ${help}`)
+  return invalidParam(name, `${fault} ${help}`)
 }
 
-function refused(param: ListParamName, message: string): ApiError {
+function invalidParam(param: ListParamName, message: string): ApiError {
   return new ApiError('invalid_request', { param, message })
 }

@@ -38,12 +38,12 @@ export interface Position {
 }
 
 /** Whether a place comes after another one in a sort: no two orders have the same. */
-export function follows(before: Position, after: Position, sort: Sort): boolean {
+export function isAfter(before: Position, after: Position, sort: Sort): boolean {
   const [first, second] = sort === 'created_at_desc' ? [after, before] : [before, after]
   return first.key < second.key || (first.key === second.key && first.id < second.id)
 }
 
-export interface SliceQuery {
+export interface PageQuery {
   accountId: string
   sort: Sort
   filters: OrderFilters
@@ -67,7 +67,7 @@ export interface RenderedOrder extends Position {
  */
 export interface OrderStore {
   /** The next rows of the account in the sort's order: fewer than `size` only when there are no more. */
-  slice(query: SliceQuery, scope?: RequestScope): Promise<RenderedOrder[]>
+  findPage(query: PageQuery, scope?: RequestScope): Promise<RenderedOrder[]>
   /** The greatest (written key, id) of the account: the mark of `paging`; `null` without orders. */
   latestWrite(accountId: string, scope?: RequestScope): Promise<Position | null>
   /** The account's view of one order as rendered JSON; `null` when it has none. */

@@ -2,13 +2,13 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Customer, ShippingAddress } from './schema/customer.ts'
 import { cents, instant, nullable, oneOf, orNull, pattern, resource } from './schema/forms.ts'
 import { Item, Offer, Promocode } from './schema/items.ts'
-import { explained, orderStatusMeanings } from './schema/meanings.ts'
+import { describeValues, orderStatusDescriptions } from './schema/meanings.ts'
 import { Metadata, Navigator, Tracking, Utm } from './schema/origin.ts'
 import { Payment } from './schema/payment.ts'
 import { orderStatuses, roles } from './statuses.ts'
 
 /** The version of the shape below; grows with every field added to it. */
-export const ORDER_SHAPE = 1
+export const ORDER_SCHEMA_VERSION = 1
 
 export const orderIdPattern = '^ord_[A-Za-z0-9_-]{1,60}$'
 
@@ -23,9 +23,9 @@ export const Order = resource('Order', 'Pedido.', {
   ),
   status: oneOf(
     orderStatuses,
-    explained(
+    describeValues(
       'Status do pedido; um pedido pode mudar de status mais de uma vez, em qualquer direção.',
-      orderStatusMeanings,
+      orderStatusDescriptions,
     ),
     'PAID',
   ),

@@ -2,9 +2,9 @@ import { type RequestScope, unbounded } from '../lib/request-scope.ts'
 import {
   NULL_UPDATED_KEY,
   type OrderStore,
+  type PageQuery,
   type Position,
   type RenderedOrder,
-  type SliceQuery,
 } from './order-store.ts'
 
 /**
@@ -42,12 +42,12 @@ export interface Page {
 }
 
 /** What is listed: the account, the sort and the filters stay the same over all pages. */
-export type Listing = Pick<SliceQuery, 'accountId' | 'sort' | 'filters'>
+export type Listing = Pick<PageQuery, 'accountId' | 'sort' | 'filters'>
 
 const START: PagerState = { after: null, dated: null, mark: null, nextMark: null }
 
 // Before every stamp: with it, all undated rows belong to the next pass.
-const BEFORE_ALL_WRITES: Position = { key: 0, id: '' }
+const MARK_BEFORE_ALL_WRITES: Position = { key: 0, id: '' }
 
 /**
  * Reads the page of at most `limit` orders that follows `state` (contract, "Ordering" and "Paging
@@ -64,41 +64,41 @@ export async function readPage(
   let pass = state ?? START
 
   for (;;) {
-    const wanted = limit - rows.length
+    const remaining = limit - rows.length
     const search = () =>
-      store.slice(
-        { ...listing, after: pass.after, nullsWrittenAfter: pass.mark, size: wanted + 1 },
+      store.findPage(
+        { ...listing, after: pass.after, nullsWrittenAfter: pass.mark, size: remaining + 1 },
         scope,
       )
 
     let found = await search()
-    if (pass.nextMark === null && breaksOffUndated(listing, found, wanted)) {
-      const mark = (await store.latestWrite(listing.accountId, scope)) ?? BEFORE_ALL_WRITES
+    if (pass.nextMark === null && endsInUndatedTail(listing, found, remaining)) {
+      const mark = (await store.latestWrite(listing.accountId, scope)) ?? MARK_BEFORE_ALL_WRITES
       found = await search()
-      if (breaksOffUndated(listing, found, wanted)) pass = { ...pass, nextMark: mark }
+      if (endsInUndatedTail(listing, found, remaining)) pass = { ...pass, nextMark: mark }
     }
 
-    const taken = found.slice(0, wanted)
-    rows.push(...taken)
-    pass = advance(listing, pass, taken)
-    if (found.length > wanted) return { rows, next: pass }
+    const delivered = found.slice(0, remaining)
+    rows.push(...delivered)
+    pass = advance(listing, pass, delivered)
+    if (found.length > remaining) return { rows, next: pass }
     if (pass.nextMark === null) return { rows, next: null }
     pass = { after: pass.dated, dated: pass.dated, mark: pass.nextMark, nextMark: null }
   }
 }
 
 /** Whether a page of `wanted` rows leaves off inside the undated tail with more to come. */
-function breaksOffUndated(listing: Listing, found: RenderedOrder[], wanted: number): boolean {
-  if (listing.sort !== 'updated_at_asc' || found.length <= wanted) return false
-  return found[wanted - 1]?.key === NULL_UPDATED_KEY
+function endsInUndatedTail(listing: Listing, found: RenderedOrder[], remaining: number): boolean {
+  if (listing.sort !== 'updated_at_asc' || found.length <= remaining) return false
+  return found[remaining - 1]?.key === NULL_UPDATED_KEY
 }
 
-function advance(listing: Listing, pass: PagerState, taken: RenderedOrder[]): PagerState {
-  const last = taken.at(-1)
+function advance(listing: Listing, pass: PagerState, delivered: RenderedOrder[]): PagerState {
+  const last = delivered.at(-1)
   if (last === undefined) return pass
   const after = position(last)
   if (listing.sort === 'created_at_desc') return { ...pass, after }
-  const dated = taken.findLast((row) => row.key !== NULL_UPDATED_KEY)
+  const dated = delivered.findLast((row) => row.key !== NULL_UPDATED_KEY)
   return { ...pass, after, dated: dated === undefined ? pass.dated : position(dated) }
 }
 

@@ -13,9 +13,9 @@ export class IndexLost extends Error {
 }
 
 /** What `index init --after-loss` made. */
-export interface AfterLoss {
+export interface IndexRecovery {
   /** The empty index, or the file of the empty database. */
-  made: string
+  created: string
   /** Indices that are neither read nor fed any more. */
   unused: readonly string[]
 }

@@ -23,9 +23,9 @@ export interface Stores {
    * Makes what has to be there before the first write, and stays as it is where it is there.
    * @throws IndexLost
    */
-  prepare(): Promise<void>
+  initialize(): Promise<void>
   /** Writes nothing. @throws IndexLost where the index of the orders is gone; Unavailable */
-  refuseLoss(): Promise<void>
+  assertIndexNotLost(): Promise<void>
   /**
    * Lets the next writer begin with what the machine's clock shows then, where a step of it was found and is
    * right; `null` where the store has a clock of its own.

@@ -22,14 +22,14 @@ import type { Tracing, TracingEvents } from './tracing.ts'
 
 const SERVICE_NAME = 'public-orders-api'
 /** A collector that takes longer must not hold a process that is to stop. */
-const CLOSE_MS = 2_000
+const CLOSE_TIMEOUT_MS = 2_000
 
 /** The SDK behind the port. Spans are sent in the background, and dropped where nobody takes them. */
 export async function openOpenTelemetry(
   { protocol, sampler, ratio, batch }: TracingSettings,
   events: TracingEvents,
 ): Promise<Tracing> {
-  const exporter = toldOutages(await openExporter(protocol), events)
+  const exporter = reportOutages(await openExporter(protocol), events)
   const provider = new TracerProvider({
     resource: serviceResource(),
     sampler: createSampler(sampler, ratio),
@@ -38,9 +38,9 @@ export async function openOpenTelemetry(
   return {
     ...createTracing(provider.getTracer(SERVICE_NAME)),
     async close() {
-      const { promise: tooLate, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, CLOSE_MS)
-      await Promise.race([provider.shutdown().catch(() => {}), tooLate])
+      const { promise: timedOut, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS)
+      await Promise.race([provider.shutdown().catch(() => {}), timedOut])
       clearTimeout(timer)
     },
   }
@@ -74,15 +74,15 @@ function serviceResource(): Resource {
 }
 
 /** The same exporter, telling the first failure of an outage and its end. */
-function toldOutages(exporter: SpanExporter, { onOutage, onRecovered }: TracingEvents) {
-  let isOut = false
+function reportOutages(exporter: SpanExporter, { onOutage, onRecovered }: TracingEvents) {
+  let isOutage = false
   return Object.assign(Object.create(exporter) as SpanExporter, {
     export(...[spans, done]: Parameters<SpanExporter['export']>) {
       exporter.export(spans, (result) => {
         const hasFailed = result.code !== ExportResultCode.SUCCESS
-        if (hasFailed && !isOut) onOutage(result.error?.message ?? 'no reason')
-        if (!hasFailed && isOut) onRecovered()
-        isOut = hasFailed
+        if (hasFailed && !isOutage) onOutage(result.error?.message ?? 'no reason')
+        if (!hasFailed && isOutage) onRecovered()
+        isOutage = hasFailed
         done(result)
       })
     },

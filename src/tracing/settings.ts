@@ -31,11 +31,11 @@ const samplers = [
  * Reads them; `undefined` where no traces are asked for: no endpoint and no exporter is named, or they are
  * switched off. What is wrong with one goes to `problems`.
  */
-export function readTracing(env: Environment, problems: string[]): TracingSettings | undefined {
+export function parseTracing(env: Environment, problems: string[]): TracingSettings | undefined {
   if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return undefined
 
   /** The first of these that is set. */
-  function choose<T extends string>(names: string[], allowed: readonly [T, ...T[]]): T {
+  function firstSet<T extends string>(names: string[], allowed: readonly [T, ...T[]]): T {
     const name = names.find((candidate) => env[candidate])
     if (name === undefined) return allowed[0]
     const value = allowed.find((known) => known === env[name])
@@ -44,8 +44,8 @@ export function readTracing(env: Environment, problems: string[]): TracingSettin
   }
 
   /** Up to nine digits, as other settings: a timer takes no more than 2^31 ms. */
-  function whole(name: string, unset: number): number {
-    const text = env[name] || `${unset}`
+  function positiveInteger(name: string, fallback: number): number {
+    const text = env[name] || `${fallback}`
     if (!/^\d{1,9}$/.test(text) || Number(text) < 1) {
       problems.push(`${name}: expected an integer from 1 to 999999999`)
     }
@@ -55,7 +55,7 @@ export function readTracing(env: Environment, problems: string[]): TracingSettin
   const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
   const named = endpoints.filter((name) => env[name])
   if (named.length === 0 && !env['OTEL_TRACES_EXPORTER']) return undefined
-  if (choose(['OTEL_TRACES_EXPORTER'], ['otlp', 'none']) === 'none') return undefined
+  if (firstSet(['OTEL_TRACES_EXPORTER'], ['otlp', 'none']) === 'none') return undefined
 
   for (const name of named) {
     const { protocol } = URL.parse(env[name] ?? '') ?? {}
@@ -65,17 +65,17 @@ export function readTracing(env: Environment, problems: string[]): TracingSettin
   const ratio = Number(env['OTEL_TRACES_SAMPLER_ARG'] || 1)
   if (!(ratio >= 0 && ratio <= 1)) problems.push('OTEL_TRACES_SAMPLER_ARG: expected 0 to 1')
   return {
-    protocol: choose(
+    protocol: firstSet(
       ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'],
       protocols,
     ),
-    sampler: choose(['OTEL_TRACES_SAMPLER'], samplers),
+    sampler: firstSet(['OTEL_TRACES_SAMPLER'], samplers),
     ratio,
     batch: {
-      scheduledDelayMillis: whole('OTEL_BSP_SCHEDULE_DELAY', 5_000),
-      exportTimeoutMillis: whole('OTEL_BSP_EXPORT_TIMEOUT', 30_000),
-      maxQueueSize: whole('OTEL_BSP_MAX_QUEUE_SIZE', 2_048),
-      maxExportBatchSize: whole('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
+      scheduledDelayMillis: positiveInteger('OTEL_BSP_SCHEDULE_DELAY', 5_000),
+      exportTimeoutMillis: positiveInteger('OTEL_BSP_EXPORT_TIMEOUT', 30_000),
+      maxQueueSize: positiveInteger('OTEL_BSP_MAX_QUEUE_SIZE', 2_048),
+      maxExportBatchSize: positiveInteger('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
     },
   }
 }

@@ -8,7 +8,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { parseTraceParent } from '@opentelemetry/core'
-import { CallerGone } from '../lib/request-scope.ts'
+import { ClientDisconnected } from '../lib/request-scope.ts'
 import type { Tracing } from './tracing.ts'
 
 /** Methods with a name of their own, by the semantic conventions. */
@@ -19,7 +19,7 @@ export function createTracing(tracer: Tracer): Omit<Tracing, 'close'> {
   const current = new AsyncLocalStorage<Context>()
 
   return {
-    beginRequest({ method, route, requestId, traceparent }) {
+    startRequest({ method, route, requestId, traceparent }) {
       const knownMethod = KNOWN_METHODS.has(method) ? method : '_OTHER'
       const attributes = {
         'http.request.method': knownMethod,
@@ -43,7 +43,7 @@ export function createTracing(tracer: Tracer): Omit<Tracing, 'close'> {
       }
     },
 
-    observe: (system) => async (operation, call) => {
+    instrument: (system) => async (operation, call) => {
       const request = current.getStore()
       if (request === undefined) return await call() // A health check, or a probe.
       const attributes = { 'db.system.name': system, 'db.operation.name': operation }
@@ -54,7 +54,7 @@ export function createTracing(tracer: Tracer): Omit<Tracing, 'close'> {
       } catch (error) {
         // Its kind alone: a message may quote what was asked.
         span.setAttribute('error.type', error instanceof Error ? error.name : '_OTHER')
-        if (!(error instanceof CallerGone)) span.setStatus({ code: SpanStatusCode.ERROR })
+        if (!(error instanceof ClientDisconnected)) span.setStatus({ code: SpanStatusCode.ERROR })
         throw error
       } finally {
         span.end()

@@ -1,10 +1,10 @@
-import type { Observe } from '../lib/observe.ts'
+import type { Instrument } from '../lib/observe.ts'
 
 /** Spans of requests and of what they call: names, statuses and times, nothing of what a caller sent. */
 export interface Tracing {
-  beginRequest(request: TracedRequest): RequestSpan
+  startRequest(request: TracedRequest): RequestSpan
   /** Makes a span of every call that a traced request makes. */
-  observe(system: 'opensearch' | 'redis'): Observe<string>
+  instrument(system: 'opensearch' | 'redis'): Instrument<string>
   /** Sends what is left, within two seconds; never fails. */
   close(): Promise<void>
 }

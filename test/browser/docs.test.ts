@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readGuide } from '../../scripts/openapi/guide.ts'
-import { readChanges } from '../../src/openapi/folder.ts'
+import { readChangelog } from '../../src/openapi/folder.ts'
 import { DESKTOP, type OpenedPage, openPage, PHONE, startBrowser } from '../support/browser.ts'
 import { type RunningService, startService } from '../support/command.ts'
 
-const guide = readGuide(readChanges()).replace(/^```[\s\S]*?^```/gm, '')
+const guide = readGuide(readChangelog()).replace(/^```[\s\S]*?^```/gm, '')
 const chapters: string[] = [...guide.matchAll(/^# (.+)$/gm)].map(([, title = '']) => title)
 
 let browser: Browser

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Backend, createBackend, onServices, opensearch } from '../support/backend.ts'
 import { type RunningService, runCommand, startService } from '../support/command.ts'
-import { loseIndex } from '../support/lose-index.ts'
+import { deleteOrdersIndex } from '../support/lose-index.ts'
 import { runOrders } from '../support/orders-command.ts'
 import { copiedOrders } from '../support/orders-copies.ts'
 import { sourceOrder } from '../support/source-order.ts'
@@ -78,7 +78,7 @@ describe('an index of orders that is lost', () => {
     expect((await runOrders(['sync', 'copia'], place())).code).toBe(0)
     expect((await runOrders(['sync', 'sqlite:outra.db'], place())).code).toBe(0)
 
-    await loseIndex(backend)
+    await deleteOrdersIndex(backend)
     expect(await list(service, key)).toEqual(UNAVAILABLE)
     expect(await isReady(service)).toBe(503)
     expect(await createKey()).toMatch(/^key_live_/)
@@ -110,7 +110,7 @@ describe('where the index of the orders is lost', () => {
     open()
     await load(1)
     await createKey()
-    await loseIndex(backend)
+    await deleteOrdersIndex(backend)
   })
   afterAll(close)
 
@@ -160,7 +160,7 @@ describe('index init --after-loss', () => {
   it('keeps keys, and takes a load', async () => {
     await load(1)
     const key = await createKey()
-    await loseIndex(backend)
+    await deleteOrdersIndex(backend)
     const { code, stderr } = await run(['index', 'init', '--after-loss'])
     expect(code).toBe(0)
     expect(stderr).toContain('"index load --repair FILE"')

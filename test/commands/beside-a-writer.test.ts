@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { runCommand, startCommand } from '../support/command.ts'
-import { createShop, isVisible, type Version } from '../support/shop.ts'
+import { createOrderGenerator, isVisible, type Version } from '../support/shop.ts'
 import { createTestApp, ROOMY, type TestApp } from '../support/test-app.ts'
 import { walk } from '../support/walk.ts'
 
@@ -45,7 +45,7 @@ it('a copy that follows updated_at_asc while another process writes misses nothi
   }
 
   const followed = follow()
-  const shop = createShop(random, READER, Date.parse('2026-03-01T12:00:00Z'))
+  const shop = createOrderGenerator(random, READER, Date.parse('2026-03-01T12:00:00Z'))
   for (let round = 1; round <= LOADS; round++) {
     const versions = Array.from({ length: CHANGES_A_LOAD }, () => shop.change())
     for (const version of versions) truth.set(version.id, version)

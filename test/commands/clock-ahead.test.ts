@@ -4,7 +4,7 @@ import { parseConfig } from '../../src/config.ts'
 import { openServices } from '../../src/services.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/backend.ts'
 import { runCommand } from '../support/command.ts'
-import { poison } from '../support/poison.ts'
+import { writeFutureTimestamps } from '../support/poison.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { skewed } from '../support/watch-process.ts'
 
@@ -82,7 +82,7 @@ describe('an index that was stamped 4 years ahead', () => {
   beforeEach(async () => {
     await run(['keys', 'create', '--account', 'acc_1'])
     for (const order of orders) await load(order)
-    await poison(backend, Date.now() + FOUR_YEARS_MS)
+    await writeFutureTimestamps(backend, Date.now() + FOUR_YEARS_MS)
   })
 
   it('is not written, and "index status" says by how much in place of a lag of 0 s', async () => {

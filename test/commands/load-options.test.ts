@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { age } from '../support/age.ts'
+import { downgradeSchema } from '../support/age.ts'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { runCommand } from '../support/command.ts'
 import { sourceOrder } from '../support/source-order.ts'
@@ -79,7 +79,7 @@ describe('index load --reproject', () => {
       .map((order) => JSON.stringify(order))
       .join('\n')
     await load(input)
-    await age(backend, 'acc_1', 'ord_1', 'utm')
+    await downgradeSchema(backend, 'acc_1', 'ord_1', 'utm')
     const again = async (...args: string[]) => JSON.parse((await load(input, ...args)).stdout)
     expect(await again()).toMatchObject({ written: 0, older: 2 })
     expect(await again('--reproject')).toMatchObject({ written: 1, older: 1 })

@@ -44,7 +44,7 @@ describe('an export of everything is what the API lists', () => {
 
   it('as csv', async () => {
     const rows = await exportedRows('csv')
-    const told = listed.map(({ id, amount_total, updated_at, customer, payment, items }) => ({
+    const expected = listed.map(({ id, amount_total, updated_at, customer, payment, items }) => ({
       id,
       amount_total: String(amount_total),
       updated_at: updated_at ?? '',
@@ -52,19 +52,19 @@ describe('an export of everything is what the API lists', () => {
       'payment.card.last4': payment.card?.last4 ?? '',
       items: JSON.stringify(items),
     }))
-    expect(rows).toEqual(told.map((row) => expect.objectContaining(row)))
+    expect(rows).toEqual(expected.map((row) => expect.objectContaining(row)))
   })
 
   it('as csv with a line a product', async () => {
     const rows = await exportedRows('csv', '--rows', 'items')
-    const told = listed.flatMap(({ id, items }) =>
+    const expected = listed.flatMap(({ id, items }) =>
       items.map(({ name, sub_total }) => ({
         id,
         'item.name': name,
         'item.sub_total': String(sub_total),
       })),
     )
-    expect(rows).toEqual(told.map((row) => expect.objectContaining(row)))
+    expect(rows).toEqual(expected.map((row) => expect.objectContaining(row)))
   })
 
   it('as csv-br', async () => {
@@ -78,7 +78,7 @@ describe('an export of everything is what the API lists', () => {
       phone: shownByExcel(row['customer.phone'] ?? ''),
       document: shownByExcel(row['customer.document'] ?? ''),
     }))
-    const told = listed.map(({ id, amount_total, created_at, customer, payment }) => ({
+    const expected = listed.map(({ id, amount_total, created_at, customer, payment }) => ({
       id,
       amount: amount_total,
       fee: payment.fee,
@@ -87,7 +87,7 @@ describe('an export of everything is what the API lists', () => {
       phone: customer.phone ?? '',
       document: customer.document ?? '',
     }))
-    expect(read).toEqual(told)
+    expect(read).toEqual(expected)
   })
 })
 

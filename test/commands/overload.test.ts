@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { type RunningService, runCommand, startService } from '../support/command.ts'
-import { emptyTally, keepAsking } from '../support/keep-alive-client.ts'
+import { emptyTally, sendContinuously } from '../support/keep-alive-client.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
 const PATIENT = { timeout: 40_000 }
@@ -33,7 +33,7 @@ it('serves on while far too many ask, sheds the rest, and serves everybody when 
   const tally = emptyTally()
   let mayConnect = true
   const flood = Array.from({ length: 60 }, () =>
-    keepAsking({ ...client, mayConnect: () => mayConnect, mayGoOn: () => mayConnect, tally }),
+    sendContinuously({ ...client, mayConnect: () => mayConnect, mayGoOn: () => mayConnect, tally }),
   )
   const health: number[] = []
   await expect
@@ -48,7 +48,7 @@ it('serves on while far too many ask, sheds the rest, and serves everybody when 
   expect(Object.keys(tally.answers)).toEqual(['200', '503'])
   expect(tally.failures).toEqual([])
   expect(new Set(health)).toEqual(new Set([200]))
-  for (let asked = 0; asked < 20; asked++) {
+  for (let sent = 0; sent < 20; sent++) {
     expect((await fetch(client.url, { headers: client.headers })).status).toBe(200)
   }
 })

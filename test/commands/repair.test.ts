@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { runCommand } from '../support/command.ts'
-import { dropDocument, ruinDocument } from '../support/drop-document.ts'
+import { corruptDocument, dropDocument } from '../support/drop-document.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
 let backend: Backend
@@ -41,7 +41,7 @@ describe('index load --repair', () => {
   it('replaces what is no order, where a load without it refuses the order and goes on', async () => {
     save(orders)
     await run('load', file)
-    await ruinDocument(backend, 'acc_1', 'ord_3')
+    await corruptDocument(backend, 'acc_1', 'ord_3')
     save(orders.map((order) => ({ ...order, version: 2, amount_total: 5 })))
     const { code, stdout, stderr } = await run('load', file, '--live', '--json')
     expect(code).toBe(1)

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { type RunningService, runCommand, startService } from '../support/command.ts'
-import { emptyTally, keepAsking } from '../support/keep-alive-client.ts'
+import { emptyTally, sendContinuously } from '../support/keep-alive-client.ts'
 import { readAnswers } from '../support/raw-http.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
@@ -69,7 +69,7 @@ it('fails no request of many clients behind a balancer, and exits 0', async () =
     }
   })()
   const client = { url: service.listing, headers, mayConnect: () => isUp, tally }
-  const clients = Array.from({ length: 30 }, () => keepAsking(client))
+  const clients = Array.from({ length: 30 }, () => sendContinuously(client))
   await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(300)
   const before = tally.closes
 
@@ -89,7 +89,7 @@ it('says at once that it is not ready, and goes on answering, each time for the 
   expect(await service.isReady()).toBe(true)
   const stopped = service.stop()
   await expect.poll(service.isReady, PATIENT).toBe(false)
-  for (let asked = 0; asked < 5; asked++) {
+  for (let sent = 0; sent < 5; sent++) {
     const answer = await fetch(service.listing, { headers })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('connection')).toBe('close')
@@ -104,7 +104,7 @@ it('says on the answers under way, too, that they are the last of their connecti
   const tally = emptyTally()
   let mayConnect = true
   const once = { url: service.listing, headers, mayConnect: () => mayConnect, tally }
-  const clients = Array.from({ length: 10 }, () => keepAsking(once))
+  const clients = Array.from({ length: 10 }, () => sendContinuously(once))
   await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(50)
   mayConnect = false
   expect(await service.stop()).toBe(0)
@@ -131,7 +131,7 @@ it('is there again on the same port after SIGKILL under load', async () => {
   const tally = emptyTally()
   let mayConnect = true
   const client = { url: first.listing, headers, mayConnect: () => mayConnect, tally }
-  const clients = Array.from({ length: 10 }, () => keepAsking(client))
+  const clients = Array.from({ length: 10 }, () => sendContinuously(client))
   await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(50)
   mayConnect = false
   await first.stop('SIGKILL')

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Health } from '../../src/readiness.ts'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { type RunningService, runCommand, startService } from '../support/command.ts'
-import { emptyTally, keepAsking } from '../support/keep-alive-client.ts'
+import { emptyTally, sendContinuously } from '../support/keep-alive-client.ts'
 import { metricIn } from '../support/metric.ts'
 import { readAnswers } from '../support/raw-http.ts'
 import { sourceOrder } from '../support/source-order.ts'
@@ -59,8 +59,8 @@ function operationsOf(running: RunningService) {
 }
 
 /** Asks so often, each time on a connection of its own. */
-async function ask(times: number): Promise<void> {
-  for (let asked = 0; asked < times; asked++) {
+async function sendRequests(times: number): Promise<void> {
+  for (let sent = 0; sent < times; sent++) {
     const options = { headers: { ...headers, connection: 'close' } }
     const response = await fetch(`${service.baseUrl}/v1/orders?limit=1`, options)
     expect(response.status).toBe(200)
@@ -97,7 +97,7 @@ async function sendHalfARequest({ baseUrl }: RunningService) {
 
 describe('two workers, one after the other', () => {
   it('serve one port together, and are counted as one', async () => {
-    await ask(20)
+    await sendRequests(20)
     const answered = () => log(service).filter(({ status }) => status === 200)
     await expect.poll(() => answered().length, PATIENT).toBe(20)
     expect(pidsOf(answered()).sort()).toEqual(workersOf(service).sort())
@@ -135,7 +135,7 @@ describe('two workers, one after the other', () => {
       }, PATIENT)
       .toEqual({ ok: 2, ended: 1 })
     expect(new Set(seen)).toEqual(new Set([20]))
-    await ask(4)
+    await sendRequests(4)
     await expect.poll(async () => (await counted()).answers, PATIENT).toBe(24)
     expect(workersOf(service)).toHaveLength(3)
   })
@@ -166,7 +166,7 @@ it('two workers lose no request when everybody of the process group is told to s
   })()
   const url = `${running.baseUrl}/v1/orders?limit=1`
   const clients = Array.from({ length: 20 }, () =>
-    keepAsking({ url, headers, mayConnect: () => isUp, tally }),
+    sendContinuously({ url, headers, mayConnect: () => isUp, tally }),
   )
   await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(200)
 

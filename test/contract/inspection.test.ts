@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type CheckReport, checkIndex } from '../../src/indexing/inspection/check-index.ts'
-import { entriesOfLines } from '../../src/indexing/inspection/source-entries.ts'
+import { entriesFromLines } from '../../src/indexing/inspection/source-entries.ts'
 import { load } from '../../src/indexing/sources/load.ts'
-import type { Head } from '../../src/indexing/writing/order-index.ts'
+import type { OrderVersionRecord } from '../../src/indexing/writing/order-index.ts'
 import { createWriter } from '../../src/indexing/writing/writer.ts'
 import { changeOf } from '../support/changes.ts'
 import { ndjson } from '../support/services.ts'
@@ -13,13 +13,13 @@ const NOW = Date.parse('2026-05-01T00:00:00Z')
 const DELETION = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
 const SHARED = sourceOrder({ coproducer_account_ids: ['acc_2'] })
 /** Of the first version of an order of acc_1 that acc_2 takes part in. */
-const HEAD: Head = {
+const RECORD: OrderVersionRecord = {
   orderId: 'ord_1',
   version: 1,
   ownerAccountId: 'acc_1',
   accountIds: ['acc_1', 'acc_2'],
   createdKey: Date.parse(SHARED.created_at),
-  filled: true,
+  hasUpdatedAt: true,
   deleted: false,
 }
 
@@ -42,11 +42,11 @@ describe.each(stores)('%s', (_name, open) => {
   }
 
   /** Puts a head by hand, as it is where a writer is not done. */
-  async function putHead(head: Head) {
+  async function putRecord(record: OrderVersionRecord) {
     const index = await store.openIndex({ clock: () => NOW })
     await index.bulk(async (stored) => {
-      await stored.heads([head.orderId])
-      return { views: [], removals: [], heads: [head] }
+      await stored.versionRecords([record.orderId])
+      return { views: [], removals: [], versionRecords: [record] }
     })
     await index.close()
   }
@@ -59,7 +59,7 @@ describe.each(stores)('%s', (_name, open) => {
   ): Promise<CheckReport> {
     return checkIndex({
       inspection: store.inspection,
-      entries: entriesOfLines(ndjson(orders)),
+      entries: entriesFromLines(ndjson(orders)),
       isWhole,
       maxExamples: 10,
       pause: meanwhile,
@@ -209,7 +209,7 @@ describe.each(stores)('%s', (_name, open) => {
 
     it('takes a document of an older shape for what it shows', async () => {
       await write(sourceOrder())
-      await store.age('acc_1', 'ord_1', 'promocode')
+      await store.downgradeSchema('acc_1', 'ord_1', 'promocode')
       expect(await check([sourceOrder()])).toMatchObject(CLEAN)
     })
 
@@ -250,13 +250,13 @@ describe.each(stores)('%s', (_name, open) => {
     })
 
     it('without all of the source, looks for no document of an erased order', async () => {
-      await putHead({ ...HEAD, deleted: true })
+      await putRecord({ ...RECORD, deleted: true })
       expect(await check([], false)).toMatchObject({ ...CLEAN, known_orders: 1 })
     })
 
     it('looks again at an account that gets its document meanwhile', async () => {
       await write(sourceOrder())
-      await putHead(HEAD)
+      await putRecord(RECORD)
       const joining = () => write({ ...SHARED, version: 2 })
       expect(await check([], false)).toMatchObject({ missing: 1 })
       expect(await check([], false, joining)).toMatchObject(CLEAN)

@@ -10,7 +10,7 @@ describe.each(stores)('keys in %s', (_name, open) => {
   afterEach(() => store.close())
 
   it.each([
-    ['everything', keyRecord({ name: 'ERP', lifeMs: 5_000, expiresAt: 6_000 })],
+    ['everything', keyRecord({ name: 'ERP', ttlMs: 5_000, expiresAt: 6_000 })],
     ['nothing that may be absent', keyRecord({ scopes: [] })],
   ])('come back as they were put in, with %s', async (_what, key) => {
     await store.keys.insert(key)

@@ -62,29 +62,29 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
       [3, { allowed: true, remaining: 17, resetSeconds: 3, retryAfterSeconds: 0 }],
       [20, { allowed: true, remaining: 0, resetSeconds: 20, retryAfterSeconds: 0 }],
       [21, { allowed: false, remaining: 0, resetSeconds: 20, retryAfterSeconds: 1 }],
-    ])('tells request %d what is left', async (count, told) => {
+    ])('tells request %d what is left', async (count, expected) => {
       const { limiter } = await openAt(SLOW)
-      expect((await takeTogether(limiter, count)).at(-1)).toEqual(told)
+      expect((await takeTogether(limiter, count)).at(-1)).toEqual(expected)
     })
 
     it('refills with time', async () => {
-      const { limiter, age } = await openAt(SLOW)
+      const { limiter, advance } = await openAt(SLOW)
       await takeTogether(limiter, 20)
-      await age('acc_1', 7_000)
+      await advance('acc_1', 7_000)
       expect(passed(await takeTogether(limiter, 20))).toBe(7)
     })
 
     it('is never fuller than full', async () => {
-      const { limiter, age } = await openAt(SLOW)
+      const { limiter, advance } = await openAt(SLOW)
       await takeTogether(limiter, 20)
-      await age('acc_1', 86_400_000)
+      await advance('acc_1', 86_400_000)
       expect(passed(await takeTogether(limiter, 25))).toBe(20)
     })
 
     it('loses nothing to denied requests', async () => {
-      const { limiter, age } = await openAt(SLOW)
+      const { limiter, advance } = await openAt(SLOW)
       await takeTogether(limiter, 220)
-      await age('acc_1', 1_000)
+      await advance('acc_1', 1_000)
       expect(passed(await takeTogether(limiter, 2))).toBe(1)
     })
 
@@ -125,15 +125,15 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
     it('are not counted by asking whether the address is blocked', async () => {
       const { limiter } = await openAt(CONTRACT)
       await failTogether(limiter, 29)
-      const asked = await together(100, () => limiter.blockedSeconds('1.2.3.4'))
-      expect([zeros(asked), await limiter.countFailure('1.2.3.4')]).toEqual([100, 0])
+      const answers = await together(100, () => limiter.blockedSeconds('1.2.3.4'))
+      expect([zeros(answers), await limiter.countFailure('1.2.3.4')]).toEqual([100, 0])
       expect(await limiter.blockedSeconds('1.2.3.4')).toBe(60)
     })
 
     it('give the time left, whole seconds', async () => {
-      const { limiter, age } = await openAt(CONTRACT)
+      const { limiter, advance } = await openAt(CONTRACT)
       await failTogether(limiter, 30)
-      await age('1.2.3.4', 45_500)
+      await advance('1.2.3.4', 45_500)
       expect([
         await limiter.countFailure('1.2.3.4'),
         await limiter.blockedSeconds('1.2.3.4'),
@@ -141,11 +141,11 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
     })
 
     it('are forgotten 60 seconds after the first, blocked attempts or not', async () => {
-      const { limiter, age } = await openAt(CONTRACT)
+      const { limiter, advance } = await openAt(CONTRACT)
       await failTogether(limiter, 1)
-      await age('1.2.3.4', 30_000)
+      await advance('1.2.3.4', 30_000)
       expect(zeros(await failTogether(limiter, 100))).toBe(29)
-      await age('1.2.3.4', 30_000)
+      await advance('1.2.3.4', 30_000)
       expect(await limiter.blockedSeconds('1.2.3.4')).toBe(0)
       expect(zeros(await failTogether(limiter, 31))).toBe(30)
     })

@@ -13,7 +13,7 @@ export interface LimiterUnderTest {
   /** Whether the processes count together. */
   isShared: boolean
   /** As if all that was counted for this account or address had happened so much earlier. */
-  age(name: string, ms: number): Promise<void>
+  advance(name: string, ms: number): Promise<void>
   close(): void
 }
 
@@ -46,7 +46,7 @@ function openMemory(rate: BucketRate): LimiterUnderTest {
     limiter: open(),
     another: async () => open(),
     isShared: false,
-    async age(_name, ms) {
+    async advance(_name, ms) {
       nowMs += ms
     },
     close() {},
@@ -68,7 +68,7 @@ async function openRedis(urls: readonly string[], rate: BucketRate): Promise<Lim
     limiter,
     another: open,
     isShared: true,
-    async age(name, ms) {
+    async advance(name, ms) {
       const bucket = `${prefix}bucket:{${name}}`
       const [debt, atMicros] = ((await redis.get(bucket)) ?? '').split(' ')
       if (atMicros) await redis.set(bucket, `${debt} ${Number(atMicros) - ms * 1000}`, 'KEEPTTL')

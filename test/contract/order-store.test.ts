@@ -6,8 +6,8 @@ import type { Order } from '../../src/orders/order.ts'
 import {
   NULL_UPDATED_KEY,
   type OrderFilters,
+  type PageQuery,
   type RenderedOrder,
-  type SliceQuery,
 } from '../../src/orders/order-store.ts'
 import { changeOf } from '../support/changes.ts'
 import { ndjson } from '../support/services.ts'
@@ -45,8 +45,8 @@ describe.each(stores)('%s', (_name, open) => {
     return json && JSON.parse(Buffer.from(json).toString())
   }
 
-  function slice(query: Partial<SliceQuery> = {}): Promise<RenderedOrder[]> {
-    return store.orders.slice({
+  function findPage(query: Partial<PageQuery> = {}): Promise<RenderedOrder[]> {
+    return store.orders.findPage({
       accountId: 'acc_1',
       sort: 'created_at_desc',
       filters: everything,
@@ -57,8 +57,8 @@ describe.each(stores)('%s', (_name, open) => {
     })
   }
 
-  async function ids(query: Partial<SliceQuery> = {}): Promise<string[]> {
-    return (await slice(query)).map(({ id }) => id)
+  async function ids(query: Partial<PageQuery> = {}): Promise<string[]> {
+    return (await findPage(query)).map(({ id }) => id)
   }
 
   describe('a slice', () => {
@@ -358,13 +358,15 @@ describe.each(stores)('%s', (_name, open) => {
   describe('a document of an older shape', () => {
     beforeEach(async () => {
       await write([sourceOrder({ utm: { utm_source: 'x' } }), sourceOrder({ id: 'ord_2' })])
-      await store.age('acc_1', 'ord_1', 'utm')
-      await store.age('acc_1', 'ord_2', 'utm')
+      await store.downgradeSchema('acc_1', 'ord_1', 'utm')
+      await store.downgradeSchema('acc_1', 'ord_2', 'utm')
     })
 
     it('is shown with null for what came since, by id and in a slice', async () => {
       expect(await read('ord_1')).toHaveProperty('utm', null)
-      const shown = (await slice()).map(({ json }) => JSON.parse(Buffer.from(json).toString()).utm)
+      const shown = (await findPage()).map(
+        ({ json }) => JSON.parse(Buffer.from(json).toString()).utm,
+      )
       expect(shown).toEqual([null, null])
     })
 

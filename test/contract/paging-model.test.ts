@@ -3,15 +3,15 @@ import { createRandom, type Random } from '../../src/demo/random.ts'
 import type { OrderFilters, OrderStore, Sort } from '../../src/orders/order-store.ts'
 import { type Listing, type PagerState, readPage } from '../../src/orders/paging.ts'
 import { onServices } from '../support/backend.ts'
-import { forgetGone, type Row, rowOf } from '../support/rows.ts'
-import { createTurns, type Turns } from '../support/turns.ts'
-import { createWorld, type World } from '../support/world.ts'
+import { deleteMissing, type Row, rowOf } from '../support/rows.ts'
+import { type AlternatingWriters, createAlternatingWriters } from '../support/turns.ts'
+import { createSimulation, type Simulation } from '../support/world.ts'
 import { type StoresUnderTest, stores } from './stores.ts'
 
 /** On a cluster a write costs a hundred times what it costs embedded. */
-const { walks, disturbedLooks, handover } = onServices
-  ? { walks: 200, disturbedLooks: 25, handover: 0.02 }
-  : { walks: 400, disturbedLooks: 40, handover: 0.5 }
+const { walks, disturbedReads, handover } = onServices
+  ? { walks: 200, disturbedReads: 25, handover: 0.02 }
+  : { walks: 400, disturbedReads: 40, handover: 0.5 }
 const MAX_PAGES = 1_000
 
 const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
@@ -19,18 +19,18 @@ const paid: OrderFilters = { ...everything, statuses: ['PAID'] }
 
 describe.each(stores)('a listing on %s', (_name, open) => {
   let store: StoresUnderTest
-  let turns: Turns
+  let turns: AlternatingWriters
   beforeAll(async () => {
     store = await open()
-    turns = createTurns(store.openIndex, handover)
+    turns = createAlternatingWriters(store.openIndex, handover)
   })
   afterAll(async () => {
     await turns.close()
     await store.close()
   })
 
-  async function populatedWorld(random: Random, reader: string): Promise<World> {
-    const world = createWorld(random, reader, turns)
+  async function populatedWorld(random: Random, reader: string): Promise<Simulation> {
+    const world = createSimulation(random, reader, turns)
     await world.churn(random.between(0, onServices ? 20 : 60))
     await store.refresh()
     return world
@@ -40,11 +40,15 @@ describe.each(stores)('a listing on %s', (_name, open) => {
    * The store, with changes written before every look at it. After so many looks nobody writes any more:
    * under endless writing a walk may not end. `onRefresh`: all that was written up to now can be seen.
    */
-  function disturbed(world: World, random: Random, onRefresh: () => void): OrderStore {
-    let looks = 0
-    async function disturb() {
+  function withConcurrentWrites(
+    world: Simulation,
+    random: Random,
+    onRefresh: () => void,
+  ): OrderStore {
+    let reads = 0
+    async function writeBeforeRead() {
       // The first look is the listing's beginning; what is there then is what must be kept.
-      if (looks++ === 0 || looks > disturbedLooks) return
+      if (reads++ === 0 || reads > disturbedReads) return
       for (let burst = random.between(0, 3); burst > 0; burst--) {
         await world.churn(random.between(1, 3))
         if (onServices && random.chance(0.5)) continue // Seen at the next refresh, or by the engine's own.
@@ -54,12 +58,12 @@ describe.each(stores)('a listing on %s', (_name, open) => {
     }
     return {
       get: store.orders.get,
-      async slice(query) {
-        await disturb()
-        return store.orders.slice(query)
+      async findPage(query) {
+        await writeBeforeRead()
+        return store.orders.findPage(query)
       },
       async latestWrite(accountId) {
-        await disturb()
+        await writeBeforeRead()
         return store.orders.latestWrite(accountId)
       },
     }
@@ -73,8 +77,8 @@ describe.each(stores)('a listing on %s', (_name, open) => {
       const filters = random.chance(0.3) ? paid : everything
       const listing: Listing = { accountId: reader, sort: 'updated_at_asc', filters }
       let visible = world.truth(filters)
-      world.onWrite(() => forgetGone(visible, world.truth(filters)))
-      const orders = disturbed(world, random, () => {
+      world.onWrite(() => deleteMissing(visible, world.truth(filters)))
+      const orders = withConcurrentWrites(world, random, () => {
         visible = world.truth(filters)
       })
 
@@ -82,14 +86,14 @@ describe.each(stores)('a listing on %s', (_name, open) => {
 
       const copy = new Map(rows.map((row) => [row.id, row]))
       const truth = world.truth(filters)
-      for (const [id, { content, filled }] of visible) {
+      for (const [id, { content, hasUpdatedAt }] of visible) {
         // Never behind what could be seen, and never ahead of what was written.
         const shown = copy.get(id)
         expect(shown?.content, `seed ${seed} ${id}`).toBeGreaterThanOrEqual(content)
         expect(shown?.content, `seed ${seed} ${id}`).toBeLessThanOrEqual(
           truth.get(id)?.content ?? 0,
         )
-        if (filled) expect(shown?.filled, `seed ${seed} ${id}`).toBe(true)
+        if (hasUpdatedAt) expect(shown?.hasUpdatedAt, `seed ${seed} ${id}`).toBe(true)
       }
       if (onServices) continue
       // What is written is seen at once there, so the end shows it all.
@@ -107,9 +111,9 @@ describe.each(stores)('a listing on %s', (_name, open) => {
       const listing: Listing = { accountId: reader, sort: 'created_at_desc', filters }
       const bornBefore = new Set(world.born)
       const listedAllAlong = world.truth(filters)
-      world.onWrite(() => forgetGone(listedAllAlong, world.truth(filters)))
+      world.onWrite(() => deleteMissing(listedAllAlong, world.truth(filters)))
 
-      const orders = disturbed(world, random, () => {})
+      const orders = withConcurrentWrites(world, random, () => {})
       const ids = (await walk(orders, listing, random)).map(({ id }) => id)
 
       expect(ids, `seed ${seed}`).toEqual([...new Set(ids)])

@@ -59,7 +59,7 @@ describe.each(redisServers)('a bucket in Redis', (...urls) => {
         const time = arrivals.flatMap((at) => [Math.floor(at / 1_000_000), at % 1_000_000])
         const { capacity, refillPerSecond } = rate
         const answers = await redis.eval(
-          takesAtTimesTold,
+          takesAtGivenTimes,
           1,
           `${key}:${run}`,
           capacity,
@@ -113,7 +113,7 @@ const integers = (max: number) =>
   })
 
 /** The script itself, many times in one go, at instants of the caller's: nothing expires meanwhile. */
-const takesAtTimesTold = `
+const takesAtGivenTimes = `
 local function take(KEYS, ARGV)
   ${take.lua.replace("redis.call('TIME')", '{ ARGV[3], ARGV[4] }')}
 end

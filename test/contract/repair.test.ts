@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
-import type { Head } from '../../src/indexing/writing/order-index.ts'
+import type { OrderVersionRecord } from '../../src/indexing/writing/order-index.ts'
 import { createWriter } from '../../src/indexing/writing/writer.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { readPage } from '../../src/orders/paging.ts'
@@ -10,13 +10,13 @@ import { type StoresUnderTest, stores } from './stores.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const SHARED = sourceOrder({ coproducer_account_ids: ['acc_2'] })
-const HEAD: Head = {
+const RECORD: OrderVersionRecord = {
   orderId: 'ord_1',
   version: 1,
   ownerAccountId: 'acc_1',
   accountIds: ['acc_1'],
   createdKey: Date.parse(SHARED.created_at),
-  filled: true,
+  hasUpdatedAt: true,
   deleted: false,
 }
 
@@ -41,11 +41,11 @@ describe.each(stores)('a repair on %s', (_name, open) => {
   }
 
   /** Puts a head by hand: the documents stay as they are. */
-  async function putHead(head: Head) {
+  async function putRecord(record: OrderVersionRecord) {
     const index = await store.openIndex({ clock: () => NOW })
     await index.bulk(async (stored) => {
-      await stored.heads([head.orderId])
-      return { views: [], removals: [], heads: [head] }
+      await stored.versionRecords([record.orderId])
+      return { views: [], removals: [], versionRecords: [record] }
     })
     await index.close()
   }
@@ -57,7 +57,7 @@ describe.each(stores)('a repair on %s', (_name, open) => {
 
   it.each<[string, (store: StoresUnderTest) => Promise<void>]>([
     ['is missing', ({ drop }) => drop('acc_1', 'ord_1')],
-    ['is no order any more', ({ ruin }) => ruin('acc_1', 'ord_1')],
+    ['is no order any more', ({ corrupt }) => corrupt('acc_1', 'ord_1')],
     ['is searched by another status', ({ alter }) => alter('acc_1', 'ord_1', 'status', 'TRIAL')],
     ['is sorted by another creation', ({ alter }) => alter('acc_1', 'ord_1', 'created_key', 1)],
     ['is sorted by another date', ({ alter }) => alter('acc_1', 'ord_1', 'updated_key', 1)],
@@ -86,7 +86,7 @@ describe.each(stores)('a repair on %s', (_name, open) => {
 
   it('refuses a newer version of an order whose document is none, and goes on', async () => {
     await write([SHARED], 'drop')
-    await store.ruin('acc_1', 'ord_1')
+    await store.corrupt('acc_1', 'ord_1')
     const newer = [{ ...SHARED, version: 2, amount_total: 1 }, sourceOrder({ id: 'ord_2' })]
     const { refusals, ...counts } = await write(newer, 'drop')
     expect(counts).toMatchObject({ written: 1, refused: 1 })
@@ -97,14 +97,14 @@ describe.each(stores)('a repair on %s', (_name, open) => {
 
   it('removes the document of an account that no head tells of', async () => {
     await write([SHARED], 'drop')
-    await putHead(HEAD)
+    await putRecord(RECORD)
     expect(await write([sourceOrder()])).toMatchObject({ written: 1 })
     expect([await read('acc_1'), await read('acc_2')]).toMatchObject([{ id: 'ord_1' }, null])
   })
 
   it('removes what is left of an order that was deleted', async () => {
     await write([SHARED], 'drop')
-    await putHead({ ...HEAD, version: 2, accountIds: [], deleted: true })
+    await putRecord({ ...RECORD, version: 2, accountIds: [], deleted: true })
     const deletion = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
     expect(await write([deletion], 'drop')).toMatchObject({ older: 1 })
     expect(await write([deletion])).toMatchObject({ written: 1 })
@@ -115,9 +115,9 @@ describe.each(stores)('a repair on %s', (_name, open) => {
   it('is a live write, which every later writer knows', async () => {
     const wasStampedLive = async () => {
       const index = await store.openIndex({ clock: () => NOW })
-      const answer = index.wasStampedLive()
+      const result = index.hasLiveWrites()
       await index.close()
-      return answer
+      return result
     }
     await write([SHARED], 'drop')
     await write([{ ...SHARED, version: 2, amount_total: 1 }], 'drop')

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
 import { createWriter } from '../../src/indexing/writing/writer.ts'
 import type { Order } from '../../src/orders/order.ts'
-import type { SliceQuery } from '../../src/orders/order-store.ts'
+import type { PageQuery } from '../../src/orders/order-store.ts'
 import { readPage } from '../../src/orders/paging.ts'
 import { ndjson } from '../support/services.ts'
 import { sourceOrder } from '../support/source-order.ts'
@@ -10,7 +10,7 @@ import { type StoresUnderTest, stores } from './stores.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const CHANGED_AT = '2026-03-01T12:05:00.000Z'
-const BY_UPDATE: Pick<SliceQuery, 'accountId' | 'sort' | 'filters'> = {
+const BY_UPDATE: Pick<PageQuery, 'accountId' | 'sort' | 'filters'> = {
   accountId: 'acc_1',
   sort: 'updated_at_asc',
   filters: { statuses: [], paymentMethods: [], created: {}, updated: {} },
@@ -49,7 +49,7 @@ describe.each(stores)('a field added to the shape, on %s', (_name, open) => {
       sourceOrder({ id: 'ord_2' }),
     ]
     await write(orders)
-    for (const { id } of orders) await store.age('acc_1', id, 'utm')
+    for (const { id } of orders) await store.downgradeSchema('acc_1', id, 'utm')
     expect(await read('ord_1')).toMatchObject({ utm: null, updated_at: CHANGED_AT })
 
     expect(await write(orders)).toMatchObject({ written: 0, older: 2 })
@@ -68,7 +68,8 @@ describe.each(stores)('a field added to the shape, on %s', (_name, open) => {
     const plain = ['ord_1', 'ord_2', 'ord_3'].map((id) => sourceOrder({ id, ...undated }))
     const filled = sourceOrder({ id: 'ord_4', ...undated, utm: { utm_source: 'radio' } })
     await write([...plain, filled])
-    for (const id of ['ord_1', 'ord_2', 'ord_3', 'ord_4']) await store.age('acc_1', id, 'utm')
+    for (const id of ['ord_1', 'ord_2', 'ord_3', 'ord_4'])
+      await store.downgradeSchema('acc_1', id, 'utm')
 
     const first = await readPage(store.orders, BY_UPDATE, null, 2)
     await write([...plain, filled], true)

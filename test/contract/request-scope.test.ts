@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type RequestScope, unbounded } from '../../src/lib/request-scope.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import type { OrderStore, SliceQuery } from '../../src/orders/order-store.ts'
+import type { OrderStore, PageQuery } from '../../src/orders/order-store.ts'
 import { type StoresUnderTest, stores } from './stores.ts'
 
-const query: SliceQuery = {
+const query: PageQuery = {
   accountId: 'acc_1',
   sort: 'created_at_desc',
   filters: { statuses: [], paymentMethods: [], created: {}, updated: {} },
@@ -15,7 +15,7 @@ const query: SliceQuery = {
 
 const calls: [name: string, call: (orders: OrderStore, scope: RequestScope) => Promise<unknown>][] =
   [
-    ['slice', (orders, scope) => orders.slice(query, scope)],
+    ['slice', (orders, scope) => orders.findPage(query, scope)],
     ['latestWrite', (orders, scope) => orders.latestWrite('acc_1', scope)],
     ['get', (orders, scope) => orders.get('acc_1', 'ord_1', scope)],
   ]

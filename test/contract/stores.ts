@@ -3,20 +3,20 @@ import { afterAll } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
 import { openServices } from '../../src/services.ts'
 import type { Stores } from '../../src/stores/stores.ts'
-import { age } from '../support/age.ts'
+import { downgradeSchema } from '../support/age.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/backend.ts'
-import { dropDocument, ruinDocument } from '../support/drop-document.ts'
+import { corruptDocument, dropDocument } from '../support/drop-document.ts'
 
 /** Empty stores under test. */
 export interface StoresUnderTest extends Stores {
   /** Makes what was written visible to searches. */
   refresh(): Promise<void>
   /** Leaves a document as a shape without this field would have written it. */
-  age(accountId: string, orderId: string, field: string): Promise<void>
+  downgradeSchema(accountId: string, orderId: string, field: string): Promise<void>
   /** Puts a value by hand into a field that a document is searched by. */
   alter(accountId: string, orderId: string, field: string, value: string | number): Promise<void>
   /** Leaves a document by hand that is no order any more. */
-  ruin(accountId: string, orderId: string): Promise<void>
+  corrupt(accountId: string, orderId: string): Promise<void>
   /** Takes a document away by hand. */
   drop(accountId: string, orderId: string): Promise<void>
 }
@@ -32,13 +32,13 @@ async function openSqlite(): Promise<StoresUnderTest> {
   return {
     ...opened,
     refresh: backend.refresh,
-    age: (...document) => age(backend, ...document),
+    downgradeSchema: (...document) => downgradeSchema(backend, ...document),
     async alter(accountId, orderId, field, value) {
       using db = new DatabaseSync(`${backend.folder}/orders.db`)
       const update = `UPDATE orders SET ${field} = ? WHERE account_id = ? AND id = ?`
       db.prepare(update).run(value, accountId, orderId)
     },
-    ruin: (...document) => ruinDocument(backend, ...document),
+    corrupt: (...document) => corruptDocument(backend, ...document),
     drop: (...document) => dropDocument(backend, ...document),
     async close() {
       await opened.close()
@@ -58,20 +58,20 @@ async function openOpenSearch(): Promise<StoresUnderTest> {
   const opened = await openServices(parseConfig(env))
   // Anew, since a document that is only removed leaves its version, and here the stamps begin again.
   await opensearch('DELETE', `${prefix}order*-v*,${prefix}writer-v*`)
-  await opened.prepare()
+  await opened.initialize()
   await refresh()
-  const everything = { query: { match_all: {} } }
-  await opensearch('POST', `${prefix}*/_delete_by_query?refresh=true`, everything)
+  const matchAll = { query: { match_all: {} } }
+  await opensearch('POST', `${prefix}*/_delete_by_query?refresh=true`, matchAll)
   return {
     ...opened,
     refresh,
-    age: (...document) => age({ folder, env }, ...document),
+    downgradeSchema: (...document) => downgradeSchema({ folder, env }, ...document),
     async alter(accountId, orderId, field, value) {
       const document = `${prefix}orders/_update/${accountId}:${orderId}`
       const doc = { [field]: value }
       await opensearch('POST', `${document}?routing=${accountId}&refresh=true`, { doc })
     },
-    ruin: (...document) => ruinDocument({ folder, env }, ...document),
+    corrupt: (...document) => corruptDocument({ folder, env }, ...document),
     drop: (...document) => dropDocument({ folder, env }, ...document),
   }
 }

@@ -4,18 +4,18 @@ import { connect as connectH2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Edge, HOST, startEdge } from '../support/edge.ts'
+import { HOST, type ProxyUnderTest, startProxy } from '../support/edge.ts'
 import { readAnswers } from '../support/raw-http.ts'
 import { openServedStore, type ServedStore } from '../support/served-store.ts'
 
 let store: ServedStore
 let key: string
-let edge: Edge
+let edge: ProxyUnderTest
 beforeAll(async () => {
   store = openServedStore()
   const [service, created] = await Promise.all([store.serve(), store.createKey('acc_1')])
   key = created
-  edge = await startEdge([service])
+  edge = await startProxy([service])
 })
 afterAll(async () => {
   await edge.stop()
@@ -109,7 +109,7 @@ describe('what is no HTTP', () => {
   })
 
   it('and what goes on for ever is closed without a word', async () => {
-    const hasty = await startEdge([await store.serve()], { EDGE_HEADERS_TIMEOUT: '200ms' })
+    const hasty = await startProxy([await store.serve()], { EDGE_HEADERS_TIMEOUT: '200ms' })
     const socket = await hasty.open()
     const drip = setInterval(() => socket.write('a'), 20) // It is never silent for as long as that.
     try {
@@ -130,7 +130,7 @@ describe('who is calling', () => {
     await once(service.listen(0, '127.0.0.1'), 'listening')
     const { port } = service.address() as AddressInfo
     const balancer = { EDGE_PROXY_PROTOCOL_FROM: '10.0.0.0/8 127.0.0.1' }
-    const front = await startEdge([{ port, operationsPort: port }], balancer)
+    const front = await startProxy([{ port, operationsPort: port }], balancer)
     try {
       const socket = await front.openFrom('203.0.113.7')
       socket.write(
@@ -154,7 +154,7 @@ describe('who is calling', () => {
 
   it('is whom the service blocks after 30 bad keys, behind the proxy that it trusts', async () => {
     const service = await store.serve({ TRUST_PROXY: '127.0.0.1' })
-    const front = await startEdge([service], { EDGE_PROXY_PROTOCOL_FROM: '127.0.0.1' })
+    const front = await startProxy([service], { EDGE_PROXY_PROTOCOL_FROM: '127.0.0.1' })
     const statusesOf = async (address: string, count: number) => {
       const socket = await front.openFrom(address)
       for (let n = 0; n < count; n++)

@@ -7,7 +7,7 @@ import {
   type Wait,
 } from '../../src/client/client.ts'
 import { collect } from '../support/collect.ts'
-import { type Edge, startEdge } from '../support/edge.ts'
+import { type ProxyUnderTest, startProxy } from '../support/edge.ts'
 import { openServedStore, type Served, type ServedStore } from '../support/served-store.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
@@ -17,7 +17,7 @@ const VOLUME = { EDGE_VOLUME_REQUESTS: '4', EDGE_VOLUME_SECONDS: '2' }
 
 let store: ServedStore
 let service: Served
-let edge: Edge
+let edge: ProxyUnderTest
 let key: string
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ afterAll(async () => {
 /** The client as it is behind this edge, whose certificate nobody else trusts, and what it waited for. */
 async function connect(settings: Record<string, string> = {}) {
   await edge?.stop()
-  edge = await startEdge([service], { EDGE_REFUSE_LOCALHOST: 'no', ...settings })
+  edge = await startProxy([service], { EDGE_REFUSE_LOCALHOST: 'no', ...settings })
   const waits: Wait[] = []
   const dispatcher = new Agent({ connect: { ca: edge.ca } })
   const trusting = (url: string, init: object) => undiciFetch(url, { ...init, dispatcher })

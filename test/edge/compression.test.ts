@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Edge, HOST, startEdge } from '../support/edge.ts'
+import { HOST, type ProxyUnderTest, startProxy } from '../support/edge.ts'
 import { openServedStore, type ServedStore } from '../support/served-store.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
@@ -15,19 +15,19 @@ const GZIP = { 'accept-encoding': 'gzip' }
 
 let store: ServedStore
 let authorization: string
-let edge: Edge
-let plainEdge: Edge
+let edge: ProxyUnderTest
+let plainEdge: ProxyUnderTest
 /** An answer of each media type, and of some statuses, which the API does not have all. */
 let any: Server
-let anyEdge: Edge
+let anyEdge: ProxyUnderTest
 
 beforeAll(async () => {
   store = openServedStore()
   const [service, key] = await Promise.all([store.serve(), store.createKey('acc_1')])
   authorization = `Bearer ${key}`
   await store.load(IDS.map((id) => sourceOrder({ id })))
-  edge = await startEdge([service])
-  plainEdge = await startEdge([service], { EDGE_COMPRESS_ORDERS: 'no' })
+  edge = await startProxy([service])
+  plainEdge = await startProxy([service], { EDGE_COMPRESS_ORDERS: 'no' })
 
   any = createServer(({ headers }, response) => {
     response.statusCode = Number(headers['x-status'] ?? 200)
@@ -35,7 +35,7 @@ beforeAll(async () => {
   })
   await once(any.listen(0, '127.0.0.1'), 'listening')
   const { port } = any.address() as AddressInfo
-  anyEdge = await startEdge([{ port, operationsPort: port }])
+  anyEdge = await startProxy([{ port, operationsPort: port }])
 })
 afterAll(async () => {
   await Promise.all([edge.stop(), plainEdge.stop(), anyEdge.stop()])

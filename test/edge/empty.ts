@@ -1,5 +1,5 @@
 /** An answer of the edge's own, whole: nothing in it tells of the service or of HAProxy. */
-export const empty = (status: number, headers: Record<string, string> = {}) => ({
+export const emptyResponse = (status: number, headers: Record<string, string> = {}) => ({
   status,
   body: '',
   headers: {

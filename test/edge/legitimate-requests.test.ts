@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCursorCodec } from '../../src/orders/cursor.ts'
-import { type Edge, startEdge } from '../support/edge.ts'
+import { type ProxyUnderTest, startProxy } from '../support/edge.ts'
 import { openServedStore, type ServedStore } from '../support/served-store.ts'
 import { listUrls } from './list-urls.ts'
 
@@ -10,13 +10,13 @@ const URLS = 10_000
 const AT_ONCE = 100
 
 let store: ServedStore
-let edge: Edge
+let edge: ProxyUnderTest
 let authorization: string
 beforeAll(async () => {
   store = openServedStore()
   const [service, key] = await Promise.all([store.serve(), store.createKey('acc_1')])
   authorization = `Bearer ${key}`
-  edge = await startEdge([service])
+  edge = await startProxy([service])
 })
 afterAll(async () => {
   await edge.stop()

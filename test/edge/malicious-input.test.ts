@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Edge, startEdge } from '../support/edge.ts'
+import { type ProxyUnderTest, startProxy } from '../support/edge.ts'
 import { openServedStore, type ServedStore } from '../support/served-store.ts'
-import { empty } from './empty.ts'
+import { emptyResponse } from './empty.ts'
 
 let store: ServedStore
-let edge: Edge
+let edge: ProxyUnderTest
 beforeAll(async () => {
   store = openServedStore()
-  edge = await startEdge([await store.serve()])
+  edge = await startProxy([await store.serve()])
 })
 afterAll(async () => {
   await edge.stop()
@@ -28,12 +28,12 @@ describe('a lookup of Log4j is refused', () => {
   it.each(lookups)('in the path, the query and any header: %s', async (lookup) => {
     for (const written of [encodeURIComponent(lookup), percent(lookup), twice(lookup)]) {
       for (const path of [`/${written}`, `/v1/orders?cursor=${written}`, `/v1/orders?${written}=1`])
-        expect(await edge.call(path), path).toEqual(empty(403))
+        expect(await edge.call(path), path).toEqual(emptyResponse(403))
     }
     for (const written of [lookup, percent(lookup), twice(lookup)]) {
       for (const name of ['user-agent', 'authorization', 'x-anything', 'cookie', 'accept']) {
         const answer = await edge.call('/v1/orders', { headers: { [name]: `a ${written}` } })
-        expect(answer, `${name}: ${written}`).toEqual(empty(403))
+        expect(answer, `${name}: ${written}`).toEqual(emptyResponse(403))
       }
     }
   })
@@ -46,7 +46,7 @@ describe('a lookup of Log4j is refused', () => {
     ['with letters escaped one by one', '/v1/orders?a=$%7b%6a%256edi%3ax'],
     ['with a line break inside', '/v1/orders?a=$%7B$%7Bx%0a:-j%7D$%7Bx%0a:-n%7Ddi:ldap://x%7D'],
   ])('%s', async (_, path) => {
-    expect(await edge.call(path)).toEqual(empty(403))
+    expect(await edge.call(path)).toEqual(emptyResponse(403))
   })
 })
 
@@ -56,7 +56,7 @@ it.each([
   ['dollars', '$'],
 ])('a lookup is refused behind any number of %s', async (_what, text) => {
   const headers = { 'x-first': text.repeat(20_000 / text.length), 'x-second': lookups[0] ?? '' }
-  expect(await edge.call('/v1/orders', { headers })).toEqual(empty(403))
+  expect(await edge.call('/v1/orders', { headers })).toEqual(emptyResponse(403))
 })
 
 describe('climbing out of the path is refused', () => {
@@ -83,7 +83,7 @@ describe('climbing out of the path is refused', () => {
     '/v1/orders?file=..%252f..%252fetc%252fpasswd',
     '/v1/orders?file=..\\..\\boot.ini',
   ])('%s', async (path) => {
-    expect(await edge.call(path)).toEqual(empty(403))
+    expect(await edge.call(path)).toEqual(emptyResponse(403))
   })
 })
 
@@ -98,11 +98,11 @@ describe('what is not for the public is refused', () => {
     '/v1/%2eenv',
     '/%252egit/config',
   ])('%s', async (path) => {
-    expect(await edge.call(path)).toEqual(empty(403))
+    expect(await edge.call(path)).toEqual(emptyResponse(403))
   })
 
   it('PROPFIND', async () => {
-    expect(await edge.call('/v1/orders', { method: 'PROPFIND' })).toEqual(empty(403))
+    expect(await edge.call('/v1/orders', { method: 'PROPFIND' })).toEqual(emptyResponse(403))
   })
 })
 
@@ -117,14 +117,14 @@ describe('a serialised Java object is refused', () => {
     '/%AC%ED%00%05sr',
     '/v1/orders?x=%25%61%63%ed%00%05sr',
   ])('%s', async (path) => {
-    expect(await edge.call(path)).toEqual(empty(403))
+    expect(await edge.call(path)).toEqual(emptyResponse(403))
   })
 
   it.each(['rO0ABXNy', 'session=rO0ABXNy', 'Bearer rO0ABXNy', '"rO0ABXNy"', '%ac%ed%00%05'])(
     'in a header: %s',
     async (value) => {
       const headers = { 'x-anything': value }
-      expect(await edge.call('/v1/orders', { headers })).toEqual(empty(403))
+      expect(await edge.call('/v1/orders', { headers })).toEqual(emptyResponse(403))
     },
   )
 })
@@ -144,7 +144,7 @@ describe('a call to localhost', () => {
   ]
 
   it.each(hosts)('is refused: Host: %s', async (host) => {
-    expect(await edge.call('/v1/orders', { headers: { host } })).toEqual(empty(403))
+    expect(await edge.call('/v1/orders', { headers: { host } })).toEqual(emptyResponse(403))
   })
 
   it('is no other name that has it inside', async () => {
@@ -153,7 +153,7 @@ describe('a call to localhost', () => {
   })
 
   it('passes where that is switched off', async () => {
-    const local = await startEdge([await store.serve()], { EDGE_REFUSE_LOCALHOST: 'no' })
+    const local = await startProxy([await store.serve()], { EDGE_REFUSE_LOCALHOST: 'no' })
     try {
       for (const host of hosts)
         expect((await local.call('/x', { headers: { host } })).status, host).toBe(404)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type Edge, startEdge } from '../support/edge.ts'
+import { type ProxyUnderTest, startProxy } from '../support/edge.ts'
 import { openServedStore, type Served, type ServedStore } from '../support/served-store.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { startLoad } from './steady-load.ts'
@@ -8,7 +8,7 @@ const PATIENCE = { timeout: 30_000 }
 
 let store: ServedStore
 let key: string
-let edge: Edge | undefined
+let edge: ProxyUnderTest | undefined
 beforeEach(async () => {
   store = openServedStore()
   key = await store.createKey('acc_1')
@@ -25,7 +25,7 @@ const succeed = ({ port, operationsPort }: Served) =>
 
 it('a killed process leaves 502 and 503 of the edge and right answers, and its successor is found', async () => {
   const killed = await store.serve()
-  edge = await startEdge([killed])
+  edge = await startProxy([killed])
   const load = startLoad(edge, key)
   await expect.poll(() => load.answers.length, PATIENCE).toBeGreaterThan(50)
 
@@ -47,7 +47,7 @@ it('a killed process leaves 502 and 503 of the edge and right answers, and its s
 
 it('two processes are replaced one after the other, and no request fails', async () => {
   const processes = [await store.serve(), await store.serve()]
-  edge = await startEdge(processes)
+  edge = await startProxy(processes)
   const load = startLoad(edge, key)
   await expect.poll(() => load.answers.length, PATIENCE).toBeGreaterThan(50)
 

@@ -3,10 +3,10 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { findFreePort } from '../../scripts/services/ports.ts'
-import { type Behind, type Edge, startEdge } from '../support/edge.ts'
-import { empty } from './empty.ts'
+import { type ProxyUnderTest, startProxy, type Upstream } from '../support/edge.ts'
+import { emptyResponse } from './empty.ts'
 
-let edge: Edge
+let edge: ProxyUnderTest
 let servers: Server[] = []
 afterEach(async () => {
   await edge.stop()
@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 
 /** Listens where a process of the service would, and is never ready. */
-async function standIn(server: Server): Promise<Behind> {
+async function standIn(server: Server): Promise<Upstream> {
   servers.push(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
@@ -33,34 +33,34 @@ const onConnection = (use: (socket: Socket) => void) =>
 describe('the edge answers with nothing but a status when the service', () => {
   it('is not there: 503', async () => {
     const port = await findFreePort(() => true)
-    edge = await startEdge([{ port, operationsPort: port }])
-    expect(await edge.call('/v1/orders')).toEqual(empty(503))
+    edge = await startProxy([{ port, operationsPort: port }])
+    expect(await edge.call('/v1/orders')).toEqual(emptyResponse(503))
   })
 
   it('accepts and closes: 502', async () => {
-    edge = await startEdge([
+    edge = await startProxy([
       await onConnection((socket) => socket.once('data', () => socket.end())),
     ])
-    expect(await edge.call('/v1/orders')).toEqual(empty(502))
+    expect(await edge.call('/v1/orders')).toEqual(emptyResponse(502))
   })
 
   it('accepts and resets: 502', async () => {
     const reset = (socket: Socket) => socket.once('data', () => socket.resetAndDestroy())
-    edge = await startEdge([await onConnection(reset)])
-    expect(await edge.call('/v1/orders')).toEqual(empty(502))
+    edge = await startProxy([await onConnection(reset)])
+    expect(await edge.call('/v1/orders')).toEqual(emptyResponse(502))
   })
 
   it('answers something that is no HTTP: 502', async () => {
-    edge = await startEdge([
+    edge = await startProxy([
       await onConnection((socket) => socket.once('data', () => socket.end('what?\r\n\r\n'))),
     ])
-    expect(await edge.call('/v1/orders')).toEqual(empty(502))
+    expect(await edge.call('/v1/orders')).toEqual(emptyResponse(502))
   })
 
   it('never answers: 504', async () => {
     const silent = await onConnection((socket) => socket.resume())
-    edge = await startEdge([silent], { EDGE_ANSWER_TIMEOUT: '200ms' })
-    expect(await edge.call('/v1/orders')).toEqual(empty(504))
+    edge = await startProxy([silent], { EDGE_ANSWER_TIMEOUT: '200ms' })
+    expect(await edge.call('/v1/orders')).toEqual(emptyResponse(504))
   })
 })
 
@@ -76,7 +76,7 @@ describe('the 503 of the service itself', () => {
           response.writeHead(503, headers).end(body)
         }),
       )
-    edge = await startEdge([await unready(), await unready()])
+    edge = await startProxy([await unready(), await unready()])
     for (const server of ['api/api1', 'api/api2'])
       await expect.poll(() => edge.log(), { timeout: 20_000 }).toContain(`Server ${server} is DOWN`)
     const answer = await edge.call('/v1/orders')
@@ -98,7 +98,7 @@ it.each([
     if (url !== '/health/ready') connections.add(socket)
     response.end()
   })
-  edge = await startEdge([await standIn(server)], { EDGE_REUSE_CONNECTIONS: reuse })
+  edge = await startProxy([await standIn(server)], { EDGE_REUSE_CONNECTIONS: reuse })
   for (let n = 0; n < 2; n++) expect((await edge.call('/v1/orders')).status).toBe(200)
   expect(connections.size).toBe(expected)
 })
@@ -114,7 +114,7 @@ describe('of two processes', () => {
 
   it('one that is gone costs nothing', async () => {
     const port = await findFreePort(() => true)
-    edge = await startEdge([{ port, operationsPort: port }, await answering(() => {})])
+    edge = await startProxy([{ port, operationsPort: port }, await answering(() => {})])
     const answers = await Promise.all(Array.from({ length: 20 }, () => edge.call('/v1/orders')))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   })
@@ -124,7 +124,7 @@ describe('of two processes', () => {
     const ending = await onConnection((socket) => socket.once('data', () => socket.end()))
     let asked = 0
     const other = await answering(() => asked++)
-    edge = await startEdge([{ ...ending, operationsPort: ready.port }, other])
+    edge = await startProxy([{ ...ending, operationsPort: ready.port }, other])
     const answers = await Promise.all(Array.from({ length: 20 }, () => edge.call('/v1/orders')))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(asked).toBe(20)
@@ -138,7 +138,7 @@ describe('of two processes', () => {
         response.writeHead(url === '/health/ready' ? 503 : 200).end()
       }),
     )
-    edge = await startEdge([notReady, await answering(() => {})])
+    edge = await startProxy([notReady, await answering(() => {})])
     await expect.poll(() => edge.log(), { timeout: 20_000 }).toContain('Server api/api1 is DOWN')
     await Promise.all(Array.from({ length: 20 }, () => edge.call('/v1/orders')))
     expect(asked).toBe(0)

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Edge } from '../support/edge.ts'
+import type { ProxyUnderTest } from '../support/edge.ts'
 
 const CLIENTS = 8
 const PAUSE_MS = 5
 
-export interface Answer {
+export interface LoadResponse {
   /** 0: none, or only a part of one. */
   status: number
   body: string
 }
 
 /** A few clients that list orders one page after the other, over connections that they keep. */
-export function startLoad(edge: Edge, key: string) {
+export function startLoad(edge: ProxyUnderTest, key: string) {
   const headers = { authorization: `Bearer ${key}` }
-  const answers: Answer[] = []
+  const answers: LoadResponse[] = []
   let isStopped = false
 
   async function client() {
@@ -29,7 +29,7 @@ export function startLoad(edge: Edge, key: string) {
 
   return {
     answers,
-    async stop(): Promise<readonly Answer[]> {
+    async stop(): Promise<readonly LoadResponse[]> {
       isStopped = true
       await Promise.all(clients)
       return answers

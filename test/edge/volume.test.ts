@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Edge, HOST, startEdge } from '../support/edge.ts'
+import { HOST, type ProxyUnderTest, startProxy } from '../support/edge.ts'
 import { readAnswers } from '../support/raw-http.ts'
 import { openServedStore, type Served, type ServedStore } from '../support/served-store.ts'
-import { empty } from './empty.ts'
+import { emptyResponse } from './empty.ts'
 
 const LIMIT = 15_000
 const AT_ONCE = 100
@@ -17,8 +17,11 @@ beforeAll(async () => {
 afterAll(() => store.close())
 
 /** The edge while `use` lasts. */
-async function withEdge(settings: Record<string, string>, use: (edge: Edge) => Promise<void>) {
-  const edge = await startEdge([service], settings)
+async function withEdge(
+  settings: Record<string, string>,
+  use: (edge: ProxyUnderTest) => Promise<void>,
+) {
+  const edge = await startProxy([service], settings)
   try {
     await use(edge)
   } finally {
@@ -44,7 +47,7 @@ it('passes request 15,000 of an address, and refuses number 15,001', async () =>
       404,
       expect.objectContaining({ 'request-id': expect.any(String) }),
     ])
-    expect(await edge.call('/x')).toEqual(empty(429, { 'retry-after': '300' }))
+    expect(await edge.call('/x')).toEqual(emptyResponse(429, { 'retry-after': '300' }))
   })
 })
 
@@ -52,7 +55,10 @@ describe('the volume is counted', () => {
   const FEW = { EDGE_VOLUME_REQUESTS: '2', EDGE_PROXY_PROTOCOL_FROM: '127.0.0.1' }
 
   /** The statuses of requests from these addresses, one after the other. */
-  async function statusesFrom(edge: Edge, addresses: readonly string[]): Promise<unknown[]> {
+  async function statusesFrom(
+    edge: ProxyUnderTest,
+    addresses: readonly string[],
+  ): Promise<unknown[]> {
     const statuses: unknown[] = []
     for (const address of addresses) {
       const socket = await edge.openFrom(address)
@@ -101,7 +107,7 @@ describe('the volume is counted', () => {
   it('anew for who was silent for as long as Retry-After says, however much there was', async () => {
     await withEdge({ EDGE_VOLUME_REQUESTS: '2', EDGE_VOLUME_SECONDS: '2' }, async (edge) => {
       const burst = await Promise.all(Array.from({ length: 50 }, () => edge.call('/x')))
-      expect(burst.at(-1)).toEqual(empty(429, { 'retry-after': '2' }))
+      expect(burst.at(-1)).toEqual(emptyResponse(429, { 'retry-after': '2' }))
       await sleep(3_000)
       expect((await edge.call('/x')).status).toBe(404)
     })

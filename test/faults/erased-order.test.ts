@@ -4,14 +4,14 @@ import { parseConfig } from '../../src/config.ts'
 import { createWriter } from '../../src/indexing/writing/writer.ts'
 import { openServices } from '../../src/services.ts'
 import {
-  answerText,
   type Behaviour,
-  passOn,
+  proxyTo,
+  respondText,
   startServer,
 } from '../integration/opensearch-server.ts'
 import { type Backend, createBackend, opensearch } from '../support/backend.ts'
 import { changeOf } from '../support/changes.ts'
-import { type MortalCluster, startMortalCluster } from '../support/mortal-cluster.ts'
+import { type KillableCluster, startKillableCluster } from '../support/mortal-cluster.ts'
 import { sourceOrder } from '../support/source-order.ts'
 
 /** Maven may have to bring OpenSearch first. */
@@ -19,10 +19,10 @@ const START_MS = 900_000
 const TEST_MS = 300_000
 const DELETION = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
 
-let cluster: MortalCluster
+let cluster: KillableCluster
 let backend: Backend
 beforeAll(async () => {
-  cluster = await startMortalCluster(3)
+  cluster = await startKillableCluster(3)
   vi.stubEnv('REDIS_URL', '')
   backend = createBackend()
 }, START_MS)
@@ -37,7 +37,7 @@ function router(node: OpenSearchNode) {
   const behaviour: Behaviour = async (response, request) => {
     const { method, path, body } = request
     if (diverted === undefined || !path.includes('orders-w-')) {
-      passOn(node.url)(response, request)
+      proxyTo(node.url)(response, request)
       return
     }
     const { to, onAnswer } = diverted
@@ -46,7 +46,7 @@ function router(node: OpenSearchNode) {
     const answered = await fetch(new URL(path, to.url), { method, headers, body })
     const text = await answered.text()
     onAnswer(text)
-    answerText(answered.status, text)(response, request) // The writer has given it up by then.
+    respondText(answered.status, text)(response, request) // The writer has given it up by then.
   }
   return {
     behaviour,
@@ -63,7 +63,7 @@ it('an order that was erased stays erased when a node wakes up that had its firs
   const orders = `${backend.env['INDEX_PREFIX']}orders-v1`
   const settings = { ...backend.env, BULK_DEADLINE_MS: '5000', WRITER_LEASE_MS: '10000' }
   const init = await openServices(parseConfig(backend.env))
-  await init.prepare()
+  await init.initialize()
   await init.close()
 
   const primary = await cluster.nodeOfPrimary(orders)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 import type { RunningRedis } from '../../scripts/services/redis.ts'
 import { monotonicClock } from '../../src/lib/clock.ts'
-import { createDegradedLimiter } from '../../src/limits/degraded-limiter.ts'
+import { createFallbackLimiter } from '../../src/limits/degraded-limiter.ts'
 import type { BucketRate } from '../../src/limits/gcra.ts'
 import { createMemoryLimiter } from '../../src/limits/memory-limiter.ts'
 import { createMetrics } from '../../src/metrics/serving.ts'
@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 
 /** What is called when the test is over, the last first. */
-export const whenOver = (close: () => unknown) => closers.push(close)
+export const onTestEnd = (close: () => unknown) => closers.push(close)
 
 export interface ProcessOptions {
   ca?: string
@@ -30,33 +30,33 @@ export interface ProcessOptions {
 }
 
 /** For tests without a fault in time: a busy machine is none. */
-export const PATIENT: ProcessOptions = { deadlineMs: 5_000 }
+export const RELAXED_DEADLINE: ProcessOptions = { deadlineMs: 5_000 }
 
-export type LimitingProcess = Awaited<ReturnType<typeof openProcess>>
+export type LimiterProcess = Awaited<ReturnType<typeof openLimiterProcess>>
 
 /** What one API process has of the limits; those of a test that share a Redis count together. */
-export async function openProcess(urls: readonly string[], options: ProcessOptions = {}) {
+export async function openLimiterProcess(urls: readonly string[], options: ProcessOptions = {}) {
   const { ca, ...timing } = options
-  const told = { errors: [] as string[], states: [] as boolean[], localDecisions: 0 }
+  const recorded = { errors: [] as string[], states: [] as boolean[], localDecisions: 0 }
   const metrics = createMetrics()
   const connection = await connectRedis({
     urls,
     ca,
-    onError: ({ message }) => told.errors.push(message),
+    onError: ({ message }) => recorded.errors.push(message),
   })
-  const limiter = createDegradedLimiter({
+  const limiter = createFallbackLimiter({
     shared: createRedisLimiter(connection.redis, { prefix, rate: RATE }),
     local: createMemoryLimiter(RATE, monotonicClock),
     ...timing,
-    onDegradedDecision(decision) {
-      told.localDecisions += 1
-      metrics.degradedDecisions.inc({ decision })
+    onFallbackDecision(decision) {
+      recorded.localDecisions += 1
+      metrics.fallbackDecisions.inc({ decision })
     },
-    onStateChange: (degraded) => told.states.push(degraded),
+    onStateChange: (degraded) => recorded.states.push(degraded),
     reconnect: connection.reconnect,
   })
   closers.push(connection.close, limiter.close)
-  return { ...connection, limiter, metrics, told }
+  return { ...connection, limiter, metrics, recorded }
 }
 
 export function send(signal: NodeJS.Signals, { pid }: RunningRedis): void {
@@ -65,24 +65,24 @@ export function send(signal: NodeJS.Signals, { pid }: RunningRedis): void {
 }
 
 /** One call of everything; a rejected one fails the test. */
-export async function decideAll({ limiter }: LimitingProcess): Promise<void> {
+export async function callEveryDecision({ limiter }: LimiterProcess): Promise<void> {
   await limiter.take('acc_1')
   await limiter.blockedSeconds('1.2.3.4')
   await limiter.countFailure('5.6.7.8')
 }
 
 /** How many of the three decisions the process makes alone. */
-export async function localDecisions(one: LimitingProcess): Promise<number> {
-  const before = one.told.localDecisions
-  await decideAll(one)
-  return one.told.localDecisions - before
+export async function countLocalDecisions(one: LimiterProcess): Promise<number> {
+  const before = one.recorded.localDecisions
+  await callEveryDecision(one)
+  return one.recorded.localDecisions - before
 }
 
 /** Decides for some time, at the pace of a busy process. */
-export async function decideFor(one: LimitingProcess, ms: number): Promise<void> {
+export async function callDecisionsFor(one: LimiterProcess, ms: number): Promise<void> {
   const end = performance.now() + ms
   while (performance.now() < end) {
-    await decideAll(one)
+    await callEveryDecision(one)
     await sleep(2)
   }
 }
@@ -91,14 +91,17 @@ export async function decideFor(one: LimitingProcess, ms: number): Promise<void>
 const SOON_MS = 2_000
 
 /** Waits, with decisions going on as in traffic, until Redis makes all of them, or none. */
-export const becomes = (one: LimitingProcess, expected: 'shared' | 'local') =>
-  vi.waitFor(async () => expect(await localDecisions(one)).toBe(expected === 'shared' ? 0 : 3), {
-    timeout: SOON_MS,
-    interval: 10,
-  })
+export const waitUntilDecisionsAre = (one: LimiterProcess, expected: 'shared' | 'local') =>
+  vi.waitFor(
+    async () => expect(await countLocalDecisions(one)).toBe(expected === 'shared' ? 0 : 3),
+    {
+      timeout: SOON_MS,
+      interval: 10,
+    },
+  )
 
 /** Waits until a request to the one is seen by the other. */
-export const countTogether = (one: LimitingProcess, other: LimitingProcess) =>
+export const waitUntilShared = (one: LimiterProcess, other: LimiterProcess) =>
   vi.waitFor(
     async () => {
       const { remaining } = await one.limiter.take('acc_2')

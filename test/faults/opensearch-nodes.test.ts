@@ -7,8 +7,8 @@ import { createRandom } from '../../src/demo/random.ts'
 import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { startCommand } from '../support/command.ts'
-import { type MortalCluster, startMortalCluster } from '../support/mortal-cluster.ts'
-import { createShop, isVisible, type Version } from '../support/shop.ts'
+import { type KillableCluster, startKillableCluster } from '../support/mortal-cluster.ts'
+import { createOrderGenerator, isVisible, type Version } from '../support/shop.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { createTestApp, type ListBody, type TestApp } from '../support/test-app.ts'
 import { walk } from '../support/walk.ts'
@@ -32,13 +32,13 @@ const steady = Array.from({ length: 40 }, (_, n) =>
 )
 const steadyIds = steady.map(({ id }) => id)
 
-let cluster: MortalCluster
+let cluster: KillableCluster
 let redis: RunningRedis
 let app: TestApp
 let key: string
 beforeAll(async () => {
   redis = await startRedis()
-  cluster = await startMortalCluster(3)
+  cluster = await startKillableCluster(3)
   vi.stubEnv('REDIS_URL', redis.url)
   app = await createTestApp()
   key = (await app.issue({ accountId: READER })).key
@@ -92,7 +92,11 @@ it('no order is lost or skipped while nodes sleep or die', { timeout: TEST_MS },
   }
 
   async function write() {
-    const shop = createShop(createRandom(11, 0, 0), READER, Date.parse('2026-03-01T12:00:00Z'))
+    const shop = createOrderGenerator(
+      createRandom(11, 0, 0),
+      READER,
+      Date.parse('2026-03-01T12:00:00Z'),
+    )
     const load = startCommand(['index', 'load', '-', '--live'], { ...app.env, BULK_DEADLINE_MS })
     onTestFinished(() => void load.kill('SIGKILL'))
     const ended = Promise.all([text(load.stderr), once(load, 'close')])

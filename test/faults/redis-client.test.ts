@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { type FaultyProxy, startFaultyProxy } from '../../scripts/services/faulty-proxy.ts'
 import { type RunningRedis, startRedis } from '../../scripts/services/redis.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
-import { send, whenOver } from './limiting-process.ts'
+import { onTestEnd, send } from './limiting-process.ts'
 
 describe('a client of Redis', () => {
   let redis: RunningRedis
@@ -16,14 +16,14 @@ describe('a client of Redis', () => {
   beforeEach(async () => {
     admin = new Redis(redis.url)
     proxy = await startFaultyProxy(redis.port)
-    whenOver(proxy.close)
-    whenOver(() => admin.disconnect())
+    onTestEnd(proxy.close)
+    onTestEnd(() => admin.disconnect())
     await admin.flushall()
   })
 
   async function open(url: string) {
     const connection = await connectRedis({ urls: [url], ca: undefined, onError() {} })
-    whenOver(connection.close)
+    onTestEnd(connection.close)
     return connection
   }
   const proxied = () => open(`redis://127.0.0.1:${proxy.port}`)
@@ -33,7 +33,7 @@ describe('a client of Redis', () => {
   it('refuses a command at once while it connects, and does not send it later', async () => {
     const client = await proxied()
     proxy.stall = true
-    proxy.cut()
+    proxy.resetConnections()
     await becomes(client, 'connect')
     await expect(client.redis.incr('counter')).rejects.toThrow()
     expect(client.redis.status).toBe('connect')
@@ -47,7 +47,7 @@ describe('a client of Redis', () => {
     proxy.stall = true
     const answer = expect(client.redis.incr('counter')).rejects.toThrow()
     proxy.stall = false
-    proxy.cut()
+    proxy.resetConnections()
     await answer
     await becomes(client, 'ready')
     expect(await client.redis.get('counter')).toBeNull()
@@ -88,7 +88,7 @@ describe('a client of Redis', () => {
 
   it('takes the password of the URL as it is meant', async () => {
     await admin.config('SET', 'requirepass', 'p@ss/wörd')
-    whenOver(() => admin.config('SET', 'requirepass', ''))
+    onTestEnd(() => admin.config('SET', 'requirepass', ''))
     const password = encodeURIComponent('p@ss/wörd')
     const client = await open(`redis://:${password}@127.0.0.1:${redis.port}`)
     expect(await client.redis.ping()).toBe('PONG')

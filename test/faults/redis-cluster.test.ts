@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startFaultyProxy } from '../../scripts/services/faulty-proxy.ts'
 import { type RunningRedis, startRedis } from '../../scripts/services/redis.ts'
 import {
-  becomes,
-  countTogether,
-  decideAll,
-  decideFor,
-  openProcess,
-  PATIENT,
+  callDecisionsFor,
+  callEveryDecision,
+  openLimiterProcess,
+  RELAXED_DEADLINE,
   send,
+  waitUntilDecisionsAre,
+  waitUntilShared,
 } from './limiting-process.ts'
 
 const SLOTS = 16_384
@@ -60,36 +60,39 @@ describe('with Redis Cluster', () => {
   }
 
   it('processes count together, also when the first node they are told of is dead', async () => {
-    const [one, other] = [await openProcess(urls, PATIENT), await openProcess(urls, PATIENT)]
+    const [one, other] = [
+      await openLimiterProcess(urls, RELAXED_DEADLINE),
+      await openLimiterProcess(urls, RELAXED_DEADLINE),
+    ]
     const accounts = Array.from({ length: 20 }, (_, n) => `acc_${n}`)
     await Promise.all(accounts.map((accountId) => one.limiter.take(accountId)))
-    await decideAll(other)
-    await countTogether(one, other)
-    expect(one.told.localDecisions + other.told.localDecisions).toBe(0)
+    await callEveryDecision(other)
+    await waitUntilShared(one, other)
+    expect(one.recorded.localDecisions + other.recorded.localDecisions).toBe(0)
   })
 
   it('of which a node is killed, decisions are local, and shared when it has started again', async () => {
-    const one = await openProcess(urls)
+    const one = await openLimiterProcess(urls)
     const node = await nodeOf('acc_1')
     send('SIGKILL', node)
-    await becomes(one, 'local')
-    await decideFor(one, 1_000)
+    await waitUntilDecisionsAre(one, 'local')
+    await callDecisionsFor(one, 1_000)
     await node.restart()
     await becomesUsable()
-    await becomes(one, 'shared')
+    await waitUntilDecisionsAre(one, 'shared')
   })
 
   it('of which a node hangs, decisions are local, and shared when it goes on', async () => {
-    const one = await openProcess(urls)
+    const one = await openLimiterProcess(urls)
     const node = await nodeOf('acc_1')
     send('SIGSTOP', node)
     try {
-      await becomes(one, 'local')
-      await decideFor(one, 1_500)
-      expect(one.told.states).toEqual([true])
+      await waitUntilDecisionsAre(one, 'local')
+      await callDecisionsFor(one, 1_500)
+      expect(one.recorded.states).toEqual([true])
     } finally {
       send('SIGCONT', node)
     }
-    await becomes(one, 'shared')
+    await waitUntilDecisionsAre(one, 'shared')
   })
 })

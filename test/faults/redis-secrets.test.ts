@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningRedis, startRedis } from '../../scripts/services/redis.ts'
 import { connectRedis } from '../../src/stores/redis/client.ts'
 import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
-import { whenOver } from './limiting-process.ts'
+import { onTestEnd } from './limiting-process.ts'
 
 const PREFIX = 'test:'
 const ADDRESS = '203.0.113.77'
@@ -31,7 +31,7 @@ describe('an error of Redis', () => {
       ca: undefined,
       onError: (error) => errors.push(error),
     })
-    whenOver(connection.close)
+    onTestEnd(connection.close)
     const rate = { capacity: 10, refillPerSecond: 1 }
     return { limiter: createRedisLimiter(connection.redis, { prefix: PREFIX, rate }), errors }
   }
@@ -48,7 +48,7 @@ describe('an error of Redis', () => {
   /** Everything there is an error of, on keys that are no counters. */
   async function decideOnWrongKeys(): Promise<unknown[]> {
     const admin = new Redis(redis.url, { password: PASSWORD })
-    whenOver(() => admin.disconnect())
+    onTestEnd(() => admin.disconnect())
     const { limiter } = await open(PASSWORD)
     await limiter.take(ACCOUNT)
     await limiter.countFailure(ADDRESS)

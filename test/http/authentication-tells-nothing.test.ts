@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { keyDigest, makeApiKey } from '../../src/auth/api-key.ts'
+import { generateApiKey, keyDigest } from '../../src/auth/api-key.ts'
 import { openSocket } from '../support/raw-http.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
 
@@ -24,19 +24,19 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const otherLast = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
-const startOf = (key: string) => key.slice(0, 12)
+const prefixOf = (key: string) => key.slice(0, 12)
 
 /** Credentials by their name; made when the keys are there. */
 const malformed: [string, () => string][] = [
   ['a word', () => 'Bearer x'],
-  ['a wrong checksum', () => `Bearer ${otherLast(makeApiKey())}`],
+  ['a wrong checksum', () => `Bearer ${otherLast(generateApiKey())}`],
   ['a wrong checksum after a key that exists', () => `Bearer ${otherLast(valid)}`],
-  ['another prefix', () => `Bearer ${makeApiKey().replace('key_live_', 'key_test_')}`],
-  ['the start of a key that exists', () => `Bearer ${startOf(valid)}`],
+  ['another prefix', () => `Bearer ${generateApiKey().replace('key_live_', 'key_test_')}`],
+  ['the start of a key that exists', () => `Bearer ${prefixOf(valid)}`],
   ['another scheme', () => `Basic ${valid}`],
 ]
 const wellFormed: [string, () => string][] = [
-  ['a key that nobody has', () => `Bearer ${makeApiKey()}`],
+  ['a key that nobody has', () => `Bearer ${generateApiKey()}`],
   ['a revoked key', () => `Bearer ${revoked}`],
   ['an expired key', () => `Bearer ${expired}`],
 ]
@@ -44,11 +44,11 @@ const wellFormed: [string, () => string][] = [
 let address = 0
 
 /** The answer byte by byte, but for what differs from one request to the next: its id and the time. */
-async function answerTo(start: string, authorization: string | undefined): Promise<string> {
+async function answerTo(requestLine: string, authorization: string | undefined): Promise<string> {
   address += 1 // Another caller each time, so that none is blocked.
   const socket = await openSocket(port)
   const lines = [
-    `${start} HTTP/1.1`,
+    `${requestLine} HTTP/1.1`,
     'Host: localhost',
     `X-Forwarded-For: 10.0.0.${address}`,
     'Connection: close',
@@ -67,13 +67,13 @@ describe.each([
   'GET /v1/nothing-here',
   'POST /v1/orders',
   'HEAD /v1/orders',
-])('the 401 to %s', (start) => {
+])('the 401 to %s', (requestLine) => {
   it.each([...malformed, ...wellFormed])(
     'is to %s, byte for byte, what it is to no key',
     async (_name, credential) => {
-      const withoutKey = await answerTo(start, undefined)
+      const withoutKey = await answerTo(requestLine, undefined)
       expect(withoutKey).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
-      expect(await answerTo(start, credential())).toBe(withoutKey)
+      expect(await answerTo(requestLine, credential())).toBe(withoutKey)
     },
   )
 })

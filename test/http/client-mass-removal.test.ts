@@ -53,36 +53,36 @@ async function openLocal(destination: string): Promise<Opened> {
 }
 
 /** What somebody wrote for the first version of the client. */
-function createOwnCopy(): OrderCopy {
+function createMinimalStore(): OrderCopy {
   const { read, save, dropUnseen } = createMemoryCopy()
   return { read, save, dropUnseen }
 }
 
-const copies: [name: string, open: () => Promise<Opened>][] = [
+const stores: [name: string, open: () => Promise<Opened>][] = [
   ['in memory', async () => ({ store: createMemoryCopy() })],
   ['in a folder', () => openLocal(join(folder, 'copia'))],
   ['in a database', () => openLocal(`sqlite:${join(folder, 'copia.db')}`)],
-  ['in a store of its own that cannot count', async () => ({ store: createOwnCopy() })],
+  ['in a store of its own that cannot count', async () => ({ store: createMinimalStore() })],
 ]
 
-describe.each(copies)('a copy %s', (_name, open) => {
+describe.each(stores)('a copy %s', (_name, open) => {
   /** A copy of an account that has `there` orders, and had `gone` more at the last walk over everything. */
-  async function withCopy(
-    there: number,
-    gone: number,
-    work: (sync: (options?: Partial<SyncOptions>) => Promise<number>) => Promise<void>,
+  async function withSyncedStore(
+    remaining: number,
+    deleted: number,
+    run: (sync: (options?: Partial<SyncOptions>) => Promise<number>) => Promise<void>,
   ) {
     const { store, close = async () => {} } = await open()
-    const client = createOrdersClient({ baseUrl, apiKey: keys.get(there) ?? '' })
+    const client = createOrdersClient({ baseUrl, apiKey: keys.get(remaining) ?? '' })
     const sync = async (options: Partial<SyncOptions> = {}) =>
       (await client.orders.sync({ store, walkAllEveryMs: 0, ...options })).dropped
     try {
       await sync()
       const state = await store.read()
       if (state === null) throw new Error('nothing was kept')
-      const more = Array.from({ length: gone }, (_, at) => apiOrder({ id: `ord_gone${at}` }))
-      await store.save(more as Order[], { ...state, walkedOrders: there + gone })
-      await work(sync)
+      const more = Array.from({ length: deleted }, (_, at) => apiOrder({ id: `ord_gone${at}` }))
+      await store.save(more as Order[], { ...state, walkedOrders: remaining + deleted })
+      await run(sync)
     } finally {
       await close()
     }
@@ -93,7 +93,7 @@ describe.each(copies)('a copy %s', (_name, open) => {
     ['more than half of 20 orders', 9, 11],
     ['exactly half of 22 orders', 11, 11],
   ])('loses %s without a word', (_what, there, gone) =>
-    withCopy(there, gone, async (sync) => expect(await sync()).toBe(gone)),
+    withSyncedStore(there, gone, async (sync) => expect(await sync()).toBe(gone)),
   )
 
   it.each([
@@ -101,13 +101,13 @@ describe.each(copies)('a copy %s', (_name, open) => {
     ['11 of 21 orders', 10, 11],
     ['12 of 23 orders', 11, 12],
   ])('does not lose %s, also when asked again', (_what, there, gone) =>
-    withCopy(there, gone, async (sync) => {
-      const refused = { unseen: gone, total: there + gone }
+    withSyncedStore(there, gone, async (sync) => {
+      const expected = { unseen: gone, total: there + gone }
       const error = await sync().catch((error: unknown) => error)
       expect(error).toBeInstanceOf(MassRemovalError)
-      expect(error).toMatchObject(refused)
+      expect(error).toMatchObject(expected)
       expect(`${error}`).toContain('allowMassRemoval')
-      await expect(sync()).rejects.toMatchObject(refused)
+      await expect(sync()).rejects.toMatchObject(expected)
       // All of them are still there to be dropped.
       expect(await sync({ allowMassRemoval: true })).toBe(gone)
       expect(await sync()).toBe(0)

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createOrdersClient } from '../../src/client/client.ts'
 import { collect } from '../support/collect.ts'
-import { type Front, startFront } from '../support/front.ts'
+import { type FaultServer, startFaultServer } from '../support/front.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
 
@@ -10,7 +10,7 @@ const SMALL = { RATE_LIMIT_CAPACITY: '4', RATE_LIMIT_REFILL_PER_SECOND: '5' }
 const ORDERS = 12
 
 let app: TestApp
-let front: Front
+let front: FaultServer
 let baseUrl: string
 
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const ids = Array.from({ length: ORDERS }, (_, at) => `ord_${at}`)
   await app.load(ids.map((id) => sourceOrder({ id, owner_account_id: 'acc_lister' })))
   baseUrl = await app.app.listen({ port: 0, host: '127.0.0.1' })
-  front = await startFront(baseUrl)
+  front = await startFaultServer(baseUrl)
 })
 afterAll(async () => {
   await front.close()

@@ -6,8 +6,8 @@ import { collect } from '../support/collect.ts'
 import { createMortalCopy, Died, type MortalCopy } from '../support/mortal-copy.ts'
 import type { Row } from '../support/rows.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
-import { createTurns, type Turns } from '../support/turns.ts'
-import { createWorld, type World } from '../support/world.ts'
+import { type AlternatingWriters, createAlternatingWriters } from '../support/turns.ts'
+import { createSimulation, type Simulation } from '../support/world.ts'
 
 /** On a cluster a write costs a hundred times what it costs embedded. */
 const { copies, changes, handover } = onServices
@@ -15,74 +15,78 @@ const { copies, changes, handover } = onServices
   : { copies: 60, changes: 40, handover: 0.5 }
 const SYNCS = 5
 /** How often a copy's orders are changed as it is kept; under endless writing a sync may not end. */
-const DISTURBED_SAVES = 36
+const MAX_CONCURRENT_WRITES = 36
 const NEVER = Number.POSITIVE_INFINITY
 
 let app: TestApp
-let turns: Turns
+let writers: AlternatingWriters
 let baseUrl: string
 
 beforeAll(async () => {
   app = await createTestApp()
-  turns = createTurns(app.services.openIndex, handover)
+  writers = createAlternatingWriters(app.services.openIndex, handover)
   baseUrl = await app.app.listen({ port: 0, host: '127.0.0.1' })
 })
 afterAll(async () => {
-  await turns.close()
+  await writers.close()
   await app.close()
 })
 
 describe('a copy that is synced while others write, by a process that dies now and then', () => {
   it('is what the API lists, once all is quiet', async () => {
     for (let seed = 1; seed <= copies; seed++) {
-      const { random, world, orders, copy, quiet } = await beginCopy(seed)
+      const { random, simulation, orders, store, stopWrites } = await startSimulation(seed)
       for (let sync = 0; sync < SYNCS; sync++) {
-        await syncOrDie(orders, copy, {
+        await syncOrDie(orders, store, {
           limit: random.between(1, 8),
           walkAllEveryMs: random.pick([0, NEVER, NEVER]),
         })
       }
-      quiet.abort()
-      await world.settle()
+      stopWrites.abort()
+      await simulation.settle()
       await app.refresh()
 
-      await syncToTheEnd(orders, copy, { walkAllEveryMs: NEVER })
-      const truth = [...world.truth({ statuses: [] }).values()]
-      for (const row of truth.filter(({ filled }) => filled)) {
-        expect(rowOf(copy.orders.get(row.id)), `seed ${seed}`).toEqual(row)
+      await syncUntilComplete(orders, store, { walkAllEveryMs: NEVER })
+      const truth = [...simulation.truth({ statuses: [] }).values()]
+      for (const row of truth.filter(({ hasUpdatedAt }) => hasUpdatedAt)) {
+        expect(rowOf(store.orders.get(row.id)), `seed ${seed}`).toEqual(row)
       }
 
-      await syncToTheEnd(orders, copy, { walkAllEveryMs: 0 })
+      await syncUntilComplete(orders, store, { walkAllEveryMs: 0 })
       const listed = await collect(orders.list())
-      expect(byId(copy.orders.values()), `seed ${seed}`).toEqual(byId(listed))
+      expect(byId(store.orders.values()), `seed ${seed}`).toEqual(byId(listed))
       expect(byId(listed.map(rowOf)), `seed ${seed}`).toEqual(byId(truth))
     }
   })
 })
 
-async function beginCopy(seed: number) {
+async function startSimulation(seed: number) {
   const accountId = `acc_copied_${seed}`
   const random = createRandom(seed, 7, 0)
-  const world = createWorld(random, accountId, turns)
-  await world.churn(random.between(0, changes))
+  const simulation = createSimulation(random, accountId, writers)
+  await simulation.churn(random.between(0, changes))
   const { key } = await app.issue({ accountId })
-  const { orders } = createOrdersClient({ baseUrl, apiKey: key, fetch: spoiling(random) })
-  const quiet = new AbortController()
-  const copy = createMortalCopy(random, disturbance(world, random, quiet.signal))
-  return { random, world, orders, copy, quiet }
+  const { orders } = createOrdersClient({
+    baseUrl,
+    apiKey: key,
+    fetch: fetchWithInvalidCursors(random),
+  })
+  const stopWrites = new AbortController()
+  const store = createMortalCopy(random, concurrentWrites(simulation, random, stopWrites.signal))
+  return { random, simulation, orders, store, stopWrites }
 }
 
 /** To some requests it happens that their cursor is not accepted, and the next time it is. */
-function spoiling(random: Random): typeof fetch {
+function fetchWithInvalidCursors(random: Random): typeof fetch {
   return (url, init) =>
     fetch(random.chance(0.05) ? `${url}`.replace('cursor=', 'cursor=x') : url, init)
 }
 
-function disturbance(world: World, random: Random, quiet: AbortSignal) {
+function concurrentWrites(simulation: Simulation, random: Random, stopped: AbortSignal) {
   let saves = 0
   return async () => {
-    if (quiet.aborted || saves++ >= DISTURBED_SAVES) return
-    await world.churn(random.between(0, 4))
+    if (stopped.aborted || saves++ >= MAX_CONCURRENT_WRITES) return
+    await simulation.churn(random.between(0, 4))
     if (random.chance(0.5)) await app.refresh()
   }
 }
@@ -102,13 +106,17 @@ async function syncOrDie(orders: Orders, store: MortalCopy, options: Options): P
 }
 
 /** By as many processes as it takes. */
-async function syncToTheEnd(orders: Orders, store: MortalCopy, options: Options): Promise<void> {
+async function syncUntilComplete(
+  orders: Orders,
+  store: MortalCopy,
+  options: Options,
+): Promise<void> {
   while (!(await syncOrDie(orders, store, options)));
 }
 
 function rowOf(order: Order | undefined): Row | undefined {
   if (order === undefined) return undefined
-  return { id: order.id, content: order.amount_total, filled: order.updated_at !== null }
+  return { id: order.id, content: order.amount_total, hasUpdatedAt: order.updated_at !== null }
 }
 
 function byId<T extends { id: string } | undefined>(rows: Iterable<T>): T[] {

@@ -6,7 +6,7 @@ import {
   type SyncOptions,
   UsageError,
 } from '../../src/client/client.ts'
-import { type Front, startFront } from '../support/front.ts'
+import { type FaultServer, startFaultServer } from '../support/front.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
 
@@ -16,8 +16,8 @@ const NEWEST = '2026-03-02T12:06:00.000Z'
 const NEVER = Number.POSITIVE_INFINITY
 
 let app: TestApp
-let front: Front
-let copy: MemoryCopy
+let front: FaultServer
+let store: MemoryCopy
 let key: string
 
 const order = (at: number, more: object = {}) =>
@@ -33,7 +33,7 @@ beforeAll(async () => {
   key = (await app.issue()).key
   await app.load(Array.from({ length: DATED }, (_, at) => order(at)))
   await app.load([order(7, { changed_at: null }), order(8, { changed_at: null })])
-  front = await startFront(await app.app.listen({ port: 0, host: '127.0.0.1' }))
+  front = await startFaultServer(await app.app.listen({ port: 0, host: '127.0.0.1' }))
 })
 afterAll(async () => {
   await front.close()
@@ -41,21 +41,21 @@ afterAll(async () => {
 })
 beforeEach(() => {
   front.forget()
-  copy = createMemoryCopy()
+  store = createMemoryCopy()
 })
 
 const sync = (options: Partial<SyncOptions> = {}, apiKey = key) =>
-  createOrdersClient({ baseUrl: front.baseUrl, apiKey }).orders.sync({ store: copy, ...options })
+  createOrdersClient({ baseUrl: front.baseUrl, apiKey }).orders.sync({ store, ...options })
 
 /** What the walks asked for: `updated_gte`, and whether it was a page further on. */
-const asked = () =>
+const listRequests = () =>
   front.asked.map(({ url }) => ({
     updatedGte: url.searchParams.get('updated_gte'),
-    isFurtherOn: url.searchParams.has('cursor'),
+    hasCursor: url.searchParams.has('cursor'),
   }))
 
-async function kept() {
-  const state = await copy.read()
+async function savedState() {
+  const state = await store.read()
   if (state === null) throw new Error('nothing was kept')
   return state
 }
@@ -69,14 +69,14 @@ function firstOf({ orders }: MemoryCopy) {
 describe('the first sync', () => {
   it('walks everything without a filter, so that orders without updated_at come too', async () => {
     expect(await sync()).toEqual({ kind: 'all', received: 9, watermark: NEWEST, dropped: 0 })
-    expect(asked()).toEqual([{ updatedGte: null, isFurtherOn: false }])
-    expect(copy.orders.get('ord_8')).toMatchObject({ updated_at: null })
+    expect(listRequests()).toEqual([{ updatedGte: null, hasCursor: false }])
+    expect(store.orders.get('ord_8')).toMatchObject({ updated_at: null })
   })
 
   it('walks from an instant on, where only that is wanted', async () => {
     const since = '2026-03-02T09:04:00-03:00'
     expect(await sync({ since })).toMatchObject({ received: 3 })
-    expect(asked()).toEqual([{ updatedGte: '2026-03-02T12:04:00.000Z', isFurtherOn: false }])
+    expect(listRequests()).toEqual([{ updatedGte: '2026-03-02T12:04:00.000Z', hasCursor: false }])
   })
 
   it('refuses an instant that is none', async () => {
@@ -91,19 +91,19 @@ describe('the next sync', () => {
     front.forget()
     const overlapMs = 120_000
     expect(await sync({ overlapMs })).toMatchObject({ kind: 'changes', received: 3 })
-    expect(asked()).toEqual([{ updatedGte: '2026-03-02T12:04:00.000Z', isFurtherOn: false }])
+    expect(listRequests()).toEqual([{ updatedGte: '2026-03-02T12:04:00.000Z', hasCursor: false }])
   })
 
   it('goes on behind the last page that was kept, after a process that died', async () => {
     const died = new Error('died')
     const onPage = () => {
-      if (copy.orders.size === 4) throw died
+      if (store.orders.size === 4) throw died
     }
     await expect(sync({ limit: 2, onPage })).rejects.toBe(died)
     front.forget()
     expect(await sync({ limit: 2 })).toMatchObject({ kind: 'all', received: 5 })
-    expect(asked()[0]).toEqual({ updatedGte: null, isFurtherOn: true })
-    expect(copy.orders.size).toBe(9)
+    expect(listRequests()[0]).toEqual({ updatedGte: null, hasCursor: true })
+    expect(store.orders.size).toBe(9)
   })
 
   it('begins its walk again where the cursor is not valid any more, and drops what went meanwhile', async () => {
@@ -112,14 +112,14 @@ describe('the next sync', () => {
       throw died
     }
     await expect(sync({ limit: 2, onPage })).rejects.toBe(died)
-    const state = await kept()
-    await copy.save([{ ...firstOf(copy), id: 'ord_gone' }], {
+    const state = await savedState()
+    await store.save([{ ...firstOf(store), id: 'ord_gone' }], {
       ...state,
       pass: { ...state.pass, cursor: 'nada' },
     })
     front.forget()
     expect(await sync()).toMatchObject({ kind: 'all', received: 9, dropped: 1 })
-    expect(asked().map(({ isFurtherOn }) => isFurtherOn)).toEqual([true, false])
+    expect(listRequests().map(({ hasCursor }) => hasCursor)).toEqual([true, false])
   })
 
   it('knows the greatest updated_at also behind pages of orders without one', async () => {
@@ -128,12 +128,12 @@ describe('the next sync', () => {
 
   it('walks everything again when it is time to, and drops what is gone', async () => {
     await sync()
-    await copy.save([{ ...firstOf(copy), id: 'ord_gone' }], await kept())
+    await store.save([{ ...firstOf(store), id: 'ord_gone' }], await savedState())
 
     expect(await sync({ walkAllEveryMs: NEVER })).toMatchObject({ kind: 'changes', dropped: 0 })
-    expect(copy.orders.has('ord_gone')).toBe(true)
+    expect(store.orders.has('ord_gone')).toBe(true)
     expect(await sync({ walkAllEveryMs: 0 })).toMatchObject({ kind: 'all', dropped: 1 })
-    expect(copy.orders.has('ord_gone')).toBe(false)
+    expect(store.orders.has('ord_gone')).toBe(false)
   })
 })
 
@@ -166,17 +166,17 @@ describe('a copy is not mixed with another', () => {
   it('of another address', async () => {
     await sync()
     const elsewhere = createOrdersClient({ baseUrl: `${front.baseUrl}/loja`, apiKey: key })
-    await expect(elsewhere.orders.sync({ store: copy })).rejects.toThrow(/outro destino/)
+    await expect(elsewhere.orders.sync({ store: store })).rejects.toThrow(/outro destino/)
   })
 
   it('of a newer form', async () => {
     await sync()
-    const newer = { ...(await copy.read()), version: 2 } as never
-    await expect(sync({ store: { ...copy, read: async () => newer } })).rejects.toThrow(/atualize/)
+    const newer = { ...(await store.read()), version: 2 } as never
+    await expect(sync({ store: { ...store, read: async () => newer } })).rejects.toThrow(/atualize/)
   })
 
   it('and keeps no key', async () => {
     await sync()
-    expect(JSON.stringify(await copy.read())).not.toContain(key)
+    expect(JSON.stringify(await store.read())).not.toContain(key)
   })
 })

@@ -11,7 +11,7 @@ import {
 } from '../../src/client/client.ts'
 import { collect } from '../support/collect.ts'
 import { confuseParser, QUOTE_TRACKING } from '../support/escaped-names.ts'
-import { type Answer, type Front, startFront } from '../support/front.ts'
+import { type FaultServer, type ServerResponseStub, startFaultServer } from '../support/front.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
 import { walk } from '../support/walk.ts'
@@ -19,7 +19,7 @@ import { walk } from '../support/walk.ts'
 const ORDERS = 23
 
 let app: TestApp
-let front: Front
+let front: FaultServer
 let key: string
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ beforeAll(async () => {
       })
     }),
   )
-  front = await startFront(await app.app.listen({ port: 0, host: '127.0.0.1' }))
+  front = await startFaultServer(await app.app.listen({ port: 0, host: '127.0.0.1' }))
 })
 afterAll(async () => {
   await front.close()
@@ -57,7 +57,7 @@ function connect(options: { apiKey?: string; retryForMs?: number; timeoutMs?: nu
 }
 
 /** A client that the API has answered before. */
-async function acquainted(options: Parameters<typeof connect>[0] = {}) {
+async function connectWarm(options: Parameters<typeof connect>[0] = {}) {
   const orders = connect(options)
   await orders.get('ord_00')
   front.forget()
@@ -65,7 +65,7 @@ async function acquainted(options: Parameters<typeof connect>[0] = {}) {
 }
 
 const statuses = () => front.asked.map(({ got }) => got)
-const text = (status: number, body: string, headers = {}): Answer => ({
+const text = (status: number, body: string, headers = {}): ServerResponseStub => ({
   status,
   body,
   headers: { 'content-type': 'text/html', ...headers },
@@ -76,7 +76,7 @@ const failure = async (call: Promise<unknown>) =>
     (error) => error,
   )
 
-async function listed(query: string): Promise<unknown[]> {
+async function listAll(query: string): Promise<unknown[]> {
   return (await walk(app, (await app.issue()).key, query)).flatMap(({ data }) => data)
 }
 
@@ -91,7 +91,7 @@ describe('the client lists', () => {
       { limit: 3, created_gte: new Date('2026-03-01T12:07:00Z') },
     ],
   ])('what %s lists', async (query, params) => {
-    expect(await collect(connect().list(params))).toEqual(await listed(query))
+    expect(await collect(connect().list(params))).toEqual(await listAll(query))
   })
 
   it('page by page, and from a cursor on', async () => {
@@ -210,7 +210,7 @@ describe('the client throws', () => {
     expect(front.asked).toEqual([])
   })
 
-  it.each<[string, Answer, new (...args: never[]) => Error, RegExp]>([
+  it.each<[string, ServerResponseStub, new (...args: never[]) => Error, RegExp]>([
     ['the firewall', { status: 403 }, EdgeError, /firewall/],
     ['plain HTTP', text(400, 'Esta API'), EdgeError, /HTTPS/],
     ['a redirect', text(302, '', { location: 'https://x/' }), UnexpectedAnswerError, /https:\/\/x/],
@@ -233,7 +233,7 @@ describe('the client throws', () => {
   })
 
   it('the last fault once it has waited long enough', async () => {
-    const orders = await acquainted({ retryForMs: 0 })
+    const orders = await connectWarm({ retryForMs: 0 })
     front.plan('cut')
     expect(await failure(orders.get('ord_00'))).toBeInstanceOf(ConnectionError)
   })
@@ -244,7 +244,7 @@ describe('the client throws', () => {
   })
 
   it('what a signal aborts with', async () => {
-    const orders = await acquainted()
+    const orders = await connectWarm()
     front.plan(text(429, '', { 'retry-after': '60' }))
     const reason = new Error('enough')
     const control = new AbortController()
@@ -256,7 +256,7 @@ describe('the client throws', () => {
 })
 
 describe('the client waits and tries again', () => {
-  it.each<[string, Answer | 'cut' | 'reset', number]>([
+  it.each<[string, ServerResponseStub | 'cut' | 'reset', number]>([
     ['a 503 of the service', unavailable(), 1_000],
     ['an empty 503 of the balancer', { status: 503 }, 0],
     ['a 502 with a page of the balancer', text(502, '<html>'), 0],
@@ -265,7 +265,7 @@ describe('the client waits and tries again', () => {
     ['a connection that was reset', 'reset', 0],
     ['a portal in the place of an API that it knows', text(200, '<html>'), 0],
   ])('after %s', async (_what, happening, atLeastMs) => {
-    const orders = await acquainted()
+    const orders = await connectWarm()
     front.plan(happening)
     expect(await orders.get('ord_01')).toMatchObject({ id: 'ord_01' })
     expect(front.asked).toHaveLength(2)
@@ -273,7 +273,7 @@ describe('the client waits and tries again', () => {
   })
 
   it('by the clock of whoever said when', async () => {
-    const orders = await acquainted()
+    const orders = await connectWarm()
     const now = 'Mon, 05 Jan 2099 10:00:00 GMT'
     const then = 'Mon, 05 Jan 2099 10:00:01 GMT'
     front.plan({ status: 503, headers: { date: now, 'retry-after': then } })
@@ -282,7 +282,7 @@ describe('the client waits and tries again', () => {
   })
 })
 
-function unavailable(): Answer {
+function unavailable(): ServerResponseStub {
   const error = {
     type: 'api_error',
     code: 'service_unavailable',

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { expectDescribed } from '../../scripts/traffic/openapi-check.ts'
+import { expectMatchesOpenApi } from '../../scripts/traffic/openapi-check.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { createTestApp, ROOMY, type TestApp } from '../support/test-app.ts'
 
@@ -25,8 +25,8 @@ async function open(env: Record<string, string> = ROOMY) {
 }
 
 const tagOf = async (url: string) => `${(await app.call(url, { key })).headers['etag']}`
-const askAgain = (url: string, held: string, more: Record<string, string> = {}) =>
-  app.call(url, { key, headers: { 'if-none-match': held, ...more } })
+const revalidate = (url: string, etag: string, more: Record<string, string> = {}) =>
+  app.call(url, { key, headers: { 'if-none-match': etag, ...more } })
 
 describe.each(ROUTES)('%s', (url) => {
   it('has a strong tag, and may be kept by its caller alone, who asks each time', async () => {
@@ -40,9 +40,9 @@ describe.each(ROUTES)('%s', (url) => {
 
   it('is 304 for who holds it: no body, no type, the tag, the limits and an id', async () => {
     const tag = await tagOf(url)
-    const { status, text, headers } = await askAgain(url, tag)
+    const { status, text, headers } = await revalidate(url, tag)
     expect([status, text]).toEqual([304, ''])
-    expectDescribed({ url, status, headers, json: null })
+    expectMatchesOpenApi({ url, status, headers, json: null })
     expect(headers).toMatchObject({
       etag: tag,
       'cache-control': 'private, no-cache',
@@ -71,8 +71,8 @@ describe.each(ROUTES)('%s', (url) => {
     ['a list', (tag) => `"a", ${tag},"b"`],
     ['a list with the weak form', (tag) => `"a" , W/${tag}`],
     ['anything at all', () => '*'],
-  ])('is 304 for %s', async (_, held) => {
-    expect((await askAgain(url, held(await tagOf(url)))).status).toBe(304)
+  ])('is 304 for %s', async (_, ifNoneMatch) => {
+    expect((await revalidate(url, ifNoneMatch(await tagOf(url)))).status).toBe(304)
   })
 
   it.each<[string, (tag: string) => string]>([
@@ -82,14 +82,14 @@ describe.each(ROUTES)('%s', (url) => {
     ['a part of it', (tag) => `${tag.slice(0, -2)}"`],
     ['nothing', () => ''],
     ['garbage', () => ',,"'],
-  ])('is 200 for %s', async (_, held) => {
-    expect((await askAgain(url, held(await tagOf(url)))).status).toBe(200)
+  ])('is 200 for %s', async (_, ifNoneMatch) => {
+    expect((await revalidate(url, ifNoneMatch(await tagOf(url)))).status).toBe(200)
   })
 
   it('is 304 whatever the caller tells caches on the way', async () => {
     const tag = await tagOf(url)
-    for (const told of ['no-cache', 'max-age=0', 'no-store']) {
-      expect((await askAgain(url, tag, { 'cache-control': told })).status).toBe(304)
+    for (const cacheControl of ['no-cache', 'max-age=0', 'no-store']) {
+      expect((await revalidate(url, tag, { 'cache-control': cacheControl })).status).toBe(304)
     }
   })
 
@@ -110,7 +110,7 @@ describe.each(ROUTES)('%s', (url) => {
     await open({ RATE_LIMIT_CAPACITY: '3', RATE_LIMIT_REFILL_PER_SECOND: '1' })
     await app.load(IDS.map((id) => sourceOrder({ id })))
     const statuses: number[] = []
-    while (!statuses.includes(429)) statuses.push((await askAgain(url, '*')).status)
+    while (!statuses.includes(429)) statuses.push((await revalidate(url, '*')).status)
     expect(statuses.slice(0, 3)).toEqual([304, 304, 304])
   })
 
@@ -121,7 +121,7 @@ describe.each(ROUTES)('%s', (url) => {
     const { port } = app.app.server.address() as AddressInfo
     const headers = { authorization: `Bearer ${key}`, 'if-none-match': '*' }
     const statuses: number[] = []
-    for (let asked = 0; asked < 5; asked++) {
+    for (let attempt = 0; attempt < 5; attempt++) {
       statuses.push((await fetch(`http://127.0.0.1:${port}${url}`, { headers })).status)
     }
     expect(statuses).toEqual(Array(5).fill(304))
@@ -134,7 +134,7 @@ describe('the tag', () => {
     expect(await tagOf(url)).toBe(tag)
     await app.load([sourceOrder({ id: 'ord_1', version: 2, amount_total: 1 })])
     await app.load([sourceOrder({ id: 'ord_3', version: 2, amount_total: 1 })])
-    const after = await askAgain(url, tag)
+    const after = await revalidate(url, tag)
     expect([after.status, after.headers['etag'] === tag]).toEqual([200, false])
   })
 
@@ -150,7 +150,7 @@ describe('the tag', () => {
     const url = '/v1/orders?sort=updated_at_asc&limit=4'
     const { json, headers } = await app.call(url, { key })
     expect([json.data.at(-1).updated_at, json.has_more]).toEqual([null, true])
-    expect((await askAgain(url, `${headers['etag']}`)).status).toBe(304)
+    expect((await revalidate(url, `${headers['etag']}`)).status).toBe(304)
   })
 
   it('is another one for an account that is shown something else', async () => {
@@ -167,7 +167,7 @@ describe('If-None-Match', () => {
     ['/v1/orders/ord_nobody', 404],
     ['/v1/nope', 404],
   ])('makes no 304 of the error of %s', async (url, status) => {
-    expect((await askAgain(url, '*')).status).toBe(status)
+    expect((await revalidate(url, '*')).status).toBe(status)
   })
 
   it('makes no 304 of a 401', async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
-import type { Change } from '../../src/openapi/changes.ts'
+import type { ChangelogEntry } from '../../src/openapi/changes.ts'
 import { openTestServices, silent } from '../support/services.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { ROOMY } from '../support/test-app.ts'
 
-const changes: Change[] = [
+const deprecatedList: ChangelogEntry[] = [
   {
     id: 'lista',
     date: '2027-01-01',
@@ -27,9 +27,9 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-async function answerOf(url: string, told: Change[], bearer = key) {
+async function answerOf(url: string, changelog: ChangelogEntry[], bearer = key) {
   const { config, services, metrics } = test
-  const app = buildApp(config, services, { logger: silent, metrics, changes: told })
+  const app = buildApp(config, services, { logger: silent, metrics, changelog: changelog })
   const { statusCode, headers } = await app.inject({
     url,
     headers: { authorization: `Bearer ${bearer}` },
@@ -38,7 +38,7 @@ async function answerOf(url: string, told: Change[], bearer = key) {
   return { status: statusCode, headers }
 }
 
-const TOLD = {
+const DEPRECATION_HEADERS = {
   deprecation: '@1798761600',
   sunset: 'Fri, 30 Jun 2028 03:00:00 GMT',
   link: '</docs#como-a-api-muda>; rel="deprecation"; type="text/html"',
@@ -51,37 +51,44 @@ describe('an operation that is deprecated', () => {
   ])(
     'says so in an answer %i: since when (RFC 9745), and until when (RFC 8594)',
     async (status, url) => {
-      const answer = await answerOf(url, changes)
+      const answer = await answerOf(url, deprecatedList)
       expect(answer.status).toBe(status)
-      expect(answer.headers).toMatchObject(TOLD)
+      expect(answer.headers).toMatchObject(DEPRECATION_HEADERS)
     },
   )
 
   it('says so also to who has no good key', async () => {
-    const answer = await answerOf('/v1/orders', changes, 'key_live_x')
+    const answer = await answerOf('/v1/orders', deprecatedList, 'key_live_x')
     expect(answer.status).toBe(401)
-    expect(answer.headers).toMatchObject(TOLD)
+    expect(answer.headers).toMatchObject(DEPRECATION_HEADERS)
   })
 })
 
 it('an operation that is deprecated after one of its fields tells of itself', async () => {
-  const [whole] = changes as [Change]
-  const field = { ...whole, id: 'campo', fields: ['Order.utm'], since: '2026-12-01T00:00:00Z' }
-  for (const told of [
-    [whole, field],
-    [field, whole],
+  const [operationEntry] = deprecatedList as [ChangelogEntry]
+  const fieldEntry = {
+    ...operationEntry,
+    id: 'campo',
+    fields: ['Order.utm'],
+    since: '2026-12-01T00:00:00Z',
+  }
+  for (const changelog of [
+    [operationEntry, fieldEntry],
+    [fieldEntry, operationEntry],
   ]) {
-    expect((await answerOf('/v1/orders', told as Change[])).headers).toMatchObject(TOLD)
+    expect((await answerOf('/v1/orders', changelog as ChangelogEntry[])).headers).toMatchObject(
+      DEPRECATION_HEADERS,
+    )
   }
 })
 
 describe('an operation that is not', () => {
   it.each([
-    ['while another one is', '/v1/orders/ord_there', changes],
+    ['while another one is', '/v1/orders/ord_there', deprecatedList],
     ['while none is', '/v1/orders', []],
-  ])('says nothing, %s', async (_when, url, told) => {
-    const { status, headers } = await answerOf(url, told)
+  ])('says nothing, %s', async (_when, url, changelog) => {
+    const { status, headers } = await answerOf(url, changelog)
     expect(status).toBe(200)
-    for (const name of Object.keys(TOLD)) expect(headers).not.toHaveProperty(name)
+    for (const name of Object.keys(DEPRECATION_HEADERS)) expect(headers).not.toHaveProperty(name)
   })
 })

@@ -6,7 +6,7 @@ import { createTestApp, type TestApp } from '../support/test-app.ts'
 import { walk } from '../support/walk.ts'
 
 const RUNS = 250
-const REFUSED = { status: 400, code: 'invalid_request', param: 'cursor' }
+const INVALID_CURSOR = { status: 400, code: 'invalid_request', param: 'cursor' }
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const queries = [
   '',
@@ -51,18 +51,18 @@ beforeAll(async () => {
     accounts.map(async (accountId) => (await app.issue({ accountId })).key),
   )
   const listings = keys.flatMap((key) => queries.map((query) => ({ key, query })))
-  const walked = await Promise.all(
+  const listed = await Promise.all(
     listings.map(async ({ key, query }) => {
       const pages = await walk(app, key, `limit=1&${query}`)
       return pages.flatMap(({ next_cursor: cursor }) => (cursor ? [{ key, query, cursor }] : []))
     }),
   )
-  sealed = walked.flat()
+  sealed = listed.flat()
 })
 afterAll(() => app.close())
 
 /** What a text given as the cursor of this listing is answered with; `null` for a page. */
-async function refusalOf(
+async function errorOf(
   { key, query }: Omit<Sealed, 'cursor'>,
   text: string,
   inUrl: (text: string) => string = encodeURIComponent,
@@ -93,7 +93,7 @@ describe('a cursor that was altered', () => {
         const bytes = Buffer.from(one.cursor, 'base64url')
         const at = (place >> 3) % bytes.length
         bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << (place & 7)), at)
-        expect(await refusalOf(one, bytes.toString('base64url'))).toEqual(REFUSED)
+        expect(await errorOf(one, bytes.toString('base64url'))).toEqual(INVALID_CURSOR)
       }),
       { numRuns: RUNS },
     )
@@ -107,7 +107,7 @@ describe('a cursor that was altered', () => {
           .reduce(splice, Buffer.from(one.cursor, 'base64url'))
           .toString('base64url')
         fc.pre(altered !== one.cursor)
-        expect(await refusalOf(one, altered)).toEqual(REFUSED)
+        expect(await errorOf(one, altered)).toEqual(INVALID_CURSOR)
       }),
       { numRuns: RUNS },
     )
@@ -128,7 +128,7 @@ describe('a cursor that was altered', () => {
         const start = at % one.cursor.length
         const text = one.cursor.slice(0, start) + insert + one.cursor.slice(start + remove)
         fc.pre(text !== one.cursor)
-        expect(await refusalOf(one, text)).toEqual(REFUSED)
+        expect(await errorOf(one, text)).toEqual(INVALID_CURSOR)
       }),
       { numRuns: RUNS },
     )
@@ -141,8 +141,8 @@ describe('a cursor that was altered', () => {
         const tail = Buffer.from(other.cursor, 'base64url').subarray(at)
         const text = Buffer.concat([head, tail]).toString('base64url')
         fc.pre(text !== one.cursor && text !== other.cursor)
-        expect(await refusalOf(one, text)).toEqual(REFUSED)
-        expect(await refusalOf(other, text)).toEqual(REFUSED)
+        expect(await errorOf(one, text)).toEqual(INVALID_CURSOR)
+        expect(await errorOf(other, text)).toEqual(INVALID_CURSOR)
       }),
       { numRuns: RUNS },
     )
@@ -159,7 +159,7 @@ describe('a cursor that was altered', () => {
         const bytes = Buffer.from(one.cursor, 'base64url')
         const name = Buffer.from(kid)
         const renamed = Buffer.concat([Buffer.from([1, name.length]), name, bytes.subarray(4)])
-        expect(await refusalOf(one, renamed.toString('base64url'))).toEqual(REFUSED)
+        expect(await errorOf(one, renamed.toString('base64url'))).toEqual(INVALID_CURSOR)
       }),
       { numRuns: RUNS },
     )
@@ -175,7 +175,7 @@ describe('a cursor as it is', () => {
     )
     const listings = new Map(others.map((one) => [Object.values(one).join(' '), one]))
     for (const one of listings.values()) {
-      expect(await refusalOf(one, one.cursor)).toEqual(REFUSED)
+      expect(await errorOf(one, one.cursor)).toEqual(INVALID_CURSOR)
     }
   })
 
@@ -183,8 +183,8 @@ describe('a cursor as it is', () => {
     const everyByte = (text: string) =>
       [...Buffer.from(text)].map((byte) => `%${byte.toString(16)}`).join('')
     for (const one of sealed) {
-      expect(await refusalOf(one, one.cursor)).toBeNull()
-      expect(await refusalOf(one, one.cursor, everyByte)).toBeNull()
+      expect(await errorOf(one, one.cursor)).toBeNull()
+      expect(await errorOf(one, one.cursor, everyByte)).toBeNull()
     }
   })
 })
@@ -202,7 +202,7 @@ describe('a text that never was a cursor', () => {
   ])('is refused: %s', async (_name, texts) => {
     await fc.assert(
       fc.asyncProperty(anySealed(), texts, async (one, text) => {
-        expect(await refusalOf(one, text)).toEqual(REFUSED)
+        expect(await errorOf(one, text)).toEqual(INVALID_CURSOR)
       }),
       { numRuns: RUNS },
     )

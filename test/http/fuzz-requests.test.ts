@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listParamNames } from '../../src/orders/list-params.ts'
-import { expectContractAnswer } from '../support/contract-answer.ts'
+import { expectOpenApiResponse } from '../support/contract-answer.ts'
 import { anyBytes, rawHeaders, rawQueries } from '../support/raw-arbitraries.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import { sourceOrder } from '../support/source-order.ts'
@@ -37,13 +37,13 @@ const nextCaller = () => {
 const bearer = () => `Authorization: Bearer ${key}\r\n`
 
 /** Sends a request of its own and judges the first answer to it. */
-async function ask(path: string, query: Buffer | string, headers: Buffer | string) {
+async function send(path: string, query: Buffer | string, headers: Buffer | string) {
   const parts = [`GET ${path}?`, query, ' HTTP/1.1\r\n', nextCaller(), headers, '\r\n']
   const bytes = Buffer.concat(
     parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)),
   )
   const [answer] = await sendRaw(port, bytes, 1)
-  return expectContractAnswer(path, answer)
+  return expectOpenApiResponse(path, answer)
 }
 const LIST = '/v1/orders'
 
@@ -51,7 +51,7 @@ describe('a raw query string', () => {
   it('is a page, or a 400 that names one of the parameters, whatever it says', async () => {
     await fc.assert(
       fc.asyncProperty(rawQueries, async (query) => {
-        const { status, param } = await ask(LIST, query, bearer())
+        const { status, param } = await send(LIST, query, bearer())
         expect([200, 400]).toContain(status)
         expect(status === 200 || LISTED_PARAMS.includes(param)).toBe(true)
       }),
@@ -62,7 +62,7 @@ describe('a raw query string', () => {
   it('changes nothing about an order by its id', async () => {
     await fc.assert(
       fc.asyncProperty(rawQueries, async (query) => {
-        expect(await ask('/v1/orders/ord_1', query, bearer())).toMatchObject({ status: 200 })
+        expect(await send('/v1/orders/ord_1', query, bearer())).toMatchObject({ status: 200 })
       }),
       { numRuns: RUNS / 2 },
     )
@@ -71,7 +71,7 @@ describe('a raw query string', () => {
   it('of any bytes is an answer of the contract', async () => {
     await fc.assert(
       fc.asyncProperty(anyBytes(30), async (bytes) => {
-        const { status } = await ask(LIST, bytes, bearer())
+        const { status } = await send(LIST, bytes, bearer())
         expect([200, 400]).toContain(status)
       }),
       { numRuns: RUNS },
@@ -98,7 +98,7 @@ describe('a raw query string', () => {
     ['a line break in a name', '%0d%0aX-Injected:%201=1', 200],
     ['a name of 2,000 characters of three bytes', '%E2%82%AC'.repeat(1_500), 200],
   ])('is answered when it has %s', async (_name, query, status) => {
-    expect(await ask(LIST, query, bearer())).toMatchObject({ status })
+    expect(await send(LIST, query, bearer())).toMatchObject({ status })
   })
 })
 
@@ -106,7 +106,7 @@ describe('raw headers', () => {
   it('of any name and value, beside a valid key, are an answer of the contract', async () => {
     await fc.assert(
       fc.asyncProperty(rawHeaders, async (headers) => {
-        await ask(LIST, '', Buffer.concat([Buffer.from(bearer()), headers]))
+        await send(LIST, '', Buffer.concat([Buffer.from(bearer()), headers]))
       }),
       { numRuns: RUNS },
     )
@@ -115,7 +115,7 @@ describe('raw headers', () => {
   it('never stand for a key', async () => {
     await fc.assert(
       fc.asyncProperty(rawHeaders, async (headers) => {
-        const { status } = await ask(LIST, '', headers)
+        const { status } = await send(LIST, '', headers)
         expect([400, 401, 429]).toContain(status)
       }),
       { numRuns: RUNS },
@@ -157,7 +157,11 @@ describe('an Authorization header', () => {
           (text, { at, remove, insert }) => text.slice(0, at) + insert + text.slice(at + remove),
           `Bearer ${key}`,
         )
-        const { status } = await ask(LIST, '', Buffer.from(`Authorization: ${value}\r\n`, 'latin1'))
+        const { status } = await send(
+          LIST,
+          '',
+          Buffer.from(`Authorization: ${value}\r\n`, 'latin1'),
+        )
         // Spaces around a value are no part of it.
         const [, scheme, rest] = /^[ \t]*(\S+) (\S+)[ \t]*$/.exec(value) ?? []
         const isRight = scheme?.toLowerCase() === 'bearer' && rest === key
@@ -182,7 +186,7 @@ describe('an Authorization header', () => {
     ['in a cookie', () => `Cookie: Authorization=Bearer ${key}; key=${key}\r\n`],
     ['under the name of other services', () => `X-Api-Key: ${key}\r\nApi-Key: ${key}\r\n`],
   ])('is refused %s', async (_name, header) => {
-    const { status } = await ask(LIST, '', header())
+    const { status } = await send(LIST, '', header())
     expect([400, 401]).toContain(status)
   })
 })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { makeApiKey } from '../../src/auth/api-key.ts'
+import { generateApiKey } from '../../src/auth/api-key.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
 
 const DAY_MS = 86_400_000
@@ -105,7 +105,7 @@ describe('the bucket of the account', () => {
 describe('the block of an address', () => {
   const badKeys = (app: TestApp, count: number, from: string) =>
     Promise.all(
-      Array.from({ length: count }, () => app.call('/v1/orders', { key: makeApiKey(), from })),
+      Array.from({ length: count }, () => app.call('/v1/orders', { key: generateApiKey(), from })),
     )
 
   it('lets exactly 30 of 200 parallel bad keys get 401, and 170 get 429', async () => {

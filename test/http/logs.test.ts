@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
-import { makeApiKey } from '../../src/auth/api-key.ts'
+import { generateApiKey } from '../../src/auth/api-key.ts'
 import { createMetrics } from '../../src/metrics/serving.ts'
 import { openTestServices } from '../support/services.ts'
 import { sourceOrder } from '../support/source-order.ts'
@@ -89,7 +89,7 @@ it('never writes a key, a cursor, a query value or data of a customer', async ()
     headers: { authorization: `Bearer ${key}` },
   })
   const cursor = first.json().next_cursor
-  const badKey = makeApiKey()
+  const badKey = generateApiKey()
   const secrets = [key, badKey, cursor, 'query-value', 'rita@exemplo.com.br', 'Rita Lima']
 
   const calls = [

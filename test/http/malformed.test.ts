@@ -30,9 +30,9 @@ function errorOf(answer: RawAnswer | undefined) {
   return { status: answer?.status, code: error.code }
 }
 
-const refused = { status: 400, code: 'invalid_request' }
+const badRequest = { status: 400, code: 'invalid_request' }
 const unauthenticated = { status: 401, code: 'invalid_api_key' }
-const missing = { status: 404, code: 'resource_missing' }
+const notFound = { status: 404, code: 'resource_missing' }
 
 const long = 'x'.repeat(17 * 1024)
 
@@ -61,7 +61,7 @@ describe('what HTTP itself refuses', () => {
     ['CONNECT', () => `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
   ])('is answered 400 with our body and the connection closed: %s', async (_name, bytes) => {
     const [answer, ...others] = await sendRaw(port, bytes())
-    expect(errorOf(answer)).toEqual(refused)
+    expect(errorOf(answer)).toEqual(badRequest)
     expect(JSON.parse(answer?.body ?? '').error).not.toHaveProperty('param')
     expect(answer?.headers['connection']).toBe('close')
     expect(others).toEqual([])
@@ -79,7 +79,7 @@ describe('what HTTP itself refuses', () => {
     const bytes = get('/v1/orders/ord_1', authorization).repeat(3)
     const answers = await sendRaw(port, `${bytes}${bad}`)
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400])
-    expect(errorOf(answers.at(-1))).toEqual(refused)
+    expect(errorOf(answers.at(-1))).toEqual(badRequest)
   })
 
   it('leaves the answers before it on the same connection whole', async () => {
@@ -88,7 +88,7 @@ describe('what HTTP itself refuses', () => {
     const [first] = await once(socket, 'data')
     expect(String(first)).toContain('HTTP/1.1 200 OK')
     socket.write('garbage\r\n\r\n')
-    expect(errorOf((await readAnswers(socket))[0])).toEqual(refused)
+    expect(errorOf((await readAnswers(socket))[0])).toEqual(badRequest)
   })
 })
 
@@ -102,22 +102,22 @@ describe('odd but readable requests', () => {
     'takes %s to the letter: key first, then 404',
     async (path) => {
       expect(errorOf((await sendRaw(port, get(path, ''), 1))[0])).toEqual(unauthenticated)
-      expect(errorOf((await sendRaw(port, get(path, authorization), 1))[0])).toEqual(missing)
+      expect(errorOf((await sendRaw(port, get(path, authorization), 1))[0])).toEqual(notFound)
     },
   )
 
   it.each(['/%zz', '/%', '*', '/..;/v1'])('answers 404 to %s', async (path) => {
-    expect(errorOf((await sendRaw(port, get(path, authorization), 1))[0])).toEqual(missing)
+    expect(errorOf((await sendRaw(port, get(path, authorization), 1))[0])).toEqual(notFound)
   })
 
   it('answers 404 to an id of 2,000 characters', async () => {
     const [answer] = await sendRaw(port, get(`/v1/orders/${'x'.repeat(2000)}`, authorization), 1)
-    expect(errorOf(answer)).toEqual(missing)
+    expect(errorOf(answer)).toEqual(notFound)
   })
 
   it.each(['PROPFIND', 'TRACE', 'M-SEARCH', 'QUERY'])('answers 404 to %s', async (method) => {
     const bytes = `${method} /v1/orders HTTP/1.1\r\n${HOST}${authorization}\r\n`
-    expect(errorOf((await sendRaw(port, bytes, 1))[0])).toEqual(missing)
+    expect(errorOf((await sendRaw(port, bytes, 1))[0])).toEqual(notFound)
   })
 
   it('serves HTTP/1.0 without a Host', async () => {
@@ -180,7 +180,7 @@ describe('a request that is under way while the service closes', () => {
     socket.write(bytes.slice(40))
 
     const [answer] = await readAnswers(socket)
-    expect(errorOf(answer)).toEqual(refused)
+    expect(errorOf(answer)).toEqual(badRequest)
     expect(answer?.headers['connection']).toBe('close')
     await closed
   })

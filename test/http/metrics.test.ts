@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { makeApiKey } from '../../src/auth/api-key.ts'
-import { buildOperations } from '../../src/operations.ts'
+import { generateApiKey } from '../../src/auth/api-key.ts'
+import { buildOperationsApp } from '../../src/operations.ts'
 import type { Health } from '../../src/readiness.ts'
 import { metricIn } from '../support/metric.ts'
 import { sourceOrder } from '../support/source-order.ts'
@@ -16,7 +16,7 @@ afterAll(() => app.close())
 
 /** What the operations port answers. */
 async function operations(path: string, health = HEALTHY) {
-  const port = buildOperations(async () => health, app.metrics)
+  const port = buildOperationsApp(async () => health, app.metrics)
   const { statusCode: status, headers, body } = await port.inject(path)
   await port.close()
   return { status, headers, body }
@@ -77,8 +77,10 @@ describe('counts from zero', () => {
 
   async function series(): Promise<Map<string, number>> {
     const lines = (await operations('/metrics')).body.split('\n')
-    const told = lines.filter((line) => /^(http|limiter|key|opensearch|redis)_/.test(line))
-    return new Map(told.map((line) => [line.replace(/ \S+$/, ''), Number(/\S+$/.exec(line)?.[0])]))
+    const samples = lines.filter((line) => /^(http|limiter|key|opensearch|redis)_/.test(line))
+    return new Map(
+      samples.map((line) => [line.replace(/ \S+$/, ''), Number(/\S+$/.exec(line)?.[0])]),
+    )
   }
 
   /** The counters that grew, and by how much; a series that was not there before is its own fault. */
@@ -131,7 +133,7 @@ describe('counts from zero', () => {
   })
 
   it('a key that nobody has', async () => {
-    await app.call('/v1/orders/ord_1', { key: makeApiKey() })
+    await app.call('/v1/orders/ord_1', { key: generateApiKey() })
     expect(await grown()).toMatchObject({
       [requests('/v1/orders/:id', 401)]: 1,
       'http_errors_total{code="invalid_api_key",param=""}': 1,
@@ -141,7 +143,7 @@ describe('counts from zero', () => {
   })
 
   it('an address that is blocked', async () => {
-    const call = { key: makeApiKey(), from: '203.0.113.9' }
+    const call = { key: generateApiKey(), from: '203.0.113.9' }
     for (let failure = 0; failure < 31; failure++) await app.call('/v1/orders', call)
     expect(await grown()).toMatchObject({
       [requests('/v1/orders', 429)]: 1,
@@ -157,9 +159,9 @@ it('an account that asks too much is counted as a denied decision', async () => 
   const { key } = await small.issue()
   let status = 0
   while (status !== 429) status = (await small.call('/v1/orders', { key })).status
-  const told = await small.metrics.registry.metrics()
+  const exposition = await small.metrics.registry.metrics()
   await small.close()
-  expect(metricIn(told, 'limiter_decisions_total{decision="take",result="denied"}')).toBe(1)
+  expect(metricIn(exposition, 'limiter_decisions_total{decision="take",result="denied"}')).toBe(1)
 })
 
 it('shows nothing of orders, keys, accounts and addresses, whatever happened', async () => {
@@ -169,7 +171,7 @@ it('shows nothing of orders, keys, accounts and addresses, whatever happened', a
   const call = { key, from: '203.0.113.77', headers: { 'x-forwarded-for': '203.0.113.78' } }
   await app.call('/v1/orders/ord_secret', call)
   await app.call(`/v1/orders?cursor=${next_cursor}x`, call)
-  await app.call('/v1/orders?secret=secret', { ...call, key: makeApiKey() })
+  await app.call('/v1/orders?secret=secret', { ...call, key: generateApiKey() })
   const strict = { prefer: 'handling=strict', 'if-none-match': '"secret"' }
   await app.call(`/v1/orders?secret=1&${key}=1`, { key, headers: strict })
   const { body } = await operations('/metrics')

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { expectDescribed } from '../../scripts/traffic/openapi-check.ts'
+import { expectMatchesOpenApi } from '../../scripts/traffic/openapi-check.ts'
 import { openSocket, type RawAnswer, readAnswers } from '../support/raw-http.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { createTestApp, ROOMY, type TestApp } from '../support/test-app.ts'
@@ -21,13 +21,13 @@ async function listen(env: Record<string, string>) {
 }
 
 /** So many requests in one packet, which are all there before the first is looked at. */
-async function together(port: number, request: string, count: number): Promise<RawAnswer[]> {
+async function sendPipelined(port: number, request: string, count: number): Promise<RawAnswer[]> {
   const socket = await openSocket(port)
   socket.write(request.repeat(count))
   return readAnswers(socket, count)
 }
 
-async function onConnections(port: number, request: string, count: number): Promise<RawAnswer[]> {
+async function sendInParallel(port: number, request: string, count: number): Promise<RawAnswer[]> {
   const sockets = await Promise.all(Array.from({ length: count }, () => openSocket(port)))
   for (const socket of sockets) socket.write(request)
   return (await Promise.all(sockets.map((socket) => readAnswers(socket, 1)))).flat()
@@ -42,16 +42,16 @@ const shedCount = async (reason: string) => {
 
 it('answers as many as there is room for, and 503 at once to whoever comes on top', async () => {
   const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
-  const answers = await together(port, get('/v1/orders/ord_1'), 10)
+  const answers = await sendPipelined(port, get('/v1/orders/ord_1'), 10)
   expect(statuses(answers)).toEqual([200, 200, 200, 200, 503, 503, 503, 503, 503, 503])
 })
 
 it('sheds with the error body of the contract, Retry-After and an id of its own', async () => {
   const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
-  const shed = (await together(port, get('/v1/orders'), 3)).slice(1)
+  const shed = (await sendPipelined(port, get('/v1/orders'), 3)).slice(1)
   for (const { status, headers, body } of shed) {
     const json = JSON.parse(body)
-    expectDescribed({ url: '/v1/orders', status, headers, json })
+    expectMatchesOpenApi({ url: '/v1/orders', status, headers, json })
     expect(json.error).toMatchObject({ type: 'api_error', code: 'service_unavailable' })
     expect(json.error.message).toMatch(/^Serviço temporariamente indisponível\./)
     expect(json.error.request_id).toBe(headers['request-id'])
@@ -75,13 +75,13 @@ it('leaves the connection of a shed request open, and serves the next one on it'
 
 it('sheds nobody once the flood is over', async () => {
   const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
-  for (let flood = 0; flood < 5; flood++) await together(port, get('/v1/orders'), 50)
-  expect(statuses(await together(port, get('/v1/orders'), 4))).toEqual([200, 200, 200, 200])
+  for (let burst = 0; burst < 5; burst++) await sendPipelined(port, get('/v1/orders'), 50)
+  expect(statuses(await sendPipelined(port, get('/v1/orders'), 4))).toEqual([200, 200, 200, 200])
 })
 
 it('counts what was shed, and why', async () => {
   const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
-  await together(port, get('/v1/orders'), 10)
+  await sendPipelined(port, get('/v1/orders'), 10)
   expect(await shedCount('concurrency')).toBe(6)
   expect(await shedCount('event_loop')).toBe(0)
 })
@@ -92,14 +92,14 @@ it('sheds what came in while the event loop was held up', async () => {
     const endsAt = performance.now() + 1_100
     while (performance.now() < endsAt);
   })
-  const answers = await together(port, get('/v1/orders/ord_1'), 3)
+  const answers = await sendPipelined(port, get('/v1/orders/ord_1'), 3)
   expect(statuses(answers)).toEqual([200, 503, 503])
   expect(await shedCount('event_loop')).toBe(2)
 })
 
 it.each([
-  ['each on a connection of its own', onConnections],
-  ['one behind the other', together],
+  ['each on a connection of its own', sendInParallel],
+  ['one behind the other', sendPipelined],
 ])('sheds none of 200 requests that come at once to a service at rest, %s', async (_how, send) => {
   const { port, get } = await listen({})
   const startedAt = performance.now()

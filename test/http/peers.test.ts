@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makeApiKey } from '../../src/auth/api-key.ts'
+import { generateApiKey } from '../../src/auth/api-key.ts'
 import { type Peer, peerOf } from '../../src/http/peers.ts'
 import { createTestApp, ROOMY, type TestApp } from '../support/test-app.ts'
 
@@ -21,7 +21,7 @@ const requests: [what: string, url: string, headers: () => Record<string, string
   [
     'with a key that does not exist',
     '/v1/orders',
-    () => ({ authorization: `Bearer ${makeApiKey()}` }),
+    () => ({ authorization: `Bearer ${generateApiKey()}` }),
     anonymous('127.0.0.1'),
   ],
   [
@@ -47,12 +47,12 @@ const requests: [what: string, url: string, headers: () => Record<string, string
 it.each(requests)(
   'the answer to a request %s belongs to its caller',
   async (_what, url, headers, peer) => {
-    const told = Promise.withResolvers<Peer>()
+    const resolved = Promise.withResolvers<Peer>()
     app.app.server.once('request', (_request: IncomingMessage, response: ServerResponse) => {
-      response.once('finish', () => told.resolve(peerOf(response)))
+      response.once('finish', () => resolved.resolve(peerOf(response)))
     })
     const { port } = app.app.server.address() as AddressInfo
     await (await fetch(`http://127.0.0.1:${port}${url}`, { headers: headers() })).arrayBuffer()
-    expect(await told.promise).toEqual(peer)
+    expect(await resolved.promise).toEqual(peer)
   },
 )

@@ -26,10 +26,10 @@ async function open(deadlineMs: number) {
 
 function slowDownSearches() {
   const { orders } = app.services
-  const { slice } = orders
-  orders.slice = async (...args) => {
+  const { findPage } = orders
+  orders.findPage = async (...args) => {
     await sleep(SLOW_MS)
-    return slice(...args)
+    return findPage(...args)
   }
 }
 

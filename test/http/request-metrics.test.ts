@@ -11,10 +11,10 @@ import { openSocket } from '../support/raw-http.ts'
 
 let metrics: Metrics
 let app: FastifyInstance
-let isAsked: boolean
+let isReceived: boolean
 beforeEach(async () => {
   metrics = createMetrics()
-  isAsked = false
+  isReceived = false
   app = Fastify()
   app.register(requestId)
   app.register(requestMetrics, { metrics })
@@ -22,7 +22,7 @@ beforeEach(async () => {
   app.register(async (routes) => {
     routes.get('/answered', async () => 'answer')
     routes.get('/never', () => {
-      isAsked = true
+      isReceived = true
       return new Promise(() => {})
     })
   })
@@ -41,7 +41,7 @@ const answered = (route: string) =>
 
 it('a request whose caller goes away before the answer is counted as abandoned', async () => {
   const socket = await send('/never')
-  await vi.waitFor(() => expect(isAsked).toBe(true))
+  await vi.waitFor(() => expect(isReceived).toBe(true))
   expect(await metric('http_abandoned_requests_total')).toBe(0)
   socket.destroy()
   await vi.waitFor(async () => expect(await metric('http_abandoned_requests_total')).toBe(1))

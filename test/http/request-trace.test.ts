@@ -13,11 +13,11 @@ beforeEach(async () => {
   begun = []
   ended = []
   const tracing: Tracing = {
-    beginRequest(request) {
+    startRequest(request) {
       begun.push(request)
       return { run: (work) => work(), end: (status) => ended.push(status) }
     },
-    observe: () => (_operation, call) => call(),
+    instrument: () => (_operation, call) => call(),
     close: async () => {},
   }
   app = Fastify({ genReqId: () => 'req_1' })

@@ -28,9 +28,9 @@ describe('hundreds of slow senders', () => {
       sent += 1
     }, 100)
     expect(await status()).toBe(200)
-    const refusals = (await Promise.all(answers)).flat()
+    const responses = (await Promise.all(answers)).flat()
     clearInterval(dripping)
-    expect(refusals.map((answer) => answer.status)).toEqual(Array(MANY).fill(400))
+    expect(responses.map((answer) => answer.status)).toEqual(Array(MANY).fill(400))
     expect(await status()).toBe(200)
   })
 
@@ -38,8 +38,8 @@ describe('hundreds of slow senders', () => {
     clients = await serveSlowClients({ headersMs: 2_000 })
     const silent = await clients.connectMany(MANY)
     expect(await status()).toBe(200)
-    const refusals = (await Promise.all(silent.map((socket) => readAnswers(socket)))).flat()
-    expect(refusals.map((answer) => answer.status)).toEqual(Array(MANY).fill(400))
+    const responses = (await Promise.all(silent.map((socket) => readAnswers(socket)))).flat()
+    expect(responses.map((answer) => answer.status)).toEqual(Array(MANY).fill(400))
   })
 
   it('are cut when what they send after the headers never comes to its end', async () => {

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { connectionsOf } from '../../src/http/connections.ts'
+import { connectionTrackerOf } from '../../src/http/connections.ts'
 import { readAnswers, sendRaw } from '../support/raw-http.ts'
 import { LARGE_PAGE_BYTES, type SlowClients, serveSlowClients } from '../support/slow-clients.ts'
 
 const MANY = 300
-const PATIENT = { timeout: 15_000 }
+const POLL_TIMEOUT = { timeout: 15_000 }
 
 let clients: SlowClients
 afterEach(() => clients.close())
@@ -33,7 +33,7 @@ describe('those who ask and do not read', () => {
       socket.pause()
       socket.write(clients.get('/v1/orders'))
     }
-    await expect.poll(status, PATIENT).toBe(200)
+    await expect.poll(status, POLL_TIMEOUT).toBe(200)
   })
 
   it('hold no place with an answer that they do not take', async () => {
@@ -43,12 +43,12 @@ describe('those who ask and do not read', () => {
       socket.pause()
       socket.write(clients.get('/v1/orders'))
     }
-    await expect.poll(status, PATIENT).toBe(200)
+    await expect.poll(status, POLL_TIMEOUT).toBe(200)
     expect(await status()).toBe(200)
   })
 
   it('lose their connection when nothing of an answer is read for too long, also one who reads byte by byte', async () => {
-    clients = await serveSlowClients({ stallMs: 1_000, lookMs: 100 })
+    clients = await serveSlowClients({ stallMs: 1_000, checkIntervalMs: 100 })
     await clients.loadLargePage()
     const slow = await clients.connectMany(8)
     const reading = setInterval(() => {
@@ -58,21 +58,21 @@ describe('those who ask and do not read', () => {
       socket.pause()
       socket.write(clients.get('/v1/orders'))
     }
-    await expect.poll(() => clients.cutCount('answer_not_taken'), PATIENT).toBe(8)
+    await expect.poll(() => clients.cutCount('answer_not_taken'), POLL_TIMEOUT).toBe(8)
     clearInterval(reading)
     expect(await status()).toBe(200)
   })
 
   it('lose the oldest of equally large answers when one account keeps more memory than there is', async () => {
     // More than one of them, less than two, whatever the kernel takes.
-    clients = await serveSlowClients({ maxUnreadBytes: 2 * LARGE_PAGE_BYTES, lookMs: 100 })
+    clients = await serveSlowClients({ maxUnreadBytes: 2 * LARGE_PAGE_BYTES, checkIntervalMs: 100 })
     await clients.loadLargePage(2 * LARGE_PAGE_BYTES)
     const slow = await clients.connectMany(4)
     for (const socket of slow) {
       socket.pause()
       socket.write(clients.get('/v1/orders'))
       const [request] = await once(clients.app.app.server, 'request')
-      await expect.poll(() => clients.lastAnswer(request)?.writableEnded, PATIENT).toBe(true)
+      await expect.poll(() => clients.lastAnswer(request)?.writableEnded, POLL_TIMEOUT).toBe(true)
     }
     await Promise.all(slow.slice(0, 3).map(ended))
     expect(await clients.cutCount('memory')).toBe(3)
@@ -85,31 +85,31 @@ describe('those who ask and do not read', () => {
     clients = await serveSlowClients({})
     await clients.loadLargePage()
     const closing = Promise.withResolvers<void>()
-    const { slice } = clients.app.services.orders
-    clients.app.services.orders.slice = async (...args) => {
+    const { findPage } = clients.app.services.orders
+    clients.app.services.orders.findPage = async (...args) => {
       await closing.promise
-      return slice(...args)
+      return findPage(...args)
     }
     const [slow] = (await clients.connectMany(1)) as [Socket]
     slow.pause()
     slow.write(clients.get('/v1/orders'))
     await once(clients.app.app.server, 'request')
     const closed = clients.app.app.close()
-    await expect.poll(() => clients.app.app.server.listening, PATIENT).toBe(false)
+    await expect.poll(() => clients.app.app.server.listening, POLL_TIMEOUT).toBe(false)
     closing.resolve()
     await closed
   })
 })
 
 /** Reads a large page piece by piece, slowly until `isHurried`; ends with the orders of the page, or when it is cut. */
-async function readSlowly(socket: Socket, isHurried: () => boolean): Promise<number> {
+async function readSlowly(socket: Socket, isFast: () => boolean): Promise<number> {
   const pieces: Buffer[] = []
   socket.pause()
   socket.write(clients.get('/v1/orders').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
   while (!socket.destroyed && !socket.readableEnded) {
     const piece: Buffer | null = socket.read()
     if (piece !== null) pieces.push(piece)
-    await sleep(isHurried() ? 0 : 50)
+    await sleep(isFast() ? 0 : 50)
   }
   const [, body = ''] = Buffer.concat(pieces).toString().split('\r\n\r\n')
   return body.endsWith('}') ? JSON.parse(body).data.length : 0
@@ -117,11 +117,11 @@ async function readSlowly(socket: Socket, isHurried: () => boolean): Promise<num
 
 describe('an account that reads a large page slowly', () => {
   it('gets the whole of it, however long it takes, while it reads', async () => {
-    clients = await serveSlowClients({ stallMs: 5_000, lookMs: 100 })
+    clients = await serveSlowClients({ stallMs: 5_000, checkIntervalMs: 100 })
     await clients.loadLargePage(2 * LARGE_PAGE_BYTES)
     const [reader] = (await clients.connectMany(1)) as [Socket]
-    const hurriedAt = performance.now() + 8_000 // Longer than it may read nothing.
-    expect(await readSlowly(reader, () => performance.now() > hurriedAt)).toBe(17)
+    const fastFromMs = performance.now() + 8_000 // Longer than it may read nothing.
+    expect(await readSlowly(reader, () => performance.now() > fastFromMs)).toBe(17)
     expect(await clients.cutCount('answer_not_taken')).toBe(0)
   })
 
@@ -129,20 +129,23 @@ describe('an account that reads a large page slowly', () => {
     const readers = 5
     // So much is in the pages that what the flood keeps is too much. The flood comes later: age protects nobody.
     const room = 2 ** 20 / 2
-    clients = await serveSlowClients({ maxUnreadBytes: readers * 9_000_000 + room, lookMs: 100 })
+    clients = await serveSlowClients({
+      maxUnreadBytes: readers * 9_000_000 + room,
+      checkIntervalMs: 100,
+    })
     await clients.loadLargePage()
     const script = await docsScript()
     let isOver = false
     const reading = (await clients.connectMany(readers)).map((socket) =>
       readSlowly(socket, () => isOver),
     )
-    const flood = await clients.connectMany(25)
-    for (const socket of flood) {
+    const unreadConnections = await clients.connectMany(25)
+    for (const socket of unreadConnections) {
       socket.pause()
       socket.write(clients.get(script).repeat(20)) // More than the kernel takes.
     }
     const cut = () => clients.cutCount('memory')
-    await expect.poll(cut, PATIENT).toBeGreaterThan(10)
+    await expect.poll(cut, POLL_TIMEOUT).toBeGreaterThan(10)
     isOver = true
     expect(await Promise.all(reading)).toEqual(Array(readers).fill(9))
     expect(await clients.cutCount('answer_not_taken')).toBe(0)
@@ -154,20 +157,20 @@ describe('as many connections as there may be, all with unread answers', () => {
 
   /** How many connections have an answer that waits for its client. */
   function unreadCount() {
-    const { underWay } = connectionsOf(clients.app.app.server)
-    const unread = [...underWay].filter(
+    const { inFlight } = connectionTrackerOf(clients.app.app.server)
+    const unread = [...inFlight].filter(
       ({ headersSent, writableLength }) => headersSent && writableLength > 0,
     )
     return new Set(unread.map(({ req }) => req.socket)).size
   }
 
-  async function fill(requests: string[]): Promise<Socket[]> {
+  async function openUnread(requests: string[]): Promise<Socket[]> {
     const sockets = await clients.connectMany(requests.length)
     for (const [n, socket] of sockets.entries()) {
       socket.pause()
       socket.write(requests[n] ?? '')
     }
-    await expect.poll(unreadCount, PATIENT).toBe(requests.length)
+    await expect.poll(unreadCount, POLL_TIMEOUT).toBe(requests.length)
     return sockets
   }
 
@@ -179,7 +182,7 @@ describe('as many connections as there may be, all with unread answers', () => {
     await clients.loadLargePage()
     const page = clients.get('/v1/orders')
     const docs = clients.get(await docsScript()).repeat(20)
-    const [account] = await fill([page, ...Array(LIMIT - 1).fill(docs)])
+    const [account] = await openUnread([page, ...Array(LIMIT - 1).fill(docs)])
     const newcomers = await clients.connectMany(3)
     const answers = newcomers.map((socket) => {
       socket.write(clients.get('/v1/orders/ord_1'))
@@ -197,7 +200,7 @@ describe('as many connections as there may be, all with unread answers', () => {
       maxUnreadBytes: Number.MAX_SAFE_INTEGER,
     })
     await clients.loadLargePage()
-    await fill(Array(16).fill(clients.get('/v1/orders')))
+    await openUnread(Array(16).fill(clients.get('/v1/orders')))
     expect(await status()).toBe(200)
   })
 
@@ -214,10 +217,10 @@ describe('as many connections as there may be, all with unread answers', () => {
       socket.write(clients.get('/v1/orders/ord_1'))
       return readAnswers(socket, 1)
     })
-    const { idle } = connectionsOf(clients.app.app.server)
-    await expect.poll(() => idle.size, PATIENT).toBe(0)
-    const [late] = (await clients.connectMany(1)) as [Socket]
-    await ended(late)
+    const { idle } = connectionTrackerOf(clients.app.app.server)
+    await expect.poll(() => idle.size, POLL_TIMEOUT).toBe(0)
+    const [newcomer] = (await clients.connectMany(1)) as [Socket]
+    await ended(newcomer)
     release.resolve()
     const statuses = (await Promise.all(answers)).map(([answer]) => answer?.status)
     expect(statuses).toEqual([200, 200, 200, 200])

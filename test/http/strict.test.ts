@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeApiKey } from '../../src/auth/api-key.ts'
+import { generateApiKey } from '../../src/auth/api-key.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { createTestApp, type TestApp } from '../support/test-app.ts'
 
@@ -105,7 +105,7 @@ describe('the decisions before the parameters stay before them', () => {
   const url = '/v1/orders?foo=1'
 
   it('the key', async () => {
-    const { status, headers } = await app.error(url, { key: makeApiKey(), headers: STRICT })
+    const { status, headers } = await app.error(url, { key: generateApiKey(), headers: STRICT })
     expect(status).toBe(401)
     expect(headers).not.toHaveProperty('preference-applied')
   })
@@ -115,10 +115,10 @@ describe('the decisions before the parameters stay before them', () => {
       RATE_LIMIT_CAPACITY: '1',
       RATE_LIMIT_REFILL_PER_SECOND: '1',
     })
-    const holder = (await small.issue()).key
+    const apiKey = (await small.issue()).key
     const statuses: number[] = []
     while (!statuses.includes(429))
-      statuses.push((await small.call(url, { key: holder, headers: STRICT })).status)
+      statuses.push((await small.call(url, { key: apiKey, headers: STRICT })).status)
     await small.close()
     expect(statuses[0]).toBe(400)
   })

@@ -78,7 +78,7 @@ describe.each([
 ])('a caller who disconnects while its %s is under way', (operation, path) => {
   it(`ends it, and gives back its place: ${path}`, async () => {
     expect(await statusOf(path)).toBe(200)
-    for (const proxy of proxies) proxy.cut() // So that the only connection is that of the search.
+    for (const proxy of proxies) proxy.resetConnections() // So that the only connection is that of the search.
     await expect.poll(openToOpenSearch, PATIENT).toBe(0)
     delay(30_000)
     const socket = await ask(path)

@@ -117,7 +117,7 @@ describe('adopting', () => {
     async (consumer) => {
       await feed.add('one', 'two', 'three')
       const taken = await feed.takeAs(consumer, 2)
-      await stream.adopt()
+      await stream.claimPending()
       const { entries } = await stream.read()
       expect(idsOf(entries).slice(0, 2)).toEqual(taken)
       expect(entries).toHaveLength(3)
@@ -129,7 +129,7 @@ describe('adopting', () => {
   it('takes over everything, however much', async () => {
     await feed.add(...Array.from({ length: 2_500 }, (_, n) => String(n)))
     for (const consumer of ['one', 'two', 'three']) await feed.takeAs(consumer, 1_000)
-    await stream.adopt()
+    await stream.claimPending()
     expect(await drain()).toEqual([500, 500, 500, 500, 500])
     expect(await feed.pending()).toBe(0)
   })
@@ -138,7 +138,7 @@ describe('adopting', () => {
     await feed.add('one', 'two')
     const taken = await feed.takeAs('somebody-else', 2)
     await feed.redis.xdel(feed.stream, taken[0] ?? '')
-    const lost = [...(await stream.adopt())]
+    const lost = [...(await stream.claimPending())]
     const reading = await stream.read()
     lost.push(...reading.lost) // An older Redis tells it only here.
     await stream.acknowledge(lost)
@@ -158,20 +158,20 @@ describe('an entry that is gone', () => {
 })
 
 describe('parking', () => {
-  const refusal = { path: '/items/0', reason: 'expected an object, got a list' }
+  const error = { path: '/items/0', reason: 'expected an object, got a list' }
 
   it('keeps the bytes, where and why, and acknowledges', async () => {
     const [id = ''] = await feed.add(NOT_UTF8)
     const { entries } = await stream.read()
-    await stream.park(entries.map((entry) => ({ ...entry, refusal })))
-    expect(await feed.parked()).toEqual([{ order: NOT_UTF8, ...refusal, entry_id: id }])
+    await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
+    expect(await feed.parked()).toEqual([{ order: NOT_UTF8, ...error, entry_id: id }])
     expect(await feed.pending()).toBe(0)
   })
 
   it('keeps all that an entry without an order has', async () => {
     await feed.addFields('data', 'x', 'more', 'y')
     const { entries } = await stream.read()
-    await stream.park(entries.map((entry) => ({ ...entry, refusal })))
+    await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
     const [parked] = (await feed.redis.xrange(feed.refused, '-', '+')).map(([, fields]) => fields)
     expect(parked?.slice(6)).toEqual(['data', 'x', 'more', 'y'])
   })
@@ -179,7 +179,7 @@ describe('parking', () => {
   it('takes an entry of ten thousand fields', async () => {
     await feed.addFields(...Array.from({ length: 20_000 }, (_, n) => `f${n}`))
     const { entries } = await stream.read()
-    await stream.park(entries.map((entry) => ({ ...entry, refusal })))
+    await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
     expect(await feed.parked()).toHaveLength(1)
     expect(await feed.pending()).toBe(0)
   })
@@ -187,9 +187,9 @@ describe('parking', () => {
   it('twice parks once: whoever did it first acknowledged it', async () => {
     await feed.add('one')
     const { entries } = await stream.read()
-    const refused = entries.map((entry) => ({ ...entry, refusal }))
-    await stream.park(refused)
-    await stream.park(refused)
+    const refused = entries.map((entry) => ({ ...entry, error }))
+    await stream.deadLetter(refused)
+    await stream.deadLetter(refused)
     expect(await feed.parked()).toHaveLength(1)
   })
 
@@ -197,7 +197,7 @@ describe('parking', () => {
     await feed.redis.set(feed.refused, 'no stream')
     const ids = await feed.add('one')
     const { entries } = await stream.read()
-    const parking = stream.park(entries.map((entry) => ({ ...entry, refusal })))
+    const parking = stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
     await expect(parking).rejects.toThrow('WRONGTYPE')
     expect(idsOf((await stream.read()).entries)).toEqual(ids)
   })

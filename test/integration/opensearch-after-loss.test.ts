@@ -78,18 +78,18 @@ async function versions(): Promise<string[]> {
 describe('a prefix that nothing was made on', () => {
   it('gets one index from two processes that begin at once', async () => {
     const others = await Promise.all([open(), open()])
-    await Promise.all([services, ...others].map((each) => each.prepare()))
+    await Promise.all([services, ...others].map((each) => each.initialize()))
     expect(await versions()).toEqual(['orders-v1'])
     await write(1)
     expect(await count()).toBe(COUNT)
   })
 
   it('is begun by the next one where the first was killed after any index that it made', async () => {
-    await services.prepare()
+    await services.initialize()
     // In the order in which they are made, from the last one back.
     for (const made of ['accounts-v1', 'api-keys-v1', 'writer-v1', 'order-heads-v1', 'orders-v1']) {
       await lose(made)
-      await (await open()).refuseLoss()
+      await (await open()).assertIndexNotLost()
     }
     await write(1)
     expect(await count()).toBe(COUNT)
@@ -103,8 +103,8 @@ describe('an index of orders that is gone', () => {
     async function expectRefused() {
       const again = await open()
       const works: (() => Promise<unknown> | undefined)[] = [
-        () => again.refuseLoss(),
-        () => again.prepare(),
+        () => again.assertIndexNotLost(),
+        () => again.initialize(),
         () => again.reindexing?.build(),
         () => again.reindexing?.finish(),
         () => again.reindexing?.rollBack(),
@@ -125,7 +125,7 @@ describe('an index of orders that is gone', () => {
     await reindexing.finish()
     const before = await lease()
     await lose('orders-v2')
-    expect(await init()).toEqual({ made: `${prefix}orders-v2`, unused: [] })
+    expect(await init()).toEqual({ created: `${prefix}orders-v2`, unused: [] })
     expect(await count()).toBe(0)
     await write(2)
     expect(await count()).toBe(COUNT)
@@ -161,7 +161,7 @@ describe('an index of orders that is gone', () => {
     await reindexing.build() // Reads version 2, and feeds version 1.
     await lose('orders-v1')
     await lose('orders-v2')
-    expect(await init()).toEqual({ made: `${prefix}orders-v2`, unused: [] })
+    expect(await init()).toEqual({ created: `${prefix}orders-v2`, unused: [] })
     expect((await lease()).targets).toEqual([`${prefix}orders-v2`])
     await write(2)
     expect(await count()).toBe(COUNT)
@@ -197,7 +197,7 @@ describe('an index of orders that is gone', () => {
   it('is not begun anew where only its alias is gone', async () => {
     await write(1)
     await opensearch('DELETE', `${prefix}orders-v1/_alias/${prefix}orders`)
-    expect(await thrownBy(services.refuseLoss())).toBeInstanceOf(IndexLost)
+    expect(await thrownBy(services.assertIndexNotLost())).toBeInstanceOf(IndexLost)
     await expect(init()).rejects.toThrow('POST _aliases')
     const add = { index: `${prefix}orders-v1`, alias: `${prefix}orders` }
     await opensearch('POST', '_aliases', { actions: [{ add }] })

@@ -1,25 +1,25 @@
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { ORDER_SHAPE } from '../../src/orders/order.ts'
-import type { Reading } from '../../src/stores/opensearch/order-answers.ts'
-import { renderSource } from '../../src/stores/opensearch/order-source.ts'
+import { ORDER_SCHEMA_VERSION } from '../../src/orders/order.ts'
+import type { DecodePath } from '../../src/stores/opensearch/order-answers.ts'
+import { serializeDocument } from '../../src/stores/opensearch/order-source.ts'
 import { hostileDocument } from '../support/hostile-orders.ts'
-import { createNodes, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
+import { createScriptedNodes, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
 import {
-  answer,
-  answerText,
   type Behaviour,
   type ReceivedRequest,
-  refuse,
   reset,
   resetInBody,
+  respond,
+  respondError,
+  respondText,
   stall,
 } from './opensearch-server.ts'
 
-let { serve, connect, close } = createNodes()
+let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {
-  ;({ serve, connect, close } = createNodes())
+  ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(() => close())
 
@@ -30,9 +30,9 @@ const HIT = `{"_id":"acc_1:ord_1","sort":[1000,"ord_1"],"_source":${SOURCE}}`
 const SHARD = { total: 1, successful: 1, skipped: 0, failed: 0 }
 const WHOLE = `{"timed_out":false,"_shards":${JSON.stringify(SHARD)},"hits":{"hits":[${HIT}]}}`
 
-const found = answerText(200, FOUND)
-const whole = answerText(200, WHOLE)
-const empty = answerText(200, WHOLE.replace(HIT, ''))
+const found = respondText(200, FOUND)
+const whole = respondText(200, WHOLE)
+const empty = respondText(200, WHOLE.replace(HIT, ''))
 const text = (bytes: Uint8Array | null | undefined) => bytes && Buffer.from(bytes).toString()
 
 const preferenceOf = ({ path }: ReceivedRequest) =>
@@ -45,7 +45,7 @@ describe('one order', () => {
   })
 
   it('is asked for by account and order, from the shard of the account', async () => {
-    const { url, received } = await serve(answerText(200, FOUND.replaceAll('ord_1', 'ord_a-Z_9')))
+    const { url, received } = await serve(respondText(200, FOUND.replaceAll('ord_1', 'ord_a-Z_9')))
     await connect([url]).get('ord_a-Z_9')
     const { pathname, search } = new URL(received[0]?.path ?? '', url)
     expect(decodeURIComponent(pathname)).toBe('/orders/_doc/acc_1:ord_a-Z_9')
@@ -53,22 +53,22 @@ describe('one order', () => {
   })
 
   it('is null where there is none', async () => {
-    const { url } = await serve(answer(404, { _id: 'acc_1:ord_1', found: false }))
+    const { url } = await serve(respond(404, { _id: 'acc_1:ord_1', found: false }))
     expect(await connect([url]).get()).toBeNull()
   })
 
   it.each<[string, Behaviour]>([
-    ['nothing of whether there is one', answer(200, { _id: 'acc_1:ord_1', _source: {} })],
-    ['nothing, with a 404', answer(404, {})],
-    ['that the path is wrong', answer(404, { error: 'no handler found', status: 404 })],
-    ['that there is no such index', refuse(404, 'index_not_found_exception')],
-    ['of one without its sequence number', answerText(200, FOUND.replace('_seq_no', 'x'))],
-    ['of one without its primary term', answerText(200, FOUND.replace('_primary_term', 'x'))],
-    ['of a document that is no order', answerText(200, FOUND.replace('"order"', '"odor"'))],
-    ['of the order of another account', answerText(200, FOUND.replace('"acc_1"', '"acc_2"'))],
+    ['nothing of whether there is one', respond(200, { _id: 'acc_1:ord_1', _source: {} })],
+    ['nothing, with a 404', respond(404, {})],
+    ['that the path is wrong', respond(404, { error: 'no handler found', status: 404 })],
+    ['that there is no such index', respondError(404, 'index_not_found_exception')],
+    ['of one without its sequence number', respondText(200, FOUND.replace('_seq_no', 'x'))],
+    ['of one without its primary term', respondText(200, FOUND.replace('_primary_term', 'x'))],
+    ['of a document that is no order', respondText(200, FOUND.replace('"order"', '"odor"'))],
+    ['of the order of another account', respondText(200, FOUND.replace('"acc_1"', '"acc_2"'))],
     [
       'of another order',
-      answerText(200, FOUND.replace('"id":"ord_1","shape"', '"id":"ord_2","shape"')),
+      respondText(200, FOUND.replace('"id":"ord_1","shape"', '"id":"ord_2","shape"')),
     ],
   ])('is unknown, and not missing, where the node tells %s', async (_what, behaviour) => {
     const { url } = await serve(behaviour)
@@ -124,43 +124,45 @@ describe('a slice', () => {
     ['that tells a hit twice', HIT, `${HIT},${HIT}`],
     ['that is cut short', ']}}', ']}'],
   ])('is unavailable from an answer %s', async (_what, part, other) => {
-    const { url } = await serve(answerText(200, WHOLE.replace(part, other)))
+    const { url } = await serve(respondText(200, WHOLE.replace(part, other)))
     expect(await thrownBy(connect([url]).slice())).toBeInstanceOf(Unavailable)
   })
 })
 
 describe('how orders were had', () => {
-  const readings: Reading[] = []
-  const onReading = (reading: Reading) => readings.push(reading)
+  const readings: DecodePath[] = []
+  const onReading = (reading: DecodePath) => readings.push(reading)
   beforeEach(() => readings.splice(0))
 
   const order = hostileDocument('acc_1', 0)
   const head = `{"took":1,"timed_out":false,"_shards":${JSON.stringify(SHARD)},"hits":{"max_score":null,"hits":[`
-  const pageOf = (shape: number) =>
-    `${head}{"_index":"orders-v1","_id":"acc_1:${order.id}","_score":null,"_routing":"acc_1","_source":${renderSource({ ...order, shape })},"sort":[${order.createdKey},"${order.id}"]}]}}`
+  const pageOf = (schemaVersion: number) =>
+    `${head}{"_index":"orders-v1","_id":"acc_1:${order.id}","_score":null,"_routing":"acc_1","_source":${serializeDocument({ ...order, schemaVersion })},"sort":[${order.createdKey},"${order.id}"]}]}}`
 
-  it.each<[Reading, string]>([
-    ['cut', pageOf(ORDER_SHAPE)],
-    ['older_shape', pageOf(ORDER_SHAPE - 1)],
-    ['unexpected', `${pageOf(ORDER_SHAPE)} `],
+  it.each<[DecodePath, string]>([
+    ['cut', pageOf(ORDER_SCHEMA_VERSION)],
+    ['older_shape', pageOf(ORDER_SCHEMA_VERSION - 1)],
+    ['unexpected', `${pageOf(ORDER_SCHEMA_VERSION)} `],
   ])('is counted of a page as %s', async (reading, page) => {
-    const { url } = await serve(answerText(200, page))
-    const [row] = await connect([url], { onReading }).slice()
+    const { url } = await serve(respondText(200, page))
+    const [row] = await connect([url], { onDecode: onReading }).slice()
     expect(text(row?.json)).toBe(order.json)
     expect(readings).toEqual([reading])
   })
 
   it('is counted of one order too', async () => {
     const { url } = await serve(found)
-    await connect([url], { onReading }).get()
+    await connect([url], { onDecode: onReading }).get()
     expect(readings).toEqual(['unexpected'])
   })
 
   it('is counted where nothing could be had', async () => {
     const { url } = await serve(
-      answerText(200, pageOf(ORDER_SHAPE).replace('"failed":0', '"failed":1')),
+      respondText(200, pageOf(ORDER_SCHEMA_VERSION).replace('"failed":0', '"failed":1')),
     )
-    expect(await thrownBy(connect([url], { onReading }).slice())).toBeInstanceOf(Unavailable)
+    expect(await thrownBy(connect([url], { onDecode: onReading }).slice())).toBeInstanceOf(
+      Unavailable,
+    )
     expect(readings).toEqual(['unexpected'])
   })
 })
@@ -172,13 +174,16 @@ describe('an error', () => {
     ['is not answered', stall],
     ['is cut off', reset],
     ['is cut off in the middle of the answer', resetInBody],
-    ['is refused', refuse(400, 'mapper_parsing_exception')],
-    ['is not possible now', refuse(503, 'cluster_block_exception')],
+    ['is refused', respondError(400, 'mapper_parsing_exception')],
+    ['is not possible now', respondError(503, 'cluster_block_exception')],
     [
       'is answered with what was sent, and no JSON',
-      answerText(200, `{"x":"${PERSONAL.customer.email}`),
+      respondText(200, `{"x":"${PERSONAL.customer.email}`),
     ],
-    ['is answered with it in the wrong place', answerText(200, `rita@exemplo.com.br{"Rita Lima"}`)],
+    [
+      'is answered with it in the wrong place',
+      respondText(200, `rita@exemplo.com.br{"Rita Lima"}`),
+    ],
   ])('of a write that %s has nothing of what was written', async (_what, behaviour) => {
     const { url } = await serve(behaviour)
     const error = await thrownBy(connect([url], { deadlineMs: SHORT_MS }).write(PERSONAL))
@@ -188,7 +193,7 @@ describe('an error', () => {
 
   it('of a read has nothing of the documents in the answer', async () => {
     const broken = WHOLE.replace('"y"', '"rita@exemplo.com.br"!')
-    const { url } = await serve(answerText(200, broken))
+    const { url } = await serve(respondText(200, broken))
     const error = await thrownBy(connect([url]).slice())
     expect(inspect(error, { depth: 10, showHidden: true })).not.toMatch(/rita/i)
   })

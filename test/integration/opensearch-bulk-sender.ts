@@ -2,42 +2,42 @@ import { afterEach, beforeEach } from 'vitest'
 import { type BulkItem, createBulkSender } from '../../src/stores/opensearch/writer/bulk.ts'
 import {
   type BulkTarget,
-  createKnownStates,
+  createOptimisticConcurrency,
 } from '../../src/stores/opensearch/writer/known-states.ts'
-import { actionsOf, taken } from './opensearch-cluster.ts'
-import { createNodes, names, ROOMY_MS } from './opensearch-nodes.ts'
-import { answer, type Behaviour, type ReceivedRequest } from './opensearch-server.ts'
+import { acceptedItem, actionsOf } from './opensearch-cluster.ts'
+import { createScriptedNodes, GENEROUS_MS, names } from './opensearch-nodes.ts'
+import { type Behaviour, type ReceivedRequest, respond } from './opensearch-server.ts'
 
 export const FIRST_STAMP = 1_000
 
-let { serve, connect, close } = createNodes()
+let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {
-  ;({ serve, connect, close } = createNodes())
+  ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(() => close())
 
 /** A sender with a lease of epoch 3 for these indices, to a node that behaves like this. */
-export async function startFeeding(targets: string[], ...behaviours: Behaviour[]) {
+export async function startBulkSender(targets: string[], ...behaviours: Behaviour[]) {
   const { url, received } = await serve(...behaviours)
   let stamp = FIRST_STAMP - 1
   const lease = {
     epoch: () => 3,
-    targets: () => targets,
-    isRetargeted: () => false,
-    nextStamp: async () => ++stamp,
-    wasStampedLive: () => false,
-    recordStampedLive: async () => {},
+    writeTargets: () => targets,
+    hasPendingTargets: () => false,
+    nextWriteTimestamp: async () => ++stamp,
+    hasLiveWrites: () => false,
+    recordLiveWrites: async () => {},
     fence: async () => {},
     release: async () => {},
   }
   const { client } = connect([url])
-  const states = createKnownStates()
+  const states = createOptimisticConcurrency()
   const delays: string[] = []
   const sender = createBulkSender({
     client,
     names,
     lease,
-    deadlineMs: ROOMY_MS,
+    deadlineMs: GENEROUS_MS,
     onDelay: (reason) => delays.push(reason),
   })
   const send = (target: BulkTarget, items: readonly BulkItem[]) =>
@@ -63,8 +63,8 @@ export function sent({ body }: ReceivedRequest): string[] {
   })
 }
 
-export const written = (_id: string) => taken({ name: 'create', _id })
+export const written = (_id: string) => acceptedItem({ name: 'create', _id })
 export const failed = (_id: string, status: number, type: string) => ({
   create: { _id, status, error: { type, reason: `why ${type}` } },
 })
-export const items = (...of: object[]) => answer(200, { took: 1, errors: true, items: of })
+export const items = (...of: object[]) => respond(200, { took: 1, errors: true, items: of })

@@ -6,20 +6,20 @@ import {
   put,
   remove,
   sent,
-  startFeeding,
+  startBulkSender,
   written,
 } from './opensearch-bulk-sender.ts'
-import { actionsOf, takeAll } from './opensearch-cluster.ts'
+import { acceptAll, actionsOf } from './opensearch-cluster.ts'
 import type { Behaviour } from './opensearch-server.ts'
 
 /** A sender of a writer that feeds two indices, of which the second version is read. */
 const start = (...behaviours: Behaviour[]) =>
-  startFeeding(['orders-v2', 'orders-v1'], ...behaviours)
+  startBulkSender(['orders-v2', 'orders-v1'], ...behaviours)
 
 describe('a bulk for several indices', () => {
   it('goes to every index at one stamp, and last to the one that is read', async () => {
-    const { send, states, received } = await start(takeAll)
-    states.see('orders', 'b', { if_seq_no: 6, if_primary_term: 2 })
+    const { send, states, received } = await start(acceptAll)
+    states.recordState('orders', 'b', { if_seq_no: 6, if_primary_term: 2 })
     await send('orders', [put('a'), remove('b')])
     const [other, read] = received
     expect([other?.path, read?.path]).toEqual([
@@ -47,7 +47,7 @@ describe('a bulk for several indices', () => {
   })
 
   it('of heads goes to their one index', async () => {
-    const { send, received } = await start(takeAll)
+    const { send, received } = await start(acceptAll)
     await send('heads', [put('a')])
     expect(received.map(({ path }) => path)).toEqual([
       '/order-heads-w-3-v1/_bulk?require_alias=true&filter_path=items.*.status%2Citems.*.error',
@@ -57,11 +57,11 @@ describe('a bulk for several indices', () => {
   it('that one index turned away goes to all of them again, with a new stamp', async () => {
     const full = failed('a', 429, 'rejected_execution_exception')
     const [toOther, toRead] = [items(written('a'), written('b')), items(full, written('b'))]
-    const { send, received } = await startFeeding(
+    const { send, received } = await startBulkSender(
       ['orders-v2', 'orders-v1'],
       toOther,
       toRead,
-      takeAll,
+      acceptAll,
     )
     await send('orders', [put('a'), put('b')])
     expect(received.map(sent)).toEqual([
@@ -74,7 +74,7 @@ describe('a bulk for several indices', () => {
 
   it('is not sent to the index that is read where another turned it away', async () => {
     const full = items(failed('a', 429, 'rejected_execution_exception'), written('b'))
-    const { send, received } = await start(full, takeAll)
+    const { send, received } = await start(full, acceptAll)
     await send('orders', [put('a'), put('b')])
     expect(received.slice(0, 2).map(sent)).toEqual([
       ['a', '@1000', 'b', '@1000'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DocumentRefused } from '../../src/indexing/writing/order-index.ts'
+import { DocumentRejectedError } from '../../src/indexing/writing/order-index.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import {
   FIRST_STAMP,
@@ -8,21 +8,21 @@ import {
   put,
   remove,
   sent,
-  startFeeding,
+  startBulkSender,
   written,
 } from './opensearch-bulk-sender.ts'
-import { actionsOf, takeAll } from './opensearch-cluster.ts'
+import { acceptAll, actionsOf } from './opensearch-cluster.ts'
 import { thrownBy } from './opensearch-nodes.ts'
-import { answer, type Behaviour, refuse } from './opensearch-server.ts'
+import { type Behaviour, respond, respondError } from './opensearch-server.ts'
 
 const EIGHT_MIB = 8 * 1024 * 1024
 
 /** A sender of a writer that feeds one index. */
-const start = (...behaviours: Behaviour[]) => startFeeding(['orders-v1'], ...behaviours)
+const start = (...behaviours: Behaviour[]) => startBulkSender(['orders-v1'], ...behaviours)
 
 describe('a bulk', () => {
   it('goes to the alias of its epoch and no index, marked with it', async () => {
-    const { send, received } = await start(takeAll)
+    const { send, received } = await start(acceptAll)
     await send('orders', [put('a')])
     await send('heads', [put('a')])
     const [orders, heads] = received
@@ -37,7 +37,7 @@ describe('a bulk', () => {
   })
 
   it('of orders carries a stamp of its own, and one of heads takes none', async () => {
-    const { send, received } = await start(takeAll)
+    const { send, received } = await start(acceptAll)
     await send('orders', [put('a'), put('b')])
     await send('heads', [put('a')])
     await send('orders', [put('c')])
@@ -49,22 +49,22 @@ describe('a bulk', () => {
   })
 
   it('tells the document that was written last, by account and stamp', async () => {
-    const { send, lastWrite } = await start(takeAll)
+    const { send, lastWrite } = await start(acceptAll)
     expect(lastWrite()).toBeNull()
     const address = { _id: 'a', routing: 'acc_1' }
     await send('orders', [{ ...put('a'), address }, remove('b')])
     await send('heads', [put('a')])
-    expect(lastWrite()).toEqual({ accountId: 'acc_1', stamp: FIRST_STAMP })
+    expect(lastWrite()).toEqual({ accountId: 'acc_1', writeTimestamp: FIRST_STAMP })
   })
 
   it('of nothing is not sent', async () => {
-    const { send, received } = await start(takeAll)
+    const { send, received } = await start(acceptAll)
     await send('orders', [])
     expect(received).toEqual([])
   })
 
   it('leaves a tombstone with its stamp in the place of what it removes', async () => {
-    const { send, received } = await start(takeAll)
+    const { send, received } = await start(acceptAll)
     await send('orders', [remove('a')])
     expect(received.flatMap(sent)).toEqual(['a', `@-${FIRST_STAMP}`])
   })
@@ -74,9 +74,9 @@ describe('an item', () => {
   const SEEN = { if_seq_no: 6, if_primary_term: 2 }
 
   it('replaces or removes its document just as it was seen', async () => {
-    const { send, states, received } = await start(takeAll)
-    states.see('orders', 'a', SEEN)
-    states.see('orders', 'b', { ...SEEN, if_seq_no: 7 })
+    const { send, states, received } = await start(acceptAll)
+    states.recordState('orders', 'a', SEEN)
+    states.recordState('orders', 'b', { ...SEEN, if_seq_no: 7 })
     const routing = 'acc_1'
     const source = () => '{}'
     await send('orders', [{ orderId: 'a', address: { _id: 'a', routing }, source }, remove('b')])
@@ -87,24 +87,24 @@ describe('an item', () => {
   })
 
   it('makes the document that was not there', async () => {
-    const { send, states, received } = await start(takeAll)
-    states.see('orders', 'a', null)
+    const { send, states, received } = await start(acceptAll)
+    states.recordState('orders', 'a', null)
     await send('orders', [put('a')])
     const version = { version: FIRST_STAMP, version_type: 'external' }
     expect(received.flatMap(actionsOf)).toEqual([{ name: 'index', _id: 'a', ...version }])
   })
 
   it('expects of a document nothing of another one with its id elsewhere', async () => {
-    const { send, states, received } = await start(takeAll)
-    states.see('heads', 'a', SEEN)
+    const { send, states, received } = await start(acceptAll)
+    states.recordState('heads', 'a', SEEN)
     await send('orders', [put('a')])
     const version = { version: FIRST_STAMP, version_type: 'external' }
     expect(received.flatMap(actionsOf)).toEqual([{ name: 'index', _id: 'a', ...version }])
   })
 
   it('makes anew what the item before it removed', async () => {
-    const { send, states, received } = await start(takeAll)
-    states.see('orders', 'a', SEEN)
+    const { send, states, received } = await start(acceptAll)
+    states.recordState('orders', 'a', SEEN)
     await send('orders', [remove('a')])
     await send('orders', [put('a')])
     expect(received.flatMap(sent)).toEqual(['a', '@-1000', 'a', '@1001'])
@@ -113,9 +113,9 @@ describe('an item', () => {
   it('expects what it did before when it is sent again', async () => {
     const { send, states, received } = await start(
       items({ index: { _id: 'a', status: 429, error: { type: 'rejected', reason: 'full' } } }),
-      takeAll,
+      acceptAll,
     )
-    states.see('orders', 'a', SEEN)
+    states.recordState('orders', 'a', SEEN)
     await send('orders', [put('a')])
     const action = { name: 'index', _id: 'a', ...SEEN }
     expect(received.map(actionsOf)).toEqual([[action], [action]])
@@ -128,7 +128,7 @@ describe('what OpenSearch has no room for', () => {
     const { send, received } = await start(
       items(written('a'), rejected('b'), written('c'), rejected('d')),
       items(rejected('b'), written('d')),
-      takeAll,
+      acceptAll,
     )
     await send(
       'orders',
@@ -141,7 +141,7 @@ describe('what OpenSearch has no room for', () => {
   })
 
   it('is not sent again as a whole when it was refused as a whole', async () => {
-    const { send, received } = await start(refuse(429, 'circuit_breaking_exception'))
+    const { send, received } = await start(respondError(429, 'circuit_breaking_exception'))
     expect(await thrownBy(send('orders', [put('a')]))).toBeInstanceOf(Unavailable)
     expect(received).toHaveLength(1)
   })
@@ -157,7 +157,7 @@ describe('a bulk is of unknown outcome', () => {
     ['when a document changed', items(failed('a', 409, 'version_conflict_engine_exception'))],
     ['when less is told than was sent', items()],
     ['when more is told than was sent', items(written('a'), written('b'))],
-    ['when nothing is told', answer(200, { took: 1 })],
+    ['when nothing is told', respond(200, { took: 1 })],
     ['when an item is told without its status', items({})],
     ['when the disk is full', items(failed('a', 429, 'cluster_block_exception'))],
   ])('%s', async (_when, behaviour) => {
@@ -172,7 +172,7 @@ describe('a document that is refused', () => {
     const type = 'mapper_parsing_exception'
     const { send, received } = await start(items(written('a'), failed('b', 400, type)))
     const error = await thrownBy(send('orders', [put('a'), put('b')]))
-    expect(error).toBeInstanceOf(DocumentRefused)
+    expect(error).toBeInstanceOf(DocumentRejectedError)
     expect(error).toMatchObject({ orderId: 'b' })
     expect(String(error)).toContain(`b: ${type}: why ${type}`)
     expect(received).toHaveLength(1)
@@ -182,7 +182,7 @@ describe('a document that is refused', () => {
     const { send } = await start(items(failed('a', 400, 'strict_dynamic_mapping_exception')))
     const error = await thrownBy(send('orders', [put('a')]))
     expect(error).not.toBeInstanceOf(Unavailable)
-    expect(error).not.toBeInstanceOf(DocumentRefused)
+    expect(error).not.toBeInstanceOf(DocumentRejectedError)
     expect(String(error)).toContain('"index init" adds it')
   })
 })
@@ -191,7 +191,7 @@ describe('a bulk that is too large for one request', () => {
   const third = 'x'.repeat(EIGHT_MIB / 3)
 
   it('is sent in several, in its order and each with a later stamp', async () => {
-    const { send, received } = await start(takeAll)
+    const { send, received } = await start(acceptAll)
     await send(
       'orders',
       ['a', 'b', 'c', 'd', 'e'].map((id) => put(id, third)),
@@ -205,7 +205,7 @@ describe('a bulk that is too large for one request', () => {
   })
 
   it('is sent at most to its limit, an item that is larger alone', async () => {
-    const { send, received } = await start(takeAll)
+    const { send, received } = await start(acceptAll)
     await send('orders', [put('a'), put('b', third.repeat(4)), put('c')])
     expect(received.map(sent)).toEqual([
       ['a', '@1000'],
@@ -217,7 +217,7 @@ describe('a bulk that is too large for one request', () => {
   it('sends what there was no room for before what is left', async () => {
     const { send, received } = await start(
       items(failed('a', 429, 'rejected_execution_exception'), written('b')),
-      takeAll,
+      acceptAll,
     )
     await send(
       'orders',

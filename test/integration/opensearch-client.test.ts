@@ -1,24 +1,24 @@
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { Refused } from '../../src/stores/opensearch/client.ts'
-import { type Connected, createNodes, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
+import { RequestRejectedError } from '../../src/stores/opensearch/client.ts'
+import { type Connected, createScriptedNodes, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
 import {
-  answerText,
   type Behaviour,
-  deadUrl,
   endInBody,
-  refuse,
   reset,
   resetInBody,
+  respondError,
+  respondText,
   stall,
   stallAfterHeaders,
   stallInBody,
+  unreachableUrl,
 } from './opensearch-server.ts'
 
-let { serve, connect, close } = createNodes()
+let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {
-  ;({ serve, connect, close } = createNodes())
+  ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(async () => {
   vi.restoreAllMocks()
@@ -43,24 +43,24 @@ const failing: [name: string, behaviour: Behaviour][] = [
   ['resets the connection', reset],
   ['resets it in the middle of the body', resetInBody],
   ['ends it in the middle of the body', endInBody],
-  ['answers half a JSON', answerText(200, '{"timed_out":false,"_sha')],
-  ['answers a page of HTML', answerText(200, '<html>It works!</html>', 'text/html')],
-  ['answers HTML for JSON', answerText(200, '<html>It works!</html>')],
-  ['answers nothing', answerText(200, '')],
-  ['answers null', answerText(200, 'null')],
-  ['has no such index', refuse(404, 'index_not_found_exception')],
-  ['answers 429', refuse(429, 'rejected_execution_exception')],
-  ['answers 500', refuse(500, 'null_pointer_exception')],
-  ['answers 502 with a page', answerText(502, '<html>Bad gateway</html>', 'text/html')],
-  ['answers 503', refuse(503, 'cluster_block_exception')],
-  ['has the index closed', refuse(400, 'index_closed_exception')],
-  ['answers 504 with nothing', answerText(504, '')],
+  ['answers half a JSON', respondText(200, '{"timed_out":false,"_sha')],
+  ['answers a page of HTML', respondText(200, '<html>It works!</html>', 'text/html')],
+  ['answers HTML for JSON', respondText(200, '<html>It works!</html>')],
+  ['answers nothing', respondText(200, '')],
+  ['answers null', respondText(200, 'null')],
+  ['has no such index', respondError(404, 'index_not_found_exception')],
+  ['answers 429', respondError(429, 'rejected_execution_exception')],
+  ['answers 500', respondError(500, 'null_pointer_exception')],
+  ['answers 502 with a page', respondText(502, '<html>Bad gateway</html>', 'text/html')],
+  ['answers 503', respondError(503, 'cluster_block_exception')],
+  ['has the index closed', respondError(400, 'index_closed_exception')],
+  ['answers 504 with nothing', respondText(504, '')],
 ]
 const refusing: [name: string, behaviour: Behaviour][] = [
-  ['answers 400', refuse(400, 'parsing_exception')],
-  ['answers 401', refuse(401, 'security_exception')],
-  ['answers 401 with a text', answerText(401, 'Unauthorized', 'text/plain')],
-  ['answers 403', refuse(403, 'security_exception')],
+  ['answers 400', respondError(400, 'parsing_exception')],
+  ['answers 401', respondError(401, 'security_exception')],
+  ['answers 401 with a text', respondText(401, 'Unauthorized', 'text/plain')],
+  ['answers 403', respondError(403, 'security_exception')],
 ]
 
 describe.each(operations)('%s', (_name, work) => {
@@ -82,12 +82,12 @@ describe.each(operations)('%s', (_name, work) => {
 
   it.each(refusing)('is refused by a node that %s', async (_what, behaviour) => {
     const { url, received } = await serve(behaviour)
-    expect(await thrownBy(work(connect([url])))).toBeInstanceOf(Refused)
+    expect(await thrownBy(work(connect([url])))).toBeInstanceOf(RequestRejectedError)
     expect(received).toHaveLength(1)
   })
 
   it('is unavailable where nobody listens', async () => {
-    expect(await thrownBy(work(connect([await deadUrl()])))).toBeInstanceOf(Unavailable)
+    expect(await thrownBy(work(connect([await unreachableUrl()])))).toBeInstanceOf(Unavailable)
   })
 
   it.each([...silent, ...failing, ...refusing])(

@@ -1,4 +1,4 @@
-import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
+import { type Behaviour, type ReceivedRequest, respond, respondError } from './opensearch-server.ts'
 
 /** What the clock of the writer shows. */
 export const NOON = Date.parse('2026-03-01T12:00:00Z')
@@ -34,79 +34,79 @@ const EMPTY = {
 }
 
 /** The answer to an item that is written: the number of each document is one more every time. */
-export const taken = ({ name, _id, if_seq_no: before = 0 }: BulkAction) => ({
+export const acceptedItem = ({ name, _id, if_seq_no: before = 0 }: BulkAction) => ({
   [name]: { _id, status: 200, _seq_no: before + 1, _primary_term: 1 },
 })
 
 /** Tells of every document that there is none. */
-const tellNothingFound: Behaviour = (response, request) => {
+const respondNotFound: Behaviour = (response, request) => {
   const { docs } = JSON.parse(request.body) as { docs: { _id: string }[] }
-  answer(200, { docs: docs.map(({ _id }) => ({ _id, found: false })) })(response, request)
+  respond(200, { docs: docs.map(({ _id }) => ({ _id, found: false })) })(response, request)
 }
 
 /** Takes every item of a bulk. */
-export const takeAll: Behaviour = (response, request) => {
-  answer(200, { items: actionsOf(request).map(taken) })(response, request)
+export const acceptAll: Behaviour = (response, request) => {
+  respond(200, { items: actionsOf(request).map(acceptedItem) })(response, request)
 }
 
 /**
  * A cluster that takes whatever a writer does, but for its bulks, which go as told, one after the other;
  * and all that happened: bulks and fences.
  */
-export function createCluster(bulks: Behaviour[]) {
-  const happened: string[] = []
+export function createScriptedCluster(bulks: Behaviour[]) {
+  const events: string[] = []
   let lease: object | undefined
   let sequence = 0
 
   const replaceLease = (record: object) => {
     lease = record
     sequence += 1
-    return answer(200, { _seq_no: sequence, _primary_term: 1 })
+    return respond(200, { _seq_no: sequence, _primary_term: 1 })
   }
   const writeLease: Behaviour = (response, request) => {
     const { searchParams } = new URL(request.path, 'http://x')
     const isKnown = Number(searchParams.get('if_seq_no') ?? 0) === sequence
     const reply = isKnown
       ? replaceLease(JSON.parse(request.body))
-      : refuse(409, 'version_conflict_engine_exception')
+      : respondError(409, 'version_conflict_engine_exception')
     reply(response, request)
   }
   const readLease: Behaviour = (response, request) => {
     const found = { found: true, _seq_no: sequence, _primary_term: 1, _source: lease }
-    const reply = lease === undefined ? answer(404, { found: false }) : answer(200, found)
+    const reply = lease === undefined ? respond(404, { found: false }) : respond(200, found)
     reply(response, request)
   }
   const bulk: Behaviour = (response, request) => {
-    const behave = bulks.shift() ?? takeAll
-    happened.push(`${request.path.split('/')[1]}: ${summary(request.body)}`)
+    const behave = bulks.shift() ?? acceptAll
+    events.push(`${request.path.split('/')[1]}: ${summary(request.body)}`)
     behave(response, request)
   }
   const swap: Behaviour = (response, request) => {
-    happened.push('fence')
-    answer(200, { acknowledged: true })(response, request)
+    events.push('fence')
+    respond(200, { acknowledged: true })(response, request)
   }
 
   const behaviour: Behaviour = (response, request) => {
     const { method, path } = request
     if (path.includes('/_bulk')) return bulk(response, request)
-    if (path.includes('/_mget')) return tellNothingFound(response, request)
+    if (path.includes('/_mget')) return respondNotFound(response, request)
     if (path.startsWith('/writer')) {
       return method === 'GET' ? readLease(response, request) : writeLease(response, request)
     }
     if (path === '/_aliases') return swap(response, request)
-    if (path === '/_alias/orders') return answer(200, READ)(response, request)
+    if (path === '/_alias/orders') return respond(200, READ)(response, request)
     if (path.includes('/_refresh'))
-      return answer(200, { _shards: { failed: 0 } })(response, request)
+      return respond(200, { _shards: { failed: 0 } })(response, request)
     if (path.startsWith('/_nodes')) {
-      return answer(200, { nodes: { n1: { timestamp: NOON } } })(response, request)
+      return respond(200, { nodes: { n1: { timestamp: NOON } } })(response, request)
     }
-    if (path.startsWith('/orders/_search')) return answer(200, EMPTY)(response, request)
-    const told = path.startsWith('/_tasks') ? { nodes: { n1: { tasks: {} } } } : {}
-    return answer(200, told)(response, request)
+    if (path.startsWith('/orders/_search')) return respond(200, EMPTY)(response, request)
+    const body = path.startsWith('/_tasks') ? { nodes: { n1: { tasks: {} } } } : {}
+    return respond(200, body)(response, request)
   }
   return {
     behaviour,
-    happened,
+    events,
     lease: () => lease,
     /** Somebody else becomes the writer. */
     takeOver: () => replaceLease({ ...lease, holder: 'somebody else' }),

@@ -1,33 +1,33 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { unbounded } from '../../src/lib/request-scope.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { askForBytes, connectOpenSearch, tell } from '../../src/stores/opensearch/client.ts'
-import { createNodes, ROOMY_MS, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
+import { connectOpenSearch, readRaw, write } from '../../src/stores/opensearch/client.ts'
+import { createScriptedNodes, GENEROUS_MS, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
 import {
-  answer,
-  answerText,
-  deadUrl,
-  refuse,
   reset,
   resetInBody,
+  respond,
+  respondError,
+  respondText,
   stall,
+  unreachableUrl,
 } from './opensearch-server.ts'
 
-let { serve, connect, close } = createNodes()
+let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {
-  ;({ serve, connect, close } = createNodes())
+  ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(() => close())
 
 const order = { id: 'ord_1' }
 const ORDER = JSON.stringify(order)
-const found = answer(200, {
+const found = respond(200, {
   found: true,
   _seq_no: 4,
   _primary_term: 1,
   _source: { account_id: 'acc_1', id: 'ord_1', shape: 1, updated_key: 2000, order },
 })
-const empty = answer(200, {
+const empty = respond(200, {
   timed_out: false,
   _shards: { total: 1, successful: 1, skipped: 0, failed: 0 },
   hits: { hits: [] },
@@ -57,14 +57,14 @@ describe('a connection that breaks', () => {
     ['before the answer', reset],
     ['in the middle of the answer', resetInBody],
   ])('%s lets no write try again', async (_when, behaviour) => {
-    const { url, received } = await serve(behaviour, answer(200, { _seq_no: 1 }))
+    const { url, received } = await serve(behaviour, respond(200, { _seq_no: 1 }))
     expect(await thrownBy(connect([url]).write())).toBeInstanceOf(Unavailable)
     expect(received).toHaveLength(1)
   })
 
   it.each([
-    ['503', refuse(503, 'cluster_block_exception')],
-    ['half a JSON', answerText(200, '{"found":tr')],
+    ['503', respondError(503, 'cluster_block_exception')],
+    ['half a JSON', respondText(200, '{"found":tr')],
   ])('is another thing than an answer of %s, which is not asked for again', async (_what, bad) => {
     const { url, received } = await serve(bad, found)
     expect(await thrownBy(connect([url]).get())).toBeInstanceOf(Unavailable)
@@ -78,7 +78,7 @@ describe('of two nodes', () => {
     ['the second', (dead: string, alive: string) => [alive, dead]],
   ])('where %s does not listen the other answers every read', async (_which, ordered) => {
     const { url } = await serve(found)
-    const { get } = connect(ordered(await deadUrl(), url))
+    const { get } = connect(ordered(await unreachableUrl(), url))
     for (let time = 0; time < 5; time++) expect(text(await get())).toBe(ORDER)
   })
 
@@ -105,7 +105,7 @@ describe('of two nodes', () => {
     const { client, get } = connect(nodes.map(({ url }) => url))
     const late = { ...unbounded, leftMs: () => SHORT_MS }
     for (const _ of nodes) {
-      const call = askForBytes(client, ROOMY_MS, { path: '/orders/_doc/1' }, late)
+      const call = readRaw(client, GENEROUS_MS, { path: '/orders/_doc/1' }, late)
       expect(await thrownBy(call)).toBeInstanceOf(Unavailable)
     }
     for (let time = 0; time < 4; time++) expect(text(await get())).toBe(ORDER)
@@ -136,7 +136,7 @@ describe('the credentials of an address', () => {
   })
 
   it('are sent to all nodes, whichever address has them', async () => {
-    const dead = await deadUrl()
+    const dead = await unreachableUrl()
     expect(await asked((url) => [url, withCredentials(dead)])).toBe(BASIC)
     expect(await asked((url) => [dead, withCredentials(url)])).toBe(BASIC)
   })
@@ -150,7 +150,7 @@ describe('a client that is closed', () => {
   it('ends what is under way', async () => {
     const { url, received } = await serve(stall)
     const client = connectOpenSearch({ urls: [url] })
-    const call = tell(ROOMY_MS, (options) => client.info({}, options))
+    const call = write(GENEROUS_MS, (options) => client.info({}, options))
     await expect.poll(() => received.length).toBe(1)
     await client.close()
     expect(await thrownBy(call)).toBeInstanceOf(Unavailable)

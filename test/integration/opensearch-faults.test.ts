@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type FaultyProxy, startFaultyProxy } from '../../scripts/services/faulty-proxy.ts'
-import { makeApiKey } from '../../src/auth/api-key.ts'
+import { generateApiKey } from '../../src/auth/api-key.ts'
 import { createReadiness } from '../../src/readiness.ts'
 import { opensearch } from '../support/backend.ts'
 import { silent } from '../support/services.ts'
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 /** Ends what there is of connections, so that what comes next makes new ones. */
 const cut = () => {
-  for (const proxy of proxies) proxy.cut()
+  for (const proxy of proxies) proxy.resetConnections()
 }
 const stallAll = () => {
   for (const proxy of proxies) proxy.stall = true
@@ -161,10 +161,10 @@ describe('a key while its store is down', () => {
   it('that nobody has seen is neither accepted nor refused, and not counted against its address', async () => {
     refuseAll()
     for (let time = 0; time < 40; time++) {
-      expect(await answerTo(makeApiKey())).toMatchObject(unavailable)
+      expect(await answerTo(generateApiKey())).toMatchObject(unavailable)
     }
     restore()
-    expect(await answerTo(makeApiKey())).toMatchObject({ status: 401, code: 'invalid_api_key' })
+    expect(await answerTo(generateApiKey())).toMatchObject({ status: 401, code: 'invalid_api_key' })
   })
 
   it('that was issued before it went down is unknown to a process that never saw it', async () => {

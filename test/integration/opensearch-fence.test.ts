@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { Refused } from '../../src/stores/opensearch/client.ts'
+import { RequestRejectedError } from '../../src/stores/opensearch/client.ts'
 import { createFence } from '../../src/stores/opensearch/writer/fence.ts'
-import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
-import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from './opensearch-nodes.ts'
+import { type Behaviour, type ReceivedRequest, respond, respondError } from './opensearch-server.ts'
 
-let { serve, connect, close } = createNodes()
+let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {
-  ;({ serve, connect, close } = createNodes())
+  ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(() => close())
 
 /** The tasks of a node, by the marks that they carry. */
 const tasks = (...marks: (string | undefined)[]) =>
-  answer(200, {
+  respond(200, {
     nodes: {
       n1: { tasks: {} },
       n2: {
@@ -25,17 +25,17 @@ const tasks = (...marks: (string | undefined)[]) =>
   })
 
 /** The aliases of the writer of epoch 6, as they are. */
-const there = answer(200, {
+const there = respond(200, {
   'orders-v1': { aliases: { 'orders-w-6-v1': {} } },
   'order-heads-v1': { aliases: { 'order-heads-w-6-v1': {} } },
 })
 
 /** What is read. */
 const reading = (...indices: string[]) =>
-  answer(200, Object.fromEntries(indices.map((index) => [index, { aliases: { orders: {} } }])))
+  respond(200, Object.fromEntries(indices.map((index) => [index, { aliases: { orders: {} } }])))
 const readFirst = reading('orders-v1')
 
-const nothingFound = answer(200, {
+const nothingFound = respond(200, {
   timed_out: false,
   _shards: { total: 1, successful: 1, failed: 0 },
   hits: { hits: [] },
@@ -55,8 +55,8 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
   const looks = [...(cluster.tasks ?? [tasks()])]
   const { url, received } = await serve((response, request) => {
     const { path } = request
-    const swap = cluster.swap ?? answer(200, { acknowledged: true })
-    const refresh = cluster.refresh ?? answer(200, { _shards: { total: 1, failed: 0 } })
+    const swap = cluster.swap ?? respond(200, { acknowledged: true })
+    const refresh = cluster.refresh ?? respond(200, { _shards: { total: 1, failed: 0 } })
     if (path === '/_aliases') swap(response, request)
     else if (path.startsWith('/_tasks'))
       (looks.length > 1 ? looks.shift() : looks[0])?.(response, request)
@@ -69,7 +69,7 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
   const fence = createFence({
     client: connect([url]).client,
     names,
-    deadlineMs: ROOMY_MS,
+    deadlineMs: GENEROUS_MS,
     onDelay: (reason) => told.push(reason),
   })
   const record = {
@@ -113,7 +113,7 @@ describe('a fence', () => {
   })
 
   it('of the first writer of all takes nothing from anybody', async () => {
-    const { received } = await raise({ aliases: answer(200, {}) })
+    const { received } = await raise({ aliases: respond(200, {}) })
     expect(swapped(received)).toEqual([
       { add: expect.objectContaining({ alias: 'orders-w-7-v1' }) },
       { add: expect.objectContaining({ alias: 'order-heads-w-7-v1' }) },
@@ -174,25 +174,31 @@ describe('a fence', () => {
 
 describe('a fence cannot be raised', () => {
   it.each<[string, Cluster]>([
-    ['where not every node took the new aliases', { swap: answer(200, { acknowledged: false }) }],
-    ['where the aliases changed meanwhile', { swap: refuse(404, 'aliases_not_found_exception') }],
-    ['where a node told no tasks', { tasks: [answer(200, { nodes: {}, node_failures: [{}] })] }],
-    ['where a task was not told', { tasks: [answer(200, { nodes: {}, task_failures: [{}] })] }],
-    ['where nobody told any tasks', { tasks: [answer(200, {})] }],
-    ['where the aliases are not told', { aliases: refuse(503, 'cluster_block_exception') }],
-    ['where it cannot be made visible', { refresh: refuse(503, 'unavailable_shards_exception') }],
+    ['where not every node took the new aliases', { swap: respond(200, { acknowledged: false }) }],
+    [
+      'where the aliases changed meanwhile',
+      { swap: respondError(404, 'aliases_not_found_exception') },
+    ],
+    ['where a node told no tasks', { tasks: [respond(200, { nodes: {}, node_failures: [{}] })] }],
+    ['where a task was not told', { tasks: [respond(200, { nodes: {}, task_failures: [{}] })] }],
+    ['where nobody told any tasks', { tasks: [respond(200, {})] }],
+    ['where the aliases are not told', { aliases: respondError(503, 'cluster_block_exception') }],
+    [
+      'where it cannot be made visible',
+      { refresh: respondError(503, 'unavailable_shards_exception') },
+    ],
   ])('%s, and that passes', async (_where, cluster) => {
     const { error } = await raise(cluster)
     expect(error).toBeInstanceOf(Unavailable)
   })
 
   it('where OpenSearch refuses it, and that does not pass', async () => {
-    const { error } = await raise({ swap: refuse(403, 'security_exception') })
-    expect(error).toBeInstanceOf(Refused)
+    const { error } = await raise({ swap: respondError(403, 'security_exception') })
+    expect(error).toBeInstanceOf(RequestRejectedError)
   })
 
   it('where the swap failed, and nothing more is asked', async () => {
-    const { asked } = await raise({ swap: answer(200, { acknowledged: false }) })
+    const { asked } = await raise({ swap: respond(200, { acknowledged: false }) })
     expect(asked.at(-1)).toBe('/_aliases')
   })
 })

@@ -1,24 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
-import type { Head } from '../../src/indexing/writing/order-index.ts'
+import type { OrderVersionRecord } from '../../src/indexing/writing/order-index.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { openServices, type Services } from '../../src/services.ts'
 import { connectOpenSearch, type OpenSearch } from '../../src/stores/opensearch/client.ts'
-import { walkHeads } from '../../src/stores/opensearch/inspection-heads.ts'
+import { scanVersionRecords } from '../../src/stores/opensearch/inspection-heads.ts'
 import { indexNames } from '../../src/stores/opensearch/names.ts'
 import { type Backend, createBackend, opensearch } from '../support/backend.ts'
 import { collect } from '../support/collect.ts'
-import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
-import { answer, type Behaviour, refuse } from './opensearch-server.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from './opensearch-nodes.ts'
+import { type Behaviour, respond, respondError } from './opensearch-server.ts'
 
 const orderIds = Array.from({ length: 7 }, (_, n) => `ord_${n}`)
-const headOf = (orderId: string): Head => ({
+const headOf = (orderId: string): OrderVersionRecord => ({
   orderId,
   version: 1,
   ownerAccountId: 'acc_1',
   accountIds: ['acc_1'],
   createdKey: 1,
-  filled: true,
+  hasUpdatedAt: true,
   deleted: false,
 })
 
@@ -41,14 +41,14 @@ describe('a walk over the heads of a cluster', () => {
     await backend.remove()
   })
 
-  async function putHeads(heads: Head[]) {
+  async function putHeads(versionRecords: OrderVersionRecord[]) {
     const index = await services.openIndex()
-    await index.bulk(async () => ({ views: [], removals: [], heads }))
+    await index.bulk(async () => ({ views: [], removals: [], versionRecords }))
     await index.close()
   }
 
   const pages = (pageSize: number) =>
-    walkHeads({ client, names: indexNames(prefix), deadlineMs: ROOMY_MS, pageSize })
+    scanVersionRecords({ client, names: indexNames(prefix), deadlineMs: GENEROUS_MS, pageSize })
 
   async function openPointsInTime(): Promise<number> {
     interface Stats {
@@ -88,20 +88,22 @@ describe('a walk over the heads of a cluster', () => {
 })
 
 describe('a walk over the heads ends', () => {
-  let { serve, connect, close } = createNodes()
+  let { serve, connect, close } = createScriptedNodes()
   beforeEach(() => {
-    ;({ serve, connect, close } = createNodes())
+    ;({ serve, connect, close } = createScriptedNodes())
   })
   afterEach(() => close())
 
-  const refreshed = answer(200, {})
-  const opened = answer(200, { pit_id: 'pit_1' })
+  const refreshed = respond(200, {})
+  const opened = respond(200, { pit_id: 'pit_1' })
   const whole = { timed_out: false, _shards: { total: 1, successful: 1, failed: 0 } }
 
   async function walk(...behaviours: Behaviour[]) {
     const { url, received } = await serve(refreshed, ...behaviours)
     const { client } = connect([url])
-    const error = await thrownBy(collect(walkHeads({ client, names, deadlineMs: ROOMY_MS })))
+    const error = await thrownBy(
+      collect(scanVersionRecords({ client, names, deadlineMs: GENEROUS_MS })),
+    )
     return { error, received }
   }
 
@@ -111,7 +113,7 @@ describe('a walk over the heads ends', () => {
     ['without hits', whole],
     ['with a hit without its head', { ...whole, hits: { hits: [{ _id: 'ord_1', sort: [0] }] } }],
   ])('on an answer %s, and closes its point in time', async (_what, body) => {
-    const { error, received } = await walk(opened, answer(200, body), answer(200, {}))
+    const { error, received } = await walk(opened, respond(200, body), respond(200, {}))
     expect(error).toBeInstanceOf(Unavailable)
     const { method, path, body: closing = '' } = received.at(-1) ?? {}
     expect([method, path]).toEqual(['DELETE', '/_search/point_in_time'])
@@ -119,15 +121,15 @@ describe('a walk over the heads ends', () => {
   })
 
   it('where nobody tells the point in time', async () => {
-    const { error } = await walk(answer(200, {}))
+    const { error } = await walk(respond(200, {}))
     expect(error).toMatchObject({
       message: expect.stringContaining('point in time of order-heads'),
     })
   })
 
   it('with what to do where its point in time is lost', async () => {
-    const lost = refuse(404, 'search_phase_execution_exception')
-    const { error } = await walk(opened, lost, answer(404, {}))
+    const lost = respondError(404, 'search_phase_execution_exception')
+    const { error } = await walk(opened, lost, respond(404, {}))
     expect(error).toBeInstanceOf(Unavailable)
     expect(error).toMatchObject({ message: expect.stringContaining('try again') })
   })

@@ -6,13 +6,13 @@ import { createWriter } from '../../src/indexing/writing/writer.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { openServices, type Services } from '../../src/services.ts'
 import { connectOpenSearch } from '../../src/stores/opensearch/client.ts'
-import { walkIndex } from '../../src/stores/opensearch/inspection-walk.ts'
+import { scanIndex } from '../../src/stores/opensearch/inspection-walk.ts'
 import { indexNames } from '../../src/stores/opensearch/names.ts'
 import { type Backend, createBackend, opensearch } from '../support/backend.ts'
 import { changeOf } from '../support/changes.ts'
 import { collect } from '../support/collect.ts'
 import { sourceOrder } from '../support/source-order.ts'
-import { ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
+import { GENEROUS_MS, thrownBy } from './opensearch-nodes.ts'
 
 const LEASE_MS = 1_000
 
@@ -46,8 +46,8 @@ const idOf = ({ address }: FoundDocument) => `${address.accountId}:${address.ord
 
 async function walked(pageSize: number): Promise<string[][]> {
   const client = connectOpenSearch({ urls: (process.env['OPENSEARCH_URL'] ?? '').split(',') })
-  const options = { client, names: indexNames(prefix), deadlineMs: ROOMY_MS, pageSize }
-  const pages = await collect(walkIndex(options)).finally(() => client.close())
+  const options = { client, names: indexNames(prefix), deadlineMs: GENEROUS_MS, pageSize }
+  const pages = await collect(scanIndex(options)).finally(() => client.close())
   return pages.map((page) => page.map(idOf))
 }
 

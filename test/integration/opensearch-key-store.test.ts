@@ -1,21 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { Refused } from '../../src/stores/opensearch/client.ts'
+import { RequestRejectedError } from '../../src/stores/opensearch/client.ts'
 import {
   createOpenSearchKeyStore,
   type OpenSearchKeyStoreOptions,
 } from '../../src/stores/opensearch/key-store.ts'
 import { keyRecord } from '../support/key-record.ts'
-import { createNodes, names, ROOMY_MS, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
-import { answer, type Behaviour, type ReceivedRequest, refuse, stall } from './opensearch-server.ts'
+import { createScriptedNodes, GENEROUS_MS, names, SHORT_MS, thrownBy } from './opensearch-nodes.ts'
+import {
+  type Behaviour,
+  type ReceivedRequest,
+  respond,
+  respondError,
+  stall,
+} from './opensearch-server.ts'
 
 /** Keys of an account that are read at a time. */
 const PAGE = 1_000
 
-let { serve, connect, close } = createNodes()
+let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {
-  ;({ serve, connect, close } = createNodes())
+  ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(() => close())
 
@@ -25,14 +31,14 @@ async function start(...behaviours: Behaviour[]) {
   return { received, ...storeOn([url]) }
 }
 
-function storeOn(urls: string[], options: Pick<OpenSearchKeyStoreOptions, 'observe'> = {}) {
+function storeOn(urls: string[], options: Pick<OpenSearchKeyStoreOptions, 'instrument'> = {}) {
   let isPrepared = false
   const keys = createOpenSearchKeyStore({
     client: connect(urls).client,
     names,
-    deadlineMs: ROOMY_MS,
-    writeDeadlineMs: ROOMY_MS,
-    prepare: {
+    deadlineMs: GENEROUS_MS,
+    writeDeadlineMs: GENEROUS_MS,
+    ensureIndices: {
       async keys() {
         isPrepared = true
       },
@@ -55,9 +61,9 @@ const source = {
   last_valid_at: null,
 }
 const document = (_source: object) =>
-  answer(200, { found: true, _seq_no: 1, _primary_term: 1, _source })
-const missing = answer(404, { found: false })
-const written = answer(200, { result: 'updated' })
+  respond(200, { found: true, _seq_no: 1, _primary_term: 1, _source })
+const missing = respond(404, { found: false })
+const written = respond(200, { result: 'updated' })
 
 const hit = (n: number) => ({
   _id: `d${n}`,
@@ -65,7 +71,7 @@ const hit = (n: number) => ({
   _source: { ...source, key_id: `key_${n}`, created_at: n },
 })
 const hits = (...numbers: number[]) =>
-  answer(200, {
+  respond(200, {
     timed_out: false,
     _shards: { total: 1, successful: 1, failed: 0 },
     hits: { hits: numbers.map(hit) },
@@ -108,10 +114,10 @@ describe('the holder of a key', () => {
     await keys.ping()
   })
 
-  const noIndex = refuse(404, 'index_not_found_exception')
+  const noIndex = respondError(404, 'index_not_found_exception')
   it.each([
     ['are gone', noIndex],
-    ['are closed', refuse(400, 'index_closed_exception')],
+    ['are closed', respondError(400, 'index_closed_exception')],
   ])('cannot be found when one of the two %s', async (_what, refusal) => {
     for (const answers of [
       [refusal, missing],
@@ -125,7 +131,10 @@ describe('the holder of a key', () => {
   it.each<[string, Behaviour[]]>([
     ['the keys have no index', [noIndex]],
     ['the accounts have no index', [document(source), noIndex]],
-    ['the account cannot be read', [document(source), refuse(503, 'cluster_block_exception')]],
+    [
+      'the account cannot be read',
+      [document(source), respondError(503, 'cluster_block_exception')],
+    ],
     ['the document is no key', [document({ key_id: 'key_1' }), missing]],
     ['the key has no scopes', [document({ ...source, scopes: undefined }), missing]],
   ])('is unknown where %s', async (_where, behaviours) => {
@@ -145,7 +154,7 @@ describe('a look for a key within the time of a request', () => {
     const withinMs = 1_000
     const { url, received } = await serve(document(source), missing)
     const { keys } = storeOn([url], {
-      async observe(_operation, work) {
+      async instrument(_operation, work) {
         const found = await work()
         await sleep(withinMs)
         return found
@@ -202,7 +211,7 @@ describe('the keys of an account', () => {
 })
 
 describe('whether a key was ever used', () => {
-  const refreshed = answer(200, { _shards: { total: 1, successful: 1, failed: 0 } })
+  const refreshed = respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })
 
   it('is searched after a refresh, in all of them', async () => {
     const { keys, received } = await start(refreshed, hits(1))
@@ -216,15 +225,15 @@ describe('whether a key was ever used', () => {
 
   it.each<[string, Behaviour[]]>([
     ['the refresh reaches not every copy', [failedRefresh(), hits()]],
-    ['there are no keys to search', [refuse(404, 'index_not_found_exception'), hits()]],
-    ['the search runs out of time', [refreshed, answer(200, { timed_out: true })]],
+    ['there are no keys to search', [respondError(404, 'index_not_found_exception'), hits()]],
+    ['the search runs out of time', [refreshed, respond(200, { timed_out: true })]],
   ])('is unknown where %s', async (_where, behaviours) => {
     const { keys } = await start(...behaviours)
     expect(await thrownBy(keys.wasAnyKeyUsed())).toBeInstanceOf(Unavailable)
   })
 
   function failedRefresh() {
-    return answer(200, { _shards: { total: 2, successful: 1, failed: 1 } })
+    return respond(200, { _shards: { total: 2, successful: 1, failed: 1 } })
   }
 })
 
@@ -239,8 +248,8 @@ describe('what is written of a key', () => {
   })
 
   it('is refused where there is one already', async () => {
-    const { keys } = await start(refuse(409, 'version_conflict_engine_exception'))
-    expect(await thrownBy(keys.insert(keyRecord()))).toBeInstanceOf(Refused)
+    const { keys } = await start(respondError(409, 'version_conflict_engine_exception'))
+    expect(await thrownBy(keys.insert(keyRecord()))).toBeInstanceOf(RequestRejectedError)
   })
 
   it('is just the instants that change, whatever else changes at the same time', async () => {

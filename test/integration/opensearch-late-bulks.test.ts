@@ -9,7 +9,7 @@ import { changeOf } from '../support/changes.ts'
 import { runCommand } from '../support/command.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import {
-  passOn,
+  proxyTo,
   type ReceivedRequest,
   type ScriptedServer,
   startServer,
@@ -22,7 +22,7 @@ let index: OrderIndex
 let prefix: string
 beforeEach(async () => {
   backend = createBackend()
-  node = await startServer([passOn(firstNode())])
+  node = await startServer([proxyTo(firstNode())])
   const config = parseConfig({ ...backend.env, OPENSEARCH_URL: node.url })
   prefix = config.indexPrefix
   services = await openServices(config)

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { Refused } from '../../src/stores/opensearch/client.ts'
+import { RequestRejectedError } from '../../src/stores/opensearch/client.ts'
 import { leaseDocument } from '../../src/stores/opensearch/writer/lease-document.ts'
-import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
-import { answer, answerText, type Behaviour, refuse } from './opensearch-server.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from './opensearch-nodes.ts'
+import { type Behaviour, respond, respondError, respondText } from './opensearch-server.ts'
 
-let { serve, connect, close } = createNodes()
+let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {
-  ;({ serve, connect, close } = createNodes())
+  ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(() => close())
 
 async function start(behaviour: Behaviour) {
   const { url, received } = await serve(behaviour)
-  return { document: leaseDocument(connect([url]).client, names, ROOMY_MS), received }
+  return { document: leaseDocument(connect([url]).client, names, GENEROUS_MS), received }
 }
 
 const record = {
@@ -29,8 +29,8 @@ const record = {
 }
 const state = { if_seq_no: 4, if_primary_term: 2 }
 const found = (_source: object) =>
-  answer(200, { found: true, _seq_no: 4, _primary_term: 2, _source })
-const replaced = answer(200, { _seq_no: 5, _primary_term: 2 })
+  respond(200, { found: true, _seq_no: 4, _primary_term: 2, _source })
+const replaced = respond(200, { _seq_no: 5, _primary_term: 2 })
 
 describe('the document of the lease', () => {
   it('is read with the state that it is in', async () => {
@@ -45,12 +45,12 @@ describe('the document of the lease', () => {
   })
 
   it('is not there before the first writer', async () => {
-    const { document } = await start(answer(404, { found: false }))
+    const { document } = await start(respond(404, { found: false }))
     expect(await document.read()).toBeNull()
   })
 
   it('is unknown where there is no such index', async () => {
-    const { document } = await start(refuse(404, 'index_not_found_exception'))
+    const { document } = await start(respondError(404, 'index_not_found_exception'))
     expect(await thrownBy(document.read())).toBeInstanceOf(Unavailable)
   })
 
@@ -96,13 +96,13 @@ describe('replacing it', () => {
   })
 
   it('tells when the document is in another state', async () => {
-    const { document } = await start(refuse(409, 'version_conflict_engine_exception'))
+    const { document } = await start(respondError(409, 'version_conflict_engine_exception'))
     expect(await document.replace({ record, state }, record)).toBeNull()
   })
 
   it.each<[string, Behaviour]>([
-    ['a 503', refuse(503, 'cluster_block_exception')],
-    ['a page of HTML', answerText(200, '<html>It works!</html>', 'text/html')],
+    ['a 503', respondError(503, 'cluster_block_exception')],
+    ['a page of HTML', respondText(200, '<html>It works!</html>', 'text/html')],
   ])('is of unknown outcome after %s', async (_what, behaviour) => {
     const { document } = await start(behaviour)
     const error = await thrownBy(document.replace({ record, state }, record))
@@ -110,8 +110,8 @@ describe('replacing it', () => {
   })
 
   it('may be refused', async () => {
-    const { document } = await start(refuse(403, 'security_exception'))
+    const { document } = await start(respondError(403, 'security_exception'))
     const error = await thrownBy(document.replace({ record, state }, record))
-    expect(error).toBeInstanceOf(Refused)
+    expect(error).toBeInstanceOf(RequestRejectedError)
   })
 })

@@ -26,14 +26,14 @@ describe('a cluster whose indices are gone', () => {
     ['looking for a key', () => services.keys.find('d1')],
     ['looking for an order', () => services.orders.get('acc_1', 'ord_1')],
   ])('gets none by %s', async (_what, work) => {
-    await services.prepare()
+    await services.initialize()
     await removeIndices()
     await expect(work()).rejects.toThrow()
     expect(await indices()).toEqual([])
   })
 
   it('gets none by a writer that renews its lease', async () => {
-    await services.prepare()
+    await services.initialize()
     const index = await services.openIndex()
     await removeIndices()
     await index.close() // By way of the document of its lease.

@@ -2,27 +2,27 @@ import type { Sort } from '../../src/orders/order-store.ts'
 import {
   connectOpenSearch,
   type OpenSearchNodes,
-  tell,
+  write,
 } from '../../src/stores/opensearch/client.ts'
 import { indexNames } from '../../src/stores/opensearch/names.ts'
-import type { OnReading } from '../../src/stores/opensearch/order-answers.ts'
+import type { OnDecode } from '../../src/stores/opensearch/order-answers.ts'
 import { createOpenSearchOrderStore } from '../../src/stores/opensearch/order-store.ts'
 import { type Behaviour, startServer } from './opensearch-server.ts'
 
 /** For what never answers, and for what answers: a busy machine must not turn one into the other. */
 export const SHORT_MS = 200
-export const ROOMY_MS = 20_000
+export const GENEROUS_MS = 20_000
 
 export const names = indexNames('')
 const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
 interface ConnectOptions extends Omit<OpenSearchNodes, 'urls'> {
   deadlineMs?: number
-  onReading?: OnReading
+  onDecode?: OnDecode
 }
 
 /** Nodes that do what they are told, and what is asked of them; `close` ends all of it. */
-export function createNodes() {
+export function createScriptedNodes() {
   const closers: (() => Promise<unknown>)[] = []
 
   return {
@@ -34,14 +34,14 @@ export function createNodes() {
     },
 
     connect(urls: string[], options: ConnectOptions = {}) {
-      const { deadlineMs = ROOMY_MS, onReading = () => {}, ...nodes } = options
+      const { deadlineMs = GENEROUS_MS, onDecode = () => {}, ...nodes } = options
       const client = connectOpenSearch({ urls, ...nodes })
       closers.push(() => client.close())
-      const store = createOpenSearchOrderStore({ client, names, deadlineMs, onReading })
+      const store = createOpenSearchOrderStore({ client, names, deadlineMs, onDecode })
       return {
         client,
         slice: (accountId = 'acc_1', sort: Sort = 'created_at_desc') =>
-          store.slice({
+          store.findPage({
             accountId,
             sort,
             filters: NO_FILTERS,
@@ -52,7 +52,7 @@ export function createNodes() {
         latestWrite: () => store.latestWrite('acc_1'),
         get: (orderId = 'ord_1') => store.get('acc_1', orderId),
         write: (body: object = { n: 1 }) =>
-          tell(deadlineMs, (options) => client.index({ index: 'orders', id: '1', body }, options)),
+          write(deadlineMs, (options) => client.index({ index: 'orders', id: '1', body }, options)),
       }
     },
 
@@ -62,7 +62,7 @@ export function createNodes() {
   }
 }
 
-export type Connected = ReturnType<ReturnType<typeof createNodes>['connect']>
+export type Connected = ReturnType<ReturnType<typeof createScriptedNodes>['connect']>
 
 /** What a call ends with, when it ends badly. */
 export const thrownBy = (work: Promise<unknown>) => work.catch((error: unknown) => error)

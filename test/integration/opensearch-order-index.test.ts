@@ -1,27 +1,27 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type {
   BulkWrites,
-  Head,
   OrderIndex,
+  OrderVersionRecord,
   ViewKey,
 } from '../../src/indexing/writing/order-index.ts'
-import { LeaseLost } from '../../src/indexing/writing/order-index.ts'
+import { LeaseLostError } from '../../src/indexing/writing/order-index.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { openOpenSearchOrderIndex } from '../../src/stores/opensearch/order-index.ts'
 import { changeOf } from '../support/changes.ts'
 import { sourceOrder } from '../support/source-order.ts'
-import { actionsOf, createCluster, NOON, takeAll } from './opensearch-cluster.ts'
-import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
-import { answer, type Behaviour, refuse, reset } from './opensearch-server.ts'
+import { acceptAll, actionsOf, createScriptedCluster, NOON } from './opensearch-cluster.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from './opensearch-nodes.ts'
+import { type Behaviour, reset, respond, respondError } from './opensearch-server.ts'
 
 const GIVE_UP_MS = 3_600_000
 
-let { serve, connect, close } = createNodes()
+let { serve, connect, close } = createScriptedNodes()
 const opened: OrderIndex[] = []
 let refusesRefresh: boolean
 beforeEach(() => {
   refusesRefresh = false
-  ;({ serve, connect, close } = createNodes())
+  ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(async () => {
   vi.restoreAllMocks()
@@ -31,56 +31,56 @@ afterEach(async () => {
 
 /** A writer of a cluster whose bulks go as told, one after the other; its beginning is forgotten. */
 async function open(...bulks: Behaviour[]) {
-  const cluster = createCluster(bulks)
+  const cluster = createScriptedCluster(bulks)
   const { url, received } = await serve((response, request) => {
     const refuses = refusesRefresh && request.path.includes('_refresh')
-    const behave = refuses ? refuse(503, 'unavailable_shards_exception') : cluster.behaviour
+    const behave = refuses ? respondError(503, 'unavailable_shards_exception') : cluster.behaviour
     behave(response, request)
   })
   const index = await openOpenSearchOrderIndex({
     client: connect([url]).client,
     names,
-    prepare: { async orders() {} },
+    ensureIndices: { async orders() {} },
     leaseMs: 60_000,
     purpose: 'load',
-    deadlineMs: ROOMY_MS,
+    deadlineMs: GENEROUS_MS,
     clock: () => NOON,
     onDelay() {},
   })
   opened.push(index)
-  cluster.happened.length = 0
+  cluster.events.length = 0
   const bulkActions = () => received.filter(({ path }) => path.includes('_bulk')).map(actionsOf)
   return { ...cluster, index, received, bulkActions }
 }
 
-const NOTHING: BulkWrites = { views: [], removals: [], heads: [] }
+const NOTHING: BulkWrites = { views: [], removals: [], versionRecords: [] }
 
 function put(orderId: string): BulkWrites {
   const change = changeOf(sourceOrder({ id: orderId }))
   const views = change.views.map((view) => ({ ...view, orderId, updatedAt: 'stamp' as const }))
   return { ...NOTHING, views }
 }
-const head = (orderId: string): Head => ({
+const head = (orderId: string): OrderVersionRecord => ({
   orderId,
   version: 1,
   ownerAccountId: 'acc_1',
   accountIds: [],
   createdKey: 1,
-  filled: true,
+  hasUpdatedAt: true,
   deleted: false,
 })
 const key = (orderId: string): ViewKey => ({ accountId: 'acc_1', orderId })
 
 describe('a bulk', () => {
   it('writes documents, then heads, and nothing where there is nothing', async () => {
-    const { index, happened } = await open()
+    const { index, events } = await open()
     await index.bulk(async () => ({
       ...put('ord_2'),
       removals: [key('ord_3')],
-      heads: [head('ord_4')],
+      versionRecords: [head('ord_4')],
     }))
     await index.bulk(async () => NOTHING)
-    expect(happened).toEqual([
+    expect(events).toEqual([
       'orders-w-1-v1: acc_1:ord_2 @0 acc_1:ord_3 @-0',
       'order-heads-w-1-v1: ord_4',
     ])
@@ -97,7 +97,7 @@ describe('a bulk', () => {
     const { index, received } = await open()
     await index.bulk(async () => put('ord_1'), 'back-fill')
     await index.bulk(async () => NOTHING, 'live')
-    expect(index.wasStampedLive()).toBe(false)
+    expect(index.hasLiveWrites()).toBe(false)
     const before = received.length
     for (const id of ['ord_2', 'ord_3']) await index.bulk(async () => put(id), 'live')
     const kinds = received.slice(before).map(({ path, body }) => {
@@ -107,23 +107,23 @@ describe('a bulk', () => {
         : path
     })
     expect(kinds).toEqual(['stamped live: true', 'bulk', 'bulk'])
-    expect(index.wasStampedLive()).toBe(true)
+    expect(index.hasLiveWrites()).toBe(true)
   })
 
   const slow: Behaviour = (response, request) => {
-    setTimeout(() => takeAll(response, request), 50)
+    setTimeout(() => acceptAll(response, request), 50)
   }
 
   it('is sent once the one before it is written, and decided meanwhile', async () => {
-    const { index, happened } = await open(slow)
+    const { index, events } = await open(slow)
     const bulks = ['ord_1', 'ord_2', 'ord_3'].map((id) =>
       index.bulk(async () => {
-        happened.push(`decides on ${id}`)
+        events.push(`decides on ${id}`)
         return put(id)
       }),
     )
     await Promise.all(bulks)
-    expect(happened).toEqual([
+    expect(events).toEqual([
       'decides on ord_1',
       'decides on ord_2',
       'decides on ord_3',
@@ -134,50 +134,50 @@ describe('a bulk', () => {
   })
 
   it('is decided once those before it are written that are of the same orders, heads and all', async () => {
-    const { index, happened } = await open(slow)
+    const { index, events } = await open(slow)
     const bulks = [['ord_1', 'ord_2'], ['ord_3'], ['ord_2', 'ord_3']].map((ids) =>
       index.bulk(async (stored) => {
-        await stored.heads(ids)
-        happened.push(`decides on ${ids}`)
-        return { ...NOTHING, heads: ids.map(head) }
+        await stored.versionRecords(ids)
+        events.push(`decides on ${ids}`)
+        return { ...NOTHING, versionRecords: ids.map(head) }
       }),
     )
     await Promise.all(bulks)
-    expect(happened.at(-2)).toBe('decides on ord_2,ord_3')
-    expect(happened.at(-1)).toBe('order-heads-w-1-v1: ord_2 ord_3')
+    expect(events.at(-2)).toBe('decides on ord_2,ord_3')
+    expect(events.at(-1)).toBe('order-heads-w-1-v1: ord_2 ord_3')
   })
 
   it('has its heads written while the next one is sent', async () => {
     let end = () => {}
     const held: Behaviour = (response, request) => {
-      end = () => takeAll(response, request)
+      end = () => acceptAll(response, request)
     }
-    const { index, happened } = await open(takeAll, held)
-    const first = index.bulk(async () => ({ ...put('ord_1'), heads: [head('ord_1')] }))
-    await vi.waitUntil(() => happened.includes('order-heads-w-1-v1: ord_1'))
+    const { index, events } = await open(acceptAll, held)
+    const first = index.bulk(async () => ({ ...put('ord_1'), versionRecords: [head('ord_1')] }))
+    await vi.waitUntil(() => events.includes('order-heads-w-1-v1: ord_1'))
     await index.bulk(async () => put('ord_2'))
-    expect(happened.at(-1)).toBe('orders-w-1-v1: acc_1:ord_2 @1')
+    expect(events.at(-1)).toBe('orders-w-1-v1: acc_1:ord_2 @1')
     end()
     await first
   })
 
   it('that cannot be decided writes nothing, and lets the next one in', async () => {
-    const { index, happened } = await open()
+    const { index, events } = await open()
     const failing = index.bulk(async () => {
       throw new RangeError('a fault of ours')
     })
     await expect(failing).rejects.toThrow('a fault of ours')
     await index.bulk(async () => put('ord_1'))
-    expect(happened).toEqual(['orders-w-1-v1: acc_1:ord_1 @0'])
+    expect(events).toEqual(['orders-w-1-v1: acc_1:ord_1 @0'])
   })
 })
 
 describe('a bulk of unknown outcome', () => {
   it('is fenced off, decided anew, and sent with a later stamp', async () => {
-    const { index, happened } = await open(reset)
+    const { index, events } = await open(reset)
     const decisions = [put('ord_1'), put('ord_2')]
     await index.bulk(async () => decisions.shift() ?? NOTHING)
-    expect(happened).toEqual([
+    expect(events).toEqual([
       'orders-w-1-v1: acc_1:ord_1 @0',
       'fence',
       'orders-w-2-v1: acc_1:ord_2 @1',
@@ -185,20 +185,20 @@ describe('a bulk of unknown outcome', () => {
   })
 
   it('is fenced off as often as it happens', async () => {
-    const { index, happened } = await open(reset, refuse(503, 'cluster_block_exception'))
+    const { index, events } = await open(reset, respondError(503, 'cluster_block_exception'))
     await index.bulk(async () => put('ord_1'))
-    expect(happened.filter((what) => what === 'fence')).toHaveLength(2)
-    expect(happened.at(-1)).toBe('orders-w-3-v1: acc_1:ord_1 @2')
+    expect(events.filter((what) => what === 'fence')).toHaveLength(2)
+    expect(events.at(-1)).toBe('orders-w-3-v1: acc_1:ord_1 @2')
   })
 
   it('in which a document changed since it was seen is decided anew', async () => {
     const error = { type: 'version_conflict_engine_exception', reason: 'x' }
-    const { index, happened } = await open(
-      answer(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 409, error } }] }),
+    const { index, events } = await open(
+      respond(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 409, error } }] }),
     )
     const decisions = [put('ord_1'), put('ord_2')]
     await index.bulk(async () => decisions.shift() ?? NOTHING)
-    expect(happened).toEqual([
+    expect(events).toEqual([
       'orders-w-1-v1: acc_1:ord_1 @0',
       'fence',
       'orders-w-2-v1: acc_1:ord_2 @1',
@@ -206,24 +206,24 @@ describe('a bulk of unknown outcome', () => {
   })
 
   it('is not sent again by a writer that is none any more', async () => {
-    const { index, happened, takeOver } = await open((response, request) => {
+    const { index, events, takeOver } = await open((response, request) => {
       takeOver()
       reset(response, request)
     })
-    expect(await thrownBy(index.bulk(async () => put('ord_1')))).toBeInstanceOf(LeaseLost)
-    expect(happened).toHaveLength(1)
+    expect(await thrownBy(index.bulk(async () => put('ord_1')))).toBeInstanceOf(LeaseLostError)
+    expect(events).toHaveLength(1)
   })
 
   it('that is given up is fenced off before the next one is sent', async () => {
     const now = performance.now.bind(performance)
-    const { index, happened } = await open((response, request) => {
+    const { index, events } = await open((response, request) => {
       vi.spyOn(performance, 'now').mockImplementation(() => now() + GIVE_UP_MS)
       reset(response, request)
     })
     await expect(index.bulk(async () => put('ord_1'))).rejects.toThrow(Unavailable)
     vi.restoreAllMocks()
     await index.bulk(async () => put('ord_2'))
-    expect(happened).toEqual([
+    expect(events).toEqual([
       'orders-w-1-v1: acc_1:ord_1 @0',
       'fence',
       'orders-w-2-v1: acc_1:ord_2 @1',
@@ -231,7 +231,7 @@ describe('a bulk of unknown outcome', () => {
   })
 
   it('that cannot be decided again is fenced off once, before the next one is sent', async () => {
-    const { index, happened } = await open(reset)
+    const { index, events } = await open(reset)
     const decisions = [put('ord_1')]
     const failing = index.bulk(async () => {
       const decided = decisions.shift()
@@ -240,7 +240,7 @@ describe('a bulk of unknown outcome', () => {
     })
     await expect(failing).rejects.toThrow(RangeError)
     await index.bulk(async () => put('ord_2'))
-    expect(happened).toEqual([
+    expect(events).toEqual([
       'orders-w-1-v1: acc_1:ord_1 @0',
       'fence',
       'orders-w-2-v1: acc_1:ord_2 @1',
@@ -251,23 +251,23 @@ describe('a bulk of unknown outcome', () => {
 describe('a document that is refused', () => {
   it('is told, and not sent again', async () => {
     const error = { type: 'mapper_parsing_exception', reason: 'x' }
-    const { index, happened } = await open(
-      answer(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 400, error } }] }),
+    const { index, events } = await open(
+      respond(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 400, error } }] }),
     )
     await expect(index.bulk(async () => put('ord_1'))).rejects.toThrow('acc_1:ord_1')
     await index.bulk(async () => put('ord_2'))
-    expect(happened.filter((what) => what.includes('ord_1'))).toHaveLength(1)
-    expect(happened.at(-1)).toMatch(/ord_2 @1$/)
+    expect(events.filter((what) => what.includes('ord_1'))).toHaveLength(1)
+    expect(events.at(-1)).toMatch(/ord_2 @1$/)
   })
 })
 
 describe('a writer that ends', () => {
   it('hands its lease back once its last bulk is written', async () => {
-    const { index, happened, lease } = await open()
+    const { index, events, lease } = await open()
     const last = index.bulk(async () => put('ord_1'))
     await index.close()
     await last
-    expect(happened).toEqual(['orders-w-1-v1: acc_1:ord_1 @0'])
+    expect(events).toEqual(['orders-w-1-v1: acc_1:ord_1 @0'])
     expect(lease()).toMatchObject({ released: true, stamp_ceiling: NOON })
   })
 

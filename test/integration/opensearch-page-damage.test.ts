@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { type RenderedOrder, type Sort, sorts } from '../../src/orders/order-store.ts'
-import { sliceRows } from '../../src/stores/opensearch/order-answers.ts'
+import { decodePage } from '../../src/stores/opensearch/order-answers.ts'
 import { createBackend } from '../support/backend.ts'
 import { hostileDocuments } from '../support/hostile-orders.ts'
-import { openPages } from './opensearch-pages.ts'
+import { openRawPages } from './opensearch-pages.ts'
 
 const ACCOUNT = 'acc_hostile'
 const OTHER = 'acc_other'
@@ -21,7 +21,7 @@ const answers = new Map<Sort, Buffer>()
 const others = new Map<Sort, Buffer>()
 
 beforeAll(async () => {
-  const pages = await openPages(backend)
+  const pages = await openRawPages(backend)
   await pages.load(hostileDocuments(ACCOUNT, ORDERS))
   await pages.load(hostileDocuments(OTHER, ORDERS))
   for (const sort of sorts) {
@@ -37,7 +37,7 @@ const wholeAnswer = (sort: Sort) => answers.get(sort) ?? Buffer.alloc(0)
 /** The rows of an answer; `null` where they are unavailable. */
 function rowsOf(answer: Buffer, sort: Sort): RenderedOrder[] | null {
   try {
-    return sliceRows(answer, { accountId: ACCOUNT, sort }, () => {})
+    return decodePage(answer, { accountId: ACCOUNT, sort }, () => {})
   } catch (error) {
     if (error instanceof Unavailable) return null
     throw error

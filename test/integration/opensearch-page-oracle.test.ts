@@ -5,21 +5,21 @@ import {
   type Sort,
   sorts,
 } from '../../src/orders/order-store.ts'
-import { cutRows } from '../../src/stores/opensearch/cut.ts'
-import { sliceRows } from '../../src/stores/opensearch/order-answers.ts'
+import { decodeRawHits } from '../../src/stores/opensearch/cut.ts'
+import { decodePage } from '../../src/stores/opensearch/order-answers.ts'
 import { createBackend } from '../support/backend.ts'
 import { hostileDocument, hostileDocuments } from '../support/hostile-orders.ts'
-import { openPages } from './opensearch-pages.ts'
+import { openRawPages } from './opensearch-pages.ts'
 
 const ORDERS = 100_000
 const PAGE = 1_000
 const ACCOUNT = 'acc_hostile'
 
 const backend = createBackend()
-let pages: Awaited<ReturnType<typeof openPages>>
+let pages: Awaited<ReturnType<typeof openRawPages>>
 
 beforeAll(async () => {
-  pages = await openPages(backend)
+  pages = await openRawPages(backend)
   await pages.load(hostileDocuments(ACCOUNT, ORDERS))
 })
 afterAll(async () => {
@@ -42,7 +42,7 @@ function parsedRows(answer: Buffer) {
 /** The same as the service does it: a blank is no part of the grammar. */
 function rowsByParsing(answer: Buffer, sort: Sort): RenderedOrder[] {
   const spaced = Buffer.concat([answer, Buffer.from(' ')])
-  return sliceRows(spaced, { accountId: ACCOUNT, sort }, (reading) => {
+  return decodePage(spaced, { accountId: ACCOUNT, sort }, (reading) => {
     expect(reading).toBe('unexpected')
   })
 }
@@ -63,7 +63,7 @@ describe(`${ORDERS} orders with hostile texts`, () => {
       const ids = new Set<string>()
       for (let after: Position | null = null; ; ) {
         const answer = await pages.answer(ACCOUNT, sort, PAGE, after)
-        const cut = cutRows(answer, { accountId: ACCOUNT, sort })
+        const cut = decodeRawHits(answer, { accountId: ACCOUNT, sort })
         if (cut === undefined) throw new Error(`not cut: after ${after?.id}`)
         const parsed = parsedRows(answer)
         const parsedByService = rowsByParsing(answer, sort)

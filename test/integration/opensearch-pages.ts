@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseConfig } from '../../src/config.ts'
 import type { OrderDocument } from '../../src/indexing/writing/document.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import type { Position, SliceQuery, Sort } from '../../src/orders/order-store.ts'
-import { askForBytes, connectOpenSearch, tell } from '../../src/stores/opensearch/client.ts'
+import type { PageQuery, Position, Sort } from '../../src/orders/order-store.ts'
+import { connectOpenSearch, readRaw, write } from '../../src/stores/opensearch/client.ts'
 import { indexNames } from '../../src/stores/opensearch/names.ts'
-import { documentId, renderSource } from '../../src/stores/opensearch/order-source.ts'
-import { createPrepare } from '../../src/stores/opensearch/prepare.ts'
-import { sliceBody } from '../../src/stores/opensearch/search-body.ts'
+import { documentId, serializeDocument } from '../../src/stores/opensearch/order-source.ts'
+import { createEnsureIndices } from '../../src/stores/opensearch/prepare.ts'
+import { buildSearch } from '../../src/stores/opensearch/search-body.ts'
 import type { Backend } from '../support/backend.ts'
 
 const DEADLINE_MS = 60_000
@@ -16,16 +16,16 @@ const BULK_BYTES = 4 * 2 ** 20
 const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
 /** The index of a backend's orders, and the answers to its searches as OpenSearch sends them. */
-export async function openPages({ env, refresh }: Backend) {
+export async function openRawPages({ env, refresh }: Backend) {
   const { opensearchUrls: urls = [], indexPrefix } = parseConfig(env)
   const client = connectOpenSearch({ urls })
   const names = indexNames(indexPrefix)
-  await createPrepare(client, names, DEADLINE_MS).orders()
+  await createEnsureIndices(client, names, DEADLINE_MS).orders()
 
   async function send(body: string): Promise<void> {
     const request = { index: names.orders, body: Buffer.from(body) as never }
-    const { items } = await patiently(() =>
-      tell(DEADLINE_MS, (options) => client.bulk(request, options)),
+    const { items } = await retry(() =>
+      write(DEADLINE_MS, (options) => client.bulk(request, options)),
     )
     const refused = items.find(({ index }) => index?.error !== undefined)
     if (refused) throw new Error(`not taken: ${JSON.stringify(refused)}`)
@@ -37,7 +37,7 @@ export async function openPages({ env, refresh }: Backend) {
       for (const document of documents) {
         const { accountId, id } = document
         const index = { _id: documentId({ accountId, orderId: id }), routing: accountId }
-        body += `${JSON.stringify({ index })}\n${renderSource(document)}\n`
+        body += `${JSON.stringify({ index })}\n${serializeDocument(document)}\n`
         if (body.length < BULK_BYTES) continue
         await send(body)
         body = ''
@@ -48,7 +48,7 @@ export async function openPages({ env, refresh }: Backend) {
 
     /** The bytes of the answer to the search for a slice. */
     answer(accountId: string, sort: Sort, size: number, after: Position | null = null) {
-      const query: SliceQuery = {
+      const query: PageQuery = {
         accountId,
         sort,
         filters: NO_FILTERS,
@@ -57,7 +57,7 @@ export async function openPages({ env, refresh }: Backend) {
         size,
       }
       const path = `/${names.orders}/_search?routing=${accountId}`
-      return askForBytes(client, DEADLINE_MS, { path, body: JSON.stringify(sliceBody(query)) })
+      return readRaw(client, DEADLINE_MS, { path, body: JSON.stringify(buildSearch(query)) })
     },
 
     close: () => client.close(),
@@ -65,7 +65,7 @@ export async function openPages({ env, refresh }: Backend) {
 }
 
 /** Again while the cluster has no room for as much, since other tests give it much to do as well. */
-async function patiently<T>(send: () => Promise<T>): Promise<T> {
+async function retry<T>(send: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await send()

@@ -1,26 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { IndexLost } from '../../src/stores/index-lost.ts'
-import { Refused } from '../../src/stores/opensearch/client.ts'
+import { RequestRejectedError } from '../../src/stores/opensearch/client.ts'
 import { ordersDefinition } from '../../src/stores/opensearch/index-definition.ts'
-import { createPrepare } from '../../src/stores/opensearch/prepare.ts'
-import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
-import { answer, type Behaviour, type ReceivedRequest, refuse } from './opensearch-server.ts'
+import { createEnsureIndices } from '../../src/stores/opensearch/prepare.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from './opensearch-nodes.ts'
+import { type Behaviour, type ReceivedRequest, respond, respondError } from './opensearch-server.ts'
 
 const ORDERS = ['orders', 'order-heads', 'writer']
 const ALL = [...ORDERS, 'api-keys', 'accounts']
 
-let { serve, connect, close } = createNodes()
+let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {
-  ;({ serve, connect, close } = createNodes())
+  ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(() => close())
 
 /** A cluster with these aliases, each over an index of version 7, and with what is created in it. */
 async function start(
   aliases: readonly string[],
-  create: Behaviour = answer(200, { acknowledged: true }),
-  addFields: Behaviour = answer(200, { acknowledged: true }),
+  create: Behaviour = respond(200, { acknowledged: true }),
+  addFields: Behaviour = respond(200, { acknowledged: true }),
 ) {
   const there = new Map(aliases.map((alias) => [`${alias}-v7`, alias]))
   const { url, received } = await serve((response, request) => {
@@ -30,11 +30,11 @@ async function start(
       response.writeHead(isThere ? 200 : 404).end()
     } else if (name.includes('/_alias')) {
       const found = [...there].map(([index, alias]) => [index, { aliases: { [alias]: {} } }])
-      answer(200, Object.fromEntries(found))(response, request)
+      respond(200, Object.fromEntries(found))(response, request)
     } else if (request.method === 'GET') {
-      answer(200, { 'orders-v7': {}, 'orders-visits': {} })(response, request)
+      respond(200, { 'orders-v7': {}, 'orders-visits': {} })(response, request)
     } else if (name.endsWith('/_mapping')) addFields(response, request)
-    else if (name.startsWith('_')) answer(200, { acknowledged: true })(response, request)
+    else if (name.startsWith('_')) respond(200, { acknowledged: true })(response, request)
     else {
       there.set(name, name.replace(/-v\d+$/, ''))
       create(response, request)
@@ -43,7 +43,7 @@ async function start(
   const written = () => received.filter(({ method }) => !['HEAD', 'GET'].includes(method))
   const isMade = ({ path }: ReceivedRequest) => !path.endsWith('/_mapping')
   return {
-    prepare: createPrepare(connect([url]).client, names, ROOMY_MS),
+    ensureIndices: createEnsureIndices(connect([url]).client, names, GENEROUS_MS),
     received,
     written,
     made: () =>
@@ -57,15 +57,15 @@ async function start(
 
 describe('the indices of the orders', () => {
   it('are made one after the other, the one that is read before those that remember it', async () => {
-    const { prepare, made, bodyOf } = await start([])
-    await prepare.orders()
+    const { ensureIndices, made, bodyOf } = await start([])
+    await ensureIndices.orders()
     expect(made()).toEqual(['_index_template/orders', ...ORDERS.map((alias) => `${alias}-v1`)])
     expect(bodyOf('/orders-v1')).toEqual({ aliases: { orders: {} } })
   })
 
   it('have a template for every version', async () => {
-    const { prepare, bodyOf } = await start([])
-    await prepare.orders()
+    const { ensureIndices, bodyOf } = await start([])
+    await ensureIndices.orders()
     expect(bodyOf('/_index_template/orders')).toMatchObject({
       index_patterns: ['orders-v*'],
       template: JSON.parse(JSON.stringify(ordersDefinition)),
@@ -73,23 +73,23 @@ describe('the indices of the orders', () => {
   })
 
   it('stay as they are where they are there, in whichever version', async () => {
-    const { prepare, made } = await start(ALL)
-    await prepare.orders()
+    const { ensureIndices, made } = await start(ALL)
+    await ensureIndices.orders()
     expect(made()).toEqual(['_index_template/orders'])
   })
 
   it('are made beside the one that is read where a start was cut off after it', async () => {
-    const { prepare, made } = await start(['orders', 'order-heads'])
-    await prepare.orders()
+    const { ensureIndices, made } = await start(['orders', 'order-heads'])
+    await ensureIndices.orders()
     expect(made()).toEqual(['_index_template/orders', 'writer-v1'])
   })
 
   it.each([[['order-heads']], [['writer']], [['order-heads', 'writer', 'api-keys']]])(
     'are not made where %j remember an index that is gone',
     async (there) => {
-      const { prepare, made } = await start(there)
-      expect(await thrownBy(prepare.orders())).toBeInstanceOf(IndexLost)
-      expect(await thrownBy(prepare.existingOrders())).toBeInstanceOf(IndexLost)
+      const { ensureIndices, made } = await start(there)
+      expect(await thrownBy(ensureIndices.orders())).toBeInstanceOf(IndexLost)
+      expect(await thrownBy(ensureIndices.existingOrders())).toBeInstanceOf(IndexLost)
       expect(made()).toEqual([])
     },
   )
@@ -99,81 +99,84 @@ describe('the indices of the orders', () => {
     const { url, received } = await serve((response, request) => {
       const there = cluster.isGone ? {} : { 'orders-v1': { aliases: { orders: {} } } }
       if (request.method === 'HEAD') response.writeHead(cluster.isGone ? 404 : 200).end()
-      else if (request.path.includes('/_alias')) answer(200, there)(response, request)
-      else answer(200, { acknowledged: true })(response, request)
+      else if (request.path.includes('/_alias')) respond(200, there)(response, request)
+      else respond(200, { acknowledged: true })(response, request)
     })
-    const prepare = createPrepare(connect([url]).client, names, ROOMY_MS)
-    await prepare.orders()
+    const ensureIndices = createEnsureIndices(connect([url]).client, names, GENEROUS_MS)
+    await ensureIndices.orders()
     cluster.isGone = true
-    expect(await thrownBy(prepare.orders())).toBeInstanceOf(IndexLost)
+    expect(await thrownBy(ensureIndices.orders())).toBeInstanceOf(IndexLost)
     expect(received.filter(({ path }) => path === '/orders-v1')).toEqual([])
   })
 
   it('are not made by what needs an index that exists', async () => {
-    const { prepare, made } = await start([])
-    await expect(prepare.existingOrders()).rejects.toThrow('"index init" makes it')
+    const { ensureIndices, made } = await start([])
+    await expect(ensureIndices.existingOrders()).rejects.toThrow('"index init" makes it')
     expect(made()).toEqual([])
   })
 
   it('are made once', async () => {
-    const { prepare, written } = await start([])
-    await Promise.all([prepare.orders(), prepare.orders()])
+    const { ensureIndices, written } = await start([])
+    await Promise.all([ensureIndices.orders(), ensureIndices.orders()])
     const before = written().length
-    await prepare.orders()
+    await ensureIndices.orders()
     expect(written()).toHaveLength(before)
   })
 
   it('get the fields that came since, in every version of the orders', async () => {
-    const { prepare, bodyOf } = await start(ALL)
-    await prepare.orders()
+    const { ensureIndices, bodyOf } = await start(ALL)
+    await ensureIndices.orders()
     const { properties } = JSON.parse(JSON.stringify(ordersDefinition.mappings))
     expect(bodyOf('/orders-v7/_mapping')).toEqual({ properties })
     expect(bodyOf('/orders-visits/_mapping')).toBeNull()
   })
 
   it('may have fields of other types, which takes a reindex', async () => {
-    const refused = refuse(400, 'illegal_argument_exception')
-    const { prepare } = await start(ALL, undefined, refused)
-    await expect(prepare.orders()).resolves.toBeUndefined()
+    const refused = respondError(400, 'illegal_argument_exception')
+    const { ensureIndices } = await start(ALL, undefined, refused)
+    await expect(ensureIndices.orders()).resolves.toBeUndefined()
   })
 
   it('may be made by another process at the same time', async () => {
-    const { prepare } = await start([], refuse(400, 'resource_already_exists_exception'))
-    await expect(prepare.orders()).resolves.toBeUndefined()
-    await expect(prepare.keys()).resolves.toBeUndefined()
+    const { ensureIndices } = await start(
+      [],
+      respondError(400, 'resource_already_exists_exception'),
+    )
+    await expect(ensureIndices.orders()).resolves.toBeUndefined()
+    await expect(ensureIndices.keys()).resolves.toBeUndefined()
   })
 
   it.each([
-    ['refused', refuse(400, 'invalid_index_name_exception'), Refused],
-    ['not possible now', refuse(503, 'cluster_block_exception'), Unavailable],
+    ['refused', respondError(400, 'invalid_index_name_exception'), RequestRejectedError],
+    ['not possible now', respondError(503, 'cluster_block_exception'), Unavailable],
   ])('that are %s are told of', async (_what, behaviour, expected) => {
-    const { prepare } = await start([], behaviour)
-    expect(await thrownBy(prepare.orders())).toBeInstanceOf(expected)
-    expect(await thrownBy(prepare.keys())).toBeInstanceOf(expected)
+    const { ensureIndices } = await start([], behaviour)
+    expect(await thrownBy(ensureIndices.orders())).toBeInstanceOf(expected)
+    expect(await thrownBy(ensureIndices.keys())).toBeInstanceOf(expected)
   })
 
   it('are tried again when asked', async () => {
-    let create: Behaviour = refuse(503, 'cluster_block_exception')
-    const { prepare, made } = await start(['orders'], (response, request) =>
+    let create: Behaviour = respondError(503, 'cluster_block_exception')
+    const { ensureIndices, made } = await start(['orders'], (response, request) =>
       create(response, request),
     )
-    expect(await thrownBy(prepare.orders())).toBeInstanceOf(Unavailable)
-    create = answer(200, { acknowledged: true })
-    await prepare.orders()
+    expect(await thrownBy(ensureIndices.orders())).toBeInstanceOf(Unavailable)
+    create = respond(200, { acknowledged: true })
+    await ensureIndices.orders()
     expect(made()).toContain('writer-v1')
   })
 })
 
 describe('the indices of keys and accounts', () => {
   it('are made by themselves, and no other with them', async () => {
-    const { prepare, made } = await start([])
-    await prepare.keys()
+    const { ensureIndices, made } = await start([])
+    await ensureIndices.keys()
     expect(new Set(made())).toEqual(new Set(['api-keys-v1', 'accounts-v1']))
   })
 
   it('stay as they are where they are there, and are looked at once', async () => {
-    const { prepare, received } = await start(['api-keys'])
-    await Promise.all([prepare.keys(), prepare.keys()])
+    const { ensureIndices, received } = await start(['api-keys'])
+    await Promise.all([ensureIndices.keys(), ensureIndices.keys()])
     const made = received.filter(({ method }) => method === 'PUT').map(({ path }) => path)
     expect(made).toEqual(['/accounts-v1'])
   })

@@ -46,7 +46,7 @@ export async function startServer(behaviours: readonly Behaviour[]): Promise<Scr
 }
 
 /** The address of a node that is not there. */
-export async function deadUrl(): Promise<string> {
+export async function unreachableUrl(): Promise<string> {
   const server = createTcpServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
@@ -57,33 +57,36 @@ export async function deadUrl(): Promise<string> {
 
 const JSON_TYPE = 'application/json; charset=UTF-8'
 
-export const answer =
+export const respond =
   (status: number, body: unknown): Behaviour =>
   (response) => {
     response.writeHead(status, { 'content-type': JSON_TYPE }).end(JSON.stringify(body))
   }
 
-export const answerText =
+export const respondText =
   (status: number, text: string, type = JSON_TYPE): Behaviour =>
   (response) => {
     response.writeHead(status, { 'content-type': type }).end(text)
   }
 
 /** An error as OpenSearch tells it. */
-export const refuse = (status: number, type: string, reason = `the reason of ${type}`) =>
-  answer(status, { error: { root_cause: [{ type, reason }], type, reason }, status })
+export const respondError = (status: number, type: string, reason = `the reason of ${type}`) =>
+  respond(status, { error: { root_cause: [{ type, reason }], type, reason }, status })
 
 /** Passes requests on to a node, and its answers back. */
-export const passOn =
+export const proxyTo =
   (url: string): Behaviour =>
   async (response, { method, path, headers, body }) => {
-    const { 'x-opaque-id': mark, 'content-type': type = JSON_TYPE } = headers
+    const { 'x-opaque-id': opaqueId, 'content-type': type = JSON_TYPE } = headers
     const answered = await fetch(new URL(path, url), {
       method,
-      headers: { 'content-type': type, ...(typeof mark === 'string' && { 'x-opaque-id': mark }) },
+      headers: {
+        'content-type': type,
+        ...(typeof opaqueId === 'string' && { 'x-opaque-id': opaqueId }),
+      },
       ...(body !== '' && { body }),
     })
-    answerText(answered.status, await answered.text())(response, { method, path, headers, body })
+    respondText(answered.status, await answered.text())(response, { method, path, headers, body })
   }
 
 export const stall: Behaviour = () => {}

@@ -1,30 +1,33 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { renderDocument } from '../../src/indexing/writing/document.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { renderSource } from '../../src/stores/opensearch/order-source.ts'
-import { createKnownStates } from '../../src/stores/opensearch/writer/known-states.ts'
-import { createStored, headSource } from '../../src/stores/opensearch/writer/stored.ts'
+import { serializeDocument } from '../../src/stores/opensearch/order-source.ts'
+import { createOptimisticConcurrency } from '../../src/stores/opensearch/writer/known-states.ts'
+import {
+  createIndexReader,
+  toVersionRecordSource,
+} from '../../src/stores/opensearch/writer/stored.ts'
 import { changeOf } from '../support/changes.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { actionsOf } from './opensearch-cluster.ts'
-import { createNodes, names, ROOMY_MS, thrownBy } from './opensearch-nodes.ts'
-import { answer, type Behaviour } from './opensearch-server.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from './opensearch-nodes.ts'
+import { type Behaviour, respond } from './opensearch-server.ts'
 
-let { serve, connect, close } = createNodes()
+let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {
-  ;({ serve, connect, close } = createNodes())
+  ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(() => close())
 
 async function start(behaviour: Behaviour) {
   const { url, received } = await serve(behaviour)
   const { client } = connect([url])
-  const states = createKnownStates()
-  const stored = createStored({ client, names, states, deadlineMs: ROOMY_MS })
+  const states = createOptimisticConcurrency()
+  const stored = createIndexReader({ client, names, states, deadlineMs: GENEROUS_MS })
   return { stored, states, received }
 }
 
-const docs = (...of: object[]) => answer(200, { docs: of })
+const docs = (...of: object[]) => respond(200, { docs: of })
 const missing = (_id: string) => ({ _id, found: false })
 
 const SEEN = { _seq_no: 6, _primary_term: 2 }
@@ -36,10 +39,10 @@ const head = {
   ownerAccountId: 'acc_1',
   accountIds: ['acc_1', 'acc_2'],
   createdKey: null,
-  filled: true,
+  hasUpdatedAt: true,
   deleted: false,
 }
-const headDocument = { _id: 'ord_1', found: true, ...SEEN, _source: headSource(head) }
+const headDocument = { _id: 'ord_1', found: true, ...SEEN, _source: toVersionRecordSource(head) }
 
 const order = { id: 'ord_1', tracking: { src: 'bio' } }
 const source = { account_id: 'acc_1', id: 'ord_1', shape: 1, updated_key: 2000, order }
@@ -49,7 +52,7 @@ const key = { accountId: 'acc_1', orderId: 'ord_1' }
 describe('the heads that are stored', () => {
   it('are those that exist, by the ids of their orders', async () => {
     const { stored, received } = await start(docs(headDocument, missing('ord_2')))
-    expect(await stored.heads(['ord_1', 'ord_2'])).toEqual(new Map([['ord_1', head]]))
+    expect(await stored.versionRecords(['ord_1', 'ord_2'])).toEqual(new Map([['ord_1', head]]))
     expect(received[0]?.path).toBe('/order-heads/_mget')
     expect(JSON.parse(received[0]?.body ?? '')).toEqual({
       docs: [{ _id: 'ord_1' }, { _id: 'ord_2' }],
@@ -58,7 +61,7 @@ describe('the heads that are stored', () => {
 
   it('of no orders are not asked for', async () => {
     const { stored, received } = await start(docs())
-    expect(await stored.heads([])).toEqual(new Map())
+    expect(await stored.versionRecords([])).toEqual(new Map())
     expect(received).toEqual([])
   })
 })
@@ -71,7 +74,7 @@ describe('the documents that are stored', () => {
     expect(view).toMatchObject({
       ...key,
       updatedKey: 2000,
-      shape: 1,
+      schemaVersion: 1,
       json: Buffer.from(JSON.stringify(order)),
     })
     expect(received[0]?.path).toBe('/orders/_mget')
@@ -87,7 +90,7 @@ describe('the documents that are stored', () => {
     const tombstone = { ...viewDocument, _source: { removed_key: 1000 } }
     const { stored, states } = await start(docs(tombstone))
     expect(await stored.views([key])).toEqual([])
-    const [action] = actionsOf({ body: states.putting('orders', { _id: 'acc_1:ord_1' }, 2000) })
+    const [action] = actionsOf({ body: states.indexAction('orders', { _id: 'acc_1:ord_1' }, 2000) })
     expect(action).toEqual({ name: 'index', _id: 'acc_1:ord_1', ...EXPECTED })
   })
 
@@ -104,17 +107,17 @@ describe('what was seen of a document', () => {
     ['a document', 'orders', 'acc_1:ord_1', viewDocument],
   ] as const)('is expected of %s when it is written', async (_what, target, _id, document) => {
     const { stored, states } = await start(docs(document))
-    await (target === 'heads' ? stored.heads(['ord_1']) : stored.views([key]))
-    expect(actionsOf({ body: states.putting(target, { _id }, 7) })).toEqual([
+    await (target === 'heads' ? stored.versionRecords(['ord_1']) : stored.views([key]))
+    expect(actionsOf({ body: states.indexAction(target, { _id }, 7) })).toEqual([
       { name: 'index', _id, ...EXPECTED },
     ])
   })
 
   it('is that there is none, where there is none any more', async () => {
     const { stored, states } = await start(docs(missing('acc_1:ord_1')))
-    states.see('orders', 'acc_1:ord_1', EXPECTED)
+    states.recordState('orders', 'acc_1:ord_1', EXPECTED)
     await stored.views([key])
-    const line = states.putting('orders', { _id: 'acc_1:ord_1' }, 7)
+    const line = states.indexAction('orders', { _id: 'acc_1:ord_1' }, 7)
     expect(actionsOf({ body: line })).toMatchObject([{ name: 'index', version_type: 'external' }])
   })
 })
@@ -135,10 +138,10 @@ describe('what is stored is unknown', () => {
       'where a document is told without its term',
       docs({ ...headDocument, _primary_term: undefined }, missing('ord_2')),
     ],
-    ['where nothing is told', answer(200, {})],
+    ['where nothing is told', respond(200, {})],
   ])('%s', async (_where, behaviour) => {
     const { stored } = await start(behaviour)
-    expect(await thrownBy(stored.heads(['ord_1', 'ord_2']))).toBeInstanceOf(Unavailable)
+    expect(await thrownBy(stored.versionRecords(['ord_1', 'ord_2']))).toBeInstanceOf(Unavailable)
   })
 })
 
@@ -153,7 +156,7 @@ describe('a document that cannot be compared', () => {
   ])('where it %s is told as unreadable, at its place, in its state', async (_how, _source) => {
     const { stored, states } = await start(docs({ ...viewDocument, _source }))
     expect(await stored.views([key])).toEqual([{ ...key, isUnreadable: true }])
-    const line = states.putting('orders', { _id: 'acc_1:ord_1' }, 7)
+    const line = states.indexAction('orders', { _id: 'acc_1:ord_1' }, 7)
     expect(actionsOf({ body: line })).toMatchObject([{ name: 'index', ...EXPECTED }])
   })
 })
@@ -163,7 +166,7 @@ describe('whether a stored document is intact is told where it is', () => {
   const [view] = views
   if (view === undefined) throw new Error('an order without a view')
   const write = { ...view, orderId: 'ord_1', updatedAt: 'stamp' as const }
-  const whole = JSON.parse(renderSource(renderDocument(write, 2_000)))
+  const whole = JSON.parse(serializeDocument(renderDocument(write, 2_000)))
   const { frame, ...unframed } = whole
 
   it.each<[string, object, boolean]>([

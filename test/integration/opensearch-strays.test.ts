@@ -25,7 +25,8 @@ async function endBeforeHeads(version: number, coproducers: string[]): Promise<v
   const index = await services.openIndex()
   const headless = createWriter(
     {
-      bulk: (decide) => index.bulk(async (stored) => ({ ...(await decide(stored)), heads: [] })),
+      bulk: (decide) =>
+        index.bulk(async (stored) => ({ ...(await decide(stored)), versionRecords: [] })),
     },
     Date.now,
   )

@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { makeCertificate } from '../support/certificate.ts'
 import { runCommand } from '../support/command.ts'
-import { startTlsFront } from '../support/tls-front.ts'
+import { startTlsProxy } from '../support/tls-front.ts'
 
 let backend: Backend
-let front: Awaited<ReturnType<typeof startTlsFront>>
+let front: Awaited<ReturnType<typeof startTlsProxy>>
 let env: Record<string, string>
 let caFile: string
 beforeAll(async () => {
   backend = createBackend()
   const certificate = await makeCertificate()
   const [node = ''] = (process.env['OPENSEARCH_URL'] ?? '').split(',')
-  front = await startTlsFront(Number(new URL(node).port), certificate)
+  front = await startTlsProxy(Number(new URL(node).port), certificate)
   caFile = join(backend.folder, 'ca.pem')
   writeFileSync(caFile, certificate.ca)
   env = { ...backend.env, OPENSEARCH_URL: `https://localhost:${front.port}` }

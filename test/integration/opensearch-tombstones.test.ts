@@ -4,12 +4,12 @@ import { createWriter } from '../../src/indexing/writing/writer.ts'
 import { openServices, type Services } from '../../src/services.ts'
 import { connectOpenSearch } from '../../src/stores/opensearch/client.ts'
 import { indexNames } from '../../src/stores/opensearch/names.ts'
-import { readGreatestStamp } from '../../src/stores/opensearch/writer/stored-stamps.ts'
+import { readMaxWriteTimestamp } from '../../src/stores/opensearch/writer/stored-stamps.ts'
 import { type Backend, createBackend, opensearch } from '../support/backend.ts'
 import { changeOf } from '../support/changes.ts'
 import { runCommand } from '../support/command.ts'
 import { sourceOrder } from '../support/source-order.ts'
-import { ROOMY_MS } from './opensearch-nodes.ts'
+import { GENEROUS_MS } from './opensearch-nodes.ts'
 
 let backend: Backend
 let services: Services
@@ -123,6 +123,8 @@ it('the greatest stamp of an index is also found where it is that of a tombstone
   const urls = `${backend.env['OPENSEARCH_URL']}`.split(',')
   const client = connectOpenSearch({ urls })
   const names = indexNames(`${backend.env['INDEX_PREFIX']}`)
-  const greatest = await readGreatestStamp(client, names, ROOMY_MS).finally(() => client.close())
+  const greatest = await readMaxWriteTimestamp(client, names, GENEROUS_MS).finally(() =>
+    client.close(),
+  )
   expect({ removed_key: greatest }).toEqual(tombstone)
 })

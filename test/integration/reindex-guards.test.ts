@@ -62,7 +62,7 @@ async function beginReindex(): Promise<void> {
 }
 
 it('a reindex removes no index but its own, whatever others are called', async () => {
-  await services.prepare()
+  await services.initialize()
   const others = ['orders-visits', 'orders-v1-backup'].map((name) => `${prefix}${name}`)
   for (const other of others) await opensearch('PUT', other)
   await reindexing.build()

@@ -81,13 +81,13 @@ describe('a reindex', () => {
   })
 
   it('of an index that nobody wrote to yet makes an empty one', async () => {
-    await services.prepare()
+    await services.initialize()
     expect(await reindexing.build()).toMatchObject({ documents: 0, copied: 0 })
     expect((await versions()).read).toEqual(['orders-v2'])
   })
 
   it('gives every document the mapping and the keys of today', async () => {
-    await services.prepare()
+    await services.initialize()
     await opensearch('DELETE', `${prefix}orders-v1`)
     await opensearch('PUT', `${prefix}orders-v1`, {
       aliases: { [`${prefix}orders`]: {} },
@@ -136,7 +136,7 @@ describe('a reindex', () => {
   })
 
   it('is refused while the last one was neither finished nor rolled back', async () => {
-    await services.prepare()
+    await services.initialize()
     await reindexing.build()
     await expect(reindexing.build()).rejects.toThrow(
       /orders-v2 is read, and .*orders-v1 is still fed .* --finish.*--rollback/,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { entriesOfStream } from '../../src/indexing/inspection/source-entries.ts'
+import { entriesFromStream } from '../../src/indexing/inspection/source-entries.ts'
 import type { StreamInspection } from '../../src/indexing/inspection/stream-inspection.ts'
 import { openRedisStreamInspection } from '../../src/stores/redis/stream-inspection.ts'
 import { collect } from '../support/collect.ts'
@@ -103,7 +103,7 @@ describe('what is acknowledged', () => {
     ids.push(String(await redis.xadd(stream, '*', 'other', 'x')))
     await deliver(3)
     await redis.xack(stream, GROUP, ...ids)
-    expect(await collect(entriesOfStream(inspection))).toMatchObject([
+    expect(await collect(entriesFromStream(inspection))).toMatchObject([
       { place: `stream entry ${ids[0]}`, result: { orderId: 'ord_1', version: 1 } },
       { place: `stream entry ${ids[1]}`, result: { reason: expect.stringContaining('not JSON') } },
       { place: `stream entry ${ids[2]}`, result: { reason: expect.stringContaining('"order"') } },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeApiKey } from '../../src/auth/api-key.ts'
+import { generateApiKey } from '../../src/auth/api-key.ts'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { type RunningService, runCommand, startService } from '../support/command.ts'
 
@@ -49,7 +49,7 @@ describe('two processes on the same services', () => {
   })
 
   it('count the failures of an address together: 30 of 200 bad keys get 401', async () => {
-    expect(await burst(200, makeApiKey)).toEqual({ 401: 30, 429: 170 })
+    expect(await burst(200, generateApiKey)).toEqual({ 401: 30, 429: 170 })
   })
 
   it('decided all that by Redis, and nothing by themselves', async () => {

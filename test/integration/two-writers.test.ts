@@ -13,7 +13,7 @@ let services: Services
 beforeEach(async () => {
   backend = createBackend()
   services = await openServices(parseConfig(backend.env))
-  await services.prepare()
+  await services.initialize()
 })
 afterEach(async () => {
   await services.close()

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { parseConfig } from '../../src/config.ts'
 import { openServices, type Services } from '../../src/services.ts'
 import { type Backend, createBackend, opensearch } from '../support/backend.ts'
-import { type ChangeFeed, type FedOrder, openChangeFeed } from '../support/change-feed.ts'
+import { type ChangeFeed, type FeedEntry, openChangeFeed } from '../support/change-feed.ts'
 import { sourceOrder, sourcePayment } from '../support/source-order.ts'
 import { startWatch, type WatchProcess } from '../support/watch-process.ts'
 
@@ -37,7 +37,7 @@ describe('a bad entry', () => {
   let count = 1
   const newOrder = () => sourceOrder({ id: `ord_${++count}` })
 
-  it.each<[string, FedOrder, string, string]>([
+  it.each<[string, FeedEntry, string, string]>([
     ['half a line', '{"id":"ord_2","ver', '', 'this is not JSON'],
     ['nothing', '', '', 'this is blank'],
     ['a list', '[]', '', 'expected an object, got a list'],

@@ -4,7 +4,7 @@ import { createMemoryCopy, createOrdersClient, type Order } from '../../src/clie
 import { createRandom } from '../../src/demo/random.ts'
 import { type Backend, createBackend } from '../support/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/change-feed.ts'
-import { createHistory, type Truth } from '../support/change-history.ts'
+import { createHistory, type ExpectedOrder } from '../support/change-history.ts'
 import { type RunningService, runCommand, startService } from '../support/command.ts'
 import { startWatch, type WatchProcess } from '../support/watch-process.ts'
 
@@ -61,7 +61,7 @@ async function createKey(account: string): Promise<string> {
 }
 
 /** What the account's orders are; of one that is not dated the API tells nothing between walks over everything. */
-function ordersOf(account: string, truth: ReadonlyMap<string, Truth>) {
+function ordersOf(account: string, truth: ReadonlyMap<string, ExpectedOrder>) {
   const own = [...truth].filter(([id]) => id.startsWith(`${account}:`))
   return own.map(([id, rest]) => ({ id: id.slice(account.length + 1), ...rest }))
 }

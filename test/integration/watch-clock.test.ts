@@ -4,10 +4,10 @@ import { createStoreClock } from '../../src/stores/opensearch/writer/store-clock
 import { type Backend, createBackend, opensearch } from '../support/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/change-feed.ts'
 import { runCommand } from '../support/command.ts'
-import { poison } from '../support/poison.ts'
+import { writeFutureTimestamps } from '../support/poison.ts'
 import { sourceOrder } from '../support/source-order.ts'
 import { startWatch, type WatchProcess } from '../support/watch-process.ts'
-import { answer, startServer } from './opensearch-server.ts'
+import { respond, startServer } from './opensearch-server.ts'
 
 const FOUR_YEARS_MS = 4 * 365 * 86_400_000
 const SOON = { timeout: 60_000, interval: 100 }
@@ -48,7 +48,7 @@ it('a watch with a clock ahead of the cluster ends with exit 1, so that a standb
 
 it('a watch on an index that was stamped ahead stays, tells by how much, and writes once that is mended', async () => {
   await load(sourceOrder())
-  await poison(backend, Date.now() + FOUR_YEARS_MS)
+  await writeFutureTimestamps(backend, Date.now() + FOUR_YEARS_MS)
   const watch = start()
   const { reason } = await watch.says('nothing is written for now')
   expect(reason).toContain('s ahead of the clock of OpenSearch')
@@ -59,7 +59,7 @@ it('a watch on an index that was stamped ahead stays, tells by how much, and wri
   const ahead = await watch.metric('indexing_stamps_ahead_seconds')
   expect(ahead).toBeGreaterThan(FOUR_YEARS_MS / 1000 - 120)
 
-  await poison(backend, Date.now() - 1_000)
+  await writeFutureTimestamps(backend, Date.now() - 1_000)
   await watch.becomesWriter()
   await feed.add(sourceOrder({ version: 2, amount_total: 1 }))
   await isWritten()
@@ -69,7 +69,7 @@ it('a watch on an index that was stamped ahead stays, tells by how much, and wri
 
 it('a lease that was deleted does not let stamps begin below those of the orders', async () => {
   await load(sourceOrder())
-  await poison(backend, Date.now() + FOUR_YEARS_MS)
+  await writeFutureTimestamps(backend, Date.now() + FOUR_YEARS_MS)
   await opensearch('DELETE', `${backend.env['INDEX_PREFIX']}writer-v*`)
   const { code, stderr } = await load(sourceOrder({ id: 'ord_2' }))
   expect({ code, stderr }).toEqual({
@@ -92,7 +92,7 @@ it.each([
   ['of two nodes is the earlier one', [9_000_000, 1_000], 1_000],
 ])('the clock of the cluster %s', async (_name, times, expected) => {
   const nodes = Object.fromEntries(times.map((timestamp, n) => [`n${n}`, { timestamp }]))
-  const server = await startServer([answer(200, { nodes })])
+  const server = await startServer([respond(200, { nodes })])
   const clock = createStoreClock(connectOpenSearch({ urls: [server.url] }), 10_000)
   const read = await clock.read().finally(() => server.close())
   expect(read).toBeGreaterThanOrEqual(expected)
@@ -101,7 +101,7 @@ it.each([
 })
 
 it('the clock of the cluster is unavailable while no node tells its time', async () => {
-  const server = await startServer([answer(200, { nodes: {} })])
+  const server = await startServer([respond(200, { nodes: {} })])
   const clock = createStoreClock(connectOpenSearch({ urls: [server.url] }), 1_000)
   await expect(clock.read().finally(() => server.close())).rejects.toThrow('told its time')
 })

@@ -45,7 +45,7 @@ it('OpenSearch that is away is waited for, told once, and nothing is lost', asyn
   const watch = start()
   await watch.becomesWriter()
   proxy.refuse = true
-  proxy.cut()
+  proxy.resetConnections()
   await feed.add(sourceOrder(), '{"half')
   await watch.says('nothing is written for now')
   expect(await watch.operations('/health/ready')).toBe(
@@ -89,7 +89,7 @@ it('told to stop while OpenSearch is away, ends', async () => {
   const watch = start()
   await watch.becomesWriter()
   proxy.refuse = true
-  proxy.cut()
+  proxy.resetConnections()
   await feed.add(sourceOrder())
   await watch.says('nothing is written for now')
   await watch.stop('SIGTERM')

@@ -1,9 +1,9 @@
-import { startFront } from '../support/front.ts'
+import { startFaultServer } from '../support/front.ts'
 
 /** Another server, which has no orders: where a redirect must not take the key. */
 export async function startElsewhere() {
   const nobody = 'http://127.0.0.1'
-  const server = await startFront(nobody, () => ({ status: 404, body: 'nothing is here' }))
+  const server = await startFaultServer(nobody, () => ({ status: 404, body: 'nothing is here' }))
 
   return {
     /** What sends a recipe there. */

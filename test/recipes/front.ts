@@ -1,19 +1,24 @@
-import { type Answer, type Asked, type Happening, startFront } from '../support/front.ts'
+import {
+  type Fault,
+  type RecordedRequest,
+  type ServerResponseStub,
+  startFaultServer,
+} from '../support/front.ts'
 
 /** What a recipe asked, and what it got. */
 export interface Called {
   path: string
   query: Readonly<Record<string, string>>
   authorization: string | undefined
-  status: Asked['got']
+  status: RecordedRequest['got']
   /** Of the orders in the answer, in their order; none in an answer that is no page. */
   ids: readonly string[]
 }
 
 /** Stands before a service: tells what a recipe asks, and can answer after so many pages as an edge does. */
 export async function startRecipeFront(serviceUrl: string) {
-  const planned: { atPage: number; answer: () => Promise<Happening | undefined> }[] = []
-  const front = await startFront(serviceUrl, async () => {
+  const planned: { atPage: number; answer: () => Promise<Fault | undefined> }[] = []
+  const front = await startFaultServer(serviceUrl, async () => {
     const passed = front.asked.filter(({ got }) => got === 200).length
     const due = planned.findIndex(({ atPage }) => atPage <= passed)
     const [plan] = due === -1 ? [] : planned.splice(due, 1)
@@ -39,13 +44,13 @@ export async function startRecipeFront(serviceUrl: string) {
     },
 
     /** This happens to the next request after `atPage` whole pages; what is planned for one page, one after the other. */
-    answer(atPage: number, ...answers: readonly Happening[]) {
+    answer(atPage: number, ...answers: readonly Fault[]) {
       planned.push(...answers.map((answer) => ({ atPage, answer: async () => answer })))
     },
 
     /** From the next request after `atPage` whole pages on, the edge refuses all of them for so long, and says so. */
     refuseFor(atPage: number, seconds: number) {
-      const answer: Answer = { status: 429, headers: { 'retry-after': `${seconds}` } }
+      const answer: ServerResponseStub = { status: 429, headers: { 'retry-after': `${seconds}` } }
       const refuse = (untilMs: number) => async () => {
         if (Date.now() >= untilMs) return undefined
         planned.push({ atPage, answer: refuse(untilMs) })
@@ -63,7 +68,7 @@ export async function startRecipeFront(serviceUrl: string) {
 
 export type RecipeFront = Awaited<ReturnType<typeof startRecipeFront>>
 
-function calledOf({ url, headers, got, body }: Asked): Called {
+function calledOf({ url, headers, got, body }: RecordedRequest): Called {
   return {
     path: url.pathname,
     query: Object.fromEntries(url.searchParams),

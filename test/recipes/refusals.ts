@@ -1,9 +1,9 @@
-import type { Answer, Happening } from '../support/front.ts'
+import type { Fault, ServerResponseStub } from '../support/front.ts'
 
 interface Refusal {
   title: string
   /** The edge's; without one, the service answers. */
-  answer?: Answer
+  answer?: ServerResponseStub
   /** Instead of a valid one. */
   key?: string
   /** What a person is told, among more. */
@@ -30,7 +30,7 @@ export const refusals: readonly Refusal[] = [
 ]
 
 /** What passes by itself: a recipe asks again, and goes on. */
-export const passing: readonly { title: string; happening: Happening }[] = [
+export const passing: readonly { title: string; happening: Fault }[] = [
   { title: 'a 502 without a body', happening: { status: 502 } },
   {
     title: 'an answer that ends in the middle',

@@ -3,15 +3,15 @@ import type { Reindexing } from '../../src/indexing/reindexing.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { opensearch } from '../support/backend.ts'
 import { createLiveReaders } from '../support/live-readers.ts'
-import { openTroubledStores, type TroubledStores } from '../support/troubled-stores.ts'
+import { type FailingStores, openFailingStores } from '../support/troubled-stores.ts'
 
 const WALKS = 120
 /** The index is replaced so often, and as often it is after all not. */
 const TIMES = 2
 
-let troubled: TroubledStores
+let troubled: FailingStores
 beforeAll(async () => {
-  troubled = await openTroubledStores()
+  troubled = await openFailingStores()
 })
 afterAll(() => troubled.close())
 
@@ -52,7 +52,7 @@ it('no listing skips or repeats an order while the index is made anew', async ()
     isReplaced = true
   })
   await Promise.all([replacing, readers.run(() => isReplaced && readers.walks() >= WALKS)])
-  console.info(`${readers.walks()} walks`, writers.troubles)
+  console.info(`${readers.walks()} walks`, writers.failures)
 
   await readers.settle()
   await writers.close()

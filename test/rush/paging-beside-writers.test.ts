@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { opensearch } from '../support/backend.ts'
 import { createLiveReaders } from '../support/live-readers.ts'
-import { openTroubledStores, type TroubledStores } from '../support/troubled-stores.ts'
+import { type FailingStores, openFailingStores } from '../support/troubled-stores.ts'
 
 const WALKS = 240
 /** Each trouble comes at least so often. */
 const TIMES = 3
 
-let troubled: TroubledStores
+let troubled: FailingStores
 beforeAll(async () => {
-  troubled = await openTroubledStores()
+  troubled = await openFailingStores()
 })
 afterAll(() => troubled.close())
 
@@ -31,9 +31,9 @@ it('no listing skips an order, whatever happens to the writers', async () => {
   const readers = await createLiveReaders({ orders: stores.orders, writers, refresh })
   await readers.run(
     () =>
-      readers.walks() >= WALKS && Object.values(writers.troubles).every((times) => times >= TIMES),
+      readers.walks() >= WALKS && Object.values(writers.failures).every((times) => times >= TIMES),
   )
-  console.info(`${readers.walks()} walks`, writers.troubles)
+  console.info(`${readers.walks()} walks`, writers.failures)
 
   await readers.settle()
   await writers.close()

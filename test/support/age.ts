@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Backend, onServices, opensearch } from './backend.ts'
 
 /** Leaves a document as a shape without this field would have written it. */
-export async function age(
+export async function downgradeSchema(
   { folder, env }: Pick<Backend, 'folder' | 'env'>,
   accountId: string,
   orderId: string,

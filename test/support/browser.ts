@@ -2,14 +2,14 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { findOnPath } from '../../scripts/services/path.ts'
 
 /** What a page did that a person does not see. */
-export interface Seen {
+export interface PageEvents {
   /** The addresses that it asked for. */
   requests: string[]
   /** What its console tells as a warning or an error, policies that were broken among them, and what was thrown. */
   complaints: string[]
 }
 
-export interface OpenedPage extends Seen {
+export interface OpenedPage extends PageEvents {
   page: Page
 }
 
@@ -32,7 +32,7 @@ export async function openPage(
   viewport: { width: number; height: number },
 ): Promise<OpenedPage> {
   const page = await browser.newPage({ viewport, locale: 'pt-BR' })
-  const seen: Seen = { requests: [], complaints: [] }
+  const seen: PageEvents = { requests: [], complaints: [] }
   page.on('request', (request) => seen.requests.push(request.url()))
   page.on('pageerror', (error) => seen.complaints.push(error.message))
   page.on('console', (message) => {

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis'
 
 /** What was put in: a value as JSON, or the bytes as they are. */
-export type FedOrder = object | string | Buffer
+export type FeedEntry = object | string | Buffer
 
-export interface ParkedEntry {
+export interface DeadLetter {
   order: Buffer | undefined
   path: string
   reason: string
@@ -16,7 +16,7 @@ export interface ChangeFeed {
   stream: string
   refused: string
   /** Puts source orders in, one entry each; answers with their ids. */
-  add(...orders: readonly FedOrder[]): Promise<string[]>
+  add(...orders: readonly FeedEntry[]): Promise<string[]>
   /** Puts in an entry of any fields. */
   addFields(...fields: readonly (string | Buffer)[]): Promise<string>
   /** Reads new entries as a consumer of this name, and leaves them pending; answers with their ids. */
@@ -25,7 +25,7 @@ export interface ChangeFeed {
   pending(): Promise<number>
   /** How many entries nobody is done with. */
   backlog(): Promise<number>
-  parked(): Promise<ParkedEntry[]>
+  parked(): Promise<DeadLetter[]>
   /** Removes the streams. */
   close(): Promise<void>
 }
@@ -79,11 +79,11 @@ export function openChangeFeed(env: NodeJS.ProcessEnv): ChangeFeed {
   }
 }
 
-function bytesOf(order: FedOrder): string | Buffer {
+function bytesOf(order: FeedEntry): string | Buffer {
   return typeof order === 'string' || Buffer.isBuffer(order) ? order : JSON.stringify(order)
 }
 
-function parkedEntry(fields: readonly Buffer[]): ParkedEntry {
+function parkedEntry(fields: readonly Buffer[]): DeadLetter {
   const values = new Map<string, Buffer | undefined>()
   for (let at = 0; at < fields.length; at += 2) values.set(String(fields[at]), fields[at + 1])
   const text = (name: string) => String(values.get(name))

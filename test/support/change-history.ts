@@ -1,9 +1,9 @@
 import { createRandom } from '../../src/demo/random.ts'
 import { changeOf } from './changes.ts'
-import { createShop, type Version } from './shop.ts'
+import { createOrderGenerator, type Version } from './shop.ts'
 
 /** What an account sees of an order in the end, `updated_at` left out. */
-export interface Truth {
+export interface ExpectedOrder {
   order: object
   /** Whether it has an `updated_at`. */
   dated: boolean
@@ -18,7 +18,7 @@ const START_MS = Date.parse('2026-03-01T12:00:00Z')
 export function createHistory(seed: number, accounts: readonly string[]) {
   const random = createRandom(seed, 4, 0)
   const shops = accounts.map((account, n) => {
-    return createShop(createRandom(seed, 5, n), account, START_MS)
+    return createOrderGenerator(createRandom(seed, 5, n), account, START_MS)
   })
   const latest = new Map<string, Version>()
 
@@ -33,7 +33,7 @@ export function createHistory(seed: number, accounts: readonly string[]) {
     },
 
     /** The documents that there are to be, by `account:order`. */
-    truth(): Map<string, Truth> {
+    truth(): Map<string, ExpectedOrder> {
       const documents = [...latest.values()].flatMap((version) => {
         const { orderId, changedAt, views } = changeOf(version)
         return views.map(({ accountId, order }) => {

@@ -1,26 +1,27 @@
 import {
   type Change,
-  isRefusal,
-  type Refusal,
-  readChange,
+  isValidationError,
+  parseChange,
+  type ValidationError,
 } from '../../src/indexing/projection/change.ts'
 import { sourceOrder } from './source-order.ts'
 
 /** The change of a line with this value, which must be taken. */
 export function changeOf(value: unknown): Change {
-  const result = readChange(JSON.stringify(value))
-  if (isRefusal(result)) throw new Error(`refused: ${result.path}: ${result.reason}`)
+  const result = parseChange(JSON.stringify(value))
+  if (isValidationError(result)) throw new Error(`refused: ${result.path}: ${result.reason}`)
   return result
 }
 
 /** The refusal of a line with this text. */
-export function refusalOfText(json: string): Refusal {
-  const result = readChange(json)
-  if (!isRefusal(result)) throw new Error('expected a refusal')
+export function validationErrorOfText(json: string): ValidationError {
+  const result = parseChange(json)
+  if (!isValidationError(result)) throw new Error('expected a refusal')
   return result
 }
 
-export const refusalOf = (value: unknown): Refusal => refusalOfText(JSON.stringify(value))
+export const validationErrorOf = (value: unknown): ValidationError =>
+  validationErrorOfText(JSON.stringify(value))
 
 /**
  * A source order with one value at a JSON pointer put in (`undefined`: taken out). Not typed as an order:

@@ -9,7 +9,7 @@ const MAIN = root('src/main.ts')
 /** What of it is compiled already, which halves the processor time of a start: there are hundreds. */
 const COMPILED = root('node_modules/.cache/compiled')
 
-export interface Finished {
+export interface ProcessResult {
   code: number | null
   stdout: string
   stderr: string
@@ -37,7 +37,7 @@ export async function runCommand(
   env: Record<string, string>,
   input: string | Buffer = '',
   under: readonly string[] = [],
-): Promise<Finished> {
+): Promise<ProcessResult> {
   const child = startCommand(args, env, under)
   child.stdin.on('error', () => {}) // A command that refuses its arguments reads nothing.
   child.stdin.end(input)

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
-import { expectDescribed } from '../../scripts/traffic/openapi-check.ts'
+import { expectMatchesOpenApi } from '../../scripts/traffic/openapi-check.ts'
 import type { RawAnswer } from './raw-http.ts'
 
 /**
  * Fails unless this is an answer of the contract to whatever came below `/v1`, and none of 5xx. What HTTP
  * itself refuses comes before any account is known, and so without its limits.
  */
-export function expectContractAnswer(
+export function expectOpenApiResponse(
   url: string,
   answer: RawAnswer | undefined,
 ): {
@@ -24,7 +24,7 @@ export function expectContractAnswer(
     expect(headers['request-id']).toMatch(/^req_[0-9a-f]{32}$/)
     expect(code).toBe('invalid_request')
   } else {
-    expectDescribed({ url, status, headers, json })
+    expectMatchesOpenApi({ url, status, headers, json })
   }
   return { status, code, param }
 }

@@ -17,7 +17,7 @@ export async function dropDocument(
 }
 
 /** Leaves a document by hand that is no order any more; its key fields stay. */
-export async function ruinDocument(
+export async function corruptDocument(
   { folder, env }: Pick<Backend, 'folder' | 'env'>,
   accountId: string,
   orderId: string,

@@ -11,12 +11,12 @@ import { temporaryFolder } from './backend.ts'
 import { makeCertificate } from './certificate.ts'
 
 /** A process that the edge stands in front of. */
-export interface Behind {
+export interface Upstream {
   port: number
   operationsPort: number
 }
 
-export interface EdgeCall {
+export interface ProxyCall {
   method?: string
   headers?: OutgoingHttpHeaders
 }
@@ -27,8 +27,8 @@ export const HOST = 'api.example.com'
 const CONNECTIONS = 16
 
 /** Starts the edge in front of processes that are there, or will be. */
-export async function startEdge(
-  processes: readonly Behind[],
+export async function startProxy(
+  processes: readonly Upstream[],
   settings: Record<string, string> = {},
 ) {
   const { folder, remove } = temporaryFolder()
@@ -55,7 +55,7 @@ export async function startEdge(
     log,
 
     /** One request, its path to the letter. */
-    async call(path: string, { method = 'GET', headers = {} }: EdgeCall = {}) {
+    async call(path: string, { method = 'GET', headers = {} }: ProxyCall = {}) {
       const all = { host: HOST, ...headers }
       const sent = request({ ...trusted, path, method, agent, headers: all }).end()
       const [response] = await once(sent, 'response')
@@ -86,9 +86,9 @@ export async function startEdge(
   }
 }
 
-export type Edge = Awaited<ReturnType<typeof startEdge>>
+export type ProxyUnderTest = Awaited<ReturnType<typeof startProxy>>
 
-function settingsOf({ port, operationsPort }: Behind, index: number): [string, string][] {
+function settingsOf({ port, operationsPort }: Upstream, index: number): [string, string][] {
   return [
     [`EDGE_API_${index + 1}`, `127.0.0.1:${port}`],
     [`EDGE_API_${index + 1}_OPERATIONS_PORT`, `${operationsPort}`],

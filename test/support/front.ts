@@ -4,17 +4,21 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 /** What somebody before the service answers in its place. */
-export interface Answer {
+export interface ServerResponseStub {
   status: number
   headers?: Readonly<Record<string, string | string[]>>
   body?: string
 }
 
 /** `cut`: half of the service's answer, then nothing. `reset`: not even that. A function: the service's answer, changed. */
-export type Happening = Answer | 'cut' | 'reset' | ((answer: Answer) => Answer)
+export type Fault =
+  | ServerResponseStub
+  | 'cut'
+  | 'reset'
+  | ((answer: ServerResponseStub) => ServerResponseStub)
 
 /** What a client asked, and what it got: a status and a body, or how its connection ended. */
-export interface Asked {
+export interface RecordedRequest {
   url: URL
   headers: IncomingMessage['headers']
   got: number | 'cut' | 'reset'
@@ -22,16 +26,16 @@ export interface Asked {
 }
 
 /** What happens to a request; nothing unless it says so. */
-export type Decide = (url: URL) => Promise<Happening | undefined> | Happening | undefined
+export type ChooseFault = (url: URL) => Promise<Fault | undefined> | Fault | undefined
 
 /** Stands before a service on the loopback address, tells what was asked, and has happen what `decide` says. */
-export async function startFront(serviceUrl: string, decide: Decide = () => undefined) {
-  const asked: Asked[] = []
-  const planned: (Happening | undefined)[] = []
+export async function startFaultServer(serviceUrl: string, decide: ChooseFault = () => undefined) {
+  const asked: RecordedRequest[] = []
+  const planned: (Fault | undefined)[] = []
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const url = new URL(incoming.url ?? '/', serviceUrl)
-    const seen: Asked = { url, headers: incoming.headers, got: 'reset' }
+    const seen: RecordedRequest = { url, headers: incoming.headers, got: 'reset' }
     const happening = planned.length > 0 ? planned.shift() : await decide(url)
     asked.push(seen)
     if (happening === 'reset') {
@@ -63,7 +67,7 @@ export async function startFront(serviceUrl: string, decide: Decide = () => unde
     asked,
 
     /** What happens to the next requests, one after the other, whatever `decide` says; `undefined`: nothing. */
-    plan(...happenings: (Happening | undefined)[]) {
+    plan(...happenings: (Fault | undefined)[]) {
       planned.push(...happenings)
     },
 
@@ -81,14 +85,17 @@ export async function startFront(serviceUrl: string, decide: Decide = () => unde
   }
 }
 
-export type Front = Awaited<ReturnType<typeof startFront>>
+export type FaultServer = Awaited<ReturnType<typeof startFaultServer>>
 
-function cut(outgoing: ServerResponse, { status, headers, body = '' }: Answer): void {
+function cut(outgoing: ServerResponse, { status, headers, body = '' }: ServerResponseStub): void {
   outgoing.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(body)) })
   outgoing.write(body.slice(0, body.length / 2), () => outgoing.destroy())
 }
 
-async function ask(url: URL, { host: _, ...headers }: IncomingMessage['headers']): Promise<Answer> {
+async function ask(
+  url: URL,
+  { host: _, ...headers }: IncomingMessage['headers'],
+): Promise<ServerResponseStub> {
   const sent = request(url, { headers }).end()
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   const { connection, 'transfer-encoding': __, 'content-length': ___, ...rest } = response.headers

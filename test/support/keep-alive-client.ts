@@ -27,12 +27,12 @@ interface ClientOptions {
  * Asks again and again on one connection that it keeps, opens another when it is told to close, and ends when
  * it may not.
  */
-export async function keepAsking(options: ClientOptions): Promise<void> {
+export async function sendContinuously(options: ClientOptions): Promise<void> {
   const { url, headers, mayConnect, mayGoOn = () => true, tally } = options
   while (mayConnect()) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     try {
-      while ((await askOnce(url, headers, agent, tally)) && mayGoOn());
+      while ((await sendOnce(url, headers, agent, tally)) && mayGoOn());
     } catch (error) {
       tally.failures.push(error instanceof Error && 'code' in error ? `${error.code}` : `${error}`)
     } finally {
@@ -42,7 +42,7 @@ export async function keepAsking(options: ClientOptions): Promise<void> {
 }
 
 /** Whether the connection may be used again. */
-async function askOnce(
+async function sendOnce(
   url: string,
   headers: Record<string, string>,
   agent: Agent,

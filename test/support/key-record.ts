@@ -10,7 +10,7 @@ export function keyRecord(changes: Partial<KeyRecord> = {}): KeyRecord {
     name: null,
     lastFour: 'wxyz',
     createdAt: 0,
-    lifeMs: null,
+    ttlMs: null,
     expiresAt: null,
     revokedAt: null,
     lastValidAt: null,

@@ -4,9 +4,9 @@ import { createRandom, type Random } from '../../src/demo/random.ts'
 import type { OrderFilters, OrderStore } from '../../src/orders/order-store.ts'
 import { type Listing, type PagerState, readPage } from '../../src/orders/paging.ts'
 import { type Row, rowOf } from './rows.ts'
-import type { Turns } from './turns.ts'
-import { createWatch, type Watch } from './watch.ts'
-import { createWorld, type World } from './world.ts'
+import type { AlternatingWriters } from './turns.ts'
+import { createVisibilityTracker, type VisibilityTracker } from './watch.ts'
+import { createSimulation, type Simulation } from './world.ts'
 
 const READERS = 4
 const PAGERS_A_READER = 4
@@ -17,7 +17,7 @@ const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}
 
 export interface LiveReadersOptions {
   orders: OrderStore
-  writers: Turns
+  writers: AlternatingWriters
   /** Makes what was written visible. */
   refresh(): Promise<void>
 }
@@ -32,10 +32,10 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
 
   async function populate(number: number): Promise<Reader> {
     const accountId = `acc_live_${number}`
-    const world = createWorld(createRandom(2, number, 3), accountId, writers)
-    const watch = createWatch(world, refresh)
+    const world = createSimulation(createRandom(2, number, 3), accountId, writers)
+    const watch = createVisibilityTracker(world, refresh)
     await world.populate(FIRST_CHANGES)
-    await watch.look()
+    await watch.refresh()
     return { number, accountId, world, watch }
   }
 
@@ -74,9 +74,11 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
       expect(rows.map(({ id }) => id)).toEqual([...listed.keys()])
       expect([...atFirst.keys()].filter((id) => !listed.has(id))).toEqual([])
     } else {
-      const behind = [...atLast.values()].filter(({ id, content, filled }) => {
+      const behind = [...atLast.values()].filter(({ id, content, hasUpdatedAt }) => {
         const shown = listed.get(id)
-        return shown === undefined || shown.content < content || (filled && !shown.filled)
+        return (
+          shown === undefined || shown.content < content || (hasUpdatedAt && !shown.hasUpdatedAt)
+        )
       })
       expect(behind).toEqual([])
     }
@@ -88,7 +90,7 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
     const random = createRandom(1, number, 2)
     while (!done.aborted) {
       await world.churn(random.between(1, 6))
-      if (random.chance(0.1)) await watch.look()
+      if (random.chance(0.1)) await watch.refresh()
       if (random.chance(0.1)) await pause(random.between(0, 200))
     }
   }
@@ -136,6 +138,6 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
 interface Reader {
   number: number
   accountId: string
-  world: World
-  watch: Watch
+  world: Simulation
+  watch: VisibilityTracker
 }

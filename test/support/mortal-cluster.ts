@@ -6,7 +6,7 @@ import { opensearch } from './backend.ts'
  * An OpenSearch whose nodes can be stopped and killed one by one; until it is stopped, it is the one that
  * the tests' services are opened on.
  */
-export async function startMortalCluster(nodeCount: number) {
+export async function startKillableCluster(nodeCount: number) {
   const { nodes, stop } = await startOpenSearch({
     nodes: nodeCount,
     separateProcesses: true,
@@ -59,7 +59,7 @@ export async function startMortalCluster(nodeCount: number) {
   }
 }
 
-export type MortalCluster = Awaited<ReturnType<typeof startMortalCluster>>
+export type KillableCluster = Awaited<ReturnType<typeof startKillableCluster>>
 
 /** As the node that is asked sees it by itself: the one that manages the cluster may be asleep. */
 async function untilThere(nodes: number, status: 'green' | 'yellow'): Promise<void> {

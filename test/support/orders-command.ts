@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import type { Finished } from './command.ts'
+import type { ProcessResult } from './command.ts'
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
@@ -30,7 +30,7 @@ export function startOrders(
 }
 
 /** Waits for the end of what was started. */
-export async function finish(child: ChildProcessWithoutNullStreams): Promise<Finished> {
+export async function finish(child: ChildProcessWithoutNullStreams): Promise<ProcessResult> {
   child.stdin.on('error', () => {})
   child.stdin.end()
   const [stdout, stderr] = await Promise.all([
@@ -41,14 +41,14 @@ export async function finish(child: ChildProcessWithoutNullStreams): Promise<Fin
   return { code: child.exitCode, stdout, stderr }
 }
 
-export const runOrders = (args: readonly string[], place: Place): Promise<Finished> =>
+export const runOrders = (args: readonly string[], place: Place): Promise<ProcessResult> =>
   finish(startOrders(args, place))
 
 /** `orders` in the words of a shell, which may be followed by more. */
 export const ordersInShell = (args: string) => `"${process.execPath}" "${MAIN}" ${args}`
 
 /** Lets a shell run a line. */
-export const runShell = (line: string, { cwd, env }: Place): Promise<Finished> =>
+export const runShell = (line: string, { cwd, env }: Place): Promise<ProcessResult> =>
   finish(spawn('bash', ['--norc', '-c', line], { cwd, env: environment(env) }))
 
 /** Starts a shell's line on a terminal of its own: what is written to its stdin is typed. */

@@ -23,12 +23,12 @@ interface TraceRequest {
 }
 
 /** How a collector treats what is sent to it. */
-export type Manner = 'take' | 'refuse' | 'hang'
+export type ReceiverMode = 'take' | 'refuse' | 'hang'
 
 /** A collector of traces, on the loopback address. */
 export interface OtlpReceiver {
   url: string
-  manner: Manner
+  manner: ReceiverMode
   /** What was sent, whole: path, headers and body. */
   requests: { path: string; contentType: string; body: Buffer }[]
   /** The spans of all that came as JSON. */

@@ -2,7 +2,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Backend, onServices, opensearch } from './backend.ts'
 
 /** Leaves an index as a writer left it whose clock was that far ahead: the orders' stamps and the last one. */
-export async function poison({ env, folder }: Backend, stampMs: number): Promise<void> {
+export async function writeFutureTimestamps(
+  { env, folder }: Backend,
+  stampMs: number,
+): Promise<void> {
   if (!onServices) {
     using db = new DatabaseSync(`${folder}/orders.db`)
     db.exec(`UPDATE writer SET last_stamp = ${stampMs}, boot_id = NULL`)

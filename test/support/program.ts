@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import type { Finished } from './command.ts'
+import type { ProcessResult } from './command.ts'
 
 /** A file of the recipes. */
 export const recipe = (path: string) =>
   fileURLToPath(new URL(`../../openapi/recipes/${path}`, import.meta.url))
 
-export interface Surroundings {
+export interface ProgramOptions {
   cwd: string
   env?: Record<string, string>
   input?: string
@@ -18,8 +18,8 @@ export interface Surroundings {
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { cwd, env = {}, input = '' }: Surroundings,
-): Promise<Finished> {
+  { cwd, env = {}, input = '' }: ProgramOptions,
+): Promise<ProcessResult> {
   const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], HOME: cwd, ...env } })
   child.stdin.on('error', () => {}) // One that ends early reads nothing.
   child.stdin.end(input)

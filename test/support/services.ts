@@ -8,7 +8,7 @@ import { type LoadSummary, load } from '../../src/indexing/sources/load.ts'
 import type { WriteMode } from '../../src/indexing/writing/decide.ts'
 import { createWriter } from '../../src/indexing/writing/writer.ts'
 import { wallClock } from '../../src/lib/clock.ts'
-import { countServices } from '../../src/metrics/count-services.ts'
+import { instrumentServices } from '../../src/metrics/count-services.ts'
 import { createMetrics } from '../../src/metrics/serving.ts'
 import { openServerServices } from '../../src/services.ts'
 import { createBackend, onServices, opensearch } from './backend.ts'
@@ -28,8 +28,8 @@ export async function openTestServices(env: Record<string, string> = {}) {
   const backend = createBackend()
   const config = parseConfig({ ...backend.env, ...env })
   const metrics = createMetrics()
-  const services = await openServerServices(config, { ...countServices(metrics), ...patient })
-  await services.prepare()
+  const services = await openServerServices(config, { ...instrumentServices(metrics), ...patient })
+  await services.initialize()
 
   return {
     config,

@@ -16,7 +16,7 @@ interface Deletion {
  * A platform that changes its orders at random, one version after the other, on a clock of its own. The
  * account `reader` owns some orders and is, or is not, a co-producer of the others; no two readers share one.
  */
-export function createShop(random: Random, reader: string, startMs: number) {
+export function createOrderGenerator(random: Random, reader: string, startMs: number) {
   const current = new Map<string, Version>()
   let nowMs = startMs
   let content = 0

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { connectionsOf } from '../../src/http/connections.ts'
+import { connectionTrackerOf } from '../../src/http/connections.ts'
 import type { ServerLimits } from '../../src/http/server.ts'
 import { openSocket } from './raw-http.ts'
 import { sourceOrder } from './source-order.ts'
@@ -46,10 +46,11 @@ export async function serveSlowClients(
       await app.load(orders)
     },
 
-    lastAnswer: ({ socket }: IncomingMessage) => connectionsOf(app.app.server).lastOf(socket),
+    lastAnswer: ({ socket }: IncomingMessage) =>
+      connectionTrackerOf(app.app.server).lastResponse(socket),
 
     async cutCount(reason: string) {
-      const { values } = await app.metrics.cutConnections.get()
+      const { values } = await app.metrics.closedConnections.get()
       return values.find(({ labels }) => labels.reason === reason)?.value
     },
 

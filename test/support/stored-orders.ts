@@ -1,5 +1,5 @@
 import { opensearch } from './backend.ts'
-import type { Truth } from './change-history.ts'
+import type { ExpectedOrder } from './change-history.ts'
 
 interface Answer {
   hits: { hits: { _id: string; _source: { order: StoredOrder }; sort: unknown[] }[] }
@@ -9,8 +9,8 @@ type StoredOrder = { updated_at: string | null } & Record<string, unknown>
 const PAGE_SIZE = 5_000
 
 /** Every document of an order, by its id, as it is to be compared with the truth. */
-export async function readStored(indexPrefix: string): Promise<Map<string, Truth>> {
-  const stored = new Map<string, Truth>()
+export async function readStored(indexPrefix: string): Promise<Map<string, ExpectedOrder>> {
+  const stored = new Map<string, ExpectedOrder>()
   for (let after: unknown[] | undefined; ; ) {
     const { hits } = await opensearch<Answer>('POST', `${indexPrefix}orders/_search`, {
       size: PAGE_SIZE,

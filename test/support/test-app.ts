@@ -1,4 +1,4 @@
-import { expectDescribed } from '../../scripts/traffic/openapi-check.ts'
+import { expectMatchesOpenApi } from '../../scripts/traffic/openapi-check.ts'
 import { buildApp } from '../../src/app.ts'
 import type { ServerLimits } from '../../src/http/server.ts'
 import type { Order } from '../../src/orders/order.ts'
@@ -52,7 +52,7 @@ export async function createTestApp(
     const json = response.body === '' ? null : response.json()
     const isWhole = json !== null || response.statusCode === 304
     if (isWhole && url.startsWith('/v1') && method !== 'OPTIONS') {
-      expectDescribed({ url, status: response.statusCode, headers: response.headers, json })
+      expectMatchesOpenApi({ url, status: response.statusCode, headers: response.headers, json })
     }
     return { status: response.statusCode, headers: response.headers, text: response.body, json }
   }

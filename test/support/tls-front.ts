@@ -4,7 +4,7 @@ import { createServer } from 'node:tls'
 import type { Certificate } from './certificate.ts'
 
 /** Ends TLS in front of a port of the loopback address. */
-export async function startTlsFront(
+export async function startTlsProxy(
   targetPort: number,
   certificate: Certificate,
 ): Promise<{ port: number; close(): void }> {

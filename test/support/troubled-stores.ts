@@ -3,25 +3,25 @@ import { parseConfig } from '../../src/config.ts'
 import { openOpenSearchStores } from '../../src/stores/opensearch/stores.ts'
 import type { Stores } from '../../src/stores/stores.ts'
 import { type Backend, createBackend, opensearch } from './backend.ts'
-import { createTroubledWriters, type TroubledWriters } from './troubled-writers.ts'
+import { createFailingWriters, type FailingWriters } from './troubled-writers.ts'
 
 const LEASE_MS = 500
 
-export interface TroubledStores {
+export interface FailingStores {
   backend: Backend
   stores: Stores
-  writers: TroubledWriters
+  writers: FailingWriters
   close(): Promise<void>
 }
 
 /** Stores on OpenSearch, and writers to them to whom everything happens that can happen. */
-export async function openTroubledStores(): Promise<TroubledStores> {
+export async function openFailingStores(): Promise<FailingStores> {
   const backend = createBackend()
   const config = parseConfig({ ...backend.env, WRITER_LEASE_MS: String(LEASE_MS) })
   const urls = config.opensearchUrls ?? []
   const stores = openOpenSearchStores({ urls }, config)
-  await stores.prepare()
-  const writers = createTroubledWriters({
+  await stores.initialize()
+  const writers = createFailingWriters({
     ports: urls.map((url) => Number(new URL(url).port)),
     open(port, clock) {
       const behind = openOpenSearchStores({ urls: [`http://127.0.0.1:${port}`] }, config)

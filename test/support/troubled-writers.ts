@@ -3,24 +3,24 @@ import { type FaultyProxy, startFaultyProxy } from '../../scripts/services/fault
 import type { Random } from '../../src/demo/random.ts'
 import type { Change } from '../../src/indexing/projection/change.ts'
 import type { OrderIndex } from '../../src/indexing/writing/order-index.ts'
-import { LeaseLost } from '../../src/indexing/writing/order-index.ts'
+import { LeaseLostError } from '../../src/indexing/writing/order-index.ts'
 import { createWriter } from '../../src/indexing/writing/writer.ts'
 import { type Clock, wallClock } from '../../src/lib/clock.ts'
-import { createQueue } from '../../src/lib/queue.ts'
+import { createMutex } from '../../src/lib/queue.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { OutcomeUnknown, type Turns } from './turns.ts'
+import { type AlternatingWriters, OutcomeUnknown } from './turns.ts'
 
 /** What happened to the writers, by kind. */
-export type Troubles = Record<
+export type FailureCounts = Record<
   'opened' | 'handed over' | 'killed' | 'cut' | 'frozen' | 'full disk' | 'woke and was refused',
   number
 >
 
-export interface TroubledWriters extends Turns {
-  troubles: Troubles
+export interface FailingWriters extends AlternatingWriters {
+  failures: FailureCounts
 }
 
-export interface TroubledWritersOptions {
+export interface FailingWritersOptions {
   /** The ports of the cluster's nodes. */
   ports: readonly number[]
   /** The write side as a process reaches it through this port, with a clock of its own. */
@@ -30,7 +30,7 @@ export interface TroubledWritersOptions {
 }
 
 /** A writer process, as far as the index can tell one from another. */
-interface Process {
+interface WriterProcess {
   index: OrderIndex
   clock: Clock
   network: FaultyProxy
@@ -45,13 +45,13 @@ const RETRY_MS = 30
  * Writers that are killed, frozen in the middle of a bulk and woken later, cut off from the answer,
  * handed over and refused, each with another clock; whoever comes next takes over as any writer does.
  */
-export function createTroubledWriters(options: TroubledWritersOptions): TroubledWriters {
+export function createFailingWriters(options: FailingWritersOptions): FailingWriters {
   const { ports, open, fillDisk } = options
-  const oneAtATime = createQueue()
+  const oneAtATime = createMutex()
   const asleep: Promise<void>[] = []
   const networks: FaultyProxy[] = []
-  let current: Process | undefined
-  const troubles: Troubles = {
+  let current: WriterProcess | undefined
+  const troubles: FailureCounts = {
     opened: 0,
     'handed over': 0,
     killed: 0,
@@ -61,7 +61,7 @@ export function createTroubledWriters(options: TroubledWritersOptions): Troubled
     'woke and was refused': 0,
   }
 
-  async function start(random: Random): Promise<Process> {
+  async function start(random: Random): Promise<WriterProcess> {
     const network = await startFaultyProxy(random.pick(ports))
     networks.push(network)
     const skewMs = random.between(-BEHIND_MS, AHEAD_MS)
@@ -79,7 +79,11 @@ export function createTroubledWriters(options: TroubledWritersOptions): Troubled
   }
 
   /** Writes a bulk; `atSending` happens once it is decided, with its answer on the way or not. */
-  function bulk({ index, clock }: Process, changes: readonly Change[], atSending: () => void) {
+  function bulk(
+    { index, clock }: WriterProcess,
+    changes: readonly Change[],
+    atSending: () => void,
+  ) {
     const interrupted: Pick<OrderIndex, 'bulk'> = {
       bulk: (decide) =>
         index.bulk(async (stored) => {
@@ -91,10 +95,10 @@ export function createTroubledWriters(options: TroubledWritersOptions): Troubled
     return createWriter(interrupted, clock).write(changes, 'live')
   }
 
-  async function freeze(writer: Process, changes: readonly Change[], random: Random) {
+  async function freeze(writer: WriterProcess, changes: readonly Change[], random: Random) {
     const written = bulk(writer, changes, () => writer.network.freeze())
     const woken = pause(random.between(300, 2_000)).then(async () => {
-      writer.network.thaw()
+      writer.network.unfreeze()
       await written.catch(refused)
       await writer.index.close()
     })
@@ -104,7 +108,7 @@ export function createTroubledWriters(options: TroubledWritersOptions): Troubled
   }
 
   function refused(error: unknown): void {
-    if (!(error instanceof LeaseLost)) throw error
+    if (!(error instanceof LeaseLostError)) throw error
     troubles['woke and was refused']++
   }
 
@@ -126,7 +130,9 @@ export function createTroubledWriters(options: TroubledWritersOptions): Troubled
       throw new OutcomeUnknown('killed')
     } else if (chance < 0.03) {
       troubles.cut++
-      await bulk(writer, changes, () => setTimeout(writer.network.cut, random.between(0, 8)))
+      await bulk(writer, changes, () =>
+        setTimeout(writer.network.resetConnections, random.between(0, 8)),
+      )
     } else {
       if (chance < 0.04) {
         troubles['full disk']++
@@ -141,11 +147,11 @@ export function createTroubledWriters(options: TroubledWritersOptions): Troubled
   }
 
   return {
-    troubles,
+    failures: troubles,
     write: (changes, random) =>
       oneAtATime(() =>
         write(changes, random).catch((error) => {
-          if (!(error instanceof LeaseLost)) throw error
+          if (!(error instanceof LeaseLostError)) throw error
           current = undefined // On a busy machine a lease so short runs out by itself.
           throw new OutcomeUnknown('lost')
         }),

@@ -14,13 +14,13 @@ export class NotSent extends Error {}
 export class OutcomeUnknown extends Error {}
 
 /** Writers that take turns; one at a time. */
-export interface Turns {
+export interface AlternatingWriters {
   /** Writes a bulk, or dies before it is sent; now and then as the other writer. */
   write(changes: readonly Change[], random: Random): Promise<void>
   close(): Promise<void>
 }
 
-interface Hands {
+interface WriterClock {
   nowMs: number
 }
 
@@ -29,8 +29,11 @@ interface Hands {
  * ahead of the store is refused. `handover`: how often the
  * other one takes over before a bulk, as a share.
  */
-export function createTurns(openIndex: Stores['openIndex'], handover: number): Turns {
-  const clocks: [Hands, Hands] = [{ nowMs: START_MS }, { nowMs: START_MS }]
+export function createAlternatingWriters(
+  openIndex: Stores['openIndex'],
+  handover: number,
+): AlternatingWriters {
+  const clocks: [WriterClock, WriterClock] = [{ nowMs: START_MS }, { nowMs: START_MS }]
   let turn: 0 | 1 = 0
   let index: OrderIndex | undefined
   /** Until then the embedded store believes any clock, and the other one would be a step ahead of it. */
@@ -47,7 +50,7 @@ export function createTurns(openIndex: Stores['openIndex'], handover: number): T
       const stepMs = random.pick([0, 1, 5, 1_000, -30_000])
       if (hasWritten) clock.nowMs += stepMs
       index ??= await openIndex({ clock: () => clock.nowMs })
-      await createWriter(dying(index, random), () => clock.nowMs).write(changes, 'live')
+      await createWriter(crashingIndex(index, random), () => clock.nowMs).write(changes, 'live')
       hasWritten = true
     },
     async close() {
@@ -56,7 +59,7 @@ export function createTurns(openIndex: Stores['openIndex'], handover: number): T
   }
 }
 
-function dying(index: OrderIndex, random: Random): Pick<OrderIndex, 'bulk'> {
+function crashingIndex(index: OrderIndex, random: Random): Pick<OrderIndex, 'bulk'> {
   return {
     bulk: (decide) =>
       index.bulk(async (stored) => {

@@ -1,5 +1,5 @@
-import { forgetGone, type Row } from './rows.ts'
-import type { World } from './world.ts'
+import { deleteMissing, type Row } from './rows.ts'
+import type { Simulation } from './world.ts'
 
 const everything = { statuses: [] }
 
@@ -7,25 +7,28 @@ const everything = { statuses: [] }
 export type Expected = ReadonlyMap<string, Row>
 
 /** Tells what a listing has to show on a store that shows what is written at its next refresh. */
-export interface Watch {
+export interface VisibilityTracker {
   /** Refreshes: what was written before can be seen after. */
-  look(): Promise<void>
+  refresh(): Promise<void>
   /** What can be seen now; an order that goes away meanwhile is dropped from it, even if it comes back. */
   expected(): Expected
   /** Nobody holds a listing against it any more. */
   release(expected: Expected): void
 }
 
-export function createWatch(world: World, refresh: () => Promise<void>): Watch {
+export function createVisibilityTracker(
+  world: Simulation,
+  refresh: () => Promise<void>,
+): VisibilityTracker {
   let visible = new Map<string, Row>()
   const held = new Set([visible])
   world.onWrite(() => {
     const truth = world.truth(everything)
-    for (const expected of held) forgetGone(expected, truth)
+    for (const expected of held) deleteMissing(expected, truth)
   })
 
   return {
-    async look() {
+    async refresh() {
       const written = world.truth(everything)
       held.add(written)
       await refresh()

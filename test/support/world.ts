@@ -3,15 +3,15 @@ import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import type { OrderFilters } from '../../src/orders/order-store.ts'
 import { changeOf } from './changes.ts'
 import type { Row } from './rows.ts'
-import { createShop, isVisible, type Version } from './shop.ts'
-import { NotSent, OutcomeUnknown, START_MS, type Turns } from './turns.ts'
+import { createOrderGenerator, isVisible, type Version } from './shop.ts'
+import { type AlternatingWriters, NotSent, OutcomeUnknown, START_MS } from './turns.ts'
 
 /**
  * A shop and the writers that bring its changes into a store: out of order, again after a lost answer. What
  * was applied is the truth to hold a listing against.
  */
-export function createWorld(random: Random, reader: string, turns: Turns) {
-  const shop = createShop(random, reader, START_MS)
+export function createSimulation(random: Random, reader: string, turns: AlternatingWriters) {
+  const shop = createOrderGenerator(random, reader, START_MS)
   const applied = new Map<string, Version>()
   const born: string[] = []
   /** What was sent and not confirmed: the reader may be shown it, or not. */
@@ -99,7 +99,7 @@ export function createWorld(random: Random, reader: string, turns: Turns) {
       for (const version of applied.values()) {
         if (!isListed(version)) continue
         const { id, amount_total: content, changed_at } = version
-        rows.set(id, { id, content, filled: changed_at != null })
+        rows.set(id, { id, content, hasUpdatedAt: changed_at != null })
       }
       for (const version of unsettled) if (!isListed(version)) rows.delete(version.id)
       return rows
@@ -107,4 +107,4 @@ export function createWorld(random: Random, reader: string, turns: Turns) {
   }
 }
 
-export type World = ReturnType<typeof createWorld>
+export type Simulation = ReturnType<typeof createSimulation>

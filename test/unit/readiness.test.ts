@@ -5,30 +5,33 @@ import { createReadiness, createWatchReadiness, type Readiness } from '../../src
 
 const NOON = Date.parse('2026-03-01T12:00:00Z')
 
-let missing: string[]
+let unavailable: string[]
 let lastStampMs: number | null
 let logged: { msg: string; reasons?: Record<string, string> }[]
 let readiness: Readiness
 let watchReadiness: Readiness
 beforeEach(() => {
-  missing = []
+  unavailable = []
   lastStampMs = null
   logged = []
-  const look = (name: string) => async () => {
-    if (missing.includes(name)) throw new Unavailable(`no answer from http://user:secret@${name}`)
+  const check = (name: string) => async () => {
+    if (unavailable.includes(name))
+      throw new Unavailable(`no answer from http://user:secret@${name}`)
     return null
   }
   const logger = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) })
   const services = {
-    keys: { ping: look('keys') },
-    orders: { latestWrite: look('orders') },
-    limitsAreDegraded: async () => missing.includes('redis'),
+    keys: { ping: check('keys') },
+    orders: { latestWrite: check('orders') },
+    isLimiterDegraded: async () => unavailable.includes('redis'),
   }
   type Services = Parameters<typeof createReadiness>[0]
   type WatchServices = Parameters<typeof createWatchReadiness>[0]
   readiness = createReadiness(services as unknown as Services, logger)
-  const inspection = { stamps: async () => ({ lastStamp: lastStampMs, clockMs: NOON }) }
-  const stream = { ping: async () => void (await look('stream')()) }
+  const inspection = {
+    writeTimestamps: async () => ({ lastWriteTimestamp: lastStampMs, clockMs: NOON }),
+  }
+  const stream = { ping: async () => void (await check('stream')()) }
   const watched = { ...services, inspection } as unknown as WatchServices
   watchReadiness = createWatchReadiness(watched, stream, logger)
 })
@@ -44,7 +47,7 @@ it('is ready when every store answers, and says nothing of it', async () => {
 it.each(['orders', 'keys'])(
   'is not ready without the %s, and tells which check failed',
   async (name) => {
-    missing = [name]
+    unavailable = [name]
     expect(await readiness()).toEqual({
       status: 'unavailable',
       checks: { ...OK.checks, [name]: 'unavailable' },
@@ -53,15 +56,15 @@ it.each(['orders', 'keys'])(
 )
 
 it('is ready while limits are degraded, and warns of it', async () => {
-  missing = ['redis']
+  unavailable = ['redis']
   expect(await readiness()).toEqual({ ...OK, checks: { ...OK.checks, limits: 'degraded' } })
 })
 
 it('tells the log why it is not ready, once, and when it is again', async () => {
-  missing = ['orders', 'keys']
+  unavailable = ['orders', 'keys']
   await readiness()
   await readiness()
-  missing = []
+  unavailable = []
   await readiness()
   expect(logged).toMatchObject([
     {
@@ -74,13 +77,13 @@ it('tells the log why it is not ready, once, and when it is again', async () => 
 })
 
 it('tells machines no address, no credentials and no reason', async () => {
-  missing = ['orders', 'keys', 'redis']
+  unavailable = ['orders', 'keys', 'redis']
   expect(JSON.stringify(await readiness())).not.toMatch(/http|secret|answer/)
 })
 
 it.each(['orders', 'stream'])('a watch is not ready without its %s', async (name) => {
   expect(await watchReadiness()).toEqual({ status: 'ok', checks: WATCH_OK })
-  missing = [name]
+  unavailable = [name]
   const checks = { ...WATCH_OK, [name]: 'unavailable' }
   expect(await watchReadiness()).toEqual({ status: 'unavailable', checks })
   expect(logged).toMatchObject([{ msg: 'not ready: changes wait, or show later than they should' }])

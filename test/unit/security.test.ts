@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { keyDigest, makeApiKey } from '../../src/auth/api-key.ts'
+import { generateApiKey, keyDigest } from '../../src/auth/api-key.ts'
 import { newKeyId, newRequestId } from '../../src/lib/ids.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -39,7 +39,7 @@ describe('the pattern that finds keys', () => {
 
   it('finds every key that is issued, and nothing around it', () => {
     for (let count = 0; count < 200; count++) {
-      const key = makeApiKey()
+      const key = generateApiKey()
       const places = [
         key,
         `Authorization: Bearer ${key}`,
@@ -55,11 +55,11 @@ describe('the pattern that finds keys', () => {
   it.each<[string, string]>([
     ['the id of a key', newKeyId()],
     ['the id of a request', newRequestId()],
-    ['the digest of a key', keyDigest(Buffer.alloc(32), makeApiKey())],
-    ['a key cut short', makeApiKey().slice(0, -1)],
-    ['more letters than a key has', `${makeApiKey()}x`],
-    ['another prefix', makeApiKey().replace('live', 'test')],
-    ['a longer word', `my${makeApiKey()}`],
+    ['the digest of a key', keyDigest(Buffer.alloc(32), generateApiKey())],
+    ['a key cut short', generateApiKey().slice(0, -1)],
+    ['more letters than a key has', `${generateApiKey()}x`],
+    ['another prefix', generateApiKey().replace('live', 'test')],
+    ['a longer word', `my${generateApiKey()}`],
     ['a placeholder', 'key_live_<API_KEY>'],
     ['the words about it', '`key_live_` and 38 letters and digits'],
   ])('does not take %s for a key', (_name, text) => {

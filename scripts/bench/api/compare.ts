@@ -34,7 +34,7 @@ export async function compareApi(context: BenchContext): Promise<ApiComparison[]
   const services = await openServices(config)
   const contenders: Contender[] = []
   try {
-    await services.prepare()
+    await services.initialize()
     log(`loading ${orders.count} orders …`)
     await loadDocuments(orders.bulkLines(), { client: cluster.client, index, signal })
     await cluster.settle(index)

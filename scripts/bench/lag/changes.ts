@@ -1,7 +1,7 @@
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import { demoOrderId } from '../../../src/demo/order-ids.ts'
 import { createRandom } from '../../../src/demo/random.ts'
-import { isRefusal, readChange } from '../../../src/indexing/projection/change.ts'
+import { isValidationError, parseChange } from '../../../src/indexing/projection/change.ts'
 import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
 import { formatInstant } from '../../../src/lib/instant.ts'
 
@@ -122,7 +122,7 @@ function orderAt(index: number, until: number) {
 /** Those that have a document: an order that was never paid for has none. */
 function visibleOrders(until: number): SourceOrder[] {
   return [...demoOrders({ count: POOL_SIZE, seed: SEED, until })].filter((source) => {
-    const change = readChange(JSON.stringify(source))
-    return !isRefusal(change) && change.views.length > 0
+    const change = parseChange(JSON.stringify(source))
+    return !isValidationError(change) && change.views.length > 0
   })
 }

@@ -16,7 +16,7 @@ export interface Feed {
 const CLOCK_LOOKS = 20
 
 export async function openFeed(config: Config): Promise<Feed> {
-  const { commands, stream, refused, close } = await connectStream({
+  const { commands, stream, deadLetterStream, close } = await connectStream({
     urls: config.redisUrls ?? [],
     ca: readCaFile('REDIS_CA_FILE', config.redisCaFile),
     prefix: config.redisPrefix,
@@ -48,7 +48,7 @@ export async function openFeed(config: Config): Promise<Feed> {
 
     async close() {
       try {
-        for (const key of [stream, refused]) await commands.send((redis) => redis.del(key))
+        for (const key of [stream, deadLetterStream]) await commands.send((redis) => redis.del(key))
       } finally {
         close()
       }

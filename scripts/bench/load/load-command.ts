@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LoadSummary } from '../../../src/indexing/sources/load.ts'
 import type { Scratch } from '../../services/scratch.ts'
-import { until } from '../../services/until.ts'
+import { poll } from '../../services/until.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const LONGEST_MS = 3_600_000
@@ -32,10 +32,10 @@ export async function runLoad(
     ...[`--import=${path('../measuring/usage.ts')}`, path('../../../src/main.ts')],
     ...['index', 'load', file, '--history', '--json'],
   ])
-  await until(
+  await poll(
     async () => load.hasEnded(),
     async () => `the load did not end:\n${await load.logTail()}`,
-    { timeoutMs: LONGEST_MS, everyMs: 50, isHopeless: () => false },
+    { timeoutMs: LONGEST_MS, intervalMs: 50, shouldAbort: () => false },
   )
   const log = await load.logTail()
   const usage: NodeJS.ResourceUsage = JSON.parse(await readFile(usageFile, 'utf8'))

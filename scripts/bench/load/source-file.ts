@@ -2,13 +2,13 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
-import { isRefusal } from '../../../src/indexing/projection/change.ts'
+import { isValidationError } from '../../../src/indexing/projection/change.ts'
 import { inBatches } from '../../../src/indexing/sources/batches.ts'
-import { readEntries } from '../../../src/indexing/sources/entries.ts'
+import { parseLines } from '../../../src/indexing/sources/entries.ts'
 import { LOAD_BATCH } from '../../../src/indexing/sources/load.ts'
 import { decide } from '../../../src/indexing/writing/decide.ts'
 import { renderDocument } from '../../../src/indexing/writing/document.ts'
-import { documentId, renderSource } from '../../../src/stores/opensearch/order-source.ts'
+import { documentId, serializeDocument } from '../../../src/stores/opensearch/order-source.ts'
 
 const SEED = 1
 
@@ -29,15 +29,15 @@ export interface RawBulk {
 /** The documents of a load of this file into an empty index, in the same bulks, stamped as if at `stamp`. */
 export async function rawBulks(file: string, stamp: number): Promise<RawBulk[]> {
   const bulks: RawBulk[] = []
-  const entries = readEntries(createReadStream(file), 1)
+  const entries = parseLines(createReadStream(file), 1)
   for await (const batch of inBatches(entries, LOAD_BATCH)) {
     const views = batch.flatMap(({ result }) => {
-      if (isRefusal(result)) throw new Error(`a demo order is refused: ${result.path}`)
+      if (isValidationError(result)) throw new Error(`a demo order is refused: ${result.path}`)
       return decide(result, undefined, [], 'back-fill').views
     })
     const lines = views.map((view) => {
       const action = { index: { _id: documentId(view), routing: view.accountId } }
-      return `${JSON.stringify(action)}\n${renderSource(renderDocument(view, stamp))}\n`
+      return `${JSON.stringify(action)}\n${serializeDocument(renderDocument(view, stamp))}\n`
     })
     bulks.push({ body: Buffer.from(lines.join('')), documents: views.length })
   }

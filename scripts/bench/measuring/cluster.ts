@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, type OpenSearch, tell } from '../../../src/stores/opensearch/client.ts'
+import { type OpenSearch, read, write } from '../../../src/stores/opensearch/client.ts'
 
 /** What an index has become of what was loaded into it. */
 export interface IndexFacts {
@@ -33,7 +33,7 @@ const QUIET_LOOKS = 4
 
 export function createCluster(client: OpenSearch): Cluster {
   async function request<T>(method: string, path: string, body?: object): Promise<T> {
-    const call = method === 'GET' ? ask : tell
+    const call = method === 'GET' ? read : write
     return (await call(DEADLINE_MS, (options) =>
       client.transport.request({ method, path, ...(body && { body: body as never }) }, options),
     )) as T

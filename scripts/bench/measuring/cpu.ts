@@ -1,5 +1,5 @@
 import { Cluster as RedisCluster } from 'ioredis'
-import { ask, type OpenSearch } from '../../../src/stores/opensearch/client.ts'
+import { type OpenSearch, read } from '../../../src/stores/opensearch/client.ts'
 import type { RedisConnection } from '../../../src/stores/redis/client.ts'
 
 /** CPU time that each process has used since its start, in microseconds. */
@@ -54,7 +54,7 @@ export function cpuPerAnswer(before: CpuTimes, after: CpuTimes, answers: number)
 
 /** The sum over all nodes. */
 async function openSearchMicros(client: OpenSearch): Promise<number> {
-  const { nodes } = (await ask(DEADLINE_MS, (options) =>
+  const { nodes } = (await read(DEADLINE_MS, (options) =>
     client.transport.request({ method: 'GET', path: '/_nodes/stats/process' }, options),
   )) as { nodes: Record<string, { process: { cpu: { total_in_millis: number } } }> }
   const millis = Object.values(nodes).map(({ process }) => process.cpu.total_in_millis)

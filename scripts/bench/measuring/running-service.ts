@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openScratch } from '../../services/scratch.ts'
-import { until } from '../../services/until.ts'
+import { poll } from '../../services/until.ts'
 import { metricsMicros } from './cpu.ts'
 
 /** The service's own program. */
@@ -79,14 +79,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const [command, ...args] = await commandLine(file, { ...options, settings })
     const service = await scratch.start('service', command, args)
     let matches: (RegExpExecArray | null)[] = []
-    await until(
+    await poll(
       async () => {
         const log = await service.logTail()
         matches = [OPERATIONS, ...options.awaited].map((words) => words.exec(log))
         return matches.every((match) => match !== null)
       },
       async () => `the service did not start:\n${await service.logTail()}`,
-      { timeoutMs: START_MS, everyMs: 50, isHopeless: service.hasEnded },
+      { timeoutMs: START_MS, intervalMs: 50, shouldAbort: service.hasEnded },
     )
     const [operations = '', ...said] = matches.map((match) => match?.[1] ?? '')
     const metrics = async () => (await fetch(new URL('/metrics', operations))).text()

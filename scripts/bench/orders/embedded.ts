@@ -50,7 +50,7 @@ export async function fillEmbedded(
       signal.throwIfAborted()
       const views = nextViews(waiting)
       if (views.length === 0) return
-      await index.bulk(async () => ({ views, removals: [], heads: [] }))
+      await index.bulk(async () => ({ views, removals: [], versionRecords: [] }))
     }
   } finally {
     await index.close()

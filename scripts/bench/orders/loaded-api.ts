@@ -26,7 +26,7 @@ export async function withLoadedApi<T>(
   const index = indexNames(config.indexPrefix).orders
   const services = await openServices(config)
   try {
-    await services.prepare()
+    await services.initialize()
     await loadDocuments(lines, { client: cluster.client, index, signal })
     await cluster.settle(index)
     const api = await startApi(settings)

@@ -1,4 +1,4 @@
-import { type OpenSearch, tell } from '../../../src/stores/opensearch/client.ts'
+import { type OpenSearch, write } from '../../../src/stores/opensearch/client.ts'
 
 const BULK_DOCUMENTS = 1_000
 const BULKS_UNDER_WAY = 4
@@ -21,7 +21,7 @@ export async function loadDocuments(
   async function sendUntilDone(): Promise<void> {
     for (let body = nextBulk(lines); body !== ''; body = nextBulk(lines)) {
       signal.throwIfAborted()
-      const answer = await tell(DEADLINE_MS, (options) =>
+      const answer = await write(DEADLINE_MS, (options) =>
         client.bulk({ index, body: Buffer.from(body) as never }, options),
       )
       if (answer.errors !== false) throw new Error(`${index} did not take every document`)

@@ -1,13 +1,13 @@
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import { demoOrderId } from '../../../src/demo/order-ids.ts'
 import { createRandom, type Random } from '../../../src/demo/random.ts'
-import { isRefusal, readChange } from '../../../src/indexing/projection/change.ts'
+import { isValidationError, parseChange } from '../../../src/indexing/projection/change.ts'
 import { renderDocument } from '../../../src/indexing/writing/document.ts'
 import type { ViewWrite } from '../../../src/indexing/writing/order-index.ts'
 import { formatInstant } from '../../../src/lib/instant.ts'
 import type { Order } from '../../../src/orders/order.ts'
 import { NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
-import { documentId, renderSource } from '../../../src/stores/opensearch/order-source.ts'
+import { documentId, serializeDocument } from '../../../src/stores/opensearch/order-source.ts'
 
 /** Half of all orders are this account's. */
 export const LARGE_ACCOUNT = 'acc_large'
@@ -111,8 +111,8 @@ export function inventKeys(random: Random, until: number) {
 /** Public orders of every kind, through the service's own projection. */
 export function projectedOrders(until: number): Order[] {
   return [...demoOrders({ count: POOL_SIZE, seed: SEED, until })].flatMap((source) => {
-    const change = readChange(JSON.stringify(source))
-    if (isRefusal(change)) throw new Error(`a demo order is refused: ${change.path}`)
+    const change = parseChange(JSON.stringify(source))
+    if (isValidationError(change)) throw new Error(`a demo order is refused: ${change.path}`)
     return change.views.map((view) => view.order)
   })
 }
@@ -132,5 +132,5 @@ export function bulkLinesOf(row: Row, template: Order, stamp: number): string {
 function linesOf(view: ViewWrite, stamp: number): string {
   const document = renderDocument(view, stamp)
   const action = { index: { _id: documentId(view), routing: view.accountId } }
-  return `${JSON.stringify(action)}\n${renderSource(document)}\n`
+  return `${JSON.stringify(action)}\n${serializeDocument(document)}\n`
 }

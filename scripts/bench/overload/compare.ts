@@ -29,7 +29,7 @@ export async function compareOverload(context: BenchContext): Promise<OverloadCo
   const index = indexNames(config.indexPrefix).orders
   const services = await openServices(config)
   try {
-    await services.prepare()
+    await services.initialize()
     log(`loading ${orders.count} orders …`)
     await loadDocuments(orders.bulkLines(), { client: cluster.client, index, signal })
     await cluster.settle(index)

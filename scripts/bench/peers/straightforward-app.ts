@@ -4,9 +4,9 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { Redis } from 'ioredis'
 import { keyDigest } from '../../../src/auth/api-key.ts'
 import { Order } from '../../../src/orders/order.ts'
-import { type SliceQuery, type Sort, sorts } from '../../../src/orders/order-store.ts'
+import { type PageQuery, type Sort, sorts } from '../../../src/orders/order-store.ts'
 import type { IndexNames } from '../../../src/stores/opensearch/names.ts'
-import { sliceBody } from '../../../src/stores/opensearch/search-body.ts'
+import { buildSearch } from '../../../src/stores/opensearch/search-body.ts'
 import { NO_FILTERS } from '../orders/searches.ts'
 
 export interface StraightforwardOptions {
@@ -97,7 +97,7 @@ export async function buildStraightforward(
 }
 
 /** The page after a place. */
-export interface PageAt extends Pick<SliceQuery, 'accountId' | 'sort' | 'after'> {
+export interface PageAt extends Pick<PageQuery, 'accountId' | 'sort' | 'after'> {
   limit: number
 }
 
@@ -109,7 +109,7 @@ export function searchRequest(index: string, { accountId, sort, after, limit }: 
     routing: accountId,
     preference: sort === 'updated_at_asc' ? '_primary' : `account-${accountId}`,
     allow_partial_search_results: false,
-    body: sliceBody({ ...slice, size: limit + 1 }),
+    body: buildSearch({ ...slice, size: limit + 1 }),
   }
 }
 

@@ -30,7 +30,7 @@ export async function compareRefusals(context: BenchContext): Promise<RefusalCom
     const alone = { stores: 'embedded store, counters in the process', results }
     const services = await openServices(parseConfig(settings))
     try {
-      await services.prepare()
+      await services.initialize()
       const results = await compareOn(context, settings, services)
       return [alone, { stores: 'OpenSearch, counters in Redis', results }]
     } finally {

@@ -1,4 +1,4 @@
-import { makeApiKey } from '../../../src/auth/api-key.ts'
+import { generateApiKey } from '../../../src/auth/api-key.ts'
 import { MAX_FAILURES, WINDOW_MS } from '../../../src/limits/failure-window.ts'
 import type { LoadRequest } from '../measuring/generator.ts'
 import type { HeatResult, Sample } from '../measuring/race.ts'
@@ -26,7 +26,7 @@ const WINDOW_SECONDS = WINDOW_MS / 1000
 export function createRefusals(key: string): Refusal[] {
   const blocked = request(429, malformed(), '10.9.0.1')
   return [
-    { name: '401 unknown key', requests: fromMany(1, makeApiKey) },
+    { name: '401 unknown key', requests: fromMany(1, generateApiKey) },
     { name: '401 malformed key', requests: fromMany(2, malformed) },
     {
       name: '429 empty bucket',
@@ -48,7 +48,7 @@ export function createRefusals(key: string): Refusal[] {
 
 /** Of the form of a key, but for its checksum's last digit, which is not there. */
 function malformed(): string {
-  return makeApiKey().slice(0, -1)
+  return generateApiKey().slice(0, -1)
 }
 
 function fromMany(network: number, credential: () => string): LoadRequest[] {

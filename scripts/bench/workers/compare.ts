@@ -28,7 +28,7 @@ export async function compareWorkers(context: BenchContext): Promise<WorkersComp
   const services = await openServices(config)
   const running: Running[] = []
   try {
-    await services.prepare()
+    await services.initialize()
     log(`loading ${orders.count} orders …`)
     await loadDocuments(orders.bulkLines(), { client: cluster.client, index, signal })
     await cluster.settle(index)

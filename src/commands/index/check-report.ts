@@ -1,9 +1,9 @@
 import type { CheckReport } from '../../indexing/inspection/check-index.ts'
-import { type Fault, faultKinds } from '../../indexing/inspection/fault.ts'
+import { type Inconsistency, inconsistencyKinds } from '../../indexing/inspection/fault.ts'
 import { printJson } from '../output.ts'
 
-export function isFaultless(report: CheckReport): boolean {
-  return countFaults(report) === 0
+export function isConsistent(report: CheckReport): boolean {
+  return countInconsistencies(report) === 0
 }
 
 /** On stdout: as JSON, or a line a fault and a summary; on stderr what mends it. Never a value of an order. */
@@ -11,16 +11,16 @@ export function printReport(
   { examples, ...counts }: CheckReport & { seconds: number },
   asJson: boolean,
 ): void {
-  if (countFaults(counts) > 0) console.error(REPAIR)
+  if (countInconsistencies(counts) > 0) console.error(REPAIR)
   if (asJson) {
-    const told = examples.map(({ kind, accountId, orderId, what, fields }) => {
+    const publicExamples = examples.map(({ kind, accountId, orderId, what, fields }) => {
       return { kind, account_id: accountId, order_id: orderId, what, fields }
     })
-    printJson({ ...counts, examples: told })
+    printJson({ ...counts, examples: publicExamples })
     return
   }
-  for (const fault of examples) console.log(faultLine(fault))
-  const more = countFaults(counts) - examples.length
+  for (const example of examples) console.log(inconsistencyLine(example))
+  const more = countInconsistencies(counts) - examples.length
   if (more > 0) console.log(examples.length > 0 ? `and ${more} more` : `${more} faults`)
   const parts = Object.entries(counts).map(([name, count]) => {
     return `${name.replaceAll('_', ' ')}: ${count}`
@@ -31,11 +31,11 @@ export function printReport(
 const REPAIR =
   '"index load --repair FILE" mends the orders that FILE has: it writes what is missing, damaged or different, and removes what is extra'
 
-function countFaults(counts: Omit<CheckReport, 'examples'>): number {
-  return faultKinds.reduce((sum, kind) => sum + counts[kind], 0)
+function countInconsistencies(counts: Omit<CheckReport, 'examples'>): number {
+  return inconsistencyKinds.reduce((sum, kind) => sum + counts[kind], 0)
 }
 
-function faultLine({ kind, accountId, orderId, what, fields }: Fault): string {
+function inconsistencyLine({ kind, accountId, orderId, what, fields }: Inconsistency): string {
   const where = fields.length > 0 ? `: ${fields.join(', ')}` : ''
   return `${kind} ${shown(accountId)} ${shown(orderId)} ${what}${where}`
 }

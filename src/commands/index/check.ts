@@ -3,13 +3,13 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { type CheckReport, checkIndex } from '../../indexing/inspection/check-index.ts'
 import type { SourceEntry } from '../../indexing/inspection/compare-orders.ts'
 import type { IndexInspection } from '../../indexing/inspection/index-inspection.ts'
-import { entriesOfLines, entriesOfStream } from '../../indexing/inspection/source-entries.ts'
+import { entriesFromLines, entriesFromStream } from '../../indexing/inspection/source-entries.ts'
 import type { StreamInspection } from '../../indexing/inspection/stream-inspection.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { openStreamInspection } from '../../services.ts'
 import { onFirstSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
-import { isFaultless, printReport } from './check-report.ts'
+import { isConsistent, printReport } from './check-report.ts'
 import { openInput } from './load-input.ts'
 import { createProgress, type Progress } from './progress.ts'
 
@@ -37,52 +37,55 @@ export function addCheck(index: Command, withServices: WithServices): void {
       withServices(async ({ inspection }, config) => {
         const interruption = new AbortController()
         onFirstSignal(() => interruption.abort())
-        const open = { inspection, examples, signal: interruption.signal }
+        const context = { inspection, examples, signal: interruption.signal }
         const startedAt = monotonicClock()
         const report = await (file === undefined
-          ? checkStream(open, await openStreamInspection(config))
-          : checkFile(open, file))
+          ? checkStream(context, await openStreamInspection(config))
+          : checkFile(context, file))
         const seconds = Math.round((monotonicClock() - startedAt) / 100) / 10
         printReport({ ...report, seconds }, json ?? false)
-        if (!isFaultless(report)) process.exitCode = 1
+        if (!isConsistent(report)) process.exitCode = 1
       }),
     )
 }
 
-interface Open {
+interface CheckContext {
   inspection: IndexInspection
   examples: number
   signal: AbortSignal
 }
 
-async function checkFile(open: Open, file: string): Promise<CheckReport> {
-  const input = await openInput(file, open.signal)
+async function checkFile(context: CheckContext, file: string): Promise<CheckReport> {
+  const input = await openInput(file, context.signal)
   const progress = createProgress(process.stderr, input, monotonicClock)
   try {
-    return await check(open, entriesOfLines(input.chunks), true, progress)
+    return await check(context, entriesFromLines(input.chunks), true, progress)
   } finally {
     input.close()
   }
 }
 
-async function checkStream(open: Open, stream: StreamInspection | null): Promise<CheckReport> {
+async function checkStream(
+  context: CheckContext,
+  stream: StreamInspection | null,
+): Promise<CheckReport> {
   const progress = createProgress(process.stderr, NO_INPUT, monotonicClock)
   try {
-    if (stream === null) progress.say(NO_STREAM)
-    return await check(open, stream === null ? [] : entriesOfStream(stream), false, progress)
+    if (stream === null) progress.printLine(NO_STREAM)
+    return await check(context, stream === null ? [] : entriesFromStream(stream), false, progress)
   } finally {
     stream?.close()
   }
 }
 
 async function check(
-  { inspection, examples: maxExamples, signal }: Open,
+  { inspection, examples: maxExamples, signal }: CheckContext,
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
   isWhole: boolean,
   progress: Progress,
 ): Promise<CheckReport> {
-  const lookedUp = createMilestones(progress, 'orders that the index knows')
-  const walked = createMilestones(progress, 'documents of the index')
+  const reportOrders = createMilestones(progress, 'orders that the index knows')
+  const reportDocuments = createMilestones(progress, 'documents of the index')
   try {
     return await checkIndex({
       inspection,
@@ -91,12 +94,12 @@ async function check(
       maxExamples,
       pause: (ms) => setTimeout(ms, undefined, { signal }),
       onRefused: (place, { path, reason }) =>
-        progress.say([place, path, reason].filter(Boolean).join(': ')),
+        progress.printLine([place, path, reason].filter(Boolean).join(': ')),
       onProgress({ knownOrders, documents, ...counts }) {
         signal.throwIfAborted()
         if (knownOrders + documents === 0) progress.update(counts)
-        lookedUp(knownOrders)
-        walked(documents)
+        reportOrders(knownOrders)
+        reportDocuments(documents)
       },
     })
   } catch (error) {
@@ -114,7 +117,7 @@ function createMilestones(progress: Progress, what: string): (count: number) => 
   let next = MILESTONE
   return (count) => {
     if (count < next) return
-    progress.say(`looked at ${count} ${what}`)
+    progress.printLine(`looked at ${count} ${what}`)
     next = count + MILESTONE
   }
 }

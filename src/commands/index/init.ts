@@ -32,8 +32,8 @@ export function addInit(index: Command, withServices: WithServices, env: Environ
 }
 
 function init(withServices: WithServices, trustsClock: boolean): Promise<void> {
-  return withServices(async ({ prepare, trustClock }) => {
-    await prepare()
+  return withServices(async ({ initialize, trustClock }) => {
+    await initialize()
     if (trustsClock) {
       if (trustClock === null) throw new Error(NO_TRUST)
       trustClock()
@@ -43,9 +43,9 @@ function init(withServices: WithServices, trustsClock: boolean): Promise<void> {
 }
 
 async function beginAfterLoss(env: Environment): Promise<void> {
-  const { made, unused } = await initAfterLoss(parseConfig(env))
+  const { created, unused } = await initAfterLoss(parseConfig(env))
   console.error(
-    `${made} is there again and empty: load every order of the platform with "index load --repair FILE", then look with "index check FILE", and only then start what serves and what watches: a list that is not full yet would have followers drop their copies`,
+    `${created} is there again and empty: load every order of the platform with "index load --repair FILE", then look with "index check FILE", and only then start what serves and what watches: a list that is not full yet would have followers drop their copies`,
   )
   for (const name of unused) console.error(`${name} is not used any more: delete it`)
 }

@@ -14,20 +14,20 @@ export interface LoadInput {
 
 const CHUNK_BYTES = 256 * 1024
 /** By when a signal that was sent with the end of the input has been told. */
-const SIGNAL_MS = 50
+const SIGNAL_DELAY_MS = 50
 
 /**
  * A file, or standard input for `-`. When `signal` aborts, reading ends with an error.
  * @throws Error naming the file when it cannot be read, at once or while it is read
  */
 export async function openInput(file: string, signal: AbortSignal): Promise<LoadInput> {
-  if (file === '-') return counted('standard input', process.stdin, null, signal)
+  if (file === '-') return withByteCount('standard input', process.stdin, null, signal)
   const { size } = await stat(file).catch(unreadable(file))
   const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES })
-  return counted(file, stream, size || null, signal)
+  return withByteCount(file, stream, size || null, signal)
 }
 
-function counted(
+function withByteCount(
   name: string,
   stream: Readable,
   totalBytes: number | null,
@@ -41,7 +41,7 @@ function counted(
         yield chunk
       }
       // Ctrl-C ends whoever writes into the pipe too; its half line is no end of the input.
-      await setTimeout(SIGNAL_MS)
+      await setTimeout(SIGNAL_DELAY_MS)
       signal.throwIfAborted()
     } catch (error) {
       if (signal.aborted) throw new Error('interrupted', { cause: error })

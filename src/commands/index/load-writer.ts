@@ -32,20 +32,20 @@ export async function createLoadWriter(
   const writer = createWriter(index, index.now, { equalVersions })
   if (live || repair) return { writer, mode: 'live' }
   if (history) return { writer, mode: 'back-fill' }
-  if (index.wasStampedLive()) throw new Error(refusal('orders were stamped live'))
+  if (index.hasLiveWrites()) throw new Error(modeRequiredMessage('orders were stamped live'))
   await assertNoKeyUsed(keys)
-  return { writer: whileNoKeyIsUsed(writer, keys), mode: 'back-fill' }
+  return { writer: withKeyUseCheck(writer, keys), mode: 'back-fill' }
 }
 
 const CHECK_INTERVAL_MS = 1_000
 
-function whileNoKeyIsUsed(writer: Writer, keys: Pick<KeyStore, 'wasAnyKeyUsed'>): Writer {
+function withKeyUseCheck(writer: Writer, keys: Pick<KeyStore, 'wasAnyKeyUsed'>): Writer {
   let checkedAt = monotonicClock()
   return {
     async write(changes, mode) {
       if (monotonicClock() - checkedAt >= CHECK_INTERVAL_MS) {
         checkedAt = monotonicClock()
-        await assertNoKeyUsed(keys).catch(unlessUnavailable)
+        await assertNoKeyUsed(keys).catch(ignoreUnavailable)
       }
       return writer.write(changes, mode)
     },
@@ -53,15 +53,15 @@ function whileNoKeyIsUsed(writer: Writer, keys: Pick<KeyStore, 'wasAnyKeyUsed'>)
 }
 
 async function assertNoKeyUsed(keys: Pick<KeyStore, 'wasAnyKeyUsed'>): Promise<void> {
-  if (await keys.wasAnyKeyUsed()) throw new Error(refusal('an API key was used'))
+  if (await keys.wasAnyKeyUsed()) throw new Error(modeRequiredMessage('an API key was used'))
 }
 
 /** A store that does not answer now serves no page either; the next batch checks again. */
-function unlessUnavailable(error: unknown): void {
+function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof Unavailable)) throw error
 }
 
-function refusal(evidence: string): string {
+function modeRequiredMessage(evidence: string): string {
   return [
     `clients may page this index already: ${evidence}. Name the mode of this load:`,
     '  --live     stamp updated_at now, so that clients that follow the index receive these orders',

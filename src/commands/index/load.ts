@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../../config.ts'
-import { type CheckSummary, checkLines } from '../../indexing/sources/check-lines.ts'
-import { type HandOverSummary, handOver } from '../../indexing/sources/hand-over.ts'
+import { type ValidationSummary, validateLines } from '../../indexing/sources/check-lines.ts'
+import { type EnqueueSummary, enqueue } from '../../indexing/sources/hand-over.ts'
 import { type LoadSummary, load } from '../../indexing/sources/load.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { openChangeStream, type Services } from '../../services.ts'
@@ -59,31 +59,31 @@ export function addLoad(index: Command, withServices: WithServices): void {
       const interruption = new AbortController()
       onFirstSignal(() => interruption.abort())
       const summary = flags.dryRun
-        ? await reporting(file, interruption.signal, checkAndReport(flags))
-        : await withServices<Timed<LoadSummary | HandOverSummary>>((services, config) =>
+        ? await runWithProgress(file, interruption.signal, checkAndReport(flags))
+        : await withServices<Timed<LoadSummary | EnqueueSummary>>((services, config) =>
             flags.stream
-              ? reporting(file, interruption.signal, handOverAndReport(flags, config))
-              : reporting(file, interruption.signal, loadAndReport(flags, services)),
+              ? runWithProgress(file, interruption.signal, enqueueAndReport(flags, config))
+              : runWithProgress(file, interruption.signal, loadAndReport(flags, services)),
           )
       if (flags.json) printJson(summary)
-      else console.log(sentence(summary))
+      else console.log(summaryText(summary))
       if (summary.refused > 0) process.exitCode = 1
     })
 }
 
-interface Reporting {
+interface LoadContext {
   input: LoadInput
   /** On stderr, with the refusals. */
   progress: Progress
-  onRefused(lineNumber: number, refusal: { path: string; reason: string }): void
+  onRefused(lineNumber: number, error: { path: string; reason: string }): void
   signal: AbortSignal
 }
 
-type Work<Summary> = (reporting: Reporting) => Promise<Summary>
+type Work<Summary> = (reporting: LoadContext) => Promise<Summary>
 type Timed<Summary> = Summary & { seconds: number }
 
 /** Lets `work` read the input, and tells how long that took. */
-async function reporting<Summary extends object>(
+async function runWithProgress<Summary extends object>(
   file: string,
   signal: AbortSignal,
   work: Work<Summary>,
@@ -92,8 +92,8 @@ async function reporting<Summary extends object>(
   const input = await openInput(file, signal)
   const progress = createProgress(process.stderr, input, monotonicClock)
   try {
-    const onRefused: Reporting['onRefused'] = (line, { path, reason }) =>
-      progress.say([`line ${line}`, path, reason].filter(Boolean).join(': '))
+    const onRefused: LoadContext['onRefused'] = (line, { path, reason }) =>
+      progress.printLine([`line ${line}`, path, reason].filter(Boolean).join(': '))
     const counts = await work({ input, progress, onRefused, signal })
     return { ...counts, seconds: Math.round((monotonicClock() - startedAt) / 100) / 10 }
   } finally {
@@ -102,9 +102,9 @@ async function reporting<Summary extends object>(
   }
 }
 
-function checkAndReport({ fromLine }: LoadFlags): Work<CheckSummary> {
+function checkAndReport({ fromLine }: LoadFlags): Work<ValidationSummary> {
   return ({ input, progress, onRefused }) =>
-    checkLines(input.chunks, { fromLine, onRefused, onProgress: progress.update })
+    validateLines(input.chunks, { fromLine, onRefused, onProgress: progress.update })
 }
 
 /** Loads; when it fails, says where to go on. */
@@ -113,11 +113,11 @@ function loadAndReport(
   { openIndex, keys }: Services,
 ): Work<LoadSummary> {
   return async ({ input, progress, onRefused, signal }) => {
-    const index = await openIndex({ onDelay: progress.say, signal })
+    const index = await openIndex({ onDelay: progress.printLine, signal })
     try {
-      const how = await createLoadWriter(flags, index, keys)
+      const writerOptions = await createLoadWriter(flags, index, keys)
       return await resumable(progress, (onProgress) =>
-        load(input.chunks, { ...how, fromLine, onRefused, onProgress }),
+        load(input.chunks, { ...writerOptions, fromLine, onRefused, onProgress }),
       )
     } finally {
       progress.end()
@@ -127,13 +127,13 @@ function loadAndReport(
 }
 
 /** Hands the lines to whoever watches the stream; when it fails, says where to go on. */
-function handOverAndReport({ fromLine }: LoadFlags, config: Config): Work<HandOverSummary> {
+function enqueueAndReport({ fromLine }: LoadFlags, config: Config): Work<EnqueueSummary> {
   return async ({ input, progress, onRefused, signal }) => {
     const stream = await openChangeStream(config, 'index load --stream')
-    const onDelay = progress.say
+    const onDelay = progress.printLine
     try {
       return await resumable(progress, (onProgress) =>
-        handOver(input.chunks, { stream, fromLine, onRefused, onProgress, onDelay, signal }),
+        enqueue(input.chunks, { stream, fromLine, onRefused, onProgress, onDelay, signal }),
       )
     } finally {
       stream.close()
@@ -147,16 +147,16 @@ async function resumable<Summary>(
   progress: Progress,
   work: (onProgress: OnProgress) => Promise<Summary>,
 ): Promise<Summary> {
-  let reached = 0
+  let lastLine = 0
   try {
     return await work((counts, lineNumber) => {
-      reached = lineNumber
+      lastLine = lineNumber
       progress.update(counts)
     })
   } catch (error) {
-    if (reached > 0) {
-      const next = `load the same with --from-line ${reached + 1}`
-      progress.say(`stopped; lines up to ${reached} are in: ${next}`)
+    if (lastLine > 0) {
+      const hint = `load the same with --from-line ${lastLine + 1}`
+      progress.printLine(`stopped; lines up to ${lastLine} are in: ${hint}`)
     }
     throw error
   }
@@ -168,7 +168,7 @@ function lineNumber(text: string): number {
   throw new InvalidArgumentError('Expected the number of a line: 1 or greater.')
 }
 
-function sentence(summary: Timed<LoadSummary | CheckSummary | HandOverSummary>): string {
+function summaryText(summary: Timed<LoadSummary | ValidationSummary | EnqueueSummary>): string {
   const parts = Object.entries(summary).map(
     ([name, count]) => `${name.replaceAll('_', ' ')}: ${count}`,
   )

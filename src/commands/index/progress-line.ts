@@ -1,5 +1,5 @@
 /** How far a load came, and how fast it is. */
-export interface Reached {
+export interface LoadProgress {
   /** Lines that were read. */
   lines: number
   refused: number
@@ -15,12 +15,12 @@ const WIDEST_BAR = 30
 const NARROWEST_BAR = 5
 
 /** One line that is no wider than `columns`: first the bar gets shorter, then it goes, then the end does. */
-export function progressLine(reached: Reached, columns: number): string {
-  const text = progressText(reached)
-  if (reached.share === null) return text.slice(0, columns)
+export function progressLine(progress: LoadProgress, columns: number): string {
+  const text = progressText(progress)
+  if (progress.share === null) return text.slice(0, columns)
   const width = Math.min(WIDEST_BAR, columns - text.length - 1)
   if (width < NARROWEST_BAR) return text.slice(0, columns)
-  const filled = Math.floor(reached.share * width)
+  const filled = Math.floor(progress.share * width)
   return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${text}`
 }
 
@@ -31,19 +31,19 @@ export function progressText({
   linesPerSecond,
   share,
   secondsLeft,
-}: Reached): string {
+}: LoadProgress): string {
   const parts = [
     share === null ? [] : `${Math.floor(100 * share)}%`,
     `${lines} lines`,
     `${Math.round(linesPerSecond)} lines/s`,
     `${refused} refused`,
-    secondsLeft === null ? [] : `about ${span(secondsLeft)} left`,
+    secondsLeft === null ? [] : `about ${durationText(secondsLeft)} left`,
   ]
   return parts.flat().join(SEPARATOR)
 }
 
 /** Its two largest units, such as 1 h 20 min. */
-function span(seconds: number): string {
+function durationText(seconds: number): string {
   const whole = Math.ceil(seconds)
   if (whole < 60) return `${whole} s`
   const minutes = Math.ceil(whole / 60)

@@ -1,12 +1,12 @@
 import type { Clock } from '../../lib/clock.ts'
 import { createStatusLine, type Screen } from '../../lib/status-line.ts'
 import type { LoadInput } from './load-input.ts'
-import { progressLine, progressText, type Reached } from './progress-line.ts'
+import { type LoadProgress, progressLine, progressText } from './progress-line.ts'
 
 export interface Progress {
   update(counts: Readonly<{ read: number; refused: number }>): void
   /** A line that stays, above the one that is redrawn. */
-  say(line: string): void
+  printLine(line: string): void
   /** Wipes what does not stay. */
   end(): void
 }
@@ -17,7 +17,7 @@ export function createProgress(
   input: Pick<LoadInput, 'bytesRead' | 'totalBytes'>,
   clock: Clock,
 ): Progress {
-  const { show, say, wipe } = createStatusLine(screen, clock)
+  const { show, printLine, clear } = createStatusLine(screen, clock)
   /** Rates count from the first batch on: what was waited for or passed over before it tells nothing. */
   let first: { at: number; read: number; bytes: number } | undefined
 
@@ -27,27 +27,27 @@ export function createProgress(
       first ??= { at, read, bytes: input.bytesRead() }
       if (at === first.at) return
       const seconds = (at - first.at) / 1000
-      const reached = {
+      const loadProgress = {
         lines: read,
         refused,
         linesPerSecond: (read - first.read) / seconds,
         ...estimate(input, (input.bytesRead() - first.bytes) / seconds),
       }
-      show(progressText(reached), (columns) => progressLine(reached, columns))
+      show(progressText(loadProgress), (columns) => progressLine(loadProgress, columns))
     },
-    say,
-    end: wipe,
+    printLine,
+    end: clear,
   }
 }
 
 function estimate(
   { totalBytes, bytesRead }: Pick<LoadInput, 'bytesRead' | 'totalBytes'>,
   bytesPerSecond: number,
-): Pick<Reached, 'share' | 'secondsLeft'> {
+): Pick<LoadProgress, 'share' | 'secondsLeft'> {
   if (totalBytes === null) return { share: null, secondsLeft: null }
-  const left = Math.max(0, totalBytes - bytesRead()) // A file may grow meanwhile.
+  const remaining = Math.max(0, totalBytes - bytesRead()) // A file may grow meanwhile.
   return {
-    share: (totalBytes - left) / totalBytes,
-    secondsLeft: bytesPerSecond > 0 ? left / bytesPerSecond : null,
+    share: (totalBytes - remaining) / totalBytes,
+    secondsLeft: bytesPerSecond > 0 ? remaining / bytesPerSecond : null,
   }
 }

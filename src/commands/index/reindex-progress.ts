@@ -3,15 +3,15 @@ import { createStatusLine, type Screen } from '../../lib/status-line.ts'
 
 /** Shows how far a reindex came. `clock`: monotonic milliseconds. */
 export function createReindexProgress(screen: Screen, clock: Clock) {
-  const { show, say, wipe } = createStatusLine(screen, clock)
+  const { show, printLine, clear } = createStatusLine(screen, clock)
   return {
-    update(looked: number, total: number) {
-      const percent = Math.floor((100 * looked) / Math.max(1, total))
-      show(`${percent}% · ${looked} of ${total} documents compared`)
+    update(compared: number, total: number) {
+      const percent = Math.floor((100 * compared) / Math.max(1, total))
+      show(`${percent}% · ${compared} of ${total} documents compared`)
     },
     /** A line that stays. */
-    say,
+    printLine,
     /** Wipes what does not stay. */
-    end: wipe,
+    end: clear,
   }
 }

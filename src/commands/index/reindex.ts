@@ -29,33 +29,33 @@ export function addReindex(index: Command, withServices: WithServices): void {
       withServices(
         async ({ reindexing }) => {
           if (reindexing === null) throw new Error(NOT_NEEDED)
-          await run(reindexing, options)
+          await runReindex(reindexing, options)
         },
         // A rollback is a way back from a loss.
-        { alsoAfterLoss: options.rollback ?? false },
+        { allowLostIndex: options.rollback ?? false },
       ),
     )
 }
 
-async function run(reindexing: Reindexing, { finish, rollback, json }: ReindexOptions) {
+async function runReindex(reindexing: Reindexing, { finish, rollback, json }: ReindexOptions) {
   const interruption = new AbortController()
   onFirstSignal(() => interruption.abort())
   const { signal } = interruption
   const progress = createReindexProgress(process.stderr, monotonicClock)
   try {
     if (finish || rollback) {
-      const events = { onDelay: progress.say, signal }
-      const end = await (finish ? reindexing.finish(events) : reindexing.rollBack(events))
-      const removed = end.removed.join(', ') || 'nothing'
-      if (json) printJson(end)
-      else console.log(`${end.live} is read; removed: ${removed}`)
+      const events = { onDelay: progress.printLine, signal }
+      const result = await (finish ? reindexing.finish(events) : reindexing.rollBack(events))
+      const removed = result.removed.join(', ') || 'nothing'
+      if (json) printJson(result)
+      else console.log(`${result.live} is read; removed: ${removed}`)
       return
     }
-    const { update: onProgress, say: onDelay } = progress
+    const { update: onProgress, printLine: onDelay } = progress
     const summary = await reindexing.build({ onProgress, onDelay, signal })
     progress.end()
     if (json) printJson(summary)
-    else console.log(sentence(summary))
+    else console.log(summaryText(summary))
   } catch (error) {
     if (!signal.aborted) throw error
     throw new Error('interrupted: "index reindex" goes on with it, "--rollback" gives it up', {
@@ -66,7 +66,7 @@ async function run(reindexing: Reindexing, { finish, rollback, json }: ReindexOp
   }
 }
 
-function sentence({ live, previous, documents, copied, removed }: ReindexSummary): string {
+function summaryText({ live, previous, documents, copied, removed }: ReindexSummary): string {
   return [
     `${live} is read now: ${documents} documents, copied: ${copied}, removed: ${removed}`,
     `${previous} is still fed: "index reindex --finish" removes it, "--rollback" reads it again`,

@@ -1,10 +1,10 @@
 import {
   type IndexOverview,
-  stampsAheadMs,
   type WriterOverview,
+  writeTimestampsAheadMs,
 } from '../../indexing/inspection/index-inspection.ts'
 import type { StreamBacklog } from '../../indexing/inspection/stream-inspection.ts'
-import { MAX_AHEAD_MS } from '../../indexing/writing/stamp-limit.ts'
+import { MAX_CLOCK_SKEW_MS } from '../../indexing/writing/stamp-limit.ts'
 import { formatInstant } from '../../lib/instant.ts'
 
 /** What `index status` tells. */
@@ -13,14 +13,17 @@ export type IndexStatus = ReturnType<typeof indexStatus>
 const seconds = (ms: number) => Math.max(0, Math.round(ms) / 1000)
 
 export function indexStatus(
-  { documents, orders, newestWrittenKey, indices, writer, stamps }: IndexOverview,
+  { documents, orders, newestWrittenKey, indices, writer, writeTimestamps }: IndexOverview,
   backlog: StreamBacklog | null,
 ) {
-  const { lastStamp, clockMs } = stamps
+  const { lastWriteTimestamp, clockMs } = writeTimestamps
   const newest = newestWrittenKey ?? 0
-  const aheadMs = stampsAheadMs({ lastStamp: Math.max(lastStamp ?? 0, newest), clockMs })
+  const aheadMs = writeTimestampsAheadMs({
+    lastWriteTimestamp: Math.max(lastWriteTimestamp ?? 0, newest),
+    clockMs,
+  })
   // The stamp of a change in the future does not say when the change was written.
-  const isLagKnown = newestWrittenKey !== null && newest - clockMs <= MAX_AHEAD_MS
+  const isLagKnown = newestWrittenKey !== null && newest - clockMs <= MAX_CLOCK_SKEW_MS
   return {
     documents,
     orders_known: orders,
@@ -70,10 +73,10 @@ function indexText({ name, read, fed, documents, bytes }: IndexStatus['indices']
 function writerText(writer: NonNullable<IndexStatus['writer']>): string {
   const { holder, purpose, released, alive, lease_ms } = writer
   if (released) return `none now; the last was a ${purpose} of ${holder}`
-  return `${purpose} of ${holder}, ${lifeText(alive, lease_ms)}`
+  return `${purpose} of ${holder}, ${livenessText(alive, lease_ms)}`
 }
 
-function lifeText(alive: boolean | null, leaseMs: number): string {
+function livenessText(alive: boolean | null, leaseMs: number): string {
   if (alive === null) return `not seen to renew its lease of ${leaseMs} ms yet: --wait looks longer`
   return alive ? 'alive' : `did not renew its lease of ${leaseMs} ms`
 }
@@ -94,7 +97,7 @@ function lagText({ lag_seconds, newest_visible_change }: IndexStatus): string {
 }
 
 function aheadText({ stamps_ahead_seconds: ahead }: IndexStatus): string {
-  if (ahead * 1000 <= MAX_AHEAD_MS) return `${ahead} s`
+  if (ahead * 1000 <= MAX_CLOCK_SKEW_MS) return `${ahead} s`
   return `${ahead} s: docker/README.md, "Stamps ahead of the clock"`
 }
 

@@ -7,7 +7,7 @@ import { printJson } from '../output.ts'
 import type { WithServices } from '../with-services.ts'
 import { indexStatus, statusLines } from './status-report.ts'
 
-const LOOK_MS = 1_500
+const DEFAULT_WAIT_MS = 1_500
 
 interface StatusFlags {
   wait: number
@@ -21,7 +21,7 @@ export function addStatus(index: Command, withServices: WithServices): void {
     .description('tell what is in the index, who writes it and how far behind it is')
     .option('--wait <span>', 'how long to look whether the writer is alive, such as 10s', duration)
     .option('--json', 'print it as JSON')
-    .action(async ({ wait = LOOK_MS, json }: Partial<StatusFlags>) =>
+    .action(async ({ wait = DEFAULT_WAIT_MS, json }: Partial<StatusFlags>) =>
       withServices(async ({ inspection }, config) => {
         const [overview, backlog] = await Promise.all([
           inspection.overview(wait),

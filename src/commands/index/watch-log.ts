@@ -9,27 +9,27 @@ export type WatchLog = Omit<WatchEvents, 'onWritten'> & {
 
 const SUMMARY_MS = 60_000
 /** Of entries that are lost, so many are named. */
-const MAX_NAMED = 20
+const MAX_LOGGED_IDS = 20
 
 /** Tells an operator how a watch goes, now and then a sum of what it did; nothing of any order's data. */
 export function createWatchLog(logger: Logger): WatchLog {
   let sum: BatchCounts = { written: 0, unchanged: 0, older: 0, refused: 0 }
   let isWriter = false
 
-  function sumUp(): void {
+  function logSummary(): void {
     const { written, unchanged, older, refused } = sum
     if (written + unchanged + older + refused === 0) return
     logger.info(sum, 'changes since the last of these lines')
     sum = { written: 0, unchanged: 0, older: 0, refused: 0 }
   }
-  const timer = setInterval(sumUp, SUMMARY_MS).unref()
+  const timer = setInterval(logSummary, SUMMARY_MS).unref()
 
   return {
     onStandby: (reason) => logger.info({ reason }, 'standing by'),
-    onWriter(is) {
-      if (is) logger.info('this is the writer now')
+    onWriter(isNowWriter) {
+      if (isNowWriter) logger.info('this is the writer now')
       else if (isWriter) logger.info('this is the writer no more')
-      isWriter = is
+      isWriter = isNowWriter
     },
     onLeaseLost: () =>
       logger.warn('another writer took over: this one did not renew its lease in time'),
@@ -40,7 +40,7 @@ export function createWatchLog(logger: Logger): WatchLog {
       logger.warn({ entry_id: entryId, path, reason }, 'refused, and parked'),
     onLost: (ids) =>
       logger.error(
-        { lost: ids.length, entry_ids: ids.slice(0, MAX_NAMED) },
+        { lost: ids.length, entry_ids: ids.slice(0, MAX_LOGGED_IDS) },
         'gone from the stream before they were written: somebody else trimmed it. Load these orders again',
       ),
     onBatch({ written, unchanged, older, refused }) {
@@ -53,7 +53,7 @@ export function createWatchLog(logger: Logger): WatchLog {
     },
     close() {
       clearInterval(timer)
-      sumUp()
+      logSummary()
     },
   }
 }

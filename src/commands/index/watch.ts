@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
-import { stampsAheadMs } from '../../indexing/inspection/index-inspection.ts'
+import { writeTimestampsAheadMs } from '../../indexing/inspection/index-inspection.ts'
 import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
-import { createLagMeter } from '../../indexing/sources/lag.ts'
+import { createLagTracker } from '../../indexing/sources/lag.ts'
 import { watch } from '../../indexing/sources/watch.ts'
 import { monotonicClock, wallClock } from '../../lib/clock.ts'
 import { createIndexingMetrics } from '../../metrics/indexing.ts'
-import { watchProcess } from '../../metrics/process.ts'
-import { buildOperations } from '../../operations.ts'
+import { registerProcessMetrics } from '../../metrics/process.ts'
+import { buildOperationsApp } from '../../operations.ts'
 import { createWatchReadiness } from '../../readiness.ts'
 import { openChangeStream, type Services } from '../../services.ts'
 import { openLog } from '../log.ts'
@@ -47,17 +47,17 @@ async function watchWithOperations(
 ): Promise<void> {
   const metrics = createIndexingMetrics(
     () => stream.backlog(),
-    async () => stampsAheadMs(await inspection.stamps()),
+    async () => writeTimestampsAheadMs(await inspection.writeTimestamps()),
   )
-  watchProcess(metrics)
-  const lag = createLagMeter({
+  registerProcessMetrics(metrics)
+  const lag = createLagTracker({
     latestWrite: (accountId) => orders.latestWrite(accountId),
     clock: monotonicClock,
     onLag: (seconds) => metrics.lagSeconds.observe(seconds),
   })
   const log = createWatchLog(logger)
   const readiness = createWatchReadiness({ orders, inspection }, stream, logger)
-  const operations = buildOperations(readiness, metrics)
+  const operations = buildOperationsApp(readiness, metrics)
   try {
     await listenOperations(operations, config, logger)
     await watch({
@@ -73,7 +73,7 @@ async function watchWithOperations(
           log.onWriter(isWriter)
         },
         onLost(ids) {
-          metrics.lost.inc(ids.length)
+          metrics.lostChanges.inc(ids.length)
           log.onLost(ids)
         },
         onBatch(counts) {
@@ -81,7 +81,7 @@ async function watchWithOperations(
             metrics.changes.inc({ outcome }, count)
           log.onBatch(counts)
         },
-        onWritten: lag.written,
+        onWritten: lag.recordWrite,
       },
     })
   } finally {

@@ -1,32 +1,35 @@
 import type { Worker } from 'node:cluster'
-import type { Answers, Question, ToPrimary, ToWorker } from './messages.ts'
+import type { IpcRequest, IpcResponses, ToPrimary, ToWorker } from './messages.ts'
 
 /** How a worker ended; `reason` is what it said of it. */
-export interface End {
+export interface WorkerExit {
   code: number | null
   signal: string | null
   reason?: string
 }
 
 /** A worker, as the primary has it. */
-export interface Member {
+export interface WorkerHandle {
   id: number
   pid: number | undefined
   isServing(): boolean
   /** `undefined` when it has not answered in time, or is gone. */
-  ask<Q extends Question>(question: Q, withinMs: number): Promise<Answers[Q] | undefined>
+  request<Q extends IpcRequest>(question: Q, withinMs: number): Promise<IpcResponses[Q] | undefined>
   /** Tells it to go as soon as nobody needs it. */
-  leave(): void
+  shutDown(): void
   kill(): void
-  readonly ended: Promise<End>
+  readonly exited: Promise<WorkerExit>
 }
 
 /** `onServing` is told the URL. */
-export function createMember(worker: Worker, onServing: (address: string) => void): Member {
-  const asked = new Map<number, (answer: Answers[Question] | undefined) => void>()
-  let questions = 0
+export function createWorkerHandle(
+  worker: Worker,
+  onServing: (address: string) => void,
+): WorkerHandle {
+  const pending = new Map<number, (answer: IpcResponses[IpcRequest] | undefined) => void>()
+  let lastRequestId = 0
   let isServing = false
-  let isLeaving = false
+  let isShuttingDown = false
   let reason: string | undefined
 
   function send(message: ToWorker): void {
@@ -35,23 +38,23 @@ export function createMember(worker: Worker, onServing: (address: string) => voi
   }
 
   worker.on('message', (message: ToPrimary) => {
-    if (message.type === 'answer') asked.get(message.id)?.(message.answer)
+    if (message.type === 'answer') pending.get(message.id)?.(message.response)
     if (message.type === 'failed') reason = message.reason
     if (message.type !== 'serving') return
     isServing = true
     onServing(message.address)
-    if (isLeaving) send({ type: 'leave' }) // What it is told before it has begun, it may miss.
+    if (isShuttingDown) send({ type: 'leave' }) // What it is told before it has begun, it may miss.
   })
 
-  const ended = new Promise<End>((resolve) => {
-    function end(how: End): void {
+  const exited = new Promise<WorkerExit>((resolve) => {
+    function settle(exit: WorkerExit): void {
       isServing = false
-      for (const answer of asked.values()) answer(undefined)
-      resolve(reason === undefined ? how : { ...how, reason })
+      for (const resolvePending of pending.values()) resolvePending(undefined)
+      resolve(reason === undefined ? exit : { ...exit, reason })
     }
-    worker.once('exit', (code, signal) => end({ code, signal }))
+    worker.once('exit', (code, signal) => settle({ code, signal }))
     worker.on('error', ({ message }) => {
-      if (worker.process.pid === undefined) end({ code: null, signal: null, reason: message })
+      if (worker.process.pid === undefined) settle({ code: null, signal: null, reason: message })
     })
   })
 
@@ -60,26 +63,26 @@ export function createMember(worker: Worker, onServing: (address: string) => voi
     pid: worker.process.pid,
     isServing: () => isServing,
 
-    async ask<Q extends Question>(question: Q, withinMs: number) {
-      questions += 1
-      const id = questions
+    async request<Q extends IpcRequest>(question: Q, withinMs: number) {
+      lastRequestId += 1
+      const id = lastRequestId
       let timer: NodeJS.Timeout | undefined
-      const answer = await new Promise<Answers[Question] | undefined>((resolve) => {
-        asked.set(id, resolve)
+      const response = await new Promise<IpcResponses[IpcRequest] | undefined>((resolve) => {
+        pending.set(id, resolve)
         timer = setTimeout(resolve, withinMs, undefined)
         send({ type: 'ask', id, question })
       })
       clearTimeout(timer)
-      asked.delete(id)
-      return answer as Answers[Q] | undefined
+      pending.delete(id)
+      return response as IpcResponses[Q] | undefined
     },
 
-    leave() {
-      isLeaving = true
+    shutDown() {
+      isShuttingDown = true
       send({ type: 'leave' })
     },
 
     kill: () => worker.process.kill('SIGKILL'),
-    ended,
+    exited,
   }
 }

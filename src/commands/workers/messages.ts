@@ -1,21 +1,21 @@
-import type { Measured } from '../../metrics/workers.ts'
+import type { MetricSnapshot } from '../../metrics/workers.ts'
 import type { Health } from '../../readiness.ts'
 
 /** What the primary asks of a worker, and what it is answered. */
-export interface Answers {
+export interface IpcResponses {
   /** Its event loop turns. */
   ping: true
   health: Health
-  metrics: Measured[]
+  metrics: MetricSnapshot[]
 }
 
-export type Question = keyof Answers
+export type IpcRequest = keyof IpcResponses
 
-export type ToWorker = { type: 'ask'; id: number; question: Question } | { type: 'leave' }
+export type ToWorker = { type: 'ask'; id: number; question: IpcRequest } | { type: 'leave' }
 
 export type ToPrimary =
   /** `address`: its URL, the same for all. */
   | { type: 'serving'; address: string }
   /** It cannot serve, and ends. */
   | { type: 'failed'; reason: string }
-  | { type: 'answer'; id: number; answer: Answers[Question] }
+  | { type: 'answer'; id: number; response: IpcResponses[IpcRequest] }

@@ -2,24 +2,24 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { parseConfig } from '../../config.ts'
-import { outliveReaders } from '../broken-pipe.ts'
-import { createLeaving } from '../leave.ts'
-import { addressOf, listen } from '../listen.ts'
+import { ignoreEpipe } from '../broken-pipe.ts'
+import { createGracefulShutdown } from '../leave.ts'
+import { listen, serverUrl } from '../listen.ts'
 import { openRequestLog } from '../log.ts'
-import { openService } from '../service.ts'
+import { openApiServer } from '../service.ts'
 import { closeAndExit } from '../signals.ts'
-import type { Answers, Question, ToPrimary, ToWorker } from './messages.ts'
+import type { IpcRequest, IpcResponses, ToPrimary, ToWorker } from './messages.ts'
 
 const { worker } = cluster
 if (worker === undefined) throw new Error('set WORKERS, and serve')
 
-outliveReaders()
+ignoreEpipe()
 const config = parseConfig(process.env)
 const logger = openRequestLog(config)
 
 /** Nothing is under way yet. */
-let leave: () => void = () => process.exit(0)
-let answers: { [Q in Question]?: () => Promise<Answers[Q]> } = {}
+let shutDown: () => void = () => process.exit(0)
+let handlers: { [Q in IpcRequest]?: () => Promise<IpcResponses[Q]> } = {}
 
 // A terminal, or npm, signals everybody; when to go is for the primary to say, who knows what has come.
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {})
@@ -28,52 +28,52 @@ worker.on('disconnect', () => {
   if (worker.exitedAfterDisconnect) return
   worker.exitedAfterDisconnect = true // Node ends the process here otherwise, whatever is under way.
   logger.error('the primary is gone: closing')
-  leave()
+  shutDown()
 })
 
 process.on('message', async (message: ToWorker) => {
-  if (message.type === 'leave') return leave()
+  if (message.type === 'leave') return shutDown()
   const { id, question } = message
   try {
-    const answer = await answers[question]?.()
-    if (answer !== undefined) tell({ type: 'answer', id, answer })
+    const response = await handlers[question]?.()
+    if (response !== undefined) sendToPrimary({ type: 'answer', id, response })
   } catch (err) {
     logger.error({ err, question }, 'cannot answer the primary')
   }
 })
 
 try {
-  const { app, metrics, isReady, close } = await openService(config, logger)
-  const leaving = createLeaving(app.server, isReady)
-  answers = {
+  const { app, metrics, isReady, close } = await openApiServer(config, logger)
+  const shutdown = createGracefulShutdown(app.server, isReady)
+  handlers = {
     ping: async () => true,
-    health: leaving.isReady,
+    health: shutdown.isReady,
     metrics: () => metrics.registry.getMetricsAsJSON(),
   }
-  let isLeaving = false
-  leave = () => {
-    if (isLeaving) return
-    isLeaving = true
+  let isShuttingDown = false
+  shutDown = () => {
+    if (isShuttingDown) return
+    isShuttingDown = true
     closeAndExit(logger, async () => {
-      await leaving.leave()
+      await shutdown.drain()
       await close()
-      await part()
+      await disconnect()
     })
   }
   await listen(app, config.host, config.port, 'PORT')
-  tell({ type: 'serving', address: addressOf(app) })
+  sendToPrimary({ type: 'serving', address: serverUrl(app) })
   await isReady() // So that the log tells at once what is amiss.
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error)
-  tell({ type: 'failed', reason }, () => process.exit(1))
+  sendToPrimary({ type: 'failed', reason }, () => process.exit(1))
 }
 
-function tell(message: ToPrimary, done: () => void = () => {}): void {
+function sendToPrimary(message: ToPrimary, done: () => void = () => {}): void {
   process.send?.(message, undefined, undefined, done)
 }
 
 /** What the primary handed over before it knew that this worker listens no more goes back to it, for another. */
-async function part(): Promise<void> {
+async function disconnect(): Promise<void> {
   if (!process.connected) return
   worker?.disconnect()
   await once(process, 'disconnect')

@@ -1,14 +1,14 @@
-import type { Refusal } from '../projection/change.ts'
+import type { ValidationError } from '../projection/change.ts'
 import type { ViewKey } from '../writing/order-index.ts'
 import { type ComparedOrder, compareOrders, type SourceEntry } from './compare-orders.ts'
-import { type Fault, type FaultKind, faultKinds } from './fault.ts'
-import { type Expectation, findFaultyDocuments } from './find-faulty-documents.ts'
-import { findLostDocuments } from './find-lost-documents.ts'
+import { type Inconsistency, type InconsistencyKind, inconsistencyKinds } from './fault.ts'
+import { type Expectation, findInconsistentDocuments } from './find-faulty-documents.ts'
+import { findMissingDocuments } from './find-lost-documents.ts'
 import type { IndexInspection } from './index-inspection.ts'
-import { createLookAgain } from './look-again.ts'
+import { createRecheck } from './look-again.ts'
 
 /** What a check found. */
-export interface CheckReport extends Record<FaultKind, number> {
+export interface CheckReport extends Record<InconsistencyKind, number> {
   /** Source orders that were read, refused ones too. */
   read: number
   /** Orders that these tell of. */
@@ -22,7 +22,7 @@ export interface CheckReport extends Record<FaultKind, number> {
   documents: number
   refused_lines: number
   /** The first faults. */
-  examples: readonly Fault[]
+  examples: readonly Inconsistency[]
 }
 
 export interface CheckOptions {
@@ -34,7 +34,7 @@ export interface CheckOptions {
   /** How many faults are told as examples. */
   maxExamples: number
   pause(ms: number): Promise<unknown>
-  onRefused(place: string, refusal: Refusal): void
+  onRefused(place: string, error: ValidationError): void
   /** Told now and then; it may throw to end the check. */
   onProgress(progress: CheckProgress): void
 }
@@ -52,40 +52,41 @@ export interface CheckProgress {
  */
 export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
   const { inspection, entries, isWhole, maxExamples, pause, onRefused, onProgress } = options
-  const lookAgain = createLookAgain(pause)
-  const counts = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as Record<
-    FaultKind,
+  const recheck = createRecheck(pause)
+  const counts = Object.fromEntries(inconsistencyKinds.map((kind) => [kind, 0])) as Record<
+    InconsistencyKind,
     number
   >
-  const examples: Fault[] = []
-  function onFault(fault: Fault) {
-    counts[fault.kind]++
-    if (examples.length < maxExamples) examples.push(fault)
+  const examples: Inconsistency[] = []
+  function onInconsistency(inconsistency: Inconsistency) {
+    counts[inconsistency.kind]++
+    if (examples.length < maxExamples) examples.push(inconsistency)
   }
 
   const { read, refused, orders } = await compareOrders(entries, {
     inspection,
-    lookAgain,
+    recheck,
     onRefused,
     onProgress: (comparison) => onProgress({ ...comparison, knownOrders: 0, documents: 0 }),
   })
-  for (const { faults } of orders.values()) for (const fault of faults) onFault(fault)
+  for (const { inconsistencies } of orders.values())
+    for (const inconsistency of inconsistencies) onInconsistency(inconsistency)
 
   let knownOrders = 0
   if (!isWhole) {
-    knownOrders = await findLostDocuments({
+    knownOrders = await findMissingDocuments({
       inspection,
-      lookAgain,
-      isTold: (key) => isMissing(orders.get(key.orderId), key),
-      onFault,
+      recheck,
+      isReported: (key) => isReportedMissing(orders.get(key.orderId), key),
+      onInconsistency,
       onProgress: (knownOrders) => onProgress({ read, refused, knownOrders, documents: 0 }),
     })
   }
-  const documents = await findFaultyDocuments({
+  const documents = await findInconsistentDocuments({
     inspection,
-    lookAgain,
-    expectation: isWhole ? namedBy(orders) : namedByHeads,
-    onFault,
+    recheck,
+    expectation: isWhole ? expectedBySource(orders) : expectedByRecords,
+    onInconsistency,
     onProgress: (documents) => onProgress({ read, refused, knownOrders, documents }),
   })
   return {
@@ -99,26 +100,28 @@ export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
   }
 }
 
-function isMissing(order: ComparedOrder | undefined, { accountId }: ViewKey): boolean {
-  const faults = order?.faults ?? []
-  return faults.some((fault) => fault.kind === 'missing' && fault.accountId === accountId)
+function isReportedMissing(order: ComparedOrder | undefined, { accountId }: ViewKey): boolean {
+  const inconsistencies = order?.inconsistencies ?? []
+  return inconsistencies.some(
+    (inconsistency) => inconsistency.kind === 'missing' && inconsistency.accountId === accountId,
+  )
 }
 
 /** The accounts that the source names, unless the index has a newer version by now. */
-function namedBy(orders: ReadonlyMap<string, ComparedOrder>): Expectation {
+function expectedBySource(orders: ReadonlyMap<string, ComparedOrder>): Expectation {
   return {
     what: 'the source has no such order, or not for this account',
-    needsHead: false,
-    accounts(orderId, head) {
+    needsRecord: false,
+    accounts(orderId, record) {
       const order = orders.get(orderId)
       if (order === undefined) return []
-      return head !== undefined && head.version > order.version ? null : order.accountIds
+      return record !== undefined && record.version > order.version ? null : order.accountIds
     },
   }
 }
 
-const namedByHeads: Expectation = {
+const expectedByRecords: Expectation = {
   what: 'the index does not know the order, or knows that it is not for this account',
-  needsHead: true,
-  accounts: (_orderId, head) => head?.accountIds ?? [],
+  needsRecord: true,
+  accounts: (_orderId, record) => record?.accountIds ?? [],
 }

@@ -1,15 +1,15 @@
-import { type Change, isRefusal, type Refusal } from '../projection/change.ts'
-import type { Fault } from './fault.ts'
+import { type Change, isValidationError, type ValidationError } from '../projection/change.ts'
+import type { Inconsistency } from './fault.ts'
 import type { IndexInspection } from './index-inspection.ts'
-import { type Judgement, judgeChanges } from './judge-changes.ts'
-import type { LookAgain } from './look-again.ts'
+import { type ComparedChange, compareChanges } from './judge-changes.ts'
+import type { Recheck } from './look-again.ts'
 
 /** One source order of those that should be in the index. */
 export interface SourceEntry {
   /** Where it was read, in words for an operator, such as `line 12`. */
   place: string
   bytes: number
-  result: Change | Refusal
+  result: Change | ValidationError
 }
 
 /** What is kept of an order: of its newest version among the entries, and never the order itself. */
@@ -17,7 +17,7 @@ export interface ComparedOrder {
   version: number
   /** The accounts that see this version; `null` where the index goes by another one. */
   accountIds: readonly string[] | null
-  faults: readonly Fault[]
+  inconsistencies: readonly Inconsistency[]
 }
 
 export interface Comparison {
@@ -30,14 +30,14 @@ export interface Comparison {
 }
 
 export interface CompareOptions {
-  inspection: Pick<IndexInspection, 'heads' | 'documents'>
-  lookAgain: LookAgain
-  onRefused(place: string, refusal: Refusal): void
+  inspection: Pick<IndexInspection, 'versionRecords' | 'documents'>
+  recheck: Recheck
+  onRefused(place: string, error: ValidationError): void
   /** Told after every batch. */
   onProgress(comparison: Readonly<Comparison>): void
 }
 
-interface Placed {
+interface PendingEntry {
   place: string
   bytes: number
   change: Change
@@ -50,8 +50,8 @@ interface Limits {
 
 const BATCH: Limits = { entries: 500, bytes: 4 * 1024 * 1024 }
 /** What is looked at again together, since every look takes a second. */
-const SUSPECTS: Limits = { entries: 2_000, bytes: 16 * 1024 * 1024 }
-const NO_FAULTS: readonly Fault[] = []
+const CANDIDATES: Limits = { entries: 2_000, bytes: 16 * 1024 * 1024 }
+const NO_INCONSISTENCIES: readonly Inconsistency[] = []
 
 /**
  * Compares the index with source orders, in any sequence: of an order its newest version counts, and of
@@ -60,81 +60,86 @@ const NO_FAULTS: readonly Fault[] = []
  */
 export async function compareOrders(
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
-  { inspection, lookAgain, onRefused, onProgress }: CompareOptions,
+  { inspection, recheck, onRefused, onProgress }: CompareOptions,
 ): Promise<Comparison> {
   const comparison: Comparison = { read: 0, refused: 0, orders: new Map() }
   const { orders } = comparison
-  let batch: Placed[] = []
-  let suspects: Placed[] = []
+  let batch: PendingEntry[] = []
+  let candidates: PendingEntry[] = []
 
-  function refuse(place: string, refusal: Refusal) {
+  function reject(place: string, error: ValidationError) {
     comparison.refused++
-    onRefused(place, refusal)
+    onRefused(place, error)
   }
 
   /** Keeps a judgement, and tells whether it is one to look at again. */
-  function keep(judgement: Judgement): boolean {
-    const { orderId, version, views } = judgement.change
-    if ('faults' in judgement) {
-      const faults = judgement.faults.length > 0 ? judgement.faults : NO_FAULTS
-      orders.set(orderId, { version, accountIds: views.map((view) => view.accountId), faults })
-      return faults !== NO_FAULTS
+  function record(compared: ComparedChange): boolean {
+    const { orderId, version, views } = compared.change
+    if ('inconsistencies' in compared) {
+      const inconsistencies =
+        compared.inconsistencies.length > 0 ? compared.inconsistencies : NO_INCONSISTENCIES
+      orders.set(orderId, {
+        version,
+        accountIds: views.map((view) => view.accountId),
+        inconsistencies,
+      })
+      return inconsistencies !== NO_INCONSISTENCIES
     }
-    orders.set(orderId, { version, accountIds: null, faults: NO_FAULTS })
+    orders.set(orderId, { version, accountIds: null, inconsistencies: NO_INCONSISTENCIES })
     return false
   }
 
-  async function judgeBatch() {
-    const judgements = await judgeChanges(
+  async function compareBatch() {
+    const results = await compareChanges(
       inspection,
       batch.map(({ change }) => change),
     )
-    for (const [at, judgement] of judgements.entries()) {
-      const { orderId, version } = judgement.change
-      const placed = batch[at]
+    for (const [position, compared] of results.entries()) {
+      const { orderId, version } = compared.change
+      const entry = batch[position]
       const known = orders.get(orderId)
-      if (placed === undefined) throw new Error('a judgement of no entry')
-      if (judgement.standing === 'refused') {
-        refuse(placed.place, judgement.refusal)
+      if (entry === undefined) throw new Error('a judgement of no entry')
+      if (compared.status === 'refused') {
+        reject(entry.place, compared.error)
         // The order is known, and whatever else is told of it counts.
-        if (known === undefined) keep({ ...judgement, change: { ...judgement.change, version: 0 } })
+        if (known === undefined) record({ ...compared, change: { ...compared.change, version: 0 } })
       } else if (known === undefined || known.version < version) {
-        if (keep(judgement)) suspects.push(placed)
+        if (record(compared)) candidates.push(entry)
       }
     }
     batch = []
-    if (isFull(suspects, SUSPECTS)) await judgeSuspects()
+    if (isFull(candidates, CANDIDATES)) await recheckCandidates()
     onProgress(comparison)
   }
 
-  async function judgeSuspects() {
-    await lookAgain(suspects, async (left) => {
+  async function recheckCandidates() {
+    await recheck(candidates, async (left) => {
       // A newer version that was read meanwhile is what counts.
-      const counting = left.filter(
+      const current = left.filter(
         ({ change }) => orders.get(change.orderId)?.version === change.version,
       )
-      const judgements = await judgeChanges(
+      const results = await compareChanges(
         inspection,
-        counting.map(({ change }) => change),
+        current.map(({ change }) => change),
       )
-      const faulty = new Set(judgements.filter(keep).map(({ change }) => change))
-      return counting.filter(({ change }) => faulty.has(change))
+      const inconsistent = new Set(results.filter(record).map(({ change }) => change))
+      return current.filter(({ change }) => inconsistent.has(change))
     })
-    suspects = []
+    candidates = []
   }
 
   for await (const { place, bytes, result } of entries) {
     comparison.read++
-    if (isRefusal(result)) refuse(place, result)
+    if (isValidationError(result)) reject(place, result)
     else batch.push({ place, bytes, change: result })
-    if (isFull(batch, BATCH)) await judgeBatch()
+    if (isFull(batch, BATCH)) await compareBatch()
   }
-  await judgeBatch()
-  await judgeSuspects()
+  await compareBatch()
+  await recheckCandidates()
   return comparison
 }
 
-function isFull(placed: readonly Placed[], limits: Limits): boolean {
-  const bytes = placed.reduce((sum, { bytes }) => sum + bytes, 0)
-  return placed.length >= limits.entries || bytes >= limits.bytes
+function isFull(entries: readonly PendingEntry[], limits: Limits): boolean {
+  const bytes = entries.reduce((sum, { bytes }) => sum + bytes, 0)
+  return entries.length >= limits.entries || bytes >= limits.bytes
 }

@@ -17,7 +17,7 @@ function* walk(one: unknown, other: unknown, path: string): Generator<string> {
   }
   for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
     const inner = `${path}/${PLAIN_KEY.test(key) ? key : '*'}`
-    yield* walk(own(one, key), own(other, key), inner)
+    yield* walk(ownValue(one, key), ownValue(other, key), inner)
   }
 }
 
@@ -26,6 +26,6 @@ function isContainer(value: unknown): value is object {
 }
 
 /** Its own alone: a tracking key may be called `constructor`. */
-function own(container: object, key: string): unknown {
+function ownValue(container: object, key: string): unknown {
   return Object.getOwnPropertyDescriptor(container, key)?.value
 }

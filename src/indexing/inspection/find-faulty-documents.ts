@@ -1,80 +1,85 @@
-import type { Head, ViewKey } from '../writing/order-index.ts'
-import type { Fault } from './fault.ts'
+import type { OrderVersionRecord, ViewKey } from '../writing/order-index.ts'
+import type { Inconsistency } from './fault.ts'
 import type { FoundDocument, IndexInspection } from './index-inspection.ts'
-import { keyFaults } from './key-faults.ts'
-import type { LookAgain } from './look-again.ts'
+import { invalidKeyFields } from './key-faults.ts'
+import type { Recheck } from './look-again.ts'
 
 /** Which accounts may have a document of an order; `null`: any of them. */
 export interface Expectation {
-  accounts(orderId: string, head: Head | undefined): readonly string[] | null
+  accounts(orderId: string, record: OrderVersionRecord | undefined): readonly string[] | null
   /** Why a document is one too many, in words for an operator. */
   what: string
   /** Whether `accounts` can only tell with the head. */
-  needsHead: boolean
+  needsRecord: boolean
 }
 
-export interface FaultyDocumentsOptions {
-  inspection: Pick<IndexInspection, 'heads' | 'existing' | 'walk'>
-  lookAgain: LookAgain
+export interface InconsistentDocumentsOptions {
+  inspection: Pick<IndexInspection, 'versionRecords' | 'existingKeys' | 'scanDocuments'>
+  recheck: Recheck
   expectation: Expectation
-  onFault(fault: Fault): void
+  onInconsistency(fault: Inconsistency): void
   /** Told after every page. */
   onProgress(documents: number): void
 }
 
-const MAX_SUSPECTS = 2_000
+const MAX_CANDIDATES = 2_000
 
 /**
  * Walks over all documents, and tells those that should not be there, those whose key fields are wrong and
  * those that are damaged. Of these only the first are looked at again: a document is written whole, so nothing
  * that is under way makes the others. Returns how many documents there were.
  */
-export async function findFaultyDocuments(options: FaultyDocumentsOptions): Promise<number> {
-  const { inspection, lookAgain, expectation, onFault, onProgress } = options
+export async function findInconsistentDocuments(
+  options: InconsistentDocumentsOptions,
+): Promise<number> {
+  const { inspection, recheck, expectation, onInconsistency, onProgress } = options
   let documents = 0
-  let suspects: ViewKey[] = []
+  let candidates: ViewKey[] = []
 
-  const unexpected = (keys: readonly ViewKey[], heads: ReadonlyMap<string, Head>) =>
+  const unexpected = (keys: readonly ViewKey[], records: ReadonlyMap<string, OrderVersionRecord>) =>
     keys.filter(({ accountId, orderId }) => {
-      const accounts = expectation.accounts(orderId, heads.get(orderId))
+      const accounts = expectation.accounts(orderId, records.get(orderId))
       return accounts !== null && !accounts.includes(accountId)
     })
-  const readHeads = (keys: readonly ViewKey[]) =>
-    inspection.heads([...new Set(keys.map(({ orderId }) => orderId))])
+  const readRecords = (keys: readonly ViewKey[]) =>
+    inspection.versionRecords([...new Set(keys.map(({ orderId }) => orderId))])
 
-  async function judgeSuspects() {
-    const extra = await lookAgain(suspects, async (left) => {
-      const existing = await inspection.existing(left)
-      return unexpected(existing, await readHeads(existing))
+  async function recheckCandidates() {
+    const extra = await recheck(candidates, async (left) => {
+      const existing = await inspection.existingKeys(left)
+      return unexpected(existing, await readRecords(existing))
     })
-    for (const key of extra) onFault({ ...key, kind: 'extra', what: expectation.what, fields: [] })
-    suspects = []
+    for (const key of extra)
+      onInconsistency({ ...key, kind: 'extra', what: expectation.what, fields: [] })
+    candidates = []
   }
 
-  for await (const page of inspection.walk()) {
+  for await (const page of inspection.scanDocuments()) {
     documents += page.length
-    const sound = page.filter((document) => {
-      const fields = keyFaults(document)
-      if (fields.length > 0) onFault(withoutKeyFields(document, fields))
-      else if (document.damaged) onFault(damaged(document))
+    const valid = page.filter((document) => {
+      const fields = invalidKeyFields(document)
+      if (fields.length > 0) onInconsistency(withoutKeyFields(document, fields))
+      else if (document.damaged) onInconsistency(damaged(document))
       return fields.length === 0
     })
-    const keys = sound.map(({ address }) => address)
-    const heads = expectation.needsHead ? await readHeads(keys) : new Map<string, Head>()
-    suspects.push(...unexpected(keys, heads))
-    if (suspects.length >= MAX_SUSPECTS) await judgeSuspects()
+    const keys = valid.map(({ address }) => address)
+    const records = expectation.needsRecord
+      ? await readRecords(keys)
+      : new Map<string, OrderVersionRecord>()
+    candidates.push(...unexpected(keys, records))
+    if (candidates.length >= MAX_CANDIDATES) await recheckCandidates()
     onProgress(documents)
   }
-  await judgeSuspects()
+  await recheckCandidates()
   return documents
 }
 
-function withoutKeyFields({ address }: FoundDocument, fields: readonly string[]): Fault {
+function withoutKeyFields({ address }: FoundDocument, fields: readonly string[]): Inconsistency {
   const what = 'key fields are missing, of a wrong type, or not those of the order inside'
   return { ...address, kind: 'without_key_field', what, fields }
 }
 
-function damaged({ address }: FoundDocument): Fault {
+function damaged({ address }: FoundDocument): Inconsistency {
   const what =
     'the document is not as it was written; "index load --repair FILE" with its source order writes it anew'
   return { ...address, kind: 'damaged', what, fields: [] }

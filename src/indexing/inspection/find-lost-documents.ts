@@ -1,72 +1,81 @@
-import type { Head, ViewKey } from '../writing/order-index.ts'
-import type { Fault } from './fault.ts'
+import type { OrderVersionRecord, ViewKey } from '../writing/order-index.ts'
+import type { Inconsistency } from './fault.ts'
 import type { IndexInspection } from './index-inspection.ts'
-import type { LookAgain } from './look-again.ts'
+import type { Recheck } from './look-again.ts'
 
-export interface LostDocumentsOptions {
-  inspection: Pick<IndexInspection, 'heads' | 'existing' | 'walkHeads'>
-  lookAgain: LookAgain
+export interface MissingDocumentsOptions {
+  inspection: Pick<IndexInspection, 'versionRecords' | 'existingKeys' | 'scanVersionRecords'>
+  recheck: Recheck
   /** Whether it was told before that this document is missing. */
-  isTold(key: ViewKey): boolean
-  onFault(fault: Fault): void
+  isReported(key: ViewKey): boolean
+  onInconsistency(fault: Inconsistency): void
   /** Told after every page. */
   onProgress(orders: number): void
 }
 
 /** A document that should be there, by the version that the index has of its order. */
-interface Expected extends ViewKey {
+interface ExpectedDocument extends ViewKey {
   version: number
 }
 
-const MAX_SUSPECTS = 2_000
+const MAX_CANDIDATES = 2_000
 
 /**
  * Walks over all heads, and tells the documents that they name and that are not there. Returns how many
  * heads there were.
  */
-export async function findLostDocuments(options: LostDocumentsOptions): Promise<number> {
-  const { inspection, lookAgain, isTold, onFault, onProgress } = options
+export async function findMissingDocuments(options: MissingDocumentsOptions): Promise<number> {
+  const { inspection, recheck, isReported, onInconsistency, onProgress } = options
   let orders = 0
-  let suspects: Expected[] = []
+  let candidates: ExpectedDocument[] = []
 
-  async function absent(expected: readonly Expected[]): Promise<Expected[]> {
-    const existing = new Set((await inspection.existing(expected)).map(nameOf))
-    return expected.filter((document) => !existing.has(nameOf(document)))
+  async function withoutDocument(
+    expected: readonly ExpectedDocument[],
+  ): Promise<ExpectedDocument[]> {
+    const existing = new Set((await inspection.existingKeys(expected)).map(documentId))
+    return expected.filter((document) => !existing.has(documentId(document)))
   }
 
-  async function judgeSuspects() {
-    const lost = await lookAgain(suspects, async (left) => {
-      const heads = await inspection.heads([...new Set(left.map(({ orderId }) => orderId))])
-      const suspected = new Set(left.map(nameOf))
-      const named = [...heads.values()].flatMap(namedDocuments)
-      return absent(named.filter((document) => suspected.has(nameOf(document))))
+  async function recheckCandidates() {
+    const absent = await recheck(candidates, async (left) => {
+      const records = await inspection.versionRecords([
+        ...new Set(left.map(({ orderId }) => orderId)),
+      ])
+      const candidateIds = new Set(left.map(documentId))
+      const expected = [...records.values()].flatMap(expectedDocuments)
+      return withoutDocument(expected.filter((document) => candidateIds.has(documentId(document))))
     })
-    for (const document of lost) onFault(missing(document))
-    suspects = []
+    for (const document of absent) onInconsistency(missing(document))
+    candidates = []
   }
 
-  for await (const page of inspection.walkHeads()) {
+  for await (const page of inspection.scanVersionRecords()) {
     orders += page.length
-    const named = page.flatMap(namedDocuments).filter((document) => !isTold(document))
-    suspects = [...suspects, ...(await absent(named))]
-    if (suspects.length >= MAX_SUSPECTS) await judgeSuspects()
+    const expected = page.flatMap(expectedDocuments).filter((document) => !isReported(document))
+    candidates = [...candidates, ...(await withoutDocument(expected))]
+    if (candidates.length >= MAX_CANDIDATES) await recheckCandidates()
     onProgress(orders)
   }
-  await judgeSuspects()
+  await recheckCandidates()
   return orders
 }
 
-function namedDocuments({ orderId, version, accountIds, deleted }: Head): Expected[] {
+function expectedDocuments({
+  orderId,
+  version,
+  accountIds,
+  deleted,
+}: OrderVersionRecord): ExpectedDocument[] {
   if (deleted) return []
   return accountIds.map((accountId) => ({ accountId, orderId, version }))
 }
 
-function missing({ accountId, orderId, version }: Expected): Fault {
+function missing({ accountId, orderId, version }: ExpectedDocument): Inconsistency {
   const what = `version ${version} has no document; the index itself names the account`
   return { kind: 'missing', accountId, orderId, what, fields: [] }
 }
 
 /** Neither id holds a colon. */
-function nameOf({ accountId, orderId }: ViewKey): string {
+function documentId({ accountId, orderId }: ViewKey): string {
   return `${accountId}:${orderId}`
 }

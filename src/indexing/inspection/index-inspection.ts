@@ -1,4 +1,4 @@
-import type { Head, ViewKey, WriterPurpose } from '../writing/order-index.ts'
+import type { OrderVersionRecord, ViewKey, WriterPurpose } from '../writing/order-index.ts'
 
 /** What a document is searched and sorted by. */
 export const keyFields = [
@@ -49,15 +49,18 @@ export interface IndexPart {
 }
 
 /** The last stamp beside the clock of the store; both epoch milliseconds. */
-export interface StampState {
+export interface WriteTimestampState {
   /** `null` before the first. */
-  lastStamp: number | null
+  lastWriteTimestamp: number | null
   clockMs: number
 }
 
 /** How far what was stamped is ahead of the store's clock, in milliseconds; 0 where it is not. */
-export function stampsAheadMs({ lastStamp, clockMs }: StampState): number {
-  return Math.max(0, (lastStamp ?? 0) - clockMs)
+export function writeTimestampsAheadMs({
+  lastWriteTimestamp,
+  clockMs,
+}: WriteTimestampState): number {
+  return Math.max(0, (lastWriteTimestamp ?? 0) - clockMs)
 }
 
 export interface IndexOverview {
@@ -70,32 +73,32 @@ export interface IndexOverview {
   indices: readonly IndexPart[]
   /** `null` before the first, and where a writer needs no lease. */
   writer: WriterOverview | null
-  stamps: StampState
+  writeTimestamps: WriteTimestampState
 }
 
 /** Looks into the index without being its writer: it changes nothing and waits for nobody. */
 export interface IndexInspection {
   /** As they are now, searchable yet or not. */
-  heads(orderIds: readonly string[]): Promise<Map<string, Head>>
+  versionRecords(orderIds: readonly string[]): Promise<Map<string, OrderVersionRecord>>
   /** The documents that exist among `keys`, as they are now, searchable yet or not. */
   documents(keys: readonly ViewKey[]): Promise<FoundDocument[]>
   /** Which of `keys` have a document, as `documents` would tell, without reading any. */
-  existing(keys: readonly ViewKey[]): Promise<ViewKey[]>
+  existingKeys(keys: readonly ViewKey[]): Promise<ViewKey[]>
   /**
    * Every document that was there when the walk began, in pages; one that is removed or written while it
    * goes on may be in it or not.
    */
-  walk(): AsyncIterable<FoundDocument[]>
+  scanDocuments(): AsyncIterable<FoundDocument[]>
   /**
    * Every head that was there when the walk began, in pages; it may be told as it was then, though it was
    * written since.
    */
-  walkHeads(): AsyncIterable<Head[]>
+  scanVersionRecords(): AsyncIterable<OrderVersionRecord[]>
   /**
    * `lookMs`: how long to look at most whether the writer is alive.
    * @throws Unavailable, also when the index was never made
    */
-  overview(lookMs: number): Promise<IndexOverview>
+  overview(maxWaitMs: number): Promise<IndexOverview>
   /** Cheap enough to be asked by every health check. @throws as `overview` */
-  stamps(): Promise<StampState>
+  writeTimestamps(): Promise<WriteTimestampState>
 }

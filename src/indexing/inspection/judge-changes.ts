@@ -1,37 +1,43 @@
-import type { Change, Refusal } from '../projection/change.ts'
-import type { Fault } from './fault.ts'
+import type { Change, ValidationError } from '../projection/change.ts'
+import type { Inconsistency } from './fault.ts'
 import type { IndexInspection } from './index-inspection.ts'
-import { expectedDocuments, judge, type Standing, standing } from './judge.ts'
+import { compareDocuments, expectedDocuments, type VersionStatus, versionStatus } from './judge.ts'
 
 /** What became of a change in the index, as far as that can be told. */
-export type Judgement = { change: Change } & (
-  | { standing: 'current' | 'behind'; faults: readonly Fault[] }
-  | { standing: 'superseded' }
-  | { standing: 'refused'; refusal: Refusal }
+export type ComparedChange = { change: Change } & (
+  | { status: 'current' | 'behind'; inconsistencies: readonly Inconsistency[] }
+  | { status: 'superseded' }
+  | { status: 'refused'; error: ValidationError }
 )
 
 /** Looks at the heads of changes and at the documents that there have to be of them, as they are now. */
-export async function judgeChanges(
-  inspection: Pick<IndexInspection, 'heads' | 'documents'>,
+export async function compareChanges(
+  inspection: Pick<IndexInspection, 'versionRecords' | 'documents'>,
   changes: readonly Change[],
-): Promise<Judgement[]> {
-  const heads = await inspection.heads([...new Set(changes.map(({ orderId }) => orderId))])
-  const standings = new Map(
-    changes.map((change) => [change, standing(change, heads.get(change.orderId))]),
+): Promise<ComparedChange[]> {
+  const records = await inspection.versionRecords([
+    ...new Set(changes.map(({ orderId }) => orderId)),
+  ])
+  const statuses = new Map(
+    changes.map((change) => [change, versionStatus(change, records.get(change.orderId))]),
   )
-  const comparable = changes.filter((change) => isComparable(standings.get(change)))
+  const comparable = changes.filter((change) => isComparable(statuses.get(change)))
   const documents = await inspection.documents(comparable.flatMap(expectedDocuments))
   const documentsOf = Map.groupBy(documents, ({ address }) => address.orderId)
 
-  return [...standings].map(([change, stands]) => {
-    if (typeof stands === 'object') return { change, standing: 'refused', refusal: stands }
-    if (!isComparable(stands)) return { change, standing: stands }
+  return [...statuses].map(([change, status]) => {
+    if (typeof status === 'object') return { change, status: 'refused', error: status }
+    if (!isComparable(status)) return { change, status: status }
     const { orderId } = change
-    const faults = judge(change, heads.get(orderId), documentsOf.get(orderId) ?? [])
-    return { change, standing: stands, faults }
+    const inconsistencies = compareDocuments(
+      change,
+      records.get(orderId),
+      documentsOf.get(orderId) ?? [],
+    )
+    return { change, status: status, inconsistencies }
   })
 }
 
-function isComparable(stands: Standing | undefined): stands is 'current' | 'behind' {
-  return stands === 'current' || stands === 'behind'
+function isComparable(status: VersionStatus | undefined): status is 'current' | 'behind' {
+  return status === 'current' || status === 'behind'
 }

@@ -5,7 +5,7 @@ import type { FoundDocument, KeyField } from './index-inspection.ts'
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 const isInteger = (value: unknown) => Number.isSafeInteger(value)
 
-const forms = {
+const keyFieldChecks = {
   account_id: isText,
   id: isText,
   shape: isInteger,
@@ -17,24 +17,24 @@ const forms = {
 } as const satisfies Record<KeyField, (value: unknown) => boolean>
 
 /** The key fields of a document that are missing, of a wrong type, or contradict what is in it. Pure. */
-export function keyFaults({ address, keys, order }: FoundDocument): KeyField[] {
-  const payment = inside(order, 'payment')
-  const told: Partial<Record<KeyField, unknown>> = {
+export function invalidKeyFields({ address, keys, order }: FoundDocument): KeyField[] {
+  const payment = propertyOf(order, 'payment')
+  const expected: Partial<Record<KeyField, unknown>> = {
     account_id: address.accountId,
-    id: inside(order, 'id') === address.orderId ? address.orderId : undefined,
-    status: inside(order, 'status'),
-    payment_method: inside(payment, 'method'),
-    created_key: keyOf(inside(order, 'created_at')),
-    updated_key: updatedKeyOf(inside(order, 'updated_at')),
+    id: propertyOf(order, 'id') === address.orderId ? address.orderId : undefined,
+    status: propertyOf(order, 'status'),
+    payment_method: propertyOf(payment, 'method'),
+    created_key: keyOf(propertyOf(order, 'created_at')),
+    updated_key: updatedKeyOf(propertyOf(order, 'updated_at')),
   }
-  const fields = Object.keys(forms) as KeyField[]
+  const fields = Object.keys(keyFieldChecks) as KeyField[]
   return fields.filter((field) => {
-    const agrees = !(field in told) || told[field] === keys[field]
-    return !forms[field](keys[field]) || !agrees
+    const matches = !(field in expected) || expected[field] === keys[field]
+    return !keyFieldChecks[field](keys[field]) || !matches
   })
 }
 
-function inside(value: unknown, name: string): unknown {
+function propertyOf(value: unknown, name: string): unknown {
   const { [name]: found } = Object(value) as Record<string, unknown>
   return found
 }

@@ -21,7 +21,7 @@ export interface Change {
 }
 
 /** Why a change is not taken: the field, as a JSON pointer, and what was expected of it. */
-export interface Refusal {
+export interface ValidationError {
   path: string
   reason: string
 }
@@ -30,7 +30,7 @@ const deletions = TypeCompiler.Compile(SourceDeletion)
 const orders = TypeCompiler.Compile(SourceOrder)
 
 /** Reads one source order from the text of its line. */
-export function readChange(json: string): Change | Refusal {
+export function parseChange(json: string): Change | ValidationError {
   let source: unknown
   try {
     source = parseJson(json)
@@ -38,12 +38,14 @@ export function readChange(json: string): Change | Refusal {
     return { path: '', reason: 'expected one JSON object on one line; this is not JSON' }
   }
   if (isDeletion(source)) {
-    return deletions.Check(source) ? deletion(source) : firstFault(deletions.Errors(source).First())
+    return deletions.Check(source)
+      ? toDeletion(source)
+      : toValidationError(deletions.Errors(source).First())
   }
-  return orders.Check(source) ? change(source) : firstFault(orders.Errors(source).First())
+  return orders.Check(source) ? toChange(source) : toValidationError(orders.Errors(source).First())
 }
 
-export function isRefusal(result: Change | Refusal): result is Refusal {
+export function isValidationError(result: Change | ValidationError): result is ValidationError {
   return 'reason' in result
 }
 
@@ -51,7 +53,7 @@ function isDeletion(source: unknown): boolean {
   return typeof source === 'object' && source !== null && Reflect.get(source, 'deleted') === true
 }
 
-function deletion({ id, version, owner_account_id }: SourceDeletion): Change {
+function toDeletion({ id, version, owner_account_id }: SourceDeletion): Change {
   return {
     orderId: id,
     version,
@@ -64,13 +66,13 @@ function deletion({ id, version, owner_account_id }: SourceDeletion): Change {
   }
 }
 
-function change(source: SourceOrder): Change | Refusal {
-  if (hasOverlongKey(source)) {
+function toChange(source: SourceOrder): Change | ValidationError {
+  if (hasTooLongKey(source)) {
     return { path: '/tracking/*', reason: `expected keys of at most ${MAX_KEY_LENGTH} characters` }
   }
   const { views, documentDropped } = projectOrder(source)
-  const inexact = firstInexactTotal(views)
-  if (inexact) return { path: inexact, reason: 'the total is beyond 2^53 − 1 cents' }
+  const unsafeTotal = firstUnsafeTotal(views)
+  if (unsafeTotal) return { path: unsafeTotal, reason: 'the total is beyond 2^53 − 1 cents' }
   return {
     orderId: source.id,
     version: source.version,
@@ -86,12 +88,12 @@ function change(source: SourceOrder): Change | Refusal {
 // As long as a URL gets; a search engine refuses a document for a longer one, and a schema cannot say it.
 const MAX_KEY_LENGTH = 8_192
 
-function hasOverlongKey({ tracking }: SourceOrder): boolean {
+function hasTooLongKey({ tracking }: SourceOrder): boolean {
   return Object.keys(tracking ?? {}).some(({ length }) => length > MAX_KEY_LENGTH)
 }
 
 /** The totals that the projection computes; every other number was checked on its way in. */
-function firstInexactTotal([view]: readonly View[]): string | undefined {
+function firstUnsafeTotal([view]: readonly View[]): string | undefined {
   if (view === undefined) return undefined
   const { items, payment } = view.order
   const item = items.findIndex(({ sub_total }) => !Number.isSafeInteger(sub_total))
@@ -101,31 +103,31 @@ function firstInexactTotal([view]: readonly View[]): string | undefined {
   return sums.every(Number.isSafeInteger) ? undefined : '/payments'
 }
 
-function firstFault(error: ValueError | undefined): Refusal {
+function toValidationError(error: ValueError | undefined): ValidationError {
   if (error === undefined) return { path: '', reason: 'the order does not have the source format' }
   const { schema, value } = error
-  const path = error.path.replace(ODD_KEY, '$1/*')
+  const path = error.path.replace(UNSAFE_KEY, '$1/*')
   if (value === undefined) return { path, reason: 'is missing' }
   // An optional value is a union with null: the fault is that of its first form.
   const inner = error.errors[0]?.First()
-  if (inner !== undefined && schema['expected'] === undefined) return firstFault(inner)
-  const expected = schema['expected'] ?? kinds[schema['type']] ?? error.message
-  const wantsNumber = ['integer', 'number'].includes(schema['type'])
+  if (inner !== undefined && schema['expected'] === undefined) return toValidationError(inner)
+  const expected = schema['expected'] ?? typeNames[schema['type']] ?? error.message
+  const expectsNumber = ['integer', 'number'].includes(schema['type'])
   const isLong = schema['type'] === 'array' && Array.isArray(value)
   const got =
-    wantsNumber && typeof value === 'number'
+    expectsNumber && typeof value === 'number'
       ? value
-      : kindOf(value) + (isLong ? ` of ${value.length}` : '')
+      : typeNameOf(value) + (isLong ? ` of ${value.length}` : '')
   return { path, reason: `expected ${expected}, got ${got}` }
 }
 
 // A key that came in a buyer's URL may hold an address or a line break; a plain one is told.
-const ODD_KEY = /^(\/tracking)\/(?![\w.-]{1,64}$).*$/s
+const UNSAFE_KEY = /^(\/tracking)\/(?![\w.-]{1,64}$).*$/s
 
-const kinds: Record<string, string> = { object: 'an object', array: 'a list' }
+const typeNames: Record<string, string> = { object: 'an object', array: 'a list' }
 
 /** Names what came without repeating it: a document sent as a number is still a buyer's. */
-function kindOf(value: unknown): string {
+function typeNameOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'string') return 'a text'

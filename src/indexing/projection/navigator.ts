@@ -28,23 +28,23 @@ export function projectNavigator(
   }
 }
 
-type Agent = Pick<PublicNavigator, 'device' | 'browser'>
+type ParsedAgent = Pick<PublicNavigator, 'device' | 'browser'>
 
 // Reading an agent costs a third of a whole projection, and most buyers share theirs with many others.
-const readAgents = new LRUCache<string, Readonly<Agent>>({ max: 2_000 })
+const agentCache = new LRUCache<string, Readonly<ParsedAgent>>({ max: 2_000 })
 
-function parseAgent(userAgent: string | null): Agent {
+function parseAgent(userAgent: string | null): ParsedAgent {
   if (!userAgent || userAgent.length > MAX_AGENT_LENGTH) return { device: null, browser: null }
-  const known = readAgents.get(userAgent)
-  if (known !== undefined) return known
+  const cached = agentCache.get(userAgent)
+  if (cached !== undefined) return cached
   const { platform, browser } = Bowser.parse(userAgent)
   const name = browser.name ?? ''
-  const read = {
+  const parsed = {
     device: devices[platform.type ?? ''] ?? null,
     browser: knownBrowsers.has(name) ? name : null,
   }
-  readAgents.set(userAgent, read)
-  return read
+  agentCache.set(userAgent, parsed)
+  return parsed
 }
 
 function refererDomain(referer: string | null): string | null {

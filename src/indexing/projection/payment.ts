@@ -1,17 +1,17 @@
 import type { Order } from '../../orders/order.ts'
 import { cardBrands } from '../../orders/statuses.ts'
-import { compareInstants, publicInstantOrNull } from './instants.ts'
+import { compareInstants, toPublicInstantOrNull } from './instants.ts'
 import type { SourcePayment } from './source-order.ts'
 
 type PublicPayment = Order['payment']
 
-const PAID_PART: ReadonlySet<string> = new Set([
+const PAID_PART_STATUSES: ReadonlySet<string> = new Set([
   'PAID',
   'PARTIALLY_REFUNDED',
   'REFUNDED',
   'DISPUTED',
 ])
-const KNOWN_BRAND: ReadonlySet<string> = new Set(cardBrands)
+const KNOWN_BRANDS: ReadonlySet<string> = new Set(cardBrands)
 
 /**
  * The order's last payment, by creation instant and then id, as the contract shows it ("payment"). When
@@ -24,7 +24,7 @@ export function projectPayment(payments: readonly SourcePayment[]): PublicPaymen
   const counted =
     group === null
       ? [last]
-      : payments.filter((part) => part.split_group === group && PAID_PART.has(part.status))
+      : payments.filter((part) => part.split_group === group && PAID_PART_STATUSES.has(part.status))
   const declined = last.status === 'DECLINED'
 
   return {
@@ -36,7 +36,7 @@ export function projectPayment(payments: readonly SourcePayment[]): PublicPaymen
     discount_amount: total(counted, 'discount_amount'),
     fee: total(counted, 'fee'),
     amount_refunded: totalRefunded(counted),
-    refunded_at: publicInstantOrNull(last.refunded_at),
+    refunded_at: toPublicInstantOrNull(last.refunded_at),
     decline_code: declined ? (last.decline_code ?? null) : null,
     decline_message: declined ? (last.decline_message ?? null) : null,
     card: projectCard(last),
@@ -44,8 +44,8 @@ export function projectPayment(payments: readonly SourcePayment[]): PublicPaymen
 }
 
 function isLater(one: SourcePayment, other: SourcePayment): boolean {
-  const apart = compareInstants(one.created_at, other.created_at)
-  return apart === 0 ? one.id > other.id : apart > 0
+  const differenceMs = compareInstants(one.created_at, other.created_at)
+  return differenceMs === 0 ? one.id > other.id : differenceMs > 0
 }
 
 type Amount = 'amount' | 'interest_amount' | 'discount_amount' | 'fee'
@@ -62,5 +62,5 @@ function totalRefunded(payments: readonly SourcePayment[]): number | null {
 function projectCard({ method, card }: SourcePayment): PublicPayment['card'] {
   if (method !== 'CREDIT_CARD' || card == null) return null
   const { brand, last4 } = card
-  return { brand: brand != null && KNOWN_BRAND.has(brand) ? brand : null, last4 }
+  return { brand: brand != null && KNOWN_BRANDS.has(brand) ? brand : null, last4 }
 }

@@ -1,5 +1,5 @@
 import type { Order } from '../../orders/order.ts'
-import { epochMs, publicInstant, publicInstantOrNull } from './instants.ts'
+import { epochMs, toPublicInstant, toPublicInstantOrNull } from './instants.ts'
 import { projectNavigator } from './navigator.ts'
 import { projectPayment } from './payment.ts'
 import type { SourceItem, SourceOrder } from './source-order.ts'
@@ -40,9 +40,9 @@ export function projectOrder(source: SourceOrder): Projection {
     amount_total: source.amount_total,
     amount_subtotal: source.amount_subtotal ?? null,
     amount_in_brl: source.amount_in_brl ?? null,
-    created_at: publicInstant(source.created_at),
-    paid_at: publicInstantOrNull(source.paid_at),
-    canceled_at: publicInstantOrNull(source.canceled_at),
+    created_at: toPublicInstant(source.created_at),
+    paid_at: toPublicInstantOrNull(source.paid_at),
+    canceled_at: toPublicInstantOrNull(source.canceled_at),
     updated_at: null,
     customer: {
       name: source.customer.name,
@@ -73,19 +73,19 @@ export function projectOrder(source: SourceOrder): Projection {
   }
 }
 
-type Given<T extends keyof SourceOrder> = SourceOrder[T]
+type SourceField<T extends keyof SourceOrder> = SourceOrder[T]
 
 /** Punctuation dropped; the digit count decides the type, any other count is no document. */
 function projectDocument(
-  given: string | null | undefined,
+  sourceDocument: string | null | undefined,
 ): Pick<Order['customer'], 'document' | 'document_type'> {
-  const document = (given ?? '').replaceAll(/[.\-/ ]/g, '')
+  const document = (sourceDocument ?? '').replaceAll(/[.\-/ ]/g, '')
   if (/^\d{11}$/.test(document)) return { document, document_type: 'CPF' }
   if (/^\d{14}$/.test(document)) return { document, document_type: 'CNPJ' }
   return { document: null, document_type: null }
 }
 
-function projectAddress(address: Given<'shipping_address'>): Order['shipping_address'] {
+function projectAddress(address: SourceField<'shipping_address'>): Order['shipping_address'] {
   if (!address) return null
   return {
     line1: address.line1,
@@ -114,32 +114,35 @@ function projectItem(item: SourceItem): Order['items'][number] {
   }
 }
 
-function projectPromocode(promocode: Given<'promocode'>): Order['promocode'] {
+function projectPromocode(promocode: SourceField<'promocode'>): Order['promocode'] {
   if (!promocode) return null
   const { code, description = null, amount } = promocode
   return { code, description, amount }
 }
 
-function projectUtm(given: Given<'utm'>): Order['utm'] {
+function projectUtm(sourceUtm: SourceField<'utm'>): Order['utm'] {
   const utm = {
-    utm_source: given?.utm_source ?? null,
-    utm_medium: given?.utm_medium ?? null,
-    utm_campaign: given?.utm_campaign ?? null,
-    utm_term: given?.utm_term ?? null,
-    utm_content: given?.utm_content ?? null,
+    utm_source: sourceUtm?.utm_source ?? null,
+    utm_medium: sourceUtm?.utm_medium ?? null,
+    utm_campaign: sourceUtm?.utm_campaign ?? null,
+    utm_term: sourceUtm?.utm_term ?? null,
+    utm_content: sourceUtm?.utm_content ?? null,
   }
   return Object.values(utm).every((value) => value === null) ? null : utm
 }
 
 /** A key that was cut in the middle of a character is mended: no store takes it as a name. */
-function projectTracking(given: Given<'tracking'>): Order['tracking'] {
-  const entries = Object.entries(given ?? {}).map(([key, value]) => [key.toWellFormed(), value])
+function projectTracking(sourceTracking: SourceField<'tracking'>): Order['tracking'] {
+  const entries = Object.entries(sourceTracking ?? {}).map(([key, value]) => [
+    key.toWellFormed(),
+    value,
+  ])
   return entries.length > 0 ? Object.fromEntries(entries) : null
 }
 
 /** Only the three keys of the contract, and of those only the ones the order has. */
-function projectMetadata(given: Given<'metadata'>): Order['metadata'] {
-  const { order_parent_id, origin, currency_rate } = given ?? {}
+function projectMetadata(sourceMetadata: SourceField<'metadata'>): Order['metadata'] {
+  const { order_parent_id, origin, currency_rate } = sourceMetadata ?? {}
   return {
     ...(order_parent_id != null && { order_parent_id }),
     ...(origin != null && { origin }),

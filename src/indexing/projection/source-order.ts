@@ -108,17 +108,17 @@ const SourceNavigator = Type.Object({ user_agent: optional(Text), referer: optio
 export type SourceNavigator = Static<typeof SourceNavigator>
 
 /** What every line has; all that a deletion needs. */
-const Head = {
+const VersionFields = {
   id: OrderId,
   version: integerFrom(1),
   owner_account_id: AccountId,
 }
 
-export const SourceDeletion = Type.Object({ ...Head, deleted: Type.Literal(true) })
+export const SourceDeletion = Type.Object({ ...VersionFields, deleted: Type.Literal(true) })
 export type SourceDeletion = Static<typeof SourceDeletion>
 
 export const SourceOrder = Type.Object({
-  ...Head,
+  ...VersionFields,
   deleted: Type.Optional(
     Type.Union([Type.Literal(false), Type.Null()], { expected: 'true or false' }),
   ),

@@ -1,4 +1,4 @@
-import type { Refusal } from '../projection/change.ts'
+import type { ValidationError } from '../projection/change.ts'
 
 /** One change as it waits to be written. */
 export interface StreamEntry {
@@ -11,14 +11,14 @@ export interface StreamEntry {
   ageMs: number
 }
 
-export interface Reading {
+export interface StreamBatch {
   /** The oldest first. */
   entries: readonly StreamEntry[]
   /** Ids of entries that were delivered once and are gone from the stream: nobody can read them any more. */
   lost: readonly string[]
 }
 
-export type RefusedEntry = Pick<StreamEntry, 'id' | 'order' | 'fields'> & { refusal: Refusal }
+export type DeadLetter = Pick<StreamEntry, 'id' | 'order' | 'fields'> & { error: ValidationError }
 
 /**
  * Changes that others put in, each delivered until it is acknowledged. There is one reader at a time, so
@@ -30,13 +30,13 @@ export interface ChangeStream {
    * Takes over what was delivered to others and not acknowledged: `read` brings it again, before anything
    * new. Answers with the ids of what is gone by now.
    */
-  adopt(): Promise<readonly string[]>
+  claimPending(): Promise<readonly string[]>
   /** What is not acknowledged yet, then what is new; waits a moment when there is nothing. */
-  read(): Promise<Reading>
+  read(): Promise<StreamBatch>
   /** Done with: not delivered again. */
   acknowledge(ids: readonly string[]): Promise<void>
   /** Puts refused entries aside, with why, and acknowledges them. */
-  park(refused: readonly RefusedEntry[]): Promise<void>
+  deadLetter(entries: readonly DeadLetter[]): Promise<void>
   /** Lets go of what every reader, also of other groups, is done with. */
   trim(): Promise<void>
   /** How many entries are not acknowledged, delivered or not. */

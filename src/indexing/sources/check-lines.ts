@@ -1,8 +1,8 @@
-import { isRefusal, type Refusal } from '../projection/change.ts'
-import { hasDroppedDocument, readEntries } from './entries.ts'
+import { isValidationError, type ValidationError } from '../projection/change.ts'
+import { hasDroppedDocument, parseLines } from './entries.ts'
 
 /** What the lines of a load are, as far as they tell by themselves. */
-export interface CheckSummary {
+export interface ValidationSummary {
   /** Lines that were not blank. */
   read: number
   /** Those that a load would take, unless what is in the index speaks against it. */
@@ -12,26 +12,26 @@ export interface CheckSummary {
   customer_documents_dropped: number
 }
 
-export interface CheckOptions {
+export interface ValidateOptions {
   /** The first line that is checked, counted from 1. */
   fromLine?: number
   /** Told of every refused line, in their order. */
-  onRefused(lineNumber: number, refusal: Refusal): void
+  onRefused(lineNumber: number, error: ValidationError): void
   /** Told now and then. */
-  onProgress(summary: Readonly<CheckSummary>): void
+  onProgress(summary: Readonly<ValidationSummary>): void
 }
 
 const PROGRESS_LINES = 500
 
 /** Reads and projects NDJSON source orders as a load does, and writes nothing. */
-export async function checkLines(
+export async function validateLines(
   input: AsyncIterable<Buffer>,
-  { fromLine = 1, onRefused, onProgress }: CheckOptions,
-): Promise<CheckSummary> {
+  { fromLine = 1, onRefused, onProgress }: ValidateOptions,
+): Promise<ValidationSummary> {
   const summary = { read: 0, valid: 0, refused: 0, customer_documents_dropped: 0 }
-  for await (const entry of readEntries(input, fromLine)) {
+  for await (const entry of parseLines(input, fromLine)) {
     summary.read++
-    if (isRefusal(entry.result)) {
+    if (isValidationError(entry.result)) {
       summary.refused++
       onRefused(entry.lineNumber, entry.result)
     } else {

@@ -1,36 +1,36 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Change, Refusal } from '../projection/change.ts'
+import type { Change, ValidationError } from '../projection/change.ts'
 import { splitLines } from './lines.ts'
-import { MAX_ORDER_BYTES, readOrder, TOO_LONG } from './read-order.ts'
+import { MAX_ORDER_BYTES, parseOrder, TOO_LONG } from './read-order.ts'
 
 /** A line that was not blank, read. */
-export interface Entry {
+export interface ParsedLine {
   lineNumber: number
   bytes: number
   /** As it stood there; `null` where it was too long to be held. */
   line: Buffer | null
-  result: Change | Refusal
+  result: Change | ValidationError
 }
 
 /** So few that what is written meanwhile waits for a millisecond at most. */
-const LINES_AT_A_TIME = 16
+const LINES_PER_TURN = 16
 
 /** Reads NDJSON source orders, from this line on; lines count from 1, blank ones too. */
-export async function* readEntries(
+export async function* parseLines(
   input: AsyncIterable<Buffer>,
   fromLine: number,
-): AsyncGenerator<Entry> {
+): AsyncGenerator<ParsedLine> {
   for await (const line of splitLines(input, MAX_ORDER_BYTES)) {
     if (line.number < fromLine) continue
-    if (line.number % LINES_AT_A_TIME === 0) await setImmediate()
-    const held = 'bytes' in line ? line.bytes : null
-    const result = held === null ? TOO_LONG : readOrder(held)
+    if (line.number % LINES_PER_TURN === 0) await setImmediate()
+    const content = 'bytes' in line ? line.bytes : null
+    const result = content === null ? TOO_LONG : parseOrder(content)
     if (result === null) continue
-    yield { lineNumber: line.number, bytes: held?.length ?? 0, line: held, result }
+    yield { lineNumber: line.number, bytes: content?.length ?? 0, line: content, result }
   }
 }
 
 /** Whether the customer's document was neither a CPF nor a CNPJ, and dropped. */
-export function hasDroppedDocument({ result }: Entry): boolean {
+export function hasDroppedDocument({ result }: ParsedLine): boolean {
   return 'documentDropped' in result && result.documentDropped
 }

@@ -1,27 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../lib/backoff.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import { isRefusal, type Refusal } from '../projection/change.ts'
+import { isValidationError, type ValidationError } from '../projection/change.ts'
 import { type BatchLimits, inBatches } from './batches.ts'
 import type { ChangeStream } from './change-stream.ts'
-import { readEntries } from './entries.ts'
+import { parseLines } from './entries.ts'
 
 /** What became of the lines that were handed over. */
-export interface HandOverSummary {
+export interface EnqueueSummary {
   /** Lines that were not blank. */
   read: number
   handed_over: number
   refused: number
 }
 
-export interface HandOverOptions {
+export interface EnqueueOptions {
   stream: Pick<ChangeStream, 'append' | 'backlog'>
   /** The first line that is handed over, counted from 1. */
   fromLine?: number
   /** Told of every refused line, in their order. */
-  onRefused(lineNumber: number, refusal: Refusal): void
+  onRefused(lineNumber: number, error: ValidationError): void
   /** Told after every batch, with the number of its last line: all up to there is in the stream. */
-  onProgress(summary: Readonly<HandOverSummary>, lineNumber: number): void
+  onProgress(summary: Readonly<EnqueueSummary>, lineNumber: number): void
   /** Told why nothing is handed over for a while, in words for an operator. */
   onDelay(reason: string): void
   /** Ends the waiting. */
@@ -32,25 +32,27 @@ const BATCH: BatchLimits = { entries: 500, bytes: 4 * 1024 * 1024 }
 /** Some hundred megabytes of orders: a stream lives in memory. */
 const MAX_BACKLOG = 100_000
 const BACKLOG_PAUSE_MS = 500
-const GIVE_UP_MS = 300_000
+const RETRY_DEADLINE_MS = 300_000
 
 /**
  * Puts NDJSON source orders into the stream of changes, each as it stands in its line. A line that does
  * not hold an order is told and passed over; memory stays bounded, here and in the stream.
  * @throws Unavailable once it has been tried for long; Error when `signal` ends the waiting
  */
-export async function handOver(
+export async function enqueue(
   input: AsyncIterable<Buffer>,
-  { stream, fromLine = 1, onRefused, onProgress, onDelay, signal }: HandOverOptions,
-): Promise<HandOverSummary> {
+  { stream, fromLine = 1, onRefused, onProgress, onDelay, signal }: EnqueueOptions,
+): Promise<EnqueueSummary> {
   const summary = { read: 0, handed_over: 0, refused: 0 }
-  for await (const batch of inBatches(readEntries(input, fromLine), BATCH)) {
-    await untilRoom()
-    const orders = batch.flatMap(({ line, result }) => (isRefusal(result) ? [] : (line ?? [])))
-    await untilDone(() => stream.append(orders))
+  for await (const batch of inBatches(parseLines(input, fromLine), BATCH)) {
+    await waitForCapacity()
+    const orders = batch.flatMap(({ line, result }) =>
+      isValidationError(result) ? [] : (line ?? []),
+    )
+    await retryUnavailable(() => stream.append(orders))
     for (const { lineNumber, result } of batch) {
       summary.read++
-      if (isRefusal(result)) {
+      if (isValidationError(result)) {
         summary.refused++
         onRefused(lineNumber, result)
       } else summary.handed_over++
@@ -59,31 +61,31 @@ export async function handOver(
   }
   return summary
 
-  async function untilRoom(): Promise<void> {
-    const hasRoom = async () => (await untilDone(() => stream.backlog())) < MAX_BACKLOG
-    if (await hasRoom()) return
+  async function waitForCapacity(): Promise<void> {
+    const hasCapacity = async () => (await retryUnavailable(() => stream.backlog())) < MAX_BACKLOG
+    if (await hasCapacity()) return
     onDelay(
       `${MAX_BACKLOG} changes wait in the stream: going on once "index watch" has written some of them`,
     )
-    do await pause(BACKLOG_PAUSE_MS, undefined, { signal }).catch(interrupted)
-    while (!(await hasRoom()))
+    do await pause(BACKLOG_PAUSE_MS, undefined, { signal }).catch(throwInterrupted)
+    while (!(await hasCapacity()))
   }
 
   /** Lines that are put in twice are harmless: a version that was written counts as older. */
-  async function untilDone<T>(work: () => Promise<T>): Promise<T> {
-    const endsAt = performance.now() + GIVE_UP_MS
-    for (let tries = 1; ; tries++) {
+  async function retryUnavailable<T>(work: () => Promise<T>): Promise<T> {
+    const deadlineAt = performance.now() + RETRY_DEADLINE_MS
+    for (let attempts = 1; ; attempts++) {
       try {
         return await work()
       } catch (error) {
-        if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
-        if (tries === 1) onDelay(`${error.message}; trying again`)
+        if (!(error instanceof Unavailable) || performance.now() > deadlineAt) throw error
+        if (attempts === 1) onDelay(`${error.message}; trying again`)
       }
-      await pause(backoffMs(tries), undefined, { signal }).catch(interrupted)
+      await pause(backoffMs(attempts), undefined, { signal }).catch(throwInterrupted)
     }
   }
 }
 
-function interrupted(cause: unknown): never {
+function throwInterrupted(cause: unknown): never {
   throw new Error('interrupted', { cause })
 }

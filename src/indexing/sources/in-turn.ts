@@ -1,5 +1,5 @@
 /** A value, and what came of the work on it. */
-export interface Worked<T, R> {
+export interface MappedValue<T, R> {
   value: T
   result: R
 }
@@ -9,50 +9,53 @@ export interface Worked<T, R> {
  * value is made meanwhile. No more than `atMost` and that one are held. It ends with the first failure of
  * the work, or with that of a value once all before it is told; never before what was begun has ended.
  */
-export async function* inTurn<T, R>(
+export async function* orderedConcurrentMap<T, R>(
   values: AsyncGenerator<T>,
   work: (value: T) => Promise<R>,
-  atMost: number,
-): AsyncGenerator<Worked<T, R>> {
-  const begun: { value: T; working: Promise<R> }[] = []
-  let next: Promise<IteratorResult<T>> | null = handled(values.next())
+  concurrency: number,
+): AsyncGenerator<MappedValue<T, R>> {
+  const inFlight: { value: T; resultPromise: Promise<R> }[] = []
+  let next: Promise<IteratorResult<T>> | null = ignoreUnhandled(values.next())
   try {
     for (;;) {
-      const [first] = begun
-      const isRoom = begun.length < atMost
-      if (next !== null && isRoom && (await isSooner(next, first?.working))) {
-        const came: IteratorResult<T> | null = await next.catch(() => null)
-        if (came?.done === false) {
-          begun.push({ value: came.value, working: handled(work(came.value)) })
-          next = handled(values.next())
+      const [first] = inFlight
+      const isRoom = inFlight.length < concurrency
+      if (next !== null && isRoom && (await settlesFirst(next, first?.resultPromise))) {
+        const item: IteratorResult<T> | null = await next.catch(() => null)
+        if (item?.done === false) {
+          inFlight.push({ value: item.value, resultPromise: ignoreUnhandled(work(item.value)) })
+          next = ignoreUnhandled(values.next())
           continue
         }
-        if (came?.done) next = null
+        if (item?.done) next = null
       }
       if (first === undefined) {
         if (next === null) return
         await next // Its failure, now that all before it is told.
       } else {
-        const result = await first.working
-        begun.shift()
+        const result = await first.resultPromise
+        inFlight.shift()
         yield { value: first.value, result }
       }
     }
   } finally {
     // Not waited for: what is being made may be long in coming, as a line that somebody types.
     values.return(undefined).catch(() => {})
-    await Promise.allSettled(begun.map(({ working }) => working))
+    await Promise.allSettled(inFlight.map(({ resultPromise }) => resultPromise))
   }
 }
 
 /** Its failure is told when its turn comes. */
-function handled<T>(promise: Promise<T>): Promise<T> {
+function ignoreUnhandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise
 }
 
 /** Whether the one settles before the other, if there is another. */
-function isSooner(one: Promise<unknown>, other: Promise<unknown> | undefined): Promise<boolean> {
+function settlesFirst(
+  one: Promise<unknown>,
+  other: Promise<unknown> | undefined,
+): Promise<boolean> {
   if (other === undefined) return one.then(yes, yes)
   return Promise.race([one.then(yes, yes), other.then(no, no)])
 }

@@ -12,29 +12,30 @@ export async function* splitLines(
   maxBytes: number,
 ): AsyncGenerator<Line> {
   let number = 1
-  let held: Buffer[] = []
-  let heldBytes = 0
+  let pieces: Buffer[] = []
+  let lineBytes = 0
 
-  const take = (): Line => {
-    const line = heldBytes > maxBytes ? { tooLong: true as const } : { bytes: Buffer.concat(held) }
-    held = []
-    heldBytes = 0
+  const finishLine = (): Line => {
+    const line =
+      lineBytes > maxBytes ? { tooLong: true as const } : { bytes: Buffer.concat(pieces) }
+    pieces = []
+    lineBytes = 0
     return { number: number++, ...line }
   }
-  const hold = (piece: Buffer) => {
-    heldBytes += piece.length
-    if (heldBytes <= maxBytes) held.push(piece)
-    else held = []
+  const append = (piece: Buffer) => {
+    lineBytes += piece.length
+    if (lineBytes <= maxBytes) pieces.push(piece)
+    else pieces = []
   }
 
   for await (const chunk of chunks) {
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      hold(chunk.subarray(start, end))
-      yield take()
+      append(chunk.subarray(start, end))
+      yield finishLine()
       start = end + 1
     }
-    hold(chunk.subarray(start))
+    append(chunk.subarray(start))
   }
-  if (heldBytes > 0) yield take()
+  if (lineBytes > 0) yield finishLine()
 }

@@ -1,16 +1,16 @@
-import type { Refusal } from '../projection/change.ts'
+import type { ValidationError } from '../projection/change.ts'
 import type { WriteMode } from '../writing/decide.ts'
-import { renderAhead } from '../writing/document.ts'
+import { prerender } from '../writing/document.ts'
 import type { Writer } from '../writing/writer.ts'
 import { type BatchLimits, inBatches } from './batches.ts'
-import { type Entry, hasDroppedDocument, readEntries } from './entries.ts'
-import { inTurn } from './in-turn.ts'
-import { writeAll } from './write-all.ts'
+import { hasDroppedDocument, type ParsedLine, parseLines } from './entries.ts'
+import { orderedConcurrentMap } from './in-turn.ts'
+import { writeChanges } from './write-all.ts'
 
 /** What a load writes together. */
 export const LOAD_BATCH: BatchLimits = { entries: 1_000, bytes: 4 * 1024 * 1024 }
 /** One whose heads are written, one whose documents are, and one that is looked up and decided. */
-const MAX_BATCHES = 3
+const MAX_CONCURRENT_BATCHES = 3
 
 /** What became of the lines of a load. */
 export interface LoadSummary {
@@ -31,7 +31,7 @@ export interface LoadOptions {
   /** The first line that is written, counted from 1: a load that stopped goes on there. */
   fromLine?: number
   /** Told of every refused line, in their order. */
-  onRefused(lineNumber: number, refusal: Refusal): void
+  onRefused(lineNumber: number, error: ValidationError): void
   /** Told after every batch, with the number of its last line: all up to there is in. */
   onProgress(summary: Readonly<LoadSummary>, lineNumber: number): void
 }
@@ -53,22 +53,26 @@ export async function load(
     customer_documents_dropped: 0,
   }
 
-  const write = (batch: readonly Entry[]) =>
-    writeAll(
+  const write = (batch: readonly ParsedLine[]) =>
+    writeChanges(
       writer,
       batch.map(({ result }) => result),
       mode,
     )
-  const batches = inBatches(renderingAhead(readEntries(input, fromLine)), LOAD_BATCH)
-  for await (const { value: batch, result: verdicts } of inTurn(batches, write, MAX_BATCHES)) {
-    for (const [at, entry] of batch.entries()) {
-      const verdict = verdicts[at]
+  const batches = inBatches(prerendered(parseLines(input, fromLine)), LOAD_BATCH)
+  for await (const { value: batch, result: results } of orderedConcurrentMap(
+    batches,
+    write,
+    MAX_CONCURRENT_BATCHES,
+  )) {
+    for (const [position, entry] of batch.entries()) {
+      const result = results[position]
       summary.read++
-      if (typeof verdict === 'object') {
+      if (typeof result === 'object') {
         summary.refused++
-        onRefused(entry.lineNumber, verdict)
-      } else if (verdict !== undefined) {
-        summary[verdict]++
+        onRefused(entry.lineNumber, result)
+      } else if (result !== undefined) {
+        summary[result]++
         if (hasDroppedDocument(entry)) summary.customer_documents_dropped++
       }
     }
@@ -78,9 +82,9 @@ export async function load(
 }
 
 /** Renders what is read, as while the batches before it are written. */
-async function* renderingAhead(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
+async function* prerendered(entries: AsyncIterable<ParsedLine>): AsyncGenerator<ParsedLine> {
   for await (const entry of entries) {
-    if ('views' in entry.result) for (const { order } of entry.result.views) renderAhead(order)
+    if ('views' in entry.result) for (const { order } of entry.result.views) prerender(order)
     yield entry
   }
 }

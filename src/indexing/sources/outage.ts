@@ -8,30 +8,30 @@ export interface OutageEvents {
 }
 
 /** An outage of anything that is needed, from its first failure to the next success. */
-export interface Outage {
-  began(reason: string): void
-  ended(): void
+export interface OutageTracker {
+  reportFailure(reason: string): void
+  reportSuccess(): void
   /** Waits, longer from time to time until something works again. `signal` ends it early. */
-  pause(signal: AbortSignal): Promise<void>
+  backOff(signal: AbortSignal): Promise<void>
 }
 
-export function createOutage({ onOutage, onRecovered }: OutageEvents): Outage {
-  let isOn = false
-  let failedTries = 0
+export function createOutageTracker({ onOutage, onRecovered }: OutageEvents): OutageTracker {
+  let isOngoing = false
+  let failures = 0
 
   return {
-    began(reason) {
-      if (!isOn) onOutage(reason)
-      isOn = true
+    reportFailure(reason) {
+      if (!isOngoing) onOutage(reason)
+      isOngoing = true
     },
-    ended() {
-      if (isOn) onRecovered()
-      isOn = false
-      failedTries = 0
+    reportSuccess() {
+      if (isOngoing) onRecovered()
+      isOngoing = false
+      failures = 0
     },
-    async pause(signal) {
-      failedTries++
-      await pause(backoffMs(failedTries), undefined, { signal }).catch(() => {})
+    async backOff(signal) {
+      failures++
+      await pause(backoffMs(failures), undefined, { signal }).catch(() => {})
     },
   }
 }

@@ -1,14 +1,17 @@
-import { type Change, type Refusal, readChange } from '../projection/change.ts'
+import { type Change, parseChange, type ValidationError } from '../projection/change.ts'
 
 /** What is longer is refused unread. */
 export const MAX_ORDER_BYTES = 4 * 1024 * 1024
 
-export const TOO_LONG: Refusal = { path: '', reason: `longer than ${MAX_ORDER_BYTES} bytes` }
+export const TOO_LONG: ValidationError = {
+  path: '',
+  reason: `longer than ${MAX_ORDER_BYTES} bytes`,
+}
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** One source order from the bytes that it came in; `null` when they are blank. */
-export function readOrder(bytes: Uint8Array): Change | Refusal | null {
+export function parseOrder(bytes: Uint8Array): Change | ValidationError | null {
   if (bytes.length > MAX_ORDER_BYTES) return TOO_LONG
   let text: string
   try {
@@ -16,5 +19,5 @@ export function readOrder(bytes: Uint8Array): Change | Refusal | null {
   } catch {
     return { path: '', reason: 'not valid UTF-8' }
   }
-  return text === '' ? null : readChange(text)
+  return text === '' ? null : parseChange(text)
 }

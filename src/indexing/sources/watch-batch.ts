@@ -1,11 +1,11 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { Change, Refusal } from '../projection/change.ts'
-import type { Verdict } from '../writing/decide.ts'
+import type { Change, ValidationError } from '../projection/change.ts'
+import type { WriteResult } from '../writing/decide.ts'
 import type { LastWrite, OrderIndex } from '../writing/order-index.ts'
 import type { Writer } from '../writing/writer.ts'
 import type { ChangeStream, StreamEntry } from './change-stream.ts'
-import { readOrder } from './read-order.ts'
-import { writeAll } from './write-all.ts'
+import { parseOrder } from './read-order.ts'
+import { writeChanges } from './write-all.ts'
 
 /** What became of the entries of a batch. */
 export interface BatchCounts {
@@ -26,8 +26,8 @@ export interface BatchEvents {
   onWritten(last: LastWrite, enteredAtMs: readonly number[]): void
 }
 
-export interface NextBatchOptions {
-  stream: Pick<ChangeStream, 'read' | 'park' | 'acknowledge'>
+export interface ProcessBatchOptions {
+  stream: Pick<ChangeStream, 'read' | 'deadLetter' | 'acknowledge'>
   index: Pick<OrderIndex, 'lastWrite'>
   /** Into that index. */
   writer: Writer
@@ -38,57 +38,57 @@ export interface NextBatchOptions {
 }
 
 /** A batch takes far less than a second. */
-const SLOW_MS = 10_000
+const SLOW_WARNING_MS = 10_000
 
 /**
  * One batch, from its reading to its acknowledgement; answers how many entries were read.
  * @throws as the writer and the stream
  */
-export async function writeNextBatch({
+export async function processNextBatch({
   stream,
   index,
   writer,
   monotonic,
   events,
   onSlow,
-}: NextBatchOptions): Promise<number> {
+}: ProcessBatchOptions): Promise<number> {
   const { entries, lost } = await stream.read()
   const readAt = monotonic()
   if (lost.length > 0) events.onLost(lost)
-  const before = index.lastWrite()?.stamp
-  const written = await tellingSlowness(onSlow, () => writeBatch(writer, entries))
+  const timestampBefore = index.lastWrite()?.writeTimestamp
+  const written = await withSlowWarning(onSlow, () => writeBatch(writer, entries))
   const last = index.lastWrite()
-  if (last !== null && last.stamp !== before) {
-    const news = written.filter(({ verdict }) => verdict === 'written')
+  if (last !== null && last.writeTimestamp !== timestampBefore) {
+    const indexed = written.filter(({ result }) => result === 'written')
     events.onWritten(
       last,
-      news.map(({ entry }) => readAt - entry.ageMs),
+      indexed.map(({ entry }) => readAt - entry.ageMs),
     )
   }
-  const counts = await settleBatch(stream, written, lost)
-  for (const { entry, verdict } of written) {
-    if (typeof verdict === 'object') events.onRefused(entry.id, verdict)
+  const counts = await acknowledgeBatch(stream, written, lost)
+  for (const { entry, result } of written) {
+    if (typeof result === 'object') events.onRefused(entry.id, result)
   }
   if (entries.length > 0) events.onBatch(counts)
   return entries.length
 }
 
 /** A store waits by itself where it may pass soon, as with a full disk, and says nothing of it. */
-async function tellingSlowness<T>(
-  onSlow: NextBatchOptions['onSlow'],
+async function withSlowWarning<T>(
+  onSlow: ProcessBatchOptions['onSlow'],
   work: () => Promise<T>,
 ): Promise<T> {
-  const seconds = SLOW_MS / 1000
+  const seconds = SLOW_WARNING_MS / 1000
   const timer = setTimeout(
     () => onSlow(`the store has not taken a batch for ${seconds} s; still trying`),
-    SLOW_MS,
+    SLOW_WARNING_MS,
   )
   return work().finally(() => clearTimeout(timer))
 }
 
 interface WrittenEntry {
   entry: StreamEntry
-  verdict: Verdict
+  result: WriteResult
 }
 
 /** Writes what the entries hold; every change is stamped, since clients page. @throws as the writer */
@@ -96,37 +96,37 @@ async function writeBatch(
   writer: Writer,
   entries: readonly StreamEntry[],
 ): Promise<WrittenEntry[]> {
-  const verdicts = await writeAll(writer, entries.map(readEntry), 'live')
-  return entries.map((entry, at) => ({ entry, verdict: verdicts[at] ?? 'unchanged' }))
+  const results = await writeChanges(writer, entries.map(parseEntry), 'live')
+  return entries.map((entry, position) => ({ entry, result: results[position] ?? 'unchanged' }))
 }
 
 /** Parks what was refused, then acknowledges all. `lost`: ids of entries that are gone. */
-async function settleBatch(
-  stream: Pick<ChangeStream, 'park' | 'acknowledge'>,
+async function acknowledgeBatch(
+  stream: Pick<ChangeStream, 'deadLetter' | 'acknowledge'>,
   written: readonly WrittenEntry[],
   lost: readonly string[],
 ): Promise<BatchCounts> {
   const counts = { written: 0, unchanged: 0, older: 0, refused: 0 }
-  const done = [...lost]
-  const refused = []
-  for (const { entry, verdict } of written) {
-    if (typeof verdict === 'object') {
+  const acknowledged = [...lost]
+  const deadLetters = []
+  for (const { entry, result } of written) {
+    if (typeof result === 'object') {
       counts.refused++
-      refused.push({ ...entry, refusal: verdict })
+      deadLetters.push({ ...entry, error: result })
     } else {
-      counts[verdict]++
-      done.push(entry.id)
+      counts[result]++
+      acknowledged.push(entry.id)
     }
   }
-  await stream.park(refused)
-  await stream.acknowledge(done)
+  await stream.deadLetter(deadLetters)
+  await stream.acknowledge(acknowledged)
   return counts
 }
 
-const NO_ORDER: Refusal = { path: '', reason: 'expected an entry with one field "order"' }
-const BLANK: Refusal = { path: '', reason: 'expected one JSON object; this is blank' }
+const NO_ORDER: ValidationError = { path: '', reason: 'expected an entry with one field "order"' }
+const BLANK: ValidationError = { path: '', reason: 'expected one JSON object; this is blank' }
 
-function readEntry({ order }: StreamEntry): Change | Refusal {
+function parseEntry({ order }: StreamEntry): Change | ValidationError {
   if (order === undefined) return NO_ORDER
-  return readOrder(order) ?? BLANK
+  return parseOrder(order) ?? BLANK
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import { LeaseLost, type OrderIndex } from '../writing/order-index.ts'
+import { LeaseLostError, type OrderIndex } from '../writing/order-index.ts'
 import { createWriter } from '../writing/writer.ts'
 import type { ChangeStream } from './change-stream.ts'
-import { createOutage, type OutageEvents } from './outage.ts'
-import { type BatchEvents, writeNextBatch } from './watch-batch.ts'
+import { createOutageTracker, type OutageEvents } from './outage.ts'
+import { type BatchEvents, processNextBatch } from './watch-batch.ts'
 
 export interface WatchEvents extends OutageEvents, BatchEvents {
   /** What a standby waits for. */
@@ -31,8 +31,8 @@ export interface WatchOptions {
 }
 
 /** How often what others were given is adopted, where the stream is never idle. */
-const ADOPT_MS = 5_000
-const TRIM_MS = 5_000
+const CLAIM_INTERVAL_MS = 5_000
+const TRIM_INTERVAL_MS = 5_000
 
 /**
  * Brings the changes of a stream into the index, for as long as it is not told to stop: as the writer, or
@@ -42,16 +42,16 @@ const TRIM_MS = 5_000
  */
 export async function watch(options: WatchOptions): Promise<void> {
   const { signal, events } = options
-  const outage = createOutage(events)
+  const outage = createOutageTracker(events)
 
   while (!signal.aborted) {
-    const index = await open().catch(survive)
+    const index = await open().catch(handleOpenError)
     if (index === undefined) continue
     events.onWriter(true)
     try {
-      while (!signal.aborted) await follow(index).catch(surviveUnavailable)
+      while (!signal.aborted) await consumeStream(index).catch(retryUnavailable)
     } catch (error) {
-      if (error instanceof LeaseLost) events.onLeaseLost()
+      if (error instanceof LeaseLostError) events.onLeaseLost()
       else if (!signal.aborted) throw error // Else it was waiting, and was told to stop.
     } finally {
       events.onWriter(false)
@@ -61,7 +61,7 @@ export async function watch(options: WatchOptions): Promise<void> {
 
   async function open(): Promise<OrderIndex> {
     let onDelay = (reason: string) => {
-      outage.ended()
+      outage.reportSuccess()
       events.onStandby(reason)
     }
     const index = await options.openIndex({
@@ -69,44 +69,44 @@ export async function watch(options: WatchOptions): Promise<void> {
       onDelay: (reason) => onDelay(reason),
       signal,
     })
-    onDelay = outage.began
+    onDelay = outage.reportFailure
     return index
   }
 
-  async function survive(error: unknown): Promise<undefined> {
+  async function handleOpenError(error: unknown): Promise<undefined> {
     if (signal.aborted) return
-    if (error instanceof LeaseLost) events.onLeaseLost()
-    else await surviveUnavailable(error)
+    if (error instanceof LeaseLostError) events.onLeaseLost()
+    else await retryUnavailable(error)
   }
 
-  async function surviveUnavailable(error: unknown): Promise<undefined> {
+  async function retryUnavailable(error: unknown): Promise<undefined> {
     if (!(error instanceof Unavailable)) throw error
-    outage.began(error.message)
-    await outage.pause(signal)
+    outage.reportFailure(error.message)
+    await outage.backOff(signal)
   }
 
   /** Reads and writes until it is told to stop; begins with what was delivered before. */
-  async function follow(index: OrderIndex): Promise<void> {
+  async function consumeStream(index: OrderIndex): Promise<void> {
     const { stream, monotonic } = options
     const writer = createWriter(index, options.clock)
-    const onSlow = outage.began
-    let adoptedAt = Number.NEGATIVE_INFINITY
+    const onSlow = outage.reportFailure
+    let claimedAt = Number.NEGATIVE_INFINITY
     let trimmedAt = monotonic()
     while (!signal.aborted) {
       // Again and again, since a writer that was frozen and wakes up may read once more before it learns
       // that it is none: what it was given would be delivered to nobody else.
-      if (monotonic() - adoptedAt >= ADOPT_MS) {
-        const lost = await stream.adopt()
+      if (monotonic() - claimedAt >= CLAIM_INTERVAL_MS) {
+        const lost = await stream.claimPending()
         if (lost.length > 0) events.onLost(lost)
-        adoptedAt = monotonic()
+        claimedAt = monotonic()
       }
-      const count = await writeNextBatch({ stream, index, writer, monotonic, events, onSlow })
-      if (count === 0) adoptedAt = Number.NEGATIVE_INFINITY
-      if (monotonic() - trimmedAt >= TRIM_MS) {
+      const count = await processNextBatch({ stream, index, writer, monotonic, events, onSlow })
+      if (count === 0) claimedAt = Number.NEGATIVE_INFINITY
+      if (monotonic() - trimmedAt >= TRIM_INTERVAL_MS) {
         await stream.trim()
         trimmedAt = monotonic()
       }
-      outage.ended()
+      outage.reportSuccess()
     }
   }
 }

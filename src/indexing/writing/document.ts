@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../../lib/instant.ts'
 import { parseJson } from '../../lib/json.ts'
-import { completeOrder } from '../../orders/complete.ts'
-import { ORDER_SHAPE, type Order } from '../../orders/order.ts'
+import { upgradeOrder } from '../../orders/complete.ts'
+import { ORDER_SCHEMA_VERSION, type Order } from '../../orders/order.ts'
 import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
 import type { StoredView, ViewWrite } from './order-index.ts'
 
@@ -10,7 +10,7 @@ import type { StoredView, ViewWrite } from './order-index.ts'
 export interface OrderDocument {
   accountId: string
   id: string
-  shape: number
+  schemaVersion: number
   status: string
   paymentMethod: string
   createdKey: number
@@ -20,37 +20,40 @@ export interface OrderDocument {
 }
 
 /** The document of a write in the bulk with this stamp. */
-export function renderDocument(write: ViewWrite, stamp: number): OrderDocument {
-  const updatedAt = write.updatedAt === 'stamp' ? stamp : write.updatedAt
+export function renderDocument(write: ViewWrite, writeTimestamp: number): OrderDocument {
+  const updatedAt = write.updatedAt === 'stamp' ? writeTimestamp : write.updatedAt
   return {
     accountId: write.accountId,
     id: write.orderId,
-    shape: ORDER_SHAPE,
+    schemaVersion: ORDER_SCHEMA_VERSION,
     status: write.order.status,
     paymentMethod: write.order.payment.method,
     createdKey: write.createdKey,
     updatedKey: updatedAt ?? NULL_UPDATED_KEY,
-    writtenKey: write.writtenKey ?? stamp,
-    json: renderedOrder(write.order, updatedAt),
+    writtenKey: write.writtenKey ?? writeTimestamp,
+    json: renderOrder(write.order, updatedAt),
   }
 }
 
 /** Whether the stored document shows this order already, `updated_at` left out. */
-export function showsSame(
-  stored: Pick<StoredView, 'updatedKey' | 'shape' | 'json'>,
+export function hasSameContent(
+  stored: Pick<StoredView, 'updatedKey' | 'schemaVersion' | 'json'>,
   order: Order,
 ): boolean {
   const updatedAt = stored.updatedKey === NULL_UPDATED_KEY ? null : stored.updatedKey
-  const rendered = renderedOrder(order, updatedAt)
-  const shown = Buffer.from(completeOrder(stored.json, stored.shape)).toString()
-  if (rendered === shown) return true
+  const rendered = renderOrder(order, updatedAt)
+  const current = Buffer.from(upgradeOrder(stored.json, stored.schemaVersion)).toString()
+  if (rendered === current) return true
   // Not the same text, but maybe the same values: tracking keys that came in another order.
-  return isDeepStrictEqual(parseJson(shown), parseJson(rendered))
+  return isDeepStrictEqual(parseJson(current), parseJson(rendered))
 }
 
 /** The key fields of a stored document, whatever is in them. */
 export type StoredKeys = Readonly<
-  Record<'shape' | 'status' | 'paymentMethod' | 'createdKey' | 'updatedKey' | 'writtenKey', unknown>
+  Record<
+    'schemaVersion' | 'status' | 'paymentMethod' | 'createdKey' | 'updatedKey' | 'writtenKey',
+    unknown
+  >
 >
 
 /** Whether a document with these keys is found where this view has to be. */
@@ -68,46 +71,46 @@ export function hasKeysOf(
 
 /** Whether a stored document with these keys can be compared: its order is read by the one and dated by the other. */
 export function hasReadableKeys(
-  keys: Pick<StoredKeys, 'shape' | 'updatedKey'>,
-): keys is { shape: number; updatedKey: number } {
-  const { shape, updatedKey } = keys
+  keys: Pick<StoredKeys, 'schemaVersion' | 'updatedKey'>,
+): keys is { schemaVersion: number; updatedKey: number } {
+  const { schemaVersion, updatedKey } = keys
   const isDate =
     Number.isSafeInteger(updatedKey) && Math.abs(Number(updatedKey)) <= NULL_UPDATED_KEY
-  return Number.isSafeInteger(shape) && isDate
+  return Number.isSafeInteger(schemaVersion) && isDate
 }
 
 /** Renders an order before it is asked for, as while the orders before it are written. */
-export function renderAhead(order: Order): void {
-  textsAround(order)
+export function prerender(order: Order): void {
+  splitAtUpdatedAt(order)
 }
 
 /** The text of an order before and after the value of `updated_at`, which is decided last. */
-type TextsAround = readonly [before: string, after: string]
+type SplitJson = readonly [before: string, after: string]
 
-const UNDATED = '"updated_at":null'
-const renderedTexts = new WeakMap<Order, TextsAround>()
+const NULL_UPDATED_AT = '"updated_at":null'
+const prerenderedOrders = new WeakMap<Order, SplitJson>()
 
-function textsAround(order: Order): TextsAround {
-  const known = renderedTexts.get(order)
-  if (known !== undefined) return known
+function splitAtUpdatedAt(order: Order): SplitJson {
+  const cached = prerenderedOrders.get(order)
+  if (cached !== undefined) return cached
   const text = JSON.stringify({ ...order, updated_at: null })
-  const at = text.indexOf(UNDATED) // No text of anybody's choice comes before it.
-  const around = [text.slice(0, at), text.slice(at + UNDATED.length)] as const
-  renderedTexts.set(order, around)
-  return around
+  const at = text.indexOf(NULL_UPDATED_AT) // No text of anybody's choice comes before it.
+  const split = [text.slice(0, at), text.slice(at + NULL_UPDATED_AT.length)] as const
+  prerenderedOrders.set(order, split)
+  return split
 }
 
-function renderedOrder(order: Order, updatedAt: number | null): string {
-  const [before, after] = textsAround(order)
-  return before + (updatedAt === null ? UNDATED : dated(updatedAt)) + after
+function renderOrder(order: Order, updatedAt: number | null): string {
+  const [before, after] = splitAtUpdatedAt(order)
+  return before + (updatedAt === null ? NULL_UPDATED_AT : renderUpdatedAt(updatedAt)) + after
 }
 
 /** All documents of a bulk have one stamp, and those of an order one date: the last one is kept. */
-let last = { updatedAt: Number.NaN, text: '' }
+let lastRendered = { updatedAt: Number.NaN, text: '' }
 
-function dated(updatedAt: number): string {
-  if (last.updatedAt !== updatedAt) {
-    last = { updatedAt, text: `"updated_at":"${formatInstant(updatedAt)}"` }
+function renderUpdatedAt(updatedAt: number): string {
+  if (lastRendered.updatedAt !== updatedAt) {
+    lastRendered = { updatedAt, text: `"updated_at":"${formatInstant(updatedAt)}"` }
   }
-  return last.text
+  return lastRendered.text
 }

@@ -5,7 +5,7 @@ import type { WriteMode } from './decide.ts'
  * What is known of an order whatever its documents are: one small record, kept for ever. It alone decides
  * whether a version is older, whether the owner or the creation changed and which accounts lose the order.
  */
-export interface Head {
+export interface OrderVersionRecord {
   orderId: string
   version: number
   ownerAccountId: string
@@ -14,7 +14,7 @@ export interface Head {
   /** Epoch milliseconds; `null` while only its deletion is known. */
   createdKey: number | null
   /** Whether a version came with a `changed_at`: from then on `updated_at` is never null. */
-  filled: boolean
+  hasUpdatedAt: boolean
   deleted: boolean
 }
 
@@ -29,7 +29,7 @@ export interface StoredView extends ViewKey {
   /** The stamp of the bulk that it came with. */
   writtenKey?: number
   /** The shape that `json` was written in. */
-  shape: number
+  schemaVersion: number
   json: Uint8Array
   /**
    * Whether the document fits its checksum, where it has one, and is searched by what this view has. Only a
@@ -59,17 +59,17 @@ export interface BulkWrites {
   /** In the order in which they are to be applied: an account's documents by their id. */
   views: readonly ViewWrite[]
   removals: readonly ViewKey[]
-  heads: readonly Head[]
+  versionRecords: readonly OrderVersionRecord[]
 }
 
 /** What is in the index when a bulk is decided. */
-export interface Stored {
-  heads(orderIds: readonly string[]): Promise<Map<string, Head>>
+export interface IndexReader {
+  versionRecords(orderIds: readonly string[]): Promise<Map<string, OrderVersionRecord>>
   /**
    * Documents of these orders that no head may tell of, because all ended between documents and heads: those
    * that can be found, whether a head tells of them or not. There are none where all is written at once.
    */
-  strays(orderIds: readonly string[]): Promise<ViewKey[]>
+  orphans(orderIds: readonly string[]): Promise<ViewKey[]>
   /** Every document of these orders that can be found, of whatever account; it may take a scan of the index. */
   scan(orderIds: readonly string[]): Promise<ViewKey[]>
   /** The documents that exist among `keys`. */
@@ -83,11 +83,11 @@ export type WriterPurpose = 'load' | 'watch' | 'reindex'
 export interface LastWrite {
   accountId: string
   /** The stamp of its bulk, epoch milliseconds. */
-  stamp: number
+  writeTimestamp: number
 }
 
 /** The store takes a document of this order in no case: the others can be written without it. */
-export class DocumentRefused extends Error {
+export class DocumentRejectedError extends Error {
   readonly orderId: string
 
   constructor(orderId: string, reason: string) {
@@ -98,7 +98,7 @@ export class DocumentRefused extends Error {
 }
 
 /** A load found an `index watch` at work, which does not end by itself. */
-export class WatchAtWork extends Error {
+export class WatchRunningError extends Error {
   constructor(holder = 'another process') {
     super(
       `"index watch" is at work (${holder}) and writes the order of its stream alone: hand the lines to it with "index load --stream", or stop it first`,
@@ -108,7 +108,7 @@ export class WatchAtWork extends Error {
 }
 
 /** Somebody else is the writer now; this one writes nothing any more. */
-export class LeaseLost extends Error {
+export class LeaseLostError extends Error {
   constructor() {
     super('another writer took over: this one did not renew its lease in time')
     this.name = 'LeaseLost'
@@ -127,12 +127,12 @@ export interface OrderIndex {
    * of a bulk was written, `decide` is asked again on what is there then. When it throws, the same changes
    * may be handed in again. The next bulks may be handed in before this one is written: `decide` is told
    * the heads of its orders, all asked for at once and first of all, when earlier bulks of them are written.
-   * `mode` is `back-fill` when absent; a `live` bulk is recorded for {@link wasStampedLive} before it is sent.
+   * `mode` is `back-fill` when absent; a `live` bulk is recorded for {@link hasLiveWrites} before it is sent.
    * @throws DocumentRefused, LeaseLost, ClockAhead; Unavailable once it has been tried for long
    */
-  bulk(decide: (stored: Stored) => Promise<BulkWrites>, mode?: WriteMode): Promise<void>
+  bulk(decide: (reader: IndexReader) => Promise<BulkWrites>, mode?: WriteMode): Promise<void>
   /** Whether any writer ever sent a `live` bulk: clients may have paged past the date of a back-fill. */
-  wasStampedLive(): boolean
+  hasLiveWrites(): boolean
   /** The document that was written last of all; `null` before the first. */
   lastWrite(): LastWrite | null
   /** The writer's clock, epoch milliseconds, never further ahead of the store's than a stamp may be. */

@@ -53,7 +53,7 @@ export async function runExport(args: readonly string[], context: Context): Prom
     const again = ['orders', 'export', '--resume', ...args.filter((arg) => arg !== '--resume')]
     const work = { client, filters, format, progress, part, file: text.out, again }
     if (flags.has('resume') && !part.isResumed) {
-      context.status.say(`Não há nada a continuar em ${text.out}.part: começando do início.`)
+      context.status.printLine(`Não há nada a continuar em ${text.out}.part: começando do início.`)
     }
     await exportToFile(work, context)
   } finally {

@@ -36,10 +36,10 @@ export async function exportToFile(work: FileExport, { signal, status }: Context
   } catch (error) {
     throw toldHow(error, work)
   } finally {
-    status.wipe()
+    status.clear()
   }
   const { orders, bytes } = part.state()
-  status.say(
+  status.printLine(
     `${count(orders, 'pedido')} em ${file} (${size(bytes)}, ${span(monotonicClock() - startedAt)})`,
   )
 

@@ -34,7 +34,7 @@ export async function exportToStdout(
       `A saída ficou incompleta: só ${count(orders, 'pedido')}. Com --out ARQUIVO uma exportação pode ser continuada com --resume.`,
     )
   } finally {
-    status.wipe()
+    status.clear()
   }
-  status.say(`${count(orders, 'pedido')} em ${span(monotonicClock() - startedAt)}`)
+  status.printLine(`${count(orders, 'pedido')} em ${span(monotonicClock() - startedAt)}`)
 }

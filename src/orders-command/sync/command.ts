@@ -60,7 +60,7 @@ export async function runSync(args: readonly string[], context: Context): Promis
         const result = await client.orders.sync({ ...settings, ...all, allowMassRemoval })
         return { ...result, changes: copy.changes() - before }
       } finally {
-        context.status.wipe()
+        context.status.clear()
       }
     }
 
@@ -108,5 +108,5 @@ async function tellOfSince(copy: LocalCopy, since: string | undefined, { status 
   if (state === null) return
   if (state.since !== null && Date.parse(state.since) === Date.parse(since)) return
   const kept = state.since === null ? 'tem todos os pedidos' : `é desde ${state.since}`
-  status.say(`--since vale só na primeira vez: esta cópia ${kept}, e continua assim.`)
+  status.printLine(`--since vale só na primeira vez: esta cópia ${kept}, e continua assim.`)
 }

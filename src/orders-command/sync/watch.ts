@@ -28,7 +28,7 @@ export async function watch(
   for (;;) {
     try {
       const result = await sync(!isSynced)
-      if (isOut) status.say('A API voltou a responder.')
+      if (isOut) status.printLine('A API voltou a responder.')
       if (!isSynced || result.changes > 0 || result.dropped > 0) {
         await tell(summary(result))
       }
@@ -37,7 +37,7 @@ export async function watch(
     } catch (error) {
       if (signal.aborted || !isOutage(error, isSynced)) throw error
       if (!isOut) {
-        status.say(`${explain(error).message} Continuo tentando; aviso quando voltar.`)
+        status.printLine(`${explain(error).message} Continuo tentando; aviso quando voltar.`)
       }
       isOut = true
     }

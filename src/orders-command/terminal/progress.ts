@@ -15,7 +15,7 @@ export interface OrdersProgress {
 
 /** Shows how a reading of orders goes on. `clock`: monotonic milliseconds. */
 export function createOrdersProgress(
-  status: Pick<StatusLine, 'show' | 'say'>,
+  status: Pick<StatusLine, 'show' | 'printLine'>,
   clock: Clock,
   before = 0,
 ): OrdersProgress {
@@ -32,7 +32,7 @@ export function createOrdersProgress(
     wait({ waitMs, error }) {
       if (waitMs < WORTH_TELLING_MS || told.has(error.name)) return
       told.add(error.name)
-      status.say(`esperando ${Math.ceil(waitMs / 1000)} s: ${error.message}`)
+      status.printLine(`esperando ${Math.ceil(waitMs / 1000)} s: ${error.message}`)
     },
   }
 }

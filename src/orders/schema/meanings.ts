@@ -1,7 +1,7 @@
 import type { OrderStatus, PaymentStatus } from '../statuses.ts'
 
 /** What each order `status` means, for the integrator (contract, "Order status"). */
-export const orderStatusMeanings = {
+export const orderStatusDescriptions = {
   AWAITING_PAYMENT:
     'PIX ou boleto emitido e ainda pagável; também um pagamento dividido entre a primeira e a segunda parte, e o início de um parcelamento inteligente',
   UNPAID:
@@ -16,7 +16,7 @@ export const orderStatusMeanings = {
 } as const satisfies Record<OrderStatus, string>
 
 /** What each `payment.status` means (contract, "Payment status"). */
-export const paymentStatusMeanings = {
+export const paymentStatusDescriptions = {
   PENDING: 'em andamento',
   FAILED: 'não chegou ao banco (falha de comunicação da plataforma)',
   DECLINED: 'recusado pelo banco, pelo adquirente ou pelo antifraude',
@@ -29,7 +29,9 @@ export const paymentStatusMeanings = {
 } as const satisfies Record<PaymentStatus, string>
 
 /** A description with one line a value. */
-export function explained(intro: string, meanings: Record<string, string>): string {
-  const lines = Object.entries(meanings).map(([value, meaning]) => `- \`${value}\`: ${meaning}.`)
+export function describeValues(intro: string, descriptions: Record<string, string>): string {
+  const lines = Object.entries(descriptions).map(
+    ([value, description]) => `- \`${value}\`: ${description}.`,
+  )
   return [intro, '', ...lines].join('\n')
 }

@@ -11,7 +11,7 @@ import {
   resource,
   text,
 } from './forms.ts'
-import { explained, paymentStatusMeanings } from './meanings.ts'
+import { describeValues, paymentStatusDescriptions } from './meanings.ts'
 
 export const declineCodePattern = '^[A-Z]{2}-\\d{4}$'
 
@@ -37,7 +37,7 @@ export const Payment = resource(
     ),
     status: oneOf(
       paymentStatuses,
-      explained('Status do último pagamento.', paymentStatusMeanings),
+      describeValues('Status do último pagamento.', paymentStatusDescriptions),
       'PAID',
     ),
     installments: nullable(

@@ -1,7 +1,7 @@
-import { type AfterLoss, IndexLost, NOTHING_LOST } from '../index-lost.ts'
+import { IndexLost, type IndexRecovery, NOTHING_LOST } from '../index-lost.ts'
 import { type PresenceOptions, readPresence } from './index-presence.ts'
-import { indexBehind, versionOf } from './names.ts'
-import { createPrepare } from './prepare.ts'
+import { concreteIndex, indexVersion } from './names.ts'
+import { createEnsureIndices } from './prepare.ts'
 import { leaseDocument } from './writer/lease-document.ts'
 
 /**
@@ -10,7 +10,7 @@ import { leaseDocument } from './writer/lease-document.ts'
  * raised its fence. Other targets are taken out first, since a fence cannot be raised over one that is gone.
  * @throws Unavailable; Error where nothing is lost, or a whole copy may still exist
  */
-export async function initOpenSearchAfterLoss(options: PresenceOptions): Promise<AfterLoss> {
+export async function initOpenSearchAfterLoss(options: PresenceOptions): Promise<IndexRecovery> {
   const { client, names, deadlineMs } = options
   const presence = await readPresence(options)
   if (presence.kind !== 'lost') {
@@ -21,30 +21,31 @@ export async function initOpenSearchAfterLoss(options: PresenceOptions): Promise
     throw new Error(`${NOTHING_LOST}: ${why}`)
   }
   const { records, versions } = presence
-  const hasLease = records.some((name) => name === indexBehind(names.writer, versionOf(name)))
+  const hasLease = records.some((name) => name === concreteIndex(names.writer, indexVersion(name)))
   const document = leaseDocument(client, names, deadlineMs)
   for (;;) {
     const lease = hasLease ? await document.read() : null
-    const [first = indexBehind(names.orders, 1), ...others] = lease?.record.targets ?? []
-    const kept = lease === null ? versions[0] : versions.find((name) => name === first)
-    if (kept !== undefined) {
+    const [first = concreteIndex(names.orders, 1), ...others] = lease?.record.targets ?? []
+    const surviving = lease === null ? versions[0] : versions.find((name) => name === first)
+    if (surviving !== undefined) {
       throw new IndexLost(
         `there is no alias ${names.orders}`,
-        `${kept} exists, nothing was made in its place: where it is whole, add the alias with POST _aliases. Else delete it and try again. `,
+        `${surviving} exists, nothing was made in its place: where it is whole, add the alias with POST _aliases. Else delete it and try again. `,
       )
     }
-    const older = others.find(
-      (name) => versions.includes(name) && versionOf(name) < versionOf(first),
+    const olderTarget = others.find(
+      (name) => versions.includes(name) && indexVersion(name) < indexVersion(first),
     )
-    if (older !== undefined) {
+    if (olderTarget !== undefined) {
       throw new IndexLost(
         `there is no alias ${names.orders}`,
-        `${older} was still fed and has what the lost one had: "index reindex --rollback" reads it again. `,
+        `${olderTarget} was still fed and has what the lost one had: "index reindex --rollback" reads it again. `,
       )
     }
-    const alone = lease && { ...lease.record, targets: [first] }
-    if (others.length > 0 && alone && !(await document.replace(lease, alone))) continue
-    await createPrepare(client, names, deadlineMs).ordersAfterLoss(first)
-    return { made: first, unused: others.filter((name) => versions.includes(name)) }
+    const firstTargetOnly = lease && { ...lease.record, targets: [first] }
+    if (others.length > 0 && firstTargetOnly && !(await document.replace(lease, firstTargetOnly)))
+      continue
+    await createEnsureIndices(client, names, deadlineMs).recreateOrders(first)
+    return { created: first, unused: others.filter((name) => versions.includes(name)) }
   }
 }

@@ -9,7 +9,7 @@ const NINE = 0x39
  */
 export class ByteReader {
   readonly bytes: Buffer
-  at = 0
+  offset = 0
   #isWrong = false
 
   constructor(bytes: Buffer) {
@@ -17,7 +17,7 @@ export class ByteReader {
   }
 
   /** Whether all that was expected was there. */
-  isRight(): boolean {
+  isValid(): boolean {
     return !this.#isWrong
   }
 
@@ -27,47 +27,48 @@ export class ByteReader {
   }
 
   /** Just this text, of single bytes. */
-  text(expected: string): void {
-    if (this.isNext(expected)) this.at += expected.length
+  expectText(expected: string): void {
+    if (this.startsWith(expected)) this.offset += expected.length
     else this.fail()
   }
 
-  isNext(expected: string): boolean {
-    const { bytes, at } = this
+  startsWith(expected: string): boolean {
+    const { bytes, offset } = this
     for (let index = 0; index < expected.length; index += 1) {
-      if (bytes[at + index] !== expected.charCodeAt(index)) return false
+      if (bytes[offset + index] !== expected.charCodeAt(index)) return false
     }
     return true
   }
 
   /** What is between two quotes, the first of which is behind it already: a name without escapes. */
-  name(): void {
+  skipName(): void {
     const { bytes } = this
-    let { at } = this
-    while (at < bytes.length && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at += 1
-    if (bytes[at] !== QUOTE || at === this.at) this.fail()
-    this.at = at
+    let { offset } = this
+    while (offset < bytes.length && bytes[offset] !== QUOTE && bytes[offset] !== BACKSLASH)
+      offset += 1
+    if (bytes[offset] !== QUOTE || offset === this.offset) this.fail()
+    this.offset = offset
   }
 
   /** A whole number without a sign. */
-  number(): number {
+  readNumber(): number {
     const { bytes } = this
-    const from = this.at
+    const from = this.offset
     let value = 0
-    for (let digit = bytes[this.at]; digit !== undefined && digit >= ZERO && digit <= NINE; ) {
+    for (let digit = bytes[this.offset]; digit !== undefined && digit >= ZERO && digit <= NINE; ) {
       value = value * 10 + digit - ZERO
-      this.at += 1
-      digit = bytes[this.at]
+      this.offset += 1
+      digit = bytes[this.offset]
     }
-    if (this.at === from || !Number.isSafeInteger(value)) this.fail()
+    if (this.offset === from || !Number.isSafeInteger(value)) this.fail()
     return value
   }
 
   /** A number of so many hexadecimal digits, in small letters. */
-  hex(digits: number): number {
+  readHex(digits: number): number {
     let value = 0
-    for (const end = this.at + digits; this.at < end; this.at += 1) {
-      const digit = hexDigit(this.bytes[this.at])
+    for (const end = this.offset + digits; this.offset < end; this.offset += 1) {
+      const digit = hexDigit(this.bytes[this.offset])
       if (digit === undefined) this.fail()
       else value = value * 16 + digit
     }

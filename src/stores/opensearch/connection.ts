@@ -2,21 +2,21 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Connection, errors } from '@opensearch-project/opensearch'
 import { Pool } from 'undici'
-import { CallerGone, type RequestScope } from '../../lib/request-scope.ts'
-import { exchange, type Interruption, type WholeAnswer } from './exchange.ts'
+import { ClientDisconnected, type RequestScope } from '../../lib/request-scope.ts'
+import { type AbortRegistration, type RawResponse, send } from './exchange.ts'
 
 type Options = ConstructorParameters<typeof Connection>[0]
 type Params = Parameters<Connection['request']>[0]
 type Callback = Parameters<Connection['request']>[1]
 
 /** What is asked of a node; a search has a body. */
-export interface Question {
+export interface RawRequest {
   path: string
   body?: string
 }
 
 /** Sockets to a node: a search takes milliseconds, so these carry thousands a second. */
-const SOCKETS = 64
+const MAX_SOCKETS = 64
 
 /**
  * How the client reaches a node: through undici, with `requestTimeout` as the deadline of the whole
@@ -32,7 +32,7 @@ export class DeadlineConnection extends Connection {
     super(options)
     this.#base = this.url.pathname.replace(/\/$/, '')
     this.#pool = new Pool(this.url.origin, {
-      connections: SOCKETS,
+      connections: MAX_SOCKETS,
       headersTimeout: 0, // The deadline is the only clock.
       bodyTimeout: 0,
       ...(this.ssl?.ca && { connect: { ca: this.ssl.ca } }),
@@ -43,23 +43,28 @@ export class DeadlineConnection extends Connection {
    * Asks, past all that the client does besides, for the answer's bytes as they are.
    * @throws TimeoutError after the deadline, ConnectionError when the answer did not come whole, CallerGone
    */
-  ask({ path, body }: Question, deadlineMs: number, scope: RequestScope): Promise<WholeAnswer> {
-    const interrupted: Interruption = (end) => scope.onGone(() => end(new CallerGone()))
+  sendRaw(
+    { path, body }: RawRequest,
+    deadlineMs: number,
+    scope: RequestScope,
+  ): Promise<RawResponse> {
+    const registerAbort: AbortRegistration = (end) =>
+      scope.onDisconnect(() => end(new ClientDisconnected()))
     const request = { path: this.#base + path, method: 'GET', headers: this.headers }
-    if (body === undefined) return exchange(this.#pool, request, deadlineMs, interrupted)
+    if (body === undefined) return send(this.#pool, request, deadlineMs, registerAbort)
     const headers = { ...this.headers, 'content-type': 'application/json' }
     const search = { ...request, method: 'POST', headers, body }
-    return exchange(this.#pool, search, deadlineMs, interrupted)
+    return send(this.#pool, search, deadlineMs, registerAbort)
   }
 
   override request(params: Params, callback: Callback): ClientRequest {
-    const aborted = new AbortController()
-    this.#send(params, aborted.signal).then(
+    const controller = new AbortController()
+    this.#send(params, controller.signal).then(
       (response) => callback(null, response),
       (error) => callback(error, null),
     )
     // All that the transport asks of a request is that it can be aborted.
-    return { abort: () => aborted.abort() } as unknown as ClientRequest
+    return { abort: () => controller.abort() } as unknown as ClientRequest
   }
 
   override close(closed: () => void = () => {}): Connection {
@@ -67,7 +72,7 @@ export class DeadlineConnection extends Connection {
     return this
   }
 
-  async #send(params: Params, aborted: AbortSignal): Promise<IncomingMessage> {
+  async #send(params: Params, signal: AbortSignal): Promise<IncomingMessage> {
     const { path, method, headers, timeout } = this.buildRequestObject(params)
     const request = {
       path: path ?? '/',
@@ -75,12 +80,12 @@ export class DeadlineConnection extends Connection {
       headers: headers as Record<string, string>,
       body: params.body ?? null,
     }
-    const interrupted: Interruption = (end) => {
+    const registerAbort: AbortRegistration = (end) => {
       const abort = () => end(new errors.RequestAbortedError('aborted'))
-      aborted.addEventListener('abort', abort)
-      return () => aborted.removeEventListener('abort', abort)
+      signal.addEventListener('abort', abort)
+      return () => signal.removeEventListener('abort', abort)
     }
-    const { bytes, ...answer } = await exchange(this.#pool, request, timeout ?? 0, interrupted)
-    return Object.assign(Readable.from([bytes], { objectMode: false }), answer) as IncomingMessage
+    const { bytes, ...response } = await send(this.#pool, request, timeout ?? 0, registerAbort)
+    return Object.assign(Readable.from([bytes], { objectMode: false }), response) as IncomingMessage
   }
 }

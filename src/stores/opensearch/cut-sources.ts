@@ -7,9 +7,9 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 const DOCUMENT_DEPTH = 3
 const SOURCE = '"_source"'
 
-export interface CutSources {
+export interface MgetSources {
   /** The answer with the number of each source, counted from 0, in its place. */
-  rest: Buffer
+  envelope: Buffer
   /** The bytes of each source. */
   sources: Buffer[]
 }
@@ -18,32 +18,35 @@ export interface CutSources {
  * Cuts the sources out of the answer to an `_mget`, whatever is in them: OpenSearch hands them out byte for
  * byte, and a copy made of these bytes depends on no parser.
  */
-export function cutSources(answer: Buffer): CutSources {
-  const pieces: Buffer[] = []
+export function extractSources(response: Buffer): MgetSources {
+  const envelopeParts: Buffer[] = []
   const sources: Buffer[] = []
   let depth = 0
-  let restAt = 0
+  let envelopeAt = 0
   /** Where a source begins that has not ended. */
   let sourceAt: number | undefined
-  for (let at = 0; at < answer.length; at += 1) {
-    const byte = answer[at]
+  for (let at = 0; at < response.length; at += 1) {
+    const byte = response[at]
     if (byte === QUOTE) {
-      const end = stringEnd(answer, at)
-      if (depth === DOCUMENT_DEPTH && isSourceName(answer, at, end)) sourceAt = end + 1
+      const end = stringEnd(response, at)
+      if (depth === DOCUMENT_DEPTH && isSourceName(response, at, end)) sourceAt = end + 1
       at = end - 1
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
       depth += 1
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
       depth -= 1
       if (depth === DOCUMENT_DEPTH && sourceAt !== undefined) {
-        pieces.push(answer.subarray(restAt, sourceAt), Buffer.from(`${sources.length}`))
-        restAt = at + 1
-        sources.push(answer.subarray(sourceAt, restAt))
+        envelopeParts.push(
+          response.subarray(envelopeAt, sourceAt),
+          Buffer.from(`${sources.length}`),
+        )
+        envelopeAt = at + 1
+        sources.push(response.subarray(sourceAt, envelopeAt))
         sourceAt = undefined
       }
     }
   }
-  return { rest: Buffer.concat([...pieces, answer.subarray(restAt)]), sources }
+  return { envelope: Buffer.concat([...envelopeParts, response.subarray(envelopeAt)]), sources }
 }
 
 function isSourceName(answer: Buffer, at: number, end: number): boolean {

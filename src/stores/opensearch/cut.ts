@@ -1,10 +1,5 @@
 import { crc32 } from 'node:zlib'
-import {
-  follows,
-  type RenderedOrder,
-  type SliceQuery,
-  type Sort,
-} from '../../orders/order-store.ts'
+import { isAfter, type PageQuery, type RenderedOrder, type Sort } from '../../orders/order-store.ts'
 import { ByteReader } from './byte-reader.ts'
 
 /**
@@ -23,13 +18,13 @@ import { ByteReader } from './byte-reader.ts'
  */
 
 /** An order as it lies in an answer, in the shape it was written in. */
-export interface CutOrder {
-  shape: number
+export interface RawOrder {
+  schemaVersion: number
   json: Uint8Array
 }
 
 /** The source of a document, with its frame, out of the JSON of its keys and that of its order. */
-export function framed(keys: string, order: string): string {
+export function withChecksum(keys: string, order: string): string {
   const before = `${keys.slice(1, -1)},"order":`
   const rest = `${before}${order}}`
   const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
@@ -41,141 +36,143 @@ export function framed(keys: string, order: string): string {
  * The order of a source by itself, whose bytes are those of the source; `undefined` where it does not fit its
  * frame byte for byte, or has none.
  */
-export function cutOrder(source: Buffer): Buffer | undefined {
+export function extractOrderJson(source: Buffer): Buffer | undefined {
   const reader = new ByteReader(source)
-  const { crc, keysLength, orderLength } = readFrame(reader)
-  const orderAt = reader.at + keysLength
+  const { crc, keysLength, orderLength } = readChecksumHeader(reader)
+  const orderAt = reader.offset + keysLength
   const orderEnd = orderAt + orderLength
-  const isWhole = reader.isRight() && orderEnd + 1 === source.length
-  if (!isWhole || crc32(source.subarray(reader.at)) !== crc) return undefined
+  const isComplete = reader.isValid() && orderEnd + 1 === source.length
+  if (!isComplete || crc32(source.subarray(reader.offset)) !== crc) return undefined
   return source.subarray(orderAt, orderEnd)
 }
 
 /** Whether a parsed source is what was written; documents of before there were frames have none. */
-export function fitsFrame(source: object): boolean {
+export function checksumMatches(source: object): boolean {
   const { frame, order, ...keys } = source as Record<string, unknown>
   if (frame === undefined) return true
-  return framed(JSON.stringify(keys), JSON.stringify(order)).startsWith(`{"frame":"${frame}",`)
+  return withChecksum(JSON.stringify(keys), JSON.stringify(order)).startsWith(
+    `{"frame":"${frame}",`,
+  )
 }
 
 /**
  * The rows of a slice, whose bytes are those of the answer; `undefined` where it has to be parsed. All are of
  * the account and in the sort's order, each with the key and id that its document has.
  */
-export function cutRows(
-  answer: Buffer,
-  { accountId, sort }: Pick<SliceQuery, 'accountId' | 'sort'>,
-): (RenderedOrder & CutOrder)[] | undefined {
-  const reader = new ByteReader(answer)
-  reader.text('{"took":')
-  reader.number()
-  reader.text(',"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":')
-  reader.number()
-  reader.text(',"failed":0},"hits":{"max_score":null,"hits":[')
+export function decodeRawHits(
+  response: Buffer,
+  { accountId, sort }: Pick<PageQuery, 'accountId' | 'sort'>,
+): (RenderedOrder & RawOrder)[] | undefined {
+  const reader = new ByteReader(response)
+  reader.expectText('{"took":')
+  reader.readNumber()
+  reader.expectText(',"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":')
+  reader.readNumber()
+  reader.expectText(',"failed":0},"hits":{"max_score":null,"hits":[')
 
-  const rows: (RenderedOrder & CutOrder)[] = []
-  while (reader.isRight() && !reader.isNext(']')) {
-    if (rows.length > 0) reader.text(',')
-    readAddress(reader)
-    reader.text(',"_score":null')
+  const rows: (RenderedOrder & RawOrder)[] = []
+  while (reader.isValid() && !reader.startsWith(']')) {
+    if (rows.length > 0) reader.expectText(',')
+    readIndexAndId(reader)
+    reader.expectText(',"_score":null')
     readRouting(reader)
     const source = readSource(reader, accountId)
-    reader.text(',"sort":[')
-    const key = reader.number()
-    reader.text(',"')
-    reader.text(source.id)
-    reader.text('"]}')
+    reader.expectText(',"sort":[')
+    const key = reader.readNumber()
+    reader.expectText(',"')
+    reader.expectText(source.id)
+    reader.expectText('"]}')
 
-    const row = { key, id: source.id, shape: source.shape, json: source.order }
+    const row = { key, id: source.id, schemaVersion: source.schemaVersion, json: source.order }
     const before = rows.at(-1)
-    const isNext = before === undefined || follows(before, row, sort)
-    if (!isNext || source[sort] !== key) reader.fail()
+    const isAfterPrevious = before === undefined || isAfter(before, row, sort)
+    if (!isAfterPrevious || source[sort] !== key) reader.fail()
     rows.push(row)
   }
-  reader.text(']}}')
+  reader.expectText(']}}')
   return isAtEnd(reader) ? rows : undefined
 }
 
 /** The order of a document, whose bytes are those of the answer; `undefined` where it has to be parsed. */
-export function cutDocument(
-  answer: Buffer,
+export function decodeRawDocument(
+  response: Buffer,
   { accountId, orderId }: { accountId: string; orderId: string },
-): CutOrder | undefined {
-  const reader = new ByteReader(answer)
-  readAddress(reader)
+): RawOrder | undefined {
+  const reader = new ByteReader(response)
+  readIndexAndId(reader)
   for (const name of ['_version', '_seq_no', '_primary_term']) {
-    reader.text(`,"${name}":`)
-    reader.number()
+    reader.expectText(`,"${name}":`)
+    reader.readNumber()
   }
   readRouting(reader)
-  reader.text(',"found":true')
+  reader.expectText(',"found":true')
   const source = readSource(reader, accountId)
-  reader.text('}')
+  reader.expectText('}')
   if (!isAtEnd(reader) || source.id !== orderId) return undefined
-  return { shape: source.shape, json: source.order }
+  return { schemaVersion: source.schemaVersion, json: source.order }
 }
 
 function isAtEnd(reader: ByteReader): boolean {
-  return reader.isRight() && reader.at === reader.bytes.length
+  return reader.isValid() && reader.offset === reader.bytes.length
 }
 
-function readAddress(reader: ByteReader): void {
-  reader.text('{"_index":"')
-  reader.name()
-  reader.text('","_id":"')
-  reader.name()
-  reader.text('"')
+function readIndexAndId(reader: ByteReader): void {
+  reader.expectText('{"_index":"')
+  reader.skipName()
+  reader.expectText('","_id":"')
+  reader.skipName()
+  reader.expectText('"')
 }
 
 function readRouting(reader: ByteReader): void {
-  reader.text(',"_routing":"')
-  reader.name()
-  reader.text('"')
+  reader.expectText(',"_routing":"')
+  reader.skipName()
+  reader.expectText('"')
 }
 
 /** A source that fits its frame, as far as anything of it is read; its order as it lies there. */
-interface CutSource extends Record<Sort, number> {
+interface RawSource extends Record<Sort, number> {
   id: string
-  shape: number
+  schemaVersion: number
   order: Uint8Array
 }
 
-function readSource(reader: ByteReader, accountId: string): CutSource {
+function readSource(reader: ByteReader, accountId: string): RawSource {
   const { bytes } = reader
-  reader.text(',"_source":')
-  const { crc, keysLength, orderLength } = readFrame(reader)
-  const framedAt = reader.at
-  const orderEnd = framedAt + keysLength + orderLength
+  reader.expectText(',"_source":')
+  const { crc, keysLength, orderLength } = readChecksumHeader(reader)
+  const checksummedFrom = reader.offset
+  const orderEnd = checksummedFrom + keysLength + orderLength
 
-  reader.text('"account_id":"')
-  reader.text(accountId)
-  reader.text('","id":"')
-  const idAt = reader.at
-  reader.name()
-  const id = bytes.toString('latin1', idAt, reader.at)
-  reader.text('","shape":')
-  const shape = reader.number()
-  reader.text(',"status":"')
-  reader.name()
-  reader.text('","payment_method":"')
-  reader.name()
-  reader.text('","created_key":')
-  const created = reader.number()
-  reader.text(',"updated_key":')
-  const updated = reader.number()
-  reader.text(',"written_key":')
-  reader.number()
-  reader.text(',"order":')
+  reader.expectText('"account_id":"')
+  reader.expectText(accountId)
+  reader.expectText('","id":"')
+  const idAt = reader.offset
+  reader.skipName()
+  const id = bytes.toString('latin1', idAt, reader.offset)
+  reader.expectText('","shape":')
+  const schemaVersion = reader.readNumber()
+  reader.expectText(',"status":"')
+  reader.skipName()
+  reader.expectText('","payment_method":"')
+  reader.skipName()
+  reader.expectText('","created_key":')
+  const created = reader.readNumber()
+  reader.expectText(',"updated_key":')
+  const updated = reader.readNumber()
+  reader.expectText(',"written_key":')
+  reader.readNumber()
+  reader.expectText(',"order":')
 
-  const orderAt = reader.at
-  reader.at = orderEnd
-  reader.text('}')
+  const orderAt = reader.offset
+  reader.offset = orderEnd
+  reader.expectText('}')
   // With the brace behind the order, and not before all else is right: sums cost most.
-  const isWhole = reader.isRight() && orderAt === framedAt + keysLength
-  if (!isWhole || crc32(bytes.subarray(framedAt, reader.at)) !== crc) reader.fail()
+  const isComplete = reader.isValid() && orderAt === checksummedFrom + keysLength
+  if (!isComplete || crc32(bytes.subarray(checksummedFrom, reader.offset)) !== crc) reader.fail()
   return {
     id,
-    shape,
+    schemaVersion,
     created_at_desc: created,
     updated_at_asc: updated,
     order: bytes.subarray(orderAt, orderEnd),
@@ -183,13 +180,13 @@ function readSource(reader: ByteReader, accountId: string): CutSource {
 }
 
 /** The frame that a source begins with; behind it the reader is where the bytes of the sum begin. */
-function readFrame(reader: ByteReader) {
-  reader.text('{"frame":"')
-  const crc = reader.hex(8)
-  reader.text('-')
-  const keysLength = reader.hex(4)
-  reader.text('-')
-  const orderLength = reader.hex(8)
-  reader.text('",')
+function readChecksumHeader(reader: ByteReader) {
+  reader.expectText('{"frame":"')
+  const crc = reader.readHex(8)
+  reader.expectText('-')
+  const keysLength = reader.readHex(4)
+  reader.expectText('-')
+  const orderLength = reader.readHex(8)
+  reader.expectText('",')
   return { crc, keysLength, orderLength }
 }

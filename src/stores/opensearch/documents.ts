@@ -1,6 +1,6 @@
 import { Unavailable } from '../../lib/unavailable.ts'
-import { ask, askForBytes, type OpenSearch, parseAnswer } from './client.ts'
-import { cutSources } from './cut-sources.ts'
+import { type OpenSearch, parseResponse, read, readRaw } from './client.ts'
+import { extractSources } from './cut-sources.ts'
 import { isTombstone, isTombstoneBytes, REMOVED_FIELD } from './tombstone.ts'
 
 export interface DocumentAddress {
@@ -20,7 +20,7 @@ export interface DocumentState {
   if_primary_term: number
 }
 
-interface GetAnswer {
+interface GetResponse {
   found?: unknown
   _source?: unknown
   _seq_no?: unknown
@@ -37,16 +37,16 @@ export async function readDocument(
   deadlineMs: number,
   address: DocumentAddress,
 ): Promise<StoredDocument | null> {
-  return storedDocument(
+  return parseGetResponse(
     address.index,
-    await ask(deadlineMs, (options) => client.get(address, { ...options, ignore: [404] })),
+    await read(deadlineMs, (options) => client.get(address, { ...options, ignore: [404] })),
   )
 }
 
 /** The document of an answer. @throws Unavailable when it does not tell whether there is one */
-export function storedDocument(
+export function parseGetResponse(
   index: string,
-  { found, _source, _seq_no, _primary_term, error }: GetAnswer,
+  { found, _source, _seq_no, _primary_term, error }: GetResponse,
 ): StoredDocument | null {
   if (found === false) return null
   if (found !== true || typeof _seq_no !== 'number' || typeof _primary_term !== 'number') {
@@ -57,7 +57,7 @@ export function storedDocument(
   return { source: _source, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } }
 }
 
-export interface ManyRequest {
+export interface MgetRequest {
   index: string
   docs: readonly { _id: string; routing?: string }[]
   /** The fields that are wanted of each; all when absent, none when false. */
@@ -65,7 +65,7 @@ export interface ManyRequest {
 }
 
 /** What is told of one document of many; a tombstone is not found, and has a state. */
-export interface ToldDocument {
+export interface MgetDocument {
   _id: string
   found: boolean
   _source?: unknown
@@ -80,14 +80,14 @@ export interface ToldDocument {
 export async function readDocuments(
   client: OpenSearch,
   deadlineMs: number,
-  { docs, _source, ...request }: ManyRequest,
-): Promise<ToldDocument[]> {
+  { docs, _source, ...request }: MgetRequest,
+): Promise<MgetDocument[]> {
   if (docs.length === 0) return []
   const fields = _source === undefined ? {} : { _source: [...(_source || []), REMOVED_FIELD] }
-  const { docs: told }: { docs?: unknown[] } = await ask(deadlineMs, (options) =>
+  const { docs: responses }: { docs?: unknown[] } = await read(deadlineMs, (options) =>
     client.mget({ ...request, ...fields, body: { docs: docs as [] } }, options),
   )
-  const documents = everyTold(told, request.index, docs.length)
+  const documents = checkMgetComplete(responses, request.index, docs.length)
   return documents.map((one) => (isTombstone(one._source) ? { ...one, found: false } : one))
 }
 
@@ -99,13 +99,13 @@ export async function readDocuments(
 export async function readSourceBytes(
   client: OpenSearch,
   deadlineMs: number,
-  { index, docs }: Omit<ManyRequest, '_source'>,
+  { index, docs }: Omit<MgetRequest, '_source'>,
 ): Promise<(Buffer | null)[]> {
   if (docs.length === 0) return []
-  const question = { path: `/${index}/_mget`, body: JSON.stringify({ docs }) }
-  const { rest, sources } = cutSources(await askForBytes(client, deadlineMs, question))
-  const { docs: told } = parseAnswer(rest) as { docs?: unknown[] }
-  return everyTold(told, index, docs.length).map(({ found, _source }) => {
+  const request = { path: `/${index}/_mget`, body: JSON.stringify({ docs }) }
+  const { envelope, sources } = extractSources(await readRaw(client, deadlineMs, request))
+  const { docs: responses } = parseResponse(envelope) as { docs?: unknown[] }
+  return checkMgetComplete(responses, index, docs.length).map(({ found, _source }) => {
     if (!found) return null
     const source = sources[Number(_source)]
     if (source !== undefined) return isTombstoneBytes(source) ? null : source
@@ -113,12 +113,16 @@ export async function readSourceBytes(
   })
 }
 
-function everyTold(told: unknown[] | undefined, index: string, count: number): ToldDocument[] {
-  if (told?.length === count && told.every(isTold)) return told
+function checkMgetComplete(
+  responses: unknown[] | undefined,
+  index: string,
+  count: number,
+): MgetDocument[] {
+  if (responses?.length === count && responses.every(isMgetDocument)) return responses
   throw new Unavailable(`OpenSearch did not tell every document of ${index}`)
 }
 
-function isTold(answer: unknown): answer is ToldDocument {
-  const { _id, found } = Object(answer) as Partial<ToldDocument>
+function isMgetDocument(response: unknown): response is MgetDocument {
+  const { _id, found } = Object(response) as Partial<MgetDocument>
   return typeof _id === 'string' && typeof found === 'boolean'
 }

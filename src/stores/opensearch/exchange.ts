@@ -3,26 +3,26 @@ import { errors } from '@opensearch-project/opensearch'
 import type { Dispatcher } from 'undici'
 
 /** An answer with all of its body. */
-export interface WholeAnswer {
+export interface RawResponse {
   statusCode: number
   headers: IncomingHttpHeaders
   bytes: Buffer
 }
 
 /** Calls `end` to give an exchange up from outside; the returned function is called once it has ended. */
-export type Interruption = (end: (error: Error) => void) => () => void
+export type AbortRegistration = (end: (error: Error) => void) => () => void
 
 /**
  * Sends a request and waits for all of its answer, from first to last within one deadline: as it comes
  * from the socket, without streams and signals, which cost more than the request itself.
  * @throws TimeoutError or ConnectionError of the client, or the error of the interruption
  */
-export function exchange(
+export function send(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadlineMs: number,
-  interruption: Interruption,
-): Promise<WholeAnswer> {
+  registerAbort: AbortRegistration,
+): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined
     let failure: Error | undefined
@@ -31,16 +31,16 @@ export function exchange(
     const chunks: Buffer[] = []
 
     /** Also before it is sent at all, where all sockets are in use. */
-    function giveUp(error: Error): void {
+    function abort(error: Error): void {
       clearTimeout(timer)
       failure ??= error
       reject(failure)
       controller?.abort(failure)
     }
     const timer = setTimeout(() => {
-      giveUp(new errors.TimeoutError(`no whole answer in ${deadlineMs} ms`, NO_META))
+      abort(new errors.TimeoutError(`no whole answer in ${deadlineMs} ms`, EMPTY_META))
     }, deadlineMs)
-    const release = interruption(giveUp)
+    const release = registerAbort(abort)
     if (failure !== undefined) {
       release()
       return
@@ -51,9 +51,9 @@ export function exchange(
         controller = started
         if (failure !== undefined) started.abort(failure)
       },
-      onResponseStart(_controller, status, told) {
+      onResponseStart(_controller, status, responseHeaders) {
         statusCode = status
-        headers = told
+        headers = responseHeaders
       },
       onResponseData(_controller, chunk) {
         chunks.push(chunk)
@@ -75,4 +75,4 @@ export function exchange(
 }
 
 // The transport fills it in.
-const NO_META = {} as ConstructorParameters<typeof errors.TimeoutError>[1]
+const EMPTY_META = {} as ConstructorParameters<typeof errors.TimeoutError>[1]

@@ -2,7 +2,7 @@ import type { IndexNames } from './names.ts'
 
 const KEYWORD = { type: 'keyword' }
 const LONG = { type: 'long' }
-const UNSEARCHED = { ...KEYWORD, index: false, doc_values: false }
+const NOT_INDEXED = { ...KEYWORD, index: false, doc_values: false }
 
 /** A copy on another node where there is one, so that the loss of a node loses nothing. */
 const ONE_SHARD = { number_of_shards: 1, auto_expand_replicas: '0-1' }
@@ -12,13 +12,13 @@ const ONE_SHARD = { number_of_shards: 1, auto_expand_replicas: '0-1' }
  * hit of a page is read from those, so a page costs OpenSearch a seventh less: `npm run -s bench -- --only
  * settings`. Where mapped memory is not allowed all is read by calls, whatever this says.
  */
-const READ_BY_CALLS = [
+const NIO_EXTENSIONS = [
   ...['segments_N', 'write.lock', 'si', 'cfe', 'fnm', 'pos', 'pay', 'nvm', 'dvm'],
   ...['tvx', 'tvd', 'liv', 'dii', 'vem'],
 ]
 
 /** Written now and then, and read by id, so a search may wait for nothing and find what was just written. */
-const SMALL = { ...ONE_SHARD, refresh_interval: '200ms' }
+const SMALL_INDEX = { ...ONE_SHARD, refresh_interval: '200ms' }
 
 /**
  * One document an order and account. Sorted by account, so that an account's documents lie together and
@@ -33,7 +33,7 @@ export const ordersDefinition = {
     'requests.cache.enable': false,
     // Else a refresh waits for the merges of a flush, and with it every reader of what was just written.
     'merge_on_flush.enabled': false,
-    'store.hybrid.nio.extensions': READ_BY_CALLS,
+    'store.hybrid.nio.extensions': NIO_EXTENSIONS,
     'sort.field': 'account_id',
     'sort.order': 'asc',
   },
@@ -41,7 +41,7 @@ export const ordersDefinition = {
     dynamic: 'strict',
     _routing: { required: true },
     properties: {
-      frame: UNSEARCHED,
+      frame: NOT_INDEXED,
       account_id: KEYWORD,
       id: KEYWORD,
       shape: { type: 'integer' },
@@ -57,20 +57,20 @@ export const ordersDefinition = {
 } as const
 
 /** Read by id alone, so nothing in it is searched. */
-const byIdAlone = {
+const byIdDefinition = {
   settings: { ...ONE_SHARD, refresh_interval: '30s' },
   mappings: { enabled: false },
 } as const
 
 const keysDefinition = {
-  settings: SMALL,
+  settings: SMALL_INDEX,
   mappings: {
     dynamic: 'strict',
     properties: {
       key_id: KEYWORD,
       account_id: KEYWORD,
       scopes: KEYWORD,
-      name: UNSEARCHED,
+      name: NOT_INDEXED,
       last_four: KEYWORD,
       created_at: LONG,
       life_ms: LONG,
@@ -82,15 +82,15 @@ const keysDefinition = {
 } as const
 
 const accountsDefinition = {
-  settings: SMALL,
+  settings: SMALL_INDEX,
   mappings: { dynamic: 'strict', properties: { blocked: { type: 'boolean' } } },
 } as const
 
 /** How the indices of version records and of the lease are made, each behind its alias. */
 export function recordDefinitions(names: IndexNames): Definitions {
   return [
-    [names.heads, byIdAlone],
-    [names.writer, byIdAlone],
+    [names.heads, byIdDefinition],
+    [names.writer, byIdDefinition],
   ]
 }
 

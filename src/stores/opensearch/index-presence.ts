@@ -1,6 +1,6 @@
 import { IndexLost } from '../index-lost.ts'
-import { ask, type OpenSearch } from './client.ts'
-import { type IndexNames, indexBehind, versionOf } from './names.ts'
+import { type OpenSearch, read } from './client.ts'
+import { concreteIndex, type IndexNames, indexVersion } from './names.ts'
 
 /** Whether the index of the orders exists, in one state of the cluster. */
 export interface IndexPresence {
@@ -32,28 +32,28 @@ export async function readPresence({
   names,
   deadlineMs,
 }: PresenceOptions): Promise<IndexPresence> {
-  const index = [names.orders, names.heads, names.writer].map((alias) => indexBehind(alias, '*'))
-  const there = await ask(deadlineMs, (options) =>
+  const index = [names.orders, names.heads, names.writer].map((alias) => concreteIndex(alias, '*'))
+  const aliases = await read(deadlineMs, (options) =>
     client.indices.getAlias({ index, expand_wildcards: 'all' }, options),
   )
   const isRecord = (name: string) =>
-    [names.heads, names.writer].some((alias) => name === indexBehind(alias, versionOf(name)))
+    [names.heads, names.writer].some((alias) => name === concreteIndex(alias, indexVersion(name)))
   const found = {
-    records: Object.keys(there).filter(isRecord),
-    versions: Object.keys(there).filter(names.isVersion),
+    records: Object.keys(aliases).filter(isRecord),
+    versions: Object.keys(aliases).filter(names.isVersion),
   }
-  const isRead =
-    Object.values(there).some(({ aliases }) => names.orders in aliases) ||
+  const hasLiveAlias =
+    Object.values(aliases).some(({ aliases }) => names.orders in aliases) ||
     // The alias may lead to an index of another name, such as one that was restored.
-    (await ask(deadlineMs, (options) =>
+    (await read(deadlineMs, (options) =>
       client.indices.existsAlias({ name: names.orders }, options),
     ))
-  if (isRead) return { kind: 'present', ...found }
+  if (hasLiveAlias) return { kind: 'present', ...found }
   return { kind: found.records.length > 0 ? 'lost' : 'virgin', ...found }
 }
 
 /** What to tell of a loss. */
-export function indexLost(
+export function indexLostError(
   { orders }: Pick<IndexNames, 'orders'>,
   { records, versions }: IndexPresence,
 ): IndexLost {

@@ -1,12 +1,12 @@
 import { type FoundDocument, keyFields } from '../../indexing/inspection/index-inspection.ts'
-import { ask } from './client.ts'
+import { read } from './client.ts'
 import { findDamaged } from './damage.ts'
-import { searchOnce, UNPLACED, type WalkedHit, walkDocuments } from './document-walk.ts'
-import type { OpenSearchInspectionOptions } from './inspection.ts'
+import { LACKS_SORT_KEYS, type ScannedHit, scanDocuments, searchPrimary } from './document-walk.ts'
+import type { OpenSearchCheckOptions } from './inspection.ts'
 
 const PAGE_SIZE = 1_000
 /** More than this no search answers with. */
-const MAX_UNPLACED = 10_000
+const MAX_WITHOUT_SORT_KEYS = 10_000
 
 /** The frame, the keys, and of the order what they are made of. */
 const SOURCE = [
@@ -15,37 +15,41 @@ const SOURCE = [
   ...['id', 'status', 'payment.method', 'created_at', 'updated_at'].map((path) => `order.${path}`),
 ]
 
-type Options = OpenSearchInspectionOptions & { pageSize?: number }
+type Options = OpenSearchCheckOptions & { pageSize?: number }
 
 /**
  * Every document of the index that is read, in the order of account and order. Documents without a place come
  * last, the first 10,000 of them. Of a page that was found, every document is read whole besides, a few
  * megabytes at a time, and held against its frame.
  */
-export async function* walkIndex(options: Options): AsyncGenerator<FoundDocument[]> {
+export async function* scanIndex(options: Options): AsyncGenerator<FoundDocument[]> {
   const { client, names, deadlineMs, pageSize = PAGE_SIZE } = options
   const search = { client, index: names.orders, deadlineMs }
   // What was written before the walk can be found by it.
-  await ask(deadlineMs, (call) => client.indices.refresh({ index: names.orders }, call))
+  await read(deadlineMs, (call) => client.indices.refresh({ index: names.orders }, call))
 
-  const wanted = { _source: SOURCE }
-  for await (const page of walkDocuments({ ...search, pageSize, wanted })) {
-    yield await judged(search, page)
+  const selection = { _source: SOURCE }
+  for await (const page of scanDocuments({ ...search, pageSize, selection })) {
+    yield await withDamage(search, page)
   }
-  const last = await searchOnce(search, { ...wanted, size: MAX_UNPLACED, query: UNPLACED })
-  if (last.length > 0) yield await judged(search, last)
+  const unsorted = await searchPrimary(search, {
+    ...selection,
+    size: MAX_WITHOUT_SORT_KEYS,
+    query: LACKS_SORT_KEYS,
+  })
+  if (unsorted.length > 0) yield await withDamage(search, unsorted)
 }
 
-async function judged(
+async function withDamage(
   search: Parameters<typeof findDamaged>[0],
-  page: readonly WalkedHit[],
+  page: readonly ScannedHit[],
 ): Promise<FoundDocument[]> {
   const damaged = await findDamaged(search, page)
-  return page.map((hit) => foundDocument(hit, damaged.has(hit._id)))
+  return page.map((hit) => toFoundDocument(hit, damaged.has(hit._id)))
 }
 
 /** A document as it is told, whatever is in it. */
-export function foundDocument(
+export function toFoundDocument(
   { _id, _source }: { _id: string; _source?: unknown },
   damaged: boolean,
 ): FoundDocument {

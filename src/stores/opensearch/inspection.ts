@@ -1,64 +1,66 @@
 import type { FoundDocument, IndexInspection } from '../../indexing/inspection/index-inspection.ts'
 import type { ViewKey } from '../../indexing/writing/order-index.ts'
 import type { OpenSearch } from './client.ts'
-import { fitsFrame } from './cut.ts'
-import { type ManyRequest, readDocuments } from './documents.ts'
-import { walkHeads } from './inspection-heads.ts'
-import { readOverview, readStamps } from './inspection-overview.ts'
-import { foundDocument, walkIndex } from './inspection-walk.ts'
+import { checksumMatches } from './cut.ts'
+import { type MgetRequest, readDocuments } from './documents.ts'
+import { scanVersionRecords } from './inspection-heads.ts'
+import { readOverview, readWriteTimestamps } from './inspection-overview.ts'
+import { scanIndex, toFoundDocument } from './inspection-walk.ts'
 import type { IndexNames } from './names.ts'
 import { documentId } from './order-source.ts'
-import { createKnownStates } from './writer/known-states.ts'
-import { createStored } from './writer/stored.ts'
+import { createOptimisticConcurrency } from './writer/known-states.ts'
+import { createIndexReader } from './writer/stored.ts'
 
-export interface OpenSearchInspectionOptions {
+export interface OpenSearchCheckOptions {
   client: OpenSearch
   names: IndexNames
   /** For each request, the answer's body included. */
   deadlineMs: number
   /** For what health checks ask; `deadlineMs` when absent. */
-  glanceDeadlineMs?: number
+  healthDeadlineMs?: number
 }
 
-const MAX_DOCUMENTS_A_REQUEST = 1_000
+const MAX_DOCUMENTS_PER_REQUEST = 1_000
 
 /** Looks into the index of a cluster without its writer's lease, and keeps nothing of what it saw. */
-export function createOpenSearchInspection(options: OpenSearchInspectionOptions): IndexInspection {
-  const { client, names, deadlineMs, glanceDeadlineMs = deadlineMs } = options
+export function createOpenSearchConsistencyCheck(options: OpenSearchCheckOptions): IndexInspection {
+  const { client, names, deadlineMs, healthDeadlineMs = deadlineMs } = options
   // Whoever does not write need not know the states of what it reads.
-  const states = { ...createKnownStates(), see() {} }
-  const stored = createStored({ client, names, states, deadlineMs })
+  const states = { ...createOptimisticConcurrency(), recordState() {} }
+  const reader = createIndexReader({ client, names, states, deadlineMs })
 
   /** The documents that exist, all of each unless `wanted` says less. */
   async function readAll(
     keys: readonly ViewKey[],
-    wanted: Pick<ManyRequest, '_source'> = {},
+    selection: Pick<MgetRequest, '_source'> = {},
   ): Promise<FoundDocument[]> {
     const documents: FoundDocument[] = []
-    for (let from = 0; from < keys.length; from += MAX_DOCUMENTS_A_REQUEST) {
-      const some = keys.slice(from, from + MAX_DOCUMENTS_A_REQUEST)
-      const docs = some.map((key) => ({ _id: documentId(key), routing: key.accountId }))
-      const request = { index: names.orders, docs, ...wanted }
-      const told = await readDocuments(client, deadlineMs, request)
-      const existing = told.filter(({ found }) => found)
-      documents.push(...existing.map((one) => foundDocument(one, !fitsFrame(Object(one._source)))))
+    for (let from = 0; from < keys.length; from += MAX_DOCUMENTS_PER_REQUEST) {
+      const batch = keys.slice(from, from + MAX_DOCUMENTS_PER_REQUEST)
+      const docs = batch.map((key) => ({ _id: documentId(key), routing: key.accountId }))
+      const request = { index: names.orders, docs, ...selection }
+      const responses = await readDocuments(client, deadlineMs, request)
+      const existing = responses.filter(({ found }) => found)
+      documents.push(
+        ...existing.map((one) => toFoundDocument(one, !checksumMatches(Object(one._source)))),
+      )
     }
     return documents
   }
 
   return {
-    heads: (orderIds) => stored.heads(orderIds),
+    versionRecords: (orderIds) => reader.versionRecords(orderIds),
 
     documents: (keys) => readAll(keys),
 
-    async existing(keys) {
+    async existingKeys(keys) {
       const documents = await readAll(keys, { _source: false })
       return documents.map(({ address }) => address)
     },
 
-    walk: () => walkIndex(options),
-    walkHeads: () => walkHeads(options),
+    scanDocuments: () => scanIndex(options),
+    scanVersionRecords: () => scanVersionRecords(options),
     overview: (lookMs) => readOverview(options, lookMs),
-    stamps: () => readStamps(options, glanceDeadlineMs),
+    writeTimestamps: () => readWriteTimestamps(options, healthDeadlineMs),
   }
 }

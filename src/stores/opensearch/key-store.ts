@@ -1,65 +1,65 @@
-import type { KeyInstants, KeyRecord, KeyStore, Scope } from '../../auth/key-store.ts'
+import type { KeyRecord, KeyStore, KeyTimestamps, Scope } from '../../auth/key-store.ts'
 import { monotonicClock } from '../../lib/clock.ts'
-import { type Observe, unobserved } from '../../lib/observe.ts'
+import { type Instrument, noopInstrument } from '../../lib/observe.ts'
 import { type RequestScope, unbounded } from '../../lib/request-scope.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import { ask, askForBytes, type OpenSearch, parseAnswer, tell } from './client.ts'
-import { type DocumentAddress, type StoredDocument, storedDocument } from './documents.ts'
-import { type Hit, wholeAnswer, wholeHits } from './hits.ts'
+import { type OpenSearch, parseResponse, read, readRaw, write } from './client.ts'
+import { type DocumentAddress, parseGetResponse, type StoredDocument } from './documents.ts'
+import { completeHits, completeRawHits, type Hit } from './hits.ts'
 import type { IndexNames } from './names.ts'
 import type { OpenSearchOperation } from './operation.ts'
-import type { Prepare } from './prepare.ts'
+import type { EnsureIndices } from './prepare.ts'
 
 export interface OpenSearchKeyStoreOptions {
   client: OpenSearch
   names: IndexNames
-  prepare: Pick<Prepare, 'keys'>
+  ensureIndices: Pick<EnsureIndices, 'keys'>
   /** For each look-up of a document and each search, the answers' bodies included; a request may leave it less. */
   deadlineMs: number
   /** For each write; it returns once every command finds it, a refresh later. */
   writeDeadlineMs: number
   /** Sees what is asked while the service serves. */
-  observe?: Observe<OpenSearchOperation>
+  instrument?: Instrument<OpenSearchOperation>
 }
 
 /** Nothing is kept under it: looking for it is the whole question. */
-const PROBE = 'health-probe'
+const PROBE_ID = 'health-probe'
 /** Keys of an account that are read at a time. */
-const LIST_SIZE = 1_000
+const LIST_PAGE_SIZE = 1_000
 const RETRIES_ON_CONFLICT = 5
 /** A write returns once every command finds it, and makes no index: of one without keys every key is bad. */
-const WRITE = { refresh: 'wait_for', require_alias: true } as const
+const WRITE_OPTIONS = { refresh: 'wait_for', require_alias: true } as const
 
 /** Keys and accounts in a cluster: a key is the document of its digest, an account that of its id. */
 export function createOpenSearchKeyStore({
   client,
   names,
-  prepare,
+  ensureIndices,
   deadlineMs,
   writeDeadlineMs,
-  observe = unobserved,
+  instrument = noopInstrument,
 }: OpenSearchKeyStoreOptions): KeyStore {
-  function read(
+  function getDocument(
     operation: OpenSearchOperation,
     { index, id }: DocumentAddress,
     scope: RequestScope = unbounded,
   ): Promise<StoredDocument | null> {
     const path = `/${index}/_doc/${encodeURIComponent(id)}`
-    return observe(operation, async () => {
-      const bytes = await askForBytes(client, deadlineMs, { path }, scope)
-      return storedDocument(index, parseAnswer(bytes))
+    return instrument(operation, async () => {
+      const bytes = await readRaw(client, deadlineMs, { path }, scope)
+      return parseGetResponse(index, parseResponse(bytes))
     })
   }
 
-  async function search(query: Record<string, string>, after?: Hit['sort']): Promise<Hit[]> {
+  async function searchKeys(query: Record<string, string>, after?: Hit['sort']): Promise<Hit[]> {
     const body: object = {
-      size: LIST_SIZE,
+      size: LIST_PAGE_SIZE,
       query: { bool: { filter: [{ term: query }] } },
       sort: [{ created_at: 'asc' }, { key_id: 'asc' }],
       ...(after && { search_after: after }),
     }
     const request = { index: names.keys, allow_partial_search_results: false, body }
-    return wholeHits(await ask(deadlineMs, (options) => client.search(request, options)))
+    return completeHits(await read(deadlineMs, (options) => client.search(request, options)))
   }
 
   return {
@@ -67,68 +67,68 @@ export function createOpenSearchKeyStore({
       const endsAt = monotonicClock() + withinMs
       // A caller that disconnects does not end it: other requests with the key wait for the same look-up.
       const scope = { ...unbounded, leftMs: () => endsAt - monotonicClock() }
-      const found = await read('get_key', { index: names.keys, id: digest }, scope)
+      const found = await getDocument('get_key', { index: names.keys, id: digest }, scope)
       if (found === null) return null
       const key = keyRecord(digest, found.source)
       // Also for a key that has ended: one that was revoked and one that expired take the same time.
       const address = { index: names.accounts, id: key.accountId }
-      const account = await read('get_account', address, scope)
+      const account = await getDocument('get_account', address, scope)
       return { key, accountBlocked: isBlocked(account?.source) }
     },
 
     async ping() {
       await Promise.all([
-        read('get_key', { index: names.keys, id: PROBE }),
-        read('get_account', { index: names.accounts, id: PROBE }),
+        getDocument('get_key', { index: names.keys, id: PROBE_ID }),
+        getDocument('get_account', { index: names.accounts, id: PROBE_ID }),
       ])
     },
 
     async list(accountId) {
       const keys: KeyRecord[] = []
       for (let hits: Hit[] = []; ; ) {
-        hits = await search({ account_id: accountId }, hits.at(-1)?.sort)
+        hits = await searchKeys({ account_id: accountId }, hits.at(-1)?.sort)
         keys.push(...hits.map(({ _id, _source }) => keyRecord(_id, _source)))
-        if (hits.length < LIST_SIZE) return keys
+        if (hits.length < LIST_PAGE_SIZE) return keys
       }
     },
 
     async byId(keyId) {
-      const [hit] = await search({ key_id: keyId })
+      const [hit] = await searchKeys({ key_id: keyId })
       return hit === undefined ? null : keyRecord(hit._id, hit._source)
     },
 
     async wasAnyKeyUsed() {
       // What was noted before the call can be found by it.
-      const { _shards } = await ask(deadlineMs, (options) =>
+      const { _shards } = await read(deadlineMs, (options) =>
         client.indices.refresh({ index: names.keys }, options),
       )
       if (_shards?.failed !== 0) throw new Unavailable('not every copy of the keys was refreshed')
       const body: object = { size: 1, query: { exists: { field: 'last_valid_at' } } }
       const used = { index: names.keys, allow_partial_search_results: false, _source: false, body }
-      const answer = await ask(deadlineMs, (options) => client.search(used, options))
-      return wholeAnswer(answer).length > 0
+      const answer = await read(deadlineMs, (options) => client.search(used, options))
+      return completeRawHits(answer).length > 0
     },
 
     async insert({ digest, ...key }) {
-      const request = { index: names.keys, id: digest, body: keySource(key), ...WRITE }
-      await prepare.keys()
-      await tell(writeDeadlineMs, (options) => client.create(request, options))
+      const request = { index: names.keys, id: digest, body: keySource(key), ...WRITE_OPTIONS }
+      await ensureIndices.keys()
+      await write(writeDeadlineMs, (options) => client.create(request, options))
     },
 
-    async update(digest, instants) {
-      const body = { doc: instantsSource(instants) }
-      const request = { index: names.keys, id: digest, body, ...WRITE }
-      await observe('update_key', () =>
-        tell(writeDeadlineMs, (options) =>
+    async update(digest, timestamps) {
+      const body = { doc: timestampsSource(timestamps) }
+      const request = { index: names.keys, id: digest, body, ...WRITE_OPTIONS }
+      await instrument('update_key', () =>
+        write(writeDeadlineMs, (options) =>
           client.update({ ...request, retry_on_conflict: RETRIES_ON_CONFLICT }, options),
         ),
       )
     },
 
     async setAccountBlocked(accountId, blocked) {
-      const request = { index: names.accounts, id: accountId, body: { blocked }, ...WRITE }
-      await prepare.keys()
-      await tell(writeDeadlineMs, (options) => client.index(request, options))
+      const request = { index: names.accounts, id: accountId, body: { blocked }, ...WRITE_OPTIONS }
+      await ensureIndices.keys()
+      await write(writeDeadlineMs, (options) => client.index(request, options))
     },
   }
 }
@@ -141,7 +141,7 @@ function keySource(key: Omit<KeyRecord, 'digest'>): object {
     name: key.name,
     last_four: key.lastFour,
     created_at: key.createdAt,
-    life_ms: key.lifeMs,
+    life_ms: key.ttlMs,
     expires_at: key.expiresAt,
     revoked_at: key.revokedAt,
     last_valid_at: key.lastValidAt,
@@ -149,7 +149,7 @@ function keySource(key: Omit<KeyRecord, 'digest'>): object {
 }
 
 /** Only what is told: `undefined` does not become JSON. */
-function instantsSource({ expiresAt, revokedAt, lastValidAt }: KeyInstants): object {
+function timestampsSource({ expiresAt, revokedAt, lastValidAt }: KeyTimestamps): object {
   return { expires_at: expiresAt, revoked_at: revokedAt, last_valid_at: lastValidAt }
 }
 
@@ -168,7 +168,7 @@ function keyRecord(digest: string, source: unknown): KeyRecord {
     name: stored['name'] as string | null,
     lastFour: stored['last_four'] as string,
     createdAt: stored['created_at'] as number,
-    lifeMs: stored['life_ms'] as number | null,
+    ttlMs: stored['life_ms'] as number | null,
     expiresAt: stored['expires_at'] as number | null,
     revokedAt: stored['revoked_at'] as number | null,
     lastValidAt: stored['last_valid_at'] as number | null,

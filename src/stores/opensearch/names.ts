@@ -14,7 +14,7 @@ export interface IndexNames {
   /** The alias through which a new index is filled with what the old one has. */
   copyAlias(index: string): string
   /** Marks the writer's bulks among the tasks of the cluster. */
-  bulkMark(epoch: number | '*'): string
+  opaqueId(epoch: number | '*'): string
 }
 
 export function indexNames(prefix: string): IndexNames {
@@ -30,18 +30,18 @@ export function indexNames(prefix: string): IndexNames {
     writeAlias: (index, epoch) => index.replace(VERSION, `-w-${epoch}-v$1`),
     writeAliases: [`${orders}-w-*`, `${heads}-w-*`],
     copyAlias: (index) => index.replace(VERSION, '-copy-v$1'),
-    bulkMark: (epoch) => `${orders}-w-${epoch}`,
+    opaqueId: (epoch) => `${orders}-w-${epoch}`,
   }
 }
 
 const VERSION = /-v(\d+)$/
 
 /** The version in the name of an index. */
-export function versionOf(index: string): number {
+export function indexVersion(index: string): number {
   return Number(VERSION.exec(index)?.[1])
 }
 
 /** The index behind an alias, in this version of its mapping. */
-export function indexBehind(alias: string, version: number | '*'): string {
+export function concreteIndex(alias: string, version: number | '*'): string {
   return `${alias}-v${version}`
 }

@@ -2,35 +2,35 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { WriteMode } from '../../indexing/writing/decide.ts'
 import { renderDocument } from '../../indexing/writing/document.ts'
 import type {
-  Head,
   OrderIndex,
+  OrderVersionRecord,
   ViewKey,
   ViewWrite,
   WriterPurpose,
 } from '../../indexing/writing/order-index.ts'
-import { MAX_AHEAD_MS } from '../../indexing/writing/stamp-limit.ts'
+import { MAX_CLOCK_SKEW_MS } from '../../indexing/writing/stamp-limit.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { createQueue } from '../../lib/queue.ts'
+import { createMutex } from '../../lib/queue.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import { ask, type OpenSearch } from './client.ts'
-import { type IndexNames, indexBehind } from './names.ts'
-import { documentId, renderSource } from './order-source.ts'
-import type { Prepare } from './prepare.ts'
+import { type OpenSearch, read } from './client.ts'
+import { concreteIndex, type IndexNames } from './names.ts'
+import { documentId, serializeDocument } from './order-source.ts'
+import type { EnsureIndices } from './prepare.ts'
 import { acquireLease } from './writer/acquire-lease.ts'
 import { type BulkItem, createBulkSender } from './writer/bulk.ts'
 import { createFence } from './writer/fence.ts'
-import { createKnownStates, type KnownStates } from './writer/known-states.ts'
+import { createOptimisticConcurrency, type OptimisticConcurrency } from './writer/known-states.ts'
 import { leaseDocument } from './writer/lease-document.ts'
-import { createOrderGate, type OrderWork } from './writer/order-gate.ts'
+import { createKeyedLock, type LockSession } from './writer/order-gate.ts'
 import { createStoreClock } from './writer/store-clock.ts'
-import { createStored, headSource } from './writer/stored.ts'
-import { readGreatestStamp } from './writer/stored-stamps.ts'
+import { createIndexReader, toVersionRecordSource } from './writer/stored.ts'
+import { readMaxWriteTimestamp } from './writer/stored-stamps.ts'
 
 export interface OpenSearchOrderIndexOptions {
   client: OpenSearch
   names: IndexNames
-  prepare: Pick<Prepare, 'orders'>
+  ensureIndices: Pick<EnsureIndices, 'orders'>
   leaseMs: number
   /** For each request of a bulk, the answer's body included. */
   deadlineMs: number
@@ -43,7 +43,7 @@ export interface OpenSearchOrderIndexOptions {
   signal?: AbortSignal | undefined
 }
 
-const CLOSING_MS = 4_000
+const CLOSE_REFRESH_MS = 4_000
 /** Longer than a cluster takes to do without a node that says nothing any more. */
 const GIVE_UP_MS = 300_000
 
@@ -58,8 +58,9 @@ const GIVE_UP_MS = 300_000
 export async function openOpenSearchOrderIndex(
   options: OpenSearchOrderIndexOptions,
 ): Promise<OrderIndex> {
-  const { client, names, prepare, leaseMs, deadlineMs, clock, purpose, onDelay, signal } = options
-  await prepare.orders()
+  const { client, names, ensureIndices, leaseMs, deadlineMs, clock, purpose, onDelay, signal } =
+    options
+  await ensureIndices.orders()
   const leaseDeadlineMs = Math.min(leaseMs, deadlineMs)
   const storeClock = createStoreClock(client, leaseDeadlineMs)
   const lease = await acquireLease({
@@ -68,10 +69,10 @@ export async function openOpenSearchOrderIndex(
     leaseMs,
     clock,
     storeClock,
-    greatestStamp: () => readGreatestStamp(client, names, deadlineMs),
-    firstTarget: indexBehind(names.orders, 1),
+    maxWriteTimestamp: () => readMaxWriteTimestamp(client, names, deadlineMs),
+    firstTarget: concreteIndex(names.orders, 1),
     purpose,
-    onRetargeted: () => retarget(),
+    onTargetsChanged: () => applyTargets(),
     onDelay,
     signal,
   })
@@ -83,131 +84,143 @@ export async function openOpenSearchOrderIndex(
     onDelay,
     signal,
   })
-  const ordersInTurn = createQueue()
-  const gate = createOrderGate()
-  const underWay = new Set<Promise<void>>()
+  const orderMutex = createMutex()
+  const keyedLock = createKeyedLock()
+  const inFlight = new Set<Promise<void>>()
   /** Whether something that was sent may still be on its way: also when its bulk was given up. */
-  let isUnsettled = false
-  let fences = 0
+  let hasUnknownOutcome = false
+  let fenceCount = 0
 
   /** Fences off what nobody knows the outcome of; between two bulks. */
-  async function settle(): Promise<void> {
-    if (!isUnsettled && !lease.isRetargeted()) return
-    isUnsettled = false
-    await unsettledIfItFails(() => lease.fence())
-    fences++
+  async function fenceUnknownOutcome(): Promise<void> {
+    if (!hasUnknownOutcome && !lease.hasPendingTargets()) return
+    hasUnknownOutcome = false
+    await trackOutcome(() => lease.fence())
+    fenceCount++
   }
 
-  async function unsettledIfItFails(sending: () => Promise<void>): Promise<void> {
+  async function trackOutcome(send: () => Promise<void>): Promise<void> {
     try {
-      await sending()
+      await send()
     } catch (error) {
-      isUnsettled = true
+      hasUnknownOutcome = true
       throw error
     }
   }
 
-  const sendHeads = (heads: readonly Head[], states: KnownStates) =>
-    unsettledIfItFails(() => send('heads', heads.map(putHead), states))
+  const sendVersionRecords = (
+    heads: readonly OrderVersionRecord[],
+    states: OptimisticConcurrency,
+  ) => trackOutcome(() => send('heads', heads.map(versionRecordItem), states))
 
   /** Sends the documents, unless something was fenced off since they were decided: then tells so. */
   const sendOrders = (
     items: readonly BulkItem[],
-    states: KnownStates,
-    decidedAt: number,
+    states: OptimisticConcurrency,
+    decidedAtFence: number,
     mode: WriteMode,
   ) =>
-    ordersInTurn(async () => {
-      await settle()
-      if (fences !== decidedAt) return false
-      if (mode === 'live' && items.length > 0) await lease.recordStampedLive()
-      await unsettledIfItFails(() => send('orders', items, states))
+    orderMutex(async () => {
+      await fenceUnknownOutcome()
+      if (fenceCount !== decidedAtFence) return false
+      if (mode === 'live' && items.length > 0) await lease.recordLiveWrites()
+      await trackOutcome(() => send('orders', items, states))
       return true
     })
 
   /** Tells whether it is written; else it has to be decided anew. */
-  async function write(decide: Decide, mode: WriteMode, work: OrderWork): Promise<boolean> {
-    const decidedAt = fences
-    const states = createKnownStates()
-    const stored = createStored({ client, names, states, deadlineMs })
-    const { views, removals, heads } = await decide({
-      async heads(orderIds) {
-        await work.enter(orderIds)
-        return stored.heads(orderIds)
+  async function tryWrite(decide: Decide, mode: WriteMode, locks: LockSession): Promise<boolean> {
+    const decidedAtFence = fenceCount
+    const states = createOptimisticConcurrency()
+    const reader = createIndexReader({ client, names, states, deadlineMs })
+    const { views, removals, versionRecords } = await decide({
+      async versionRecords(orderIds) {
+        await locks.acquire(orderIds)
+        return reader.versionRecords(orderIds)
       },
-      strays: stored.strays,
-      scan: stored.scan,
-      views: stored.views,
+      orphans: reader.orphans,
+      scan: reader.scan,
+      views: reader.views,
     })
-    const items = [...views.map(putView), ...removals.map(removeView)]
-    if (!(await sendOrders(items, states, decidedAt, mode))) return false
-    await sendHeads(heads, states)
+    const items = [...views.map(viewItem), ...removals.map(removalItem)]
+    if (!(await sendOrders(items, states, decidedAtFence, mode))) return false
+    await sendVersionRecords(versionRecords, states)
     return true
   }
 
   /** Once a bulk is of unknown outcome it is fenced off, and decided anew on what it left. */
-  async function untilWritten(decide: Decide, mode: WriteMode, work: OrderWork): Promise<void> {
+  async function writeWithRetry(
+    decide: Decide,
+    mode: WriteMode,
+    locks: LockSession,
+  ): Promise<void> {
     const endsAt = performance.now() + GIVE_UP_MS
-    for (let tries = 1; ; tries++) {
+    for (let attempts = 1; ; attempts++) {
       try {
-        if (isUnsettled) await ordersInTurn(settle)
-        while (!(await write(decide, mode, work))) {}
+        if (hasUnknownOutcome) await orderMutex(fenceUnknownOutcome)
+        while (!(await tryWrite(decide, mode, locks))) {}
         return
       } catch (error) {
         if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
         onDelay(`${error.message}; trying again`)
       }
-      await pause(backoffMs(tries), undefined, { signal }).catch(interrupted)
+      await pause(backoffMs(attempts), undefined, { signal }).catch(throwInterrupted)
     }
   }
 
   /** Also while there is nothing to write: somebody waits for it. */
-  function retarget(): void {
-    ordersInTurn(settle).catch(({ message }: Error) => onDelay(`${message}; trying again`))
+  function applyTargets(): void {
+    orderMutex(fenceUnknownOutcome).catch(({ message }: Error) =>
+      onDelay(`${message}; trying again`),
+    )
   }
 
   return {
     bulk(decide, mode = 'back-fill') {
-      const work = gate.begin()
-      const written = untilWritten(decide, mode, work).finally(() => {
-        work.leave()
-        underWay.delete(written)
+      const locks = keyedLock.openSession()
+      const written = writeWithRetry(decide, mode, locks).finally(() => {
+        locks.release()
+        inFlight.delete(written)
       })
-      underWay.add(written)
+      inFlight.add(written)
       return written
     },
-    wasStampedLive: () => lease.wasStampedLive(),
+    hasLiveWrites: () => lease.hasLiveWrites(),
     lastWrite,
-    now: () => Math.min(clock(), storeClock.now() + MAX_AHEAD_MS),
+    now: () => Math.min(clock(), storeClock.now() + MAX_CLOCK_SKEW_MS),
     async close() {
-      await Promise.allSettled(underWay)
+      await Promise.allSettled(inFlight)
       // Whoever waited for the writer's end finds what it wrote; else that is a second away.
       const refresh = { index: names.orders }
-      const patienceMs = Math.min(deadlineMs, CLOSING_MS)
-      await ask(patienceMs, (call) => client.indices.refresh(refresh, call)).catch(() => {})
+      const refreshDeadlineMs = Math.min(deadlineMs, CLOSE_REFRESH_MS)
+      await read(refreshDeadlineMs, (call) => client.indices.refresh(refresh, call)).catch(() => {})
       await lease.release().catch(() => {}) // Then it runs out.
     },
   }
 }
 
-function interrupted(cause: unknown): never {
+function throwInterrupted(cause: unknown): never {
   throw new Error('interrupted while OpenSearch took nothing', { cause })
 }
 
 type Decide = Parameters<OrderIndex['bulk']>[0]
 
-const addressOf = (view: ViewKey) => ({ _id: documentId(view), routing: view.accountId })
+const documentAddress = (view: ViewKey) => ({ _id: documentId(view), routing: view.accountId })
 
-function putView(view: ViewWrite): BulkItem {
-  const source = (stamp: number) => renderSource(renderDocument(view, stamp))
-  return { orderId: view.orderId, address: addressOf(view), source }
+function viewItem(view: ViewWrite): BulkItem {
+  const source = (stamp: number) => serializeDocument(renderDocument(view, stamp))
+  return { orderId: view.orderId, address: documentAddress(view), source }
 }
 
-function removeView(view: ViewKey): BulkItem {
-  return { orderId: view.orderId, address: addressOf(view) }
+function removalItem(view: ViewKey): BulkItem {
+  return { orderId: view.orderId, address: documentAddress(view) }
 }
 
-function putHead(head: Head): BulkItem {
-  const { orderId } = head
-  return { orderId, address: { _id: orderId }, source: () => JSON.stringify(headSource(head)) }
+function versionRecordItem(versionRecord: OrderVersionRecord): BulkItem {
+  const { orderId } = versionRecord
+  return {
+    orderId,
+    address: { _id: orderId },
+    source: () => JSON.stringify(toVersionRecordSource(versionRecord)),
+  }
 }

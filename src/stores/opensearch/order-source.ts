@@ -1,9 +1,9 @@
 import type { OrderDocument } from '../../indexing/writing/document.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import { completeOrder } from '../../orders/complete.ts'
+import { upgradeOrder } from '../../orders/complete.ts'
 import type { Order } from '../../orders/order.ts'
-import { parseAnswer } from './client.ts'
-import { cutOrder, fitsFrame, framed } from './cut.ts'
+import { parseResponse } from './client.ts'
+import { checksumMatches, extractOrderJson, withChecksum } from './cut.ts'
 
 /** The id of the document of an order and account. */
 export function documentId({ accountId, orderId }: { accountId: string; orderId: string }): string {
@@ -11,22 +11,22 @@ export function documentId({ accountId, orderId }: { accountId: string; orderId:
 }
 
 /** A document as it is sent: the order goes in byte for byte. */
-export function renderSource(document: OrderDocument): string {
+export function serializeDocument(document: OrderDocument): string {
   const keys = {
     account_id: document.accountId,
     id: document.id,
-    shape: document.shape,
+    shape: document.schemaVersion,
     status: document.status,
     payment_method: document.paymentMethod,
     created_key: document.createdKey,
     updated_key: document.updatedKey,
     written_key: document.writtenKey,
   }
-  return framed(JSON.stringify(keys), document.json)
+  return withChecksum(JSON.stringify(keys), document.json)
 }
 
 /** What of a stored document is read again. */
-export interface OrderSource {
+export interface OrderDocumentSource {
   account_id: string
   id: string
   shape: number
@@ -35,16 +35,18 @@ export interface OrderSource {
 }
 
 /** @throws Unavailable when it is not a document of an order */
-export function orderSource(source: unknown): OrderSource {
-  if (!isOrderSource(source)) {
+export function parseOrderSource(source: unknown): OrderDocumentSource {
+  if (!isOrderDocumentSource(source)) {
     throw new Unavailable('OpenSearch answered with a document that is no order')
   }
   const { account_id, id, shape, updated_key, order } = source
   return { account_id, id, shape, updated_key, order }
 }
 
-function isOrderSource(source: unknown): source is OrderSource {
-  const { account_id, id, shape, updated_key, order } = Object(source) as Partial<OrderSource>
+function isOrderDocumentSource(source: unknown): source is OrderDocumentSource {
+  const { account_id, id, shape, updated_key, order } = Object(
+    source,
+  ) as Partial<OrderDocumentSource>
   return (
     typeof account_id === 'string' &&
     typeof id === 'string' &&
@@ -59,8 +61,8 @@ function isOrderSource(source: unknown): source is OrderSource {
  * Whether a stored source is what was written: byte for byte, or rewritten with the same values. One of before
  * there were frames counts as such, since nothing tells.
  */
-export function isAsWritten(source: Buffer): boolean {
-  return cutOrder(source) !== undefined || fitsFrame(parseAnswer(source))
+export function isIntactSource(source: Buffer): boolean {
+  return extractOrderJson(source) !== undefined || checksumMatches(parseResponse(source))
 }
 
 /**
@@ -68,10 +70,11 @@ export function isAsWritten(source: Buffer): boolean {
  * the order itself is taken byte for byte. `null` where it is not as it was written, or no order: a new frame
  * would make the damage good.
  */
-export function storedOrder(source: Buffer): OrderDocument | null {
-  const bytes = cutOrder(source)
-  const parsed = parseAnswer(source)
-  if (!isOrderSource(parsed) || (bytes === undefined && !fitsFrame(parsed))) return null
+export function parseStoredDocument(source: Buffer): OrderDocument | null {
+  const bytes = extractOrderJson(source)
+  const parsed = parseResponse(source)
+  if (!isOrderDocumentSource(parsed) || (bytes === undefined && !checksumMatches(parsed)))
+    return null
   const { created_key, written_key } = Object(parsed) as Record<string, unknown>
   const { status, payment } = parsed.order as Partial<Order>
   if (typeof created_key !== 'number' || typeof written_key !== 'number') return null
@@ -79,7 +82,7 @@ export function storedOrder(source: Buffer): OrderDocument | null {
   return {
     accountId: parsed.account_id,
     id: parsed.id,
-    shape: parsed.shape,
+    schemaVersion: parsed.shape,
     status,
     paymentMethod: payment.method,
     createdKey: created_key,
@@ -90,7 +93,7 @@ export function storedOrder(source: Buffer): OrderDocument | null {
 }
 
 /** The order of a document, in the shape it was written in. */
-export function renderStored({ order }: OrderSource): Buffer {
+export function toStoredJson({ order }: OrderDocumentSource): Buffer {
   return Buffer.from(JSON.stringify(order))
 }
 
@@ -98,13 +101,13 @@ export function renderStored({ order }: OrderSource): Buffer {
  * The order of a document as it is shown.
  * @throws Unavailable also when it is not what was written: an order that was damaged is worse than none
  */
-export function renderShown(source: unknown): Uint8Array {
-  const stored = orderSource(source)
-  if (!fitsFrame(Object(source))) {
+export function toPublicJson(source: unknown): Uint8Array {
+  const stored = parseOrderSource(source)
+  if (!checksumMatches(Object(source))) {
     const id = documentId({ accountId: stored.account_id, orderId: stored.id })
     throw new Unavailable(
       `the document ${id} is not as it was written: "index load --repair FILE" with its source order writes it anew`,
     )
   }
-  return completeOrder(renderStored(stored), stored.shape)
+  return upgradeOrder(toStoredJson(stored), stored.shape)
 }

@@ -1,21 +1,21 @@
-import { type Observe, unobserved } from '../../lib/observe.ts'
+import { type Instrument, noopInstrument } from '../../lib/observe.ts'
 import { unbounded } from '../../lib/request-scope.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
-import { askForBytes, type OpenSearch, parseAnswer } from './client.ts'
-import { positionOf, wholeHits } from './hits.ts'
+import { type OpenSearch, parseResponse, readRaw } from './client.ts'
+import { completeHits, positionOf } from './hits.ts'
 import type { IndexNames } from './names.ts'
 import type { OpenSearchOperation } from './operation.ts'
-import { foundOrder, type OnReading, sliceRows } from './order-answers.ts'
+import { decodeOrder, decodePage, type OnDecode } from './order-answers.ts'
 import { documentId } from './order-source.ts'
-import { latestWriteBody, sliceBody } from './search-body.ts'
+import { buildLatestWriteSearch, buildSearch } from './search-body.ts'
 
 export interface OpenSearchOrderStoreOptions {
   client: OpenSearch
   names: IndexNames
   /** For each call, the answer's body included; its request may leave it less. */
   deadlineMs: number
-  observe?: Observe<OpenSearchOperation>
-  onReading?: OnReading
+  instrument?: Instrument<OpenSearchOperation>
+  onDecode?: OnDecode
 }
 
 /** The orders of a cluster. Each call is one request to one shard, so one snapshot. */
@@ -23,31 +23,31 @@ export function createOpenSearchOrderStore({
   client,
   names,
   deadlineMs,
-  observe = unobserved,
-  onReading = () => {},
+  instrument = noopInstrument,
+  onDecode = () => {},
 }: OpenSearchOrderStoreOptions): OrderStore {
   return {
-    async slice(query, scope = unbounded) {
+    async findPage(query, scope = unbounded) {
       const preference = query.sort === 'updated_at_asc' ? PRIMARY : oneCopy(query.accountId)
       const routing = encodeURIComponent(query.accountId)
-      const question = {
+      const request = {
         path: `/${names.orders}/_search?allow_partial_search_results=false&preference=${preference}&routing=${routing}`,
-        body: JSON.stringify(sliceBody(query)),
+        body: JSON.stringify(buildSearch(query)),
       }
       // All of it, so that an answer which is no good does not count as one.
-      return observe('search', async () =>
-        sliceRows(await askForBytes(client, deadlineMs, question, scope), query, onReading),
+      return instrument('search', async () =>
+        decodePage(await readRaw(client, deadlineMs, request, scope), query, onDecode),
       )
     },
 
     async latestWrite(accountId, scope = unbounded) {
       const routing = encodeURIComponent(accountId)
-      const question = {
+      const request = {
         path: `/${names.orders}/_search?allow_partial_search_results=false&preference=${PRIMARY}&routing=${routing}`,
-        body: JSON.stringify(latestWriteBody(accountId)),
+        body: JSON.stringify(buildLatestWriteSearch(accountId)),
       }
-      const [hit] = await observe('latest_write', async () =>
-        wholeHits(parseAnswer(await askForBytes(client, deadlineMs, question, scope))),
+      const [hit] = await instrument('latest_write', async () =>
+        completeHits(parseResponse(await readRaw(client, deadlineMs, request, scope))),
       )
       return hit === undefined ? null : positionOf(hit)
     },
@@ -56,8 +56,8 @@ export function createOpenSearchOrderStore({
       const id = encodeURIComponent(documentId({ accountId, orderId }))
       const path = `/${names.orders}/_doc/${id}?routing=${encodeURIComponent(accountId)}`
       const address = { index: names.orders, accountId, orderId }
-      return observe('get_order', async () =>
-        foundOrder(await askForBytes(client, deadlineMs, { path }, scope), address, onReading),
+      return instrument('get_order', async () =>
+        decodeOrder(await readRaw(client, deadlineMs, { path }, scope), address, onDecode),
       )
     },
   }

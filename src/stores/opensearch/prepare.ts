@@ -1,13 +1,13 @@
-import { once } from '../../lib/once.ts'
-import { createQueue } from '../../lib/queue.ts'
+import { memoizeAsync } from '../../lib/once.ts'
+import { createMutex } from '../../lib/queue.ts'
 import { IndexLost } from '../index-lost.ts'
-import { ask, type OpenSearch, Refused, tell } from './client.ts'
+import { type OpenSearch, RequestRejectedError, read, write } from './client.ts'
 import { keyDefinitions, ordersDefinition, recordDefinitions } from './index-definition.ts'
-import { indexLost, readPresence } from './index-presence.ts'
-import { type IndexNames, indexBehind } from './names.ts'
+import { indexLostError, readPresence } from './index-presence.ts'
+import { concreteIndex, type IndexNames } from './names.ts'
 
 /** Makes the indices that are not there yet, and leaves those that are as they are. */
-export interface Prepare {
+export interface EnsureIndices {
   /** Those of keys and accounts, and no other. Once a process, unless it fails. */
   keys(): Promise<void>
   /**
@@ -18,81 +18,86 @@ export interface Prepare {
   /** The same where the index exists already. @throws IndexLost; Error where it was never made */
   existingOrders(): Promise<void>
   /** Makes this version of the orders, empty and read, and what else is missing. */
-  ordersAfterLoss(version: string): Promise<void>
+  recreateOrders(version: string): Promise<void>
 }
 
 const TEMPLATE_PRIORITY = 500
-const OTHER_TYPE = 400
-const ALREADY_THERE = 'resource_already_exists_exception'
+const BAD_REQUEST = 400
+const ALREADY_EXISTS = 'resource_already_exists_exception'
 
 /** Its methods throw Unavailable, and Error when OpenSearch refuses, with its reason. */
-export function createPrepare(client: OpenSearch, names: IndexNames, deadlineMs: number): Prepare {
-  const oneAtATime = createQueue()
-  let isMade = false
+export function createEnsureIndices(
+  client: OpenSearch,
+  names: IndexNames,
+  deadlineMs: number,
+): EnsureIndices {
+  const mutex = createMutex()
+  let isEnsured = false
 
-  async function prepareOrders(mayBegin: boolean): Promise<void> {
+  async function ensureOrders(mayCreate: boolean): Promise<void> {
     const presence = await readPresence({ client, names, deadlineMs })
-    if (presence.kind === 'lost') throw indexLost(names, presence)
+    if (presence.kind === 'lost') throw indexLostError(names, presence)
     if (presence.kind === 'virgin') {
-      if (isMade) throw new IndexLost('every index of them is gone, and this process has used them')
-      if (!mayBegin) throw new Error('there is no index yet: "index init" makes it')
-      await beginOrders(indexBehind(names.orders, 1))
+      if (isEnsured)
+        throw new IndexLost('every index of them is gone, and this process has used them')
+      if (!mayCreate) throw new Error('there is no index yet: "index init" makes it')
+      await createOrdersIndex(concreteIndex(names.orders, 1))
     }
-    if (!isMade) await makeRest()
-    isMade = true
+    if (!isEnsured) await createRemaining()
+    isEnsured = true
   }
 
   /** The index that is read comes first: records without it then always mean that it was lost. */
-  async function beginOrders(version: string): Promise<void> {
+  async function createOrdersIndex(version: string): Promise<void> {
     await putTemplate()
-    await create(version, names.orders, {})
+    await createIndex(version, names.orders, {})
   }
 
-  async function makeRest(): Promise<void> {
+  async function createRemaining(): Promise<void> {
     await putTemplate()
     for (const record of recordDefinitions(names)) await createMissing(...record)
     await addFields()
   }
 
-  const putTemplate = once(async () => {
+  const putTemplate = memoizeAsync(async () => {
     const template = {
-      index_patterns: [indexBehind(names.orders, '*')],
+      index_patterns: [concreteIndex(names.orders, '*')],
       template: ordersDefinition,
       priority: TEMPLATE_PRIORITY,
     }
-    await tell(deadlineMs, (options) =>
+    await write(deadlineMs, (options) =>
       client.indices.putIndexTemplate({ name: names.orders, body: template as object }, options),
     )
   })
 
   return {
-    keys: once(async () => {
+    keys: memoizeAsync(async () => {
       await Promise.all(keyDefinitions(names).map((definition) => createMissing(...definition)))
     }),
-    orders: () => oneAtATime(() => prepareOrders(true)),
-    existingOrders: () => oneAtATime(() => prepareOrders(false)),
-    ordersAfterLoss: (version) =>
-      oneAtATime(async () => {
-        await beginOrders(version)
-        await makeRest()
+    orders: () => mutex(() => ensureOrders(true)),
+    existingOrders: () => mutex(() => ensureOrders(false)),
+    recreateOrders: (version) =>
+      mutex(async () => {
+        await createOrdersIndex(version)
+        await createRemaining()
       }),
   }
 
   /** Fields that came since an index was made. One of another type takes a reindex. */
   async function addFields(): Promise<void> {
     const { properties } = ordersDefinition.mappings
-    const there = await ask(deadlineMs, (options) =>
-      client.indices.get({ index: indexBehind(names.orders, '*') }, options),
+    const existing = await read(deadlineMs, (options) =>
+      client.indices.get({ index: concreteIndex(names.orders, '*') }, options),
     )
-    for (const [index, { mappings }] of Object.entries(there)) {
+    for (const [index, { mappings }] of Object.entries(existing)) {
       if (!names.isVersion(index)) continue
-      const known = new Set(Object.keys(mappings?.properties ?? {}))
-      const missing = Object.entries(properties).filter(([name]) => !known.has(name))
+      const mapped = new Set(Object.keys(mappings?.properties ?? {}))
+      const missing = Object.entries(properties).filter(([name]) => !mapped.has(name))
       if (missing.length === 0) continue
       const request = { index, body: { properties: Object.fromEntries(missing) } as object }
-      await tell(deadlineMs, (options) => client.indices.putMapping(request, options)).catch(
+      await write(deadlineMs, (options) => client.indices.putMapping(request, options)).catch(
         (error) => {
-          if (!(error instanceof Refused && error.status === OTHER_TYPE)) throw error
+          if (!(error instanceof RequestRejectedError && error.status === BAD_REQUEST)) throw error
         },
       )
     }
@@ -100,20 +105,20 @@ export function createPrepare(client: OpenSearch, names: IndexNames, deadlineMs:
 
   async function createMissing(alias: string, definition: object): Promise<void> {
     if (await exists(alias)) return
-    await create(indexBehind(alias, 1), alias, definition)
+    await createIndex(concreteIndex(alias, 1), alias, definition)
   }
 
-  async function create(index: string, alias: string, definition: object): Promise<void> {
+  async function createIndex(index: string, alias: string, definition: object): Promise<void> {
     const body = { ...definition, aliases: { [alias]: {} } }
     try {
-      await tell(deadlineMs, (options) => client.indices.create({ index, body }, options))
+      await write(deadlineMs, (options) => client.indices.create({ index, body }, options))
     } catch (error) {
       // Another process was faster.
-      if (!(error instanceof Refused && error.type === ALREADY_THERE)) throw error
+      if (!(error instanceof RequestRejectedError && error.type === ALREADY_EXISTS)) throw error
     }
   }
 
   function exists(name: string): Promise<boolean> {
-    return ask(deadlineMs, (options) => client.indices.existsAlias({ name }, options))
+    return read(deadlineMs, (options) => client.indices.existsAlias({ name }, options))
   }
 }

@@ -2,8 +2,8 @@ import {
   datedRange,
   type InstantRange,
   NULL_UPDATED_KEY,
+  type PageQuery,
   type Position,
-  type SliceQuery,
   type Sort,
 } from '../../orders/order-store.ts'
 
@@ -14,22 +14,22 @@ export const sortFields = {
 } as const satisfies Record<Sort, string>
 
 /** Which way, and where the rows are that come after one. */
-const ways = {
+const directions = {
   created_at_desc: { way: 'desc', beyond: 'lte' },
   updated_at_asc: { way: 'asc', beyond: 'gte' },
 } as const satisfies Record<Sort, object>
 
 /** The search that answers a slice; pure, compared with stored JSON in the tests. */
-export function sliceBody({
+export function buildSearch({
   accountId,
   sort,
   filters,
   after,
   nullsWrittenAfter,
   size,
-}: SliceQuery) {
+}: PageQuery) {
   const key = sortFields[sort]
-  const { way, beyond } = ways[sort]
+  const { way, beyond } = directions[sort]
   return {
     size,
     track_total_hits: false,
@@ -53,7 +53,7 @@ export function sliceBody({
 }
 
 /** The search for the last write of an account: where it stands is all that is asked. */
-export function latestWriteBody(accountId: string) {
+export function buildLatestWriteSearch(accountId: string) {
   return {
     size: 1,
     track_total_hits: false,

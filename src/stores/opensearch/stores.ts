@@ -1,19 +1,19 @@
 import type { Config } from '../../config.ts'
 import { wallClock } from '../../lib/clock.ts'
-import type { Observe } from '../../lib/observe.ts'
-import type { AfterLoss } from '../index-lost.ts'
+import type { Instrument } from '../../lib/observe.ts'
+import type { IndexRecovery } from '../index-lost.ts'
 import type { Stores } from '../stores.ts'
 import { initOpenSearchAfterLoss } from './after-loss.ts'
 import { connectOpenSearch, type OpenSearchNodes } from './client.ts'
-import { indexLost, readPresence } from './index-presence.ts'
-import { createOpenSearchInspection } from './inspection.ts'
+import { indexLostError, readPresence } from './index-presence.ts'
+import { createOpenSearchConsistencyCheck } from './inspection.ts'
 import { createOpenSearchKeyStore } from './key-store.ts'
 import { indexNames } from './names.ts'
 import type { OpenSearchOperation } from './operation.ts'
-import type { OnReading } from './order-answers.ts'
+import type { OnDecode } from './order-answers.ts'
 import { openOpenSearchOrderIndex } from './order-index.ts'
 import { createOpenSearchOrderStore } from './order-store.ts'
-import { createPrepare } from './prepare.ts'
+import { createEnsureIndices } from './prepare.ts'
 import { createReindexing } from './reindex/reindexing.ts'
 
 export type OpenSearchConfig = Pick<
@@ -23,8 +23,8 @@ export type OpenSearchConfig = Pick<
 
 /** What is told of the reads while the service serves. */
 export interface OpenSearchEvents {
-  observeOpenSearch: Observe<OpenSearchOperation>
-  onReading: OnReading
+  instrumentOpenSearch: Instrument<OpenSearchOperation>
+  onDecode: OnDecode
 }
 
 /** The stores of a cluster; `INDEX_PREFIX` keeps several services on it apart. */
@@ -35,21 +35,21 @@ export function openOpenSearchStores(
 ): Stores {
   const client = connectOpenSearch(nodes)
   const names = indexNames(config.indexPrefix)
-  const prepare = createPrepare(client, names, config.bulkDeadlineMs)
-  const reading = {
+  const prepare = createEnsureIndices(client, names, config.bulkDeadlineMs)
+  const shared = {
     client,
     names,
     deadlineMs: config.searchDeadlineMs,
-    ...(events && { observe: events.observeOpenSearch }),
+    ...(events && { instrument: events.instrumentOpenSearch }),
   }
   return {
     orders: createOpenSearchOrderStore({
-      ...reading,
-      ...(events && { onReading: events.onReading }),
+      ...shared,
+      ...(events && { onDecode: events.onDecode }),
     }),
     keys: createOpenSearchKeyStore({
-      ...reading,
-      prepare,
+      ...shared,
+      ensureIndices: prepare,
       writeDeadlineMs: config.bulkDeadlineMs,
     }),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
@@ -57,7 +57,7 @@ export function openOpenSearchStores(
       return openOpenSearchOrderIndex({
         client,
         names,
-        prepare,
+        ensureIndices: prepare,
         leaseMs: config.writerLeaseMs,
         deadlineMs: config.bulkDeadlineMs,
         clock,
@@ -67,26 +67,26 @@ export function openOpenSearchStores(
       })
     },
     // Nobody waits for it, and a page of a walk may be long.
-    inspection: createOpenSearchInspection({
-      ...reading,
+    inspection: createOpenSearchConsistencyCheck({
+      ...shared,
       deadlineMs: config.bulkDeadlineMs,
-      glanceDeadlineMs: config.searchDeadlineMs,
+      healthDeadlineMs: config.searchDeadlineMs,
     }),
     reindexing: createReindexing({
       client,
       names,
-      prepare,
+      ensureIndices: prepare,
       leaseMs: config.writerLeaseMs,
       deadlineMs: config.bulkDeadlineMs,
       clock: wallClock,
     }),
-    async prepare() {
+    async initialize() {
       await prepare.orders()
       await prepare.keys()
     },
-    async refuseLoss() {
-      const presence = await readPresence(reading)
-      if (presence.kind === 'lost') throw indexLost(names, presence)
+    async assertIndexNotLost() {
+      const presence = await readPresence(shared)
+      if (presence.kind === 'lost') throw indexLostError(names, presence)
     },
     trustClock: null,
     close: () => client.close(),
@@ -94,10 +94,10 @@ export function openOpenSearchStores(
 }
 
 /** Begins with an empty index where that of the orders was lost. @throws Error where it was not */
-export async function beginAfterLoss(
+export async function initIndexAfterLoss(
   nodes: OpenSearchNodes,
   { indexPrefix, bulkDeadlineMs: deadlineMs }: OpenSearchConfig,
-): Promise<AfterLoss> {
+): Promise<IndexRecovery> {
   const client = connectOpenSearch(nodes)
   try {
     return await initOpenSearchAfterLoss({ client, names: indexNames(indexPrefix), deadlineMs })

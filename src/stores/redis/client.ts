@@ -9,12 +9,12 @@ export interface RedisConnectionOptions {
   ca: string | undefined
   /** Told of the first error of an outage. */
   onError(error: Error): void
-  /** {@link HASTE} when absent. */
-  pace?: Pace
+  /** {@link FAST} when absent. */
+  timeouts?: Timeouts
 }
 
 /** How long things may take while there is no connection, in milliseconds. */
-export interface Pace {
+export interface Timeouts {
   /** How long to wait for a Redis that can be used before going on without it. */
   startMs: number
   /** How long it may take until Redis can be used, before it is tried anew. */
@@ -33,9 +33,9 @@ export interface RedisConnection {
 }
 
 /** For decisions that are made without Redis when it is late. */
-const HASTE: Pace = { startMs: 1_000, attemptMs: 500, connectMs: 400, slotsRefreshMs: 200 }
+const FAST: Timeouts = { startMs: 1_000, attemptMs: 500, connectMs: 400, slotsRefreshMs: 200 }
 /** For what cannot be done without Redis, which may be far away. */
-export const PATIENCE: Pace = {
+export const RELAXED: Timeouts = {
   startMs: 5_000,
   attemptMs: 5_000,
   connectMs: 4_000,
@@ -51,24 +51,24 @@ const OUTAGE_GAP_MS = 10_000
  * never rejects because Redis is not there.
  */
 export async function connectRedis({
-  pace = HASTE,
+  timeouts = FAST,
   ...options
 }: RedisConnectionOptions): Promise<RedisConnection> {
-  const redis = open(options, pace)
+  const redis = open(options, timeouts)
   let lastErrorAt = Number.NEGATIVE_INFINITY
   let isClosed = false
 
   function report(error: Error) {
     const now = monotonicClock()
-    if (!isClosed && now - lastErrorAt > OUTAGE_GAP_MS) options.onError(withoutCommand(error))
+    if (!isClosed && now - lastErrorAt > OUTAGE_GAP_MS) options.onError(redactCommand(error))
     lastErrorAt = now
   }
   redis.on('error', report)
   redis.on('node error', report)
 
-  limitAttempts(redis, pace)
-  redis.on('+node', (node) => limitAttempts(node, pace))
-  await becomesReady(redis, pace)
+  limitAttempts(redis, timeouts)
+  redis.on('+node', (node) => limitAttempts(node, timeouts))
+  await waitUntilReady(redis, timeouts)
 
   return {
     redis,
@@ -86,7 +86,7 @@ export async function connectRedis({
 }
 
 /** By itself a client that is connected waits for the first answers for ever, and so does a cluster's. */
-function limitAttempts(client: Redis | Cluster, { attemptMs }: Pace): void {
+function limitAttempts(client: Redis | Cluster, { attemptMs }: Timeouts): void {
   let attempt: NodeJS.Timeout | undefined
   client.on('connecting', () => {
     clearTimeout(attempt)
@@ -96,15 +96,15 @@ function limitAttempts(client: Redis | Cluster, { attemptMs }: Pace): void {
   client.on('close', () => clearTimeout(attempt))
 }
 
-async function becomesReady(redis: Redis | Cluster, { startMs }: Pace): Promise<void> {
+async function waitUntilReady(redis: Redis | Cluster, { startMs }: Timeouts): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   redis.on('ready', async () => {
     await connectNodes(redis)
     resolve()
   })
-  const patience = setTimeout(resolve, startMs)
+  const timer = setTimeout(resolve, startMs)
   await promise
-  clearTimeout(patience)
+  clearTimeout(timer)
 }
 
 /** A cluster's client would connect to a node with the first command for it, which then fails. */
@@ -126,17 +126,17 @@ const nodeOptions = {
 
 type OpenOptions = Pick<RedisConnectionOptions, 'urls' | 'ca'>
 
-function open({ urls, ca }: OpenOptions, pace: Pace): Redis | Cluster {
+function open({ urls, ca }: OpenOptions, timeouts: Timeouts): Redis | Cluster {
   const [first = '', ...others] = urls
   const tls = first.startsWith('rediss:') ? { tls: ca === undefined ? {} : { ca } } : {}
-  return others.length === 0 ? openOne(first, tls, pace) : openCluster(urls, tls, pace)
+  return others.length === 0 ? openSingle(first, tls, timeouts) : openCluster(urls, tls, timeouts)
 }
 
 interface Tls {
   tls?: ConnectionOptions
 }
 
-function openOne(url: string, tls: Tls, { connectMs }: Pace): Redis {
+function openSingle(url: string, tls: Tls, { connectMs }: Timeouts): Redis {
   return new Redis(url, {
     ...nodeOptions,
     ...tls,
@@ -147,7 +147,7 @@ function openOne(url: string, tls: Tls, { connectMs }: Pace): Redis {
 }
 
 /** The credentials of the first node are those of all. */
-function openCluster(urls: readonly string[], tls: Tls, pace: Pace): Cluster {
+function openCluster(urls: readonly string[], tls: Tls, timeouts: Timeouts): Cluster {
   const nodes = urls.map((url) => new URL(url))
   const seeds = nodes.map(({ hostname, port }) => ({
     host: hostname.replace(/^\[|\]$/g, ''),
@@ -158,7 +158,7 @@ function openCluster(urls: readonly string[], tls: Tls, pace: Pace): Cluster {
     redisOptions: {
       ...nodeOptions,
       ...tls,
-      connectTimeout: pace.connectMs,
+      connectTimeout: timeouts.connectMs,
       username: decodeURIComponent(username),
       password: decodeURIComponent(password),
     },
@@ -166,7 +166,7 @@ function openCluster(urls: readonly string[], tls: Tls, pace: Pace): Cluster {
     dnsLookup: (hostname, found) => found(null, hostname),
     enableOfflineQueue: false,
     clusterRetryStrategy: () => RECONNECT_DELAY_MS,
-    slotsRefreshTimeout: pace.slotsRefreshMs,
+    slotsRefreshTimeout: timeouts.slotsRefreshMs,
     maxRedirections: 4,
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
@@ -177,7 +177,7 @@ function openCluster(urls: readonly string[], tls: Tls, pace: Pace): Cluster {
  * The client's errors carry the command with its arguments, a password or an address among them; so does
  * the message where a server does not know the command.
  */
-export function withoutCommand(error: unknown): Error {
+export function redactCommand(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error)
   return new Error(message.replace(/, with args.*/s, ''))
 }

@@ -2,7 +2,7 @@ import type { Cluster, Redis } from 'ioredis'
 import { MAX_FAILURES, WINDOW_MS } from '../../limits/failure-window.ts'
 import { type BucketRate, bucketDecision } from '../../limits/gcra.ts'
 import type { Limiter } from '../../limits/limiter.ts'
-import { withoutCommand } from './client.ts'
+import { redactCommand } from './client.ts'
 import { blockedFor, countFailure, type Script, take } from './scripts.ts'
 
 export interface RedisLimiterOptions {
@@ -23,15 +23,15 @@ export function createRedisLimiter(
   const failures = (address: string) => `${prefix}failures:{${address}}`
 
   async function run({ lua, sha1 }: Script, key: string, ...args: number[]): Promise<unknown> {
-    const isForgotten = (error: Error) => error.message.startsWith('NOSCRIPT')
+    const isMissingScript = (error: Error) => error.message.startsWith('NOSCRIPT')
     try {
       return await redis.evalsha(sha1, 1, key, ...args).catch((error: Error) => {
         // A restarted Redis has forgotten its scripts; nothing has run yet, so it is safe to say it again.
-        if (isForgotten(error)) return redis.eval(lua, 1, key, ...args)
+        if (isMissingScript(error)) return redis.eval(lua, 1, key, ...args)
         throw error
       })
     } catch (error) {
-      throw withoutCommand(error)
+      throw redactCommand(error)
     }
   }
 
@@ -39,9 +39,9 @@ export function createRedisLimiter(
     async take(accountId) {
       const { capacity, refillPerSecond } = rate
       const reply = await run(take, bucket(accountId), capacity, refillPerSecond)
-      const [passes, debt] = Array.isArray(reply) ? reply : [reply]
-      if (passes !== 0 && passes !== 1) throw unexpected('take', reply)
-      return bucketDecision(rate, passes === 1, wholeNumber('take', debt))
+      const [isAllowed, debt] = Array.isArray(reply) ? reply : [reply]
+      if (isAllowed !== 0 && isAllowed !== 1) throw unexpected('take', reply)
+      return bucketDecision(rate, isAllowed === 1, wholeNumber('take', debt))
     },
 
     async blockedSeconds(address) {

@@ -1,9 +1,9 @@
 import { readCaFile } from '../../ca-file.ts'
 import type { Config } from '../../config.ts'
-import type { Observe } from '../../lib/observe.ts'
+import type { Instrument } from '../../lib/observe.ts'
 import {
-  createDegradedLimiter,
-  type DegradedLimiter,
+  createFallbackLimiter,
+  type FallbackLimiter,
   type LimiterDecision,
 } from '../../limits/degraded-limiter.ts'
 import type { Limiter } from '../../limits/limiter.ts'
@@ -13,9 +13,9 @@ import { createRedisLimiter } from './limiter.ts'
 /** What an operator wants to know of the counters. */
 export interface SharedLimiterEvents {
   /** A decision of this process alone, because Redis did not answer in time. */
-  onDegradedDecision(decision: LimiterDecision): void
+  onFallbackDecision(decision: LimiterDecision): void
   /** Sees every decision that Redis is asked for. */
-  observeRedis: Observe<LimiterDecision>
+  instrumentRedis: Instrument<LimiterDecision>
   /** Redis stopped answering, or does again. */
   onDegraded(error: unknown): void
   onRecovered(): void
@@ -30,20 +30,20 @@ export async function openSharedLimiter(
   config: Pick<Config, 'redisCaFile' | 'redisPrefix' | 'rateLimit'>,
   urls: readonly string[],
   local: Limiter,
-  { onDegradedDecision, observeRedis, onDegraded, onRecovered, deadlineMs }: SharedLimiterEvents,
-): Promise<DegradedLimiter> {
+  { onFallbackDecision, instrumentRedis, onDegraded, onRecovered, deadlineMs }: SharedLimiterEvents,
+): Promise<FallbackLimiter> {
   const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
   const connection = await connectRedis({ urls, ca, onError: onDegraded })
   const shared = createRedisLimiter(connection.redis, {
     prefix: config.redisPrefix,
     rate: config.rateLimit,
   })
-  const limiter = createDegradedLimiter({
+  const limiter = createFallbackLimiter({
     shared,
     local,
     ...(deadlineMs !== undefined && { deadlineMs }),
-    onDegradedDecision,
-    observe: observeRedis,
+    onFallbackDecision,
+    instrument: instrumentRedis,
     onStateChange: (degraded, cause) => (degraded ? onDegraded(cause) : onRecovered()),
     reconnect: () => connection.reconnect(),
   })

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
 import { Unavailable } from '../../lib/unavailable.ts'
-import { withoutCommand } from './client.ts'
+import { redactCommand } from './client.ts'
 import type { Script } from './scripts.ts'
 
 /** What is said to a Redis that may be away, and whose answer counts. */
@@ -18,7 +18,7 @@ export interface StreamCommands {
 export type Argument = string | number | Buffer
 
 /** What passes by itself, or once an operator has seen to it: the change is there then as it is now. */
-const PASSING = [
+const TRANSIENT_ERRORS = [
   'LOADING',
   'BUSY',
   'READONLY',
@@ -35,7 +35,7 @@ export interface StreamCommandsOptions {
   /** For each answer. */
   deadlineMs: number
   /** Called when an answer is late. */
-  onLate?(): void
+  onTimeout?(): void
   /** Why there is no connection, where that is known. */
   reason(): string | undefined
 }
@@ -43,22 +43,22 @@ export interface StreamCommandsOptions {
 export function createStreamCommands({
   redis,
   deadlineMs,
-  onLate = () => {},
+  onTimeout = () => {},
   reason,
 }: StreamCommandsOptions): StreamCommands {
   async function send<T>(command: (redis: Redis | Cluster) => Promise<T>): Promise<T> {
-    const over = new AbortController()
-    const late = pause(deadlineMs, undefined, { signal: over.signal }).then(() => {
-      onLate()
+    const finished = new AbortController()
+    const timeout = pause(deadlineMs, undefined, { signal: finished.signal }).then(() => {
+      onTimeout()
       throw new Unavailable(`Redis did not answer within ${deadlineMs} ms`)
     })
     try {
-      return await Promise.race([command(redis), late])
+      return await Promise.race([command(redis), timeout])
     } catch (error) {
-      throw asFault(error, redis.status === 'ready' ? undefined : reason())
+      throw toStoreError(error, redis.status === 'ready' ? undefined : reason())
     } finally {
-      late.catch(() => {})
-      over.abort()
+      timeout.catch(() => {})
+      finished.abort()
     }
   }
 
@@ -77,13 +77,13 @@ export function createStreamCommands({
   }
 }
 
-function asFault(error: unknown, reason: string | undefined): Error {
+function toStoreError(error: unknown, reason: string | undefined): Error {
   if (error instanceof Unavailable) return error
-  const { message } = withoutCommand(error)
-  const isAnswer = error instanceof Error && error.name === 'ReplyError'
-  if (!isAnswer) return new Unavailable(`no answer from Redis: ${reason ?? message}`)
-  const passes = PASSING.some((code) => message.startsWith(code))
-  return passes
+  const { message } = redactCommand(error)
+  const isReply = error instanceof Error && error.name === 'ReplyError'
+  if (!isReply) return new Unavailable(`no answer from Redis: ${reason ?? message}`)
+  const isTransient = TRANSIENT_ERRORS.some((code) => message.startsWith(code))
+  return isTransient
     ? new Unavailable(`Redis answered ${message}`)
     : new Error(`Redis refused: ${message}`)
 }

@@ -1,4 +1,4 @@
-import { connectRedis, PATIENCE } from './client.ts'
+import { connectRedis, RELAXED } from './client.ts'
 import { createStreamCommands, type StreamCommands } from './stream-commands.ts'
 
 export interface RedisStreamOptions {
@@ -17,7 +17,7 @@ export interface StreamConnection {
   /** Where changes are put in. */
   stream: string
   /** Where refused ones are parked. */
-  refused: string
+  deadLetterStream: string
   close(): void
 }
 
@@ -37,7 +37,7 @@ export async function connectStream({
   const { redis, reconnect, close } = await connectRedis({
     urls,
     ca,
-    pace: PATIENCE,
+    timeouts: RELAXED,
     onError: ({ message }) => {
       reason = message
     },
@@ -47,11 +47,11 @@ export async function connectStream({
     commands: createStreamCommands({
       ...shared,
       deadlineMs: DEADLINE_MS,
-      onLate: reconnect, // A connection whose other end is gone says nothing for minutes.
+      onTimeout: reconnect, // A connection whose other end is gone says nothing for minutes.
     }),
     probe: createStreamCommands({ ...shared, deadlineMs: PROBE_MS }),
     stream: `${prefix}orders:changes`,
-    refused: `${prefix}orders:refused`,
+    deadLetterStream: `${prefix}orders:refused`,
     close,
   }
 }

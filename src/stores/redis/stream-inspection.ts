@@ -4,7 +4,7 @@ import type {
 } from '../../indexing/inspection/stream-inspection.ts'
 import type { StreamCommands } from './stream-commands.ts'
 import { connectStream, GROUP, type RedisStreamOptions } from './stream-connection.ts'
-import { ageOf, orderIn } from './stream-entries.ts'
+import { entryAgeMs, orderField } from './stream-entries.ts'
 import { backlog } from './stream-scripts.ts'
 
 /** Few, since an order may be of many megabytes. */
@@ -15,13 +15,13 @@ const PAGE_PENDING = 1_000
 export async function openRedisStreamInspection(
   options: RedisStreamOptions,
 ): Promise<StreamInspection> {
-  const { commands, stream, refused: parked, close } = await connectStream(options)
+  const { commands, stream, deadLetterStream: deadLetters, close } = await connectStream(options)
   return {
     async backlog() {
       const [entries, oldestAgeMs, refused] = await Promise.all([
         commands.run(backlog, [stream], GROUP),
         readOldestAge(commands, stream),
-        commands.send((redis) => redis.xlen(parked)),
+        commands.send((redis) => redis.xlen(deadLetters)),
       ])
       return { backlog: Number(entries), oldestAgeMs, refused }
     },
@@ -32,20 +32,20 @@ export async function openRedisStreamInspection(
 
 /** The id that was delivered last; `null` before there is a group. */
 async function lastDelivered({ send }: StreamCommands, stream: string): Promise<string | null> {
-  const asked = send((redis) => redis.xinfo('GROUPS', stream) as Promise<unknown[][]>)
-  const groups = await asked.catch(noStream)
-  const group = groups.find((facts) => fact(facts, 'name') === GROUP)
-  return group === undefined ? null : String(fact(group, 'last-delivered-id'))
+  const reply = send((redis) => redis.xinfo('GROUPS', stream) as Promise<unknown[][]>)
+  const groups = await reply.catch(emptyIfMissing)
+  const group = groups.find((fields) => fieldValue(fields, 'name') === GROUP)
+  return group === undefined ? null : String(fieldValue(group, 'last-delivered-id'))
 }
 
-function noStream(error: Error): unknown[][] {
+function emptyIfMissing(error: Error): unknown[][] {
   if (error.message.includes('no such key')) return []
   throw error
 }
 
 /** Facts are told as names and values, by turns. */
-function fact(facts: readonly unknown[], name: string): unknown {
-  return facts[facts.indexOf(name) + 1]
+function fieldValue(fields: readonly unknown[], name: string): unknown {
+  return fields[fields.indexOf(name) + 1]
 }
 
 async function readOldestAge(commands: StreamCommands, stream: string): Promise<number | null> {
@@ -56,7 +56,7 @@ async function readOldestAge(commands: StreamCommands, stream: string): Promise<
   // What is pending was delivered before everything that was not.
   const oldest = (pending[1] as string | null | undefined) ?? next?.[0]
   const [seconds = 0, micros = 0] = await send((redis) => redis.time())
-  return oldest === undefined ? null : ageOf(oldest, seconds * 1000 + micros / 1000)
+  return oldest === undefined ? null : entryAgeMs(oldest, seconds * 1000 + micros / 1000)
 }
 
 async function* readAcknowledged(
@@ -70,7 +70,7 @@ async function* readAcknowledged(
       redis.callBuffer('XRANGE', stream, from, last, 'COUNT', PAGE_ENTRIES),
     )
     const page = (reply as [id: Buffer, fields: Buffer[]][]).map(([id, fields]) => {
-      return { id: String(id), order: orderIn(fields) ?? null }
+      return { id: String(id), order: orderField(fields) ?? null }
     })
     const [first, end] = [page[0]?.id, page.at(-1)?.id]
     if (first === undefined || end === undefined) return

@@ -50,7 +50,7 @@ return { redis.call('TIME'), entries }
  * Makes what any consumer was given the reader's own, a page of it. Answers where the next page begins,
  * `0-0` after the last, and the ids of what is gone, which are pending no more.
  */
-export const adoptPage = script(`
+export const claimPendingPage = script(`
 local stream, group, consumer, from = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local reply = redis.call('XAUTOCLAIM', stream, group, consumer, 0, from, 'COUNT', 1000, 'JUSTID')
 return { reply[1], reply[3] or {} }
@@ -60,7 +60,7 @@ return { reply[1], reply[3] or {} }
  * Parks a refused entry and acknowledges it, in one step and only while it is pending: neither a crash nor
  * a second reader parks it twice. In this order, so that a Redis that has no room loses nothing.
  */
-export const park = script(`
+export const deadLetterEntry = script(`
 local stream, refused, group, id = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 if #redis.call('XPENDING', stream, group, id, id, 1) == 0 then
   return 0

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { makeFolder } from '../../lib/durable-folder.ts'
+import { createFolder } from '../../lib/durable-folder.ts'
 import { createPrivateFile } from './private-file.ts'
 
 /**
@@ -15,28 +15,28 @@ export function openDatabase(
   file: string,
   migrations: readonly string[],
   busyTimeoutMs: number,
-  mayMake = true,
+  createIfMissing = true,
 ): DatabaseSync {
-  if (!mayMake && !existsSync(file)) throw new DatabaseMissing(file)
+  if (!createIfMissing && !existsSync(file)) throw new DatabaseMissingError(file)
   try {
-    makeFolder(dirname(file))
+    createFolder(dirname(file))
     createPrivateFile(file) // It holds personal data, and what SQLite makes beside it inherits the mode.
     const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
-    if (!mayMake) expectTables(db, file)
+    if (!createIfMissing) assertTables(db, file)
     // Readers and the writer do not wait for each other. FULL: a commit is on the disk when it returns, since
     // what follows it cannot be taken back: "is revoked" is printed, a change is acknowledged.
     db.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
     migrate(db, migrations)
     return db
   } catch (cause) {
-    if (cause instanceof DatabaseMissing) throw cause
+    if (cause instanceof DatabaseMissingError) throw cause
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`cannot open the database ${file}: ${reason}`, { cause })
   }
 }
 
 /** A database that had to be there is not. */
-export class DatabaseMissing extends Error {
+export class DatabaseMissingError extends Error {
   constructor(file: string) {
     super(`there is no database ${file}`)
     this.name = 'DatabaseMissing'
@@ -44,10 +44,10 @@ export class DatabaseMissing extends Error {
 }
 
 /** Asked of SQLite and not of the file system: a file that was removed just now was made anew by opening it. */
-function expectTables(db: DatabaseSync, file: string): void {
+function assertTables(db: DatabaseSync, file: string): void {
   if (versionOf(db) > 0) return
   db.close()
-  throw new DatabaseMissing(file)
+  throw new DatabaseMissingError(file)
 }
 
 /** Runs `work` in one write transaction: all of it becomes visible at once, or nothing. */

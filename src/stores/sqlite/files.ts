@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { IndexLost } from '../index-lost.ts'
-import { DatabaseMissing, openDatabase } from './database.ts'
+import { DatabaseMissingError, openDatabase } from './database.ts'
 import { keysMigrations } from './keys-schema.ts'
 import { ordersMigrations } from './orders-schema.ts'
 
@@ -13,8 +13,11 @@ export const ordersFile = (dataDir: string) => join(dataDir, 'orders.db')
 export const keysFile = (dataDir: string) => join(dataDir, 'keys.db')
 
 /** @throws DatabaseMissing unless it exists or may be made */
-export function openOrders(dataDir: string, { mayMake }: { mayMake: boolean }): DatabaseSync {
-  return openDatabase(ordersFile(dataDir), ordersMigrations, COMMAND_BUSY_MS, mayMake)
+export function openOrdersDatabase(
+  dataDir: string,
+  { createIfMissing }: { createIfMissing: boolean },
+): DatabaseSync {
+  return openDatabase(ordersFile(dataDir), ordersMigrations, COMMAND_BUSY_MS, createIfMissing)
 }
 
 /**
@@ -22,17 +25,17 @@ export function openOrders(dataDir: string, { mayMake }: { mayMake: boolean }): 
  * mean that they were lost, and never a start that was cut off.
  * @throws IndexLost
  */
-export function openKnownOrders(dataDir: string): DatabaseSync {
+export function openOrdersUnlessLost(dataDir: string): DatabaseSync {
   const keys = keysFile(dataDir)
   try {
-    return openOrders(dataDir, { mayMake: !existsSync(keys) })
+    return openOrdersDatabase(dataDir, { createIfMissing: !existsSync(keys) })
   } catch (error) {
-    if (!(error instanceof DatabaseMissing)) throw error
+    if (!(error instanceof DatabaseMissingError)) throw error
     throw new IndexLost(`${ordersFile(dataDir)} is missing or empty, and ${keys} is not`)
   }
 }
 
 /** Opens keys and accounts. Only once the orders are made, or lost. */
-export function openKeys(dataDir: string, busyTimeoutMs = COMMAND_BUSY_MS): DatabaseSync {
+export function openKeysDatabase(dataDir: string, busyTimeoutMs = COMMAND_BUSY_MS): DatabaseSync {
   return openDatabase(keysFile(dataDir), keysMigrations, busyTimeoutMs)
 }

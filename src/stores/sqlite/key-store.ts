@@ -5,12 +5,14 @@ type Row = Record<string, SQLOutputValue>
 
 /** Keys and accounts in an embedded database. */
 export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
-  const find = db.prepare(
+  const selectByDigest = db.prepare(
     'SELECT api_keys.*, accounts.blocked FROM api_keys LEFT JOIN accounts ON accounts.id = account_id WHERE digest = ?',
   )
-  const list = db.prepare('SELECT * FROM api_keys WHERE account_id = ? ORDER BY created_at, key_id')
-  const byId = db.prepare('SELECT * FROM api_keys WHERE key_id = ?')
-  const findUsed = db.prepare('SELECT 1 FROM api_keys WHERE last_valid_at IS NOT NULL LIMIT 1')
+  const selectByAccount = db.prepare(
+    'SELECT * FROM api_keys WHERE account_id = ? ORDER BY created_at, key_id',
+  )
+  const selectById = db.prepare('SELECT * FROM api_keys WHERE key_id = ?')
+  const selectUsed = db.prepare('SELECT 1 FROM api_keys WHERE last_valid_at IS NOT NULL LIMIT 1')
   const insert = db.prepare(`
     INSERT INTO api_keys
       (key_id, digest, account_id, scopes, name, last_four, created_at, life_ms, expires_at, revoked_at, last_valid_at)
@@ -25,21 +27,21 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
 
   return {
     async find(digest) {
-      const row = find.get(digest)
+      const row = selectByDigest.get(digest)
       return row ? { key: keyRecord(row), accountBlocked: row['blocked'] === 1 } : null
     },
     async ping() {
-      find.get('')
+      selectByDigest.get('')
     },
     async list(accountId) {
-      return list.all(accountId).map(keyRecord)
+      return selectByAccount.all(accountId).map(keyRecord)
     },
     async byId(keyId) {
-      const row = byId.get(keyId)
+      const row = selectById.get(keyId)
       return row ? keyRecord(row) : null
     },
     async wasAnyKeyUsed() {
-      return findUsed.get() !== undefined
+      return selectUsed.get() !== undefined
     },
     async insert(key) {
       insert.run(
@@ -50,7 +52,7 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
         key.name,
         key.lastFour,
         key.createdAt,
-        key.lifeMs,
+        key.ttlMs,
         key.expiresAt,
         key.revokedAt,
         key.lastValidAt,
@@ -74,7 +76,7 @@ function keyRecord(row: Row): KeyRecord {
     name: row['name'] as string | null,
     lastFour: row['last_four'] as string,
     createdAt: row['created_at'] as number,
-    lifeMs: row['life_ms'] as number | null,
+    ttlMs: row['life_ms'] as number | null,
     expiresAt: row['expires_at'] as number | null,
     revokedAt: row['revoked_at'] as number | null,
     lastValidAt: row['last_valid_at'] as number | null,

@@ -34,17 +34,17 @@ export interface ClockReading {
   monotonicMs: number
 }
 
-export function readingAt(clockMs: number, time: MachineTime): ClockReading {
+export function readClock(clockMs: number, time: MachineTime): ClockReading {
   const { bootId } = time
   return { bootId, clockMs, uptimeMs: time.uptime(), monotonicMs: time.monotonic() }
 }
 
 /** What a clock must show now that showed this. A container may tell an uptime of its own: the longer counts. */
-export function clockSince(reading: ClockReading, time: MachineTime): number {
-  const passed = Math.max(
+export function expectedClockMs(reading: ClockReading, time: MachineTime): number {
+  const elapsedMs = Math.max(
     time.uptime() - reading.uptimeMs,
     time.monotonic() - reading.monotonicMs,
     0,
   )
-  return reading.clockMs + passed
+  return reading.clockMs + elapsedMs
 }

@@ -8,20 +8,20 @@ import {
 } from '../../indexing/writing/document.ts'
 import type {
   BulkWrites,
-  Head,
+  IndexReader,
   LastWrite,
   OrderIndex,
-  Stored,
+  OrderVersionRecord,
   StoredView,
   UnreadableView,
   ViewKey,
 } from '../../indexing/writing/order-index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { parseJson } from '../../lib/json.ts'
-import { createQueue } from '../../lib/queue.ts'
+import { createMutex } from '../../lib/queue.ts'
 import { inTransaction } from './database.ts'
 import { type MachineTime, machineTime } from './machine-time.ts'
-import { createStamps } from './stamps.ts'
+import { createWriteTimestamps } from './stamps.ts'
 
 type Row = Record<string, SQLOutputValue>
 
@@ -36,41 +36,41 @@ export function createSqliteOrderIndex(
   clock: Clock,
   time: MachineTime = machineTime,
 ): OrderIndex {
-  const stamps = createStamps(db, clock, time)
-  stamps.check() // At once: a load reads its input for nothing otherwise.
-  const readHead = db.prepare('SELECT * FROM order_heads WHERE id = ?')
-  const readView = db.prepare(
-    'SELECT account_id AS accountId, id AS orderId, shape, status, payment_method AS paymentMethod, created_key AS createdKey, updated_key AS updatedKey, written_key AS writtenKey, json FROM orders WHERE account_id = ? AND id = ?',
+  const timestamps = createWriteTimestamps(db, clock, time)
+  timestamps.check() // At once: a load reads its input for nothing otherwise.
+  const selectRecord = db.prepare('SELECT * FROM order_heads WHERE id = ?')
+  const selectView = db.prepare(
+    'SELECT account_id AS accountId, id AS orderId, shape AS schemaVersion, status, payment_method AS paymentMethod, created_key AS createdKey, updated_key AS updatedKey, written_key AS writtenKey, json FROM orders WHERE account_id = ? AND id = ?',
   )
   // Along the index by account and id, all of it: no index leads from an order to its accounts.
-  const findViews = db.prepare(
+  const selectViewKeys = db.prepare(
     'SELECT account_id AS accountId, id AS orderId FROM orders WHERE id IN (SELECT value FROM json_each(?))',
   )
-  const readStampedLive = db.prepare('SELECT stamped_live FROM writer')
-  const recordStampedLive = db.prepare('UPDATE writer SET stamped_live = 1 WHERE stamped_live = 0')
-  const putView = db.prepare(`
+  const selectLiveFlag = db.prepare('SELECT stamped_live FROM writer')
+  const setLiveFlag = db.prepare('UPDATE writer SET stamped_live = 1 WHERE stamped_live = 0')
+  const upsertView = db.prepare(`
     INSERT INTO orders (account_id, id, shape, status, payment_method, created_key, updated_key, written_key, json)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (account_id, id) DO UPDATE SET
       shape = excluded.shape, status = excluded.status, payment_method = excluded.payment_method,
       created_key = excluded.created_key, updated_key = excluded.updated_key,
       written_key = excluded.written_key, json = excluded.json`)
-  const removeView = db.prepare('DELETE FROM orders WHERE account_id = ? AND id = ?')
-  const putHead = db.prepare(`
+  const deleteView = db.prepare('DELETE FROM orders WHERE account_id = ? AND id = ?')
+  const upsertRecord = db.prepare(`
     INSERT OR REPLACE INTO order_heads (id, version, owner_account_id, account_ids, created_key, filled, deleted)
     VALUES (?, ?, ?, ?, ?, ?, ?)`)
 
   let lastWrite: LastWrite | null = null
 
-  function write({ views, removals, heads }: BulkWrites, mode: WriteMode): void {
-    if (mode === 'live' && views.length + removals.length > 0) recordStampedLive.run()
-    const stamp = stamps.next()
+  function write({ views, removals, versionRecords }: BulkWrites, mode: WriteMode): void {
+    if (mode === 'live' && views.length + removals.length > 0) setLiveFlag.run()
+    const writeTimestamp = timestamps.next()
     for (const view of views) {
-      const document = renderDocument(view, stamp)
-      putView.run(
+      const document = renderDocument(view, writeTimestamp)
+      upsertView.run(
         document.accountId,
         document.id,
-        document.shape,
+        document.schemaVersion,
         document.status,
         document.paymentMethod,
         document.createdKey,
@@ -78,46 +78,46 @@ export function createSqliteOrderIndex(
         document.writtenKey,
         Buffer.from(document.json),
       )
-      lastWrite = { accountId: document.accountId, stamp }
+      lastWrite = { accountId: document.accountId, writeTimestamp }
     }
-    for (const { accountId, orderId } of removals) removeView.run(accountId, orderId)
-    for (const head of heads) {
-      putHead.run(
-        head.orderId,
-        head.version,
-        head.ownerAccountId,
-        head.accountIds.join(' '),
-        head.createdKey,
-        Number(head.filled),
-        Number(head.deleted),
+    for (const { accountId, orderId } of removals) deleteView.run(accountId, orderId)
+    for (const record of versionRecords) {
+      upsertRecord.run(
+        record.orderId,
+        record.version,
+        record.ownerAccountId,
+        record.accountIds.join(' '),
+        record.createdKey,
+        Number(record.hasUpdatedAt),
+        Number(record.deleted),
       )
     }
   }
 
-  const stored: Stored = {
-    async heads(orderIds) {
-      const rows = orderIds.map((id) => readHead.get(id)).filter((row) => row !== undefined)
-      return new Map(rows.map(headOf).map((head) => [head.orderId, head]))
+  const reader: IndexReader = {
+    async versionRecords(orderIds) {
+      const rows = orderIds.map((id) => selectRecord.get(id)).filter((row) => row !== undefined)
+      return new Map(rows.map(versionRecordOf).map((record) => [record.orderId, record]))
     },
-    async strays() {
+    async orphans() {
       return []
     },
     async scan(orderIds) {
-      return findViews.all(JSON.stringify(orderIds)) as unknown as ViewKey[]
+      return selectViewKeys.all(JSON.stringify(orderIds)) as unknown as ViewKey[]
     },
     async views(keys) {
-      const rows = keys.map(({ accountId, orderId }) => readView.get(accountId, orderId))
+      const rows = keys.map(({ accountId, orderId }) => selectView.get(accountId, orderId))
       return rows.filter((row) => row !== undefined).map(storedView)
     },
   }
-  const oneAtATime = createQueue()
+  const runExclusive = createMutex()
 
   return {
     bulk: (decide, mode = 'back-fill') =>
-      oneAtATime(() => inTransaction(db, async () => write(await decide(stored), mode))),
-    wasStampedLive: () => readStampedLive.get()?.['stamped_live'] === 1,
+      runExclusive(() => inTransaction(db, async () => write(await decide(reader), mode))),
+    hasLiveWrites: () => selectLiveFlag.get()?.['stamped_live'] === 1,
     lastWrite: () => lastWrite,
-    now: stamps.now,
+    now: timestamps.now,
     async close() {
       db.close()
     },
@@ -142,14 +142,14 @@ function isObject(json: Uint8Array): boolean {
   }
 }
 
-export function headOf(row: Row): Head {
+export function versionRecordOf(row: Row): OrderVersionRecord {
   return {
     orderId: row['id'] as string,
     version: row['version'] as number,
     ownerAccountId: row['owner_account_id'] as string,
     accountIds: (row['account_ids'] as string).split(' ').filter(Boolean),
     createdKey: row['created_key'] as number | null,
-    filled: row['filled'] === 1,
+    hasUpdatedAt: row['filled'] === 1,
     deleted: row['deleted'] === 1,
   }
 }

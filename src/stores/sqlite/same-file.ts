@@ -10,40 +10,40 @@ export type IsSameFile = () => boolean
  * SQLite keeps reading and writing a file that was removed or replaced, and no other process sees that. `file`:
  * opened, so that its inode is no other file's as long as it is open.
  */
-export function watchFile(file: string): IsSameFile {
-  const look = () => statSync(file, { bigint: true, throwIfNoEntry: false })
-  const opened = look()
+export function trackFileIdentity(file: string): IsSameFile {
+  const readIdentity = () => statSync(file, { bigint: true, throwIfNoEntry: false })
+  const opened = readIdentity()
   return () => {
-    const now = look()
+    const now = readIdentity()
     return now !== undefined && now.ino === opened?.ino && now.dev === opened.dev
   }
 }
 
-const replaced = (file: string) =>
+const replacedMessage = (file: string) =>
   `${file} was removed or replaced while this process had it open: start the process again`
 
 /** Reads of a file that is gone are a 503, also once another one is in its place. */
-export function readSameFile(orders: OrderStore, file: string, isSame: IsSameFile): OrderStore {
-  async function checked<T>(reading: Promise<T>): Promise<T> {
-    const answer = await reading
-    if (!isSame()) throw new Unavailable(replaced(file))
-    return answer
+export function guardReads(orders: OrderStore, file: string, isSame: IsSameFile): OrderStore {
+  async function guarded<T>(reading: Promise<T>): Promise<T> {
+    const result = await reading
+    if (!isSame()) throw new Unavailable(replacedMessage(file))
+    return result
   }
   return {
     ...orders,
-    slice: (...args) => checked(orders.slice(...args)),
-    latestWrite: (...args) => checked(orders.latestWrite(...args)),
-    get: (...args) => checked(orders.get(...args)),
+    findPage: (...args) => guarded(orders.findPage(...args)),
+    latestWrite: (...args) => guarded(orders.latestWrite(...args)),
+    get: (...args) => guarded(orders.get(...args)),
   }
 }
 
 /** Writes to a file that is gone fail, and no waiting mends that; checked after the commit, before it counts. */
-export function writeSameFile(index: OrderIndex, file: string, isSame: IsSameFile): OrderIndex {
+export function guardWrites(index: OrderIndex, file: string, isSame: IsSameFile): OrderIndex {
   return {
     ...index,
     async bulk(...args) {
       await index.bulk(...args)
-      if (!isSame()) throw new Error(replaced(file))
+      if (!isSame()) throw new Error(replacedMessage(file))
     },
   }
 }

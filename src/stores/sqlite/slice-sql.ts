@@ -3,8 +3,8 @@ import {
   datedRange,
   type InstantRange,
   NULL_UPDATED_KEY,
+  type PageQuery,
   type Position,
-  type SliceQuery,
   type Sort,
 } from '../../orders/order-store.ts'
 
@@ -14,23 +14,27 @@ export interface Statement {
 }
 
 /** How each sort walks: along which index, by which column, which way. */
-const walks = {
-  created_at_desc: { index: 'orders_by_created', column: 'created_key', way: 'DESC', beyond: '<' },
-  updated_at_asc: { index: 'orders_by_updated', column: 'updated_key', way: 'ASC', beyond: '>' },
+const sortOrders = {
+  created_at_desc: {
+    index: 'orders_by_created',
+    column: 'created_key',
+    direction: 'DESC',
+    operator: '<',
+  },
+  updated_at_asc: {
+    index: 'orders_by_updated',
+    column: 'updated_key',
+    direction: 'ASC',
+    operator: '>',
+  },
 } as const satisfies Record<Sort, object>
 
 /**
  * The statement that answers a slice; pure. The index is named, because the planner would rather narrow
  * by the other sort's range and then sort all it found, for every page anew.
  */
-export function sliceStatement({
-  accountId,
-  sort,
-  filters,
-  after,
-  ...query
-}: SliceQuery): Statement {
-  const { index, column, way, beyond } = walks[sort]
+export function pageStatement({ accountId, sort, filters, after, ...query }: PageQuery): Statement {
+  const { index, column, direction, operator } = sortOrders[sort]
   const ranges = { created_key: filters.created, updated_key: datedRange(filters.updated) }
   if (after) ranges[column] = withoutPassedBound(ranges[column], after, sort)
 
@@ -42,7 +46,7 @@ export function sliceStatement({
     ...within('updated_key', ranges.updated_key),
   ]
   if (after) {
-    conditions.push({ sql: `(${column}, id) ${beyond} (?, ?)`, params: [after.key, after.id] })
+    conditions.push({ sql: `(${column}, id) ${operator} (?, ?)`, params: [after.key, after.id] })
   }
   if (query.nullsWrittenAfter) {
     const { key, id } = query.nullsWrittenAfter
@@ -54,7 +58,7 @@ export function sliceStatement({
 
   const where = conditions.map(({ sql }) => sql).join(' AND ')
   return {
-    sql: `SELECT ${column} AS key, id, shape, json FROM orders INDEXED BY ${index} WHERE ${where} ORDER BY ${column} ${way}, id ${way} LIMIT ?`,
+    sql: `SELECT ${column} AS key, id, shape, json FROM orders INDEXED BY ${index} WHERE ${where} ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
     params: [...conditions.flatMap(({ params }) => params), query.size],
   }
 }

@@ -1,14 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import {
-  MAX_AHEAD_MS,
-  nextStampWithin,
-  type StoreTime,
+  MAX_CLOCK_SKEW_MS,
+  nextWriteTimestamp,
+  type ReferenceTime,
 } from '../../indexing/writing/stamp-limit.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type ClockReading, clockSince, type MachineTime, readingAt } from './machine-time.ts'
+import { type ClockReading, expectedClockMs, type MachineTime, readClock } from './machine-time.ts'
 
 /** The stamps of a writer. Epoch milliseconds. */
-export interface Stamps {
+export interface WriteTimestamps {
   /** Throws as `next`, before anything is written. */
   check(): void
   /**
@@ -29,7 +29,7 @@ interface WriterRow {
   monotonicMs: number | null
 }
 
-const MEND =
+const REMEDY =
   'Set it right, then start again; if it is right, and was wrong before or the machine was paused, "index init --trust-clock" accepts it'
 
 /**
@@ -37,7 +37,11 @@ const MEND =
  * that was given since the machine started and the time since then; before the first, from the clock itself
  * when this writer began. A clock that is set back moves none of it.
  */
-export function createStamps(db: DatabaseSync, clock: Clock, time: MachineTime): Stamps {
+export function createWriteTimestamps(
+  db: DatabaseSync,
+  clock: Clock,
+  time: MachineTime,
+): WriteTimestamps {
   const readRow = db.prepare(
     'SELECT last_stamp AS lastStamp, boot_id AS bootId, clock_ms AS clockMs, uptime_ms AS uptimeMs, monotonic_ms AS monotonicMs FROM writer',
   )
@@ -45,33 +49,42 @@ export function createStamps(db: DatabaseSync, clock: Clock, time: MachineTime):
     'UPDATE writer SET last_stamp = ?, boot_id = ?, clock_ms = ?, uptime_ms = ?, monotonic_ms = ?',
   )
   /** Of this process; the row's counts before it. */
-  let own: ClockReading = readingAt(clock(), time)
+  let ownReading: ClockReading = readClock(clock(), time)
 
-  const row = () => readRow.get() as unknown as WriterRow
+  const readCurrent = () => readRow.get() as unknown as WriterRow
 
-  function storeTime(found: WriterRow): StoreTime {
-    if (isReading(found) && isOfThisBoot(found)) {
-      return { nowMs: clockSince(found, time), name: 'the expected time, by the last stamp' }
+  function referenceTime(row: WriterRow): ReferenceTime {
+    if (isReading(row) && isOfThisBoot(row)) {
+      return { nowMs: expectedClockMs(row, time), name: 'the expected time, by the last stamp' }
     }
-    return { nowMs: clockSince(own, time), name: 'the time, by the clock when this process began' }
+    return {
+      nowMs: expectedClockMs(ownReading, time),
+      name: 'the time, by the clock when this process began',
+    }
   }
 
   const isOfThisBoot = ({ bootId }: ClockReading) => bootId !== null && bootId === time.bootId
 
   return {
     check() {
-      const found = row()
-      nextStampWithin(storeTime(found), clock(), found.lastStamp, MEND)
+      const current = readCurrent()
+      nextWriteTimestamp(referenceTime(current), clock(), current.lastStamp, REMEDY)
     },
     next() {
-      const found = row()
-      const store = storeTime(found)
-      const stamp = nextStampWithin(store, clock(), found.lastStamp, MEND)
-      own = readingAt(Math.max(stamp, Math.floor(store.nowMs)), time)
-      writeRow.run(stamp, own.bootId, own.clockMs, own.uptimeMs, own.monotonicMs)
-      return stamp
+      const current = readCurrent()
+      const reference = referenceTime(current)
+      const writeTimestamp = nextWriteTimestamp(reference, clock(), current.lastStamp, REMEDY)
+      ownReading = readClock(Math.max(writeTimestamp, Math.floor(reference.nowMs)), time)
+      writeRow.run(
+        writeTimestamp,
+        ownReading.bootId,
+        ownReading.clockMs,
+        ownReading.uptimeMs,
+        ownReading.monotonicMs,
+      )
+      return writeTimestamp
     },
-    now: () => Math.min(clock(), storeTime(row()).nowMs + MAX_AHEAD_MS),
+    now: () => Math.min(clock(), referenceTime(readCurrent()).nowMs + MAX_CLOCK_SKEW_MS),
   }
 }
 

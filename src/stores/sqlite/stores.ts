@@ -4,14 +4,14 @@ import type { Config } from '../../config.ts'
 import type { OrderIndex } from '../../indexing/writing/order-index.ts'
 import { type Clock, wallClock } from '../../lib/clock.ts'
 import type { Stores } from '../stores.ts'
-import { keysFile, openKeys, openKnownOrders, ordersFile } from './files.ts'
+import { keysFile, openKeysDatabase, openOrdersUnlessLost, ordersFile } from './files.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
 import { createSqliteOrderIndex } from './order-index.ts'
 import { createSqliteOrderStore } from './order-store.ts'
-import { readSameFile, watchFile, writeSameFile } from './same-file.ts'
+import { guardReads, guardWrites, trackFileIdentity } from './same-file.ts'
 import { forgetClock } from './stamps.ts'
-import { holdWriterLock } from './writer-lock.ts'
+import { acquireWriterLock } from './writer-lock.ts'
 
 /** The server's one write is a note of a key's use; the whole process would wait with it. */
 const SERVER_BUSY_MS = 20
@@ -26,23 +26,27 @@ export function openSqliteStores(
   role: 'server' | 'command',
 ): Stores {
   const file = ordersFile(dataDir)
-  const orders = openKnownOrders(dataDir)
-  const isSame = watchFile(file)
-  const keys = openKeys(dataDir, role === 'server' ? SERVER_BUSY_MS : undefined)
+  const orders = openOrdersUnlessLost(dataDir)
+  const isSame = trackFileIdentity(file)
+  const keys = openKeysDatabase(dataDir, role === 'server' ? SERVER_BUSY_MS : undefined)
   function openWriter(clock: Clock): OrderIndex {
-    const db = openKnownOrders(dataDir)
+    const db = openOrdersUnlessLost(dataDir)
     try {
-      return writeSameFile(createSqliteOrderIndex(db, clock), file, watchFile(file))
+      return guardWrites(createSqliteOrderIndex(db, clock), file, trackFileIdentity(file))
     } catch (error) {
       db.close()
       throw error
     }
   }
   return {
-    orders: readSameFile(createSqliteOrderStore(orders), file, isSame),
+    orders: guardReads(createSqliteOrderStore(orders), file, isSame),
     keys: createSqliteKeyStore(keys),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
-      const lock = await holdWriterLock(join(dataDir, 'watch.lock'), { purpose, onDelay, signal })
+      const lock = await acquireWriterLock(join(dataDir, 'watch.lock'), {
+        purpose,
+        onDelay,
+        signal,
+      })
       try {
         const index = openWriter(clock)
         return { ...index, close: () => index.close().finally(() => lock.release()) }
@@ -53,8 +57,8 @@ export function openSqliteStores(
     },
     inspection: createSqliteInspection(orders),
     reindexing: null,
-    async prepare() {}, // Opening made it,
-    async refuseLoss() {}, // or refused.
+    async initialize() {}, // Opening made it,
+    async assertIndexNotLost() {}, // or refused.
     trustClock: () => forgetClock(orders),
     async close() {
       orders.close()
@@ -67,8 +71,8 @@ export function openSqliteStores(
 export function openSqliteKeys({
   dataDir,
 }: Pick<Config, 'dataDir'>): Pick<Stores, 'keys' | 'close'> {
-  if (!existsSync(keysFile(dataDir))) openKnownOrders(dataDir).close()
-  const keys = openKeys(dataDir)
+  if (!existsSync(keysFile(dataDir))) openOrdersUnlessLost(dataDir).close()
+  const keys = openKeysDatabase(dataDir)
   return {
     keys: createSqliteKeyStore(keys),
     async close() {

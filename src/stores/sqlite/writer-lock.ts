@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { WatchAtWork, type WriterPurpose } from '../../indexing/writing/order-index.ts'
+import { WatchRunningError, type WriterPurpose } from '../../indexing/writing/order-index.ts'
 import { createPrivateFile } from './private-file.ts'
 
 export interface WriterLockOptions {
@@ -21,7 +21,7 @@ const POLL_MS = 100
  * so a process that can read the file knows that a load holds it.
  * @throws WatchAtWork for a load beside a watch; Error when `signal` ends the waiting
  */
-export async function holdWriterLock(
+export async function acquireWriterLock(
   file: string,
   { purpose, onDelay, signal }: WriterLockOptions,
 ): Promise<{ release(): void }> {
@@ -29,14 +29,14 @@ export async function holdWriterLock(
   const db = new DatabaseSync(file, { timeout: 0 })
   const begin = purpose === 'watch' ? 'BEGIN EXCLUSIVE' : 'BEGIN IMMEDIATE'
   try {
-    let isTold = false
-    while (!succeeds(db, begin)) {
-      const isLoad = succeeds(db, READ)
-      if (!isLoad && purpose === 'load') throw new WatchAtWork()
+    let isReported = false
+    while (!tryExec(db, begin)) {
+      const isLoad = tryExec(db, PROBE)
+      if (!isLoad && purpose === 'load') throw new WatchRunningError()
       const holder = isLoad ? 'index load' : 'index watch'
-      if (!isTold) onDelay(`waiting for another "${holder}" on the same DATA_DIR to end`)
-      isTold = true
-      await pause(POLL_MS, undefined, { signal }).catch(interrupted)
+      if (!isReported) onDelay(`waiting for another "${holder}" on the same DATA_DIR to end`)
+      isReported = true
+      await pause(POLL_MS, undefined, { signal }).catch(throwInterrupted)
     }
     return { release: () => db.close() }
   } catch (error) {
@@ -45,11 +45,11 @@ export async function holdWriterLock(
   }
 }
 
-const READ = 'SELECT 1 FROM sqlite_schema'
+const PROBE = 'SELECT 1 FROM sqlite_schema'
 const SQLITE_BUSY = 5
 
 /** Whether it can be done at once. */
-function succeeds(db: DatabaseSync, sql: string): boolean {
+function tryExec(db: DatabaseSync, sql: string): boolean {
   try {
     db.exec(sql)
     return true
@@ -59,6 +59,6 @@ function succeeds(db: DatabaseSync, sql: string): boolean {
   }
 }
 
-function interrupted(cause: unknown): never {
+function throwInterrupted(cause: unknown): never {
   throw new Error('interrupted while another writer was at work', { cause })
 }

@@ -36,8 +36,8 @@ afterEach(() => {
 it('a connection that stays cut for longer than is worth waiting ends an export, which can go on', async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const file = join(folder, 'all.ndjson')
-  const asked = { url, filters: {}, format: 'ndjson', rows: 'orders' }
-  const part = await openPartFile(file, asked, false)
+  const request = { url, filters: {}, format: 'ndjson', rows: 'orders' }
+  const part = await openPartFile(file, request, false)
   const work = {
     client: createOrdersClient({ baseUrl: url, apiKey: 'key_live_1', retryForMs: 0 }),
     filters: {},
@@ -47,7 +47,7 @@ it('a connection that stays cut for longer than is worth waiting ends an export,
     file,
     again: ['orders', 'export', '--resume'],
   }
-  const status = { show() {}, wipe() {}, say() {} }
+  const status = { show() {}, clear() {}, printLine() {} }
   const context = { env: {}, signal: new AbortController().signal, status }
   const error = await exportToFile(work, context).catch((reason: unknown) => reason)
   await part.close()
@@ -57,7 +57,7 @@ it('a connection that stays cut for longer than is worth waiting ends an export,
   expect(hint).toContain('Para continuar:\n  orders export --resume')
   expect(existsSync(file)).toBe(false)
   expect(readFileSync(`${file}.part`, 'utf8')).toBe(`${JSON.stringify(apiOrder())}\n`)
-  expect((await openPartFile(file, asked, true)).state()).toMatchObject({
+  expect((await openPartFile(file, request, true)).state()).toMatchObject({
     cursor: 'next',
     orders: 1,
   })

@@ -149,9 +149,9 @@ describe('a copy that is watched', () => {
       place({ ORDERS_API_KEY: key }),
     )
     const finished = finish(child)
-    let told = ''
-    child.stdout.on('data', (chunk) => (told += chunk))
-    const lines = () => told.split('\n').length - 1
+    let stdout = ''
+    child.stdout.on('data', (chunk) => (stdout += chunk))
+    const lines = () => stdout.split('\n').length - 1
     await expect.poll(lines, { timeout: 20_000 }).toBe(1)
 
     const [order] = service.visible().filter(({ changed_at }) => changed_at !== null)

@@ -83,10 +83,10 @@ describe('a wrong command line is told, and exits 2', () => {
     [['sync', 'copia', '--interval', '5m'], 'só vale com --watch'],
     [['sync', 'copia', '--watch', '--interval', '5'], 'não é um tempo'],
     [['sync', 'copia', '--since', '2026-03-01'], 'não é um instante'],
-  ])('%j', async (args, told) => {
+  ])('%j', async (args, expected) => {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain(told)
+    expect(stderr).toContain(expected)
   })
 
   it('where no address is given', async () => {
@@ -126,10 +126,10 @@ describe('what cannot be done is told, and exits 1', () => {
       ['get', 'ord_1', '--url', 'http://127.0.0.1:9'],
       /Confira a rede e o endereço/,
     ],
-  ])('%s', async (_what, args, told) => {
+  ])('%s', async (_what, args, expected) => {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(told)
+    expect(stderr).toMatch(expected)
   })
 
   it('somebody else at the address', async () => {

@@ -1,6 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { demoApiKey, isWellFormedKey, keyDigest, makeApiKey } from '../../../src/auth/api-key.ts'
+import {
+  demoApiKey,
+  generateApiKey,
+  isWellFormedKey,
+  keyDigest,
+} from '../../../src/auth/api-key.ts'
 
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const pepper = Buffer.alloc(32, 7)
@@ -27,26 +32,26 @@ const withCharacter = (key: string, at: number, letter: string) =>
 
 describe('makeApiKey', () => {
   it('makes key_live_, 32 base-62 digits and 6 of checksum', () => {
-    expect(makeApiKey()).toMatch(/^key_live_[0-9A-Za-z]{38}$/)
+    expect(generateApiKey()).toMatch(/^key_live_[0-9A-Za-z]{38}$/)
   })
 
   it('ends with the CRC-32 of the rest in base 62', () => {
-    const keys = Array.from({ length: 50 }, makeApiKey)
+    const keys = Array.from({ length: 50 }, generateApiKey)
     expect(keys.map((key) => key.slice(-6))).toEqual(keys.map((key) => checksum(key.slice(0, -6))))
   })
 
   it('never makes the same key twice', () => {
-    expect(new Set(Array.from({ length: 1000 }, makeApiKey)).size).toBe(1000)
+    expect(new Set(Array.from({ length: 1000 }, generateApiKey)).size).toBe(1000)
   })
 })
 
 describe('isWellFormedKey', () => {
   it('accepts every key that is made', () => {
-    expect(Array.from({ length: 200 }, makeApiKey).every(isWellFormedKey)).toBe(true)
+    expect(Array.from({ length: 200 }, generateApiKey).every(isWellFormedKey)).toBe(true)
   })
 
   it('refuses a key with any one character altered', () => {
-    for (const key of [KEY, makeApiKey(), makeApiKey()]) {
+    for (const key of [KEY, generateApiKey(), generateApiKey()]) {
       const accepted = [...key].flatMap((own, at) =>
         [...LETTERS, '_', '-', ' ', '\n', 'é']
           .filter((letter) => letter !== own)
@@ -89,7 +94,7 @@ describe('keyDigest', () => {
   })
 
   it('differs for another key', () => {
-    expect(keyDigest(pepper, makeApiKey())).not.toBe(keyDigest(pepper, KEY))
+    expect(keyDigest(pepper, generateApiKey())).not.toBe(keyDigest(pepper, KEY))
   })
 })
 

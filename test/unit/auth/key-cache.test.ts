@@ -1,13 +1,20 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createKeyCache, type KeyCache, type KeyLookUp } from '../../../src/auth/key-cache.ts'
-import type { KeyHolder, KeyRecord } from '../../../src/auth/key-store.ts'
+import {
+  createKeyCache,
+  type KeyCache,
+  type KeyLookupOutcome,
+} from '../../../src/auth/key-cache.ts'
+import type { KeyRecord, KeyWithAccount } from '../../../src/auth/key-store.ts'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { keyRecord } from '../../support/key-record.ts'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 
-const holder = (changes: Partial<KeyRecord> = {}, accountBlocked = false): KeyHolder => ({
+const keyWithAccount = (
+  changes: Partial<KeyRecord> = {},
+  accountBlocked = false,
+): KeyWithAccount => ({
   key: keyRecord(changes),
   accountBlocked,
 })
@@ -15,18 +22,18 @@ const holder = (changes: Partial<KeyRecord> = {}, accountBlocked = false): KeyHo
 const DOWN = new Unavailable('the store is down')
 
 let nowMs: number
-let stored: Map<string, KeyHolder>
+let stored: Map<string, KeyWithAccount>
 let isDown: boolean
 let reads: number
-let told: KeyLookUp[]
+let outcomes: KeyLookupOutcome[]
 let cache: KeyCache
 
 beforeEach(() => {
   nowMs = 1_000_000
-  stored = new Map([['d1', holder()]])
+  stored = new Map([['d1', keyWithAccount()]])
   isDown = false
   reads = 0
-  told = []
+  outcomes = []
   const find = async (digest: string) => {
     reads++
     if (isDown) throw DOWN
@@ -35,13 +42,13 @@ beforeEach(() => {
   cache = createKeyCache(
     { find },
     () => nowMs,
-    (result) => told.push(result),
+    (result) => outcomes.push(result),
   )
 })
 
 describe('a key cache', () => {
   it('answers with what the store has', async () => {
-    expect(await cache.find('d1')).toEqual(holder())
+    expect(await cache.find('d1')).toEqual(keyWithAccount())
   })
 
   it('answers null for a key that the store does not know', async () => {
@@ -56,8 +63,8 @@ describe('a key cache', () => {
   })
 
   it.each([
-    ['revocation', holder({ revokedAt: 1 })],
-    ['block of the account', holder({}, true)],
+    ['revocation', keyWithAccount({ revokedAt: 1 })],
+    ['block of the account', keyWithAccount({}, true)],
   ])('shows a %s after 5 seconds', async (_name, changed) => {
     await cache.find('d1')
     stored.set('d1', changed)
@@ -69,7 +76,7 @@ describe('a key cache', () => {
     const slow = createKeyCache(
       {
         find: async () => {
-          const answer = holder({ lastValidAt: nowMs })
+          const answer = keyWithAccount({ lastValidAt: nowMs })
           nowMs += 4 * SECOND_MS
           return answer
         },
@@ -82,37 +89,37 @@ describe('a key cache', () => {
   })
 
   it('gives a look-up the time of the request that began it, and its answer to all that wait', async () => {
-    const told: (number | undefined)[] = []
-    const found = Promise.withResolvers<KeyHolder>()
+    const timeouts: (number | undefined)[] = []
+    const found = Promise.withResolvers<KeyWithAccount>()
     const slow = createKeyCache(
       {
         find(_digest, withinMs) {
-          told.push(withinMs)
+          timeouts.push(withinMs)
           return found.promise
         },
       },
       () => nowMs,
     )
     const waiting = [slow.find('d1', 700), slow.find('d1', 900)]
-    found.resolve(holder())
-    expect(await Promise.all(waiting)).toEqual([holder(), holder()])
-    expect(told).toEqual([700])
+    found.resolve(keyWithAccount())
+    expect(await Promise.all(waiting)).toEqual([keyWithAccount(), keyWithAccount()])
+    expect(timeouts).toEqual([700])
   })
 
   it('does not grow older by being asked', async () => {
     await cache.find('d1')
-    stored.set('d1', holder({ revokedAt: 1 }))
+    stored.set('d1', keyWithAccount({ revokedAt: 1 }))
     for (let second = 0; second < 5; second++) {
       nowMs += SECOND_MS
       await cache.find('d1')
     }
-    expect(await cache.find('d1')).toEqual(holder({ revokedAt: 1 }))
+    expect(await cache.find('d1')).toEqual(keyWithAccount({ revokedAt: 1 }))
   })
 
   it('finds a new key at once, though it was asked for before', async () => {
     await cache.find('d2')
-    stored.set('d2', holder({ digest: 'd2' }))
-    expect(await cache.find('d2')).toEqual(holder({ digest: 'd2' }))
+    stored.set('d2', keyWithAccount({ digest: 'd2' }))
+    expect(await cache.find('d2')).toEqual(keyWithAccount({ digest: 'd2' }))
   })
 
   it('forgets a key that the store no longer has', async () => {
@@ -128,7 +135,7 @@ describe('a key cache', () => {
     await cache.find('d1')
     isDown = true
     nowMs += 10 * MINUTE_MS - 1
-    expect(await cache.find('d1')).toEqual(holder())
+    expect(await cache.find('d1')).toEqual(keyWithAccount())
   })
 
   it('throws what the store throws once an entry is 10 minutes old', async () => {
@@ -150,7 +157,7 @@ describe('a key cache', () => {
     expect(outcomes).toEqual(waiting.map(() => ({ status: 'rejected', reason: DOWN })))
     expect(reads).toBe(1)
     isDown = false
-    expect(await cache.find('d1')).toEqual(holder())
+    expect(await cache.find('d1')).toEqual(keyWithAccount())
   })
 
   it('asks a store that is down every 5 seconds, and answers in between at once', async () => {
@@ -182,14 +189,14 @@ describe('a key cache', () => {
     nowMs += MINUTE_MS
     await cache.find('d1')
     isDown = false
-    stored.set('d1', holder({ revokedAt: 1 }))
+    stored.set('d1', keyWithAccount({ revokedAt: 1 }))
     nowMs += 5 * SECOND_MS
-    expect(await cache.find('d1')).toEqual(holder({ revokedAt: 1 }))
+    expect(await cache.find('d1')).toEqual(keyWithAccount({ revokedAt: 1 }))
   })
 
   it('asks the store once for all requests that wait for the same key', async () => {
     const found = await Promise.all(Array.from({ length: 20 }, () => cache.find('d1')))
-    expect(found).toEqual(Array.from({ length: 20 }, () => holder()))
+    expect(found).toEqual(Array.from({ length: 20 }, () => keyWithAccount()))
     expect(reads).toBe(1)
   })
 })
@@ -201,13 +208,13 @@ describe('what a key cache tells', () => {
     await cache.find('d1')
     nowMs += 1
     await cache.find('d1')
-    expect(told).toEqual(['miss', 'hit', 'miss'])
+    expect(outcomes).toEqual(['miss', 'hit', 'miss'])
   })
 
   it('a miss for a key that nobody has', async () => {
     await cache.find('d2')
     await cache.find('d2')
-    expect(told).toEqual(['miss', 'miss'])
+    expect(outcomes).toEqual(['miss', 'miss'])
   })
 
   it('a stale one for every answer of its own while the store is down, also between two attempts', async () => {
@@ -217,7 +224,7 @@ describe('what a key cache tells', () => {
     await cache.find('d1')
     nowMs += 1
     await cache.find('d1')
-    expect(told).toEqual(['miss', 'stale', 'stale'])
+    expect(outcomes).toEqual(['miss', 'stale', 'stale'])
   })
 
   it('a miss where the store is down and the entry is too old, or there is none', async () => {
@@ -226,6 +233,6 @@ describe('what a key cache tells', () => {
     nowMs += 10 * MINUTE_MS
     await cache.find('d1').catch(() => {})
     await cache.find('d2').catch(() => {})
-    expect(told).toEqual(['miss', 'miss', 'miss'])
+    expect(outcomes).toEqual(['miss', 'miss', 'miss'])
   })
 })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isWellFormedKey, keyDigest } from '../../../src/auth/api-key.ts'
-import type { KeyInstants, KeyRecord, KeyStore } from '../../../src/auth/key-store.ts'
+import type { KeyRecord, KeyStore, KeyTimestamps } from '../../../src/auth/key-store.ts'
 import { inactiveReason, issueKey, rollKey } from '../../../src/auth/keys.ts'
 
 const DAY_MS = 86_400_000
@@ -23,7 +23,7 @@ beforeEach(() => {
     insert: async (key) => {
       stored.set(key.keyId, key)
     },
-    update: async (digest: string, instants: KeyInstants) => {
+    update: async (digest: string, instants: KeyTimestamps) => {
       const key = [...stored.values()].find((record) => record.digest === digest)
       if (key) stored.set(key.keyId, { ...key, ...instants })
     },
@@ -53,7 +53,7 @@ describe('issueKey', () => {
       name: 'ERP',
       lastFour: key.slice(-4),
       createdAt: NOW,
-      lifeMs: DAY_MS,
+      ttlMs: DAY_MS,
       expiresAt: NOW + DAY_MS,
       revokedAt: null,
       lastValidAt: null,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { KeyInstants } from '../../../src/auth/key-store.ts'
+import type { KeyTimestamps } from '../../../src/auth/key-store.ts'
 import { createLastUse, type LastUse } from '../../../src/auth/last-use.ts'
 import { keyRecord } from '../../support/key-record.ts'
 
@@ -13,7 +13,7 @@ const key = (lastValidAt: number | null) => keyRecord({ lastValidAt })
 
 const used = key(NOW - HOUR_MS)
 
-let written: KeyInstants[]
+let written: KeyTimestamps[]
 let failures: unknown[]
 let isDown: boolean
 let lastUse: LastUse
@@ -22,7 +22,7 @@ beforeEach(() => {
   written = []
   failures = []
   isDown = false
-  const update = async (_digest: string, instants: KeyInstants) => {
+  const update = async (_digest: string, instants: KeyTimestamps) => {
     if (isDown) throw new Error('store down')
     written.push(instants)
   }
@@ -36,42 +36,42 @@ describe('the last use of a key', () => {
 
   it('is what its record says, or what was noted since', () => {
     expect(lastUse.of(key(NOW - HOUR_MS))).toBe(NOW - HOUR_MS)
-    lastUse.note(key(NOW - HOUR_MS), NOW)
+    lastUse.record(key(NOW - HOUR_MS), NOW)
     expect(lastUse.of(key(NOW - HOUR_MS))).toBe(NOW)
   })
 
   it('is written once an hour, also while the record at hand is an old one', () => {
-    for (let minute = 0; minute < 120; minute++) lastUse.note(key(null), NOW + minute * MINUTE_MS)
+    for (let minute = 0; minute < 120; minute++) lastUse.record(key(null), NOW + minute * MINUTE_MS)
     expect(written).toEqual([{ lastValidAt: NOW }, { lastValidAt: NOW + HOUR_MS }])
   })
 
   it('is not written when the record tells one within the hour', () => {
-    lastUse.note(key(NOW - HOUR_MS + 1), NOW)
+    lastUse.record(key(NOW - HOUR_MS + 1), NOW)
     expect(written).toEqual([])
   })
 
   it('that the store did not take costs nobody anything and is tried a minute later', async () => {
     isDown = true
-    lastUse.note(used, NOW)
+    lastUse.record(used, NOW)
     await vi.waitFor(() => expect(failures).toHaveLength(1))
 
     isDown = false
-    lastUse.note(used, NOW + MINUTE_MS - 1)
+    lastUse.record(used, NOW + MINUTE_MS - 1)
     expect(written).toEqual([])
-    lastUse.note(used, NOW + MINUTE_MS)
+    lastUse.record(used, NOW + MINUTE_MS)
     expect(written).toEqual([{ lastValidAt: NOW + MINUTE_MS }])
   })
 })
 
 describe('the first use of a key', () => {
   it('is written at once', () => {
-    lastUse.note(key(null), NOW)
+    lastUse.record(key(null), NOW)
     expect(written).toEqual([{ lastValidAt: NOW }])
   })
 
   it('that the store did not take is written within a second, without another request', async () => {
     isDown = true
-    lastUse.note(key(null), NOW)
+    lastUse.record(key(null), NOW)
     await Promise.resolve()
     isDown = false
     await vi.waitFor(() => expect(written).toEqual([{ lastValidAt: NOW }]), SOON)
@@ -80,7 +80,7 @@ describe('the first use of a key', () => {
 
   it('that the store does not take for longer is a failure, once', async () => {
     isDown = true
-    lastUse.note(key(null), NOW)
+    lastUse.record(key(null), NOW)
     await vi.waitFor(() => expect(failures).toHaveLength(1), SOON)
     expect(written).toEqual([])
   })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createIndexingMetrics } from '../../../src/metrics/indexing.ts'
-import { watchProcess } from '../../../src/metrics/process.ts'
+import { registerProcessMetrics } from '../../../src/metrics/process.ts'
 import { createMetrics } from '../../../src/metrics/serving.ts'
 import { imageEnvironment } from './dockerfile.ts'
 
@@ -33,7 +33,7 @@ function exported(): Set<string> {
     async () => 0,
     async () => 0,
   )
-  for (const metrics of [serving, indexing]) watchProcess(metrics)
+  for (const metrics of [serving, indexing]) registerProcessMetrics(metrics)
   const all = [serving, indexing].flatMap(({ registry }) => registry.getMetricsAsArray())
   const suffixes = ['_bucket', '_sum', '_count']
   const names = all.flatMap(({ name, type }) =>

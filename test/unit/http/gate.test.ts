@@ -2,94 +2,98 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createGate } from '../../../src/http/gate.ts'
+import { createConcurrencyLimiter } from '../../../src/http/gate.ts'
 
 const request = () => new ServerResponse(new IncomingMessage(new Socket()))
 
-function gateOf(maxConcurrent: number) {
+function createLimiter(maxConcurrent: number) {
   const clock = { nowMs: 0 }
-  const gate = createGate({ maxConcurrent, maxHeldUpMs: 500, clock: () => clock.nowMs })
-  return { gate, clock }
+  const limiter = createConcurrencyLimiter({
+    maxConcurrent,
+    maxLoopDelayMs: 500,
+    clock: () => clock.nowMs,
+  })
+  return { limiter, clock }
 }
 
 describe('the gate', () => {
   it('lets in as many as there is room for, and nobody else', () => {
-    const { gate } = gateOf(2)
-    expect(gate.enter(request())).toBeUndefined()
-    expect(gate.enter(request())).toBeUndefined()
-    expect(gate.enter(request())).toBe('concurrency')
+    const { limiter } = createLimiter(2)
+    expect(limiter.tryAcquire(request())).toBeUndefined()
+    expect(limiter.tryAcquire(request())).toBeUndefined()
+    expect(limiter.tryAcquire(request())).toBe('concurrency')
   })
 
   it('has room again in the next turn of the loop once an answer is made, and not before', async () => {
-    const { gate } = gateOf(1)
+    const { limiter } = createLimiter(1)
     const first = request()
-    gate.enter(first)
-    gate.leave(first)
-    expect(gate.enter(request())).toBe('concurrency')
+    limiter.tryAcquire(first)
+    limiter.release(first)
+    expect(limiter.tryAcquire(request())).toBe('concurrency')
     await nextTurn()
-    expect(gate.enter(request())).toBeUndefined()
+    expect(limiter.tryAcquire(request())).toBeUndefined()
     await nextTurn()
-    expect(gate.enter(request())).toBe('concurrency')
+    expect(limiter.tryAcquire(request())).toBe('concurrency')
   })
 
   it('has room again when a caller went away before the answer', async () => {
-    const { gate } = gateOf(1)
+    const { limiter } = createLimiter(1)
     const first = request()
-    gate.enter(first)
+    limiter.tryAcquire(first)
     first.emit('close')
     await nextTurn()
-    expect(gate.enter(request())).toBeUndefined()
+    expect(limiter.tryAcquire(request())).toBeUndefined()
   })
 
   it('gives a place back once, however a request ends', async () => {
-    const { gate } = gateOf(2)
+    const { limiter } = createLimiter(2)
     const [first, second] = [request(), request()]
-    gate.enter(first)
-    gate.enter(second)
-    gate.leave(first)
+    limiter.tryAcquire(first)
+    limiter.tryAcquire(second)
+    limiter.release(first)
     first.emit('close')
-    gate.leave(first)
+    limiter.release(first)
     await nextTurn()
-    expect(gate.enter(request())).toBeUndefined()
-    expect(gate.enter(request())).toBe('concurrency')
+    expect(limiter.tryAcquire(request())).toBeUndefined()
+    expect(limiter.tryAcquire(request())).toBe('concurrency')
   })
 
   it('takes nothing from whoever was not let in', async () => {
-    const { gate } = gateOf(1)
-    const refused = request()
-    gate.enter(request())
-    gate.enter(refused)
-    gate.leave(refused)
-    refused.emit('close')
+    const { limiter } = createLimiter(1)
+    const rejected = request()
+    limiter.tryAcquire(request())
+    limiter.tryAcquire(rejected)
+    limiter.release(rejected)
+    rejected.emit('close')
     await nextTurn()
-    expect(gate.enter(request())).toBe('concurrency')
+    expect(limiter.tryAcquire(request())).toBe('concurrency')
   })
 
   it.each([
     [500, undefined],
     [501, 'event_loop'],
-  ])('judges a turn of the loop that is %i ms old', (ageMs, expected) => {
-    const { gate, clock } = gateOf(10)
-    gate.enter(request())
-    clock.nowMs += ageMs
-    expect(gate.enter(request())).toBe(expected)
+  ])('judges a turn of the loop that is %i ms old', (delayMs, expected) => {
+    const { limiter, clock } = createLimiter(10)
+    limiter.tryAcquire(request())
+    clock.nowMs += delayMs
+    expect(limiter.tryAcquire(request())).toBe(expected)
   })
 
   it('counts the time that answers take in a turn, too', async () => {
-    const { gate, clock } = gateOf(10)
+    const { limiter, clock } = createLimiter(10)
     const first = request()
-    gate.enter(first)
+    limiter.tryAcquire(first)
     await nextTurn()
-    gate.leave(first)
+    limiter.release(first)
     clock.nowMs += 501
-    expect(gate.enter(request())).toBe('event_loop')
+    expect(limiter.tryAcquire(request())).toBe('event_loop')
   })
 
   it('takes requests again in the turn after one that was too long', async () => {
-    const { gate, clock } = gateOf(10)
-    gate.enter(request())
+    const { limiter, clock } = createLimiter(10)
+    limiter.tryAcquire(request())
     clock.nowMs += 10_000
     await nextTurn()
-    expect(gate.enter(request())).toBeUndefined()
+    expect(limiter.tryAcquire(request())).toBeUndefined()
   })
 })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ignoredParams } from '../../../src/http/ignored-params.ts'
+import { formatIgnoredParams } from '../../../src/http/ignored-params.ts'
 import { listParamNames } from '../../../src/orders/list-params.ts'
 
-const told = (...names: string[]) => ignoredParams(names, listParamNames)
+const format = (...names: string[]) => formatIgnoredParams(names, listParamNames)
 
 /** A list of RFC 9651 whose items are tokens or strings, with no parameter but the one. */
 const LIST = (() => {
@@ -30,15 +30,15 @@ describe('Ignored-Params', () => {
     [['a"\\'], 'a%22%5C'],
     [['a\r\nX-Injected: 1'], 'a%0D%0AX-Injected%3A%201'],
   ])('of %j is %s', (names, header) => {
-    expect(told(...names)).toBe(header)
+    expect(format(...names)).toBe(header)
   })
 
   it('has no suggestion where nothing is known', () => {
-    expect(ignoredParams(['statuss'], [])).toBe('statuss')
+    expect(formatIgnoredParams(['statuss'], [])).toBe('statuss')
   })
 
   it('names ten, each by its first 64 characters', () => {
-    const items = told(...Array.from({ length: 11 }, (_, n) => `n${n}${'x'.repeat(100)}`)).split(
+    const items = format(...Array.from({ length: 11 }, (_, n) => `n${n}${'x'.repeat(100)}`)).split(
       ', ',
     )
     expect(items.map((item) => item.length)).toEqual(Array(10).fill(64))
@@ -48,7 +48,7 @@ describe('Ignored-Params', () => {
     const names = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...listParamNames))
     fc.assert(
       fc.property(fc.array(names, { minLength: 1 }), (all) => {
-        expect(told(...all)).toMatch(LIST)
+        expect(format(...all)).toMatch(LIST)
       }),
     )
   })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createTally } from '../../../src/http/tally.ts'
+import { createThrottledLog } from '../../../src/http/tally.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -8,32 +8,32 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-function tallied() {
-  const told: object[] = []
-  return { told, count: createTally((counts) => told.push(counts), 5_000) }
+function setUp() {
+  const logged: object[] = []
+  return { logged, count: createThrottledLog((counts) => logged.push(counts), 5_000) }
 }
 
 it('tells the first one at once', () => {
-  const { told, count } = tallied()
+  const { logged, count } = setUp()
   count('a')
-  expect(told).toEqual([{ a: 1 }])
+  expect(logged).toEqual([{ a: 1 }])
 })
 
 it('tells what comes after it together, however much it is', () => {
-  const { told, count } = tallied()
+  const { logged, count } = setUp()
   count('a')
   for (let n = 0; n < 1_000; n++) count('a')
   count('b')
-  expect(told).toHaveLength(1)
+  expect(logged).toHaveLength(1)
   vi.advanceTimersByTime(5_000)
-  expect(told.slice(1)).toEqual([{ a: 1_000, b: 1 }])
+  expect(logged.slice(1)).toEqual([{ a: 1_000, b: 1 }])
 })
 
 it('falls silent when nothing came for a while, and tells the next one at once again', () => {
-  const { told, count } = tallied()
+  const { logged, count } = setUp()
   count('a')
   vi.advanceTimersByTime(20_000)
-  expect(told).toHaveLength(1)
+  expect(logged).toHaveLength(1)
   count('b')
-  expect(told.slice(1)).toEqual([{ b: 1 }])
+  expect(logged.slice(1)).toEqual([{ b: 1 }])
 })

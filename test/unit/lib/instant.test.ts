@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatInstant, type InstantFault, parseInstant } from '../../../src/lib/instant.ts'
+import { formatInstant, type InvalidInstantReason, parseInstant } from '../../../src/lib/instant.ts'
 import { anyInstantMs } from '../../support/arbitraries.ts'
 
 // Text, then the same instant in UTC with milliseconds; where it is finer, the next millisecond too.
@@ -45,7 +45,7 @@ const accepted: [text: string, floor: string, ceil?: string][] = [
   ['2026-12-31T23:59:59.999999999999Z', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00.000Z'],
 ]
 
-const refused: Record<InstantFault, string[]> = {
+const refused: Record<InvalidInstantReason, string[]> = {
   'date-alone': ['2026-03-01', '0000-00-00', '2026-02-30'],
   'no-zone': [
     '2026-03-01T12:00:00',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { once } from '../../../src/lib/once.ts'
+import { memoizeAsync } from '../../../src/lib/once.ts'
 
 /** Work that is done in these ways, one after the other, and tells how often it was. */
 function working(...outcomes: (() => Promise<number>)[]) {
   let done = 0
-  const work = once(async () => {
+  const work = memoizeAsync(async () => {
     const outcome = outcomes[done++]
     if (outcome === undefined) throw new Error('done too often')
     return outcome()
@@ -50,7 +50,7 @@ describe('work that is done once', () => {
 
   it('is not done again for having given nothing', async () => {
     let done = 0
-    const work = once(async () => {
+    const work = memoizeAsync(async () => {
       done++
     })
     await work()

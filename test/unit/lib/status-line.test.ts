@@ -19,11 +19,11 @@ function start(screen: Parameters<typeof createScreen>[0] = {}) {
 
 describe('a status line on a terminal', () => {
   it('is redrawn, and wiped at the end', () => {
-    const { later, wipe, written } = start()
+    const { later, clear, written } = start()
     later(200, 'one')
     later(200, 'two')
-    wipe()
-    wipe()
+    clear()
+    clear()
     expect(written).toEqual(['one', WIPE, 'two', WIPE])
   })
 
@@ -46,27 +46,27 @@ describe('a status line on a terminal', () => {
   })
 
   it('gives way to a line that stays', () => {
-    const { later, say, wipe, written } = start()
+    const { later, printLine, clear, written } = start()
     later(200, 'one')
-    say('line 7: is missing')
-    wipe()
+    printLine('line 7: is missing')
+    clear()
     expect(written).toEqual(['one', WIPE, 'line 7: is missing\n'])
   })
 })
 
 describe('a status line elsewhere', () => {
   it('is a whole line every ten seconds, however long, and never wiped', () => {
-    const { later, say, wipe, written } = start({ isTTY: false, columns: 2 })
+    const { later, printLine, clear, written } = start({ isTTY: false, columns: 2 })
     for (let n = 1; n <= 25; n++) later(1_000, `after ${n} s`, () => 'cut')
-    say('line 7: is missing')
-    wipe()
+    printLine('line 7: is missing')
+    clear()
     expect(written).toEqual(['after 10 s\n', 'after 20 s\n', 'line 7: is missing\n'])
   })
 
   it('is nothing where it is over soon', () => {
-    const { later, wipe, written } = start({ isTTY: false })
+    const { later, clear, written } = start({ isTTY: false })
     for (let n = 1; n <= 9; n++) later(1_000, `after ${n} s`)
-    wipe()
+    clear()
     expect(written).toEqual([])
   })
 })

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { countedAddress } from '../../../src/limits/client-ip.ts'
+import { ipRateLimitKey } from '../../../src/limits/client-ip.ts'
 
 describe('countedAddress', () => {
   it.each(['1.2.3.4', '127.0.0.1', '255.255.255.255', '0.0.0.0'])(
     'counts the IPv4 address %s by itself',
     (ip) => {
-      expect(countedAddress(ip)).toBe(ip)
+      expect(ipRateLimitKey(ip)).toBe(ip)
     },
   )
 
   it.each(['::ffff:1.2.3.4', '::FFFF:1.2.3.4', '::ffff:102:304', '0:0:0:0:0:ffff:1.2.3.4'])(
     'counts %s, mapped into IPv6, as 1.2.3.4',
     (ip) => {
-      expect(countedAddress(ip)).toBe('1.2.3.4')
+      expect(ipRateLimitKey(ip)).toBe('1.2.3.4')
     },
   )
 
@@ -23,7 +23,7 @@ describe('countedAddress', () => {
     ['::1', '::2'],
     ['fe80::1', 'fe80::1%eth0'],
   ])('counts %s and %s together', (one, other) => {
-    expect(countedAddress(one)).toBe(countedAddress(other))
+    expect(ipRateLimitKey(one)).toBe(ipRateLimitKey(other))
   })
 
   it.each([
@@ -32,7 +32,7 @@ describe('countedAddress', () => {
     ['1.2.3.4', '1.2.3.5'],
     ['::1', '0.0.0.1'],
   ])('counts %s and %s apart', (one, other) => {
-    expect(countedAddress(one)).not.toBe(countedAddress(other))
+    expect(ipRateLimitKey(one)).not.toBe(ipRateLimitKey(other))
   })
 
   it.each([
@@ -41,7 +41,7 @@ describe('countedAddress', () => {
     ['[2001:db8:1:2::1]', '2001:db8:1:2::1'],
     ['::ffff:192.0.2.7', '192.0.2.7'],
   ])('counts %s, with the port some proxies add, as %s', (told, bare) => {
-    expect(countedAddress(told, '10.0.0.1')).toBe(countedAddress(bare))
+    expect(ipRateLimitKey(told, '10.0.0.1')).toBe(ipRateLimitKey(bare))
   })
 
   it.each([
@@ -55,10 +55,10 @@ describe('countedAddress', () => {
     '😀',
     'x'.repeat(10_000),
   ])('counts what is no address for the other end of the connection: %j', (told) => {
-    expect(countedAddress(told, '10.0.0.1')).toBe('10.0.0.1')
+    expect(ipRateLimitKey(told, '10.0.0.1')).toBe('10.0.0.1')
   })
 
   it('counts together what comes from nowhere', () => {
-    expect(countedAddress('')).toBe(countedAddress('pipe'))
+    expect(ipRateLimitKey('')).toBe(ipRateLimitKey('pipe'))
   })
 })

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
-  createDegradedLimiter,
-  type DegradedLimiter,
+  createFallbackLimiter,
+  type FallbackLimiter,
   type LimiterDecision,
 } from '../../../src/limits/degraded-limiter.ts'
 import type { BucketDecision } from '../../../src/limits/gcra.ts'
@@ -65,7 +65,7 @@ const failsAfter = (ms: number) => () =>
 
 let shared: Scripted
 let local: Scripted
-let limiter: DegradedLimiter
+let limiter: FallbackLimiter
 let counted: LimiterDecision[]
 let observed: string[]
 let states: [degraded: boolean, cause: unknown][]
@@ -78,13 +78,13 @@ beforeEach(() => {
   observed = []
   states = []
   reconnects = 0
-  limiter = createDegradedLimiter({
+  limiter = createFallbackLimiter({
     shared: shared.limiter,
     local: local.limiter,
     deadlineMs: DEADLINE_MS,
-    probeEveryMs: PROBE_EVERY_MS,
-    onDegradedDecision: (decision) => counted.push(decision),
-    observe: async (decision, call) => {
+    probeIntervalMs: PROBE_EVERY_MS,
+    onFallbackDecision: (decision) => counted.push(decision),
+    instrument: async (decision, call) => {
       const failed = () => observed.push(`${decision} failed`)
       const answer = call()
       answer.then(() => observed.push(`${decision} ok`), failed)
@@ -136,14 +136,14 @@ describe('while the shared limiter answers', () => {
   })
 
   it('a busy event loop is not held against it: the answer that came meanwhile counts', async () => {
-    const hurried = createDegradedLimiter({
+    const hurried = createFallbackLimiter({
       shared: scripted(async () => {
         await stat('.')
         return FROM_SHARED
       }).limiter,
       local: local.limiter,
       deadlineMs: 10,
-      onDegradedDecision: (decision) => counted.push(decision),
+      onFallbackDecision: (decision) => counted.push(decision),
     })
     const decision = hurried.take('acc_1')
     const busyUntil = performance.now() + 200

@@ -1,13 +1,13 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { Limiter } from '../../../src/limits/limiter.ts'
-import { createToldLimiter } from '../../../src/limits/told-limiter.ts'
+import { createInstrumentedLimiter } from '../../../src/limits/told-limiter.ts'
 
 const PASSES = { allowed: true, remaining: 19, resetSeconds: 1, retryAfterSeconds: 0 }
 const DENIED = { allowed: false, remaining: 0, resetSeconds: 2, retryAfterSeconds: 1 }
 
-let told: [string, boolean][]
+let decisions: [string, boolean][]
 beforeEach(() => {
-  told = []
+  decisions = []
 })
 
 /** A limiter that lets everybody pass, or nobody, and what it tells. */
@@ -17,7 +17,7 @@ function limiterThat(passes: boolean): Limiter {
     blockedSeconds: async () => (passes ? 0 : 42),
     countFailure: async () => (passes ? 0 : 42),
   }
-  return createToldLimiter(limiter, (...decision) => told.push(decision))
+  return createInstrumentedLimiter(limiter, (...decision) => decisions.push(decision))
 }
 
 it.each([true, false])('tells every decision, allowed: %s', async (isAllowed) => {
@@ -25,7 +25,7 @@ it.each([true, false])('tells every decision, allowed: %s', async (isAllowed) =>
   await limiter.take('acc_1')
   await limiter.blockedSeconds('1.2.3.4')
   await limiter.countFailure('1.2.3.4')
-  expect(told).toEqual([
+  expect(decisions).toEqual([
     ['take', isAllowed],
     ['blocked', isAllowed],
     ['count_failure', isAllowed],

@@ -89,21 +89,21 @@ const refused: [list: string, entry: string, reason: string][] = [
 
 describe('a list of trusted proxies', () => {
   it.each(accepted)('%s is accepted, and trusts %s but not %s', async (list, trusted, other) => {
-    const { networks, faults } = parseTrustedProxies(list)
-    expect(faults).toEqual([])
+    const { networks, errors } = parseTrustedProxies(list)
+    expect(errors).toEqual([])
     expect(await callerBehind(networks, trusted)).toBe(CALLER)
     expect(await callerBehind(networks, other)).toBe(other)
   })
 
   it.each(refused)('%j is refused, and names %j, which %s', (list, entry, reason) => {
-    const { faults } = parseTrustedProxies(list)
-    expect(faults).toEqual([expect.stringContaining(`${JSON.stringify(entry)} `)])
-    expect(faults[0]).toContain(reason)
+    const { errors } = parseTrustedProxies(list)
+    expect(errors).toEqual([expect.stringContaining(`${JSON.stringify(entry)} `)])
+    expect(errors[0]).toContain(reason)
   })
 
   it('that is bad in several entries names each of them', () => {
-    const { faults } = parseTrustedProxies('0.0.0.0/1,10.0.0.1,128.0.0.0/1')
-    expect(faults).toEqual(['"0.0.0.0/1" is larger than a /8', '"128.0.0.0/1" is larger than a /8'])
+    const { errors } = parseTrustedProxies('0.0.0.0/1,10.0.0.1,128.0.0.0/1')
+    expect(errors).toEqual(['"0.0.0.0/1" is larger than a /8', '"128.0.0.0/1" is larger than a /8'])
   })
 
   it.each([
@@ -113,12 +113,12 @@ describe('a list of trusted proxies', () => {
     ['IPv4', `${range(1, 16, (n) => `${n}.0.0.0/8`)},17.0.0.1`],
     ['IPv6', range(1, 17, (n) => `20${n + 10}::/16`)],
   ])('of %s whose parts together are too large is refused: %s', (kind, list) => {
-    const { faults } = parseTrustedProxies(list)
-    expect(faults).toEqual([expect.stringContaining(`the ${kind} networks are together larger`)])
+    const { errors } = parseTrustedProxies(list)
+    expect(errors).toEqual([expect.stringContaining(`the ${kind} networks are together larger`)])
   })
 
   it('shortens what it repeats of an entry', () => {
-    expect(parseTrustedProxies('x'.repeat(9_999)).faults.join().length).toBeLessThan(100)
+    expect(parseTrustedProxies('x'.repeat(9_999)).errors.join().length).toBeLessThan(100)
   })
 
   const part = fc.constantFrom(...'0123456789abcdef.:/,% x'.split(''), '::ffff:', '0x', '/8', '10.')
@@ -129,8 +129,8 @@ describe('a list of trusted proxies', () => {
   it('never throws later when it was accepted, whatever its text', () => {
     fc.assert(
       fc.property(fc.oneof(text, quad, six), (list) => {
-        const { networks, faults } = parseTrustedProxies(list)
-        if (faults.length === 0) Fastify({ trustProxy: networks })
+        const { networks, errors } = parseTrustedProxies(list)
+        if (errors.length === 0) Fastify({ trustProxy: networks })
       }),
       { numRuns: 1_000 },
     )

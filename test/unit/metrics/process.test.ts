@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { watchEventLoop } from '../../../src/metrics/process.ts'
+import { registerEventLoopDelay } from '../../../src/metrics/process.ts'
 
 let registry: Registry
 let nowMs: number
@@ -10,7 +10,7 @@ beforeEach(() => {
   registry = new Registry()
   nowMs = 1_000
   collectDefaultMetrics({ register: registry })
-  timer = watchEventLoop(registry, () => nowMs)
+  timer = registerEventLoopDelay(registry, () => nowMs)
 })
 afterEach(() => {
   clearInterval(timer)

@@ -1,9 +1,9 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { beforeEach, expect, it } from 'vitest'
 import {
-  createWorkersMetrics,
-  type Measuring,
-  type WorkersMetrics,
+  type AggregatedMetrics,
+  createAggregatedMetrics,
+  type MetricSource,
 } from '../../../src/metrics/workers.ts'
 import { metricIn } from '../../support/metric.ts'
 
@@ -29,7 +29,7 @@ function createWorker(id: number) {
     holds: (count: number) => bytes.set(count),
     works: (count: number) => cpu.inc(count),
     // As it comes over a channel between processes.
-    async measure() {
+    async snapshot() {
       const measured = await registry.getMetricsAsJSON()
       return isAwake ? JSON.parse(JSON.stringify(measured)) : undefined
     },
@@ -38,13 +38,13 @@ function createWorker(id: number) {
 
 let one: ReturnType<typeof createWorker>
 let other: ReturnType<typeof createWorker>
-let serving: Measuring[]
-let metrics: WorkersMetrics
+let serving: MetricSource[]
+let metrics: AggregatedMetrics
 beforeEach(() => {
   one = createWorker(1)
   other = createWorker(2)
   serving = [one, other]
-  metrics = createWorkersMetrics(2, () => serving)
+  metrics = createAggregatedMetrics(2, () => serving)
 })
 
 async function shown(...series: string[]): Promise<number[]> {
@@ -52,9 +52,9 @@ async function shown(...series: string[]): Promise<number[]> {
   return series.map((name) => metricIn(exposition, name))
 }
 
-function end(worker: Measuring) {
+function end(worker: MetricSource) {
   serving = serving.filter((living) => living !== worker)
-  metrics.onEnded(worker)
+  metrics.onExit(worker)
 }
 
 const STATES = ['ok', 'silent', 'missing'].map((state) => `serving_workers{state="${state}"}`)
@@ -132,7 +132,7 @@ it('keeps nothing but counts of a worker that ends while another has yet to answ
   one.holds(10)
   other.holds(20)
   const slow = Promise.withResolvers<undefined>()
-  serving.push({ id: 3, measure: () => slow.promise })
+  serving.push({ id: 3, snapshot: () => slow.promise })
   const asked = metrics.metrics()
   await new Promise(setImmediate)
   end(one)

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { readGuide } from '../../../scripts/openapi/guide.ts'
 import {
-  type Change,
+  type ChangelogEntry,
   deprecationsIn,
   MONTHS_UNTIL_SUNSET,
-  parseChanges,
+  parseChangelog,
 } from '../../../src/openapi/changes.ts'
-import { openApiDocument } from '../../../src/openapi/document.ts'
-import { readChanges } from '../../../src/openapi/folder.ts'
+import { buildOpenApiDocument } from '../../../src/openapi/document.ts'
+import { readChangelog } from '../../../src/openapi/folder.ts'
 
 const added = { id: 'um', date: '2026-11-22', kind: 'added', title: 'Um', text: 'Algo novo.' }
 const deprecated = {
@@ -19,13 +19,13 @@ const deprecated = {
   operations: ['orders_list'],
   since: '2027-01-01T00:00:00Z',
   sunset: '2028-01-01T00:00:00Z',
-} satisfies Change
+} satisfies ChangelogEntry
 
-const parse = (...changes: object[]) => parseChanges(JSON.stringify(changes))
+const parse = (...changes: object[]) => parseChangelog(JSON.stringify(changes))
 
 describe('the committed changes', () => {
   it('keep the rules', () => {
-    expect(readChanges().length).toBeGreaterThan(0)
+    expect(readChangelog().length).toBeGreaterThan(0)
   })
 })
 
@@ -65,7 +65,7 @@ describe('a list of changes', () => {
 describe('a deprecation', () => {
   const changes = parse(deprecated, added)
   const samples = { orders_list: [], orders_get: [] }
-  const { paths } = openApiDocument({ guide: readGuide(changes), samples, changes })
+  const { paths } = buildOpenApiDocument({ guide: readGuide(changes), samples, changelog: changes })
 
   it('is found among the changes', () => {
     expect(deprecationsIn(changes)).toEqual([deprecated])
@@ -103,7 +103,7 @@ describe('a deprecation of a field', () => {
   const describedWith = (fields: string[]) => {
     const changes = parse({ ...deprecated, fields })
     const samples = { orders_list: [], orders_get: [] }
-    return openApiDocument({ guide: '', samples, changes })
+    return buildOpenApiDocument({ guide: '', samples, changelog: changes })
   }
 
   it.each(['promocode', 'currency'])(

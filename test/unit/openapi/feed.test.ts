@@ -1,15 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { atomFeed } from '../../../scripts/openapi/feed.ts'
-import type { Change } from '../../../src/openapi/changes.ts'
+import type { ChangelogEntry } from '../../../src/openapi/changes.ts'
 
-const newest: Change = {
+const newest: ChangelogEntry = {
   id: 'dois',
   date: '2026-12-01',
   kind: 'announced',
   title: 'Dois & <três>',
   text: 'Um status novo.',
 }
-const oldest: Change = { ...newest, id: 'um', date: '2026-11-22', kind: 'added', title: 'Um' }
+const oldest: ChangelogEntry = {
+  ...newest,
+  id: 'um',
+  date: '2026-11-22',
+  kind: 'added',
+  title: 'Um',
+}
 const feed = atomFeed([newest, oldest])
 const all = (pattern: RegExp) => [...feed.matchAll(pattern)].map(([, value]) => value)
 

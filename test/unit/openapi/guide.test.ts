@@ -2,29 +2,29 @@ import { describe, expect, it } from 'vitest'
 import { generatedFiles } from '../../../scripts/openapi/generated.ts'
 import { readGuide } from '../../../scripts/openapi/guide.ts'
 import { errorCatalogue } from '../../../src/errors.ts'
-import { readChanges } from '../../../src/openapi/folder.ts'
+import { readChangelog } from '../../../src/openapi/folder.ts'
 import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_LIMIT } from '../../../src/orders/list-params.ts'
 
-const guide = readGuide(readChanges())
+const guide = readGuide(readChangelog())
 const chapters = guide.split(/^# /m).slice(1)
 const chapter = (title: string) => chapters.find((text) => text.startsWith(`${title}\n`)) ?? ''
 const rows = (text: string) =>
   text.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('|---'))
 
 describe('the chapter on errors', () => {
-  const told = rows(chapter('Erros'))
+  const documented = rows(chapter('Erros'))
     .slice(1)
     .map((line) => line.split('|').map((cell) => cell.trim()))
 
   it('has the status and the code of every error in the catalogue, in its order', () => {
     const catalogue = Object.entries(errorCatalogue)
-    expect(told.map(([, status, code]) => [status, code])).toEqual(
+    expect(documented.map(([, status, code]) => [status, code])).toEqual(
       catalogue.map(([code, { status }]) => [String(status), `\`${code}\``]),
     )
   })
 
   it('says for each what to do', () => {
-    for (const [, , , help = ''] of told) expect(help.length).toBeGreaterThan(20)
+    for (const [, , , help = ''] of documented) expect(help.length).toBeGreaterThan(20)
   })
 })
 

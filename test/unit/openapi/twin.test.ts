@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { generatedFiles } from '../../../scripts/openapi/generated.ts'
 
 const files = generatedFiles()
-const twin = files['docs.md']
+const markdown = files['docs.md']
 const { info, paths, components } = JSON.parse(files['openapi.json'])
 const operations = Object.values<{ get: Operation }>(paths).map(({ get }) => get)
 
@@ -28,26 +28,26 @@ const schemas = Object.entries<Schema>(components.schemas).map(([name, schema]) 
 describe('the Markdown twin', () => {
   it('has every sentence of the guide', () => {
     const sentences = (info.description as string).split('\n').filter((line) => /^[^#]/.test(line))
-    expect(sentences.filter((line) => !twin.includes(line))).toEqual([])
+    expect(sentences.filter((line) => !markdown.includes(line))).toEqual([])
   })
 
   it.each(Object.keys(paths))('describes %s', (path) => {
-    expect(twin).toContain(`\n## GET ${path}\n`)
+    expect(markdown).toContain(`\n## GET ${path}\n`)
   })
 
   it('has every parameter, answer, header and program of both', () => {
     for (const { parameters, responses, ...rest } of operations) {
-      for (const { name } of parameters) expect(twin).toContain(`| \`${name}\` |`)
+      for (const { name } of parameters) expect(markdown).toContain(`| \`${name}\` |`)
       for (const [status, { headers }] of Object.entries(responses)) {
-        expect(twin).toContain(`**Resposta ${status}.**`)
-        for (const header of Object.keys(headers)) expect(twin).toContain(`| \`${header}\``)
+        expect(markdown).toContain(`**Resposta ${status}.**`)
+        for (const header of Object.keys(headers)) expect(markdown).toContain(`| \`${header}\``)
       }
-      for (const { source } of rest['x-codeSamples']) expect(twin).toContain(source)
+      for (const { source } of rest['x-codeSamples']) expect(markdown).toContain(source)
     }
   })
 
   it.each(schemas)('has every field of $name', ({ name, fields: all }) => {
-    const [, part = ''] = twin.split(`\n### Esquema ${name}\n`)
+    const [, part = ''] = markdown.split(`\n### Esquema ${name}\n`)
     const [own = ''] = part.split('\n### ')
     expect(own).not.toBe('')
     for (const field of all) expect(own).toContain(`| \`${field}\``)

@@ -1,9 +1,9 @@
 import {
   NULL_UPDATED_KEY,
   type OrderStore,
+  type PageQuery,
   type Position,
   type RenderedOrder,
-  type SliceQuery,
 } from '../../../src/orders/order-store.ts'
 import { type Page, type PagerState, readPage } from '../../../src/orders/paging.ts'
 import { listing } from './cursors.ts'
@@ -43,7 +43,7 @@ export function createArrayOrderStore(): ArrayOrderStore {
     }
   }
 
-  function rendered({ id, created, updated, written }: Row, sort: SliceQuery['sort']) {
+  function rendered({ id, created, updated, written }: Row, sort: PageQuery['sort']) {
     const key = sort === 'created_at_desc' ? created : (updated ?? NULL_UPDATED_KEY)
     return { key, id, json: Buffer.from(`${id}@${written}`) }
   }
@@ -57,7 +57,7 @@ export function createArrayOrderStore(): ArrayOrderStore {
     writeUndated: (...ids) => write(ids, false),
     remove: (id) => rows.delete(id),
 
-    async slice({ sort, after, nullsWrittenAfter, size }) {
+    async findPage({ sort, after, nullsWrittenAfter, size }) {
       store.searches++
       const isDescending = sort === 'created_at_desc'
       return [...rows.values()]
@@ -87,7 +87,7 @@ export function createArrayOrderStore(): ArrayOrderStore {
   return store
 }
 
-type Sort = SliceQuery['sort']
+type Sort = PageQuery['sort']
 const idsOf = (rows: readonly RenderedOrder[]) => rows.map(({ id }) => id)
 
 /** A listing with a page size, read page by page, so that a test can write in between. */

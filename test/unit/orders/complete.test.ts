@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { completeOrder } from '../../../src/orders/complete.ts'
-import { ORDER_SHAPE, type Order } from '../../../src/orders/order.ts'
+import { upgradeOrder } from '../../../src/orders/complete.ts'
+import { ORDER_SCHEMA_VERSION, type Order } from '../../../src/orders/order.ts'
 import { changeOf, wholeOrder } from '../../support/changes.ts'
 import { confuseParser, QUOTE_TRACKING } from '../../support/escaped-names.ts'
 
-const OLDER = ORDER_SHAPE - 1
-const whole = changeOf(wholeOrder).views[0]?.order as Order
+const OLDER = ORDER_SCHEMA_VERSION - 1
+const complete = changeOf(wholeOrder).views[0]?.order as Order
 
-const completed = (order: object, shape = OLDER) =>
-  JSON.parse(Buffer.from(completeOrder(Buffer.from(JSON.stringify(order)), shape)).toString())
+const upgraded = (order: object, schemaVersion = OLDER) =>
+  JSON.parse(
+    Buffer.from(upgradeOrder(Buffer.from(JSON.stringify(order)), schemaVersion)).toString(),
+  )
 
 const at = (order: object, path: string[]): object =>
   path.reduce((value, key) => Reflect.get(value, key), order)
@@ -23,8 +25,8 @@ function without(order: object, path: string[]): object {
 describe('an order of an older shape', () => {
   it('keeps its tracking keys, also where V8 confuses names with escapes', () => {
     confuseParser()
-    const json = JSON.stringify({ ...whole, tracking: QUOTE_TRACKING })
-    expect(Buffer.from(completeOrder(Buffer.from(json), OLDER)).toString()).toBe(json)
+    const json = JSON.stringify({ ...complete, tracking: QUOTE_TRACKING })
+    expect(Buffer.from(upgradeOrder(Buffer.from(json), OLDER)).toString()).toBe(json)
   })
 
   it.each([
@@ -36,30 +38,30 @@ describe('an order of an older shape', () => {
     [['shipping_address', 'line3']],
     [['items', '0', 'order_bump_id']],
   ])('without %j has null there, and all else as it was', (path) => {
-    const older = without(whole, path)
-    const shown = completed(older)
+    const older = without(complete, path)
+    const shown = upgraded(older)
     expect(at(shown, path)).toBeNull()
     expect(without(shown, path)).toEqual(older)
   })
 
   it('gets no key of metadata or tracking that it has not', () => {
-    const bare = { ...whole, metadata: {}, tracking: { src: 'bio' } }
-    expect(completed(bare)).toEqual(bare)
+    const bare = { ...complete, metadata: {}, tracking: { src: 'bio' } }
+    expect(upgraded(bare)).toEqual(bare)
   })
 
   it('keeps what is null', () => {
-    const bare = { ...whole, shipping_address: null, navigator: null, tracking: null }
-    expect(completed(bare)).toEqual(bare)
+    const bare = { ...complete, shipping_address: null, navigator: null, tracking: null }
+    expect(upgraded(bare)).toEqual(bare)
   })
 
   it('keeps a tracking key of any name', () => {
     const tracking = JSON.parse('{"__proto__":"x","properties":"y"}')
-    const shown = completed({ ...whole, tracking })
+    const shown = upgraded({ ...complete, tracking })
     expect(Object.entries(shown.tracking)).toEqual(Object.entries(tracking))
   })
 })
 
 it('an order of the current shape is passed through, byte for byte', () => {
   const bytes = Buffer.from('{"anything": 1 }')
-  expect(completeOrder(bytes, ORDER_SHAPE)).toBe(bytes)
+  expect(upgradeOrder(bytes, ORDER_SCHEMA_VERSION)).toBe(bytes)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codec, isRefused, listing, states } from './cursors.ts'
+import { codec, isRejected, listing, states } from './cursors.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const FOREIGN = ['+', '/', '=', ' ', '\n', '.', '%', 'é', '\u0000', '😀']
@@ -8,7 +8,7 @@ const named = Object.entries(states).map(
   ([name, state]) => [name, codec.seal(listing(), state)] as const,
 )
 const cursors = named.map(([, cursor]) => cursor)
-const accepted = (variants: string[]) => variants.filter((text) => !isRefused(codec, text))
+const accepted = (variants: string[]) => variants.filter((text) => !isRejected(codec, text))
 const put = (text: string, at: number, letter: string) =>
   text.slice(0, at) + letter + text.slice(at + 1)
 const positions = (text: string) => [...text].keys()
@@ -25,7 +25,7 @@ function cursorWhere(is: (cursor: string) => boolean): string {
 
 describe.each(named)('a cursor with a %s state', (_name, cursor) => {
   it('is accepted as it is', () => {
-    expect(isRefused(codec, cursor)).toBe(false)
+    expect(isRejected(codec, cursor)).toBe(false)
   })
 
   it('is refused with any one character altered', () => {
@@ -89,13 +89,13 @@ describe('a cursor written in another way', () => {
 
   it.each([1, 2])('is refused with padding, at %d bytes over', (over) => {
     const cursor = cursorWhere((text) => Buffer.from(text, 'base64url').length % 3 === over)
-    expect(isRefused(codec, cursor.padEnd(Math.ceil(cursor.length / 4) * 4, '='))).toBe(true)
+    expect(isRejected(codec, cursor.padEnd(Math.ceil(cursor.length / 4) * 4, '='))).toBe(true)
   })
 
   it('is refused in the standard alphabet of base64', () => {
     const cursor = cursorWhere((text) => text.includes('-') && text.includes('_'))
     const standard = cursor.replaceAll('-', '+').replaceAll('_', '/')
-    expect(isRefused(codec, standard)).toBe(true)
+    expect(isRejected(codec, standard)).toBe(true)
   })
 
   it('is refused in hexadecimal', () => {
@@ -122,11 +122,11 @@ describe('a text that never was a cursor', () => {
     '\u0000',
     '😀',
   ])('is refused: %j', (text) => {
-    expect(isRefused(codec, text)).toBe(true)
+    expect(isRejected(codec, text)).toBe(true)
   })
 
   it('is refused when it has only a version, a known kid and 16 bytes', () => {
     const bytes = Buffer.concat([Buffer.from([1, 2]), Buffer.from('k1'), Buffer.alloc(16)])
-    expect(isRefused(codec, bytes.toString('base64url'))).toBe(true)
+    expect(isRejected(codec, bytes.toString('base64url'))).toBe(true)
   })
 })

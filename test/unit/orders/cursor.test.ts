@@ -4,7 +4,7 @@ import { createCursorCodec } from '../../../src/orders/cursor.ts'
 import type { OrderFilters } from '../../../src/orders/order-store.ts'
 import type { Listing } from '../../../src/orders/paging.ts'
 import { accountIds, listings, pagerStates } from '../../support/arbitraries.ts'
-import { codec, isRefused, listing, secretOf, states } from './cursors.ts'
+import { codec, isRejected, listing, secretOf, states } from './cursors.ts'
 
 const filters = (changes: Partial<OrderFilters> = {}): OrderFilters => ({
   statuses: ['PAID', 'REFUNDED'],
@@ -52,14 +52,14 @@ describe('a cursor is refused', () => {
     fc.assert(
       fc.property(listings, accountIds, pagerStates, (of, accountId, state) => {
         fc.pre(of.accountId !== accountId)
-        expect(isRefused(codec, codec.seal(of, state), { ...of, accountId })).toBe(true)
+        expect(isRejected(codec, codec.seal(of, state), { ...of, accountId })).toBe(true)
       }),
     )
   })
 
   it('for an account whose id begins with the one it was sealed for', () => {
     const cursor = codec.seal(listing({ accountId: 'acc_1' }), states.dated)
-    expect(isRefused(codec, cursor, listing({ accountId: 'acc_12' }))).toBe(true)
+    expect(isRejected(codec, cursor, listing({ accountId: 'acc_12' }))).toBe(true)
   })
 
   it.each([
@@ -67,7 +67,7 @@ describe('a cursor is refused', () => {
     ['updated_at_asc', 'created_at_desc'],
   ] as const)('when sealed for %s and sent with %s', (sealedFor, sentWith) => {
     const cursor = codec.seal(listing({ sort: sealedFor }), states.dated)
-    expect(isRefused(codec, cursor, listing({ sort: sentWith }))).toBe(true)
+    expect(isRejected(codec, cursor, listing({ sort: sentWith }))).toBe(true)
   })
 
   const others: [string, Listing][] = [
@@ -94,8 +94,8 @@ describe('a cursor is refused', () => {
   ]
 
   it.each(others)('%s', (_name, other) => {
-    expect(isRefused(codec, codec.seal(filtered(), states.full), other)).toBe(true)
-    expect(isRefused(codec, codec.seal(other, states.full), filtered())).toBe(true)
+    expect(isRejected(codec, codec.seal(filtered(), states.full), other)).toBe(true)
+    expect(isRejected(codec, codec.seal(other, states.full), filtered())).toBe(true)
   })
 
   it('with any other filters', () => {
@@ -103,7 +103,7 @@ describe('a cursor is refused', () => {
       fc.property(listings, listings, (of, other) => {
         fc.pre(JSON.stringify(of.filters) !== JSON.stringify(other.filters))
         const sent = { ...of, filters: other.filters }
-        expect(isRefused(codec, codec.seal(of, states.dated), sent)).toBe(true)
+        expect(isRejected(codec, codec.seal(of, states.dated), sent)).toBe(true)
       }),
     )
   })
@@ -135,16 +135,16 @@ describe('the rotation of secrets', () => {
   })
 
   it('refuses a cursor of a secret that was taken out', () => {
-    expect(isRefused(rotated, cursorOf('gone'))).toBe(true)
+    expect(isRejected(rotated, cursorOf('gone'))).toBe(true)
   })
 
   it('refuses a cursor whose secret was replaced under the same kid', () => {
     const replaced = createCursorCodec([{ kid: 'k1', secret: Buffer.alloc(32, 9) }])
-    expect(isRefused(replaced, codec.seal(listing(), states.full))).toBe(true)
+    expect(isRejected(replaced, codec.seal(listing(), states.full))).toBe(true)
   })
 
   it('refuses a cursor signed by one secret under the kid of another', () => {
     const mixed = createCursorCodec([{ kid: 'new', secret: secretOf('old').secret }])
-    expect(isRefused(rotated, mixed.seal(listing(), states.full))).toBe(true)
+    expect(isRejected(rotated, mixed.seal(listing(), states.full))).toBe(true)
   })
 })

@@ -34,7 +34,7 @@ export const states: Record<'fresh' | 'dated' | 'full', PagerState> = {
 }
 
 /** Whether the cursor is refused as the contract wants: 400 `invalid_request` on `cursor`. */
-export function isRefused(opener: CursorCodec, cursor: string, of = listing()): boolean {
+export function isRejected(opener: CursorCodec, cursor: string, of = listing()): boolean {
   try {
     opener.open(of, cursor)
     return false

@@ -8,11 +8,11 @@ function fiveOrders() {
   const store = createArrayOrderStore()
   store.write('ord_1', 'ord_2', 'ord_3', 'ord_4', 'ord_5')
   // The store of these tests renders no JSON; any will do.
-  const slice: typeof store.slice = async (query) => {
-    const rows = await store.slice(query)
+  const findPage: typeof store.findPage = async (query) => {
+    const rows = await store.findPage(query)
     return rows.map((row) => ({ ...row, json: Buffer.from(JSON.stringify(row.id)) }))
   }
-  return { ...store, slice }
+  return { ...store, findPage }
 }
 
 async function page(query: RawQuery, accountId = 'acc_1') {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import { listParamNames, parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 
-function refusal(query: RawQuery): ApiError {
+function errorOf(query: RawQuery): ApiError {
   try {
     parseListParams(query)
   } catch (error) {
@@ -15,8 +15,8 @@ function refusal(query: RawQuery): ApiError {
 const dates = ['created_gte', 'created_lt', 'updated_gte', 'updated_lt'] as const
 const EXAMPLE = '2026-03-01T00:00:00Z'
 
-const refusedScalars = ['', ' ']
-const refusedLists = [
+const invalidScalars = ['', ' ']
+const invalidLists = [
   '',
   ',',
   'PAID,',
@@ -28,7 +28,7 @@ const refusedLists = [
   'PAID ',
   '*',
 ]
-const refusedInstants = [
+const invalidInstants = [
   '',
   'ontem',
   '2026-03-01',
@@ -44,22 +44,22 @@ const refusedInstants = [
   `${EXAMPLE},${EXAMPLE}`,
   '1772323200000',
 ]
-const refusedLimits = [
+const invalidLimits = [
   ...['0', '101', '-1', '', '5.0', '1e1', ' 5', '5 ', '+5', '0x10', '٥', '05', '00', '1000'],
   ...['1_0', '1,2', '10,', 'vinte', 'NaN', 'Infinity', 'null', '5\n', '99999999999999999999'],
 ]
 
-const refused: Record<(typeof listParamNames)[number], string[]> = {
-  limit: refusedLimits,
+const invalidValues: Record<(typeof listParamNames)[number], string[]> = {
+  limit: invalidLimits,
   cursor: ['', 'x'.repeat(513)],
-  status: [...refusedLists, 'PAID,TUDO', 'PAID;UNPAID', 'FAILED'],
-  payment_method: [...refusedLists, 'PIX,', 'pix', 'PIX,CASH'],
-  created_gte: refusedInstants,
-  created_lt: refusedInstants,
-  updated_gte: refusedInstants,
-  updated_lt: refusedInstants,
+  status: [...invalidLists, 'PAID,TUDO', 'PAID;UNPAID', 'FAILED'],
+  payment_method: [...invalidLists, 'PIX,', 'pix', 'PIX,CASH'],
+  created_gte: invalidInstants,
+  created_lt: invalidInstants,
+  updated_gte: invalidInstants,
+  updated_lt: invalidInstants,
   sort: [
-    ...refusedScalars,
+    ...invalidScalars,
     'created_at',
     'created_at_asc',
     'updated_at_desc',
@@ -70,15 +70,15 @@ const refused: Record<(typeof listParamNames)[number], string[]> = {
 }
 
 describe.each(listParamNames)('%s', (name) => {
-  it.each(refused[name])('%j is refused with its name and how to mend it', (value) => {
-    const error = refusal({ [name]: value })
+  it.each(invalidValues[name])('%j is refused with its name and how to mend it', (value) => {
+    const error = errorOf({ [name]: value })
     expect([error.code, error.status, error.param]).toEqual(['invalid_request', 400, name])
     expect(error.message).toMatch(/Envie|Valores aceitos|caracteres|Exemplo/)
   })
 
   it('is named also among good parameters', () => {
     const good = { limit: '5', status: 'PAID', created_gte: EXAMPLE, sort: 'updated_at_asc' }
-    expect(refusal({ ...good, [name]: '' }).param).toBe(name)
+    expect(errorOf({ ...good, [name]: '' }).param).toBe(name)
   })
 })
 
@@ -88,7 +88,7 @@ describe.each(['limit', 'cursor', 'sort', ...dates])('a repeated %s', (name) => 
     ['with one value', ['5']],
     ['without values', []],
   ])('is refused %s', (_name, values) => {
-    expect(refusal({ [name]: values }).param).toBe(name)
+    expect(errorOf({ [name]: values }).param).toBe(name)
   })
 })
 
@@ -100,27 +100,27 @@ describe('a refusal', () => {
     ['2026-02-30T00:00:00Z', 'não existe no calendário'],
     ['agora', 'RFC 3339'],
   ])('of the instant %j says what is wrong with it: %s', (value, hint) => {
-    expect(refusal({ created_gte: value }).message).toContain(hint)
+    expect(errorOf({ created_gte: value }).message).toContain(hint)
   })
 
   it('of an unknown value names the known ones', () => {
-    expect(refusal({ payment_method: 'CASH' }).message).toContain(
+    expect(errorOf({ payment_method: 'CASH' }).message).toContain(
       'CREDIT_CARD, BOLETO, PIX, MULTIPLE',
     )
   })
 
   it('of an empty element says that a value is empty', () => {
-    expect(refusal({ status: 'PAID,' }).message).toContain('vazio')
+    expect(errorOf({ status: 'PAID,' }).message).toContain('vazio')
   })
 
   it('of a cursor tells how to go on', () => {
-    expect(refusal({ cursor: '' }).message).toContain('recomece a listagem sem cursor')
+    expect(errorOf({ cursor: '' }).message).toContain('recomece a listagem sem cursor')
   })
 
   it('never repeats what was sent', () => {
     const sent = '<script>'
     for (const name of listParamNames.filter((some) => some !== 'cursor')) {
-      expect(refusal({ [name]: sent }).message).not.toContain(sent)
+      expect(errorOf({ [name]: sent }).message).not.toContain(sent)
     }
   })
 })
@@ -129,7 +129,7 @@ describe('a list of values', () => {
   it.each([[['PAID', '']], [['PAID', 'TUDO']], [['PAID,', 'UNPAID']], [['']]])(
     'is refused when one of a repeated parameter is: %j',
     (status) => {
-      expect(refusal({ status }).param).toBe('status')
+      expect(errorOf({ status }).param).toBe('status')
     },
   )
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listParamNames } from '../../../src/orders/list-params.ts'
-import { nearestParam } from '../../../src/orders/nearest-param.ts'
+import { suggestParam } from '../../../src/orders/nearest-param.ts'
 
 describe('the nearest parameter', () => {
   it.each([
@@ -31,7 +31,7 @@ describe('the nearest parameter', () => {
     ['update_gte', 'updated_gte'],
     ['updated_lte', 'updated_lt'],
   ])('to %s is %s, by its letters', (name, nearest) => {
-    expect(nearestParam(name, listParamNames)).toBe(nearest)
+    expect(suggestParam(name, listParamNames)).toBe(nearest)
   })
 
   it.each([
@@ -47,7 +47,7 @@ describe('the nearest parameter', () => {
     ['updated_since', 'updated_gte'],
     ['modifiedSince', 'updated_gte'],
   ])('to %s is %s, as other APIs call it', (name, nearest) => {
-    expect(nearestParam(name, listParamNames)).toBe(nearest)
+    expect(suggestParam(name, listParamNames)).toBe(nearest)
   })
 
   it.each([
@@ -66,14 +66,14 @@ describe('the nearest parameter', () => {
     ...['total', 'gte', '', '__', 'é', '😀', '__proto__', 'constructor'],
     'statusstatusstatus',
   ])('to "%s" is none', (name) => {
-    expect(nearestParam(name, listParamNames)).toBeUndefined()
+    expect(suggestParam(name, listParamNames)).toBeUndefined()
   })
 
   it.each(listParamNames)('to %s is itself', (name) => {
-    expect(nearestParam(name, listParamNames)).toBe(name)
+    expect(suggestParam(name, listParamNames)).toBe(name)
   })
 
   it.each(['status', 'page_size'])('to %s is none where nothing is known', (name) => {
-    expect(nearestParam(name, [])).toBeUndefined()
+    expect(suggestParam(name, [])).toBeUndefined()
   })
 })

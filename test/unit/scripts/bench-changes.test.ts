@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type BenchChange, createChanges } from '../../../scripts/bench/lag/changes.ts'
-import { isRefusal, readChange } from '../../../src/indexing/projection/change.ts'
+import { isValidationError, parseChange } from '../../../src/indexing/projection/change.ts'
 
 const UNTIL = Date.parse('2026-03-01T00:00:00Z')
 const EXISTING = 50
@@ -12,8 +12,8 @@ function live(count: number): { history: BenchChange[]; news: BenchChange[] } {
 }
 
 function read({ json }: BenchChange) {
-  const change = readChange(json)
-  if (isRefusal(change)) throw new Error(`${change.path}: ${change.reason}`)
+  const change = parseChange(json)
+  if (isValidationError(change)) throw new Error(`${change.path}: ${change.reason}`)
   return change
 }
 

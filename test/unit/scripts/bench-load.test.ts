@@ -8,7 +8,7 @@ import { load } from '../../../src/indexing/sources/load.ts'
 import { renderDocument } from '../../../src/indexing/writing/document.ts'
 import type { OrderIndex, ViewWrite } from '../../../src/indexing/writing/order-index.ts'
 import { createWriter } from '../../../src/indexing/writing/writer.ts'
-import { renderSource } from '../../../src/stores/opensearch/order-source.ts'
+import { serializeDocument } from '../../../src/stores/opensearch/order-source.ts'
 import { temporaryFolder } from '../../support/backend.ts'
 
 const UNTIL = Date.parse('2026-03-01T00:00:00Z')
@@ -27,8 +27,8 @@ describe('raw bulks', () => {
   it('have the documents that a load writes, as many in each', async () => {
     const loaded: string[][] = []
     const nothingThere = {
-      heads: async () => new Map(),
-      strays: async () => [],
+      versionRecords: async () => new Map(),
+      orphans: async () => [],
       scan: async () => [],
       views: async () => [],
     }
@@ -56,7 +56,7 @@ async function* chunksOf(path: string) {
 }
 
 function rendered(view: ViewWrite): string {
-  return renderSource(renderDocument(view, UNTIL))
+  return serializeDocument(renderDocument(view, UNTIL))
 }
 
 describe('the report of a load', () => {

@@ -6,9 +6,9 @@ import {
   refusalRatios,
   renderRefusals,
 } from '../../../scripts/bench/refusals/report.ts'
-import { isWellFormedKey, makeApiKey } from '../../../src/auth/api-key.ts'
+import { generateApiKey, isWellFormedKey } from '../../../src/auth/api-key.ts'
 
-const key = makeApiKey()
+const key = generateApiKey()
 const [unknown, malformed, bucket, blocked] = createRefusals(key)
 
 function sample(perSecond: number, failures: Record<string, number> = {}): Sample {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { breachesOf } from '../../../scripts/faults/breaches.ts'
 import type { Matrix } from '../../../scripts/faults/matrix.ts'
-import { createTally } from '../../../scripts/traffic/tally.ts'
+import { createResponseStats } from '../../../scripts/traffic/tally.ts'
 
 /** A run in which every promise was kept, with one fault. */
 function matrixOf(longestMs: number, healthyLongestMs = 20): Matrix {
@@ -15,20 +15,20 @@ function matrixOf(longestMs: number, healthyLongestMs = 20): Matrix {
       searchDeadlineMs: 2_000,
     },
     latestMs: 12_500,
-    healthy: createTally(),
+    healthy: createResponseStats(),
     healthyLongestMs,
     cells: [
       {
         service: 'OpenSearch',
         fault: 'black hole',
-        tally: createTally(),
+        tally: createResponseStats(),
         alone: 0,
         rightAfterMs: 0,
         leftOpen: 0,
         longestMs,
       },
     ],
-    backAgain: { OpenSearch: createTally(), Redis: createTally() },
+    backAgain: { OpenSearch: createResponseStats(), Redis: createResponseStats() },
     walked: 1,
     turnedAway: 0,
     connectionsLeft: { OpenSearch: 0, Redis: 1 },

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
-import type { Ask, Outcome } from '../../../scripts/traffic/ask.ts'
-import { judge } from '../../../scripts/traffic/judge.ts'
+import type { Outcome, TrafficRequest } from '../../../scripts/traffic/ask.ts'
+import { checkResponse } from '../../../scripts/traffic/judge.ts'
 import { ApiError, type ErrorCode, renderError } from '../../../src/errors.ts'
 
 const REQUEST_ID = `req_${'0'.repeat(32)}`
-const ask: Ask = {
+const ask: TrafficRequest = {
   path: '/v1/orders',
   headers: {},
-  healthy: [200, 429],
+  expectedStatuses: [200, 429],
   needsStore: true,
-  isMetered: true,
-  faultOf: (body) => ((body as { data: unknown[] }).data.length === 0 ? undefined : 'not empty'),
+  isRateLimited: true,
+  checkBody: (body) => ((body as { data: unknown[] }).data.length === 0 ? undefined : 'not empty'),
 }
 const limits = { 'ratelimit-limit': '20', 'ratelimit-remaining': '19', 'ratelimit-reset': '1' }
 
@@ -42,14 +42,14 @@ it.each([
   ],
   ['503 while OpenSearch is in trouble', answer(503, unavailable, { ...limits, ...soon }), true],
 ])('finds nothing wrong with %s', (_what, outcome, mayFail) => {
-  expect(judge(ask, outcome, mayFail)).toBeUndefined()
+  expect(checkResponse(ask, outcome, mayFail)).toBeUndefined()
 })
 
 it.each([
-  ['no answer in time', { silence: 'hung', reason: 'late', ms: 9 } as const, true, 'hung'],
+  ['no answer in time', { failure: 'hung', reason: 'late', ms: 9 } as const, true, 'hung'],
   [
     'a broken connection',
-    { silence: 'broken', reason: 'reset', ms: 9 } as const,
+    { failure: 'broken', reason: 'reset', ms: 9 } as const,
     true,
     'off contract',
   ],
@@ -67,18 +67,18 @@ it.each([
     'off contract',
   ],
 ])('finds %s', (_what, outcome, mayFail, kind) => {
-  expect(judge(ask, outcome, mayFail)).toMatchObject({ kind })
+  expect(checkResponse(ask, outcome, mayFail)).toMatchObject({ kind })
 })
 
 it('finds a refusal of who does not ask too often', () => {
-  const polite: Ask = { ...ask, healthy: [200] }
+  const polite: TrafficRequest = { ...ask, expectedStatuses: [200] }
   const refusal = answer(429, errorBody('rate_limited'), { ...limits, ...soon })
-  expect(judge(polite, refusal, true)).toMatchObject({ kind: 'off contract' })
+  expect(checkResponse(polite, refusal, true)).toMatchObject({ kind: 'off contract' })
 })
 
 it('finds a page that is not true', () => {
-  const untrue: Ask = { ...ask, faultOf: () => 'an order is missing' }
-  expect(judge(untrue, answer(200, page), true)).toEqual({
+  const untrue: TrafficRequest = { ...ask, checkBody: () => 'an order is missing' }
+  expect(checkResponse(untrue, answer(200, page), true)).toEqual({
     kind: 'wrong page',
     what: '/v1/orders: an order is missing',
   })

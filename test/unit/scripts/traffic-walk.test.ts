@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createTruth } from '../../../scripts/traffic/truth.ts'
-import { createWalk } from '../../../scripts/traffic/walk.ts'
+import { createOracle } from '../../../scripts/traffic/truth.ts'
+import { createPageWalk } from '../../../scripts/traffic/walk.ts'
 import { sourceOrder } from '../../support/source-order.ts'
 
 const sources = [
@@ -10,7 +10,7 @@ const sources = [
   sourceOrder({ id: 'ord_d', owner_account_id: 'acc_2', coproducer_account_ids: ['acc_1'] }),
   sourceOrder({ id: 'ord_e', owner_account_id: 'acc_2' }),
 ]
-const truth = createTruth(sources)
+const truth = createOracle(sources)
 const byCreation = { accountId: 'acc_1', sort: 'created_at_desc' } as const
 const listed = truth.list(byCreation)
 
@@ -39,12 +39,12 @@ describe('a walk', () => {
   const first = { data: listed.slice(0, 3), has_more: true, next_cursor: 'next' }
 
   it('goes on with the cursor of the page before, and is over without one', () => {
-    const walk = createWalk(byCreation, listed)
+    const walk = createPageWalk(byCreation, listed)
     expect(walk.path(3)).toBe('/v1/orders?sort=created_at_desc&limit=3')
-    expect([walk.take(first, 3), walk.isOver]).toEqual([undefined, false])
+    expect([walk.accept(first, 3), walk.isOver]).toEqual([undefined, false])
     expect(walk.path(5)).toBe('/v1/orders?sort=created_at_desc&limit=5&cursor=next')
     const last = { data: listed.slice(3), has_more: false, next_cursor: null }
-    expect([walk.take(last, 5), walk.isOver]).toEqual([undefined, true])
+    expect([walk.accept(last, 5), walk.isOver]).toEqual([undefined, true])
   })
 
   const [one, two, three, four] = listed
@@ -57,8 +57,8 @@ describe('a walk', () => {
     ['it tells that nothing follows', { ...first, has_more: false, next_cursor: null }],
     ['there is no way on', { ...first, next_cursor: null }],
   ])('tells of a page where %s, and is over', (_what, page) => {
-    const walk = createWalk(byCreation, listed)
-    expect(walk.take(page, 3)).toContain('after ')
+    const walk = createPageWalk(byCreation, listed)
+    expect(walk.accept(page, 3)).toContain('after ')
     expect(walk.isOver).toBe(true)
   })
 })

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import type { Ask } from '../../../scripts/traffic/ask.ts'
+import type { TrafficRequest } from '../../../scripts/traffic/ask.ts'
 import { createTraffic } from '../../../scripts/traffic/traffic.ts'
-import { createTruth } from '../../../scripts/traffic/truth.ts'
+import { createOracle } from '../../../scripts/traffic/truth.ts'
 import { DEMO_ACCOUNT } from '../../../src/demo/accounts.ts'
 import { createRandom } from '../../../src/demo/random.ts'
 import { sourceOrder } from '../../support/source-order.ts'
 
-const truth = createTruth([
+const truth = createOracle([
   sourceOrder({ owner_account_id: DEMO_ACCOUNT, coproducer_account_ids: ['acc_polite'] }),
 ])
 const keys = {
@@ -16,12 +16,15 @@ const keys = {
 }
 
 /** What is asked of the polite account, a request every so many milliseconds. */
-function askedPolitely(everyMs: number, onAsk: (ask: Ask) => void = () => {}): Ask[] {
+function askedPolitely(
+  everyMs: number,
+  onAsk: (ask: TrafficRequest) => void = () => {},
+): TrafficRequest[] {
   let now = 0
   const traffic = createTraffic(truth, keys, createRandom(1, 0, 0), () => now)
   const asked = Array.from({ length: 1_000 }, () => {
     now += everyMs
-    const ask = traffic.draw()
+    const ask = traffic.next()
     onAsk(ask)
     return ask
   })
@@ -29,10 +32,10 @@ function askedPolitely(everyMs: number, onAsk: (ask: Ask) => void = () => {}): A
 }
 
 it('a polite account asks no faster than its bucket refills, and is never to be refused', () => {
-  const asked = askedPolitely(1, (ask) => ask.settled?.())
+  const asked = askedPolitely(1, (ask) => ask.onSettled?.())
   expect(asked.length).toBeGreaterThan(5)
   expect(asked.length).toBeLessThanOrEqual(10)
-  expect(asked.filter(({ healthy }) => healthy.includes(429))).toEqual([])
+  expect(asked.filter(({ expectedStatuses }) => expectedStatuses.includes(429))).toEqual([])
 })
 
 it('a polite account that gets no answers asks for less than half of its bucket', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config.ts'
-import { readTracing } from '../../../src/tracing/settings.ts'
+import { parseTracing } from '../../../src/tracing/settings.ts'
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' }
 const BATCH = {
@@ -18,7 +18,7 @@ const DEFAULTS = {
 
 function read(env: Record<string, string>) {
   const problems: string[] = []
-  const settings = readTracing(env, problems)
+  const settings = parseTracing(env, problems)
   return { settings, problems }
 }
 

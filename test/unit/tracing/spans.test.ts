@@ -33,7 +33,7 @@ async function request(
   work: () => Promise<unknown> = async () => {},
   status: number | undefined = 200,
 ): Promise<ReadableSpan[]> {
-  const span = tracing.beginRequest({ ...REQUEST, ...changes })
+  const span = tracing.startRequest({ ...REQUEST, ...changes })
   await new Promise((resolve) => span.run(() => work().then(resolve, resolve)))
   span.end(status)
   return exporter.getFinishedSpans()
@@ -77,7 +77,7 @@ describe('the span of a request', () => {
   )
 
   it('has no status code where the caller went away', async () => {
-    const span = tracing.beginRequest(REQUEST)
+    const span = tracing.startRequest(REQUEST)
     span.end(undefined)
     expect(exporter.getFinishedSpans()[0]?.attributes).not.toHaveProperty(
       'http.response.status_code',
@@ -108,7 +108,7 @@ describe('the span of a call', () => {
   it('is below the request that made it, also after a wait', async () => {
     const [call, server] = await request({}, async () => {
       await new Promise((resolve) => setImmediate(resolve))
-      await tracing.observe('opensearch')('search', async () => 'page')
+      await tracing.instrument('opensearch')('search', async () => 'page')
     })
     expect(call).toMatchObject({ name: 'opensearch search', kind: SpanKind.CLIENT })
     expect(call?.attributes).toEqual({
@@ -119,7 +119,7 @@ describe('the span of a call', () => {
   })
 
   it('is not that of another request under way', async () => {
-    const call = (name: string) => () => tracing.observe('redis')(name, async () => {})
+    const call = (name: string) => () => tracing.instrument('redis')(name, async () => {})
     await Promise.all([
       request({ requestId: 'req_1' }, call('take')),
       request({ requestId: 'req_2' }, call('blocked')),
@@ -134,7 +134,7 @@ describe('the span of a call', () => {
 
   it('that fails has the kind of its error, and never the message, which may quote the request', async () => {
     const failure = new Unavailable('refused: {"term":{"account_id":"acc_secret"}}')
-    const failing = () => tracing.observe('opensearch')('search', () => Promise.reject(failure))
+    const failing = () => tracing.instrument('opensearch')('search', () => Promise.reject(failure))
     const [span] = await request({}, () => expect(failing()).rejects.toBe(failure))
     expect(span?.status).toEqual({ code: SpanStatusCode.ERROR })
     expect(span?.attributes['error.type']).toBe('Unavailable')
@@ -142,7 +142,7 @@ describe('the span of a call', () => {
   })
 
   it('is not made outside of a request, and the call answers all the same', async () => {
-    expect(await tracing.observe('redis')('take', async () => 'decision')).toBe('decision')
+    expect(await tracing.instrument('redis')('take', async () => 'decision')).toBe('decision')
     expect(exporter.getFinishedSpans()).toEqual([])
   })
 })

@@ -1,19 +1,19 @@
-import { REPAIR, tellDamaged } from '../damage.ts'
-import { newestStamp, type WalkedHit, walkDocuments } from '../document-walk.ts'
+import { describeDamaged, REPAIR_HINT } from '../damage.ts'
+import { newestWriteTimestamp, type ScannedHit, scanDocuments } from '../document-walk.ts'
 import { readSourceBytes } from '../documents.ts'
-import { renderSource, storedOrder } from '../order-source.ts'
+import { parseStoredDocument, serializeDocument } from '../order-source.ts'
 import { renderTombstone } from '../tombstone.ts'
-import { atStamp } from '../writer/known-states.ts'
+import { externalVersion } from '../writer/known-states.ts'
 import {
-  addressOf,
-  type DocumentsOptions,
+  type DocumentOptions,
+  documentAddress,
   readWrittenKeys,
-  type StampedDocument,
   sendItems,
+  type VersionedDocument,
 } from './documents.ts'
-import { type Patience, patiently } from './patience.ts'
+import { type RetryOptions, retry } from './patience.ts'
 
-export interface CopyOptions extends DocumentsOptions, Patience {
+export interface CopyOptions extends DocumentOptions, RetryOptions {
   /** The index that is read, and the one that is to have the same. */
   from: string
   to: string
@@ -25,13 +25,13 @@ export interface CopyOptions extends DocumentsOptions, Patience {
 
 const PAGE_SIZE = 500
 /** An order may have megabytes. */
-const DOCUMENTS_AT_A_TIME = 50
+const BATCH_SIZE = 50
 
 /** What a look at two indices found, and did. */
-export interface Look {
+export interface PassResult {
   copied: number
   /** Documents that `to` still does not have: something newer of them is, or was, in it. */
-  left: number
+  remaining: number
 }
 
 /**
@@ -39,20 +39,20 @@ export interface Look {
  * writer wrote or removed meanwhile is newer, and stays.
  * @throws Error naming documents that are not as they were written: a copy would keep the damage
  */
-export async function copyMissing(options: CopyOptions): Promise<Look> {
+export async function copyMissing(options: CopyOptions): Promise<PassResult> {
   const { from, onPage, signal } = options
-  const look = { copied: 0, left: 0 }
-  for await (const page of walk(options, from)) {
-    const missing = await patiently(options, () => missingOf(options, page))
-    for (let at = 0; at < missing.length; at += DOCUMENTS_AT_A_TIME) {
-      const some = missing.slice(at, at + DOCUMENTS_AT_A_TIME)
-      look.copied += await patiently(options, () => copy(options, some))
+  const result = { copied: 0, remaining: 0 }
+  for await (const page of scanVersions(options, from)) {
+    const missing = await retry(options, () => findMissing(options, page))
+    for (let at = 0; at < missing.length; at += BATCH_SIZE) {
+      const batch = missing.slice(at, at + BATCH_SIZE)
+      result.copied += await retry(options, () => copyBatch(options, batch))
     }
-    look.left += (await patiently(options, () => stillMissing(options, missing))).length
+    result.remaining += (await retry(options, () => stillMissing(options, missing))).length
     signal?.throwIfAborted()
     onPage(page.length)
   }
-  return look
+  return result
 }
 
 /**
@@ -62,43 +62,46 @@ export async function copyMissing(options: CopyOptions): Promise<Look> {
  */
 export async function removeExtras(options: CopyOptions): Promise<number> {
   const { from, to, signal } = options
-  const newest = await patiently(options, () => newestStamp({ ...options, index: from }))
+  const newest = await retry(options, () => newestWriteTimestamp({ ...options, index: from }))
   let removed = 0
-  for await (const page of walk(options, to)) {
+  for await (const page of scanVersions(options, to)) {
     const older = page.filter(({ writtenKey }) => writtenKey < newest)
-    const extras = await patiently(options, () => absent(options, from, older))
-    removed += await patiently(options, () => remove(options, extras))
+    const extras = await retry(options, () => findAbsent(options, from, older))
+    removed += await retry(options, () => removeBatch(options, extras))
     signal?.throwIfAborted()
   }
   return removed
 }
 
-async function missingOf(
+async function findMissing(
   options: CopyOptions,
-  documents: readonly StampedDocument[],
-): Promise<StampedDocument[]> {
-  const there = await readWrittenKeys(options, options.to, documents)
-  return documents.filter(({ writtenKey }, at) => (there[at] ?? -1) < writtenKey)
+  documents: readonly VersionedDocument[],
+): Promise<VersionedDocument[]> {
+  const existing = await readWrittenKeys(options, options.to, documents)
+  return documents.filter(({ writtenKey }, at) => (existing[at] ?? -1) < writtenKey)
 }
 
 /** Of those that were missing; one that was removed meanwhile is missing no more. */
 async function stillMissing(
   options: CopyOptions,
-  documents: readonly StampedDocument[],
-): Promise<StampedDocument[]> {
-  const missing = await missingOf(options, documents)
-  const there = await readWrittenKeys(options, options.from, missing)
-  return missing.filter((_, at) => there[at] !== null)
+  documents: readonly VersionedDocument[],
+): Promise<VersionedDocument[]> {
+  const missing = await findMissing(options, documents)
+  const existing = await readWrittenKeys(options, options.from, missing)
+  return missing.filter((_, at) => existing[at] !== null)
 }
 
-async function* walk(options: CopyOptions, index: string): AsyncGenerator<StampedDocument[]> {
-  const attempt = <T>(work: () => Promise<T>) => patiently(options, work)
-  const wanted = { _source: false, docvalue_fields: ['written_key'] }
-  const pages = walkDocuments({ ...options, index, pageSize: PAGE_SIZE, wanted, attempt })
-  for await (const page of pages) yield page.map(stamped)
+async function* scanVersions(
+  options: CopyOptions,
+  index: string,
+): AsyncGenerator<VersionedDocument[]> {
+  const attempt = <T>(work: () => Promise<T>) => retry(options, work)
+  const selection = { _source: false, docvalue_fields: ['written_key'] }
+  const pages = scanDocuments({ ...options, index, pageSize: PAGE_SIZE, selection, attempt })
+  for await (const page of pages) yield page.map(toVersionedDocument)
 }
 
-function stamped({ _id, _routing, fields }: WalkedHit): StampedDocument {
+function toVersionedDocument({ _id, _routing, fields }: ScannedHit): VersionedDocument {
   const writtenKey = fields?.['written_key']?.[0]
   if (typeof _routing === 'string' && typeof writtenKey === 'number') {
     return { _id, _routing, writtenKey }
@@ -106,48 +109,51 @@ function stamped({ _id, _routing, fields }: WalkedHit): StampedDocument {
   throw new Error(`the document ${_id} lacks a key field: "index check" tells which are like it`)
 }
 
-async function absent(
+async function findAbsent(
   options: CopyOptions,
   index: string,
-  documents: readonly StampedDocument[],
-): Promise<StampedDocument[]> {
-  const there = await readWrittenKeys(options, index, documents)
-  return documents.filter((_, at) => there[at] === null)
+  documents: readonly VersionedDocument[],
+): Promise<VersionedDocument[]> {
+  const existing = await readWrittenKeys(options, index, documents)
+  return documents.filter((_, at) => existing[at] === null)
 }
 
-async function copy(options: CopyOptions, documents: readonly StampedDocument[]): Promise<number> {
+async function copyBatch(
+  options: CopyOptions,
+  documents: readonly VersionedDocument[],
+): Promise<number> {
   const { client, deadlineMs, from } = options
-  const docs = documents.map(addressOf)
+  const docs = documents.map(documentAddress)
   const sources = await readSourceBytes(client, deadlineMs, { index: from, docs })
   const damaged: string[] = []
   const items = docs.flatMap((address, at) => {
     const source = sources[at]
     if (!source) return [] // Removed since it was found.
-    const document = storedOrder(source)
+    const document = parseStoredDocument(source)
     if (document === null) {
       damaged.push(address._id)
       return []
     }
-    const action = { index: { ...address, ...atStamp(document.writtenKey) } }
-    return [`${JSON.stringify(action)}\n${renderSource(document)}\n`]
+    const action = { index: { ...address, ...externalVersion(document.writtenKey) } }
+    return [`${JSON.stringify(action)}\n${serializeDocument(document)}\n`]
   })
   if (damaged.length > 0) {
     throw new Error(
-      `${tellDamaged(from, damaged)}. ${REPAIR}. Then "index reindex" goes on; "--rollback" gives it up`,
+      `${describeDamaged(from, damaged)}. ${REPAIR_HINT}. Then "index reindex" goes on; "--rollback" gives it up`,
     )
   }
   return sendItems(options, options.alias, items)
 }
 
-async function remove(
+async function removeBatch(
   options: CopyOptions,
-  documents: readonly StampedDocument[],
+  documents: readonly VersionedDocument[],
 ): Promise<number> {
   const items = documents.map(({ _id, _routing, writtenKey }) => {
     // The next stamp: a document that was written anew meanwhile has that one, or a later one.
-    const stamp = writtenKey + 1
-    const action = { index: { _id, routing: _routing, ...atStamp(stamp) } }
-    return `${JSON.stringify(action)}\n${renderTombstone(stamp)}\n`
+    const writeTimestamp = writtenKey + 1
+    const action = { index: { _id, routing: _routing, ...externalVersion(writeTimestamp) } }
+    return `${JSON.stringify(action)}\n${renderTombstone(writeTimestamp)}\n`
   })
   return sendItems(options, options.alias, items)
 }

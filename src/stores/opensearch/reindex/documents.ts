@@ -1,16 +1,16 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { type OpenSearch, tell } from '../client.ts'
+import { type OpenSearch, write } from '../client.ts'
 import { readDocuments } from '../documents.ts'
-import { fitted } from '../writer/fitted.ts'
+import { firstChunk } from '../writer/fitted.ts'
 
-export interface DocumentsOptions {
+export interface DocumentOptions {
   client: OpenSearch
   /** For each request, the answer's body included. */
   deadlineMs: number
 }
 
 /** Where a document is, and the stamp that it was written at. */
-export interface StampedDocument {
+export interface VersionedDocument {
   _id: string
   _routing: string
   writtenKey: number
@@ -18,17 +18,19 @@ export interface StampedDocument {
 
 /** The stamps of documents as they are now; `null` where there is none. */
 export async function readWrittenKeys(
-  { client, deadlineMs }: DocumentsOptions,
+  { client, deadlineMs }: DocumentOptions,
   index: string,
-  documents: readonly StampedDocument[],
+  documents: readonly VersionedDocument[],
 ): Promise<(number | null)[]> {
-  const request = { index, docs: documents.map(addressOf), _source: ['written_key'] }
-  const told = await readDocuments(client, deadlineMs, request)
-  return told.map(({ found, _source }) => (found ? Number(Object(_source)['written_key']) : null))
+  const request = { index, docs: documents.map(documentAddress), _source: ['written_key'] }
+  const responses = await readDocuments(client, deadlineMs, request)
+  return responses.map(({ found, _source }) =>
+    found ? Number(Object(_source)['written_key']) : null,
+  )
 }
 
 /** A document as a request names it. */
-export function addressOf({ _id, _routing }: Omit<StampedDocument, 'writtenKey'>) {
+export function documentAddress({ _id, _routing }: Omit<VersionedDocument, 'writtenKey'>) {
   return { _id, routing: _routing }
 }
 
@@ -41,36 +43,37 @@ const CONFLICT = 409
  * @throws Unavailable; Error when a document is refused
  */
 export async function sendItems(
-  options: DocumentsOptions,
+  options: DocumentOptions,
   alias: string,
   items: readonly string[],
 ): Promise<number> {
   let changed = 0
   for (let at = 0; at < items.length; ) {
-    const fitting = fitted(items.slice(at), (lines) => lines)
-    changed += await sendBulk(options, alias, fitting)
-    at += fitting.length
+    const chunk = firstChunk(items.slice(at), (lines) => lines)
+    changed += await sendBulk(options, alias, chunk)
+    at += chunk.length
   }
   return changed
 }
 
 async function sendBulk(
-  { client, deadlineMs }: DocumentsOptions,
+  { client, deadlineMs }: DocumentOptions,
   alias: string,
   items: readonly string[],
 ): Promise<number> {
   const body = Buffer.from(items.join('')) as never
-  const answer = await tell(deadlineMs, (call) =>
+  const response = await write(deadlineMs, (call) =>
     client.bulk({ index: alias, require_alias: true, body }, call),
   )
-  const { items: told } = answer as {
+  const { items: results } = response as {
     items?: Record<string, { status: number; error?: BulkError }>[]
   }
-  if (told?.length !== items.length) {
+  if (results?.length !== items.length) {
     throw new Unavailable('OpenSearch did not tell of every item')
   }
-  const outcomes = told.flatMap((item) => Object.values(item))
-  for (const { status, error } of outcomes) if (error && status !== CONFLICT) failed(status, error)
+  const outcomes = results.flatMap((item) => Object.values(item))
+  for (const { status, error } of outcomes)
+    if (error && status !== CONFLICT) throwItemError(status, error)
   return outcomes.filter(({ status }) => status !== CONFLICT).length
 }
 
@@ -79,7 +82,7 @@ interface BulkError {
   reason: string
 }
 
-function failed(status: number, { type, reason }: BulkError): never {
+function throwItemError(status: number, { type, reason }: BulkError): never {
   const message = `OpenSearch did not take a document: ${status} ${type}: ${reason}`
   if (status === BAD_DOCUMENT) throw new Error(message)
   throw new Unavailable(message) // A full disk, an index that is gone or closed to writes.

@@ -1,12 +1,12 @@
-import { findDamaged, tellDamaged } from '../damage.ts'
-import { walkDocuments } from '../document-walk.ts'
-import type { DocumentsOptions } from './documents.ts'
-import { type Patience, patiently } from './patience.ts'
+import { describeDamaged, findDamaged } from '../damage.ts'
+import { scanDocuments } from '../document-walk.ts'
+import type { DocumentOptions } from './documents.ts'
+import { type RetryOptions, retry } from './patience.ts'
 
-export interface UndamagedOptions extends DocumentsOptions, Patience {
+export interface VerificationOptions extends DocumentOptions, RetryOptions {
   index: string
   /** What to do about damaged documents, in words for an operator. */
-  wayOut: string
+  nextStep: string
   /** Told after every page how many documents it had. */
   onPage(documents: number): void
 }
@@ -17,14 +17,14 @@ const PAGE_SIZE = 500
  * Checks every document of an index that can be found against its frame.
  * @throws Error naming those that are not as they were written
  */
-export async function expectUndamaged(options: UndamagedOptions): Promise<void> {
-  const { index, wayOut, onPage, signal } = options
-  const attempt = <T>(work: () => Promise<T>) => patiently(options, work)
+export async function verifyChecksums(options: VerificationOptions): Promise<void> {
+  const { index, nextStep, onPage, signal } = options
+  const attempt = <T>(work: () => Promise<T>) => retry(options, work)
   const search = { ...options, attempt }
-  const wanted = { _source: ['frame'] }
-  for await (const page of walkDocuments({ ...search, pageSize: PAGE_SIZE, wanted })) {
+  const selection = { _source: ['frame'] }
+  for await (const page of scanDocuments({ ...search, pageSize: PAGE_SIZE, selection })) {
     const damaged = await findDamaged(search, page)
-    if (damaged.size > 0) throw new Error(`${tellDamaged(index, [...damaged])}. ${wayOut}`)
+    if (damaged.size > 0) throw new Error(`${describeDamaged(index, [...damaged])}. ${nextStep}`)
     signal?.throwIfAborted()
     onPage(page.length)
   }

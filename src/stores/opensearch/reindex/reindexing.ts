@@ -1,20 +1,20 @@
 import type { ReindexEvents, Reindexing } from '../../../indexing/reindexing.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { REPAIR } from '../damage.ts'
+import { REPAIR_HINT } from '../damage.ts'
 import { readPresence } from '../index-presence.ts'
-import { indexBehind, versionOf } from '../names.ts'
-import type { Prepare } from '../prepare.ts'
+import { concreteIndex, indexVersion } from '../names.ts'
+import type { EnsureIndices } from '../prepare.ts'
 import { createFence } from '../writer/fence.ts'
 import { leaseDocument } from '../writer/lease-document.ts'
 import { createStoreClock } from '../writer/store-clock.ts'
-import { readGreatestStamp } from '../writer/stored-stamps.ts'
-import { expectUndamaged } from './expect-undamaged.ts'
-import { fill } from './fill.ts'
-import { retarget, type Targets } from './retarget.ts'
-import { createVersions, type VersionsOptions } from './versions.ts'
+import { readMaxWriteTimestamp } from '../writer/stored-stamps.ts'
+import { verifyChecksums } from './expect-undamaged.ts'
+import { backfill } from './fill.ts'
+import { changeWriteTargets, type WriteTargets } from './retarget.ts'
+import { createIndexVersions, type IndexVersionsOptions } from './versions.ts'
 
-export interface ReindexingOptions extends VersionsOptions {
-  prepare: Pick<Prepare, 'existingOrders'>
+export interface ReindexingOptions extends IndexVersionsOptions {
+  ensureIndices: Pick<EnsureIndices, 'existingOrders'>
   leaseMs: number
   /** Epoch milliseconds. */
   clock: Clock
@@ -22,40 +22,53 @@ export interface ReindexingOptions extends VersionsOptions {
 
 /** Versions of the orders' index, under the alias that is read. */
 export function createReindexing(options: ReindexingOptions): Reindexing {
-  const { client, names, prepare, leaseMs, deadlineMs, clock } = options
+  const { client, names, ensureIndices, leaseMs, deadlineMs, clock } = options
   const document = leaseDocument(client, names, deadlineMs)
-  const versions = createVersions(options)
+  const versions = createIndexVersions(options)
 
-  async function targets(): Promise<Targets> {
-    const [read = indexBehind(names.orders, 1), ...others] =
+  async function readWriteTargets(): Promise<WriteTargets> {
+    const [live = concreteIndex(names.orders, 1), ...others] =
       (await document.read())?.record.targets ?? []
-    return [read, ...others]
+    return [live, ...others]
   }
 
-  function feed(from: Targets, to: Targets, { onDelay = () => {}, signal }: ReindexEvents) {
+  function setWriteTargets(
+    from: WriteTargets,
+    to: WriteTargets,
+    { onDelay = () => {}, signal }: ReindexEvents,
+  ) {
     const fence = createFence({ client, names, deadlineMs, onDelay })
     const storeClock = createStoreClock(client, Math.min(leaseMs, deadlineMs))
-    const greatestStamp = () => readGreatestStamp(client, names, deadlineMs)
-    const options = { document, fence, leaseMs, clock, storeClock, greatestStamp, onDelay, signal }
-    return retarget(options, from, to)
+    const maxWriteTimestamp = () => readMaxWriteTimestamp(client, names, deadlineMs)
+    const options = {
+      document,
+      fence,
+      leaseMs,
+      clock,
+      storeClock,
+      maxWriteTimestamp,
+      onDelay,
+      signal,
+    }
+    return changeWriteTargets(options, from, to)
   }
 
   return {
     async build(events = {}) {
       const { onProgress = () => {}, onDelay = () => {}, signal } = events
-      await prepare.existingOrders()
-      const before = await targets()
+      await ensureIndices.existingOrders()
+      const before = await readWriteTargets()
       const [previous, building] = before
-      if (building !== undefined && versionOf(building) < versionOf(previous)) {
+      if (building !== undefined && indexVersion(building) < indexVersion(previous)) {
         throw new Error(
           `${previous} is read, and ${building} is still fed since the last reindex: "index reindex --finish" removes it, "--rollback" reads it again`,
         )
       }
-      const live = building ?? indexBehind(names.orders, versionOf(previous) + 1)
+      const live = building ?? concreteIndex(names.orders, indexVersion(previous) + 1)
       if (building === undefined) await versions.create(live)
       // Also when an earlier attempt asked for it: its writer may not have answered yet.
-      await feed(before, [previous, live], events)
-      const filled = await fill({
+      await setWriteTargets(before, [previous, live], events)
+      const totals = await backfill({
         client,
         deadlineMs,
         versions,
@@ -65,82 +78,84 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
         onProgress,
         onDelay,
         signal,
-        checkHope: () => expectFed(live),
+        assertRetryable: () => checkIsWriteTarget(live),
       })
-      await feed([previous, live], [live, previous], events)
-      await versions.closeToCopies(live)
-      return { ...filled, live, previous, documents: await versions.count(live) }
+      await setWriteTargets([previous, live], [live, previous], events)
+      await versions.removeCopyAlias(live)
+      return { ...totals, live, previous, documents: await versions.count(live) }
     },
 
     async finish(events = {}) {
-      await prepare.existingOrders()
-      const before = await targets()
+      await ensureIndices.existingOrders()
+      const before = await readWriteTargets()
       const [live, old] = before
       if (old === undefined) return { live, removed: [] }
-      if (versionOf(old) > versionOf(live)) {
+      if (indexVersion(old) > indexVersion(live)) {
         throw new Error(
           `${old} is still being built: "index reindex" goes on with it, "--rollback" removes it`,
         )
       }
       // The old index may have the only good copy of a document.
-      await expectUndamaged({
+      await verifyChecksums({
         client,
         deadlineMs,
         index: live,
-        wayOut: `${REPAIR}; "index reindex --rollback" reads ${old} again. Nothing was removed`,
+        nextStep: `${REPAIR_HINT}; "index reindex --rollback" reads ${old} again. Nothing was removed`,
         onPage() {},
         onDelay: events.onDelay ?? (() => {}),
         signal: events.signal,
-        async checkHope() {},
+        async assertRetryable() {},
       })
-      await feed(before, [live], events)
+      await setWriteTargets(before, [live], events)
       return { live, removed: await remove(live, [old]) }
     },
 
     async rollBack(events = {}) {
-      await readOlderAgain()
-      await prepare.existingOrders()
-      const before = await targets()
-      const [read, other] = before
+      await restoreOlderIndex()
+      await ensureIndices.existingOrders()
+      const before = await readWriteTargets()
+      const [live, other] = before
       if (other === undefined) {
-        const left = await versions.newerThan(read) // Of an attempt that ended before anything fed it.
-        if (left.length > 0) return { live: read, removed: await remove(read, left) }
-        throw new Error(`only ${read} is there: there is nothing to roll back`)
+        const left = await versions.newerThan(live) // Of an attempt that ended before anything fed it.
+        if (left.length > 0) return { live, removed: await remove(live, left) }
+        throw new Error(`only ${live} is there: there is nothing to roll back`)
       }
-      const [live, dropped] = versionOf(other) < versionOf(read) ? [other, read] : [read, other]
-      if (live === other) await expectThere(live, read)
-      await feed(before, [live], events)
-      return { live, removed: await remove(live, [dropped]) }
+      const [restored, dropped] =
+        indexVersion(other) < indexVersion(live) ? [other, live] : [live, other]
+      if (restored === other) await checkExists(restored, live)
+      await setWriteTargets(before, [restored], events)
+      return { live: restored, removed: await remove(restored, [dropped]) }
     },
   }
 
   /** Where the index that is read was lost, and the one before it is still fed. */
-  async function readOlderAgain(): Promise<void> {
-    const { kind, versions: there } = await readPresence(options)
-    if (kind !== 'lost' || there.length === 0) return
-    const [lost, older] = await targets()
-    const isFed = older !== undefined && versionOf(older) < versionOf(lost)
-    if (isFed && there.includes(older) && !there.includes(lost)) await versions.readInstead(older)
+  async function restoreOlderIndex(): Promise<void> {
+    const { kind, versions: existing } = await readPresence(options)
+    if (kind !== 'lost' || existing.length === 0) return
+    const [lost, older] = await readWriteTargets()
+    const isWriteTarget = older !== undefined && indexVersion(older) < indexVersion(lost)
+    if (isWriteTarget && existing.includes(older) && !existing.includes(lost))
+      await versions.restoreLiveAlias(older)
   }
 
   /** No writer can feed an index that is gone: once the lease names it as read, none could begin. */
-  async function expectThere(index: string, read: string): Promise<void> {
-    const { versions: there } = await readPresence(options)
-    if (there.includes(index)) return
+  async function checkExists(index: string, read: string): Promise<void> {
+    const { versions: existing } = await readPresence(options)
+    if (existing.includes(index)) return
     throw new Error(
       `${index} is gone, there is nothing to go back to: "index reindex --finish" keeps ${read}, which is read`,
     )
   }
 
-  async function expectFed(index: string): Promise<void> {
-    const fed: readonly string[] = await targets()
-    if (fed.includes(index)) return
+  async function checkIsWriteTarget(index: string): Promise<void> {
+    const writeTargets: readonly string[] = await readWriteTargets()
+    if (writeTargets.includes(index)) return
     throw new Error(`${index} is not fed any more: another "index reindex" gave it up`)
   }
 
   /** Removes indices that are neither read nor fed. */
   async function remove(live: string, others: readonly string[]): Promise<readonly string[]> {
-    const needed: readonly string[] = [await versions.read(), ...(await targets())]
+    const needed: readonly string[] = [await versions.liveIndex(), ...(await readWriteTargets())]
     if (needed[0] !== live || others.some((index) => needed.includes(index))) {
       throw new Error(`${needed.join(', ')} are needed: nothing was removed; try again`)
     }

@@ -1,8 +1,8 @@
-import { ask, type OpenSearch, Refused, tell } from '../client.ts'
-import { type IndexNames, indexBehind, versionOf } from '../names.ts'
+import { type OpenSearch, RequestRejectedError, read, write } from '../client.ts'
+import { concreteIndex, type IndexNames, indexVersion } from '../names.ts'
 import { NO_TOMBSTONES } from '../tombstone.ts'
 
-export interface VersionsOptions {
+export interface IndexVersionsOptions {
   client: OpenSearch
   names: IndexNames
   /** For each request, the answer's body included. */
@@ -10,17 +10,17 @@ export interface VersionsOptions {
 }
 
 /** The indices behind the alias of the orders, one a version. */
-export interface Versions {
+export interface IndexVersions {
   /** Makes an empty one by the template, so with the mapping of today. @throws Error when it is there */
   create(index: string): Promise<void>
   /** A copy that comes late goes nowhere from here on. */
-  closeToCopies(index: string): Promise<void>
+  removeCopyAlias(index: string): Promise<void>
   /** Those above this one. */
   newerThan(index: string): Promise<readonly string[]>
   /** The one that is read. */
-  read(): Promise<string>
+  liveIndex(): Promise<string>
   /** Gives the alias to an index where none has it. */
-  readInstead(index: string): Promise<void>
+  restoreLiveAlias(index: string): Promise<void>
   /** Also where it is gone already. */
   remove(index: string): Promise<void>
   refresh(index: string): Promise<void>
@@ -28,16 +28,20 @@ export interface Versions {
   count(index: string, query?: object): Promise<number>
 }
 
-const ALREADY_THERE = 'resource_already_exists_exception'
+const ALREADY_EXISTS = 'resource_already_exists_exception'
 
-export function createVersions({ client, names, deadlineMs }: VersionsOptions): Versions {
+export function createIndexVersions({
+  client,
+  names,
+  deadlineMs,
+}: IndexVersionsOptions): IndexVersions {
   return {
     async create(index) {
       const body = { aliases: { [names.copyAlias(index)]: {} } }
       try {
-        await tell(deadlineMs, (call) => client.indices.create({ index, body }, call))
+        await write(deadlineMs, (call) => client.indices.create({ index, body }, call))
       } catch (error) {
-        if (!(error instanceof Refused && error.type === ALREADY_THERE)) throw error
+        if (!(error instanceof RequestRejectedError && error.type === ALREADY_EXISTS)) throw error
         throw new Error(
           `${index} is there and nothing feeds it: another reindex is just beginning, or one ended as it began. Look at "index status"; "index reindex --rollback" removes it`,
           { cause: error },
@@ -45,52 +49,52 @@ export function createVersions({ client, names, deadlineMs }: VersionsOptions): 
       }
     },
 
-    async closeToCopies(index) {
+    async removeCopyAlias(index) {
       const remove = { index, alias: names.copyAlias(index), must_exist: false }
-      await tell(deadlineMs, (call) =>
+      await write(deadlineMs, (call) =>
         client.indices.updateAliases({ body: { actions: [{ remove }] } }, call),
       )
     },
 
     async newerThan(index) {
-      const there = await ask(deadlineMs, (call) =>
-        client.indices.get({ index: indexBehind(names.orders, '*') }, call),
+      const indices = await read(deadlineMs, (call) =>
+        client.indices.get({ index: concreteIndex(names.orders, '*') }, call),
       )
-      return Object.keys(there).filter((other) => {
-        return names.isVersion(other) && versionOf(other) > versionOf(index)
+      return Object.keys(indices).filter((other) => {
+        return names.isVersion(other) && indexVersion(other) > indexVersion(index)
       })
     },
 
-    async read() {
-      const there = await ask(deadlineMs, (call) =>
+    async liveIndex() {
+      const aliases = await read(deadlineMs, (call) =>
         client.indices.getAlias({ name: names.orders }, call),
       )
-      const [index, ...others] = Object.keys(there)
+      const [index, ...others] = Object.keys(aliases)
       if (index !== undefined && others.length === 0) return index
       throw new Error(
-        `expected the alias ${names.orders} over one index; it is over ${Object.keys(there).join(', ') || 'none'}`,
+        `expected the alias ${names.orders} over one index; it is over ${Object.keys(aliases).join(', ') || 'none'}`,
       )
     },
 
-    async readInstead(index) {
+    async restoreLiveAlias(index) {
       const add = { index, alias: names.orders }
-      await tell(deadlineMs, (call) =>
+      await write(deadlineMs, (call) =>
         client.indices.updateAliases({ body: { actions: [{ add }] } }, call),
       )
     },
 
     async remove(index) {
       const request = { index, ignore_unavailable: true }
-      await tell(deadlineMs, (call) => client.indices.delete(request, call))
+      await write(deadlineMs, (call) => client.indices.delete(request, call))
     },
 
     async refresh(index) {
-      await ask(deadlineMs, (call) => client.indices.refresh({ index }, call))
+      await read(deadlineMs, (call) => client.indices.refresh({ index }, call))
     },
 
     async count(index, query = NO_TOMBSTONES) {
       const body: object = { query }
-      const { count } = await ask(deadlineMs, (call) => client.count({ index, body }, call))
+      const { count } = await read(deadlineMs, (call) => client.count({ index, body }, call))
       return count
     },
   }

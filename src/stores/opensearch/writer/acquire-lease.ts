@@ -1,10 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { WatchAtWork, type WriterPurpose } from '../../../indexing/writing/order-index.ts'
+import { WatchRunningError, type WriterPurpose } from '../../../indexing/writing/order-index.ts'
 import { monotonicClock } from '../../../lib/clock.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { beginLease, isSame, type Lease, type LeaseOptions, stampAt } from './lease.ts'
+import {
+  isSameTargets,
+  type Lease,
+  type LeaseOptions,
+  startLease,
+  writeTimestampAt,
+} from './lease.ts'
 import type { LeaseState } from './lease-document.ts'
 
 export interface AcquireOptions extends LeaseOptions {
@@ -12,7 +18,7 @@ export interface AcquireOptions extends LeaseOptions {
   firstTarget: string
   purpose: WriterPurpose
   /** The greatest stamp in the index, epoch milliseconds; asked for where no lease tells of one. */
-  greatestStamp(): Promise<number>
+  maxWriteTimestamp(): Promise<number>
   /** Told what is waited for. */
   onDelay(reason: string): void
   /** Ends the waiting. */
@@ -28,12 +34,12 @@ export async function acquireLease(options: AcquireOptions): Promise<Lease> {
   const { document, leaseMs, firstTarget, purpose, clock, storeClock } = options
   const holder = `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
   for (;;) {
-    const last = await untilFree(options)
+    const last = await waitUntilFree(options)
     // Where the lease was removed, stamps still may not begin below those in the index.
-    const earlierCeiling = last?.record.stamp_ceiling ?? (await options.greatestStamp())
+    const earlierCeiling = last?.record.stamp_ceiling ?? (await options.maxWriteTimestamp())
     const storeMs = await storeClock.read()
-    stampAt(clock(), storeMs, earlierCeiling) // Before it is the holder: another one may be able to write.
-    const taken = await document.replace(last, {
+    writeTimestampAt(clock(), storeMs, earlierCeiling) // Before it is the holder: another one may be able to write.
+    const acquired = await document.replace(last, {
       epoch: (last?.record.epoch ?? 0) + 1,
       holder,
       purpose,
@@ -44,49 +50,49 @@ export async function acquireLease(options: AcquireOptions): Promise<Lease> {
       fed: [],
       stamped_live: last?.record.stamped_live ?? false,
     })
-    if (taken !== null) return beginLease(taken, earlierCeiling, options)
+    if (acquired !== null) return startLease(acquired, earlierCeiling, options)
   }
 }
 
-async function untilFree(options: AcquireOptions): Promise<LeaseState | null> {
+async function waitUntilFree(options: AcquireOptions): Promise<LeaseState | null> {
   const { document, purpose, onDelay, signal } = options
-  let seen = await document.read()
-  let seenAt = monotonicClock()
-  if (seen !== null && !seen.record.released) {
-    const seconds = Math.ceil(seen.record.lease_ms / 1000)
+  let observed = await document.read()
+  let observedAt = monotonicClock()
+  if (observed !== null && !observed.record.released) {
+    const seconds = Math.ceil(observed.record.lease_ms / 1000)
     onDelay(
-      `waiting for another writer to end (${seen.record.holder}); one that is gone has lost its lease in ${seconds} s`,
+      `waiting for another writer to end (${observed.record.holder}); one that is gone has lost its lease in ${seconds} s`,
     )
   }
-  while (seen !== null && !seen.record.released) {
-    const { lease_ms: leaseMs } = seen.record
-    if (monotonicClock() - seenAt >= leaseMs) return seen
-    await pause(leaseMs / 20, undefined, { signal }).catch(interrupted)
-    const now = await document.read().catch(orElse(seen))
-    if (now?.state.if_seq_no !== seen.state.if_seq_no) {
-      if (purpose === 'load' && isRenewedByWatch(seen, now))
-        throw new WatchAtWork(now?.record.holder)
-      seen = now
-      seenAt = monotonicClock()
+  while (observed !== null && !observed.record.released) {
+    const { lease_ms: leaseMs } = observed.record
+    if (monotonicClock() - observedAt >= leaseMs) return observed
+    await pause(leaseMs / 20, undefined, { signal }).catch(throwInterrupted)
+    const now = await document.read().catch(keepIfUnavailable(observed))
+    if (now?.state.if_seq_no !== observed.state.if_seq_no) {
+      if (purpose === 'load' && isRenewedByWatch(observed, now))
+        throw new WatchRunningError(now?.record.holder)
+      observed = now
+      observedAt = monotonicClock()
     }
   }
-  return seen
+  return observed
 }
 
 /** Whether somebody watches, who is alive: it will not end by itself. A reindex changes targets alone. */
-function isRenewedByWatch(seen: LeaseState, now: LeaseState | null): boolean {
+function isRenewedByWatch(observed: LeaseState, now: LeaseState | null): boolean {
   if (now === null || now.record.released || now.record.purpose !== 'watch') return false
-  return isSame(now.record.targets, seen.record.targets)
+  return isSameTargets(now.record.targets, observed.record.targets)
 }
 
 /** While nobody can look, it stands as it was seen. */
-function orElse(seen: LeaseState) {
+function keepIfUnavailable(observed: LeaseState) {
   return (error: unknown): LeaseState => {
     if (!(error instanceof Unavailable)) throw error
-    return seen
+    return observed
   }
 }
 
-function interrupted(cause: unknown): never {
+function throwInterrupted(cause: unknown): never {
   throw new Error('interrupted while another writer was at work', { cause })
 }

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { ask, type OpenSearch, Refused, tell } from '../client.ts'
-import { type IndexNames, indexBehind } from '../names.ts'
+import { type OpenSearch, RequestRejectedError, read, write } from '../client.ts'
+import { concreteIndex, type IndexNames } from '../names.ts'
 import type { LeaseRecord } from './lease-document.ts'
-import { levelIndex } from './level-index.ts'
+import { revertPartialWrites } from './level-index.ts'
 
 export interface Fence {
   /**
@@ -25,7 +25,7 @@ export interface FenceOptions {
 }
 
 const POLL_MS = 25
-const BULKS = 'indices:data/write/bulk*'
+const BULK_ACTIONS = 'indices:data/write/bulk*'
 
 /**
  * Writers write through an alias of their epoch. Swapping it stops every request that is yet to arrive;
@@ -41,94 +41,103 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
         while (await hasOlderBulks(epoch))
       }
       await refresh(targets)
-      const read = await readIndices()
-      for (const index of targets.filter((target) => read.length === 1 && target !== read[0])) {
+      const live = await readLiveIndices()
+      for (const index of targets.filter((target) => live.length === 1 && target !== live[0])) {
         const alias = names.writeAlias(index, epoch)
-        await levelIndex({ client, deadlineMs, read: read[0] ?? '', index, alias, onDelay })
+        await revertPartialWrites({
+          client,
+          deadlineMs,
+          liveIndex: live[0] ?? '',
+          index,
+          alias,
+          onDelay,
+        })
         await refresh([index])
       }
-      await readFirst(epoch, targets, read)
+      await makeFirstTargetLive(epoch, targets, live)
     },
   }
 
   async function refresh(indices: readonly string[]): Promise<void> {
-    const { _shards } = await ask(deadlineMs, (options) =>
+    const { _shards } = await read(deadlineMs, (options) =>
       client.indices.refresh({ index: [...indices] }, options),
     )
     if (_shards?.failed !== 0) throw new Unavailable('not every copy could be made visible')
   }
 
-  async function readIndices(): Promise<string[]> {
-    const there = await ask(deadlineMs, (options) =>
+  async function readLiveIndices(): Promise<string[]> {
+    const aliases = await read(deadlineMs, (options) =>
       client.indices.getAlias({ name: [names.orders] }, options),
-    ).catch(noAlias)
-    return Object.keys(there)
+    ).catch(throwAliasMissing)
+    return Object.keys(aliases)
   }
 
   /** Nothing is written meanwhile and all is refreshed: no reader sees a difference. */
-  async function readFirst(
+  async function makeFirstTargetLive(
     epoch: number,
     [index = '']: readonly string[],
-    read: readonly string[],
+    live: readonly string[],
   ): Promise<void> {
-    if (read.length === 1 && read[0] === index) return
-    const mine = { index, alias: names.writeAlias(index, epoch) }
+    if (live.length === 1 && live[0] === index) return
+    const writeAlias = { index, alias: names.writeAlias(index, epoch) }
     await updateAliases([
-      { remove: { ...mine, must_exist: true } }, // An older writer that wakes up changes nothing.
-      { add: { ...mine, is_write_index: true } },
-      ...read.map((old) => ({ remove: { index: old, alias: names.orders } })),
+      { remove: { ...writeAlias, must_exist: true } }, // An older writer that wakes up changes nothing.
+      { add: { ...writeAlias, is_write_index: true } },
+      ...live.map((old) => ({ remove: { index: old, alias: names.orders } })),
       { add: { index, alias: names.orders } },
     ])
   }
 
   async function swapAliases(epoch: number, targets: readonly string[]): Promise<void> {
-    const there = await ask(deadlineMs, (options) =>
+    const aliases = await read(deadlineMs, (options) =>
       client.indices.getAlias({ name: [...names.writeAliases] }, options),
     )
     await updateAliases([
-      ...Object.entries(there).flatMap(([index, { aliases }]) =>
+      ...Object.entries(aliases).flatMap(([index, { aliases }]) =>
         // What another writer removed first makes the whole swap fail: it was made on an old look.
         Object.keys(aliases).map((alias) => ({ remove: { index, alias, must_exist: true } })),
       ),
-      ...[...targets, indexBehind(names.heads, 1)].map((index) => ({
+      ...[...targets, concreteIndex(names.heads, 1)].map((index) => ({
         add: { index, alias: names.writeAlias(index, epoch), is_write_index: true },
       })),
     ])
   }
 
   async function updateAliases(actions: object[]): Promise<void> {
-    const { acknowledged } = await tell(deadlineMs, (options) =>
+    const { acknowledged } = await write(deadlineMs, (options) =>
       client.indices.updateAliases({ body: { actions: actions as [] } }, options),
-    ).catch(changedMeanwhile)
+    ).catch(throwAliasConflict)
     if (!acknowledged) throw new Unavailable('not every node of OpenSearch took the new aliases')
   }
 
   async function hasOlderBulks(epoch: number): Promise<boolean> {
-    const answer = await ask(deadlineMs, (options) =>
-      client.tasks.list({ actions: [BULKS] }, options),
+    const answer = await read(deadlineMs, (options) =>
+      client.tasks.list({ actions: [BULK_ACTIONS] }, options),
     )
     const { nodes, node_failures, task_failures } = answer as TaskList
     if (node_failures?.length || task_failures?.length || nodes === undefined) {
       throw new Unavailable('not every node of OpenSearch told its tasks')
     }
-    const marks = Object.values(nodes).flatMap(({ tasks }) =>
+    const opaqueIds = Object.values(nodes).flatMap(({ tasks }) =>
       Object.values(tasks).map(({ headers }) => headers?.['X-Opaque-Id'] ?? ''),
     )
-    const ofWriters = names.bulkMark('*').slice(0, -1)
-    return marks.some((mark) => mark.startsWith(ofWriters) && mark !== names.bulkMark(epoch))
+    const writerPrefix = names.opaqueId('*').slice(0, -1)
+    return opaqueIds.some(
+      (opaqueId) => opaqueId.startsWith(writerPrefix) && opaqueId !== names.opaqueId(epoch),
+    )
   }
 }
 
 const NOT_FOUND = 404
 
 /** The index was lost: a fence that gave the alias to another one would hide it. */
-function noAlias(error: unknown): never {
-  if (!(error instanceof Refused && error.status === NOT_FOUND)) throw error
+function throwAliasMissing(error: unknown): never {
+  if (!(error instanceof RequestRejectedError && error.status === NOT_FOUND)) throw error
   throw new Unavailable('no alias leads to the index of the orders', { cause: error })
 }
 
-function changedMeanwhile(error: unknown): never {
-  if (!(error instanceof Refused && error.status === NOT_FOUND)) throw error
+function throwAliasConflict(error: unknown): never {
+  if (!(error instanceof RequestRejectedError && error.status === NOT_FOUND)) throw error
   throw new Unavailable('the write aliases changed while they were swapped', { cause: error })
 }
 

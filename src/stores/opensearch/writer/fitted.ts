@@ -2,14 +2,14 @@
 const MAX_REQUEST_CHARACTERS = 8 * 1024 * 1024
 
 /** The lines of as many items as one request takes, at least one. */
-export function fitted<T>(items: readonly T[], linesOf: (item: T) => string): string[] {
-  const fitting: string[] = []
+export function firstChunk<T>(items: readonly T[], linesOf: (item: T) => string): string[] {
+  const chunk: string[] = []
   let characters = 0
   for (const item of items) {
     const lines = linesOf(item)
     characters += lines.length
-    if (fitting.length > 0 && characters > MAX_REQUEST_CHARACTERS) break
-    fitting.push(lines)
+    if (chunk.length > 0 && characters > MAX_REQUEST_CHARACTERS) break
+    chunk.push(lines)
   }
-  return fitting
+  return chunk
 }

@@ -15,41 +15,41 @@ export interface BulkAddress {
  * arrives late, by way of a node that slept through the swap of the aliases, changes nothing that was
  * written since.
  */
-export interface KnownStates {
-  see(target: BulkTarget, id: string, state: DocumentState | null): void
+export interface OptimisticConcurrency {
+  recordState(target: BulkTarget, id: string, state: DocumentState | null): void
   /** The line of a bulk request, sent at this stamp, that writes the document where it is as it was seen. */
-  putting(target: BulkTarget, address: BulkAddress, stamp: number): string
+  indexAction(target: BulkTarget, address: BulkAddress, writeTimestamp: number): string
   /** The lines that leave a tombstone in the place of the document. */
-  removing(address: BulkAddress, stamp: number): string
+  tombstoneAction(address: BulkAddress, writeTimestamp: number): string
 }
 
-export function createKnownStates(): KnownStates {
+export function createOptimisticConcurrency(): OptimisticConcurrency {
   const states = { orders: new Map<string, DocumentState>(), heads: new Map() }
   const stateOf = (target: BulkTarget, { _id }: BulkAddress) => states[target].get(_id)
 
   return {
-    see(target, id, state) {
+    recordState(target, id, state) {
       if (state === null) states[target].delete(id)
       else states[target].set(id, state)
     },
-    putting(target, address, stamp) {
+    indexAction(target, address, writeTimestamp) {
       const state = stateOf(target, address)
-      if (state !== undefined) return line({ index: { ...address, ...state } })
-      if (target === 'heads') return line({ create: address }) // A head is never removed.
-      return line({ index: { ...address, ...atStamp(stamp) } })
+      if (state !== undefined) return actionLine({ index: { ...address, ...state } })
+      if (target === 'heads') return actionLine({ create: address }) // A head is never removed.
+      return actionLine({ index: { ...address, ...externalVersion(writeTimestamp) } })
     },
-    removing(address, stamp) {
-      const condition = stateOf('orders', address) ?? atStamp(stamp)
-      return `${line({ index: { ...address, ...condition } })}${renderTombstone(stamp)}\n`
+    tombstoneAction(address, writeTimestamp) {
+      const condition = stateOf('orders', address) ?? externalVersion(writeTimestamp)
+      return `${actionLine({ index: { ...address, ...condition } })}${renderTombstone(writeTimestamp)}\n`
     },
   }
 }
 
 /** Its version is the stamp, so that an older one changes nothing of what left a later one. */
-export function atStamp(stamp: number) {
-  return { version: stamp, version_type: 'external' }
+export function externalVersion(writeTimestamp: number) {
+  return { version: writeTimestamp, version_type: 'external' }
 }
 
-function line(action: object): string {
+function actionLine(action: object): string {
   return `${JSON.stringify(action)}\n`
 }

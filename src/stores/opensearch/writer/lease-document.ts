@@ -1,5 +1,5 @@
 import type { WriterPurpose } from '../../../indexing/writing/order-index.ts'
-import { type OpenSearch, Refused, tell } from '../client.ts'
+import { type OpenSearch, RequestRejectedError, write } from '../client.ts'
 import { readDocument, type StoredDocument } from '../documents.ts'
 import type { IndexNames } from '../names.ts'
 
@@ -34,7 +34,7 @@ export interface LeaseState {
 export interface LeaseDocument {
   read(): Promise<LeaseState | null>
   /** Replaces just this state, or makes the first one; `null` when the document is in another. */
-  replace(known: LeaseState | null, record: LeaseRecord): Promise<LeaseState | null>
+  replace(expected: LeaseState | null, record: LeaseRecord): Promise<LeaseState | null>
 }
 
 const ID = 'orders'
@@ -51,15 +51,15 @@ export function leaseDocument(
       const found = await readDocument(client, deadlineMs, address)
       return found && { record: leaseRecord(found.source), state: found.state }
     },
-    async replace(known, record) {
-      const condition = known === null ? { op_type: 'create' as const } : known.state
+    async replace(expected, record) {
+      const condition = expected === null ? { op_type: 'create' as const } : expected.state
       try {
-        const { _seq_no, _primary_term } = await tell(deadlineMs, (options) =>
+        const { _seq_no, _primary_term } = await write(deadlineMs, (options) =>
           client.index({ ...address, ...condition, require_alias: true, body: record }, options),
         )
         return { record, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } }
       } catch (error) {
-        if (error instanceof Refused && error.status === CONFLICT) return null
+        if (error instanceof RequestRejectedError && error.status === CONFLICT) return null
         throw error
       }
     },
@@ -67,10 +67,10 @@ export function leaseDocument(
 }
 
 // Records of earlier versions have none of these. Whether those writers stamped live is unknown: assume it.
-const EARLIER = { purpose: 'load', fed: [], stamped_live: true }
+const DEFAULTS = { purpose: 'load', fed: [], stamped_live: true }
 
 function leaseRecord(source: unknown): LeaseRecord {
-  const record: LeaseRecord = { ...EARLIER, ...Object(source) }
+  const record: LeaseRecord = { ...DEFAULTS, ...Object(source) }
   const numbers = [record.epoch, record.lease_ms, record.stamp_ceiling]
   const hasTargets = Array.isArray(record.targets) && record.targets.length > 0
   if (numbers.every(Number.isSafeInteger) && hasTargets) return record

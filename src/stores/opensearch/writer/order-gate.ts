@@ -1,39 +1,39 @@
 /** Work on some orders, which begins once what was begun before on any of them has ended. */
-export interface OrderWork {
+export interface LockSession {
   /** Waits for that. All at once: what is asked for again has been waited for. */
-  enter(orderIds: readonly string[]): Promise<void>
+  acquire(keys: readonly string[]): Promise<void>
   /** The work has ended, however. */
-  leave(): void
+  release(): void
 }
 
-export interface OrderGate {
-  begin(): OrderWork
+export interface KeyedLock {
+  openSession(): LockSession
 }
 
 /** Keeps apart what several pieces of work do to one order; on different orders they go on together. */
-export function createOrderGate(): OrderGate {
+export function createKeyedLock(): KeyedLock {
   /** The end of the work that was begun last on each order. */
-  const lastEnds = new Map<string, Promise<void>>()
+  const lastReleases = new Map<string, Promise<void>>()
 
   return {
-    begin() {
-      const entered = new Set<string>()
-      const { promise: end, resolve } = Promise.withResolvers<void>()
+    openSession() {
+      const held = new Set<string>()
+      const { promise: released, resolve } = Promise.withResolvers<void>()
       return {
-        async enter(orderIds) {
-          const before = new Set<Promise<void>>()
-          for (const orderId of orderIds) {
-            if (entered.has(orderId)) continue
-            const last = lastEnds.get(orderId)
-            if (last !== undefined) before.add(last)
-            lastEnds.set(orderId, end)
-            entered.add(orderId)
+        async acquire(keys) {
+          const predecessors = new Set<Promise<void>>()
+          for (const key of keys) {
+            if (held.has(key)) continue
+            const last = lastReleases.get(key)
+            if (last !== undefined) predecessors.add(last)
+            lastReleases.set(key, released)
+            held.add(key)
           }
-          await Promise.all(before)
+          await Promise.all(predecessors)
         },
-        leave() {
-          for (const orderId of entered) {
-            if (lastEnds.get(orderId) === end) lastEnds.delete(orderId)
+        release() {
+          for (const key of held) {
+            if (lastReleases.get(key) === released) lastReleases.delete(key)
           }
           resolve()
         },

@@ -1,6 +1,6 @@
 import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { ask, type OpenSearch } from '../client.ts'
+import { type OpenSearch, read } from '../client.ts'
 
 /** The clock of the cluster, which a writer's own is held against. Epoch milliseconds. */
 export interface StoreClock {
@@ -11,7 +11,7 @@ export interface StoreClock {
 }
 
 /** How long a node that does not answer is waited for: the reading is off by half of it then. */
-const FROZEN_NODE_MS = 1_000
+const NODE_TIMEOUT_MS = 1_000
 
 /**
  * Reads the clocks of all nodes that answer, off by at most half the time that takes, and takes the one in
@@ -26,11 +26,11 @@ export function createStoreClock(client: OpenSearch, deadlineMs: number): StoreC
     async read() {
       const sentAt = monotonicClock()
       // Any statistics carry the node's time; these cost a node nothing. One that is frozen is left out.
-      const timeout = `${Math.min(Math.ceil(deadlineMs / 2), FROZEN_NODE_MS)}ms`
+      const timeout = `${Math.min(Math.ceil(deadlineMs / 2), NODE_TIMEOUT_MS)}ms`
       const request = { metric: 'breaker', timeout, filter_path: ['nodes.*.timestamp'] }
-      const { nodes = {} } = (await ask(deadlineMs, (options) =>
+      const { nodes = {} } = (await read(deadlineMs, (options) =>
         client.nodes.stats(request as object, options),
-      )) as NodeTimes
+      )) as NodeStats
       const receivedAt = monotonicClock()
       const times = Object.values(nodes)
         .flatMap(({ timestamp }) => (typeof timestamp === 'number' ? [timestamp] : []))
@@ -43,6 +43,6 @@ export function createStoreClock(client: OpenSearch, deadlineMs: number): StoreC
   }
 }
 
-interface NodeTimes {
+interface NodeStats {
   nodes?: Record<string, { timestamp?: unknown }>
 }

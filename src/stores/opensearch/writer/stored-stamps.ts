@@ -1,9 +1,9 @@
-import { ask, type OpenSearch } from '../client.ts'
-import { type SearchAnswer, wholeAnswer } from '../hits.ts'
+import { type OpenSearch, read } from '../client.ts'
+import { completeRawHits, type SearchResponse } from '../hits.ts'
 import type { IndexNames } from '../names.ts'
 import { NO_TOMBSTONES, REMOVED_FIELD } from '../tombstone.ts'
 
-interface NewestAnswer extends SearchAnswer {
+interface NewestResponse extends SearchResponse {
   hits?: { hits?: unknown; total?: { value?: number } }
   aggregations?: Partial<Record<string, { value?: number | null }>>
 }
@@ -12,7 +12,7 @@ const NEWEST_WRITTEN = { max: { field: 'written_key' } }
 const NEWEST_REMOVED = { max: { field: REMOVED_FIELD } }
 
 /** How many documents a search can find, and the greatest stamp among them, epoch milliseconds. */
-export async function readVisible(
+export async function readVisibleStats(
   client: OpenSearch,
   names: IndexNames,
   deadlineMs: number,
@@ -29,12 +29,12 @@ export async function readVisible(
 }
 
 /** The greatest stamp of all documents and tombstones, visible yet or not; 0 without any. */
-export async function readGreatestStamp(
+export async function readMaxWriteTimestamp(
   client: OpenSearch,
   names: IndexNames,
   deadlineMs: number,
 ): Promise<number> {
-  await ask(deadlineMs, (call) => client.indices.refresh({ index: names.orders }, call))
+  await read(deadlineMs, (call) => client.indices.refresh({ index: names.orders }, call))
   const aggs = { newest: NEWEST_WRITTEN, removed: NEWEST_REMOVED }
   const { aggregations } = await search(client, names, deadlineMs, { aggs })
   const { newest, removed } = aggregations ?? {}
@@ -47,14 +47,16 @@ async function search(
   names: IndexNames,
   deadlineMs: number,
   body: object,
-): Promise<NewestAnswer> {
+): Promise<NewestResponse> {
   const request = {
     index: names.orders,
     preference: '_primary',
     allow_partial_search_results: false,
     body: { size: 0, ...body },
   }
-  const answer = (await ask(deadlineMs, (call) => client.search(request, call))) as NewestAnswer
-  wholeAnswer(answer)
-  return answer
+  const response = (await read(deadlineMs, (call) =>
+    client.search(request, call),
+  )) as NewestResponse
+  completeRawHits(response)
+  return response
 }

@@ -1,63 +1,81 @@
 import { hasKeysOf, hasReadableKeys, type StoredKeys } from '../../../indexing/writing/document.ts'
 import type {
-  Head,
-  Stored,
+  IndexReader,
+  OrderVersionRecord,
   StoredView,
   UnreadableView,
   ViewKey,
 } from '../../../indexing/writing/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OpenSearch } from '../client.ts'
-import { fitsFrame } from '../cut.ts'
-import { type WalkedHit, walkDocuments } from '../document-walk.ts'
-import { readDocuments, type ToldDocument } from '../documents.ts'
+import { checksumMatches } from '../cut.ts'
+import { type ScannedHit, scanDocuments } from '../document-walk.ts'
+import { type MgetDocument, readDocuments } from '../documents.ts'
 import type { IndexNames } from '../names.ts'
-import { documentId, type OrderSource, orderSource, renderStored } from '../order-source.ts'
-import type { BulkAddress, BulkTarget, KnownStates } from './known-states.ts'
+import {
+  documentId,
+  type OrderDocumentSource,
+  parseOrderSource,
+  toStoredJson,
+} from '../order-source.ts'
+import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './known-states.ts'
 
-export interface StoredOptions {
+export interface IndexReaderOptions {
   client: OpenSearch
   names: IndexNames
   /** Told the state of everything that is read. */
-  states: KnownStates
+  states: OptimisticConcurrency
   /** For each call, the answer's body included. */
   deadlineMs: number
 }
 
 /** What is in the index, searchable yet or not. */
-export function createStored({ client, names, states, deadlineMs }: StoredOptions): Stored {
+export function createIndexReader({
+  client,
+  names,
+  states,
+  deadlineMs,
+}: IndexReaderOptions): IndexReader {
   /** The documents that exist. */
-  async function read(target: BulkTarget, docs: readonly BulkAddress[]): Promise<Found[]> {
+  async function readExisting(
+    target: BulkTarget,
+    docs: readonly BulkAddress[],
+  ): Promise<ExistingDocument[]> {
     const index = names[target]
-    const answers = await readDocuments(client, deadlineMs, { index, docs })
-    if (!answers.every(hasState)) {
+    const documents = await readDocuments(client, deadlineMs, { index, docs })
+    if (!documents.every(hasState)) {
       throw new Unavailable(`OpenSearch did not tell the state of every document of ${index}`)
     }
-    for (const { _id, found, _seq_no, _primary_term } of answers) {
+    for (const { _id, found, _seq_no, _primary_term } of documents) {
       // A tombstone is no document, and has a state.
       const isThere = found || _seq_no !== undefined
       const state = isThere ? { if_seq_no: _seq_no, if_primary_term: _primary_term } : null
-      states.see(target, _id, state)
+      states.recordState(target, _id, state)
     }
-    return answers.filter(({ found }) => found)
+    return documents.filter(({ found }) => found)
   }
 
   return {
-    async heads(orderIds) {
-      const found = await read(
+    async versionRecords(orderIds) {
+      const found = await readExisting(
         'heads',
         orderIds.map((_id) => ({ _id })),
       )
-      return new Map(found.map(({ _id, _source }) => [_id, headOf(_id, _source as HeadSource)]))
+      return new Map(
+        found.map(({ _id, _source }) => [
+          _id,
+          toVersionRecord(_id, _source as VersionRecordSource),
+        ]),
+      )
     },
-    strays: scan,
+    orphans: scan,
     scan,
     async views(keys) {
       const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
-      const places = new Map(keys.map((key) => [documentId(key), key]))
-      const found = await read('orders', docs)
+      const viewKeys = new Map(keys.map((key) => [documentId(key), key]))
+      const found = await readExisting('orders', docs)
       return found.flatMap(({ _id, _source }) => {
-        const key = places.get(_id)
+        const key = viewKeys.get(_id)
         return key === undefined ? [] : storedView(key, _source)
       })
     },
@@ -68,10 +86,10 @@ export function createStored({ client, names, states, deadlineMs }: StoredOption
     // A search, which shows what was refreshed: all that others wrote, or this writer in a bulk that
     // failed, since the fence was raised. A bulk that did not fail left no strays.
     const filter = [{ terms: { id: [...orderIds] } }]
-    const walk = { client, index: names.orders, deadlineMs, pageSize: PAGE_SIZE, filter }
+    const scanOptions = { client, index: names.orders, deadlineMs, pageSize: PAGE_SIZE, filter }
     const found: ViewKey[] = []
-    for await (const page of walkDocuments({ ...walk, wanted: { _source: false } })) {
-      found.push(...page.map(placeOf))
+    for await (const page of scanDocuments({ ...scanOptions, selection: { _source: false } })) {
+      found.push(...page.map(viewKeyOf))
     }
     return found
   }
@@ -79,20 +97,20 @@ export function createStored({ client, names, states, deadlineMs }: StoredOption
 
 const PAGE_SIZE = 5_000
 
-function placeOf({ sort: [accountId, orderId] = [] }: WalkedHit): ViewKey {
+function viewKeyOf({ sort: [accountId, orderId] = [] }: ScannedHit): ViewKey {
   return { accountId: String(accountId), orderId: String(orderId) }
 }
 
-type Found = Required<ToldDocument>
+type ExistingDocument = Required<MgetDocument>
 
-function hasState(told: ToldDocument): told is Found {
-  const { found, _seq_no, _primary_term } = told
+function hasState(document: MgetDocument): document is ExistingDocument {
+  const { found, _seq_no, _primary_term } = document
   return !found || (Number.isSafeInteger(_seq_no) && Number.isSafeInteger(_primary_term))
 }
 
 function storedView({ accountId, orderId }: ViewKey, source: unknown): StoredView | UnreadableView {
   const keys = keysOf(source)
-  const stored = asOrder(source)
+  const stored = parseOrderSourceOrUndefined(source)
   if (stored?.account_id !== accountId || stored.id !== orderId || !hasReadableKeys(keys)) {
     return { accountId, orderId, isUnreadable: true }
   }
@@ -102,16 +120,16 @@ function storedView({ accountId, orderId }: ViewKey, source: unknown): StoredVie
     orderId,
     updatedKey: keys.updatedKey,
     ...(typeof writtenKey === 'number' && { writtenKey }),
-    shape: keys.shape,
-    json: renderStored(stored),
-    isIntact: (view) => fitsFrame(Object(source)) && hasKeysOf(view, keys),
+    schemaVersion: keys.schemaVersion,
+    json: toStoredJson(stored),
+    isIntact: (view) => checksumMatches(Object(source)) && hasKeysOf(view, keys),
   }
 }
 
 /** The document of an order; `undefined` where it is none. */
-function asOrder(source: unknown): OrderSource | undefined {
+function parseOrderSourceOrUndefined(source: unknown): OrderDocumentSource | undefined {
   try {
-    return orderSource(source)
+    return parseOrderSource(source)
   } catch {
     return undefined // It says just that: it reads nothing.
   }
@@ -120,7 +138,7 @@ function asOrder(source: unknown): OrderSource | undefined {
 function keysOf(source: unknown): StoredKeys {
   const keys = Object(source) as Record<string, unknown>
   return {
-    shape: keys['shape'],
+    schemaVersion: keys['shape'],
     status: keys['status'],
     paymentMethod: keys['payment_method'],
     createdKey: keys['created_key'],
@@ -129,7 +147,7 @@ function keysOf(source: unknown): StoredKeys {
   }
 }
 
-interface HeadSource {
+interface VersionRecordSource {
   version: number
   owner: string
   accounts: string[]
@@ -139,26 +157,26 @@ interface HeadSource {
 }
 
 /** A head as it is kept. */
-export function headSource(head: Head): HeadSource {
+export function toVersionRecordSource(versionRecord: OrderVersionRecord): VersionRecordSource {
   return {
-    version: head.version,
-    owner: head.ownerAccountId,
-    accounts: [...head.accountIds],
-    created_at: head.createdKey,
-    filled: head.filled,
-    deleted: head.deleted,
+    version: versionRecord.version,
+    owner: versionRecord.ownerAccountId,
+    accounts: [...versionRecord.accountIds],
+    created_at: versionRecord.createdKey,
+    filled: versionRecord.hasUpdatedAt,
+    deleted: versionRecord.deleted,
   }
 }
 
 /** The head that `headSource` was made of. */
-export function headOf(orderId: string, source: HeadSource): Head {
+export function toVersionRecord(orderId: string, source: VersionRecordSource): OrderVersionRecord {
   return {
     orderId,
     version: source.version,
     ownerAccountId: source.owner,
     accountIds: source.accounts,
     createdKey: source.created_at,
-    filled: source.filled,
+    hasUpdatedAt: source.filled,
     deleted: source.deleted,
   }
 }

@@ -44,10 +44,10 @@ describe('progress on a terminal', () => {
   })
 
   it('gives way to a line that stays', () => {
-    const { later, say, end, written } = start()
+    const { later, printLine, end, written } = start()
     later(1_000, 1_000, 100)
     later(1_000, 2_000, 200)
-    say('line 7: is missing')
+    printLine('line 7: is missing')
     end()
     expect(written.slice(1)).toEqual([WIPE, 'line 7: is missing\n'])
   })

@@ -3,13 +3,13 @@ import { createReindexProgress } from '../../../../src/commands/index/reindex-pr
 import { createScreen, WIPE } from './screens.ts'
 
 /** What a terminal shows of so many documents. */
-function shown(looked: number, total: number): string[] {
+function shown(compared: number, total: number): string[] {
   const screen = createScreen()
   let nowMs = 0
-  const { update, say, end } = createReindexProgress(screen, () => nowMs)
+  const { update, printLine, end } = createReindexProgress(screen, () => nowMs)
   nowMs += 1_000
-  update(looked, total)
-  say('OpenSearch does not answer; trying again')
+  update(compared, total)
+  printLine('OpenSearch does not answer; trying again')
   end()
   return screen.written
 }
@@ -26,6 +26,6 @@ it.each([
   [0, 0, '0%'],
   [2_999, 3_000, '99%'],
   [3_000, 3_000, '100%'],
-])('of %d of %d documents tells %s', (looked, total, percent) => {
-  expect(shown(looked, total)[0]).toMatch(new RegExp(`^${percent} `))
+])('of %d of %d documents tells %s', (compared, total, percent) => {
+  expect(shown(compared, total)[0]).toMatch(new RegExp(`^${percent} `))
 })

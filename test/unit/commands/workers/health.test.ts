@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { healthTogether } from '../../../../src/commands/workers/health.ts'
+import { aggregateHealth } from '../../../../src/commands/workers/health.ts'
 import type { CheckState, Health } from '../../../../src/readiness.ts'
 
 function health(orders: CheckState, limits: CheckState = 'ok'): Health {
@@ -7,35 +7,35 @@ function health(orders: CheckState, limits: CheckState = 'ok'): Health {
 }
 
 it('is ready when all workers are', () => {
-  expect(healthTogether(2, [health('ok'), health('ok')])).toEqual({
+  expect(aggregateHealth(2, [health('ok'), health('ok')])).toEqual({
     status: 'ok',
     checks: { workers: 'ok', orders: 'ok', limits: 'ok' },
   })
 })
 
 it('is ready with one worker of several, and warns', () => {
-  expect(healthTogether(2, [health('ok')])).toEqual({
+  expect(aggregateHealth(2, [health('ok')])).toEqual({
     status: 'ok',
     checks: { workers: 'degraded', orders: 'ok', limits: 'ok' },
   })
 })
 
 it('is not ready without a worker', () => {
-  expect(healthTogether(2, [])).toEqual({
+  expect(aggregateHealth(2, [])).toEqual({
     status: 'unavailable',
     checks: { workers: 'unavailable' },
   })
 })
 
 it('is not ready when no worker is, and says what they lack', () => {
-  expect(healthTogether(2, [health('unavailable'), health('unavailable')])).toEqual({
+  expect(aggregateHealth(2, [health('unavailable'), health('unavailable')])).toEqual({
     status: 'unavailable',
     checks: { workers: 'ok', orders: 'unavailable', limits: 'ok' },
   })
 })
 
 it('is ready when one worker is, and warns of what another lacks', () => {
-  expect(healthTogether(2, [health('unavailable'), health('ok', 'degraded')])).toEqual({
+  expect(aggregateHealth(2, [health('unavailable'), health('ok', 'degraded')])).toEqual({
     status: 'ok',
     checks: { workers: 'ok', orders: 'degraded', limits: 'degraded' },
   })

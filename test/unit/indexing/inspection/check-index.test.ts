@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type CheckOptions, checkIndex } from '../../../../src/indexing/inspection/check-index.ts'
-import { entriesOfLines } from '../../../../src/indexing/inspection/source-entries.ts'
+import { entriesFromLines } from '../../../../src/indexing/inspection/source-entries.ts'
 import { ndjson } from '../../../support/services.ts'
 import { sourceOrder } from '../../../support/source-order.ts'
 import { createMemoryInspection } from './memory-inspection.ts'
@@ -17,7 +17,7 @@ beforeEach(() => {
 const check = (orders: object[], options: Partial<CheckOptions> = {}) =>
   checkIndex({
     inspection: index,
-    entries: entriesOfLines(ndjson(orders)),
+    entries: entriesFromLines(ndjson(orders)),
     isWhole: true,
     maxExamples: 100,
     pause: async () => onPause(),
@@ -154,9 +154,9 @@ describe('a check', () => {
 
   it('tells how far it is in each of its walks', async () => {
     index.write(first)
-    const told: unknown[] = []
-    await check([], { isWhole: false, onProgress: (progress) => told.push(progress) })
-    expect(told).toEqual([
+    const progressEvents: unknown[] = []
+    await check([], { isWhole: false, onProgress: (progress) => progressEvents.push(progress) })
+    expect(progressEvents).toEqual([
       expect.objectContaining({ knownOrders: 0, documents: 0 }),
       { read: 0, refused: 0, knownOrders: 1, documents: 0 },
       { read: 0, refused: 0, knownOrders: 1, documents: 1 },
@@ -193,7 +193,7 @@ describe('a check', () => {
   it('looks up only what it can compare', async () => {
     index.write({ ...second, version: 9 })
     await check([first, second])
-    expect(index.asked.documents).toBe(0)
+    expect(index.lookups.documents).toBe(0)
   })
 
   it('ends when it is told to', async () => {

@@ -17,7 +17,7 @@ export function documentsOf(
       keys: {
         account_id: document.accountId,
         id: document.id,
-        shape: document.shape,
+        shape: document.schemaVersion,
         status: document.status,
         payment_method: document.paymentMethod,
         created_key: document.createdKey,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { judge, standing } from '../../../../src/indexing/inspection/judge.ts'
-import type { Head } from '../../../../src/indexing/writing/order-index.ts'
+import { compareDocuments, versionStatus } from '../../../../src/indexing/inspection/judge.ts'
+import type { OrderVersionRecord } from '../../../../src/indexing/writing/order-index.ts'
 import { changeOf, wholeOrder } from '../../../support/changes.ts'
 import {
   BACKSLASH_TRACKING,
@@ -10,13 +10,13 @@ import {
 import { documentsOf } from './found-document.ts'
 
 const change = changeOf({ ...wholeOrder, version: 3 })
-const head: Head = {
+const record: OrderVersionRecord = {
   orderId: 'ord_1',
   version: 3,
   ownerAccountId: 'acc_1',
   accountIds: ['acc_1', 'acc_2'],
   createdKey: change.createdKey,
-  filled: true,
+  hasUpdatedAt: true,
   deleted: false,
 }
 const documents = documentsOf(change)
@@ -24,26 +24,29 @@ const changed = documentsOf(changeOf({ ...wholeOrder, status: 'REFUNDED' }))
 
 describe('a version and the one that the index has', () => {
   it.each([
-    ['current', head],
-    ['behind', { ...head, version: 2 }],
+    ['current', record],
+    ['behind', { ...record, version: 2 }],
     ['behind', undefined],
-    ['superseded', { ...head, version: 4 }],
-    [expect.objectContaining({ path: '/owner_account_id' }), { ...head, ownerAccountId: 'acc_9' }],
-    [expect.objectContaining({ path: '/created_at' }), { ...head, version: 2, createdKey: 1 }],
+    ['superseded', { ...record, version: 4 }],
+    [
+      expect.objectContaining({ path: '/owner_account_id' }),
+      { ...record, ownerAccountId: 'acc_9' },
+    ],
+    [expect.objectContaining({ path: '/created_at' }), { ...record, version: 2, createdKey: 1 }],
   ])('are compared: %s', (expected, found) => {
-    expect(standing(change, found)).toEqual(expected)
+    expect(versionStatus(change, found)).toEqual(expected)
   })
 
   it('are compared also where its date lies in the future', () => {
     expect(
-      standing(changeOf({ ...wholeOrder, changed_at: '2999-01-01T00:00:00Z' }), undefined),
+      versionStatus(changeOf({ ...wholeOrder, changed_at: '2999-01-01T00:00:00Z' }), undefined),
     ).toBe('behind')
   })
 })
 
 describe('the documents of a version', () => {
   it('are right as they were written', () => {
-    expect(judge(change, head, documents)).toEqual([])
+    expect(compareDocuments(change, record, documents)).toEqual([])
   })
 
   it('are different where a tracking key is another, also where V8 confuses names with escapes', () => {
@@ -53,24 +56,24 @@ describe('the documents of a version', () => {
     if (document === undefined) throw new Error('an order has an owner')
     const tracking = { ...BACKSLASH_TRACKING, '\\': '1' }
     const found = { ...document, order: { ...Object(document.order), tracking } }
-    expect(judge(tracked, head, [found, ...others])).toMatchObject([
+    expect(compareDocuments(tracked, record, [found, ...others])).toMatchObject([
       { kind: 'different', accountId: 'acc_1', fields: ['/tracking/*', '/tracking/*'] },
     ])
   })
 
   it('are left to the walk over all documents where they are damaged', () => {
     const damaged = changed.map((document) => ({ ...document, damaged: true as const }))
-    expect(judge(change, head, damaged)).toEqual([])
+    expect(compareDocuments(change, record, damaged)).toEqual([])
   })
 
   it('are missing one by one', () => {
-    expect(judge(change, head, documents.slice(1))).toMatchObject([
+    expect(compareDocuments(change, record, documents.slice(1))).toMatchObject([
       { kind: 'missing', accountId: 'acc_1', orderId: 'ord_1' },
     ])
   })
 
   it('are different where they show something else', () => {
-    expect(judge(change, head, changed)).toMatchObject([
+    expect(compareDocuments(change, record, changed)).toMatchObject([
       { kind: 'different', accountId: 'acc_1', fields: ['/status'] },
       { kind: 'different', accountId: 'acc_2', fields: ['/status'] },
     ])
@@ -78,7 +81,7 @@ describe('the documents of a version', () => {
 
   it('are different where they have a date and no version came with one', () => {
     const undated = changeOf({ ...wholeOrder, version: 3, changed_at: null })
-    expect(judge(undated, { ...head, filled: false }, documents)).toMatchObject([
+    expect(compareDocuments(undated, { ...record, hasUpdatedAt: false }, documents)).toMatchObject([
       { fields: ['/updated_at'] },
       { fields: ['/updated_at'] },
     ])
@@ -86,7 +89,7 @@ describe('the documents of a version', () => {
 
   it('have a date where an earlier version came with one', () => {
     const undated = changeOf({ ...wholeOrder, version: 3, changed_at: null })
-    expect(judge(undated, head, documents)).toEqual([])
+    expect(compareDocuments(undated, record, documents)).toEqual([])
   })
 
   it('that contradict themselves are told elsewhere', () => {
@@ -94,21 +97,25 @@ describe('the documents of a version', () => {
       ...document,
       keys: { ...document.keys, created_key: undefined },
     }))
-    expect(judge(change, head, odd)).toEqual([])
+    expect(compareDocuments(change, record, odd)).toEqual([])
   })
 
   it.each([
-    ['an older version of which', { ...head, version: 2 }, 'version 2'],
+    ['an older version of which', { ...record, version: 2 }, 'version 2'],
     ['an order of which nothing', undefined, 'does not know the order'],
-    ['an order of which nothing but documents', { ...head, version: 0 }, 'does not know the order'],
+    [
+      'an order of which nothing but documents',
+      { ...record, version: 0 },
+      'does not know the order',
+    ],
   ])('are right, but the index has %s is recorded', (_what, found, what) => {
-    expect(judge(change, found, documents)).toMatchObject([
+    expect(compareDocuments(change, found, documents)).toMatchObject([
       { kind: 'missing', accountId: 'acc_1', what: expect.stringContaining(what) },
     ])
   })
 
   it('that should not be are told elsewhere', () => {
     const deletion = { id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }
-    expect(judge(changeOf(deletion), head, [])).toEqual([])
+    expect(compareDocuments(changeOf(deletion), record, [])).toEqual([])
   })
 })

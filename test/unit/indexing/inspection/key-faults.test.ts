@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { keyFields } from '../../../../src/indexing/inspection/index-inspection.ts'
-import { keyFaults } from '../../../../src/indexing/inspection/key-faults.ts'
+import { invalidKeyFields } from '../../../../src/indexing/inspection/key-faults.ts'
 import { changeOf, orderWith, wholeOrder } from '../../../support/changes.ts'
 import { documentsOf, STAMP } from './found-document.ts'
 
@@ -13,19 +13,19 @@ describe('the key fields of a document', () => {
     ['dated', STAMP],
     ['without a date', null],
   ])('are sound as they are written, %s', (_how, updatedAt) => {
-    const faults = documentsOf(changeOf(wholeOrder), updatedAt).map(keyFaults)
+    const faults = documentsOf(changeOf(wholeOrder), updatedAt).map(invalidKeyFields)
     expect(faults).toEqual([[], []])
   })
 
   it.each(keyFields)('are at fault without %s', (field) => {
     const { [field]: _, ...others } = keys
-    expect(keyFaults({ address, keys: others, order })).toEqual([field])
+    expect(invalidKeyFields({ address, keys: others, order })).toEqual([field])
   })
 
   it.each(keyFields)('are at fault where %s is of a wrong type', (field) => {
-    expect(keyFaults({ address, keys: { ...keys, [field]: [keys[field]] }, order })).toEqual([
-      field,
-    ])
+    expect(invalidKeyFields({ address, keys: { ...keys, [field]: [keys[field]] }, order })).toEqual(
+      [field],
+    )
   })
 
   it.each([
@@ -36,7 +36,7 @@ describe('the key fields of a document', () => {
     ['created_key', 1],
     ['updated_key', 1],
   ])('are at fault where %s is another', (field, value) => {
-    expect(keyFaults({ address, keys: { ...keys, [field]: value }, order })).toEqual([field])
+    expect(invalidKeyFields({ address, keys: { ...keys, [field]: value }, order })).toEqual([field])
   })
 
   it.each([
@@ -48,11 +48,11 @@ describe('the key fields of a document', () => {
     ['/updated_at', undefined, 'updated_key'],
   ])('are at fault where %s inside is %s', (pointer, value, field) => {
     const other = orderWith(pointer, value, order)
-    expect(keyFaults({ address, keys, order: other })).toEqual([field])
+    expect(invalidKeyFields({ address, keys, order: other })).toEqual([field])
   })
 
   it.each([null, undefined, 'no order'])('are at fault where the order inside is %s', (inside) => {
-    expect(keyFaults({ address, keys, order: inside })).toEqual([
+    expect(invalidKeyFields({ address, keys, order: inside })).toEqual([
       'id',
       'status',
       'payment_method',
@@ -66,6 +66,6 @@ describe('the key fields of a document', () => {
     [{ accountId: 'acc_1', orderId: 'ord_9' }, ['id']],
     [{ accountId: '', orderId: 'x' }, ['account_id', 'id']],
   ])('are at fault where the document is kept as %j', (elsewhere, fields) => {
-    expect(keyFaults({ address: elsewhere, keys, order })).toEqual(fields)
+    expect(invalidKeyFields({ address: elsewhere, keys, order })).toEqual(fields)
   })
 })

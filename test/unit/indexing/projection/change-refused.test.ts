@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { orderWith, refusalOf, refusalOfText } from '../../../support/changes.ts'
+import { orderWith, validationErrorOf, validationErrorOfText } from '../../../support/changes.ts'
 
 const BEYOND = 2 ** 53
 const accounts = (count: number) => Array.from({ length: count }, (_, n) => `acc_${n}`)
@@ -125,7 +125,7 @@ const refused: [pointer: string, values: unknown[], expected: string][] = [
 
 describe('an order is refused', () => {
   it.each(required)('without %s', (pointer) => {
-    expect(refusalOf(orderWith(pointer, undefined))).toEqual({
+    expect(validationErrorOf(orderWith(pointer, undefined))).toEqual({
       path: pointer,
       reason: 'is missing',
     })
@@ -133,7 +133,7 @@ describe('an order is refused', () => {
 
   describe.each(refused)('for a %s', (pointer, values, expected) => {
     it.each(values.map((value) => [value]))(`that is %j: ${expected}`, (value) => {
-      const refusal = refusalOf(orderWith(pointer, value))
+      const refusal = validationErrorOf(orderWith(pointer, value))
       expect(refusal).toEqual({ path: pointer, reason: expect.stringContaining('expected ') })
       expect(refusal.reason).toContain(expected)
     })
@@ -141,7 +141,7 @@ describe('an order is refused', () => {
 
   it('with the place of the fault in a list', () => {
     const twoItems = orderWith('/items/1', { product_id: 'prod_2', name: 5 })
-    expect(refusalOf(twoItems).path).toBe('/items/1/quantity')
+    expect(validationErrorOf(twoItems).path).toBe('/items/1/quantity')
   })
 
   it.each([
@@ -154,18 +154,20 @@ describe('an order is refused', () => {
     ['a name of every object', 'constructor', '/tracking/constructor'],
   ])('for a tracking value that is no text, under a key with %s', (_name, key, path) => {
     const order = orderWith('/tracking', { ok: 'x', [key]: 5 })
-    expect(refusalOf(order)).toEqual({ path, reason: expect.stringContaining('a text') })
+    expect(validationErrorOf(order)).toEqual({ path, reason: expect.stringContaining('a text') })
   })
 
   it('for a tracking value that is no text, under the key __proto__', () => {
     const line = JSON.stringify(orderWith('/tracking', { proto: 5 }))
-    expect(refusalOfText(line.replace('"proto"', '"__proto__"')).path).toBe('/tracking/__proto__')
+    expect(validationErrorOfText(line.replace('"proto"', '"__proto__"')).path).toBe(
+      '/tracking/__proto__',
+    )
   })
 
   it.each([['x'.repeat(8_193)], ['💳'.repeat(4_097)]])(
     'for a tracking key of more than 8,192 characters',
     (key) => {
-      expect(refusalOf(orderWith('/tracking', { ok: 'x', [key]: 'y' }))).toEqual({
+      expect(validationErrorOf(orderWith('/tracking', { ok: 'x', [key]: 'y' }))).toEqual({
         path: '/tracking/*',
         reason: 'expected keys of at most 8192 characters',
       })
@@ -174,7 +176,9 @@ describe('an order is refused', () => {
 
   it('for a currency_rate too great for a number', () => {
     const line = JSON.stringify(orderWith('/metadata/currency_rate', 123456))
-    expect(refusalOfText(line.replace('123456', '1e999')).path).toBe('/metadata/currency_rate')
+    expect(validationErrorOfText(line.replace('123456', '1e999')).path).toBe(
+      '/metadata/currency_rate',
+    )
   })
 })
 
@@ -182,14 +186,17 @@ describe('a line is refused', () => {
   it.each(['', '{', '{"id":"ord_1"', 'undefined', "{'id':1}", '{} {}', '\u0000'])(
     'that is not JSON: %j',
     (text) => {
-      expect(refusalOfText(text)).toEqual({ path: '', reason: expect.stringContaining('JSON') })
+      expect(validationErrorOfText(text)).toEqual({
+        path: '',
+        reason: expect.stringContaining('JSON'),
+      })
     },
   )
 
   it.each(['null', '[]', '5', '"ord_1"', 'true', '[{"deleted":true}]'])(
     'that is no object: %s',
     (text) => {
-      expect(refusalOfText(text)).toEqual({
+      expect(validationErrorOfText(text)).toEqual({
         path: '',
         reason: expect.stringContaining('expected an object'),
       })
@@ -205,7 +212,7 @@ describe('a reason', () => {
     ['/customer/document', 11144477735],
     ['/customer/phone', 5541988887777],
   ])('never repeats what a buyer gave: %s', (pointer, value) => {
-    const { reason } = refusalOf(orderWith(pointer, value))
+    const { reason } = validationErrorOf(orderWith(pointer, value))
     expect(reason).not.toContain(String(value))
   })
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readChange } from '../../../../src/indexing/projection/change.ts'
+import { parseChange } from '../../../../src/indexing/projection/change.ts'
 import { sourceOrders } from '../../../support/arbitraries.ts'
-import { changeOf, orderWith, refusalOf, wholeOrder } from '../../../support/changes.ts'
+import { changeOf, orderWith, validationErrorOf, wholeOrder } from '../../../support/changes.ts'
 import { confuseParser, QUOTE_TRACKING } from '../../../support/escaped-names.ts'
 import { sourceOrder, sourcePayment } from '../../../support/source-order.ts'
 
@@ -82,7 +82,7 @@ describe('readChange', () => {
 
   it('keeps a tracking key __proto__', () => {
     const line = JSON.stringify(sourceOrder({ tracking: { a: 'b' } }))
-    const result = readChange(line.replace('"a":"b"', '"__proto__":"x"'))
+    const result = parseChange(line.replace('"a":"b"', '"__proto__":"x"'))
     expect(JSON.stringify(result)).toContain('"tracking":{"__proto__":"x"}')
   })
 
@@ -127,7 +127,7 @@ describe('an order', () => {
   it('is refused when an item costs more than 2^53 − 1 cents', () => {
     const [item] = sourceOrder().items
     const items = [item, { ...item, quantity: 2, unit_price: MAX }]
-    expect(refusalOf({ ...sourceOrder(), items })).toEqual({
+    expect(validationErrorOf({ ...sourceOrder(), items })).toEqual({
       path: '/items/1',
       reason: expect.stringContaining('2^53'),
     })
@@ -141,7 +141,7 @@ describe('an order', () => {
         { ...part, id: 'pay_1', [field]: MAX },
         { ...part, id: 'pay_2', [field]: 1 },
       ]
-      expect(refusalOf({ ...sourceOrder(), payments }).path).toBe('/payments')
+      expect(validationErrorOf({ ...sourceOrder(), payments }).path).toBe('/payments')
     },
   )
 
@@ -174,13 +174,13 @@ describe('a deletion', () => {
   })
 
   it.each(['id', 'version', 'owner_account_id'])('is refused without %s', (field) => {
-    expect(refusalOf(orderWith(`/${field}`, undefined, deletion))).toEqual({
+    expect(validationErrorOf(orderWith(`/${field}`, undefined, deletion))).toEqual({
       path: `/${field}`,
       reason: 'is missing',
     })
   })
 
   it('is refused with a bad id', () => {
-    expect(refusalOf({ ...deletion, id: 'x' }).path).toBe('/id')
+    expect(validationErrorOf({ ...deletion, id: 'x' }).path).toBe('/id')
   })
 })

@@ -1,30 +1,30 @@
 import { describe, expect, it } from 'vitest'
-import { checkLines } from '../../../../src/indexing/sources/check-lines.ts'
+import { validateLines } from '../../../../src/indexing/sources/check-lines.ts'
 import { sourceOrder } from '../../../support/source-order.ts'
 
 const line = (n: number) => JSON.stringify(sourceOrder({ id: `ord_${n}` }))
 
 async function checked(text: string | Buffer, fromLine = 1) {
-  const refusals: [number, string, string][] = []
+  const errors: [number, string, string][] = []
   const progress: number[] = []
   async function* input() {
     yield Buffer.from(text)
   }
-  const summary = await checkLines(input(), {
+  const summary = await validateLines(input(), {
     fromLine,
-    onRefused: (number, { path, reason }) => refusals.push([number, path, reason]),
+    onRefused: (number, { path, reason }) => errors.push([number, path, reason]),
     onProgress: ({ read }) => progress.push(read),
   })
-  return { summary, refusals, progress }
+  return { summary, errors, progress }
 }
 
 describe('checkLines', () => {
   it('counts what a load would take, and tells what it would refuse', async () => {
-    const { summary, refusals } = await checked(
+    const { summary, errors } = await checked(
       `${line(1)}\n\n{"id\n${line(2)}\n${JSON.stringify(sourceOrder({ amount_total: -1 }))}\n`,
     )
     expect(summary).toEqual({ read: 4, valid: 2, refused: 2, customer_documents_dropped: 0 })
-    expect(refusals).toEqual([
+    expect(errors).toEqual([
       [3, '', expect.stringContaining('not JSON')],
       [5, '/amount_total', expect.stringContaining('expected an integer')],
     ])
@@ -41,9 +41,9 @@ describe('checkLines', () => {
   })
 
   it('begins at the line that it is told to', async () => {
-    const { summary, refusals } = await checked(`[]\n[]\n${line(1)}\n`, 2)
+    const { summary, errors } = await checked(`[]\n[]\n${line(1)}\n`, 2)
     expect(summary).toMatchObject({ read: 2, valid: 1, refused: 1 })
-    expect(refusals.map(([number]) => number)).toEqual([2])
+    expect(errors.map(([number]) => number)).toEqual([2])
   })
 
   it('tells how far it came now and then', async () => {

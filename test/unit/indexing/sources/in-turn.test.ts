@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inTurn } from '../../../../src/indexing/sources/in-turn.ts'
+import { orderedConcurrentMap } from '../../../../src/indexing/sources/in-turn.ts'
 
 async function* valuesOf(...values: number[]) {
   yield* values
@@ -8,13 +8,13 @@ async function* valuesOf(...values: number[]) {
 /** Work that ends when it is told to, and what was begun. */
 function startWork() {
   const ends = new Map<number, PromiseWithResolvers<string>>()
-  const begun: number[] = []
+  const started: number[] = []
   return {
-    begun,
+    started,
     end: (value: number) => ends.get(value)?.resolve(`done ${value}`),
     fail: (value: number) => ends.get(value)?.reject(new Error(`failed ${value}`)),
     work(value: number): Promise<string> {
-      begun.push(value)
+      started.push(value)
       const end = Promise.withResolvers<string>()
       ends.set(value, end)
       return end.promise
@@ -26,20 +26,20 @@ const soon = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('values that are worked on in turn', () => {
   it('are begun several at a time, and told in their order', async () => {
-    const { work, begun, end } = startWork()
-    const results = inTurn(valuesOf(1, 2, 3), work, 2)
+    const { work, started, end } = startWork()
+    const results = orderedConcurrentMap(valuesOf(1, 2, 3), work, 2)
     const first = results.next()
     await soon()
-    expect(begun).toEqual([1, 2])
+    expect(started).toEqual([1, 2])
     end(2)
     end(1)
     expect((await first).value).toEqual({ value: 1, result: 'done 1' })
-    expect(begun).toEqual([1, 2])
+    expect(started).toEqual([1, 2])
 
     expect((await results.next()).value).toEqual({ value: 2, result: 'done 2' })
     const third = results.next()
     await soon()
-    expect(begun).toEqual([1, 2, 3])
+    expect(started).toEqual([1, 2, 3])
     end(3)
     expect((await third).value).toEqual({ value: 3, result: 'done 3' })
     expect((await results.next()).done).toBe(true)
@@ -47,7 +47,7 @@ describe('values that are worked on in turn', () => {
 
   it('end with the first failure, once what was begun after it has ended', async () => {
     const { work, end, fail } = startWork()
-    const results = inTurn(valuesOf(1, 2, 3), work, 2)
+    const results = orderedConcurrentMap(valuesOf(1, 2, 3), work, 2)
     let isOver = false
     const first = results.next().finally(() => {
       isOver = true
@@ -62,15 +62,15 @@ describe('values that are worked on in turn', () => {
   })
 
   it('end with the failure of what they come from, once what came of all before it was told', async () => {
-    const { work, begun, end } = startWork()
+    const { work, started, end } = startWork()
     async function* broken() {
       yield 1
       throw new Error('half a file')
     }
-    const results = inTurn(broken(), work, 2)
+    const results = orderedConcurrentMap(broken(), work, 2)
     const first = results.next()
     await soon()
-    expect(begun).toEqual([1])
+    expect(started).toEqual([1])
     end(1)
     expect((await first).value).toEqual({ value: 1, result: 'done 1' })
     await expect(results.next()).rejects.toThrow('half a file')
@@ -83,7 +83,7 @@ describe('values that are worked on in turn', () => {
       yield 2
       await new Promise(() => {})
     }
-    const results = inTurn(slow(), work, 3)
+    const results = orderedConcurrentMap(slow(), work, 3)
     const first = results.next()
     await soon()
     end(1)
@@ -95,13 +95,13 @@ describe('values that are worked on in turn', () => {
   it('are made one ahead of what is worked on, and no more', async () => {
     const { work } = startWork()
     const made: number[] = []
-    async function* watched() {
+    async function* counted() {
       for (const value of [1, 2, 3, 4]) {
         made.push(value)
         yield value
       }
     }
-    inTurn(watched(), work, 2).next()
+    orderedConcurrentMap(counted(), work, 2).next()
     await soon()
     expect(made).toEqual([1, 2, 3])
   })

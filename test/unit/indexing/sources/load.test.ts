@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Refusal } from '../../../../src/indexing/projection/change.ts'
+import type { ValidationError } from '../../../../src/indexing/projection/change.ts'
 import { load } from '../../../../src/indexing/sources/load.ts'
 import { createWriter } from '../../../../src/indexing/writing/writer.ts'
 import { sourceOrder } from '../../../support/source-order.ts'
@@ -20,7 +20,7 @@ const loaded = (...chunks: (string | Buffer)[]) => loadedFrom(1, ...chunks)
 
 async function loadedFrom(fromLine: number, ...chunks: (string | Buffer)[]) {
   const index = createMemoryOrderIndex()
-  const refusals: [number, Refusal][] = []
+  const errors: [number, ValidationError][] = []
   const bulkSizes: number[] = []
   let read = 0
   async function* input() {
@@ -30,13 +30,13 @@ async function loadedFrom(fromLine: number, ...chunks: (string | Buffer)[]) {
     writer: createWriter(index, () => Date.parse('2026-04-01T00:00:00Z')),
     mode: 'back-fill',
     fromLine,
-    onRefused: (number, refusal) => refusals.push([number, refusal]),
+    onRefused: (number, refusal) => errors.push([number, refusal]),
     onProgress: (progress) => {
       bulkSizes.push(progress.read - read)
       read = progress.read
     },
   })
-  return { index, summary, refusals, bulkSizes }
+  return { index, summary, errors, bulkSizes }
 }
 
 describe('load', () => {
@@ -62,26 +62,26 @@ describe('load', () => {
   })
 
   it('tells a refused line by its number, blank lines counted, and goes on', async () => {
-    const { summary, refusals } = await loaded(`${line(1)}\n\n{"id":1\n${line(2)}\n`)
-    expect(refusals).toEqual([[3, { path: '', reason: expect.stringContaining('not JSON') }]])
+    const { summary, errors } = await loaded(`${line(1)}\n\n{"id":1\n${line(2)}\n`)
+    expect(errors).toEqual([[3, { path: '', reason: expect.stringContaining('not JSON') }]])
     expect(summary).toEqual({ ...NOTHING, read: 3, written: 2, refused: 1 })
   })
 
   it('tells several refused lines in their order', async () => {
-    const { refusals } = await loaded(`[]\n${line(1)}\nnull\n5\n`)
-    expect(refusals.map(([number]) => number)).toEqual([1, 3, 4])
+    const { errors } = await loaded(`[]\n${line(1)}\nnull\n5\n`)
+    expect(errors.map(([number]) => number)).toEqual([1, 3, 4])
   })
 
   it('refuses a line that is not UTF-8', async () => {
     const latin1 = Buffer.from(line(1).replace('Rita', 'R\u00edta'), 'latin1')
-    const { refusals } = await loaded(latin1, `\n${line(2)}\n`)
-    expect(refusals).toEqual([[1, { path: '', reason: 'not valid UTF-8' }]])
+    const { errors } = await loaded(latin1, `\n${line(2)}\n`)
+    expect(errors).toEqual([[1, { path: '', reason: 'not valid UTF-8' }]])
   })
 
   it('refuses a line of more than 4 MiB and goes on', async () => {
     const long = Buffer.alloc(4 * MIB + 1, 'x')
-    const { summary, refusals } = await loaded(long, `\n${line(1)}\n`)
-    expect(refusals).toEqual([[1, { path: '', reason: `longer than ${4 * MIB} bytes` }]])
+    const { summary, errors } = await loaded(long, `\n${line(1)}\n`)
+    expect(errors).toEqual([[1, { path: '', reason: `longer than ${4 * MIB} bytes` }]])
     expect(summary).toEqual({ ...NOTHING, read: 2, written: 1, refused: 1 })
   })
 
@@ -132,13 +132,13 @@ describe('load from a line', () => {
   })
 
   it('does not look at what is before it', async () => {
-    const { refusals, summary } = await loadedFrom(4, `[]\n{"id\n`, Buffer.of(0xff), `\n${line(1)}`)
-    expect([refusals, summary]).toEqual([[], { ...NOTHING, read: 1, written: 1 }])
+    const { errors, summary } = await loadedFrom(4, `[]\n{"id\n`, Buffer.of(0xff), `\n${line(1)}`)
+    expect([errors, summary]).toEqual([[], { ...NOTHING, read: 1, written: 1 }])
   })
 
   it('tells refused lines by their number in the whole input', async () => {
-    const { refusals } = await loadedFrom(2, `[]\n${line(1)}\n[]\n`)
-    expect(refusals.map(([number]) => number)).toEqual([3])
+    const { errors } = await loadedFrom(2, `[]\n${line(1)}\n[]\n`)
+    expect(errors.map(([number]) => number)).toEqual([3])
   })
 
   it('after the last has nothing to do', async () => {

@@ -1,6 +1,6 @@
 import type {
   ChangeStream,
-  RefusedEntry,
+  DeadLetter,
   StreamEntry,
 } from '../../../../src/indexing/sources/change-stream.ts'
 
@@ -8,13 +8,13 @@ export interface MemoryChangeStream extends ChangeStream {
   /** Puts in an entry of this order, or of none. */
   add(order: string | undefined): string
   /** Delivers the oldest entries to another reader, of whom they have to be adopted. */
-  takeAway(count: number): void
+  deliverElsewhere(count: number): void
   /** What happened to entries, in order: `ack 1`, `park 2`. */
-  happened: string[]
-  parked: RefusedEntry[]
+  operations: string[]
+  deadLetters: DeadLetter[]
   /** Ids that the next reading, or adoption, tells as gone. */
-  lostInReading: string[]
-  lostInAdopting: string[]
+  lostOnRead: string[]
+  lostOnClaim: string[]
   /** Called at the beginning of every call, with its name; what it throws the call throws. */
   before: (call: string) => void
   /** Entries that are not acknowledged. */
@@ -26,7 +26,7 @@ export interface MemoryChangeStream extends ChangeStream {
 /** A stream in a list, which hands out three entries at a time and never waits long. */
 export function createMemoryChangeStream(): MemoryChangeStream {
   const entries = new Map<string, StreamEntry>()
-  const takenAway = new Set<string>()
+  const deliveredElsewhere = new Set<string>()
   let count = 0
 
   const settle = (ids: readonly string[]) => {
@@ -35,10 +35,10 @@ export function createMemoryChangeStream(): MemoryChangeStream {
   const call = (name: string) => stream.before(name)
 
   const stream: MemoryChangeStream = {
-    happened: [],
-    parked: [],
-    lostInReading: [],
-    lostInAdopting: [],
+    operations: [],
+    deadLetters: [],
+    lostOnRead: [],
+    lostOnClaim: [],
     before: () => {},
     ageMs: 0,
     add(order) {
@@ -47,32 +47,32 @@ export function createMemoryChangeStream(): MemoryChangeStream {
       entries.set(id, { id, order: bytes, fields: [], ageMs: stream.ageMs })
       return id
     },
-    takeAway(atMost) {
-      for (const id of [...entries.keys()].slice(0, atMost)) takenAway.add(id)
+    deliverElsewhere(atMost) {
+      for (const id of [...entries.keys()].slice(0, atMost)) deliveredElsewhere.add(id)
     },
     waiting: () => [...entries.keys()],
 
-    async adopt() {
+    async claimPending() {
       call('adopt')
-      takenAway.clear()
-      return stream.lostInAdopting.splice(0)
+      deliveredElsewhere.clear()
+      return stream.lostOnClaim.splice(0)
     },
     async read() {
       call('read')
-      const readable = [...entries.values()].filter(({ id }) => !takenAway.has(id))
+      const readable = [...entries.values()].filter(({ id }) => !deliveredElsewhere.has(id))
       if (readable.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
-      return { entries: readable.slice(0, 3), lost: stream.lostInReading.splice(0) }
+      return { entries: readable.slice(0, 3), lost: stream.lostOnRead.splice(0) }
     },
     async acknowledge(ids) {
       call('acknowledge')
       settle(ids)
-      stream.happened.push(...ids.map((id) => `ack ${id}`))
+      stream.operations.push(...ids.map((id) => `ack ${id}`))
     },
-    async park(refused) {
+    async deadLetter(refused) {
       call('park')
       settle(refused.map(({ id }) => id))
-      stream.parked.push(...refused)
-      stream.happened.push(...refused.map(({ id }) => `park ${id}`))
+      stream.deadLetters.push(...refused)
+      stream.operations.push(...refused.map(({ id }) => `park ${id}`))
     },
     async trim() {
       call('trim')

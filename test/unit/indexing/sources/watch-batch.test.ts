@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { writeNextBatch } from '../../../../src/indexing/sources/watch-batch.ts'
+import { processNextBatch } from '../../../../src/indexing/sources/watch-batch.ts'
 import { sourceOrder } from '../../../support/source-order.ts'
 import { createMemoryChangeStream } from './memory-change-stream.ts'
 
@@ -11,11 +11,11 @@ afterEach(() => {
 })
 
 /** What is told of a store that takes one order after so long. */
-async function toldOf(tookMs: number): Promise<string[]> {
-  const told: string[] = []
+async function delaysOf(tookMs: number): Promise<string[]> {
+  const delays: string[] = []
   const stream = createMemoryChangeStream()
   stream.add(JSON.stringify(sourceOrder()))
-  const writing = writeNextBatch({
+  const writing = processNextBatch({
     stream,
     index: { lastWrite: () => null },
     writer: {
@@ -25,21 +25,21 @@ async function toldOf(tookMs: number): Promise<string[]> {
       },
     },
     monotonic: () => 0,
-    events: { onRefused() {}, onLost() {}, onBatch: () => told.push('done'), onWritten() {} },
-    onSlow: (reason) => told.push(reason),
+    events: { onRefused() {}, onLost() {}, onBatch: () => delays.push('done'), onWritten() {} },
+    onSlow: (reason) => delays.push(reason),
   })
   await vi.advanceTimersByTimeAsync(60_000)
   expect(await writing).toBe(1)
-  return told
+  return delays
 }
 
 it('says once that a store is slow, and waits on', async () => {
-  expect(await toldOf(50_000)).toEqual([
+  expect(await delaysOf(50_000)).toEqual([
     'the store has not taken a batch for 10 s; still trying',
     'done',
   ])
 })
 
 it('says nothing of a store that took the batch in less', async () => {
-  expect(await toldOf(9_999)).toEqual(['done'])
+  expect(await delaysOf(9_999)).toEqual(['done'])
 })

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { LeaseLost } from '../../../../src/indexing/writing/order-index.ts'
+import { LeaseLostError } from '../../../../src/indexing/writing/order-index.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { sourceOrder } from '../../../support/source-order.ts'
-import { FIRST_STAMP } from '../writing/memory-order-index.ts'
-import { createWatching, type Watching } from './watching.ts'
+import { FIRST_WRITE_TIMESTAMP } from '../writing/memory-order-index.ts'
+import { createWatchSimulation, type WatchSimulation } from './watching.ts'
 
 const order = (id: string, version = 1) => JSON.stringify(sourceOrder({ id, version }))
 
-let watching: Watching
+let watching: WatchSimulation
 beforeEach(() => {
-  watching = createWatching()
+  watching = createWatchSimulation()
 })
 
 /** Begins, and waits until all that was put in is done. */
@@ -22,22 +22,22 @@ async function run(...orders: (string | undefined)[]): Promise<void> {
 describe('watch', () => {
   it('acknowledges an entry once it is written', async () => {
     await run(order('ord_1'), order('ord_2'))
-    expect(watching.stream.happened).toEqual(['write ord_1', 'write ord_2', 'ack 1', 'ack 2'])
+    expect(watching.stream.operations).toEqual(['write ord_1', 'write ord_2', 'ack 1', 'ack 2'])
   })
 
   it('stamps the first version of an order too', async () => {
     await run(order('ord_1'))
-    expect(watching.index.document('acc_1', 'ord_1')?.updatedKey).toBe(FIRST_STAMP)
+    expect(watching.index.document('acc_1', 'ord_1')?.updatedKey).toBe(FIRST_WRITE_TIMESTAMP)
   })
 
   it('counts what became of the entries', async () => {
     await run(order('ord_1'), order('ord_1'), order('ord_1', 2))
-    expect(watching.told).toContain('written 1, unchanged 1, older 1')
+    expect(watching.log).toContain('written 1, unchanged 1, older 1')
   })
 
   it('acknowledges what is older without writing it', async () => {
     await run(order('ord_1', 2), order('ord_1', 1))
-    expect(watching.stream.happened).toEqual(['write ord_1', 'ack 1', 'ack 2'])
+    expect(watching.stream.operations).toEqual(['write ord_1', 'ack 1', 'ack 2'])
   })
 
   it.each([
@@ -46,15 +46,15 @@ describe('watch', () => {
     ['without an order', undefined, 'expected an entry with one field "order"'],
   ])('parks an entry %s, says so, and goes on', async (_name, bytes, reason) => {
     await run(bytes, order('ord_2'))
-    expect(watching.stream.happened).toEqual(['write ord_2', 'park 1', 'ack 2'])
-    expect(watching.stream.parked).toMatchObject([{ id: '1', refusal: { path: '', reason } }])
-    expect(watching.told).toContain(`refused 1 : ${reason}`)
+    expect(watching.stream.operations).toEqual(['write ord_2', 'park 1', 'ack 2'])
+    expect(watching.stream.deadLetters).toMatchObject([{ id: '1', error: { path: '', reason } }])
+    expect(watching.log).toContain(`refused 1 : ${reason}`)
   })
 
   it('parks what the index speaks against', async () => {
     const stolen = JSON.stringify(sourceOrder({ version: 2, owner_account_id: 'acc_thief' }))
     await run(order('ord_1'), stolen)
-    expect(watching.stream.parked).toMatchObject([{ refusal: { path: '/owner_account_id' } }])
+    expect(watching.stream.deadLetters).toMatchObject([{ error: { path: '/owner_account_id' } }])
   })
 
   it('trims now and then', async () => {
@@ -70,17 +70,17 @@ describe('watch', () => {
 describe('what was delivered to somebody else', () => {
   it('is adopted at the beginning', async () => {
     watching.stream.add(order('ord_1'))
-    watching.stream.takeAway(1)
+    watching.stream.deliverElsewhere(1)
     await run()
-    expect(watching.stream.happened).toContain('write ord_1')
+    expect(watching.stream.operations).toContain('write ord_1')
   })
 
   it('is adopted whenever there is nothing to read', async () => {
     await run(order('ord_1'))
     watching.stream.add(order('ord_2'))
-    watching.stream.takeAway(1)
+    watching.stream.deliverElsewhere(1)
     await watching.settled()
-    expect(watching.stream.happened).toContain('write ord_2')
+    expect(watching.stream.operations).toContain('write ord_2')
   })
 
   it('is adopted every few seconds where there is always something to read', async () => {
@@ -90,22 +90,24 @@ describe('what was delivered to somebody else', () => {
       watching.nowMs += 1_000
       if (readings === 2) {
         watching.stream.add(order('ord_taken'))
-        watching.stream.takeAway(1)
+        watching.stream.deliverElsewhere(1)
       }
       watching.stream.add(order(`ord_more_${readings}`))
     }
     await run(order('ord_1'))
-    const { happened } = watching.stream
-    expect(happened).toContain('write ord_taken')
-    expect(happened.indexOf('write ord_taken')).toBeLessThan(happened.indexOf('write ord_more_20'))
+    const { operations } = watching.stream
+    expect(operations).toContain('write ord_taken')
+    expect(operations.indexOf('write ord_taken')).toBeLessThan(
+      operations.indexOf('write ord_more_20'),
+    )
   })
 
   it('and is gone is told as lost, and acknowledged where it is still delivered', async () => {
-    watching.stream.lostInAdopting = ['7']
-    watching.stream.lostInReading = ['8', '9']
+    watching.stream.lostOnClaim = ['7']
+    watching.stream.lostOnRead = ['8', '9']
     await run(order('ord_1'))
-    expect(watching.told).toEqual(expect.arrayContaining(['lost 7', 'lost 8,9']))
-    expect(watching.stream.happened).toEqual(['write ord_1', 'ack 8', 'ack 9', 'ack 1'])
+    expect(watching.log).toEqual(expect.arrayContaining(['lost 7', 'lost 8,9']))
+    expect(watching.stream.operations).toEqual(['write ord_1', 'ack 8', 'ack 9', 'ack 1'])
   })
 })
 
@@ -113,7 +115,7 @@ describe('the lag of a batch', () => {
   it('is told from when each written entry came in, with the last write', async () => {
     watching.stream.ageMs = 200
     await run(order('ord_1'), '{}', order('ord_2'))
-    const last = { accountId: 'acc_1', stamp: FIRST_STAMP }
+    const last = { accountId: 'acc_1', writeTimestamp: FIRST_WRITE_TIMESTAMP }
     expect(watching.lags).toEqual([[last, [49_800, 49_800]]])
   })
 
@@ -131,8 +133,8 @@ describe('a store that is away', () => {
   it('is told once, and when it is back; nothing is lost', async () => {
     watching.failures.push(away(), away(), away())
     await run(order('ord_1'))
-    await vi.waitFor(() => expect(watching.told).toContain('recovered'))
-    expect(watching.told).toEqual([
+    await vi.waitFor(() => expect(watching.log).toContain('recovered'))
+    expect(watching.log).toEqual([
       'writer',
       'outage: no answer from the store',
       'written 1',
@@ -143,7 +145,7 @@ describe('a store that is away', () => {
   it('at the beginning is waited for', async () => {
     watching.openings.push(() => Promise.reject(away()))
     await run(order('ord_1'))
-    expect(watching.told.slice(0, 2)).toEqual(['outage: no answer from the store', 'writer'])
+    expect(watching.log.slice(0, 2)).toEqual(['outage: no answer from the store', 'writer'])
   })
 
   it('is told once, also where the writer itself says so again and again', async () => {
@@ -151,7 +153,7 @@ describe('a store that is away', () => {
     for (let times = 0; times < 3; times++) watching.delay('no room')
     watching.stream.add(order('ord_2'))
     await watching.settled()
-    expect(watching.told.filter((line) => line.startsWith('outage'))).toEqual(['outage: no room'])
+    expect(watching.log.filter((line) => line.startsWith('outage'))).toEqual(['outage: no room'])
   })
 })
 
@@ -166,23 +168,23 @@ describe('a stream that is away', () => {
         if (call === failing && failures-- > 0) throw new Unavailable('no answer from Redis')
       }
       await run(order('ord_1'), '{}')
-      await vi.waitFor(() => expect(watching.told).toContain('recovered'))
-      expect(watching.told).toContain('outage: no answer from Redis')
+      await vi.waitFor(() => expect(watching.log).toContain('recovered'))
+      expect(watching.log).toContain('outage: no answer from Redis')
       expect(watching.index.keys()).toEqual(['acc_1:ord_1'])
-      expect(watching.stream.parked).toHaveLength(1)
+      expect(watching.stream.deadLetters).toHaveLength(1)
     },
   )
 })
 
 describe('a lease that is lost', () => {
   it('makes a standby of it, that writes again when it may', async () => {
-    watching.failures.push(new LeaseLost())
+    watching.failures.push(new LeaseLostError())
     watching.openings.push(
       async () => {},
       async ({ onDelay }) => onDelay('another one writes'),
     )
     await run(order('ord_1'))
-    expect(watching.told).toEqual([
+    expect(watching.log).toEqual([
       'writer',
       'lease lost',
       'no writer',
@@ -194,9 +196,9 @@ describe('a lease that is lost', () => {
   })
 
   it('while it is taken is no end either', async () => {
-    watching.openings.push(() => Promise.reject(new LeaseLost()))
+    watching.openings.push(() => Promise.reject(new LeaseLostError()))
     await run(order('ord_1'))
-    expect(watching.told).toEqual(['lease lost', 'writer', 'written 1'])
+    expect(watching.log).toEqual(['lease lost', 'writer', 'written 1'])
   })
 })
 
@@ -206,7 +208,7 @@ describe('any other failure', () => {
     watching.stream.add(order('ord_1'))
     watching.begin()
     expect(await watching.ended()).toEqual(new RangeError('a fault of ours'))
-    expect(watching.told).toEqual(['writer', 'no writer', 'closed'])
+    expect(watching.log).toEqual(['writer', 'no writer', 'closed'])
     expect(watching.stream.waiting()).toEqual(['1'])
   })
 })
@@ -220,7 +222,7 @@ describe('told to stop', () => {
     watching.begin()
     expect(await watching.ended()).toBeUndefined()
     expect(watching.stream.waiting()).toEqual(['4'])
-    expect(watching.told).toEqual(['writer', 'written 3', 'no writer', 'closed'])
+    expect(watching.log).toEqual(['writer', 'written 3', 'no writer', 'closed'])
   })
 
   it('while it stands by, ends', async () => {
@@ -236,7 +238,7 @@ describe('told to stop', () => {
     watching.stream.add(order('ord_1'))
     watching.failures.push(new Unavailable('no answer'))
     watching.begin()
-    await vi.waitFor(() => expect(watching.told).toContain('outage: no answer'))
+    await vi.waitFor(() => expect(watching.log).toContain('outage: no answer'))
     watching.stop()
     expect(await watching.ended()).toBeUndefined()
     expect(watching.stream.waiting()).toEqual(['1'])

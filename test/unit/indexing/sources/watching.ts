@@ -7,11 +7,11 @@ import { createMemoryChangeStream, type MemoryChangeStream } from './memory-chan
 type OpenOptions = Parameters<Parameters<typeof watch>[0]['openIndex']>[0]
 
 /** A watch on a stream and an index in memory. */
-export interface Watching {
+export interface WatchSimulation {
   stream: MemoryChangeStream
   index: MemoryOrderIndex
   /** What was told, in order. */
-  told: string[]
+  log: string[]
   lags: [LastWrite, readonly number[]][]
   /** What opening the index does, each time; it opens when there is no more. */
   openings: ((options: OpenOptions) => Promise<void>)[]
@@ -28,13 +28,13 @@ export interface Watching {
   settled(): Promise<void>
 }
 
-export function createWatching(): Watching {
+export function createWatchSimulation(): WatchSimulation {
   const stream = createMemoryChangeStream()
   const index = createMemoryOrderIndex()
   const stopping = new AbortController()
   let ending: Promise<unknown> = Promise.resolve()
   let lastWrite: LastWrite | null = null
-  let say: (reason: string) => void = () => {}
+  let reportDelay: (reason: string) => void = () => {}
 
   const opened: OrderIndex = {
     async bulk(decide) {
@@ -44,35 +44,35 @@ export function createWatching(): Watching {
         const writes = await decide(stored)
         const last = writes.views.at(-1)
         if (last !== undefined) {
-          lastWrite = { accountId: last.accountId, stamp: index.stamp + 1000 }
-          stream.happened.push(...writes.views.map(({ orderId }) => `write ${orderId}`))
+          lastWrite = { accountId: last.accountId, writeTimestamp: index.lastWriteTimestamp + 1000 }
+          stream.operations.push(...writes.views.map(({ orderId }) => `write ${orderId}`))
         }
         return writes
       })
     },
-    wasStampedLive: () => true,
+    hasLiveWrites: () => true,
     lastWrite: () => lastWrite,
     now: index.now,
     async close() {
-      watching.told.push('closed')
+      watching.log.push('closed')
     },
   }
-  const { told, lags, events } = recorder()
+  const { log, lags, events } = recorder()
 
-  const watching: Watching = {
+  const watching: WatchSimulation = {
     stream,
     index,
-    told,
+    log,
     lags,
     openings: [],
     failures: [],
-    delay: (reason) => say(reason),
+    delay: (reason) => reportDelay(reason),
     nowMs: 50_000,
     begin() {
       ending = watch({
         async openIndex(options) {
           await watching.openings.shift()?.(options)
-          say = options.onDelay
+          reportDelay = options.onDelay
           return opened
         },
         stream,
@@ -94,18 +94,18 @@ export function createWatching(): Watching {
 }
 
 function recorder() {
-  const told: string[] = []
+  const log: string[] = []
   const lags: [LastWrite, readonly number[]][] = []
   const events: WatchEvents = {
-    onStandby: (reason) => told.push(`stands by: ${reason}`),
-    onWriter: (isWriter) => told.push(isWriter ? 'writer' : 'no writer'),
-    onLeaseLost: () => told.push('lease lost'),
-    onOutage: (reason) => told.push(`outage: ${reason}`),
-    onRecovered: () => told.push('recovered'),
-    onRefused: (id, { path, reason }) => told.push(`refused ${id} ${path}: ${reason}`),
-    onLost: (ids) => told.push(`lost ${ids.join(',')}`),
+    onStandby: (reason) => log.push(`stands by: ${reason}`),
+    onWriter: (isWriter) => log.push(isWriter ? 'writer' : 'no writer'),
+    onLeaseLost: () => log.push('lease lost'),
+    onOutage: (reason) => log.push(`outage: ${reason}`),
+    onRecovered: () => log.push('recovered'),
+    onRefused: (id, { path, reason }) => log.push(`refused ${id} ${path}: ${reason}`),
+    onLost: (ids) => log.push(`lost ${ids.join(',')}`),
     onBatch: (counts) =>
-      told.push(
+      log.push(
         Object.entries(counts)
           .filter(([, count]) => count > 0)
           .map(([name, count]) => `${name} ${count}`)
@@ -113,5 +113,5 @@ function recorder() {
       ),
     onWritten: (last, enteredAtMs) => lags.push([last, enteredAtMs]),
   }
-  return { told, lags, events }
+  return { log, lags, events }
 }

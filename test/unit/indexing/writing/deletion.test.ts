@@ -17,13 +17,13 @@ describe('a deletion', () => {
   it('keeps a head for ever, of ids alone', async () => {
     await live(1)
     await live(2, { deleted: true })
-    expect(index.head('ord_1')).toEqual({
+    expect(index.record('ord_1')).toEqual({
       orderId: 'ord_1',
       version: 2,
       ownerAccountId: 'acc_1',
       accountIds: [],
       createdKey: Date.parse('2026-03-01T12:00:00Z'),
-      filled: true,
+      hasUpdatedAt: true,
       deleted: true,
     })
   })
@@ -40,7 +40,7 @@ describe('a deletion', () => {
     await live(2, { deleted: true })
     expect(await live(3, { coproducer_account_ids: ['acc_2'] })).toBe('written')
     expect(index.keys()).toEqual(['acc_1:ord_1', 'acc_2:ord_1'])
-    expect(index.head('ord_1')?.deleted).toBe(false)
+    expect(index.record('ord_1')?.deleted).toBe(false)
   })
 
   it('of an unknown order holds against older versions', async () => {

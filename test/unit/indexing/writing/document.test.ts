@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { projectOrder } from '../../../../src/indexing/projection/project.ts'
-import { renderDocument, showsSame } from '../../../../src/indexing/writing/document.ts'
+import { hasSameContent, renderDocument } from '../../../../src/indexing/writing/document.ts'
 import { formatInstant } from '../../../../src/lib/instant.ts'
 import type { Order } from '../../../../src/orders/order.ts'
 import { sourceOrders } from '../../../support/arbitraries.ts'
@@ -37,7 +37,7 @@ describe('renderDocument', () => {
     expect(keys).toEqual({
       accountId: 'acc_1',
       id: 'ord_1',
-      shape: 1,
+      schemaVersion: 1,
       status: 'PAID',
       paymentMethod: 'PIX',
       createdKey: Date.parse('2026-03-01T12:00:00Z'),
@@ -74,7 +74,7 @@ describe('showsSame', () => {
     confuseParser()
     const before = { ...order, tracking: { ...BACKSLASH_TRACKING, '\\': '1' } }
     const after = { ...order, tracking: QUOTE_TRACKING }
-    expect(showsSame(stored('stamp', before), after)).toBe(false)
+    expect(hasSameContent(stored('stamp', before), after)).toBe(false)
   })
 
   it.each<[string, UpdatedAt]>([
@@ -82,12 +82,12 @@ describe('showsSame', () => {
     ['back-filled', CHANGED_AT],
     ['without a date', null],
   ])('holds for the same order that was %s', (_name, updatedAt) => {
-    expect(showsSame(stored(updatedAt), order)).toBe(true)
+    expect(hasSameContent(stored(updatedAt), order)).toBe(true)
   })
 
   it('holds when the tracking parameters came in another order', () => {
     const other = { ...order, tracking: { a: '1', src: 'bio' } }
-    expect(showsSame(stored('stamp'), other)).toBe(true)
+    expect(hasSameContent(stored('stamp'), other)).toBe(true)
   })
 
   it.each<[string, Partial<Order>]>([
@@ -104,16 +104,16 @@ describe('showsSame', () => {
     ['another metadata', { metadata: { origin: 'checkout' } }],
     ['another role', { role: 'COPRODUCER' }],
   ])('does not hold for %s', (_name, change) => {
-    expect(showsSame(stored('stamp'), { ...order, ...change })).toBe(false)
+    expect(hasSameContent(stored('stamp'), { ...order, ...change })).toBe(false)
   })
 
   it('holds for what was written, and only then', () => {
     const orders = sourceOrders.map((source) => projectOrder(source).views[0]?.order ?? order)
     fc.assert(
       fc.property(orders, orders, (one, other) => {
-        expect(showsSame(stored('stamp', one), one)).toBe(true)
+        expect(hasSameContent(stored('stamp', one), one)).toBe(true)
         const isSame = JSON.stringify(one) === JSON.stringify(other)
-        expect(showsSame(stored(null, one), other)).toBe(isSame)
+        expect(hasSameContent(stored(null, one), other)).toBe(isSame)
       }),
     )
   })

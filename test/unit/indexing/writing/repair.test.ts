@@ -12,7 +12,7 @@ const SHARED: Version = { coproducer_account_ids: ['acc_2'] }
 const document = (accountId = 'acc_1') => index.document(accountId, 'ord_1')
 const put = (accountId: string, given: Parameters<typeof index.put>[2]) =>
   index.put(accountId, 'ord_1', given)
-const stamped = () => formatInstant(index.stamp)
+const writeTimestampText = () => formatInstant(index.lastWriteTimestamp)
 /** Changes the document by hand. */
 function alter(changes: Partial<NonNullable<ReturnType<typeof document>>>) {
   const before = document()
@@ -26,7 +26,7 @@ describe('a repair of a version that the index has', () => {
     const other = document('acc_2')
     put('acc_1', undefined)
     expect(await repair(1, SHARED)).toBe('written')
-    expect([updatedAt('acc_1'), document('acc_2')]).toEqual([stamped(), other])
+    expect([updatedAt('acc_1'), document('acc_2')]).toEqual([writeTimestampText(), other])
   })
 
   it('replaces a document of an earlier version, as after a restore, and stamps it', async () => {
@@ -36,7 +36,10 @@ describe('a repair of a version that the index has', () => {
     put('acc_1', restored)
     expect(await live(2, { status: 'REFUNDED' })).toBe('older')
     expect(await repair(2, { status: 'REFUNDED' })).toBe('written')
-    expect([index.order('acc_1', 'ord_1')?.status, updatedAt()]).toEqual(['REFUNDED', stamped()])
+    expect([index.order('acc_1', 'ord_1')?.status, updatedAt()]).toEqual([
+      'REFUNDED',
+      writeTimestampText(),
+    ])
   })
 
   it.each([
@@ -51,8 +54,8 @@ describe('a repair of a version that the index has', () => {
     expect(await repair(1)).toBe('written')
     expect(document()).toMatchObject({
       ...keys,
-      updatedKey: index.stamp,
-      writtenKey: index.stamp,
+      updatedKey: index.lastWriteTimestamp,
+      writtenKey: index.lastWriteTimestamp,
     })
   })
 
@@ -60,14 +63,14 @@ describe('a repair of a version that the index has', () => {
     await live(1)
     alter({ updatedKey: 1 })
     expect(await repair(1)).toBe('written')
-    expect(document()?.updatedKey).toBe(index.stamp)
+    expect(document()?.updatedKey).toBe(index.lastWriteTimestamp)
   })
 
   it('replaces a document that is no order any more', async () => {
     await live(1)
     put('acc_1', 'unreadable')
     expect(await repair(1)).toBe('written')
-    expect(updatedAt()).toBe(stamped())
+    expect(updatedAt()).toBe(writeTimestampText())
     expect(await repair(1)).toBe('older')
   })
 
@@ -95,13 +98,13 @@ describe('a repair of a version that the index has', () => {
     await live(1, { changed_at: null })
     put('acc_1', undefined)
     expect(await repair(1, { changed_at: null })).toBe('written')
-    expect([updatedAt(), document()?.writtenKey]).toEqual([null, index.stamp])
+    expect([updatedAt(), document()?.writtenKey]).toEqual([null, index.lastWriteTimestamp])
   })
 
   it('records the accounts and the date that the documents have', async () => {
     await live(1, { ...SHARED, changed_at: null })
     expect(await repair(1)).toBe('written')
-    expect(index.head('ord_1')).toMatchObject({ accountIds: ['acc_1'], filled: true })
+    expect(index.record('ord_1')).toMatchObject({ accountIds: ['acc_1'], hasUpdatedAt: true })
     expect(await repair(1)).toBe('older')
   })
 })
@@ -137,7 +140,7 @@ describe('a repair', () => {
     await live(1, SHARED)
     put('acc_2', 'unreadable')
     expect(await repair(2, SHARED)).toBe('written')
-    expect([updatedAt('acc_2'), index.head('ord_1')?.version]).toEqual([stamped(), 2])
+    expect([updatedAt('acc_2'), index.record('ord_1')?.version]).toEqual([writeTimestampText(), 2])
   })
 
   it('refuses another owner, as ever', async () => {
@@ -159,7 +162,7 @@ describe('a document that is no order any more', () => {
         /account acc_2 .* is no order.* "index load --repair" replaces/,
       ),
     })
-    expect(index.head('ord_1')?.version).toBe(1)
+    expect(index.record('ord_1')?.version).toBe(1)
   })
 
   it('is not compared by a version that is there already, unless that is reprojected', async () => {
@@ -178,8 +181,8 @@ describe('a document that is no order any more', () => {
 describe('what a writer stamps', () => {
   it('is known to be live after the first live bulk alone', async () => {
     await backFill(1)
-    expect(index.wasStampedLive()).toBe(false)
+    expect(index.hasLiveWrites()).toBe(false)
     await live(2)
-    expect(index.wasStampedLive()).toBe(true)
+    expect(index.hasLiveWrites()).toBe(true)
   })
 })

@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { viewKeys } from '../../../../src/indexing/writing/decide.ts'
-import type { Head } from '../../../../src/indexing/writing/order-index.ts'
+import type { OrderVersionRecord } from '../../../../src/indexing/writing/order-index.ts'
 import { formatInstant } from '../../../../src/lib/instant.ts'
 import { INVISIBLE, startWriter, type Version } from './writing.ts'
 
 const CREATED_KEY = Date.parse('2026-03-01T12:00:00Z')
 
-const head = (changes: Partial<Head> = {}): Head => ({
+const record = (changes: Partial<OrderVersionRecord> = {}): OrderVersionRecord => ({
   orderId: 'ord_1',
   version: 1,
   ownerAccountId: 'acc_1',
   accountIds: ['acc_1'],
   createdKey: CREATED_KEY,
-  filled: true,
+  hasUpdatedAt: true,
   deleted: false,
   ...changes,
 })
@@ -25,9 +25,9 @@ describe('the documents that are looked for', () => {
   it.each([
     ['an unknown order', undefined, [], []],
     ['an unknown order that left some', undefined, ['acc_2'], ['acc_2']],
-    ['an order that nobody sees', head({ accountIds: [] }), [], []],
-    ['a shared order', head({ accountIds: ['acc_1', 'acc_2'] }), ['acc_1'], ['acc_1', 'acc_2']],
-    ['an order that left some', head(), ['acc_1', 'acc_9'], ['acc_1', 'acc_9']],
+    ['an order that nobody sees', record({ accountIds: [] }), [], []],
+    ['a shared order', record({ accountIds: ['acc_1', 'acc_2'] }), ['acc_1'], ['acc_1', 'acc_2']],
+    ['an order that left some', record(), ['acc_1', 'acc_9'], ['acc_1', 'acc_9']],
   ])('of %s are those of its head and those that were found', (_name, known, found, expected) => {
     expect(viewKeys('ord_1', known, keysOf(...found))).toEqual(keysOf(...expected))
   })
@@ -37,12 +37,12 @@ let {
   index,
   live,
   backFill,
-  cutShort,
-  cutShortBackFill,
+  crashAfter,
+  crashBackFillAfter,
   updatedAt,
 }: ReturnType<typeof startWriter> = startWriter()
 beforeEach(() => {
-  ;({ index, live, backFill, cutShort, cutShortBackFill, updatedAt } = startWriter())
+  ;({ index, live, backFill, crashAfter, crashBackFillAfter, updatedAt } = startWriter())
 })
 
 const SHARED: Version = { coproducer_account_ids: ['acc_2'] }
@@ -53,7 +53,7 @@ describe('a document whose head was never written', () => {
     ['of the owner', 1, {}],
     ['of a co-producer', 2, SHARED],
   ])('%s goes with the deletion of the order', async (_name, items, first) => {
-    await cutShort(items, 1, first)
+    await crashAfter(items, 1, first)
     expect(index.keys()).not.toEqual([])
     expect(await live(2, DELETED)).toBe('written')
     expect(index.keys()).toEqual([])
@@ -61,24 +61,24 @@ describe('a document whose head was never written', () => {
 
   it('of a co-producer who left goes with the next version', async () => {
     await live(1)
-    await cutShort(2, 2, SHARED)
+    await crashAfter(2, 2, SHARED)
     expect(index.keys()).toEqual(['acc_1:ord_1', 'acc_2:ord_1'])
     await live(3)
     expect(index.keys()).toEqual(['acc_1:ord_1'])
   })
 
   it('counts as shown when the version comes again', async () => {
-    await cutShort(1, 1)
+    await crashAfter(1, 1)
     const before = updatedAt()
     expect(await live(1)).toBe('unchanged')
-    expect([updatedAt(), index.head('ord_1')?.version]).toEqual([before, 1])
+    expect([updatedAt(), index.record('ord_1')?.version]).toEqual([before, 1])
   })
 
   it('keeps its date for good', async () => {
     await live(1, { changed_at: null })
-    await cutShort(1, 2)
+    await crashAfter(1, 2)
     await live(3, { changed_at: null, status: 'REFUNDED' })
-    expect(updatedAt()).toBe(formatInstant(index.stamp))
+    expect(updatedAt()).toBe(formatInstant(index.lastWriteTimestamp))
   })
 })
 
@@ -86,19 +86,19 @@ describe('a back-fill that comes again after an attempt without its head', () =>
   const CHANGED_AT = '2026-03-01T12:05:00.000Z'
   const REFUNDED = { ...SHARED, status: 'REFUNDED' as const }
   // A document for each account, but not the head.
-  beforeEach(() => cutShortBackFill(2, 1, SHARED))
+  beforeEach(() => crashBackFillAfter(2, 1, SHARED))
 
   it('keeps the documents that are there as they are', async () => {
-    const stamp = index.stamp
+    const stamp = index.lastWriteTimestamp
     expect(await backFill(1, SHARED)).toBe('unchanged')
     expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([CHANGED_AT, CHANGED_AT])
     expect(index.document('acc_1', 'ord_1')?.writtenKey).toBe(stamp)
-    expect(index.head('ord_1')).toMatchObject({ version: 1, filled: true })
+    expect(index.record('ord_1')).toMatchObject({ version: 1, hasUpdatedAt: true })
   })
 
   it('stamps those that differ', async () => {
     expect(await backFill(2, REFUNDED)).toBe('written')
-    const stamp = formatInstant(index.stamp)
+    const stamp = formatInstant(index.lastWriteTimestamp)
     expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([stamp, stamp])
   })
 
@@ -109,11 +109,11 @@ describe('a back-fill that comes again after an attempt without its head', () =>
   })
 
   it('stamps those that were left without a date', async () => {
-    ;({ index, backFill, cutShortBackFill, updatedAt } = startWriter())
-    await cutShortBackFill(1, 1, { changed_at: null })
+    ;({ index, backFill, crashBackFillAfter, updatedAt } = startWriter())
+    await crashBackFillAfter(1, 1, { changed_at: null })
     expect(index.keys()).toEqual(['acc_1:ord_1'])
     await backFill(2)
-    expect(updatedAt()).toBe(formatInstant(index.stamp))
+    expect(updatedAt()).toBe(formatInstant(index.lastWriteTimestamp))
   })
 })
 
@@ -128,36 +128,36 @@ describe('whatever ends in the middle of a bulk', () => {
       }),
     ),
     items: fc.option(fc.nat(8), { nil: Infinity }),
-    comesAgain: fc.boolean(),
+    isRetried: fc.boolean(),
   })
 
   it('the last version is shown to just its accounts, and no document loses its date', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(version, { minLength: 1, maxLength: 8 }), async (versions) => {
-        const cut = startWriter()
+        const crashed = startWriter()
         const whole = startWriter()
         let dated: string[] = []
         const checkDates = () => {
-          const accountIds = cut.index.keys().map((key) => key.split(':')[0] ?? '')
-          const undated = accountIds.filter((accountId) => cut.updatedAt(accountId) === null)
+          const accountIds = crashed.index.keys().map((key) => key.split(':')[0] ?? '')
+          const undated = accountIds.filter((accountId) => crashed.updatedAt(accountId) === null)
           expect(undated.filter((accountId) => dated.includes(accountId))).toEqual([])
           dated = accountIds.filter((accountId) => !undated.includes(accountId))
         }
 
-        for (const [at, { given, items, comesAgain }] of versions.entries()) {
+        for (const [at, { given, items, isRetried }] of versions.entries()) {
           await whole.live(at + 1, given)
-          await cut.cutShort(items, at + 1, given)
+          await crashed.crashAfter(items, at + 1, given)
           checkDates()
-          if (comesAgain || at === versions.length - 1) await cut.live(at + 1, given)
+          if (isRetried || at === versions.length - 1) await crashed.live(at + 1, given)
           checkDates()
         }
 
-        expect(cut.index.keys()).toEqual(whole.index.keys())
-        expect(cut.order()?.status).toBe(whole.order()?.status)
-        expect(cut.index.head('ord_1')).toMatchObject({
+        expect(crashed.index.keys()).toEqual(whole.index.keys())
+        expect(crashed.order()?.status).toBe(whole.order()?.status)
+        expect(crashed.index.record('ord_1')).toMatchObject({
           version: versions.length,
-          accountIds: whole.index.head('ord_1')?.accountIds,
-          deleted: whole.index.head('ord_1')?.deleted,
+          accountIds: whole.index.record('ord_1')?.accountIds,
+          deleted: whole.index.record('ord_1')?.deleted,
         })
       }),
       { numRuns: 300 },

@@ -11,7 +11,7 @@ beforeEach(() => {
   ;({ index, writer, live } = startWriter())
 })
 
-const NOTHING: BulkWrites = { views: [], removals: [], heads: [] }
+const NOTHING: BulkWrites = { views: [], removals: [], versionRecords: [] }
 
 describe('a bulk', () => {
   const change = (id: string, owner = 'acc_1') =>
@@ -34,8 +34,8 @@ describe('a bulk', () => {
   it('tells what became of each change, in their order', async () => {
     await writer.write([change('ord_1'), change('ord_2')], 'live')
     const more = [change('ord_3'), change('ord_2'), change('ord_1', 'acc_9'), change('ord_4')]
-    const verdicts = await writer.write(more, 'live')
-    expect(verdicts.map(pathOf)).toEqual(['written', 'older', '/owner_account_id', 'written'])
+    const results = await writer.write(more, 'live')
+    expect(results.map(pathOf)).toEqual(['written', 'older', '/owner_account_id', 'written'])
   })
 
   it('has one stamp', async () => {
@@ -44,7 +44,11 @@ describe('a bulk', () => {
       const [accountId = '', orderId = ''] = key.split(':')
       return index.document(accountId, orderId)?.updatedKey
     })
-    expect(stamps).toEqual([index.stamp, index.stamp, index.stamp])
+    expect(stamps).toEqual([
+      index.lastWriteTimestamp,
+      index.lastWriteTimestamp,
+      index.lastWriteTimestamp,
+    ])
   })
 
   it('that fails before it is sent may be handed in again', async () => {
@@ -68,7 +72,7 @@ describe('a bulk', () => {
 
 describe('a bulk that is decided twice, because nobody knows how much of it was written', () => {
   /** Writes it to its end, or not at all, and asks again. */
-  const askingAgain = (wasWritten: boolean) =>
+  const decidingTwice = (wasWritten: boolean) =>
     createWriter(
       {
         async bulk(decide) {
@@ -95,14 +99,14 @@ describe('a bulk that is decided twice, because nobody knows how much of it was 
       const once = startWriter()
       ;({ index, live } = startWriter())
       await Promise.all([once.live(1), live(1)])
-      const [told] = await askingAgain(wasWritten).write([change], 'live')
-      expect([told]).toEqual(await once.writer.write([change], 'live'))
+      const [result] = await decidingTwice(wasWritten).write([change], 'live')
+      expect([result]).toEqual(await once.writer.write([change], 'live'))
     }
   })
 
   it('tells of a change that the second decision alone writes that it was written', async () => {
     await live(1)
-    const [verdict] = await createWriter(
+    const [result] = await createWriter(
       {
         async bulk(decide) {
           await index.bulk((stored) => decide(stored).then(() => NOTHING))
@@ -112,14 +116,14 @@ describe('a bulk that is decided twice, because nobody knows how much of it was 
       },
       () => NOW,
     ).write([changeOf(sourceOrder({ version: 3 }))], 'live')
-    expect(verdict).toBe('written')
+    expect(result).toBe('written')
   })
 
   it('keeps the verdicts in the order of the changes', async () => {
     await live(1)
     const [older, , , refused, fresh] = changes
     const given = [refused, fresh, older].filter((change) => change !== undefined)
-    const verdicts = await askingAgain(true).write(given, 'live')
-    expect(verdicts.map(pathOf)).toEqual(['/owner_account_id', 'written', 'older'])
+    const results = await decidingTwice(true).write(given, 'live')
+    expect(results.map(pathOf)).toEqual(['/owner_account_id', 'written', 'older'])
   })
 })

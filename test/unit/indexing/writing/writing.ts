@@ -1,6 +1,6 @@
-import type { Refusal } from '../../../../src/indexing/projection/change.ts'
+import type { ValidationError } from '../../../../src/indexing/projection/change.ts'
 import type { SourceOrder } from '../../../../src/indexing/projection/source-order.ts'
-import type { Verdict, WriteMode } from '../../../../src/indexing/writing/decide.ts'
+import type { WriteMode, WriteResult } from '../../../../src/indexing/writing/decide.ts'
 import { createWriter } from '../../../../src/indexing/writing/writer.ts'
 import { changeOf } from '../../../support/changes.ts'
 import { sourceOrder, sourcePayment } from '../../../support/source-order.ts'
@@ -28,16 +28,16 @@ export function startWriter() {
     given: Version,
     mode: WriteMode,
     by = writer,
-  ): Promise<Verdict> {
-    const [verdict] = await by.write([changeOf(source(version, given))], mode)
-    if (verdict === undefined) throw new Error('no verdict')
-    return verdict
+  ): Promise<WriteResult> {
+    const [result] = await by.write([changeOf(source(version, given))], mode)
+    if (result === undefined) throw new Error('no verdict')
+    return result
   }
 
-  async function cutShort(items: number, version: number, given: Version, mode: WriteMode) {
-    index.endsAfter = items
+  async function crash(items: number, version: number, given: Version, mode: WriteMode) {
+    index.failsAfter = items
     await put(version, given, mode).catch(() => {})
-    index.endsAfter = Infinity
+    index.failsAfter = Infinity
   }
 
   return {
@@ -52,19 +52,19 @@ export function startWriter() {
     /** Writes one version, and what is wrong with its documents. */
     repair: (version: number, given: Version = {}) => put(version, given, 'live', repairing),
     /** Writes one version as far as its first items, then all ends. */
-    cutShort: (items: number, version: number, given: Version = {}) =>
-      cutShort(items, version, given, 'live'),
+    crashAfter: (items: number, version: number, given: Version = {}) =>
+      crash(items, version, given, 'live'),
     /** The same, as history. */
-    cutShortBackFill: (items: number, version: number, given: Version = {}) =>
-      cutShort(items, version, given, 'back-fill'),
+    crashBackFillAfter: (items: number, version: number, given: Version = {}) =>
+      crash(items, version, given, 'back-fill'),
     order: (accountId = 'acc_1') => index.order(accountId, 'ord_1'),
     updatedAt: (accountId = 'acc_1') => index.order(accountId, 'ord_1')?.updated_at,
   }
 }
 
 /** The path of a refusal; any other verdict as it is. */
-export const pathOf = (verdict: Verdict): string =>
-  typeof verdict === 'object' ? (verdict satisfies Refusal).path : verdict
+export const pathOf = (verdict: WriteResult): string =>
+  typeof verdict === 'object' ? (verdict satisfies ValidationError).path : verdict
 
 /** An order that the platform does not show: its only payment never reached a bank. */
 export const INVISIBLE: Version = { payments: [sourcePayment({ status: 'FAILED' })] }

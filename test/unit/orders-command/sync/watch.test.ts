@@ -26,7 +26,7 @@ async function watching(...syncs: (Error | Synced)[]) {
   const said: string[] = []
   const told: string[] = []
   const calls: boolean[] = []
-  const status = { show() {}, wipe() {}, say: (line: string) => said.push(line) }
+  const status = { show() {}, clear() {}, printLine: (line: string) => said.push(line) }
   const work = async (isFirst: boolean) => {
     calls.push(isFirst)
     const next = syncs[calls.length - 1] ?? new Error('no more')

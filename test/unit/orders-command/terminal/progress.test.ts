@@ -15,7 +15,7 @@ function start(before = 0) {
   let nowMs = 0
   const status = {
     show: (text: string) => shown.push(text),
-    say: (text: string) => said.push(text),
+    printLine: (text: string) => said.push(text),
   }
   const progress = createOrdersProgress(status, () => nowMs, before)
   return {

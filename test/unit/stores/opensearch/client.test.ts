@@ -2,7 +2,12 @@ import { inspect } from 'node:util'
 import { errors } from '@opensearch-project/opensearch'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { ask, type CallOptions, Refused, tell } from '../../../../src/stores/opensearch/client.ts'
+import {
+  type CallOptions,
+  RequestRejectedError,
+  read,
+  write,
+} from '../../../../src/stores/opensearch/client.ts'
 
 const DEADLINE_MS = 2_000
 const SECRET = 'rita@exemplo.com.br'
@@ -44,8 +49,8 @@ const ending =
 const thrownBy = (work: Promise<unknown>) => work.catch((error: unknown) => error)
 
 describe.each([
-  ['a read', ask],
-  ['a write', tell],
+  ['a read', read],
+  ['a write', write],
 ])('%s', (_name, send) => {
   it('has its whole deadline, and gives the body of the answer', async () => {
     expect(await send(DEADLINE_MS, ending([10, { found: true }]))).toEqual({ found: true })
@@ -75,7 +80,7 @@ describe.each([
     [413, '', 'no type'],
   ])('that is answered %d is refused, and not repeated', async (status, body, type) => {
     const error = await thrownBy(send(DEADLINE_MS, ending([1, response(status, body)])))
-    expect(error).toBeInstanceOf(Refused)
+    expect(error).toBeInstanceOf(RequestRejectedError)
     expect(error).toMatchObject({ status, type, name: 'Refused' })
     expect(calls).toHaveLength(1)
   })
@@ -128,7 +133,7 @@ describe.each([
 
 describe('a connection error', () => {
   it('lets a read try once more, within what is left of its time', async () => {
-    expect(await ask(DEADLINE_MS, ending([500.5, connectionError()], [1, { n: 1 }]))).toEqual({
+    expect(await read(DEADLINE_MS, ending([500.5, connectionError()], [1, { n: 1 }]))).toEqual({
       n: 1,
     })
     expect(calls).toEqual([{ requestTimeout: DEADLINE_MS }, { requestTimeout: 1_499 }])
@@ -144,12 +149,12 @@ describe('a connection error', () => {
     }
     const attempts = [breaking, async () => ({ body: { isKnown } })]
     const call = () => (attempts.shift() ?? breaking)()
-    expect(await ask(DEADLINE_MS, call)).toEqual({ isKnown: true })
+    expect(await read(DEADLINE_MS, call)).toEqual({ isKnown: true })
   })
 
   it('lets a read try only once more', async () => {
     const call = ending([1, connectionError()], [1, connectionError()])
-    expect(await thrownBy(ask(DEADLINE_MS, call))).toBeInstanceOf(Unavailable)
+    expect(await thrownBy(read(DEADLINE_MS, call))).toBeInstanceOf(Unavailable)
     expect(calls).toHaveLength(2)
   })
 
@@ -157,19 +162,19 @@ describe('a connection error', () => {
     'lets no read try again after %d of 2000 ms',
     async (tookMs) => {
       const call = ending([tookMs, connectionError()])
-      expect(await thrownBy(ask(DEADLINE_MS, call))).toBeInstanceOf(Unavailable)
+      expect(await thrownBy(read(DEADLINE_MS, call))).toBeInstanceOf(Unavailable)
       expect(calls).toHaveLength(1)
     },
   )
 
   it('lets no write try again', async () => {
     const call = ending([1, connectionError()])
-    expect(await thrownBy(tell(DEADLINE_MS, call))).toBeInstanceOf(Unavailable)
+    expect(await thrownBy(write(DEADLINE_MS, call))).toBeInstanceOf(Unavailable)
     expect(calls).toHaveLength(1)
   })
 
   it('then a refusal is a refusal', async () => {
     const call = ending([1, connectionError()], [1, response(400, failure('x'))])
-    expect(await thrownBy(ask(DEADLINE_MS, call))).toBeInstanceOf(Refused)
+    expect(await thrownBy(read(DEADLINE_MS, call))).toBeInstanceOf(RequestRejectedError)
   })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '../../../../src/lib/json.ts'
-import { cutSources } from '../../../../src/stores/opensearch/cut-sources.ts'
+import { extractSources } from '../../../../src/stores/opensearch/cut-sources.ts'
 
 const before = { _index: 'orders-v1', _id: 'acc_1:ord_1', _version: 3, found: true }
 const missing = { _index: 'orders-v1', _id: 'acc_1:ord_2', found: false }
@@ -16,8 +16,8 @@ const answerOf = (sources: readonly (string | undefined)[]) => {
 }
 
 const cut = (answer: Buffer) => {
-  const { rest, sources } = cutSources(answer)
-  return { rest: parseJson(rest.toString()), sources: sources.map(String) }
+  const { envelope, sources } = extractSources(answer)
+  return { rest: parseJson(envelope.toString()), sources: sources.map(String) }
 }
 
 describe('the sources of an answer', () => {
@@ -46,8 +46,8 @@ describe('the sources of an answer', () => {
   it.each(['', '{', '{"docs":[{"_source":{"a', '{"docs":[{"_source":{"a\\', '{"docs":[{"_source"'])(
     'of an answer that was cut are none: %s',
     (text) => {
-      const { rest, sources } = cutSources(Buffer.from(text))
-      expect({ rest: rest.toString(), sources }).toEqual({ rest: text, sources: [] })
+      const { envelope, sources } = extractSources(Buffer.from(text))
+      expect({ rest: envelope.toString(), sources }).toEqual({ rest: text, sources: [] })
     },
   )
 })

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { OrderDocument } from '../../../../src/indexing/writing/document.ts'
-import { ORDER_SHAPE } from '../../../../src/orders/order.ts'
+import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
 import type { Sort } from '../../../../src/orders/order-store.ts'
-import { cutDocument, cutRows, framed } from '../../../../src/stores/opensearch/cut.ts'
-import { renderSource } from '../../../../src/stores/opensearch/order-source.ts'
+import {
+  decodeRawDocument,
+  decodeRawHits,
+  withChecksum,
+} from '../../../../src/stores/opensearch/cut.ts'
+import { serializeDocument } from '../../../../src/stores/opensearch/order-source.ts'
 import { hostileDocument } from '../../../support/hostile-orders.ts'
 
 const ACCOUNT = 'acc_1'
@@ -14,7 +18,7 @@ const documents = [0, 1, 2]
 const hit = (
   document: OrderDocument,
   sort: Sort = 'created_at_desc',
-  source = renderSource(document),
+  source = serializeDocument(document),
 ) => {
   const key = sort === 'created_at_desc' ? document.createdKey : document.updatedKey
   const about = `"_index":"orders-v1","_id":"${ACCOUNT}:${document.id}","_score":null,"_routing":"${ACCOUNT}"`
@@ -24,7 +28,7 @@ const page = (...hits: string[]) =>
   `{"took":3,"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0},"hits":{"max_score":null,"hits":[${hits.join(',')}]}}`
 
 const cut = (answer: string, sort: Sort = 'created_at_desc', accountId = ACCOUNT) =>
-  cutRows(Buffer.from(answer), { accountId, sort })
+  decodeRawHits(Buffer.from(answer), { accountId, sort })
 
 const whole = page(...documents.map((document) => hit(document)))
 const [first, second, third] = documents.map((document) => hit(document)) as [
@@ -39,7 +43,7 @@ describe('the rows of an answer', () => {
       documents.map(({ createdKey, id, json }) => ({
         key: createdKey,
         id,
-        shape: ORDER_SHAPE,
+        schemaVersion: ORDER_SCHEMA_VERSION,
         json: Buffer.from(json),
       })),
     )
@@ -63,7 +67,7 @@ describe('the rows of an answer', () => {
         return hit(
           document,
           'created_at_desc',
-          renderSource({ ...document, json: written[at] ?? '' }),
+          serializeDocument({ ...document, json: written[at] ?? '' }),
         )
       }),
     )
@@ -73,15 +77,15 @@ describe('the rows of an answer', () => {
 
   it('are views of the answer: nothing is copied', () => {
     const answer = Buffer.from(whole)
-    const rows = cutRows(answer, { accountId: ACCOUNT, sort: 'created_at_desc' })
+    const rows = decodeRawHits(answer, { accountId: ACCOUNT, sort: 'created_at_desc' })
     expect(rows?.every(({ json }) => json.buffer === answer.buffer)).toBe(true)
   })
 
   it('tell the shape that each was written in', () => {
     const hits = documents.map((document, at) =>
-      hit(document, 'created_at_desc', renderSource({ ...document, shape: at })),
+      hit(document, 'created_at_desc', serializeDocument({ ...document, schemaVersion: at })),
     )
-    expect(cut(page(...hits))?.map(({ shape }) => shape)).toEqual([0, 1, 2])
+    expect(cut(page(...hits))?.map(({ schemaVersion }) => schemaVersion)).toEqual([0, 1, 2])
   })
 
   it.each<[string, string]>([
@@ -122,16 +126,21 @@ describe('the rows of an answer', () => {
 describe('one order', () => {
   const document = hostileDocument(ACCOUNT, 0)
   const address = { accountId: ACCOUNT, orderId: document.id }
-  const told = (source = renderSource(document)) =>
+  const told = (source = serializeDocument(document)) =>
     `{"_index":"orders-v1","_id":"${ACCOUNT}:${document.id}","_version":3,"_seq_no":9,"_primary_term":1,"_routing":"${ACCOUNT}","found":true,"_source":${source}}`
-  const cutOne = (answer: string, asked = address) => cutDocument(Buffer.from(answer), asked)
+  const cutOne = (answer: string, asked = address) => decodeRawDocument(Buffer.from(answer), asked)
 
   it('is as it was written', () => {
-    expect(cutOne(told())).toEqual({ shape: ORDER_SHAPE, json: Buffer.from(document.json) })
+    expect(cutOne(told())).toEqual({
+      schemaVersion: ORDER_SCHEMA_VERSION,
+      json: Buffer.from(document.json),
+    })
   })
 
   it('tells the shape that it was written in', () => {
-    expect(cutOne(told(renderSource({ ...document, shape: 0 })))?.shape).toBe(0)
+    expect(cutOne(told(serializeDocument({ ...document, schemaVersion: 0 })))?.schemaVersion).toBe(
+      0,
+    )
   })
 
   it.each<[string, string]>([
@@ -152,7 +161,7 @@ describe('one order', () => {
 
 describe('a frame', () => {
   it('tells the lengths in bytes, and the sum of what follows it', () => {
-    expect(framed('{"id":"ord_1"}', '{"name":"São"}')).toMatch(
+    expect(withChecksum('{"id":"ord_1"}', '{"name":"São"}')).toMatch(
       /^\{"frame":"[0-9a-f]{8}-0015-0000000f","id":"ord_1","order":\{"name":"São"\}\}$/,
     )
   })

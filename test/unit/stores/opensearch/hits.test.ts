@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { NULL_UPDATED_KEY } from '../../../../src/orders/order-store.ts'
-import { positionOf, wholeHits } from '../../../../src/stores/opensearch/hits.ts'
+import { completeHits, positionOf } from '../../../../src/stores/opensearch/hits.ts'
 
 const hit = (sort: unknown) => ({ _id: 'acc_1:ord_1', sort, _source: { id: 'ord_1' } })
 const SHARD = { total: 1, successful: 1, skipped: 0, failed: 0 }
@@ -20,17 +20,17 @@ const sortedBy = (sort: unknown) => answer({ hits: { hits: [hit(sort)] } })
 
 describe('the hits of an answer', () => {
   it('are those of the one shard that answered in time', () => {
-    expect(wholeHits(answer())).toEqual([hit([1000, 'ord_1']), hit([1000, 'ord_2'])])
+    expect(completeHits(answer())).toEqual([hit([1000, 'ord_1']), hit([1000, 'ord_2'])])
   })
 
   it('are none where it found none', () => {
-    expect(wholeHits(answer({ hits: { hits: [] } }))).toEqual([])
+    expect(completeHits(answer({ hits: { hits: [] } }))).toEqual([])
   })
 
   it.each([0, -62_135_596_800_000, NULL_UPDATED_KEY, Number.MAX_SAFE_INTEGER])(
     'stand at the key %d of their sort',
     (key) => {
-      const [found] = wholeHits(sortedBy([key, 'ord_1']))
+      const [found] = completeHits(sortedBy([key, 'ord_1']))
       expect(found && positionOf(found)).toEqual({ key, id: 'ord_1' })
     },
   )
@@ -79,17 +79,17 @@ const incomplete: [name: string, answer: object][] = [
 
 describe('an answer', () => {
   it.each(incomplete)('%s is no answer', (_name, answer) => {
-    expect(() => wholeHits(answer)).toThrow(Unavailable)
+    expect(() => completeHits(answer)).toThrow(Unavailable)
   })
 
   it('of other shards is told with what it told of them', () => {
     const several = answer({ _shards: { ...SHARD, total: 2, successful: 2 } })
-    expect(() => wholeHits(several)).toThrow('{"total":2,"successful":2,"failed":0}')
+    expect(() => completeHits(several)).toThrow('{"total":2,"successful":2,"failed":0}')
   })
 
   it('that is no answer gives away nothing of its documents', () => {
     const secret = 'rita@exemplo.com.br'
     const leaky = answer({ hits: { hits: [{ _source: secret, sort: [secret, secret] }] } })
-    expect(() => wholeHits(leaky)).toThrow(/^((?!rita).)*$/)
+    expect(() => completeHits(leaky)).toThrow(/^((?!rita).)*$/)
   })
 })

@@ -6,9 +6,9 @@ import {
   recordDefinitions,
 } from '../../../../src/stores/opensearch/index-definition.ts'
 import { indexNames } from '../../../../src/stores/opensearch/names.ts'
-import { renderSource } from '../../../../src/stores/opensearch/order-source.ts'
+import { serializeDocument } from '../../../../src/stores/opensearch/order-source.ts'
 import { renderTombstone } from '../../../../src/stores/opensearch/tombstone.ts'
-import { headSource } from '../../../../src/stores/opensearch/writer/stored.ts'
+import { toVersionRecordSource } from '../../../../src/stores/opensearch/writer/stored.ts'
 import { changeOf } from '../../../support/changes.ts'
 import { sourceOrder } from '../../../support/source-order.ts'
 
@@ -67,7 +67,7 @@ describe('the index of orders', () => {
   it('has just the fields that a document or a tombstone is written with', () => {
     const [view] = changeOf(sourceOrder()).views
     if (view === undefined) throw new Error('no view')
-    const source = renderSource(renderDocument({ ...view, orderId: 'o', updatedAt: null }, 1))
+    const source = serializeDocument(renderDocument({ ...view, orderId: 'o', updatedAt: null }, 1))
     const fields = [source, renderTombstone(1)].flatMap((one) => Object.keys(JSON.parse(one)))
     expect(new Set(fields)).toEqual(new Set(Object.keys(mappings.properties)))
   })
@@ -112,10 +112,10 @@ describe('the other indices', () => {
       ownerAccountId: 'acc_1',
       accountIds: ['acc_1'],
       createdKey: 1,
-      filled: true,
+      hasUpdatedAt: true,
       deleted: false,
     }
-    expect(headSource(head)).toEqual({
+    expect(toVersionRecordSource(head)).toEqual({
       version: 1,
       owner: 'acc_1',
       accounts: ['acc_1'],

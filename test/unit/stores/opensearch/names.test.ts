@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { indexBehind, indexNames, versionOf } from '../../../../src/stores/opensearch/names.ts'
+import { concreteIndex, indexNames, indexVersion } from '../../../../src/stores/opensearch/names.ts'
 
 /** Every name there is, of one epoch and version. */
 const everyName = (prefix: string) => {
@@ -8,17 +8,17 @@ const everyName = (prefix: string) => {
     writeAlias,
     writeAliases,
     copyAlias,
-    bulkMark,
+    opaqueId,
     ...fixed
   } = indexNames(prefix)
   return {
     ...fixed,
-    version: indexBehind(fixed.orders, 7),
-    copy: copyAlias(indexBehind(fixed.orders, 7)),
-    every: indexBehind(fixed.orders, '*'),
-    write: [fixed.orders, fixed.heads].map((name) => writeAlias(indexBehind(name, 7), 9)),
+    version: concreteIndex(fixed.orders, 7),
+    copy: copyAlias(concreteIndex(fixed.orders, 7)),
+    every: concreteIndex(fixed.orders, '*'),
+    write: [fixed.orders, fixed.heads].map((name) => writeAlias(concreteIndex(name, 7), 9)),
     everyWrite: writeAliases,
-    mark: bulkMark(9),
+    mark: opaqueId(9),
   }
 }
 
@@ -57,12 +57,14 @@ describe('the names of an index', () => {
     const matches = (pattern: string, name: string) =>
       new RegExp(`^${pattern.replace('*', '.*')}$`).test(name)
     const { orders, heads, writeAlias, writeAliases, copyAlias } = indexNames('')
-    const written = [orders, heads].map((name) => writeAlias(indexBehind(name, 1), 1))
-    const read = [orders, heads, indexBehind(orders, 1)]
+    const written = [orders, heads].map((name) => writeAlias(concreteIndex(name, 1), 1))
+    const read = [orders, heads, concreteIndex(orders, 1)]
     expect(writeAliases.some((pattern) => read.some((name) => matches(pattern, name)))).toBe(false)
     // The template of the orders' versions must not make an index of a write alias.
     expect(
-      [...written, copyAlias('orders-v1')].some((name) => matches(indexBehind(orders, '*'), name)),
+      [...written, copyAlias('orders-v1')].some((name) =>
+        matches(concreteIndex(orders, '*'), name),
+      ),
     ).toBe(false)
   })
 
@@ -78,6 +80,6 @@ describe('the names of an index', () => {
   })
 
   it('tell the version of an index', () => {
-    expect(versionOf(indexBehind('shop-v3-orders', 12))).toBe(12)
+    expect(indexVersion(concreteIndex('shop-v3-orders', 12))).toBe(12)
   })
 })

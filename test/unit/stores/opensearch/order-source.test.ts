@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { projectOrder } from '../../../../src/indexing/projection/project.ts'
 import { renderDocument } from '../../../../src/indexing/writing/document.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { ORDER_SHAPE } from '../../../../src/orders/order.ts'
+import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
 import {
   documentId,
-  isAsWritten,
-  orderSource,
-  renderShown,
-  renderSource,
-  renderStored,
-  storedOrder,
+  isIntactSource,
+  parseOrderSource,
+  parseStoredDocument,
+  serializeDocument,
+  toPublicJson,
+  toStoredJson,
 } from '../../../../src/stores/opensearch/order-source.ts'
 import { sourceOrders } from '../../../support/arbitraries.ts'
 import { sourceOrder } from '../../../support/source-order.ts'
@@ -50,12 +50,12 @@ describe('the id of a document', () => {
 describe('a document as it is sent', () => {
   it('has the keys that are searched, and the order after them', () => {
     const document = tracked('{"src":"bio"}')
-    const { frame, order, ...keys } = JSON.parse(renderSource(document))
+    const { frame, order, ...keys } = JSON.parse(serializeDocument(document))
     expect(frame).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{8}$/)
     expect(keys).toEqual({
       account_id: 'acc_1',
       id: 'ord_1',
-      shape: ORDER_SHAPE,
+      shape: ORDER_SCHEMA_VERSION,
       status: 'PAID',
       payment_method: 'PIX',
       created_key: Date.parse('2026-03-01T12:00:00Z'),
@@ -69,7 +69,7 @@ describe('a document as it is sent', () => {
     fc.assert(
       fc.property(sourceOrders, (source) => {
         for (const document of documentsOf(source)) {
-          const sent = renderSource(document)
+          const sent = serializeDocument(document)
           expect(sent.endsWith(`,"order":${document.json}}`)).toBe(true)
           expect(sent).not.toContain('\n')
         }
@@ -79,15 +79,15 @@ describe('a document as it is sent', () => {
 
   it('carries them also where JSON has other bytes for the same', () => {
     const json = '{ "amount" : 1.50e2,\t"name":"\\u0041" }'
-    expect(renderSource({ ...tracked('{}'), json })).toContain(json)
+    expect(serializeDocument({ ...tracked('{}'), json })).toContain(json)
   })
 
   it('comes back as it was sent', () => {
     fc.assert(
       fc.property(sourceOrders, (source) => {
         for (const document of documentsOf(source)) {
-          const back = JSON.parse(renderSource(document))
-          expect(text(renderShown(back))).toBe(document.json)
+          const back = JSON.parse(serializeDocument(document))
+          expect(text(toPublicJson(back))).toBe(document.json)
         }
       }),
     )
@@ -102,25 +102,31 @@ describe('a document as it is sent', () => {
     ['the name of the field that it stands in', '{"order":"x\\"order\\":{}"}'],
   ])('comes back as it was sent with %s in its tracking', (_name, tracking) => {
     const document = tracked(tracking)
-    const back = JSON.parse(renderSource(document))
-    expect(text(renderShown(back))).toBe(document.json)
+    const back = JSON.parse(serializeDocument(document))
+    expect(text(toPublicJson(back))).toBe(document.json)
   })
 })
 
-const SOURCE = { account_id: 'acc_1', id: 'ord_1', shape: ORDER_SHAPE, updated_key: 5, order: {} }
+const SOURCE = {
+  account_id: 'acc_1',
+  id: 'ord_1',
+  shape: ORDER_SCHEMA_VERSION,
+  updated_key: 5,
+  order: {},
+}
 
 describe('a stored document', () => {
   it('is read as far as anything is read of it', () => {
-    expect(orderSource({ ...SOURCE, written_key: 6, status: 'PAID' })).toEqual(SOURCE)
+    expect(parseOrderSource({ ...SOURCE, written_key: 6, status: 'PAID' })).toEqual(SOURCE)
   })
 
-  it.each([ORDER_SHAPE, ORDER_SHAPE - 1])(
+  it.each([ORDER_SCHEMA_VERSION, ORDER_SCHEMA_VERSION - 1])(
     'is not shown where it is not as it was written, in shape %i',
-    (shape) => {
-      const written = JSON.parse(renderSource({ ...tracked('{"src":"bio"}'), shape }))
+    (schemaVersion) => {
+      const written = JSON.parse(serializeDocument({ ...tracked('{"src":"bio"}'), schemaVersion }))
       const damaged = { ...written, order: { ...written.order, amount_total: 1 } }
-      expect(() => renderShown(written)).not.toThrow()
-      expect(() => renderShown(damaged)).toThrow('acc_1:ord_1 is not as it was written')
+      expect(() => toPublicJson(written)).not.toThrow()
+      expect(() => toPublicJson(damaged)).toThrow('acc_1:ord_1 is not as it was written')
     },
   )
 
@@ -128,9 +134,9 @@ describe('a stored document', () => {
     fc.assert(
       fc.property(sourceOrders, (source) => {
         for (const document of documentsOf(source)) {
-          const sent = Buffer.from(renderSource(document))
-          expect(storedOrder(sent)).toEqual(document)
-          expect(isAsWritten(sent)).toBe(true)
+          const sent = Buffer.from(serializeDocument(document))
+          expect(parseStoredDocument(sent)).toEqual(document)
+          expect(isIntactSource(sent)).toBe(true)
         }
       }),
     )
@@ -139,41 +145,41 @@ describe('a stored document', () => {
   it('is copied byte for byte also where JSON has other bytes for the same', () => {
     const { json } = tracked('{"src":"bio"}')
     const document = { ...tracked('{}'), json: json.replace('"bio"', '\t"\\u0062io" ') }
-    expect(storedOrder(Buffer.from(renderSource(document)))).toEqual(document)
+    expect(parseStoredDocument(Buffer.from(serializeDocument(document)))).toEqual(document)
   })
 
   it('is copied with the order that was written where it was rewritten with the same values', () => {
     const document = tracked('{"src":"bio","\\"":"x"}')
-    const rewritten = Buffer.from(JSON.stringify(JSON.parse(renderSource(document)), null, 1))
-    expect(storedOrder(rewritten)).toEqual(document)
-    expect(isAsWritten(rewritten)).toBe(true)
+    const rewritten = Buffer.from(JSON.stringify(JSON.parse(serializeDocument(document)), null, 1))
+    expect(parseStoredDocument(rewritten)).toEqual(document)
+    expect(isIntactSource(rewritten)).toBe(true)
   })
 
   it('of before there were frames is copied with what is searched taken from its order', () => {
     const document = tracked('{"src":"bio"}')
-    const { frame: _, status: __, ...keys } = JSON.parse(renderSource(document))
+    const { frame: _, status: __, ...keys } = JSON.parse(serializeDocument(document))
     const unframed = Buffer.from(JSON.stringify({ ...keys, payment_method: 'BOLETO' }))
-    expect(storedOrder(unframed)).toEqual(document)
-    expect(isAsWritten(unframed)).toBe(true)
+    expect(parseStoredDocument(unframed)).toEqual(document)
+    expect(isIntactSource(unframed)).toBe(true)
   })
 
   it.each<[what: string, of: (order: object) => object]>([
     ['another value', (order) => ({ ...order, amount_total: 1 })],
     ['another name in its tracking', (order) => ({ ...order, tracking: { scr: 'bio' } })],
   ])('is not copied where its order has %s', (_what, of) => {
-    const written = JSON.parse(renderSource(tracked('{"src":"bio"}')))
+    const written = JSON.parse(serializeDocument(tracked('{"src":"bio"}')))
     const damaged = Buffer.from(JSON.stringify({ ...written, order: of(written.order) }))
-    expect(storedOrder(damaged)).toBeNull()
-    expect(isAsWritten(damaged)).toBe(false)
+    expect(parseStoredDocument(damaged)).toBeNull()
+    expect(isIntactSource(damaged)).toBe(false)
   })
 
   it('is rendered as it is stored, and shown in the shape of today', () => {
     const document = tracked('{"src":"bio"}')
-    const { frame: _frame, order, ...keys } = JSON.parse(renderSource(document))
+    const { frame: _frame, order, ...keys } = JSON.parse(serializeDocument(document))
     const { utm: _, ...older } = order
-    const stored = { ...keys, shape: ORDER_SHAPE - 1, order: older }
-    expect(JSON.parse(text(renderStored(orderSource(stored))))).toEqual(older)
-    expect(JSON.parse(text(renderShown(stored)))).toEqual({ ...older, utm: null })
+    const stored = { ...keys, shape: ORDER_SCHEMA_VERSION - 1, order: older }
+    expect(JSON.parse(text(toStoredJson(parseOrderSource(stored))))).toEqual(older)
+    expect(JSON.parse(text(toPublicJson(stored)))).toEqual({ ...older, utm: null })
   })
 
   it.each([
@@ -193,8 +199,8 @@ describe('a stored document', () => {
     ['without its key', { ...SOURCE, updated_key: undefined }],
     ['whose key is null', { ...SOURCE, updated_key: null }],
   ])('%s is no order', (_name, source) => {
-    expect(() => orderSource(source)).toThrow(Unavailable)
-    expect(() => renderShown(source)).toThrow(Unavailable)
-    expect(storedOrder(Buffer.from(JSON.stringify([source]).slice(1, -1)))).toBeNull()
+    expect(() => parseOrderSource(source)).toThrow(Unavailable)
+    expect(() => toPublicJson(source)).toThrow(Unavailable)
+    expect(parseStoredDocument(Buffer.from(JSON.stringify([source]).slice(1, -1)))).toBeNull()
   })
 })

@@ -4,9 +4,12 @@ import { describe, expect, it } from 'vitest'
 import {
   NULL_UPDATED_KEY,
   type OrderFilters,
-  type SliceQuery,
+  type PageQuery,
 } from '../../../../src/orders/order-store.ts'
-import { latestWriteBody, sliceBody } from '../../../../src/stores/opensearch/search-body.ts'
+import {
+  buildLatestWriteSearch,
+  buildSearch,
+} from '../../../../src/stores/opensearch/search-body.ts'
 import { listings, positions } from '../../../support/arbitraries.ts'
 
 const folder = new URL('../../../fixtures/search/', import.meta.url)
@@ -15,7 +18,7 @@ const fixture = (name: string) => JSON.parse(readFileSync(new URL(`${name}.json`
 const NONE: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
 /** The first page of `acc_1` by creation, unless told otherwise. */
-const query = (changes: Partial<SliceQuery> = {}, filters: Partial<OrderFilters> = {}) => ({
+const query = (changes: Partial<PageQuery> = {}, filters: Partial<OrderFilters> = {}) => ({
   accountId: 'acc_1',
   sort: 'created_at_desc' as const,
   after: null,
@@ -30,7 +33,7 @@ const after = { key: 7000, id: 'ord_7' }
 const nullsWrittenAfter = { key: 9000, id: 'ord_9' }
 
 /** Each query by the name of the fixture that it becomes. */
-const cases: Record<string, SliceQuery> = {
+const cases: Record<string, PageQuery> = {
   'no-filters': query(),
   'sort-updated-at-asc': query(byUpdate),
   status: query({}, { statuses: ['PAID'] }),
@@ -61,7 +64,7 @@ const cases: Record<string, SliceQuery> = {
 
 describe('the search for a slice', () => {
   it.each(Object.keys(cases))('is the stored one of %s', (name) => {
-    expect(sliceBody(cases[name] ?? query())).toStrictEqual(fixture(name))
+    expect(buildSearch(cases[name] ?? query())).toStrictEqual(fixture(name))
   })
 
   it('has a query for every stored one', () => {
@@ -72,16 +75,16 @@ describe('the search for a slice', () => {
 
 describe('the search for the last write', () => {
   it('is the stored one', () => {
-    expect(latestWriteBody('acc_1')).toStrictEqual(fixture('latest-write'))
+    expect(buildLatestWriteSearch('acc_1')).toStrictEqual(fixture('latest-write'))
   })
 })
 
 const place = fc.option(positions)
-const queries: fc.Arbitrary<SliceQuery> = fc
+const queries: fc.Arbitrary<PageQuery> = fc
   .record({ listing: listings, after: place, nullsWrittenAfter: place, size: fc.nat(101) })
   .map(({ listing, ...query }) => ({ ...listing, ...query }))
 
-function holds(check: (query: SliceQuery) => unknown): void {
+function holds(check: (query: PageQuery) => unknown): void {
   const property = fc.property(queries, (query) => {
     check(query) // What it returns is not a verdict.
   })
@@ -91,19 +94,19 @@ function holds(check: (query: SliceQuery) => unknown): void {
 describe('every search for a slice', () => {
   it('is for as many orders as are asked for, and counts no others', () => {
     holds((asked) => {
-      expect(sliceBody(asked)).toMatchObject({ size: asked.size, track_total_hits: false })
+      expect(buildSearch(asked)).toMatchObject({ size: asked.size, track_total_hits: false })
     })
   })
 
   it('is within the account', () => {
     holds((asked) => {
-      const { filter } = sliceBody(asked).query.bool
+      const { filter } = buildSearch(asked).query.bool
       expect(filter[0]).toEqual({ term: { account_id: asked.accountId } })
     })
   })
 
   it('filters, and scores nothing', () => {
-    holds((asked) => expect(Object.keys(sliceBody(asked).query.bool)).toEqual(['filter']))
+    holds((asked) => expect(Object.keys(buildSearch(asked).query.bool)).toEqual(['filter']))
   })
 
   it('is sorted by the key of its sort, and by id where keys are equal', () => {
@@ -111,7 +114,7 @@ describe('every search for a slice', () => {
       created_at_desc: [{ created_key: 'desc' }, { id: 'desc' }],
       updated_at_asc: [{ updated_key: 'asc' }, { id: 'asc' }],
     }
-    holds((asked) => expect(sliceBody(asked).sort).toEqual(expected[asked.sort]))
+    holds((asked) => expect(buildSearch(asked).sort).toEqual(expected[asked.sort]))
   })
 
   it('starts after a place if and only if it is told one, and bounds the key by it too', () => {
@@ -120,7 +123,7 @@ describe('every search for a slice', () => {
       updated_at_asc: ['updated_key', 'gte'],
     }
     holds((asked) => {
-      const body = sliceBody(asked)
+      const body = buildSearch(asked)
       expect(body.search_after).toEqual(asked.after ? [asked.after.key, asked.after.id] : undefined)
       const [field = '', beyond = ''] = bound[asked.sort]
       if (!asked.after) return
@@ -130,12 +133,12 @@ describe('every search for a slice', () => {
   })
 
   it('asks for whole documents, which come back byte for byte', () => {
-    holds((asked) => expect(sliceBody(asked)).not.toHaveProperty('_source'))
+    holds((asked) => expect(buildSearch(asked)).not.toHaveProperty('_source'))
   })
 
   it('loses nothing on its way as JSON', () => {
     holds((asked) => {
-      const body = sliceBody(asked)
+      const body = buildSearch(asked)
       expect(JSON.parse(JSON.stringify(body))).toEqual(body)
     })
   })

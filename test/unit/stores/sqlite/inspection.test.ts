@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { keyFaults } from '../../../../src/indexing/inspection/key-faults.ts'
+import { invalidKeyFields } from '../../../../src/indexing/inspection/key-faults.ts'
 import { createSqliteInspection } from '../../../../src/stores/sqlite/inspection.ts'
 import { ordersMigrations } from '../../../../src/stores/sqlite/orders-schema.ts'
 import { collect } from '../../../support/collect.ts'
@@ -18,13 +18,14 @@ const put = (accountId: string, id: string, json = '{}', createdKey: number | bi
     .prepare("INSERT INTO orders VALUES (?, ?, 1, 'PAID', 'PIX', ?, 2, 3, ?)")
     .run(accountId, id, createdKey, Buffer.from(json))
 
-const walk = (pageSize: number) => collect(createSqliteInspection(db, pageSize).walk())
+const scanDocuments = (pageSize: number) =>
+  collect(createSqliteInspection(db, pageSize).scanDocuments())
 
 describe('a walk', () => {
   it('comes by every row once, in the order of account and order', async () => {
     for (const id of ['ord_b', 'ord_a', 'ord_c']) put('acc_2', id)
     for (const id of ['ord_b', 'ord_d']) put('acc_1', id)
-    const pages = await walk(2)
+    const pages = await scanDocuments(2)
     expect(pages.map((page) => page.length)).toEqual([2, 2, 1])
     expect(pages.flat().map(({ address }) => `${address.accountId}:${address.orderId}`)).toEqual([
       'acc_1:ord_b',
@@ -36,14 +37,14 @@ describe('a walk', () => {
   })
 
   it('of an empty table has no page', async () => {
-    expect(await walk(2)).toEqual([])
+    expect(await scanDocuments(2)).toEqual([])
   })
 
   it('finds tracking keys as they are, also where V8 confuses names with escapes', async () => {
     confuseParser()
     const json = JSON.stringify({ tracking: QUOTE_TRACKING })
     put('acc_1', 'ord_1', json)
-    const [document] = (await walk(2)).flat()
+    const [document] = (await scanDocuments(2)).flat()
     expect(JSON.stringify(document?.order)).toBe(json)
   })
 
@@ -52,26 +53,26 @@ describe('a walk', () => {
     ['with a key beyond what a number holds', '{"id":"ord_1"}', 2n ** 62n, 'created_key'],
   ])('comes by a row %s', async (_what, json, createdKey, field) => {
     put('acc_1', 'ord_1', json, createdKey)
-    const [document] = (await walk(2)).flat()
-    expect(document && keyFaults(document)).toContain(field)
+    const [document] = (await scanDocuments(2)).flat()
+    expect(document && invalidKeyFields(document)).toContain(field)
   })
 })
 
 describe('a walk over the heads', () => {
-  const putHead = (id: string) =>
+  const putRecord = (id: string) =>
     db.prepare("INSERT INTO order_heads VALUES (?, 3, 'acc_1', 'acc_1 acc_2', 1, 1, 0)").run(id)
-  const walkHeads = () => collect(createSqliteInspection(db, 2).walkHeads())
+  const scanVersionRecords = () => collect(createSqliteInspection(db, 2).scanVersionRecords())
 
   it('comes by every one once, in pages', async () => {
-    for (const id of ['ord_b', 'ord_a', 'ord_c']) putHead(id)
-    const pages = await walkHeads()
+    for (const id of ['ord_b', 'ord_a', 'ord_c']) putRecord(id)
+    const pages = await scanVersionRecords()
     expect(pages.map((page) => page.length)).toEqual([2, 1])
     expect(pages.flat().map(({ orderId }) => orderId)).toEqual(['ord_a', 'ord_b', 'ord_c'])
     expect(pages[0]?.[0]).toMatchObject({ version: 3, accountIds: ['acc_1', 'acc_2'] })
   })
 
   it('of an empty table has no page', async () => {
-    expect(await walkHeads()).toEqual([])
+    expect(await scanVersionRecords()).toEqual([])
   })
 })
 

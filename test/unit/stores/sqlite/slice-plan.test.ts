@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OrderFilters, type SliceQuery, sorts } from '../../../../src/orders/order-store.ts'
+import { type OrderFilters, type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
 import { ordersMigrations } from '../../../../src/stores/sqlite/orders-schema.ts'
-import { sliceStatement } from '../../../../src/stores/sqlite/slice-sql.ts'
+import { pageStatement } from '../../../../src/stores/sqlite/slice-sql.ts'
 
 const NONE: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 const place = { key: 5000, id: 'ord_5' }
@@ -32,7 +32,7 @@ const filterForms: [string, Partial<OrderFilters>][] = [
 
 const forms = sorts.flatMap((sort) =>
   filterForms.flatMap(([name, filters]) =>
-    [null, place].map((after): [string, SliceQuery] => [
+    [null, place].map((after): [string, PageQuery] => [
       `by ${sort} with ${name}${after ? ', after a place,' : ''}`,
       {
         accountId: 'acc_1',
@@ -45,7 +45,7 @@ const forms = sorts.flatMap((sort) =>
     ]),
   ),
 )
-const marked = [null, place].map((after): [string, SliceQuery] => [
+const marked = [null, place].map((after): [string, PageQuery] => [
   `by updated_at_asc with a mark${after ? ', after a place,' : ''}`,
   {
     accountId: 'acc_1',
@@ -57,7 +57,7 @@ const marked = [null, place].map((after): [string, SliceQuery] => [
   },
 ])
 
-function filled(analyzed: boolean): DatabaseSync {
+function filledDatabase(analyzed: boolean): DatabaseSync {
   const db = new DatabaseSync(':memory:')
   for (const migration of ordersMigrations) db.exec(migration)
   const insert = db.prepare('INSERT INTO orders VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)')
@@ -78,14 +78,14 @@ describe.each([
   let db: DatabaseSync
 
   beforeAll(() => {
-    db = filled(analyzed)
+    db = filledDatabase(analyzed)
   })
   afterAll(() => {
     db.close()
   })
 
-  function planOf(query: SliceQuery): string[] {
-    const { sql, params } = sliceStatement(query)
+  function planOf(query: PageQuery): string[] {
+    const { sql, params } = pageStatement(query)
     const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params)
     return steps.map(({ detail }) => String(detail))
   }
@@ -100,7 +100,7 @@ describe.each([
 
   // The filters match most rows, so a page that starts at its place has found its rows at once.
   it.each([...forms, ...marked])('%s looks at hardly more rows than it gives', (_form, query) => {
-    const { sql, params } = sliceStatement(query)
+    const { sql, params } = pageStatement(query)
     let visited = 0
     db.function('visited', () => {
       visited++

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import {
   NULL_UPDATED_KEY,
   type OrderFilters,
-  type SliceQuery,
+  type PageQuery,
 } from '../../../../src/orders/order-store.ts'
-import { sliceStatement } from '../../../../src/stores/sqlite/slice-sql.ts'
+import { pageStatement } from '../../../../src/stores/sqlite/slice-sql.ts'
 
 const NONE: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
-const statement = (changes: Partial<SliceQuery> = {}, filters: Partial<OrderFilters> = {}) =>
-  sliceStatement({
+const statement = (changes: Partial<PageQuery> = {}, filters: Partial<OrderFilters> = {}) =>
+  pageStatement({
     accountId: 'acc_1',
     sort: 'created_at_desc',
     filters: { ...NONE, ...filters },

@@ -1,8 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ClockAhead, StampsAhead } from '../../../../src/indexing/writing/stamp-limit.ts'
+import {
+  ClockSkewError,
+  TimestampsAheadError,
+} from '../../../../src/indexing/writing/stamp-limit.ts'
 import { ordersMigrations } from '../../../../src/stores/sqlite/orders-schema.ts'
-import { createStamps, forgetClock } from '../../../../src/stores/sqlite/stamps.ts'
+import { createWriteTimestamps, forgetClock } from '../../../../src/stores/sqlite/stamps.ts'
 
 const NOON = Date.parse('2026-03-01T12:00:00Z')
 const HOUR_MS = 3_600_000
@@ -20,7 +23,7 @@ afterEach(() => db.close())
 
 /** A process that writes. */
 const start = () =>
-  createStamps(db, () => clockMs, {
+  createWriteTimestamps(db, () => clockMs, {
     get bootId() {
       return time.bootId
     },
@@ -29,7 +32,7 @@ const start = () =>
   })
 
 /** Time passes, and the clock shows it. */
-function pass(ms: number): void {
+function advance(ms: number): void {
   clockMs += ms
   time.uptimeMs += ms
   time.monotonicMs += ms
@@ -37,30 +40,30 @@ function pass(ms: number): void {
 
 describe('a stamp of the embedded store', () => {
   it('is the time, and one more than the last while the clock is behind', () => {
-    const stamps = start()
-    expect(stamps.next()).toBe(NOON)
-    pass(1_500)
-    expect(stamps.next()).toBe(NOON + 1_500)
+    const timestamps = start()
+    expect(timestamps.next()).toBe(NOON)
+    advance(1_500)
+    expect(timestamps.next()).toBe(NOON + 1_500)
     clockMs -= HOUR_MS
-    expect(stamps.next()).toBe(NOON + 1_501)
+    expect(timestamps.next()).toBe(NOON + 1_501)
   })
 
   it('follows a clock that steps less than 5 s, again and again', () => {
-    const stamps = start()
-    stamps.next()
+    const timestamps = start()
+    timestamps.next()
     for (let step = 1; step <= 10; step++) {
       clockMs += 5_000
-      expect(stamps.next()).toBe(NOON + step * 5_000)
+      expect(timestamps.next()).toBe(NOON + step * 5_000)
     }
   })
 
   it('is refused when the clock steps further, until it is right again', () => {
-    const stamps = start()
-    stamps.next()
+    const timestamps = start()
+    timestamps.next()
     clockMs += 5_001
-    expect(() => stamps.next()).toThrow(ClockAhead)
+    expect(() => timestamps.next()).toThrow(ClockSkewError)
     clockMs -= 5_000
-    expect(stamps.next()).toBe(NOON + 1)
+    expect(timestamps.next()).toBe(NOON + 1)
   })
 
   it('is refused to the next process as well, before it writes', () => {
@@ -71,25 +74,25 @@ describe('a stamp of the embedded store', () => {
 
   it('is given after a time in which nothing was written, however long', () => {
     start().next()
-    pass(100 * HOUR_MS)
+    advance(100 * HOUR_MS)
     expect(start().next()).toBe(NOON + 100 * HOUR_MS)
   })
 
   it('is given after the machine slept', () => {
-    const stamps = start()
-    stamps.next()
+    const timestamps = start()
+    timestamps.next()
     clockMs += HOUR_MS
     time.uptimeMs += HOUR_MS
-    expect(stamps.next()).toBe(NOON + HOUR_MS)
+    expect(timestamps.next()).toBe(NOON + HOUR_MS)
   })
 
   it('is given after a clock that was set back is right again', () => {
     start().next()
     clockMs -= HOUR_MS
-    const stamps = start()
-    stamps.next()
+    const timestamps = start()
+    timestamps.next()
     clockMs += HOUR_MS
-    expect(stamps.next()).toBe(NOON + 2)
+    expect(timestamps.next()).toBe(NOON + 2)
   })
 
   it('is the time once the machine was started again, or the clock was said to be right', () => {
@@ -104,25 +107,25 @@ describe('a stamp of the embedded store', () => {
 
   it('is refused where the machine has no name of its start only to the process that saw the step', () => {
     time.bootId = null
-    const stamps = start()
-    stamps.next()
+    const timestamps = start()
+    timestamps.next()
     clockMs += HOUR_MS
-    expect(() => stamps.next()).toThrow(ClockAhead)
+    expect(() => timestamps.next()).toThrow(ClockSkewError)
     expect(start().next()).toBe(NOON + HOUR_MS)
   })
 
   it('is refused while the last one is more than 5 s ahead of a clock that nothing is known of', () => {
     db.exec(`UPDATE writer SET last_stamp = ${NOON + 4 * 365 * 24 * HOUR_MS}`)
-    expect(() => start().check()).toThrow(StampsAhead)
+    expect(() => start().check()).toThrow(TimestampsAheadError)
     expect(() => start().next()).toThrow('126144000 s ahead')
     db.exec(`UPDATE writer SET last_stamp = ${NOON + 4_000}`)
     expect(start().next()).toBe(NOON + 4_001)
   })
 
   it('bounds what is taken for the future', () => {
-    const stamps = start()
-    stamps.next()
+    const timestamps = start()
+    timestamps.next()
     clockMs += HOUR_MS
-    expect(stamps.now()).toBe(NOON + 5_000)
+    expect(timestamps.now()).toBe(NOON + 5_000)
   })
 })

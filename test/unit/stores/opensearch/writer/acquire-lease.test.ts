@@ -55,7 +55,7 @@ async function acquire(
     purpose,
     clock: () => clockMs,
     storeClock,
-    greatestStamp: async () => greatestStamp,
+    maxWriteTimestamp: async () => greatestStamp,
     firstTarget: 'orders-v1',
     onDelay: (reason) => waited.push(reason),
     signal,
@@ -233,14 +233,14 @@ describe('a lease that was not handed back', () => {
     await looks(document)
     document.put(leaseRecord({ released: true, stamp_ceiling: 6_000 }))
     const lease = await acquiring
-    expect(await lease.nextStamp()).toBe(6_001)
+    expect(await lease.nextWriteTimestamp()).toBe(6_001)
   })
 })
 
 describe('a taking over whose answer was lost', () => {
   it('leaves a lease that nobody renews, and that runs out', async () => {
     const document = createMemoryLeaseDocument(leaseRecord({ released: true }))
-    document.loseAnswers('arrived')
+    document.loseResponses('arrived')
     const lost = acquire(document, { leaseMs: HOLDERS_LEASE_MS })
     await expect(lost).rejects.toThrow(Unavailable)
     expect(document.record()).toMatchObject({ epoch: 8, released: false })
@@ -253,7 +253,7 @@ describe('a taking over whose answer was lost', () => {
 
   it('leaves the lease as it was when it did not arrive', async () => {
     const document = createMemoryLeaseDocument(leaseRecord({ released: true }))
-    document.loseAnswers('did not arrive')
+    document.loseResponses('did not arrive')
     await expect(acquire(document)).rejects.toThrow(Unavailable)
     expect((await acquire(document)).epoch()).toBe(8)
   })
@@ -305,7 +305,7 @@ describe('the clock of the store', () => {
     )
     expect(document.written).toHaveLength(1)
     clockMs = 7_000
-    expect(await (await acquire(document)).nextStamp()).toBe(7_000)
+    expect(await (await acquire(document)).nextWriteTimestamp()).toBe(7_000)
   })
 
   it('keeps every writer from a lease whose stamps are more than 5 s ahead, and says by how much', async () => {
@@ -317,7 +317,7 @@ describe('the clock of the store', () => {
   })
 
   it('lets a writer go on from stamps that are less than 5 s ahead', async () => {
-    expect(await (await acquire(released(6_999))).nextStamp()).toBe(7_000)
+    expect(await (await acquire(released(6_999))).nextWriteTimestamp()).toBe(7_000)
   })
 
   it('is read before the lease is taken', async () => {
@@ -333,7 +333,7 @@ describe('the clock of the store', () => {
 describe('a lease whose document is gone', () => {
   it('begins above the greatest stamp in the index', async () => {
     greatestStamp = 5_500
-    expect(await (await acquire(createMemoryLeaseDocument())).nextStamp()).toBe(5_501)
+    expect(await (await acquire(createMemoryLeaseDocument())).nextWriteTimestamp()).toBe(5_501)
   })
 
   it('is not begun where that is more than 5 s ahead of the clock of the store', async () => {
@@ -344,20 +344,20 @@ describe('a lease whose document is gone', () => {
 
 describe('that a writer stamped live', () => {
   it('is known of no writer before the first', async () => {
-    expect((await acquire(createMemoryLeaseDocument())).wasStampedLive()).toBe(false)
+    expect((await acquire(createMemoryLeaseDocument())).hasLiveWrites()).toBe(false)
   })
 
   it('is recorded once, before it returns, and kept by the release and every successor', async () => {
     const document = createMemoryLeaseDocument()
     const first = await acquire(document)
     const before = document.written.length
-    for (let time = 0; time < 2; time++) await first.recordStampedLive()
+    for (let time = 0; time < 2; time++) await first.recordLiveWrites()
     expect(document.record()?.stamped_live).toBe(true)
     expect(document.written).toHaveLength(before + 1)
     await first.release()
     for (let time = 0; time < 2; time++) {
       const next = await acquire(document)
-      expect(next.wasStampedLive()).toBe(true)
+      expect(next.hasLiveWrites()).toBe(true)
       await next.release()
     }
   })

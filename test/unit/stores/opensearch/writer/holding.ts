@@ -1,7 +1,7 @@
 import {
-  beginLease,
   type Lease,
   type LeaseOptions,
+  startLease,
 } from '../../../../../src/stores/opensearch/writer/lease.ts'
 import {
   createMemoryLeaseDocument,
@@ -14,10 +14,10 @@ import {
 /** The ceiling that the writer before left. */
 export const CEILING = 5_000
 
-type Beginning = Partial<Pick<LeaseOptions, 'leaseMs' | 'onRetargeted'>>
+type LeaseStart = Partial<Pick<LeaseOptions, 'leaseMs' | 'onTargetsChanged'>>
 
 /** A document that names the writer `me`, and what a test does with its lease. */
-export function startHolding() {
+export function createLeaseFixture() {
   const document = createMemoryLeaseDocument(leaseRecord({ holder: 'me', stamp_ceiling: CEILING }))
   const fence = createRecordingFence()
   const clock = { nowMs: 100_000 }
@@ -31,12 +31,12 @@ export function startHolding() {
     storeClock,
 
     /** The lease of whom the document names. */
-    async begin({ leaseMs = LONG_LEASE_MS, ...events }: Beginning = {}): Promise<Lease> {
+    async begin({ leaseMs = LONG_LEASE_MS, ...events }: LeaseStart = {}): Promise<Lease> {
       const taken = await document.read()
       if (taken === null) throw new Error('nobody holds it')
       const clocks = { clock: () => clock.nowMs, storeClock }
       const options = { document, fence, leaseMs, ...clocks, ...events }
-      const lease = await beginLease(taken, CEILING, options)
+      const lease = await startLease(taken, CEILING, options)
       begun.push(lease)
       return lease
     },

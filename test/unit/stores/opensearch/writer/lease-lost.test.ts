@@ -1,15 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { LeaseLost } from '../../../../../src/indexing/writing/order-index.ts'
+import { LeaseLostError } from '../../../../../src/indexing/writing/order-index.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import type { Lease } from '../../../../../src/stores/opensearch/writer/lease.ts'
-import { startHolding } from './holding.ts'
+import { createLeaseFixture } from './holding.ts'
 import { leaseRecord } from './memory-lease.ts'
 
-let { document, fence, clock, begin, passCeiling, takeOver, end }: ReturnType<typeof startHolding> =
-  startHolding()
+let {
+  document,
+  fence,
+  clock,
+  begin,
+  passCeiling,
+  takeOver,
+  end,
+}: ReturnType<typeof createLeaseFixture> = createLeaseFixture()
 
 beforeEach(() => {
-  ;({ document, fence, clock, begin, passCeiling, takeOver, end } = startHolding())
+  ;({ document, fence, clock, begin, passCeiling, takeOver, end } = createLeaseFixture())
 })
 afterEach(() => end())
 
@@ -17,7 +24,7 @@ afterEach(() => end())
 async function lose(lease: Lease): Promise<void> {
   takeOver()
   passCeiling()
-  await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
+  await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)
 }
 
 describe('an answer of the document that was lost', () => {
@@ -26,9 +33,9 @@ describe('an answer of the document that was lost', () => {
     async (lost) => {
       const lease = await begin()
       passCeiling()
-      document.loseAnswers(lost)
-      await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
-      const stamp = await lease.nextStamp()
+      document.loseResponses(lost)
+      await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
+      const stamp = await lease.nextWriteTimestamp()
       expect(stamp).toBe(clock.nowMs)
       expect(document.record()?.stamp_ceiling).toBeGreaterThanOrEqual(stamp)
     },
@@ -38,9 +45,9 @@ describe('an answer of the document that was lost', () => {
     const lease = await begin()
     const before = document.record()?.stamp_ceiling
     passCeiling()
-    document.loseAnswers('did not arrive', 'did not arrive', 'did not arrive')
+    document.loseResponses('did not arrive', 'did not arrive', 'did not arrive')
     for (let attempt = 0; attempt < 3; attempt++) {
-      await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+      await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
     }
     expect(document.record()?.stamp_ceiling).toBe(before)
   })
@@ -49,8 +56,8 @@ describe('an answer of the document that was lost', () => {
     const lease = await begin()
     const confirmed = document.record()?.stamp_ceiling ?? 0
     passCeiling()
-    document.loseAnswers('arrived')
-    await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+    document.loseResponses('arrived')
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
     expect(document.record()?.stamp_ceiling).toBeGreaterThan(clock.nowMs)
 
     const { replace } = document
@@ -59,21 +66,21 @@ describe('an answer of the document that was lost', () => {
       return replace(known, record) // A conflict: what is read then shows the higher one.
     }
     for (let attempt = 0; attempt < 3; attempt++) {
-      await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+      await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
     }
     clock.nowMs = confirmed
-    expect(await lease.nextStamp()).toBe(confirmed)
-    await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+    expect(await lease.nextWriteTimestamp()).toBe(confirmed)
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
 
     document.replace = replace
-    expect(await lease.nextStamp()).toBe(confirmed + 1)
+    expect(await lease.nextWriteTimestamp()).toBe(confirmed + 1)
   })
 
   it('of a write that came too late finds who took over', async () => {
     const lease = await begin()
     passCeiling()
-    document.loseAnswers('did not arrive')
-    await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+    document.loseResponses('did not arrive')
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
     await lose(lease)
   })
 })
@@ -83,15 +90,15 @@ describe('a lease that somebody else took over', () => {
     const lease = await begin()
     await lose(lease)
     document.put(leaseRecord({ holder: 'me', stamp_ceiling: 10_000_000 }))
-    await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
-    await expect(lease.fence()).rejects.toThrow(LeaseLost)
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)
+    await expect(lease.fence()).rejects.toThrow(LeaseLostError)
     expect(fence.raised).toHaveLength(1)
   })
 
   it('is found out by raising the fence', async () => {
     const lease = await begin()
     takeOver()
-    await expect(lease.fence()).rejects.toThrow(LeaseLost)
+    await expect(lease.fence()).rejects.toThrow(LeaseLostError)
     expect(fence.raised).toHaveLength(1)
   })
 
@@ -105,7 +112,7 @@ describe('a lease that somebody else took over', () => {
   it('is not handed back either where nobody found out yet', async () => {
     const lease = await begin()
     takeOver()
-    await expect(lease.release()).rejects.toThrow(LeaseLost)
+    await expect(lease.release()).rejects.toThrow(LeaseLostError)
     expect(document.record()).toMatchObject({ holder: 'somebody else', released: false })
   })
 
@@ -113,7 +120,7 @@ describe('a lease that somebody else took over', () => {
     const lease = await begin()
     passCeiling()
     document.put(null)
-    await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)
     expect(document.record()).toBeNull()
   })
 })

@@ -1,20 +1,23 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { LeaseLost } from '../../../../../src/indexing/writing/order-index.ts'
-import { ClockAhead, MAX_AHEAD_MS } from '../../../../../src/indexing/writing/stamp-limit.ts'
+import { LeaseLostError } from '../../../../../src/indexing/writing/order-index.ts'
+import {
+  ClockSkewError,
+  MAX_CLOCK_SKEW_MS,
+} from '../../../../../src/indexing/writing/stamp-limit.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import {
   createMemoryLeaseDocument,
   LONG_LEASE_MS,
-  type LostAnswer,
+  type LostResponse,
   type MemoryLeaseDocument,
 } from './memory-lease.ts'
-import { createWriters } from './writers.ts'
+import { createLeaseHolders } from './writers.ts'
 
 const NOON = Date.parse('2026-03-01T12:00:00Z')
 const DAY_MS = 86_400_000
 
-type Writer = Awaited<ReturnType<ReturnType<typeof createWriters>['startWriter']>>
+type Writer = Awaited<ReturnType<ReturnType<typeof createLeaseHolders>['startWriter']>>
 
 /** Writers of one document, the last of whom holds the lease; a writer that ended gives no stamp. */
 interface World {
@@ -31,7 +34,7 @@ type Step = (world: World) => unknown
 const stampOf = (at: number) => async (world: World) => {
   const entry = world.writers.at(at)
   if (entry === undefined || entry.hasEnded) return
-  const given = await entry.writer.lease.nextStamp()
+  const given = await entry.writer.lease.nextWriteTimestamp()
   entry.stamps.push(given)
   world.ahead.stampMs = Math.max(world.ahead.stampMs, given - world.store.nowMs)
 }
@@ -69,7 +72,7 @@ const passStoreTime = fc
   .oneof(
     fc.integer({ min: 0, max: 10 }),
     fc.integer({ min: 0, max: 2 * LONG_LEASE_MS }),
-    fc.integer({ min: -2 * MAX_AHEAD_MS, max: DAY_MS }), // It may be set, too.
+    fc.integer({ min: -2 * MAX_CLOCK_SKEW_MS, max: DAY_MS }), // It may be set, too.
   )
   .map(
     (ms): Step =>
@@ -78,11 +81,11 @@ const passStoreTime = fc
       },
   )
 const loseAnswers = fc
-  .array(fc.constantFrom<LostAnswer>('arrived', 'did not arrive'), { maxLength: 3 })
+  .array(fc.constantFrom<LostResponse>('arrived', 'did not arrive'), { maxLength: 3 })
   .map(
     (answers): Step =>
       ({ document }) =>
-        document.loseAnswers(...answers),
+        document.loseResponses(...answers),
   )
 
 const steps = fc.array(
@@ -103,7 +106,7 @@ const steps = fc.array(
 async function stampsOf(
   all: readonly Step[],
 ): Promise<{ stamps: number[]; ahead: World['ahead'] }> {
-  const { storeClock, startWriter, end } = createWriters(NOON)
+  const { storeClock, startWriter, end } = createLeaseHolders(NOON)
   const document = createMemoryLeaseDocument()
   const ahead = { stampMs: 0, ceilingMs: 0 }
   const { replace } = document
@@ -128,7 +131,9 @@ async function stampsOf(
     try {
       await step(world)
     } catch (error) {
-      const isExpected = [Unavailable, LeaseLost, ClockAhead].some((kind) => error instanceof kind)
+      const isExpected = [Unavailable, LeaseLostError, ClockSkewError].some(
+        (kind) => error instanceof kind,
+      )
       if (!isExpected) throw error
     }
   }
@@ -142,8 +147,8 @@ it('the stamps of all writers rise from each to the next, never far ahead of the
       const { stamps, ahead } = await stampsOf(all)
       expect(stamps.every(Number.isSafeInteger)).toBe(true)
       expect(stamps).toEqual([...new Set(stamps)].sort((one, other) => one - other))
-      expect(ahead.stampMs).toBeLessThanOrEqual(MAX_AHEAD_MS)
-      expect(ahead.ceilingMs).toBeLessThanOrEqual(MAX_AHEAD_MS + LONG_LEASE_MS / 2)
+      expect(ahead.stampMs).toBeLessThanOrEqual(MAX_CLOCK_SKEW_MS)
+      expect(ahead.ceilingMs).toBeLessThanOrEqual(MAX_CLOCK_SKEW_MS + LONG_LEASE_MS / 2)
     }),
     { numRuns: 500 },
   )

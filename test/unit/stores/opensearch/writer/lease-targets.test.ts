@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
-import { startHolding } from './holding.ts'
+import { createLeaseFixture } from './holding.ts'
 
-let { document, fence, begin, end }: ReturnType<typeof startHolding> = startHolding()
+let { document, fence, begin, end }: ReturnType<typeof createLeaseFixture> = createLeaseFixture()
 
 beforeEach(() => {
-  ;({ document, fence, begin, end } = startHolding())
+  ;({ document, fence, begin, end } = createLeaseFixture())
 })
 afterEach(() => end())
 
@@ -23,21 +23,21 @@ describe('the indices that a writer feeds', () => {
     fence.raising = async () => expect(document.record()?.fed).not.toEqual(BOTH)
     askFor(BOTH)
     const lease = await begin()
-    expect(lease.targets()).toEqual(BOTH)
+    expect(lease.writeTargets()).toEqual(BOTH)
     expect(document.record()?.fed).toEqual(BOTH)
   })
 
   it('change between two bulks: no stamp is given until the fence was raised for them', async () => {
     const lease = await begin({ leaseMs: 30 })
     askFor(BOTH)
-    await vi.waitUntil(() => lease.isRetargeted())
-    await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
-    expect(lease.targets()).toEqual(['orders-v1'])
+    await vi.waitUntil(() => lease.hasPendingTargets())
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
+    expect(lease.writeTargets()).toEqual(['orders-v1'])
 
     await lease.fence()
     expect(fence.raised.at(-1)).toMatchObject({ epoch: 8, targets: BOTH })
-    expect([lease.targets(), lease.isRetargeted()]).toEqual([BOTH, false])
-    await expect(lease.nextStamp()).resolves.toBeGreaterThan(0)
+    expect([lease.writeTargets(), lease.hasPendingTargets()]).toEqual([BOTH, false])
+    await expect(lease.nextWriteTimestamp()).resolves.toBeGreaterThan(0)
   })
 
   it('are fed all when they change while the fence is raised', async () => {
@@ -48,15 +48,15 @@ describe('the indices that a writer feeds', () => {
     }
     const lease = await begin()
     expect(fence.raised.map(({ targets }) => targets)).toEqual([['orders-v1'], BOTH])
-    expect([lease.targets(), document.record()?.fed]).toEqual([BOTH, BOTH])
+    expect([lease.writeTargets(), document.record()?.fed]).toEqual([BOTH, BOTH])
   })
 
   it('are noticed by a writer that has nothing to write, again and again until they are fed', async () => {
     let told = 0
-    const lease = await begin({ leaseMs: 30, onRetargeted: () => told++ })
+    const lease = await begin({ leaseMs: 30, onTargetsChanged: () => told++ })
     askFor(BOTH)
     await vi.waitUntil(() => told >= 2)
     await lease.fence()
-    expect(lease.isRetargeted()).toBe(false)
+    expect(lease.hasPendingTargets()).toBe(false)
   })
 })

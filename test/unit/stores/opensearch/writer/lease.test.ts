@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { LeaseLost } from '../../../../../src/indexing/writing/order-index.ts'
+import { LeaseLostError } from '../../../../../src/indexing/writing/order-index.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
-import { CEILING, startHolding } from './holding.ts'
+import { CEILING, createLeaseFixture } from './holding.ts'
 import { LONG_LEASE_MS } from './memory-lease.ts'
 
-let { document, fence, begin, passCeiling, takeOver, end }: ReturnType<typeof startHolding> =
-  startHolding()
+let { document, fence, begin, passCeiling, takeOver, end }: ReturnType<typeof createLeaseFixture> =
+  createLeaseFixture()
 
 beforeEach(() => {
-  ;({ document, fence, begin, passCeiling, takeOver, end } = startHolding())
+  ;({ document, fence, begin, passCeiling, takeOver, end } = createLeaseFixture())
 })
 afterEach(async () => {
   vi.restoreAllMocks()
@@ -35,7 +35,7 @@ describe('a lease that begins', () => {
 
   it('is lost when somebody took over while it raised its fence', async () => {
     fence.raising = async () => takeOver()
-    await expect(begin()).rejects.toThrow(LeaseLost)
+    await expect(begin()).rejects.toThrow(LeaseLostError)
     expect(document.record()).toMatchObject({ holder: 'somebody else', released: false })
   })
 })
@@ -64,7 +64,7 @@ describe('a fence that is raised again', () => {
     'is not raised when the answer of the document was lost and the write %s',
     async (lost) => {
       const lease = await begin()
-      document.loseAnswers(lost)
+      document.loseResponses(lost)
       await expect(lease.fence()).rejects.toThrow(Unavailable)
       expect(fence.raised).toHaveLength(1)
       await lease.fence()
@@ -75,7 +75,7 @@ describe('a fence that is raised again', () => {
   it('is lost when somebody took over while it was raised', async () => {
     const lease = await begin()
     fence.raising = async () => takeOver()
-    await expect(lease.fence()).rejects.toThrow(LeaseLost)
+    await expect(lease.fence()).rejects.toThrow(LeaseLostError)
   })
 })
 
@@ -93,10 +93,10 @@ describe('a lease that is held', () => {
 
   it('outlives renewals that fail', async () => {
     const lease = await begin({ leaseMs: 30 })
-    document.loseAnswers('did not arrive', 'arrived', 'did not arrive')
+    document.loseResponses('did not arrive', 'arrived', 'did not arrive')
     const before = document.written.length
     await expect.poll(() => document.written.length).toBeGreaterThan(before + 3)
-    await expect(lease.nextStamp()).resolves.toBeGreaterThan(CEILING)
+    await expect(lease.nextWriteTimestamp()).resolves.toBeGreaterThan(CEILING)
   })
 
   it('is renewed no more once it is handed back', async () => {
@@ -112,9 +112,9 @@ describe('a lease that is held', () => {
     const lease = await begin()
     monotonic.mockReturnValue(LONG_LEASE_MS - 1)
     takeOver()
-    await expect(lease.nextStamp()).resolves.toBeGreaterThan(CEILING)
+    await expect(lease.nextWriteTimestamp()).resolves.toBeGreaterThan(CEILING)
     monotonic.mockReturnValue(LONG_LEASE_MS)
-    await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)
   })
 
   it('counts that lease from before it asked to be confirmed', async () => {
@@ -126,18 +126,18 @@ describe('a lease that is held', () => {
       return replace(known, record)
     }
     passCeiling()
-    await lease.nextStamp()
+    await lease.nextWriteTimestamp()
     takeOver()
     monotonic.mockReturnValue(LONG_LEASE_MS)
-    await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)
   })
 })
 
 describe('a lease that is handed back', () => {
   it('leaves its last stamp as the ceiling', async () => {
     const lease = await begin()
-    await lease.nextStamp()
-    const last = await lease.nextStamp()
+    await lease.nextWriteTimestamp()
+    const last = await lease.nextWriteTimestamp()
     await lease.release()
     expect(document.record()).toMatchObject({ released: true, stamp_ceiling: last, epoch: 7 })
   })
@@ -151,8 +151,8 @@ describe('a lease that is handed back', () => {
   it('is handed back also when an answer was lost before', async () => {
     const lease = await begin()
     passCeiling()
-    document.loseAnswers('arrived')
-    await expect(lease.nextStamp()).rejects.toThrow(Unavailable)
+    document.loseResponses('arrived')
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
     await lease.release()
     expect(document.record()).toMatchObject({ released: true, stamp_ceiling: CEILING })
   })
@@ -161,16 +161,16 @@ describe('a lease that is handed back', () => {
     'gives no stamp any more, also when the answer to that was lost and it %s',
     async (lost) => {
       const lease = await begin()
-      document.loseAnswers(lost)
+      document.loseResponses(lost)
       await expect(lease.release()).rejects.toThrow(Unavailable)
-      await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
+      await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)
     },
   )
 
   it('gives no stamp any more', async () => {
     const lease = await begin()
     await lease.release()
-    await expect(lease.nextStamp()).rejects.toThrow(LeaseLost)
-    await expect(lease.fence()).rejects.toThrow(LeaseLost)
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)
+    await expect(lease.fence()).rejects.toThrow(LeaseLostError)
   })
 })

@@ -8,7 +8,7 @@ import type {
 import type { StoreClock } from '../../../../../src/stores/opensearch/writer/store-clock.ts'
 
 /** What becomes of a write that nobody gets an answer to. */
-export type LostAnswer = 'arrived' | 'did not arrive'
+export type LostResponse = 'arrived' | 'did not arrive'
 
 export interface MemoryLeaseDocument extends LeaseDocument {
   /** What it says now. */
@@ -17,7 +17,7 @@ export interface MemoryLeaseDocument extends LeaseDocument {
   readonly written: readonly LeaseRecord[]
   readonly reads: number
   /** What happens to the next writes: their answers are lost. */
-  loseAnswers(...answers: LostAnswer[]): void
+  loseResponses(...answers: LostResponse[]): void
   /** Writes it as somebody else would, who looks at nothing. */
   put(record: LeaseRecord | null): void
 }
@@ -26,7 +26,7 @@ export interface MemoryLeaseDocument extends LeaseDocument {
 export function createMemoryLeaseDocument(first: LeaseRecord | null = null): MemoryLeaseDocument {
   let current: LeaseState | null = null
   let sequence = 0
-  let losing: LostAnswer[] = []
+  let losing: LostResponse[] = []
   const written: LeaseRecord[] = []
   let reads = 0
 
@@ -44,7 +44,7 @@ export function createMemoryLeaseDocument(first: LeaseRecord | null = null): Mem
       return reads
     },
     record: () => current?.record ?? null,
-    loseAnswers(...answers) {
+    loseResponses(...answers) {
       losing = answers
     },
     async read() {

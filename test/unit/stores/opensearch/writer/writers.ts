@@ -8,7 +8,7 @@ import {
 } from './memory-lease.ts'
 
 /** Writers that take over from each other, held against the clock of one store; `end` ends them all. */
-export function createWriters(storeMs: number) {
+export function createLeaseHolders(storeMs: number) {
   const held: Lease[] = []
   const storeClock = createMemoryStoreClock(storeMs)
 
@@ -27,7 +27,7 @@ export function createWriters(storeMs: number) {
         leaseMs: LONG_LEASE_MS,
         clock: () => clock.nowMs,
         storeClock,
-        greatestStamp: async () => 0,
+        maxWriteTimestamp: async () => 0,
         firstTarget: 'orders-v1',
         purpose: 'load',
         onDelay() {},

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { embeddedTiers, ownServicesTiers, servicesTiers } from './scripts/services/tiers.ts'
+import { embeddedTiers, ownServicesTiers, servicesTiers } from './test/harness/tiers.ts'
 
 // The tiers, each with its rule of entry, are told in CONTRIBUTING.md.
 const haveServices = Boolean(process.env['OPENSEARCH_URL'] && process.env['REDIS_URL'])

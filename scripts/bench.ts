@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import { onFirstSignal } from '../src/commands/signals.ts'
+import { onFirstSignal } from '../src/cli/signals.ts'
 import { drawChart } from './bench/chart/draw.ts'
 import { type BenchContext, withContext } from './bench/context.ts'
 import { readCommit } from './bench/history/entry.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { constants, cpus, loadavg } from 'node:os'
-import { onFirstSignal } from '../src/commands/signals.ts'
+import { onFirstSignal } from '../src/cli/signals.ts'
 import { breachesOf } from './faults/breaches.ts'
 import { runMatrix } from './faults/matrix.ts'
 import { renderMatrix } from './faults/table.ts'

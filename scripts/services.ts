@@ -1,5 +1,5 @@
 import { setInterval } from 'node:timers'
-import { provideServices } from './services/provide.ts'
+import { provideServices } from '../test/harness/services/provide.ts'
 
 // Brings up OpenSearch and Redis for development, prints their variables, and stays until it is told to end.
 // What is killed before that is cleared away as well: see scratch.ts.

@@ -1,10 +1,10 @@
 import { constants } from 'node:os'
-import { onFirstSignal } from '../src/commands/signals.ts'
-import { provideServices } from './services/provide.ts'
+import { onFirstSignal } from '../src/cli/signals.ts'
+import { provideServices } from '../test/harness/services/provide.ts'
+import type { ResponseStats } from '../test/harness/traffic/response-stats.ts'
 import { type Memory, slope } from './soak/memory.ts'
 import { readOptions } from './soak/options.ts'
 import { soak } from './soak/soak.ts'
-import type { ResponseStats } from './traffic/tally.ts'
 import { UsageError } from './usage.ts'
 
 // Sends mixed traffic to a service for a long while: it exits with 1 when its memory or its open files keep

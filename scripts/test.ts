@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { describeMissingTools } from './services/choose.ts'
-import { provideServices } from './services/provide.ts'
-import { ownServicesTiers, selectedTiers, servicesTiers } from './services/tiers.ts'
-import { findMissingTools } from './services/tools.ts'
+import { provideServices } from '../test/harness/services/provide.ts'
+import { describeMissingTools } from '../test/harness/services/service-sources.ts'
+import { ownServicesTiers, selectedTiers, servicesTiers } from '../test/harness/tiers.ts'
+import { findMissingTools } from '../test/harness/tools/tools.ts'
 
 // Runs vitest, with the services if a selected tier needs them; arguments are vitest's.
 

@@ -1,9 +1,12 @@
-import type { TrafficRequest } from '../traffic/ask.ts'
-import { isHealthy } from '../traffic/judge.ts'
-import { startOpenLoop } from '../traffic/pace.ts'
-import type { Sender } from '../traffic/sender.ts'
-import { createResponseStats, type ResponseStats } from '../traffic/tally.ts'
-import type { Traffic } from '../traffic/traffic.ts'
+import { isHealthy } from '../../test/harness/traffic/check-response.ts'
+import { startOpenLoop } from '../../test/harness/traffic/open-loop.ts'
+import type { TrafficRequest } from '../../test/harness/traffic/request.ts'
+import {
+  createResponseStats,
+  type ResponseStats,
+} from '../../test/harness/traffic/response-stats.ts'
+import type { Sender } from '../../test/harness/traffic/sender.ts'
+import type { Traffic } from '../../test/harness/traffic/traffic.ts'
 
 /** Requests that keep arriving, each counted in the phase in which it was sent, or met by a fault. */
 export interface Arrivals {

@@ -1,4 +1,4 @@
-import type { ResponseStats } from '../traffic/tally.ts'
+import type { ResponseStats } from '../../test/harness/traffic/response-stats.ts'
 import type { Matrix } from './matrix.ts'
 
 /** A process that only reads keeps one connection to Redis, and none to OpenSearch once nobody asks. */

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FaultyProxy } from '../services/faulty-proxy.ts'
-import { createResponseStats, type ResponseStats } from '../traffic/tally.ts'
-import type { Traffic } from '../traffic/traffic.ts'
+import type { FaultyProxy } from '../../test/harness/faulty-proxy/faulty-proxy.ts'
+import {
+  createResponseStats,
+  type ResponseStats,
+} from '../../test/harness/traffic/response-stats.ts'
+import type { Traffic } from '../../test/harness/traffic/traffic.ts'
 import type { AnswerTimes } from './answer-times.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Fault, FaultyService } from './faults.ts'

@@ -1,4 +1,4 @@
-import type { FaultyProxy } from '../services/faulty-proxy.ts'
+import type { FaultyProxy } from '../../test/harness/faulty-proxy/faulty-proxy.ts'
 
 /** Something that a network does to a service, at all of its nodes. */
 export interface Fault {

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../src/demo/random.ts'
+import {
+  createResponseStats,
+  type ResponseStats,
+} from '../../test/harness/traffic/response-stats.ts'
+import { seedServices, seedSettings } from '../../test/harness/traffic/seed.ts'
+import { createSender, type Sender } from '../../test/harness/traffic/sender.ts'
+import { createTraffic, type Traffic } from '../../test/harness/traffic/traffic.ts'
 import { startService } from '../bench/measuring/running-service.ts'
-import { seedServices, seedSettings } from '../traffic/platform.ts'
-import { createSender, type Sender } from '../traffic/sender.ts'
-import { createResponseStats, type ResponseStats } from '../traffic/tally.ts'
-import { createTraffic, type Traffic } from '../traffic/traffic.ts'
 import { followAnswerTimes } from './answer-times.ts'
 import { startArrivals } from './arrivals.ts'
 import { type Cell, countOf, suffer } from './cell.ts'

@@ -1,6 +1,6 @@
-import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts'
-import { startOpenSearch } from '../services/opensearch.ts'
-import { startRedis } from '../services/redis.ts'
+import { type FaultyProxy, startFaultyProxy } from '../../test/harness/faulty-proxy/faulty-proxy.ts'
+import { startOpenSearch } from '../../test/harness/services/opensearch.ts'
+import { startRedis } from '../../test/harness/services/redis.ts'
 import type { FaultyService } from './faults.ts'
 
 /** An OpenSearch of two nodes and a Redis of one's own, with a proxy before each node. */

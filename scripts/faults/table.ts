@@ -1,4 +1,4 @@
-import type { ResponseStats } from '../traffic/tally.ts'
+import type { ResponseStats } from '../../test/harness/traffic/response-stats.ts'
 import { LATE_MS } from './breaches.ts'
 import { type Cell, GREEDY_BURST } from './cell.ts'
 import type { Matrix } from './matrix.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { Feed } from 'feed'
-import type { ChangelogEntry } from '../../src/openapi/changes.ts'
+import type { ChangelogEntry } from '../../src/openapi/changelog.ts'
 
 // `feed` takes whole addresses only. This one is taken out again: readers resolve what is left against the feed's own.
 const ORIGIN = 'https://relative.invalid'

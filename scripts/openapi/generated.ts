@@ -1,5 +1,5 @@
 import { buildOpenApiDocument } from '../../src/openapi/document.ts'
-import { readChangelog } from '../../src/openapi/folder.ts'
+import { readChangelog } from '../../src/openapi/openapi-files.ts'
 import { atomFeed } from './feed.ts'
 import { readGuide, readSamples } from './guide.ts'
 import { llmsText } from './llms.ts'

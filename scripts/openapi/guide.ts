@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
-import type { ChangelogEntry } from '../../src/openapi/changes.ts'
+import type { ChangelogEntry } from '../../src/openapi/changelog.ts'
 import type { CodeSample, DocInputs } from '../../src/openapi/document.ts'
-import { readOpenApiFile } from '../../src/openapi/folder.ts'
+import { readOpenApiFile } from '../../src/openapi/openapi-files.ts'
 import { operationIds } from '../../src/openapi/operations.ts'
 
 const folder = new URL('../../openapi/guide/', import.meta.url)

@@ -1,11 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../src/demo/random.ts'
+import { startOpenLoop } from '../../test/harness/traffic/open-loop.ts'
+import {
+  createResponseStats,
+  type ResponseStats,
+} from '../../test/harness/traffic/response-stats.ts'
+import {
+  removeSeed,
+  type SeededData,
+  seedServices,
+  seedSettings,
+} from '../../test/harness/traffic/seed.ts'
+import { createSender } from '../../test/harness/traffic/sender.ts'
+import { createTraffic } from '../../test/harness/traffic/traffic.ts'
 import { type RunningService, startService } from '../bench/measuring/running-service.ts'
-import { startOpenLoop } from '../traffic/pace.ts'
-import { removeSeed, type SeededData, seedServices, seedSettings } from '../traffic/platform.ts'
-import { createSender } from '../traffic/sender.ts'
-import { createResponseStats, type ResponseStats } from '../traffic/tally.ts'
-import { createTraffic } from '../traffic/traffic.ts'
 import { leastOf, type Memory, readMemory } from './memory.ts'
 import type { SoakOptions } from './options.ts'
 

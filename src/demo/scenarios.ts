@@ -1,8 +1,14 @@
-import { disputed, disputeWon, fulfilled, fullyRefunded, lastPartlyRefunded } from './aftermath.ts'
 import { type AgeWindow, DAY_MS, HISTORY_MS, HOUR_MS, MINUTE_MS, MONTH_MS } from './calendar.ts'
-import { bankDecline, fraudDecline } from './cards.ts'
 import type { ProductKind } from './catalog.ts'
-import type { PaymentFlow } from './payments.ts'
+import { bankDecline, fraudDecline } from './payments/cards.ts'
+import type { PaymentFlow } from './payments/charge.ts'
+import {
+  disputed,
+  disputeWon,
+  fulfilled,
+  fullyRefunded,
+  lastPartlyRefunded,
+} from './payments/post-sale.ts'
 import {
   awaiting,
   declined,
@@ -11,9 +17,14 @@ import {
   neverSent,
   paid,
   secondAttempt,
-} from './single-payments.ts'
-import { contractAwaiting, contractPaid } from './smart-installments.ts'
-import { SPLIT_DEADLINE_MS, splitAwaiting, splitCanceled, splitPaid } from './split-payments.ts'
+} from './payments/single-payments.ts'
+import { contractAwaiting, contractPaid } from './payments/smart-installments.ts'
+import {
+  SPLIT_DEADLINE_MS,
+  splitAwaiting,
+  splitCanceled,
+  splitPaid,
+} from './payments/split-payments.ts'
 import {
   canceledDelinquent,
   DELINQUENCY_MS,
@@ -23,7 +34,7 @@ import {
   trial,
   trialConverted,
   trialExpired,
-} from './subscriptions.ts'
+} from './payments/subscriptions.ts'
 
 /** One kind of story an order can have. */
 export interface Scenario {

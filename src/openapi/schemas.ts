@@ -1,4 +1,4 @@
-import { errorCatalogue } from '../errors.ts'
+import { errorCatalogue } from '../http/api-error.ts'
 import { Order } from '../orders/order.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/api-error.ts'
 import { hmacSha256 } from '../lib/hmac.ts'
 import { decodeState, encodeState } from './cursor-state.ts'
 import { type InstantRange, sorts } from './order-store.ts'

@@ -1,6 +1,6 @@
 import type { RequestScope } from '../lib/request-scope.ts'
 import type { CursorCodec } from './cursor.ts'
-import { renderList } from './envelope.ts'
+import { renderList } from './list-envelope.ts'
 import type { ListParams } from './list-params.ts'
 import type { OrderStore } from './order-store.ts'
 import { readPage } from './paging.ts'

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/api-error.ts'
 import { type InvalidInstantReason, parseInstant } from '../lib/instant.ts'
 import { type OrderFilters, type Sort, sorts } from './order-store.ts'
 import { orderStatuses, paymentMethods } from './statuses.ts'

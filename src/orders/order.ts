@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { Metadata, Navigator, Tracking, Utm } from './schema/attribution.ts'
 import { Customer, ShippingAddress } from './schema/customer.ts'
-import { cents, instant, nullable, oneOf, orNull, pattern, resource } from './schema/forms.ts'
+import { describeValues, orderStatusDescriptions } from './schema/descriptions.ts'
 import { Item, Offer, Promocode } from './schema/items.ts'
-import { describeValues, orderStatusDescriptions } from './schema/meanings.ts'
-import { Metadata, Navigator, Tracking, Utm } from './schema/origin.ts'
 import { Payment } from './schema/payment.ts'
+import { cents, instant, nullable, oneOf, orNull, pattern, resource } from './schema/types.ts'
 import { orderStatuses, roles } from './statuses.ts'
 
 /** The version of the shape below; grows with every field added to it. */

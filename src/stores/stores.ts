@@ -1,7 +1,7 @@
 import type { KeyStore } from '../auth/key-store.ts'
-import type { IndexInspection } from '../indexing/inspection/index-inspection.ts'
+import type { IndexInspection } from '../indexing/consistency-check/index-inspection.ts'
 import type { Reindexing } from '../indexing/reindexing.ts'
-import type { OrderIndex, WriterPurpose } from '../indexing/writing/order-index.ts'
+import type { OrderIndex, WriterPurpose } from '../indexing/writer/order-index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { OrderStore } from '../orders/order-store.ts'
 

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readGuide } from '../../scripts/openapi/guide.ts'
-import { readChangelog } from '../../src/openapi/folder.ts'
-import { DESKTOP, type OpenedPage, openPage, PHONE, startBrowser } from '../support/browser.ts'
-import { type RunningService, startService } from '../support/command.ts'
+import { readChangelog } from '../../src/openapi/openapi-files.ts'
+import { type RunningService, startService } from '../support/cli/command.ts'
+import { DESKTOP, type OpenedPage, openPage, PHONE, startBrowser } from '../support/http/browser.ts'
 
 const guide = readGuide(readChangelog()).replace(/^```[\s\S]*?^```/gm, '')
 const chapters: string[] = [...guide.matchAll(/^# (.+)$/gm)].map(([, title = '']) => title)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { keyRecord } from '../support/key-record.ts'
-import { type StoresUnderTest, stores } from './stores.ts'
+import { keyRecord } from '../support/stores/key-record.ts'
+import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
 describe.each(stores)('keys in %s', (_name, open) => {
   let store: StoresUnderTest

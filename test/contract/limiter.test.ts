@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BucketRate } from '../../src/limits/gcra.ts'
-import type { Limiter } from '../../src/limits/limiter.ts'
+import type { BucketRate } from '../../src/rate-limit/gcra.ts'
+import type { Limiter } from '../../src/rate-limit/limiter.ts'
 import { type LimiterUnderTest, limiters } from './limiters.ts'
 
 const CONTRACT: BucketRate = { capacity: 20, refillPerSecond: 10 }

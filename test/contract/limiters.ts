@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { BucketRate } from '../../src/limits/gcra.ts'
-import type { Limiter } from '../../src/limits/limiter.ts'
-import { createMemoryLimiter } from '../../src/limits/memory-limiter.ts'
+import type { BucketRate } from '../../src/rate-limit/gcra.ts'
+import type { Limiter } from '../../src/rate-limit/limiter.ts'
+import { createMemoryLimiter } from '../../src/rate-limit/memory-limiter.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
 import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
 

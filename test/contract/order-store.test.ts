@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
-import type { WriteMode } from '../../src/indexing/writing/decide.ts'
-import { createWriter } from '../../src/indexing/writing/writer.ts'
+import type { WriteMode } from '../../src/indexing/writer/decide.ts'
+import { createWriter } from '../../src/indexing/writer/writer.ts'
 import type { Order } from '../../src/orders/order.ts'
 import {
   NULL_UPDATED_KEY,
@@ -9,10 +9,10 @@ import {
   type PageQuery,
   type RenderedOrder,
 } from '../../src/orders/order-store.ts'
-import { changeOf } from '../support/changes.ts'
-import { ndjson } from '../support/services.ts'
-import { sourceOrder, sourcePayment } from '../support/source-order.ts'
-import { type StoresUnderTest, stores } from './stores.ts'
+import { changeOf } from '../support/orders/changes.ts'
+import { sourceOrder, sourcePayment } from '../support/orders/source-order.ts'
+import { ndjson } from '../support/stores/services.ts'
+import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }

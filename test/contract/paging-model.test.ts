@@ -2,11 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../src/demo/random.ts'
 import type { OrderFilters, OrderStore, Sort } from '../../src/orders/order-store.ts'
 import { type Listing, type PagerState, readPage } from '../../src/orders/paging.ts'
-import { onServices } from '../support/backend.ts'
-import { deleteMissing, type Row, rowOf } from '../support/rows.ts'
-import { type AlternatingWriters, createAlternatingWriters } from '../support/turns.ts'
-import { createSimulation, type Simulation } from '../support/world.ts'
-import { type StoresUnderTest, stores } from './stores.ts'
+import {
+  type AlternatingWriters,
+  createAlternatingWriters,
+} from '../support/simulation/alternating-writers.ts'
+import { deleteMissing, type Row, rowOf } from '../support/simulation/rows.ts'
+import { createSimulation, type Simulation } from '../support/simulation/simulation.ts'
+import { onServices } from '../support/stores/backend.ts'
+import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
 /** On a cluster a write costs a hundred times what it costs embedded. */
 const { walks, disturbedReads, handover } = onServices

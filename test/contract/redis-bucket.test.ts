@@ -6,8 +6,8 @@ import {
   bucketDecision,
   FULL_BUCKET,
   takeFromBucket,
-} from '../../src/limits/gcra.ts'
-import type { Limiter } from '../../src/limits/limiter.ts'
+} from '../../src/rate-limit/gcra.ts'
+import type { Limiter } from '../../src/rate-limit/limiter.ts'
 import type { RedisConnection } from '../../src/stores/redis/client.ts'
 import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
 import { take } from '../../src/stores/redis/scripts.ts'

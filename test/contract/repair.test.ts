@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
-import type { OrderVersionRecord } from '../../src/indexing/writing/order-index.ts'
-import { createWriter } from '../../src/indexing/writing/writer.ts'
+import type { OrderVersionRecord } from '../../src/indexing/writer/order-index.ts'
+import { createWriter } from '../../src/indexing/writer/writer.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { readPage } from '../../src/orders/paging.ts'
-import { ndjson } from '../support/services.ts'
-import { sourceOrder } from '../support/source-order.ts'
-import { type StoresUnderTest, stores } from './stores.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { ndjson } from '../support/stores/services.ts'
+import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const SHARED = sourceOrder({ coproducer_account_ids: ['acc_2'] })

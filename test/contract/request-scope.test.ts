@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type RequestScope, unbounded } from '../../src/lib/request-scope.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import type { OrderStore, PageQuery } from '../../src/orders/order-store.ts'
-import { type StoresUnderTest, stores } from './stores.ts'
+import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
 const query: PageQuery = {
   accountId: 'acc_1',

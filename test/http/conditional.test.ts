@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { expectMatchesOpenApi } from '../../scripts/traffic/openapi-check.ts'
-import { sourceOrder } from '../support/source-order.ts'
-import { createTestApp, ROOMY, type TestApp } from '../support/test-app.ts'
+import { expectMatchesOpenApi } from '../harness/traffic/openapi-check.ts'
+import { createTestApp, ROOMY, type TestApp } from '../support/http/test-app.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
 
 const IDS = ['ord_1', 'ord_2', 'ord_3']
 const ROUTES = ['/v1/orders?limit=2', '/v1/orders/ord_1']

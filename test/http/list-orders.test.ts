@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sourceOrder, sourcePayment } from '../support/source-order.ts'
-import { createTestApp, type TestApp } from '../support/test-app.ts'
-import { walk } from '../support/walk.ts'
+import { createTestApp, type TestApp } from '../support/http/test-app.ts'
+import { sourceOrder, sourcePayment } from '../support/orders/source-order.ts'
+import { walk } from '../support/simulation/walk.ts'
 
 let app: TestApp
 let key: string

@@ -3,9 +3,9 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { generateApiKey } from '../../src/auth/api-key.ts'
-import { createMetrics } from '../../src/metrics/serving.ts'
-import { openTestServices } from '../support/services.ts'
-import { sourceOrder } from '../support/source-order.ts'
+import { createMetrics } from '../../src/observability/metrics/registry.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { openTestServices } from '../support/stores/services.ts'
 
 const STRICT = { prefer: 'handling=strict' }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sourceOrder } from '../support/source-order.ts'
-import { createTestApp, type TestApp } from '../support/test-app.ts'
+import { createTestApp, type TestApp } from '../support/http/test-app.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
 
 let app: TestApp
 let key: string

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/auth/api-key.ts'
-import { buildOperationsApp } from '../../src/operations.ts'
-import type { Health } from '../../src/readiness.ts'
-import { metricIn } from '../support/metric.ts'
-import { sourceOrder } from '../support/source-order.ts'
-import { createTestApp, type TestApp } from '../support/test-app.ts'
+import { buildOperationsApp } from '../../src/http/operations/operations-app.ts'
+import type { Health } from '../../src/http/operations/readiness.ts'
+import { metricIn } from '../support/http/metric.ts'
+import { createTestApp, type TestApp } from '../support/http/test-app.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
 
 const HEALTHY: Health = { status: 'ok', checks: { orders: 'ok' } }
 

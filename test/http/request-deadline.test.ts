@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { sourceOrder } from '../support/source-order.ts'
-import { createTestApp, ROOMY, type TestApp } from '../support/test-app.ts'
+import { createTestApp, ROOMY, type TestApp } from '../support/http/test-app.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
 
 const DEADLINE_MS = 400
 /** Each call has time enough, and several of them have not. */

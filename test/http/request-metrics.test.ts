@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import errorHandler from '../../src/http/error-handler.ts'
-import requestId from '../../src/http/request-id.ts'
-import requestMetrics from '../../src/http/request-metrics.ts'
-import { createMetrics, type Metrics } from '../../src/metrics/serving.ts'
-import { metricIn } from '../support/metric.ts'
-import { openSocket } from '../support/raw-http.ts'
+import errorHandler from '../../src/http/plugins/error-handler.ts'
+import requestId from '../../src/http/plugins/request-id.ts'
+import requestMetrics from '../../src/http/plugins/request-metrics.ts'
+import { createMetrics, type Metrics } from '../../src/observability/metrics/registry.ts'
+import { metricIn } from '../support/http/metric.ts'
+import { openSocket } from '../support/http/raw-http.ts'
 
 let metrics: Metrics
 let app: FastifyInstance

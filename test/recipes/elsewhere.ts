@@ -1,4 +1,4 @@
-import { startFaultServer } from '../support/front.ts'
+import { startFaultServer } from '../support/http/fault-server.ts'
 
 /** Another server, which has no orders: where a redirect must not take the key. */
 export async function startElsewhere() {

@@ -3,7 +3,7 @@ import {
   type RecordedRequest,
   type ServerResponseStub,
   startFaultServer,
-} from '../support/front.ts'
+} from '../support/http/fault-server.ts'
 
 /** What a recipe asked, and what it got. */
 export interface Called {

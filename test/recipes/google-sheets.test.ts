@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
-import { recipe } from '../support/program.ts'
+import { recipe } from '../support/cli/program.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
 import { type Document, runAppsScript } from './google-sheets/apps-script.ts'
 import type { Cell } from './google-sheets/sheet.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
-import { recipe } from '../support/program.ts'
+import { recipe } from '../support/cli/program.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
 import { installN8n, type N8nWorkflow, runN8n } from './n8n/n8n.ts'
 import { refusals } from './refusals.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
-import { recipe } from '../support/program.ts'
+import { recipe } from '../support/cli/program.ts'
 import { runPowerQuery } from './power-query/power-query.ts'
 import { refusals } from './refusals.ts'
 import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'

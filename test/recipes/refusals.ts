@@ -1,4 +1,4 @@
-import type { Fault, ServerResponseStub } from '../support/front.ts'
+import type { Fault, ServerResponseStub } from '../support/http/fault-server.ts'
 
 interface Refusal {
   title: string

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
-import { type RunningService, startService } from '../support/command.ts'
-import type { ListBody } from '../support/test-app.ts'
+import { type RunningService, startService } from '../support/cli/command.ts'
+import type { ListBody } from '../support/http/test-app.ts'
 
 interface Sample {
   label: string

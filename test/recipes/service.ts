@@ -1,9 +1,9 @@
 import { DEMO_ACCOUNT, demoOrders } from '../../src/demo/demo-orders.ts'
 import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import type { Order } from '../../src/orders/order.ts'
-import { runCommand } from '../support/command.ts'
-import { openServedStore } from '../support/served-store.ts'
-import type { ListBody } from '../support/test-app.ts'
+import { runCommand } from '../support/cli/command.ts'
+import type { ListBody } from '../support/http/test-app.ts'
+import { openServedStore } from '../support/stores/served-store.ts'
 import { startRecipeFront } from './front.ts'
 
 export interface RecipeServiceOptions {

@@ -1,4 +1,4 @@
-import { indexNames } from '../../../src/stores/opensearch/names.ts'
+import { indexNames } from '../../../src/stores/opensearch/index-names.ts'
 import type { BenchContext } from '../context.ts'
 import { createGenerator, type Generator, type LoadRequest } from '../measuring/generator.ts'
 import type { Server, Side } from '../measuring/race.ts'

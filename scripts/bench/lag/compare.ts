@@ -1,4 +1,4 @@
-import { parseConfig } from '../../../src/config.ts'
+import { parseConfig } from '../../../src/config/config.ts'
 import { formatInstant } from '../../../src/lib/instant.ts'
 import type { BenchContext } from '../context.ts'
 import { createCpuReader } from '../measuring/cpu.ts'

@@ -1,5 +1,5 @@
-import { readCaFile } from '../../../src/ca-file.ts'
-import type { Config } from '../../../src/config.ts'
+import { readCaFile } from '../../../src/config/ca-file.ts'
+import type { Config } from '../../../src/config/config.ts'
 import { connectStream } from '../../../src/stores/redis/stream-connection.ts'
 import type { BenchChange } from './changes.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
-import { openScratch, type Scratch } from '../../services/scratch.ts'
+import { openScratch, type Scratch } from '../../../test/harness/processes/scratch.ts'
 import type { BenchContext } from '../context.ts'
 import { CPU_RENEWAL_MS, createCpuReader } from '../measuring/cpu.ts'
 import { createGenerator } from '../measuring/generator.ts'

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LoadSummary } from '../../../src/indexing/sources/load.ts'
-import type { Scratch } from '../../services/scratch.ts'
-import { poll } from '../../services/until.ts'
+import { poll } from '../../../test/harness/processes/poll.ts'
+import type { Scratch } from '../../../test/harness/processes/scratch.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const LONGEST_MS = 3_600_000

@@ -4,11 +4,11 @@ import { pipeline } from 'node:stream/promises'
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import { isValidationError } from '../../../src/indexing/projection/change.ts'
 import { inBatches } from '../../../src/indexing/sources/batches.ts'
-import { parseLines } from '../../../src/indexing/sources/entries.ts'
 import { LOAD_BATCH } from '../../../src/indexing/sources/load.ts'
-import { decide } from '../../../src/indexing/writing/decide.ts'
-import { renderDocument } from '../../../src/indexing/writing/document.ts'
-import { documentId, serializeDocument } from '../../../src/stores/opensearch/order-source.ts'
+import { parseLines } from '../../../src/indexing/sources/parsed-lines.ts'
+import { decide } from '../../../src/indexing/writer/decide.ts'
+import { renderDocument } from '../../../src/indexing/writer/order-document.ts'
+import { documentId, serializeDocument } from '../../../src/stores/opensearch/order-document.ts'
 
 const SEED = 1
 

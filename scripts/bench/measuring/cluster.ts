@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type OpenSearch, read, write } from '../../../src/stores/opensearch/client.ts'
+import { type OpenSearch, read, write } from '../../../src/stores/opensearch/client/client.ts'
 
 /** What an index has become of what was loaded into it. */
 export interface IndexFacts {

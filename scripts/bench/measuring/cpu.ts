@@ -1,5 +1,5 @@
 import { Cluster as RedisCluster } from 'ioredis'
-import { type OpenSearch, read } from '../../../src/stores/opensearch/client.ts'
+import { type OpenSearch, read } from '../../../src/stores/opensearch/client/client.ts'
 import type { RedisConnection } from '../../../src/stores/redis/client.ts'
 
 /** CPU time that each process has used since its start, in microseconds. */

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openScratch } from '../../services/scratch.ts'
-import { poll } from '../../services/until.ts'
+import { poll } from '../../../test/harness/processes/poll.ts'
+import { openScratch } from '../../../test/harness/processes/scratch.ts'
 import { metricsMicros } from './cpu.ts'
 
 /** The service's own program. */

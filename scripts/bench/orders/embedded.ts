@@ -1,7 +1,7 @@
-import { parseConfig } from '../../../src/config.ts'
-import type { ViewWrite } from '../../../src/indexing/writing/order-index.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import type { ViewWrite } from '../../../src/indexing/writer/order-index.ts'
 import { openServices, type Services } from '../../../src/services.ts'
-import { openScratch } from '../../services/scratch.ts'
+import { openScratch } from '../../../test/harness/processes/scratch.ts'
 import type { BenchOrders } from './orders.ts'
 
 /** The embedded store in a folder of its own. */

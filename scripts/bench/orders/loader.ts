@@ -1,4 +1,4 @@
-import { type OpenSearch, write } from '../../../src/stores/opensearch/client.ts'
+import { type OpenSearch, write } from '../../../src/stores/opensearch/client/client.ts'
 
 const BULK_DOCUMENTS = 1_000
 const BULKS_UNDER_WAY = 4

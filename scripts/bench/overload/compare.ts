@@ -1,5 +1,5 @@
 import { openServices } from '../../../src/services.ts'
-import { indexNames } from '../../../src/stores/opensearch/names.ts'
+import { indexNames } from '../../../src/stores/opensearch/index-names.ts'
 import type { BenchContext } from '../context.ts'
 import { createGenerator, type LoadRequest } from '../measuring/generator.ts'
 import { startApi } from '../measuring/running-api.ts'

@@ -5,8 +5,8 @@ import type { Redis } from 'ioredis'
 import { keyDigest } from '../../../src/auth/api-key.ts'
 import { Order } from '../../../src/orders/order.ts'
 import { type PageQuery, type Sort, sorts } from '../../../src/orders/order-store.ts'
-import type { IndexNames } from '../../../src/stores/opensearch/names.ts'
-import { buildSearch } from '../../../src/stores/opensearch/search-body.ts'
+import type { IndexNames } from '../../../src/stores/opensearch/index-names.ts'
+import { buildSearch } from '../../../src/stores/opensearch/read/search-body.ts'
 import { NO_FILTERS } from '../orders/searches.ts'
 
 export interface StraightforwardOptions {

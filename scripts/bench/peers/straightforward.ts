@@ -1,9 +1,9 @@
 import { Client } from '@opensearch-project/opensearch'
 import { Redis } from 'ioredis'
-import { readCaFile } from '../../../src/ca-file.ts'
-import { parseConfig } from '../../../src/config.ts'
-import { loadSecrets } from '../../../src/secrets.ts'
-import { indexNames } from '../../../src/stores/opensearch/names.ts'
+import { readCaFile } from '../../../src/config/ca-file.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { loadSecrets } from '../../../src/config/secrets.ts'
+import { indexNames } from '../../../src/stores/opensearch/index-names.ts'
 import { buildStraightforward } from './straightforward-app.ts'
 
 // Serves on the stores of the service's own settings until it is killed.

@@ -1,5 +1,5 @@
 import { request } from 'undici'
-import { MAX_FAILURES } from '../../../src/limits/failure-window.ts'
+import { MAX_FAILURES } from '../../../src/rate-limit/failure-window.ts'
 import type { Refusal } from './refusals.ts'
 
 /** All that a caller is told, for a peer to tell the same. */

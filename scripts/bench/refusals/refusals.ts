@@ -1,5 +1,5 @@
 import { generateApiKey } from '../../../src/auth/api-key.ts'
-import { MAX_FAILURES, WINDOW_MS } from '../../../src/limits/failure-window.ts'
+import { MAX_FAILURES, WINDOW_MS } from '../../../src/rate-limit/failure-window.ts'
 import type { LoadRequest } from '../measuring/generator.ts'
 import type { HeatResult, Sample } from '../measuring/race.ts'
 

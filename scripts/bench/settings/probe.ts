@@ -1,5 +1,5 @@
 import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
-import { documentId } from '../../../src/stores/opensearch/order-source.ts'
+import { documentId } from '../../../src/stores/opensearch/order-document.ts'
 import type { BenchContext } from '../context.ts'
 import type { Generator } from '../measuring/generator.ts'
 import { loadDocuments } from '../orders/loader.ts'

@@ -1,6 +1,6 @@
+import { loadSecrets } from '../../../src/config/secrets.ts'
 import { type CursorCodec, createCursorCodec } from '../../../src/orders/cursor.ts'
 import { type Sort, sorts } from '../../../src/orders/order-store.ts'
-import { loadSecrets } from '../../../src/secrets.ts'
 import type { BenchContext } from '../context.ts'
 import { createGenerator, type Generator } from '../measuring/generator.ts'
 import { type Heat, type HeatResult, race, type Side } from '../measuring/race.ts'

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openScratch, type Scratch } from '../../services/scratch.ts'
+import { openScratch, type Scratch } from '../../../test/harness/processes/scratch.ts'
 import type { BenchContext } from '../context.ts'
 import { createGenerator } from '../measuring/generator.ts'
 import { peerFile, startApi } from '../measuring/running-api.ts'

@@ -1,7 +1,7 @@
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findFreePort } from '../../services/ports.ts'
-import type { Scratch } from '../../services/scratch.ts'
+import { findFreePort } from '../../../test/harness/processes/ports.ts'
+import type { Scratch } from '../../../test/harness/processes/scratch.ts'
 import { commandLine, type ProgramOptions } from '../measuring/running-service.ts'
 
 /** What is asked, and what is right. */

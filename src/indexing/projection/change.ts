@@ -1,7 +1,7 @@
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { parseJson } from '../../lib/json.ts'
 import { epochMs } from './instants.ts'
-import { projectOrder, type View } from './project.ts'
+import { projectOrder, type View } from './order-views.ts'
 import { SourceDeletion, SourceOrder } from './source-order.ts'
 
 /** One version of an order, checked and projected: what the writer decides about. */

@@ -1,11 +1,11 @@
 import type { ValidationError } from '../projection/change.ts'
-import type { WriteMode } from '../writing/decide.ts'
-import { prerender } from '../writing/document.ts'
-import type { Writer } from '../writing/writer.ts'
+import type { WriteMode } from '../writer/decide.ts'
+import { prerender } from '../writer/order-document.ts'
+import type { Writer } from '../writer/writer.ts'
 import { type BatchLimits, inBatches } from './batches.ts'
-import { hasDroppedDocument, type ParsedLine, parseLines } from './entries.ts'
-import { orderedConcurrentMap } from './in-turn.ts'
-import { writeChanges } from './write-all.ts'
+import { orderedConcurrentMap } from './ordered-concurrent-map.ts'
+import { hasDroppedDocument, type ParsedLine, parseLines } from './parsed-lines.ts'
+import { writeChanges } from './write-changes.ts'
 
 /** What a load writes together. */
 export const LOAD_BATCH: BatchLimits = { entries: 1_000, bytes: 4 * 1024 * 1024 }

@@ -1,4 +1,4 @@
-import { nullable, oneOf, pattern, resource, text } from './forms.ts'
+import { nullable, oneOf, pattern, resource, text } from './types.ts'
 
 export const Customer = resource('Customer', 'Comprador do pedido.', {
   name: text('Nome do comprador.', 'Ana Souza'),

@@ -1,4 +1,4 @@
-import { cents, integer, nullable, pattern, resource, text } from './forms.ts'
+import { cents, integer, nullable, pattern, resource, text } from './types.ts'
 
 export const productIdPattern = '^prod_.+$'
 export const offerIdPattern = '^prod_offer_.+$'

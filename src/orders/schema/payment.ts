@@ -1,4 +1,5 @@
 import { cardBrands, paymentMethods, paymentStatuses } from '../statuses.ts'
+import { describeValues, paymentStatusDescriptions } from './descriptions.ts'
 import {
   cents,
   instant,
@@ -10,8 +11,7 @@ import {
   pattern,
   resource,
   text,
-} from './forms.ts'
-import { describeValues, paymentStatusDescriptions } from './meanings.ts'
+} from './types.ts'
 
 export const declineCodePattern = '^[A-Z]{2}-\\d{4}$'
 

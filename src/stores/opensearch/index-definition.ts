@@ -1,4 +1,4 @@
-import type { IndexNames } from './names.ts'
+import type { IndexNames } from './index-names.ts'
 
 const KEYWORD = { type: 'keyword' }
 const LONG = { type: 'long' }

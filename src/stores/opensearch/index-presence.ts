@@ -1,6 +1,6 @@
 import { IndexLost } from '../index-lost.ts'
-import { type OpenSearch, read } from './client.ts'
-import { concreteIndex, type IndexNames, indexVersion } from './names.ts'
+import { type OpenSearch, read } from './client/client.ts'
+import { concreteIndex, type IndexNames, indexVersion } from './index-names.ts'
 
 /** Whether the index of the orders exists, in one state of the cluster. */
 export interface IndexPresence {

@@ -1,14 +1,14 @@
 import type { KeyRecord, KeyStore, KeyTimestamps, Scope } from '../../auth/key-store.ts'
 import { monotonicClock } from '../../lib/clock.ts'
-import { type Instrument, noopInstrument } from '../../lib/observe.ts'
+import { type Instrument, noopInstrument } from '../../lib/instrument.ts'
 import { type RequestScope, unbounded } from '../../lib/request-scope.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import { type OpenSearch, parseResponse, read, readRaw, write } from './client.ts'
-import { type DocumentAddress, parseGetResponse, type StoredDocument } from './documents.ts'
-import { completeHits, completeRawHits, type Hit } from './hits.ts'
-import type { IndexNames } from './names.ts'
-import type { OpenSearchOperation } from './operation.ts'
-import type { EnsureIndices } from './prepare.ts'
+import { type OpenSearch, parseResponse, read, readRaw, write } from './client/client.ts'
+import { type DocumentAddress, parseGetResponse, type StoredDocument } from './client/documents.ts'
+import type { OpenSearchOperation } from './client/operation.ts'
+import { completeHits, completeRawHits, type Hit } from './client/search-response.ts'
+import type { EnsureIndices } from './ensure-indices.ts'
+import type { IndexNames } from './index-names.ts'
 
 export interface OpenSearchKeyStoreOptions {
   client: OpenSearch

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis'
-import { MAX_FAILURES, WINDOW_MS } from '../../limits/failure-window.ts'
-import { type BucketRate, bucketDecision } from '../../limits/gcra.ts'
-import type { Limiter } from '../../limits/limiter.ts'
+import { MAX_FAILURES, WINDOW_MS } from '../../rate-limit/failure-window.ts'
+import { type BucketRate, bucketDecision } from '../../rate-limit/gcra.ts'
+import type { Limiter } from '../../rate-limit/limiter.ts'
 import { redactCommand } from './client.ts'
 import { blockedFor, countFailure, type Script, take } from './scripts.ts'
 

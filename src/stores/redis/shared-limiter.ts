@@ -1,12 +1,12 @@
-import { readCaFile } from '../../ca-file.ts'
-import type { Config } from '../../config.ts'
-import type { Instrument } from '../../lib/observe.ts'
+import { readCaFile } from '../../config/ca-file.ts'
+import type { Config } from '../../config/config.ts'
+import type { Instrument } from '../../lib/instrument.ts'
 import {
   createFallbackLimiter,
   type FallbackLimiter,
   type LimiterDecision,
-} from '../../limits/degraded-limiter.ts'
-import type { Limiter } from '../../limits/limiter.ts'
+} from '../../rate-limit/fallback-limiter.ts'
+import type { Limiter } from '../../rate-limit/limiter.ts'
 import { connectRedis } from './client.ts'
 import { createRedisLimiter } from './limiter.ts'
 

@@ -1,7 +1,7 @@
 import type {
   AcknowledgedEntry,
   StreamInspection,
-} from '../../indexing/inspection/stream-inspection.ts'
+} from '../../indexing/consistency-check/stream-inspection.ts'
 import type { StreamCommands } from './stream-commands.ts'
 import { connectStream, GROUP, type RedisStreamOptions } from './stream-connection.ts'
 import { entryAgeMs, orderField } from './stream-entries.ts'

@@ -3,10 +3,10 @@ import type {
   FoundDocument,
   IndexInspection,
   WriteTimestampState,
-} from '../../indexing/inspection/index-inspection.ts'
+} from '../../indexing/consistency-check/index-inspection.ts'
 import { wallClock } from '../../lib/clock.ts'
 import { parseJson } from '../../lib/json.ts'
-import { versionRecordOf } from './order-index.ts'
+import { versionRecordOf } from './write/order-index.ts'
 
 type Row = Record<string, SQLOutputValue>
 

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { callTimeoutMs, unbounded } from '../../lib/request-scope.ts'
-import { upgradeOrder } from '../../orders/complete.ts'
 import type { OrderStore, Position, RenderedOrder } from '../../orders/order-store.ts'
-import { pageStatement } from './slice-sql.ts'
+import { upgradeOrder } from '../../orders/upgrade-order.ts'
+import { pageStatement } from './page-sql.ts'
 
 /** An order as it was written, in the shape of then. */
 interface StoredOrder {

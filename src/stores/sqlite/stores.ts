@@ -1,17 +1,22 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
-import type { OrderIndex } from '../../indexing/writing/order-index.ts'
+import type { Config } from '../../config/config.ts'
+import type { OrderIndex } from '../../indexing/writer/order-index.ts'
 import { type Clock, wallClock } from '../../lib/clock.ts'
 import type { Stores } from '../stores.ts'
-import { keysFile, openKeysDatabase, openOrdersUnlessLost, ordersFile } from './files.ts'
+import {
+  keysFile,
+  openKeysDatabase,
+  openOrdersUnlessLost,
+  ordersFile,
+} from './database/database-files.ts'
+import { guardReads, guardWrites, trackFileIdentity } from './database/replaced-file-guard.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
-import { createSqliteOrderIndex } from './order-index.ts'
 import { createSqliteOrderStore } from './order-store.ts'
-import { guardReads, guardWrites, trackFileIdentity } from './same-file.ts'
-import { forgetClock } from './stamps.ts'
-import { acquireWriterLock } from './writer-lock.ts'
+import { createSqliteOrderIndex } from './write/order-index.ts'
+import { forgetClock } from './write/write-timestamps.ts'
+import { acquireWriterLock } from './write/writer-lock.ts'
 
 /** The server's one write is a note of a key's use; the whole process would wait with it. */
 const SERVER_BUSY_MS = 20

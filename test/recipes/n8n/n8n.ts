@@ -3,8 +3,8 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { cachedFolder, npm } from '../../support/cached-folder.ts'
-import { runProgram } from '../../support/program.ts'
+import { cachedFolder, npm } from '../../support/cli/cached-folder.ts'
+import { runProgram } from '../../support/cli/program.ts'
 
 // n8n is under the Sustainable Use License: a test may run it, and nothing of ours depends on it.
 const CORE = 'n8n-core@2.40.3'

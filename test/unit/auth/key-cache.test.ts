@@ -6,7 +6,7 @@ import {
 } from '../../../src/auth/key-cache.ts'
 import type { KeyRecord, KeyWithAccount } from '../../../src/auth/key-store.ts'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
-import { keyRecord } from '../../support/key-record.ts'
+import { keyRecord } from '../../support/stores/key-record.ts'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { KeyTimestamps } from '../../../src/auth/key-store.ts'
 import { createLastUse, type LastUse } from '../../../src/auth/last-use.ts'
-import { keyRecord } from '../../support/key-record.ts'
+import { keyRecord } from '../../support/stores/key-record.ts'
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { userAgents } from '../../../src/demo/checkout/user-agents.ts'
 import { DEMO_ACCOUNT } from '../../../src/demo/demo-orders.ts'
-import { userAgents } from '../../../src/demo/user-agents.ts'
 import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
 import {
   orderStatuses,

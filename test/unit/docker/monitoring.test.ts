@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { createIndexingMetrics } from '../../../src/metrics/indexing.ts'
-import { registerProcessMetrics } from '../../../src/metrics/process.ts'
-import { createMetrics } from '../../../src/metrics/serving.ts'
+import { createIndexingMetrics } from '../../../src/observability/metrics/indexing.ts'
+import { registerProcessMetrics } from '../../../src/observability/metrics/process.ts'
+import { createMetrics } from '../../../src/observability/metrics/registry.ts'
 import { imageEnvironment } from './dockerfile.ts'
 
 interface Panel {

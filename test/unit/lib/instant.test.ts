@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatInstant, type InvalidInstantReason, parseInstant } from '../../../src/lib/instant.ts'
-import { anyInstantMs } from '../../support/arbitraries.ts'
+import { anyInstantMs } from '../../support/orders/arbitraries.ts'
 
 // Text, then the same instant in UTC with milliseconds; where it is finer, the next millisecond too.
 const accepted: [text: string, floor: string, ceil?: string][] = [

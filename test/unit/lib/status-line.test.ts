@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createStatusLine } from '../../../src/lib/status-line.ts'
-import { createScreen, WIPE } from '../commands/index/screens.ts'
+import { createScreen, WIPE } from '../cli/indexer/screens.ts'
 
 /** A status line on such a screen, with a clock that stands still until told. */
 function start(screen: Parameters<typeof createScreen>[0] = {}) {

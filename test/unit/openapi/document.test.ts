@@ -3,11 +3,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
 import { generatedFiles } from '../../../scripts/openapi/generated.ts'
-import { errorCatalogue } from '../../../src/errors.ts'
-import { projectOrder } from '../../../src/indexing/projection/project.ts'
+import { errorCatalogue } from '../../../src/http/api-error.ts'
+import { projectOrder } from '../../../src/indexing/projection/order-views.ts'
 import { operationIds } from '../../../src/openapi/operations.ts'
 import { listParamNames } from '../../../src/orders/list-params.ts'
-import { sourceOrder } from '../../support/source-order.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
 
 interface Schema {
   description?: string

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { atomFeed } from '../../../scripts/openapi/feed.ts'
-import type { ChangelogEntry } from '../../../src/openapi/changes.ts'
+import type { ChangelogEntry } from '../../../src/openapi/changelog.ts'
 
 const newest: ChangelogEntry = {
   id: 'dois',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { generatedFiles } from '../../../scripts/openapi/generated.ts'
 import { readGuide } from '../../../scripts/openapi/guide.ts'
-import { errorCatalogue } from '../../../src/errors.ts'
-import { readChangelog } from '../../../src/openapi/folder.ts'
+import { errorCatalogue } from '../../../src/http/api-error.ts'
+import { readChangelog } from '../../../src/openapi/openapi-files.ts'
 import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_LIMIT } from '../../../src/orders/list-params.ts'
 
 const guide = readGuide(readChangelog())

@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { takeLock } from '../../../src/orders-command/lock.ts'
-import { temporaryFolder } from '../../support/backend.ts'
+import { temporaryFolder } from '../../support/stores/backend.ts'
 
 const LOCK = new URL('../../../src/orders-command/lock.ts', import.meta.url)
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeState, encodeState } from '../../../src/orders/cursor-state.ts'
 import { NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
 import type { PagerState } from '../../../src/orders/paging.ts'
-import { pagerStates } from '../../support/arbitraries.ts'
+import { pagerStates } from '../../support/orders/arbitraries.ts'
 
 const NOWHERE: PagerState = { after: null, dated: null, mark: null, nextMark: null }
 const LONGEST_ID = 'x'.repeat(64)

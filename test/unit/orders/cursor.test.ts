@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createCursorCodec } from '../../../src/orders/cursor.ts'
 import type { OrderFilters } from '../../../src/orders/order-store.ts'
 import type { Listing } from '../../../src/orders/paging.ts'
-import { accountIds, listings, pagerStates } from '../../support/arbitraries.ts'
+import { accountIds, listings, pagerStates } from '../../support/orders/arbitraries.ts'
 import { codec, isRejected, listing, secretOf, states } from './cursors.ts'
 
 const filters = (changes: Partial<OrderFilters> = {}): OrderFilters => ({

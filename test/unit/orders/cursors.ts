@@ -1,4 +1,4 @@
-import { ApiError } from '../../../src/errors.ts'
+import { ApiError } from '../../../src/http/api-error.ts'
 import {
   type CursorCodec,
   type CursorSecret,

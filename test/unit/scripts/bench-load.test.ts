@@ -5,11 +5,11 @@ import type { LoadComparison } from '../../../scripts/bench/load/compare.ts'
 import { loadFigures, renderLoad } from '../../../scripts/bench/load/report.ts'
 import { rawBulks, writeSourceFile } from '../../../scripts/bench/load/source-file.ts'
 import { load } from '../../../src/indexing/sources/load.ts'
-import { renderDocument } from '../../../src/indexing/writing/document.ts'
-import type { OrderIndex, ViewWrite } from '../../../src/indexing/writing/order-index.ts'
-import { createWriter } from '../../../src/indexing/writing/writer.ts'
-import { serializeDocument } from '../../../src/stores/opensearch/order-source.ts'
-import { temporaryFolder } from '../../support/backend.ts'
+import { renderDocument } from '../../../src/indexing/writer/order-document.ts'
+import type { OrderIndex, ViewWrite } from '../../../src/indexing/writer/order-index.ts'
+import { createWriter } from '../../../src/indexing/writer/writer.ts'
+import { serializeDocument } from '../../../src/stores/opensearch/order-document.ts'
+import { temporaryFolder } from '../../support/stores/backend.ts'
 
 const UNTIL = Date.parse('2026-03-01T00:00:00Z')
 const ORDERS = 1_500

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { breachesOf } from '../../../scripts/faults/breaches.ts'
 import type { Matrix } from '../../../scripts/faults/matrix.ts'
-import { createResponseStats } from '../../../scripts/traffic/tally.ts'
+import { createResponseStats } from '../../harness/traffic/response-stats.ts'
 
 /** A run in which every promise was kept, with one fault. */
 function matrixOf(longestMs: number, healthyLongestMs = 20): Matrix {

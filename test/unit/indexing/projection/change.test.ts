@@ -1,10 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseChange } from '../../../../src/indexing/projection/change.ts'
-import { sourceOrders } from '../../../support/arbitraries.ts'
-import { changeOf, orderWith, validationErrorOf, wholeOrder } from '../../../support/changes.ts'
-import { confuseParser, QUOTE_TRACKING } from '../../../support/escaped-names.ts'
-import { sourceOrder, sourcePayment } from '../../../support/source-order.ts'
+import { sourceOrders } from '../../../support/orders/arbitraries.ts'
+import {
+  changeOf,
+  orderWith,
+  validationErrorOf,
+  wholeOrder,
+} from '../../../support/orders/changes.ts'
+import { confuseParser, QUOTE_TRACKING } from '../../../support/orders/escaped-names.ts'
+import { sourceOrder, sourcePayment } from '../../../support/orders/source-order.ts'
 
 const deletion = { id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }
 const payment = sourcePayment()

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { projectPayment } from '../../../../src/indexing/projection/payment.ts'
 import type { SourcePayment } from '../../../../src/indexing/projection/source-order.ts'
 import type { PaymentStatus } from '../../../../src/orders/statuses.ts'
-import { sourcePayments } from '../../../support/arbitraries.ts'
-import { sourcePayment } from '../../../support/source-order.ts'
+import { sourcePayments } from '../../../support/orders/arbitraries.ts'
+import { sourcePayment } from '../../../support/orders/source-order.ts'
 
 const PAID: PaymentStatus[] = ['PAID', 'PARTIALLY_REFUNDED', 'REFUNDED', 'DISPUTED']
 const UNPAID: PaymentStatus[] = ['PENDING', 'FAILED', 'DECLINED', 'UNPAID']

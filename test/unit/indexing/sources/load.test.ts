@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ValidationError } from '../../../../src/indexing/projection/change.ts'
 import { load } from '../../../../src/indexing/sources/load.ts'
-import { createWriter } from '../../../../src/indexing/writing/writer.ts'
-import { sourceOrder } from '../../../support/source-order.ts'
-import { createMemoryOrderIndex } from '../writing/memory-order-index.ts'
+import { createWriter } from '../../../../src/indexing/writer/writer.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { createMemoryOrderIndex } from '../writer/memory-order-index.ts'
 
 const MIB = 1024 * 1024
 const NOTHING = {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { processNextBatch } from '../../../../src/indexing/sources/watch-batch.ts'
-import { sourceOrder } from '../../../support/source-order.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { createMemoryChangeStream } from './memory-change-stream.ts'
 
 beforeEach(() => {

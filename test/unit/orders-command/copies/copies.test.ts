@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Order, SyncState } from '../../../../src/client/client.ts'
 import { openCopy } from '../../../../src/orders-command/copies/destination.ts'
 import type { LocalCopy } from '../../../../src/orders-command/copies/local-copy.ts'
-import { temporaryFolder } from '../../../support/backend.ts'
-import { copiedOrders } from '../../../support/orders-copies.ts'
-import { apiOrder } from '../../../support/orders-order.ts'
+import { copiedOrders } from '../../../support/orders-cli/orders-copies.ts'
+import { apiOrder } from '../../../support/orders-cli/orders-order.ts'
+import { temporaryFolder } from '../../../support/stores/backend.ts'
 
 let folder: string
 let remove: () => void

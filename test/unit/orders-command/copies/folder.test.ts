@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SyncState } from '../../../../src/client/client.ts'
 import { openFolderCopy } from '../../../../src/orders-command/copies/folder.ts'
-import { temporaryFolder } from '../../../support/backend.ts'
-import { copiedOrders } from '../../../support/orders-copies.ts'
-import { apiOrder } from '../../../support/orders-order.ts'
+import { copiedOrders } from '../../../support/orders-cli/orders-copies.ts'
+import { apiOrder } from '../../../support/orders-cli/orders-order.ts'
+import { temporaryFolder } from '../../../support/stores/backend.ts'
 
 let parent: string
 let folder: string

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Order, SyncState } from '../../../../src/client/client.ts'
 import { openSqliteCopy } from '../../../../src/orders-command/copies/sqlite.ts'
-import { temporaryFolder } from '../../../support/backend.ts'
-import { apiItem, apiOrder } from '../../../support/orders-order.ts'
+import { apiItem, apiOrder } from '../../../support/orders-cli/orders-order.ts'
+import { temporaryFolder } from '../../../support/stores/backend.ts'
 
 let file: string
 let remove: () => void

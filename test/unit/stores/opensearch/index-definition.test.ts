@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { renderDocument } from '../../../../src/indexing/writing/document.ts'
+import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
 import {
   keyDefinitions,
   ordersDefinition,
   recordDefinitions,
 } from '../../../../src/stores/opensearch/index-definition.ts'
-import { indexNames } from '../../../../src/stores/opensearch/names.ts'
-import { serializeDocument } from '../../../../src/stores/opensearch/order-source.ts'
+import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
+import { serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
 import { renderTombstone } from '../../../../src/stores/opensearch/tombstone.ts'
-import { toVersionRecordSource } from '../../../../src/stores/opensearch/writer/stored.ts'
-import { changeOf } from '../../../support/changes.ts'
-import { sourceOrder } from '../../../support/source-order.ts'
+import { toVersionRecordSource } from '../../../../src/stores/opensearch/write/index-reader.ts'
+import { changeOf } from '../../../support/orders/changes.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
 
 interface Definition {
   settings: Record<string, unknown>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { guarded } from '../../../../../src/orders-command/export/formats/excel-text.ts'
-import { shownByExcel } from '../../../../support/orders-csv.ts'
+import { shownByExcel } from '../../../../support/orders-cli/orders-csv.ts'
 
 const months = [
   ...['janeiro', 'fevereiro', 'março', 'abril', 'maio', 'junho'],

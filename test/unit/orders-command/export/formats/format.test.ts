@@ -5,8 +5,8 @@ import {
   type FormatName,
 } from '../../../../../src/orders-command/export/formats/format.ts'
 import type { Rows } from '../../../../../src/orders-command/export/formats/table.ts'
-import { csvRows } from '../../../../support/orders-csv.ts'
-import { apiItem, apiOrder } from '../../../../support/orders-order.ts'
+import { csvRows } from '../../../../support/orders-cli/orders-csv.ts'
+import { apiItem, apiOrder } from '../../../../support/orders-cli/orders-order.ts'
 
 function written(name: FormatName, orders: readonly Order[], rows: Rows = 'orders'): string {
   const { head, encode } = createFormat(name, rows)

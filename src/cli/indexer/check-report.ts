@@ -1,0 +1,49 @@
+import type { CheckReport } from '../../indexing/consistency-check/check-index.ts'
+import {
+  type Inconsistency,
+  inconsistencyKinds,
+} from '../../indexing/consistency-check/inconsistency.ts'
+import { printJson } from '../output.ts'
+
+export function isConsistent(report: CheckReport): boolean {
+  return countInconsistencies(report) === 0
+}
+
+/** On stdout: as JSON, or a line a fault and a summary; on stderr what mends it. Never a value of an order. */
+export function printReport(
+  { examples, ...counts }: CheckReport & { seconds: number },
+  asJson: boolean,
+): void {
+  if (countInconsistencies(counts) > 0) console.error(REPAIR)
+  if (asJson) {
+    const publicExamples = examples.map(({ kind, accountId, orderId, what, fields }) => {
+      return { kind, account_id: accountId, order_id: orderId, what, fields }
+    })
+    printJson({ ...counts, examples: publicExamples })
+    return
+  }
+  for (const example of examples) console.log(inconsistencyLine(example))
+  const more = countInconsistencies(counts) - examples.length
+  if (more > 0) console.log(examples.length > 0 ? `and ${more} more` : `${more} faults`)
+  const parts = Object.entries(counts).map(([name, count]) => {
+    return `${name.replaceAll('_', ' ')}: ${count}`
+  })
+  console.log(parts.join(', '))
+}
+
+const REPAIR =
+  '"index load --repair FILE" mends the orders that FILE has: it writes what is missing, damaged or different, and removes what is extra'
+
+function countInconsistencies(counts: Omit<CheckReport, 'examples'>): number {
+  return inconsistencyKinds.reduce((sum, kind) => sum + counts[kind], 0)
+}
+
+function inconsistencyLine({ kind, accountId, orderId, what, fields }: Inconsistency): string {
+  const where = fields.length > 0 ? `: ${fields.join(', ')}` : ''
+  return `${kind} ${shown(accountId)} ${shown(orderId)} ${what}${where}`
+}
+
+/** What was put into the index by hand may have any id. */
+function shown(id: string): string {
+  return /^[\w-]{1,200}$/.test(id) ? id : JSON.stringify(id)
+}

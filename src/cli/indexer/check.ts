@@ -1,0 +1,131 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type CheckReport, checkIndex } from '../../indexing/consistency-check/check-index.ts'
+import type { SourceEntry } from '../../indexing/consistency-check/compare-orders.ts'
+import type { IndexInspection } from '../../indexing/consistency-check/index-inspection.ts'
+import {
+  entriesFromLines,
+  entriesFromStream,
+} from '../../indexing/consistency-check/source-entries.ts'
+import type { StreamInspection } from '../../indexing/consistency-check/stream-inspection.ts'
+import { monotonicClock } from '../../lib/clock.ts'
+import { openStreamInspection } from '../../services.ts'
+import { onFirstSignal } from '../signals.ts'
+import type { WithServices } from '../with-services.ts'
+import { isConsistent, printReport } from './check-report.ts'
+import { openInput } from './load-input.ts'
+import { createProgress, type Progress } from './progress.ts'
+
+interface CheckFlags {
+  examples: number
+  json?: true
+}
+
+const EXAMPLES = 100
+const NO_STREAM =
+  'no stream of changes, since neither STREAM_REDIS_URL nor REDIS_URL is set: only the index itself is checked'
+const NO_INPUT = { bytesRead: () => 0, totalBytes: null }
+
+/** `index check`. */
+export function addCheck(index: Command, withServices: WithServices): void {
+  index
+    .command('check')
+    .description(
+      'compare the index with source orders; without a file, with the orders that it knows itself and with what came by the stream of changes',
+    )
+    .argument('[file]', 'what should be in the index: a file, or - for standard input')
+    .option('--examples <n>', 'how many faults to tell one by one', count, EXAMPLES)
+    .option('--json', 'print the report as JSON')
+    .action(async (file: string | undefined, { examples, json }: CheckFlags) =>
+      withServices(async ({ inspection }, config) => {
+        const interruption = new AbortController()
+        onFirstSignal(() => interruption.abort())
+        const context = { inspection, examples, signal: interruption.signal }
+        const startedAt = monotonicClock()
+        const report = await (file === undefined
+          ? checkStream(context, await openStreamInspection(config))
+          : checkFile(context, file))
+        const seconds = Math.round((monotonicClock() - startedAt) / 100) / 10
+        printReport({ ...report, seconds }, json ?? false)
+        if (!isConsistent(report)) process.exitCode = 1
+      }),
+    )
+}
+
+interface CheckContext {
+  inspection: IndexInspection
+  examples: number
+  signal: AbortSignal
+}
+
+async function checkFile(context: CheckContext, file: string): Promise<CheckReport> {
+  const input = await openInput(file, context.signal)
+  const progress = createProgress(process.stderr, input, monotonicClock)
+  try {
+    return await check(context, entriesFromLines(input.chunks), true, progress)
+  } finally {
+    input.close()
+  }
+}
+
+async function checkStream(
+  context: CheckContext,
+  stream: StreamInspection | null,
+): Promise<CheckReport> {
+  const progress = createProgress(process.stderr, NO_INPUT, monotonicClock)
+  try {
+    if (stream === null) progress.printLine(NO_STREAM)
+    return await check(context, stream === null ? [] : entriesFromStream(stream), false, progress)
+  } finally {
+    stream?.close()
+  }
+}
+
+async function check(
+  { inspection, examples: maxExamples, signal }: CheckContext,
+  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
+  isWhole: boolean,
+  progress: Progress,
+): Promise<CheckReport> {
+  const reportOrders = createMilestones(progress, 'orders that the index knows')
+  const reportDocuments = createMilestones(progress, 'documents of the index')
+  try {
+    return await checkIndex({
+      inspection,
+      entries,
+      isWhole,
+      maxExamples,
+      pause: (ms) => setTimeout(ms, undefined, { signal }),
+      onRefused: (place, { path, reason }) =>
+        progress.printLine([place, path, reason].filter(Boolean).join(': ')),
+      onProgress({ knownOrders, documents, ...counts }) {
+        signal.throwIfAborted()
+        if (knownOrders + documents === 0) progress.update(counts)
+        reportOrders(knownOrders)
+        reportDocuments(documents)
+      },
+    })
+  } catch (error) {
+    if (signal.aborted) throw new Error('interrupted', { cause: error })
+    throw error
+  } finally {
+    progress.end()
+  }
+}
+
+const MILESTONE = 100_000
+
+/** A line now and then: nobody knows how many are still to come. */
+function createMilestones(progress: Progress, what: string): (count: number) => void {
+  let next = MILESTONE
+  return (count) => {
+    if (count < next) return
+    progress.printLine(`looked at ${count} ${what}`)
+    next = count + MILESTONE
+  }
+}
+
+function count(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Expected a number: 0 or greater.')
+}

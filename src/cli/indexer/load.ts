@@ -1,0 +1,176 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Config } from '../../config/config.ts'
+import { type EnqueueSummary, enqueue } from '../../indexing/sources/enqueue.ts'
+import { type LoadSummary, load } from '../../indexing/sources/load.ts'
+import { type ValidationSummary, validateLines } from '../../indexing/sources/validate-lines.ts'
+import { monotonicClock } from '../../lib/clock.ts'
+import { openChangeStream, type Services } from '../../services.ts'
+import { printJson } from '../output.ts'
+import { onFirstSignal } from '../signals.ts'
+import type { WithServices } from '../with-services.ts'
+import { type LoadInput, openInput } from './load-input.ts'
+import { createLoadWriter, type WriterFlags } from './load-writer.ts'
+import { createProgress, type Progress } from './progress.ts'
+
+interface LoadFlags extends WriterFlags {
+  dryRun?: true
+  stream?: true
+  fromLine: number
+  json?: true
+}
+
+/** `index load`. */
+export function addLoad(index: Command, withServices: WithServices): void {
+  index
+    .command('load')
+    .description('write source orders, one JSON object a line')
+    .argument('<file>', 'a file, or - for standard input')
+    .addOption(
+      new Option(
+        '--live',
+        'stamp updated_at of new orders now: clients that page see them',
+      ).conflicts(['history', 'repair']),
+    )
+    .addOption(
+      new Option(
+        '--history',
+        'keep changed_at of new orders: clients that page now will not see these; the default until a key is used or something is stamped live',
+      ).conflicts('repair'),
+    )
+    .addOption(
+      new Option(
+        '--repair',
+        'as --live, and write again what is missing, damaged or different of versions that the index has',
+      ).conflicts('reproject'),
+    )
+    .option('--reproject', 'bring documents of an older shape to the current one')
+    .option('--from-line <n>', 'pass over the lines before this one', lineNumber, 1)
+    .option('--dry-run', 'check every line and write nothing; needs no settings')
+    .addOption(
+      new Option('--stream', 'hand the lines to "index watch", which needs Redis').conflicts([
+        'reproject',
+        'dryRun',
+        'history',
+        'repair',
+      ]),
+    )
+    .option('--json', 'print the summary as JSON')
+    .action(async (file: string, flags: LoadFlags) => {
+      const interruption = new AbortController()
+      onFirstSignal(() => interruption.abort())
+      const summary = flags.dryRun
+        ? await runWithProgress(file, interruption.signal, checkAndReport(flags))
+        : await withServices<Timed<LoadSummary | EnqueueSummary>>((services, config) =>
+            flags.stream
+              ? runWithProgress(file, interruption.signal, enqueueAndReport(flags, config))
+              : runWithProgress(file, interruption.signal, loadAndReport(flags, services)),
+          )
+      if (flags.json) printJson(summary)
+      else console.log(summaryText(summary))
+      if (summary.refused > 0) process.exitCode = 1
+    })
+}
+
+interface LoadContext {
+  input: LoadInput
+  /** On stderr, with the refusals. */
+  progress: Progress
+  onRefused(lineNumber: number, error: { path: string; reason: string }): void
+  signal: AbortSignal
+}
+
+type Work<Summary> = (reporting: LoadContext) => Promise<Summary>
+type Timed<Summary> = Summary & { seconds: number }
+
+/** Lets `work` read the input, and tells how long that took. */
+async function runWithProgress<Summary extends object>(
+  file: string,
+  signal: AbortSignal,
+  work: Work<Summary>,
+): Promise<Timed<Summary>> {
+  const startedAt = monotonicClock()
+  const input = await openInput(file, signal)
+  const progress = createProgress(process.stderr, input, monotonicClock)
+  try {
+    const onRefused: LoadContext['onRefused'] = (line, { path, reason }) =>
+      progress.printLine([`line ${line}`, path, reason].filter(Boolean).join(': '))
+    const counts = await work({ input, progress, onRefused, signal })
+    return { ...counts, seconds: Math.round((monotonicClock() - startedAt) / 100) / 10 }
+  } finally {
+    progress.end()
+    input.close()
+  }
+}
+
+function checkAndReport({ fromLine }: LoadFlags): Work<ValidationSummary> {
+  return ({ input, progress, onRefused }) =>
+    validateLines(input.chunks, { fromLine, onRefused, onProgress: progress.update })
+}
+
+/** Loads; when it fails, says where to go on. */
+function loadAndReport(
+  { fromLine, ...flags }: LoadFlags,
+  { openIndex, keys }: Services,
+): Work<LoadSummary> {
+  return async ({ input, progress, onRefused, signal }) => {
+    const index = await openIndex({ onDelay: progress.printLine, signal })
+    try {
+      const writerOptions = await createLoadWriter(flags, index, keys)
+      return await resumable(progress, (onProgress) =>
+        load(input.chunks, { ...writerOptions, fromLine, onRefused, onProgress }),
+      )
+    } finally {
+      progress.end()
+      await index.close()
+    }
+  }
+}
+
+/** Hands the lines to whoever watches the stream; when it fails, says where to go on. */
+function enqueueAndReport({ fromLine }: LoadFlags, config: Config): Work<EnqueueSummary> {
+  return async ({ input, progress, onRefused, signal }) => {
+    const stream = await openChangeStream(config, 'index load --stream')
+    const onDelay = progress.printLine
+    try {
+      return await resumable(progress, (onProgress) =>
+        enqueue(input.chunks, { stream, fromLine, onRefused, onProgress, onDelay, signal }),
+      )
+    } finally {
+      stream.close()
+    }
+  }
+}
+
+type OnProgress = (counts: { read: number; refused: number }, lineNumber: number) => void
+
+async function resumable<Summary>(
+  progress: Progress,
+  work: (onProgress: OnProgress) => Promise<Summary>,
+): Promise<Summary> {
+  let lastLine = 0
+  try {
+    return await work((counts, lineNumber) => {
+      lastLine = lineNumber
+      progress.update(counts)
+    })
+  } catch (error) {
+    if (lastLine > 0) {
+      const hint = `load the same with --from-line ${lastLine + 1}`
+      progress.printLine(`stopped; lines up to ${lastLine} are in: ${hint}`)
+    }
+    throw error
+  }
+}
+
+function lineNumber(text: string): number {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number > 0) return number
+  throw new InvalidArgumentError('Expected the number of a line: 1 or greater.')
+}
+
+function summaryText(summary: Timed<LoadSummary | ValidationSummary | EnqueueSummary>): string {
+  const parts = Object.entries(summary).map(
+    ([name, count]) => `${name.replaceAll('_', ' ')}: ${count}`,
+  )
+  return parts.join(', ')
+}

@@ -1,0 +1,106 @@
+import {
+  type IndexOverview,
+  type WriterOverview,
+  writeTimestampsAheadMs,
+} from '../../indexing/consistency-check/index-inspection.ts'
+import type { StreamBacklog } from '../../indexing/consistency-check/stream-inspection.ts'
+import { MAX_CLOCK_SKEW_MS } from '../../indexing/writer/clock-skew.ts'
+import { formatInstant } from '../../lib/instant.ts'
+
+/** What `index status` tells. */
+export type IndexStatus = ReturnType<typeof indexStatus>
+
+const seconds = (ms: number) => Math.max(0, Math.round(ms) / 1000)
+
+export function indexStatus(
+  { documents, orders, newestWrittenKey, indices, writer, writeTimestamps }: IndexOverview,
+  backlog: StreamBacklog | null,
+) {
+  const { lastWriteTimestamp, clockMs } = writeTimestamps
+  const newest = newestWrittenKey ?? 0
+  const aheadMs = writeTimestampsAheadMs({
+    lastWriteTimestamp: Math.max(lastWriteTimestamp ?? 0, newest),
+    clockMs,
+  })
+  // The stamp of a change in the future does not say when the change was written.
+  const isLagKnown = newestWrittenKey !== null && newest - clockMs <= MAX_CLOCK_SKEW_MS
+  return {
+    documents,
+    orders_known: orders,
+    indices: indices.map(({ name, read, fed, documents, bytes }) => {
+      return { name, read, fed, documents, bytes }
+    }),
+    writer: writer && writerStatus(writer),
+    newest_visible_change: newestWrittenKey === null ? null : formatInstant(newestWrittenKey),
+    lag_seconds: isLagKnown ? seconds(clockMs - newest) : null,
+    stamps_ahead_seconds: seconds(aheadMs),
+    stream: backlog && {
+      backlog: backlog.backlog,
+      oldest_unacknowledged_seconds:
+        backlog.oldestAgeMs === null ? null : seconds(backlog.oldestAgeMs),
+      refused: backlog.refused,
+    },
+  }
+}
+
+function writerStatus({ holder, purpose, released, alive, leaseMs }: WriterOverview) {
+  return { holder, purpose, released, alive, lease_ms: leaseMs }
+}
+
+/** The same for somebody who reads: a name and a value a line. */
+export function statusLines(status: IndexStatus): string[] {
+  const { documents, orders_known, indices, writer, stream } = status
+  const rows: [name: string, value: string][] = [
+    ['documents', `${documents}`],
+    ['orders known', `${orders_known}`],
+    ...indices.map((index): [string, string] => ['index', indexText(index)]),
+    ['writer', writer === null ? 'none' : writerText(writer)],
+    ['newest visible change', status.newest_visible_change ?? 'none'],
+    ['lag', lagText(status)],
+    ['stamps ahead', aheadText(status)],
+    ...(stream === null ? [['stream', 'none'] satisfies [string, string]] : streamRows(stream)),
+  ]
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2
+  return rows.map(([name, value]) => `${name}:`.padEnd(width) + value)
+}
+
+function indexText({ name, read, fed, documents, bytes }: IndexStatus['indices'][number]): string {
+  const uses = [read ? 'read' : [], fed ? 'fed' : []].flat().join(' and ')
+  const size = bytes === null ? [] : `${(bytes / 1_000_000).toFixed(1)} MB`
+  return `${name} (${[uses || 'not used', `${documents} documents`, size].flat().join(', ')})`
+}
+
+function writerText(writer: NonNullable<IndexStatus['writer']>): string {
+  const { holder, purpose, released, alive, lease_ms } = writer
+  if (released) return `none now; the last was a ${purpose} of ${holder}`
+  return `${purpose} of ${holder}, ${livenessText(alive, lease_ms)}`
+}
+
+function livenessText(alive: boolean | null, leaseMs: number): string {
+  if (alive === null) return `not seen to renew its lease of ${leaseMs} ms yet: --wait looks longer`
+  return alive ? 'alive' : `did not renew its lease of ${leaseMs} ms`
+}
+
+function streamRows(stream: NonNullable<IndexStatus['stream']>): [string, string][] {
+  return [
+    ['stream backlog', `${stream.backlog}`],
+    ['oldest unacknowledged', secondsText(stream.oldest_unacknowledged_seconds)],
+    ['refused', `${stream.refused}`],
+  ]
+}
+
+function lagText({ lag_seconds, newest_visible_change }: IndexStatus): string {
+  const isUnknown = lag_seconds === null && newest_visible_change !== null
+  return isUnknown
+    ? 'unknown: the newest change is stamped in the future'
+    : secondsText(lag_seconds)
+}
+
+function aheadText({ stamps_ahead_seconds: ahead }: IndexStatus): string {
+  if (ahead * 1000 <= MAX_CLOCK_SKEW_MS) return `${ahead} s`
+  return `${ahead} s: docker/README.md, "Stamps ahead of the clock"`
+}
+
+function secondsText(value: number | null): string {
+  return value === null ? 'none' : `${value} s`
+}

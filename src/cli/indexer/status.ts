@@ -1,0 +1,49 @@
+import type { Command } from 'commander'
+import type { Config } from '../../config/config.ts'
+import type { StreamBacklog } from '../../indexing/consistency-check/stream-inspection.ts'
+import { openStreamInspection } from '../../services.ts'
+import { duration } from '../arguments.ts'
+import { printJson } from '../output.ts'
+import type { WithServices } from '../with-services.ts'
+import { indexStatus, statusLines } from './status-report.ts'
+
+const DEFAULT_WAIT_MS = 1_500
+
+interface StatusFlags {
+  wait: number
+  json?: true
+}
+
+/** `index status`. */
+export function addStatus(index: Command, withServices: WithServices): void {
+  index
+    .command('status')
+    .description('tell what is in the index, who writes it and how far behind it is')
+    .option('--wait <span>', 'how long to look whether the writer is alive, such as 10s', duration)
+    .option('--json', 'print it as JSON')
+    .action(async ({ wait = DEFAULT_WAIT_MS, json }: Partial<StatusFlags>) =>
+      withServices(async ({ inspection }, config) => {
+        const [overview, backlog] = await Promise.all([
+          inspection.overview(wait),
+          readBacklog(config),
+        ])
+        const status = indexStatus(overview, backlog)
+        if (json) printJson(status)
+        else for (const line of statusLines(status)) console.log(line)
+      }),
+    )
+}
+
+/** A stream that does not answer is told, and the rest as well. */
+async function readBacklog(config: Config): Promise<StreamBacklog | null> {
+  const stream = await openStreamInspection(config)
+  try {
+    return stream && (await stream.backlog())
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+    return null
+  } finally {
+    stream?.close()
+  }
+}

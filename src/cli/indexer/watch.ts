@@ -1,0 +1,93 @@
+import type { Command } from 'commander'
+import type { Logger } from 'pino'
+import type { Config } from '../../config/config.ts'
+import { buildOperationsApp } from '../../http/operations/operations-app.ts'
+import { listenOperations } from '../../http/operations/operations-port.ts'
+import { createWatchReadiness } from '../../http/operations/readiness.ts'
+import { writeTimestampsAheadMs } from '../../indexing/consistency-check/index-inspection.ts'
+import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
+import { createLagTracker } from '../../indexing/sources/visibility-lag.ts'
+import { watch } from '../../indexing/sources/watch.ts'
+import { monotonicClock, wallClock } from '../../lib/clock.ts'
+import { openLog } from '../../observability/log.ts'
+import { createIndexingMetrics } from '../../observability/metrics/indexing.ts'
+import { registerProcessMetrics } from '../../observability/metrics/process.ts'
+import { openChangeStream, type Services } from '../../services.ts'
+import { closeOnSignal } from '../signals.ts'
+import type { WithServices } from '../with-services.ts'
+import { createWatchLog } from './watch-log.ts'
+
+/** `index watch`. */
+export function addWatch(index: Command, withServices: WithServices): void {
+  index
+    .command('watch')
+    .description('write the changes of the stream orders:changes as they come; needs Redis')
+    .action(() =>
+      withServices(async (services, config) => {
+        const stream = await openChangeStream(config, 'index watch')
+        const logger = openLog(config)
+        const stopping = new AbortController()
+        const watching = watchWithOperations(services, stream, config, logger, stopping.signal)
+        closeOnSignal(logger, () => {
+          stopping.abort()
+          return watching
+        })
+        await watching
+      }),
+    )
+}
+
+/** Watches until `signal` tells to stop, and tells how it goes on the operations port and in the log. */
+async function watchWithOperations(
+  { openIndex, orders, inspection }: Services,
+  stream: ChangeStream,
+  config: Config,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const metrics = createIndexingMetrics(
+    () => stream.backlog(),
+    async () => writeTimestampsAheadMs(await inspection.writeTimestamps()),
+  )
+  registerProcessMetrics(metrics)
+  const lag = createLagTracker({
+    latestWrite: (accountId) => orders.latestWrite(accountId),
+    clock: monotonicClock,
+    onLag: (seconds) => metrics.lagSeconds.observe(seconds),
+  })
+  const log = createWatchLog(logger)
+  const readiness = createWatchReadiness({ orders, inspection }, stream, logger)
+  const operations = buildOperationsApp(readiness, metrics)
+  try {
+    await listenOperations(operations, config, logger)
+    await watch({
+      openIndex,
+      stream,
+      clock: wallClock,
+      monotonic: monotonicClock,
+      signal,
+      events: {
+        ...log,
+        onWriter(isWriter) {
+          metrics.isWriter.set(Number(isWriter))
+          log.onWriter(isWriter)
+        },
+        onLost(ids) {
+          metrics.lostChanges.inc(ids.length)
+          log.onLost(ids)
+        },
+        onBatch(counts) {
+          for (const [outcome, count] of Object.entries(counts))
+            metrics.changes.inc({ outcome }, count)
+          log.onBatch(counts)
+        },
+        onWritten: lag.recordWrite,
+      },
+    })
+  } finally {
+    lag.stop()
+    log.close()
+    await operations.close()
+    stream.close()
+  }
+}

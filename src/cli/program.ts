@@ -1,0 +1,29 @@
+import { Command } from 'commander'
+import { parseConfig } from '../config/config.ts'
+import { addAccounts } from './accounts.ts'
+import { addIndex } from './indexer/commands.ts'
+import { addKeys } from './keys.ts'
+import { serve } from './serve.ts'
+import { createWithKeys, createWithServices, type Environment } from './with-services.ts'
+
+/** The command line: results on stdout, everything else on stderr; exit 0, 1 (failed) or 2 (usage). */
+export function buildProgram(env: Environment): Command {
+  const program = new Command('public-orders-api')
+    .description('The public Orders API: serve it, issue its keys, feed its index')
+    .showHelpAfterError('(--help tells what there is)')
+    .exitOverride()
+
+  const withServices = createWithServices(env)
+  const withKeys = createWithKeys(env)
+
+  program
+    .command('serve', { isDefault: true })
+    .description('serve the API on HOST:PORT')
+    .option('--demo', 'load demo orders on the first start, and print a key and calls to try')
+    .action(async ({ demo = false }: { demo?: boolean }) => serve(parseConfig(env), { demo }))
+
+  addKeys(program.command('keys').description('issue, list, revoke and roll keys'), withKeys)
+  addAccounts(program.command('accounts').description('block and unblock accounts'), withKeys)
+  addIndex(program.command('index').description('feed the index of orders'), withServices, env)
+  return program
+}

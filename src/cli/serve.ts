@@ -1,0 +1,51 @@
+import { flushCompileCache } from 'node:module'
+import type { Config } from '../config/config.ts'
+import { seedDemo } from '../demo/seed-demo.ts'
+import { buildOperationsApp } from '../http/operations/operations-app.ts'
+import { listenOperations } from '../http/operations/operations-port.ts'
+import { createGracefulShutdown } from '../http/server/graceful-shutdown.ts'
+import { listen, serverUrl } from '../http/server/listen.ts'
+import { openRequestLog } from '../observability/log.ts'
+import { openApiServer } from './api-server.ts'
+import { demoWelcome } from './demo-welcome.ts'
+import { assertIndexNotLost } from './index-loss-check.ts'
+import { closeOnSignal } from './signals.ts'
+
+export interface ServeOptions {
+  demo: boolean
+}
+
+/** Serves until a signal asks to stop; then finishes what is under way. */
+export async function serve(config: Config, options: ServeOptions): Promise<void> {
+  if (config.workers === 1) return serveSingle(config, options)
+  const { serveCluster } = await import('./workers/primary.ts')
+  return serveCluster(config, options)
+}
+
+async function serveSingle(config: Config, { demo }: ServeOptions): Promise<void> {
+  const logger = openRequestLog(config)
+  const { app, services, metrics, isReady, ...service } = await openApiServer(config, logger)
+  const shutdown = createGracefulShutdown(app.server, isReady)
+  const operations = buildOperationsApp(shutdown.isReady, metrics)
+  const close = async () => {
+    await service.close()
+    await operations.close()
+  }
+  closeOnSignal(logger, async () => {
+    await shutdown.drain()
+    await close()
+  })
+
+  try {
+    await assertIndexNotLost(services)
+    const demoKey = demo ? await seedDemo(services, Date.now()) : null
+    await listen(app, config.host, config.port, 'PORT')
+    await listenOperations(operations, config, logger)
+    await isReady() // So that the log tells at once what is amiss.
+    if (demoKey !== null) console.log(demoWelcome(serverUrl(app), demoKey, Date.now()))
+    flushCompileCache() // Where NODE_COMPILE_CACHE names one: Node keeps it at a clean end only.
+  } catch (error) {
+    await close() // What listens already would keep the process alive.
+    throw error
+  }
+}

@@ -1,0 +1,71 @@
+import type { SourceOrder } from '../../indexing/projection/source-order.ts'
+import type { Random } from '../random.ts'
+import { cnpj, cpf, punctuated } from './documents.ts'
+
+type Customer = SourceOrder['customer']
+
+const givenNames = words(`
+  Ana Antônio Beatriz Bruno Camila Carlos Cecília Daniela Eduardo Fernanda Flávio Gabriela
+  Gustavo Helena Inês João Júlia Larissa Lívia Luís Márcia Mateus Natália Otávio Patrícia
+  Rafael Renata Sérgio Thaís Vitória
+`)
+
+const surnames = words(`
+  Almeida Araújo Barbosa Cardoso Carvalho Conceição Costa Dias Ferreira Gomes Gonçalves
+  Lima Machado Magalhães Martins Melo Moreira Nunes Oliveira Pereira Ribeiro Rocha Santos
+  Silva Souza Teixeira Vieira
+`)
+
+const trades = ['Papelaria', 'Padaria', 'Escola de Música', 'Clínica', 'Contabilidade', 'Livraria']
+
+const areaCodes = ['11', '21', '27', '31', '41', '48', '51', '61', '71', '81', '85', '92']
+
+const invalidDocuments = ['123.456.789', 'isento', 'FN384920', '1234567890123']
+
+/** How the buyer filled in the document at checkout; a company when it is a CNPJ. */
+const documentForms = [
+  { weight: 45, company: false, write: (random: Random) => punctuated(cpf(random)) },
+  { weight: 30, company: false, write: cpf },
+  { weight: 7, company: true, write: (random: Random) => punctuated(cnpj(random)) },
+  { weight: 4, company: true, write: cnpj },
+  { weight: 10, company: false, write: () => null },
+  { weight: 4, company: false, write: (random: Random) => random.pick(invalidDocuments) },
+]
+
+const drawnForms = documentForms.flatMap((form) => Array<typeof form>(form.weight).fill(form))
+
+/** Invents a person's full name. */
+export function personName(random: Random): string {
+  const names = [random.pick(givenNames), random.pick(surnames), random.pick(surnames)]
+  return names.join(' ')
+}
+
+/** Invents a buyer, a person or now and then a company, as the checkout recorded it. */
+export function buyer(random: Random): Customer {
+  const form = random.pick(drawnForms)
+  const name = form.company ? companyName(random) : personName(random)
+  const customer = {
+    name,
+    email: `${mailbox(name)}.${random.between(1, 9999)}@exemplo.com.br`,
+    document: form.write(random),
+  }
+  return random.chance(0.85) ? { ...customer, phone: phone(random) } : customer
+}
+
+function companyName(random: Random): string {
+  return `${random.pick(trades)} ${random.pick(surnames)} Ltda`
+}
+
+function mailbox(name: string): string {
+  const ascii = name.normalize('NFD').replace(/\p{Mark}/gu, '')
+  return ascii.toLowerCase().replaceAll(' ', '.')
+}
+
+// No mobile number starts with 90000, so no demo order shows a number that could ring.
+function phone(random: Random): string {
+  return `+55${random.pick(areaCodes)}90000${random.digits(4)}`
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/)
+}

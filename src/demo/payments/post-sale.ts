@@ -1,0 +1,75 @@
+import type { SourcePayment } from '../../indexing/projection/source-order.ts'
+import { formatInstant } from '../../lib/instant.ts'
+import { DAY_MS, laterInstant } from '../calendar.ts'
+import type { Random } from '../random.ts'
+import type { OrderOutcome, PaymentFlow } from './charge.ts'
+
+const POST_SALE_WITHIN_MS = 30 * DAY_MS
+
+/** Every payment refunded in full. */
+export function fullyRefunded(play: PaymentFlow): PaymentFlow {
+  return withPostSale(play, ({ payments }, at) => ({
+    status: 'REFUNDED',
+    payments: payments.map((payment) => refunded(payment, at)),
+  }))
+}
+
+/** A part of the last payment refunded: the order stays paid. */
+export function lastPartlyRefunded(play: PaymentFlow): PaymentFlow {
+  return withPostSale(play, ({ payments }, at, random) => ({
+    payments: payments.map((payment, place) =>
+      place === payments.length - 1 ? partiallyRefunded(payment, at, random) : payment,
+    ),
+  }))
+}
+
+/** A chargeback on every payment. */
+export function disputed(play: PaymentFlow): PaymentFlow {
+  return withPostSale(play, ({ payments }) => ({
+    status: 'DISPUTED',
+    payments: payments.map((payment) => ({ ...payment, status: 'DISPUTED' })),
+  }))
+}
+
+/** A chargeback that was won: all is as before, only later. */
+export function disputeWon(play: PaymentFlow): PaymentFlow {
+  return withPostSale(play, () => ({}))
+}
+
+/** Goods on their way, or there: statuses the contract reserves. */
+export function fulfilled(play: PaymentFlow, status: 'SHIPPED' | 'DELIVERED'): PaymentFlow {
+  return withPostSale(play, () => ({ status }))
+}
+
+/** A payment as it stands after a full refund at `at`, epoch ms; one never paid is left alone. */
+export function refunded(payment: SourcePayment, at: number): SourcePayment {
+  if (payment.status !== 'PAID') return payment
+  return {
+    ...payment,
+    status: 'REFUNDED',
+    amount_refunded: payment.amount,
+    refunded_at: formatInstant(at),
+  }
+}
+
+function partiallyRefunded(payment: SourcePayment, at: number, random: Random): SourcePayment {
+  const share = random.between(10, 60) / 100
+  return {
+    ...payment,
+    status: 'PARTIALLY_REFUNDED',
+    amount_refunded: Math.round(payment.amount * share),
+    refunded_at: formatInstant(at),
+  }
+}
+
+function withPostSale(
+  play: PaymentFlow,
+  change: (before: OrderOutcome, at: number, random: Random) => Partial<OrderOutcome>,
+): PaymentFlow {
+  return (checkout) => {
+    const { random, until } = checkout
+    const before = play(checkout)
+    const at = laterInstant(random, before.settledAt, until, POST_SALE_WITHIN_MS)
+    return { ...before, settledAt: at, ...change(before, at, random) }
+  }
+}

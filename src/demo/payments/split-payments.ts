@@ -1,0 +1,76 @@
+import type { SourcePayment } from '../../indexing/projection/source-order.ts'
+import { laterInstant, MINUTE_MS, SECOND_MS } from '../calendar.ts'
+import type { Random } from '../random.ts'
+import { type Checkout, charge, outcomeOf, type PaymentFlow, quoteFor } from './charge.ts'
+import { refunded } from './post-sale.ts'
+
+/** A split payment not completed by then is canceled (contract, "Transitions"). */
+export const SPLIT_DEADLINE_MS = 20 * MINUTE_MS
+
+const LEAST_PART = 500
+const CONFIRMATION_MS = 8 * SECOND_MS
+
+/** A split payment all of whose parts are paid, some with parts made in the same millisecond. */
+export const splitPaid: PaymentFlow = (checkout) => {
+  const stepMs = checkout.random.chance(0.2) ? 0 : MINUTE_MS
+  const parts = drawParts(checkout, stepMs, 'PAID')
+  const paidAt = lastInstant(parts) + CONFIRMATION_MS
+  return outcomeOf('PAID', parts, { paidAt, settledAt: paidAt, amountTotal: total(parts) })
+}
+
+/** A split payment between one part and the next, within its twenty minutes. */
+export const splitAwaiting: PaymentFlow = (checkout) => {
+  const parts = drawParts(checkout, MINUTE_MS, 'PENDING')
+  const settledAt = lastInstant(parts) + CONFIRMATION_MS
+  return outcomeOf('AWAITING_PAYMENT', parts, { settledAt, amountTotal: total(parts) })
+}
+
+/** A split payment not completed in time: canceled, and what had been paid is refunded. */
+export const splitCanceled: PaymentFlow = (checkout) => {
+  const canceledAt = checkout.createdAt + SPLIT_DEADLINE_MS
+  const settledAt = laterInstant(checkout.random, canceledAt, checkout.until, 2 * MINUTE_MS)
+  const parts = drawParts(checkout, MINUTE_MS, 'UNPAID')
+  const payments = parts.map((part) => refunded(part, settledAt))
+  return outcomeOf('CANCELED', payments, { canceledAt, settledAt, amountTotal: total(parts) })
+}
+
+// Every part is paid but the last, which ends in `lastStatus`; only a PIX can pend or expire here.
+function drawParts(
+  checkout: Checkout,
+  stepMs: number,
+  lastStatus: SourcePayment['status'],
+): SourcePayment[] {
+  const { random, cart, createdAt } = checkout
+  const quote = quoteFor(cart, 'CREDIT_CARD')
+  const amounts = shares(random, quote.amount, random.between(2, 3))
+  return amounts.map((amount, place) => {
+    const status = place + 1 < amounts.length ? 'PAID' : lastStatus
+    const isByPix = status !== 'PAID' || random.chance(0.3)
+    return charge(checkout, {
+      method: isByPix ? 'PIX' : 'CREDIT_CARD',
+      status,
+      number: place + 1,
+      at: createdAt + SECOND_MS + place * stepMs,
+      quote: { amount, discount: place === 0 ? quote.discount : 0 },
+      installments: isByPix ? 1 : random.between(1, 6),
+      withInterest: true,
+      splitGroup: `split_${checkout.suffix}`,
+    })
+  })
+}
+
+// Random shares of at least the least part each: what is free above it is cut at random places.
+function shares(random: Random, amount: number, count: number): number[] {
+  const free = amount - LEAST_PART * count
+  const cuts = Array.from({ length: count - 1 }, () => random.between(0, free))
+  const marks = [0, ...cuts.sort((one, other) => one - other), free]
+  return marks.slice(1).map((mark, place) => LEAST_PART + mark - (marks[place] ?? 0))
+}
+
+function total(parts: readonly SourcePayment[]): number {
+  return parts.reduce((sum, part) => sum + part.amount, 0)
+}
+
+function lastInstant(parts: readonly SourcePayment[]): number {
+  return Math.max(...parts.map((part) => Date.parse(part.created_at)))
+}

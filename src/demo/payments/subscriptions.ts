@@ -1,0 +1,130 @@
+import type { SourcePayment } from '../../indexing/projection/source-order.ts'
+import { DAY_MS, HOUR_MS, MONTH_MS, SECOND_MS } from '../calendar.ts'
+import { bankDecline, communicationFailure } from './cards.ts'
+import {
+  type Checkout,
+  charge,
+  type Method,
+  type OrderOutcome,
+  outcomeOf,
+  type PaymentFlow,
+} from './charge.ts'
+import { confirmationInstant } from './single-payments.ts'
+
+/** How long a trial lasts. */
+export const TRIAL_MS = 7 * DAY_MS
+/** Declined renewals are tried again, and the subscription canceled after this long. */
+export const DELINQUENCY_MS = 10 * DAY_MS
+
+const RETRY_MS = 3 * DAY_MS
+const ANSWER_MS = 4 * SECOND_MS
+/** Leaves room for the last charge of a series to be confirmed before `until`. */
+const CONFIRMATION_MS = HOUR_MS
+
+/** A subscription paid once, its first renewal still to come. */
+export const subscribed: PaymentFlow = (checkout) => {
+  const { first, paidAt } = firstPayment(checkout, 'CREDIT_CARD')
+  return outcomeOf('PAID', [first], { paidAt, settledAt: paidAt })
+}
+
+/**
+ * A subscription with a renewal every month since its checkout, all paid but perhaps the last.
+ * A renewal has the plan's price: a coupon counts for the first payment only.
+ */
+export function renewed(
+  last: 'PAID' | 'DECLINED' | 'FAILED',
+  status: OrderOutcome['status'],
+): PaymentFlow {
+  return (checkout) => {
+    const method = last === 'PAID' && checkout.random.chance(0.2) ? 'PIX' : 'CREDIT_CARD'
+    const { first, paidAt } = firstPayment(checkout, method)
+    const renewals = chargeInstants(checkout, MONTH_MS, CONFIRMATION_MS).map((at, place, all) =>
+      renewal(checkout, method, place === all.length - 1 ? last : 'PAID', place + 2, at),
+    )
+    const lastAt = Date.parse(renewals.at(-1)?.created_at ?? first.created_at)
+    const settledAt =
+      last === 'PAID' ? confirmationInstant(checkout.random, method, lastAt) : lastAt
+    return outcomeOf(status, [first, ...renewals], { amountTotal: first.amount, paidAt, settledAt })
+  }
+}
+
+/** A subscription whose renewal was declined again and again, until it was canceled. */
+export const canceledDelinquent: PaymentFlow = (checkout) => {
+  const { first, paidAt } = firstPayment(checkout, 'CREDIT_CARD')
+  const renewalInstants = chargeInstants(checkout, MONTH_MS, DELINQUENCY_MS + CONFIRMATION_MS)
+  const declinedAt = renewalInstants.at(-1) ?? checkout.createdAt
+  const paidInstants = renewalInstants.slice(0, -1)
+  const declinedInstants = [0, 1, 2].map((attempt) => declinedAt + attempt * RETRY_MS)
+  const payments = [...paidInstants, ...declinedInstants].map((at, place) => {
+    const status = at < declinedAt ? 'PAID' : 'DECLINED'
+    return renewal(checkout, 'CREDIT_CARD', status, place + 2, at)
+  })
+  const canceledAt = declinedAt + DELINQUENCY_MS
+  return outcomeOf('UNPAID', [first, ...payments], {
+    amountTotal: first.amount,
+    paidAt,
+    canceledAt,
+    settledAt: canceledAt,
+  })
+}
+
+/** A card stored without a charge; the payment keeps the price of the plan to come. */
+export const trial: PaymentFlow = (checkout) =>
+  outcomeOf('TRIAL', [trialPayment(checkout)], {
+    amountTotal: 0,
+    settledAt: checkout.createdAt + ANSWER_MS,
+  })
+
+/** A trial nobody converted. */
+export const trialExpired: PaymentFlow = (checkout) => {
+  const settledAt = checkout.createdAt + TRIAL_MS
+  return outcomeOf('UNPAID', [trialPayment(checkout)], { amountTotal: 0, settledAt })
+}
+
+/** A trial that became a subscription, charged when the trial ended. */
+export const trialConverted: PaymentFlow = (checkout) => {
+  const at = checkout.createdAt + TRIAL_MS
+  const first = renewal(checkout, 'CREDIT_CARD', 'PAID', 2, at)
+  const paidAt = confirmationInstant(checkout.random, 'CREDIT_CARD', at)
+  return outcomeOf('PAID', [trialPayment(checkout), first], { paidAt, settledAt: paidAt })
+}
+
+/** The instants of the charges after the first, a step apart, up to `roomMs` before `until`. */
+export function chargeInstants(checkout: Checkout, stepMs: number, roomMs: number): number[] {
+  const count = Math.floor((checkout.until - roomMs - checkout.createdAt) / stepMs)
+  return Array.from({ length: count }, (_, place) => checkout.createdAt + (place + 1) * stepMs)
+}
+
+function firstPayment(
+  checkout: Checkout,
+  method: Method,
+): { first: SourcePayment; paidAt: number } {
+  return {
+    first: charge(checkout, { method, status: 'PAID' }),
+    paidAt: confirmationInstant(checkout.random, method, checkout.createdAt),
+  }
+}
+
+function renewal(
+  checkout: Checkout,
+  method: Method,
+  status: SourcePayment['status'],
+  number: number,
+  at: number,
+): SourcePayment {
+  const quote = { amount: checkout.cart.subtotal, discount: 0 }
+  return charge(checkout, {
+    method,
+    status,
+    number,
+    at,
+    quote,
+    ...(status === 'DECLINED' && { decline: bankDecline(checkout.random) }),
+    ...(status === 'FAILED' && { decline: communicationFailure }),
+  })
+}
+
+function trialPayment(checkout: Checkout): SourcePayment {
+  const quote = { amount: checkout.cart.subtotal, discount: 0 }
+  return charge(checkout, { method: 'CREDIT_CARD', status: 'TRIAL', quote })
+}

@@ -1,0 +1,83 @@
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { isWellFormedKey, keyDigest } from '../../auth/api-key.ts'
+import { bearerCredential } from '../../auth/bearer.ts'
+import type { KeyCache } from '../../auth/key-cache.ts'
+import type { KeyStore } from '../../auth/key-store.ts'
+import { inactiveReason } from '../../auth/keys.ts'
+import { createLastUse } from '../../auth/last-use.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { ipRateLimitKey } from '../../rate-limit/ip-rate-limit-key.ts'
+import type { Limiter } from '../../rate-limit/limiter.ts'
+import { ApiError } from '../api-error.ts'
+import { headerValues } from '../headers.ts'
+
+export interface AuthenticateOptions {
+  pepper: Uint8Array
+  keys: KeyStore
+  keyCache: KeyCache
+  limiter: Limiter
+  /** Epoch milliseconds. */
+  clock: Clock
+}
+
+/** The 24 hours of the contract, and the hour by which a key's record may be behind. */
+const TRUSTED_MS = 25 * 3_600_000
+
+/**
+ * The bearer key (contract, "Authentication"), and the block of addresses that keep sending bad ones
+ * ("Limits"). A key seen valid within a day asks nothing of the address's counter, so the hot path stays
+ * at one decision of the limiter; another valid key asks whether the address is blocked; a bad one asks
+ * and counts in one step.
+ */
+export default fp<AuthenticateOptions>(
+  async (app, { pepper, keys, keyCache, limiter, clock }) => {
+    const lastUse = createLastUse(keys, ({ keyId }, err) => {
+      app.log.warn({ err, key_id: keyId }, 'last use of the key not recorded')
+    })
+    app.decorateRequest('caller', null)
+
+    app.addHook('onRequest', async (request) => {
+      // A browser's preflight carries no key; it is no failed authentication, only no route.
+      if (request.method === 'OPTIONS' && request.headers.authorization === undefined) {
+        throw new ApiError('resource_missing')
+      }
+      const address = ipRateLimitKey(request.ip, request.socket.remoteAddress)
+      const now = clock()
+      const credential = bearerKey(request)
+      const keyWithAccount =
+        credential &&
+        (await keyCache.find(keyDigest(pepper, credential), request.scope.remainingMs()))
+
+      if (!keyWithAccount || inactiveReason(keyWithAccount.key, now) !== undefined) {
+        throwIfBlocked(await limiter.countFailure(address))
+        throw new ApiError('invalid_api_key')
+      }
+      const { key, accountBlocked } = keyWithAccount
+      if (now - lastUse.of(key) >= TRUSTED_MS) throwIfBlocked(await limiter.blockedSeconds(address))
+      lastUse.record(key, now)
+      request.caller = {
+        keyId: key.keyId,
+        accountId: key.accountId,
+        scopes: key.scopes,
+        accountBlocked,
+      }
+    })
+  },
+  { name: 'authenticate', dependencies: ['error-handler', 'request-scope'] },
+)
+
+function bearerKey({ raw }: FastifyRequest): string | undefined {
+  const [header, ...others] = headerValues(raw.rawHeaders, 'authorization')
+  if (header === undefined || others.length > 0) return undefined
+  const key = bearerCredential(header)
+  return key !== undefined && isWellFormedKey(key) ? key : undefined
+}
+
+function throwIfBlocked(seconds: number): void {
+  if (seconds === 0) return
+  throw new ApiError('rate_limited', {
+    retryAfterSeconds: seconds,
+    message: `Muitas tentativas sem chave válida a partir deste endereço IP. Confira a chave e tente de novo em ${seconds} segundos.`,
+  })
+}

@@ -1,0 +1,34 @@
+import fp from 'fastify-plugin'
+import type { Deprecation } from '../../openapi/changelog.ts'
+import {
+  DEPRECATION_LINK,
+  deprecationDate,
+  deprecationFor,
+  sunsetDate,
+} from '../../openapi/deprecations.ts'
+import { operationIds, operationRoutes } from '../../openapi/operations.ts'
+
+export interface DeprecationsOptions {
+  deprecations: readonly Deprecation[]
+}
+
+/** Tells in every answer of a deprecated operation since when it is (RFC 9745), and until when it is there (RFC 8594). */
+export default fp<DeprecationsOptions>(
+  async (app, { deprecations }) => {
+    const headers = new Map<string, Record<string, string>>()
+    for (const id of operationIds) {
+      const deprecation = deprecationFor(id, deprecations)
+      if (deprecation === undefined) continue
+      headers.set(operationRoutes[id], {
+        Deprecation: deprecationDate(deprecation.since),
+        Sunset: sunsetDate(deprecation.sunset),
+        Link: DEPRECATION_LINK,
+      })
+    }
+    app.addHook('onRequest', async ({ routeOptions }, reply) => {
+      const own = headers.get(routeOptions.url ?? '')
+      if (own !== undefined) reply.headers(own)
+    })
+  },
+  { name: 'deprecations' },
+)

@@ -1,0 +1,54 @@
+import type { FastifyError } from 'fastify'
+import fp from 'fastify-plugin'
+import { ClientDisconnected } from '../../lib/request-scope.ts'
+import { Unavailable } from '../../lib/unavailable.ts'
+import { ApiError, renderError } from '../api-error.ts'
+import { JSON_TYPE } from '../headers.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that the request was answered with. */
+    apiError: ApiError | null
+  }
+}
+
+/** The one place where an error becomes an answer (contract, "Errors"). */
+export default fp(
+  async (app) => {
+    app.decorateRequest('apiError', null)
+    app.setErrorHandler<FastifyError | ApiError>((thrown, request, reply) => {
+      const error = thrown instanceof ApiError ? thrown : toApiError(thrown)
+      request.apiError = error
+      if (thrown instanceof Unavailable) request.log.warn({ reason: thrown.message }, 'unavailable')
+      else if (error.status >= 500 && !(thrown instanceof ClientDisconnected)) {
+        request.log.error({ err: error.cause ?? thrown }, 'failed')
+      }
+      // A cache may keep a 404 unasked (RFC 9110, 15.1), and the order may be there a second later.
+      reply.header('Cache-Control', 'no-store')
+      if (error.code === 'invalid_api_key') reply.header('WWW-Authenticate', 'Bearer')
+      if (error.retryAfterSeconds !== undefined) {
+        reply.header('Retry-After', error.retryAfterSeconds)
+      }
+      return reply.code(error.status).type(JSON_TYPE).send(renderError(error, request.id))
+    })
+
+    app.setNotFoundHandler(throwNotFound)
+    // Before a body is looked at: what came with a request for nothing can be as odd as it likes.
+    app.addHook('preParsing', async (request) => {
+      if (request.is404) throwNotFound()
+    })
+  },
+  { name: 'error-handler', dependencies: ['request-id'] },
+)
+
+/** The handler of an unknown route. @throws ApiError `resource_missing` */
+export function throwNotFound(): never {
+  throw new ApiError('resource_missing')
+}
+
+function toApiError(thrown: unknown): ApiError {
+  // The answer to a caller that is gone is never received.
+  const isTransient = thrown instanceof Unavailable || thrown instanceof ClientDisconnected
+  if (isTransient) return new ApiError('service_unavailable', { cause: thrown })
+  return new ApiError('internal_error', { cause: thrown })
+}

@@ -1,0 +1,27 @@
+import fp from 'fastify-plugin'
+import { safeParamLabel } from './safe-param-label.ts'
+
+/**
+ * One line a request. The route is its pattern, never the address: that may hold a key or a buyer's data
+ * in its query.
+ */
+export default fp(
+  async (app) => {
+    app.addHook('onResponse', async (request, reply) => {
+      request.log.info(
+        {
+          method: request.method,
+          route: request.routeOptions.url ?? null,
+          status: reply.statusCode,
+          code: request.apiError?.code,
+          param: request.apiError === null ? undefined : safeParamLabel(request.apiError),
+          duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+          account_id: request.caller?.accountId,
+          key_id: request.caller?.keyId,
+        },
+        'request',
+      )
+    })
+  },
+  { name: 'request-log' },
+)

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { memoizeAsync } from '../../lib/memoize-async.ts'
+import { ApiError } from '../api-error.ts'
+import { isFresh } from '../plugins/conditional.ts'
+import { throwNotFound } from '../plugins/error-handler.ts'
+import { readDocsFiles } from './docs-files.ts'
+import { contentSecurityPolicy, renderDocsPage } from './docs-page.ts'
+import { loadDocsScript } from './docs-script.ts'
+
+const PAGE_HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  // A nonce is good for one answer.
+  'Cache-Control': 'no-store',
+}
+const ZERO_QUALITY = /^q=0(\.0*)?$/
+const NEEDS_GZIP =
+  'Este arquivo só é enviado comprimido com gzip. Envie o cabeçalho "Accept-Encoding: gzip" (no curl: --compressed).'
+/** Of a large file, at most so many bytes are handed to a connection before its client reads. */
+const CHUNK_BYTES = 64 * 1024
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+/** What anybody may read, without a key: the page, the same as Markdown, the description, the feed of changes. */
+export default fp(
+  async (app) => {
+    const files = readDocsFiles()
+    const docsScript = memoizeAsync(loadDocsScript)
+
+    const sendFile = async (request: FastifyRequest, reply: FastifyReply) => {
+      const [path = ''] = request.url.split('?')
+      const { bytes, type, etag } = files.get(path) ?? throwNotFound()
+      setSecurityHeaders(reply).headers({ ETag: etag, 'Cache-Control': 'no-cache' })
+      return isFresh(request, etag) ? reply.code(304).send() : reply.type(type).send(bytes)
+    }
+    for (const path of ['/openapi.json', '/docs.md', '/llms.txt']) app.get(path, sendFile)
+
+    app.get('/docs', async (_request, reply) => {
+      const nonce = randomBytes(16).toString('base64url')
+      const { name } = await docsScript()
+      setSecurityHeaders(reply).headers({
+        ...PAGE_HEADERS,
+        'Content-Security-Policy': contentSecurityPolicy(nonce),
+      })
+      return reply.send(renderDocsPage(nonce, name))
+    })
+
+    // One pattern for all of them: each would have series of its own in the metrics.
+    app.get<{ Params: { file: string } }>('/docs/:file', async (request, reply) => {
+      if (!request.params.file.startsWith('scalar-')) return sendFile(request, reply)
+      const { name, gzipped } = await docsScript()
+      if (request.params.file !== name) throwNotFound()
+      setSecurityHeaders(reply).header('Vary', 'Accept-Encoding')
+      if (!acceptsGzip(request.headers['accept-encoding'])) {
+        throw new ApiError('invalid_request', { message: NEEDS_GZIP })
+      }
+      reply.headers({
+        'Cache-Control': IMMUTABLE,
+        'Content-Encoding': 'gzip',
+        'Content-Length': gzipped.length,
+      })
+      return reply.type('text/javascript; charset=utf-8').send(streamInChunks(gzipped))
+    })
+  },
+  { name: 'docs', dependencies: ['error-handler'] },
+)
+
+function setSecurityHeaders(reply: FastifyReply): FastifyReply {
+  return reply.headers({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' })
+}
+
+/** Whether a client takes gzip (RFC 9110, 12.5.3): without the header it takes every coding. */
+function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  if (acceptEncoding === undefined) return true
+  const accepted = new Map<string, boolean>()
+  for (const element of acceptEncoding.toLowerCase().split(',')) {
+    const [coding = '', ...params] = element.split(';').map((part) => part.trim())
+    accepted.set(coding, !params.some((param) => ZERO_QUALITY.test(param)))
+  }
+  return accepted.get('gzip') ?? accepted.get('*') ?? false
+}
+
+/** The bytes as a stream, so that a client that does not read keeps one window of them, not all. */
+function streamInChunks(bytes: Buffer): Readable {
+  let offset = 0
+  return new Readable({
+    highWaterMark: CHUNK_BYTES,
+    read() {
+      this.push(offset < bytes.length ? bytes.subarray(offset, offset + CHUNK_BYTES) : null)
+      offset += CHUNK_BYTES
+    },
+  })
+}

@@ -1,0 +1,44 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { KeyCache } from '../../auth/key-cache.ts'
+import type { KeyStore } from '../../auth/key-store.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Deprecation } from '../../openapi/changelog.ts'
+import type { CursorCodec } from '../../orders/cursor.ts'
+import type { OrderStore } from '../../orders/order-store.ts'
+import type { Limiter } from '../../rate-limit/limiter.ts'
+import authenticate from '../plugins/authenticate.ts'
+import authorize from '../plugins/authorize.ts'
+import deprecationHeaders from '../plugins/deprecations.ts'
+import { throwNotFound } from '../plugins/error-handler.ts'
+import rateLimit from '../plugins/rate-limit.ts'
+import requestScope from '../plugins/request-scope.ts'
+import ordersRoutes from './orders.ts'
+
+export interface V1Options {
+  pepper: Uint8Array
+  keys: KeyStore
+  keyCache: KeyCache
+  limiter: Limiter
+  clock: Clock
+  capacity: number
+  /** From the arrival of a request until its answer is made, in milliseconds. */
+  requestDeadlineMs: number
+  store: OrderStore
+  cursors: CursorCodec
+  deprecations: readonly Deprecation[]
+}
+
+/** All of `/v1`, in the order of its decisions: key, bucket, account, scope, route, parameters. */
+const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
+  const { pepper, keys, keyCache, limiter, clock, capacity, store, cursors, deprecations } = options
+  app.register(requestScope, { deadlineMs: options.requestDeadlineMs })
+  if (deprecations.length > 0) app.register(deprecationHeaders, { deprecations })
+  app.register(authenticate, { pepper, keys, keyCache, limiter, clock })
+  app.register(rateLimit, { limiter, capacity })
+  app.register(authorize, { scope: 'orders:read' })
+  app.register(ordersRoutes, { store, cursors })
+  // Set here so that an unknown path below /v1 goes through the decisions above.
+  app.setNotFoundHandler(throwNotFound)
+}
+
+export default v1

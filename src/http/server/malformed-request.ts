@@ -1,0 +1,43 @@
+import type { ServerResponse } from 'node:http'
+import { newRequestId } from '../../lib/ids.ts'
+import { ApiError, renderError } from '../api-error.ts'
+import { JSON_TYPE } from '../headers.ts'
+
+/** Tells whoever wants to log it that a request was refused before it became one. */
+export type OnMalformedRequest = (refusal: { requestId: string; reason: string }) => void
+
+/** The `400 invalid_request` of requests that HTTP itself refuses, as a response and as raw bytes. */
+export interface MalformedRequestResponder {
+  respond(response: ServerResponse, reason: string): void
+  rawResponse(reason: string): Buffer
+}
+
+export function createMalformedRequestResponder(
+  onMalformedRequest: OnMalformedRequest,
+): MalformedRequestResponder {
+  const badRequest = (reason: string) => {
+    const requestId = newRequestId()
+    onMalformedRequest({ requestId, reason })
+    const body = renderError(new ApiError('invalid_request'), requestId)
+    const headers = {
+      'Content-Type': JSON_TYPE,
+      'Content-Length': Buffer.byteLength(body),
+      'Request-Id': requestId,
+      'Cache-Control': 'no-store',
+      Connection: 'close',
+    }
+    return { headers, body }
+  }
+
+  return {
+    respond(response, reason) {
+      const { headers, body } = badRequest(reason)
+      response.writeHead(400, headers).end(body)
+    },
+    rawResponse(reason) {
+      const { headers, body } = badRequest(reason)
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+      return Buffer.from(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${body}`)
+    },
+  }
+}

@@ -1,0 +1,127 @@
+import type { ValidationError } from '../projection/change.ts'
+import type { ViewKey } from '../writer/order-index.ts'
+import { type ComparedOrder, compareOrders, type SourceEntry } from './compare-orders.ts'
+import { type Expectation, findInconsistentDocuments } from './find-inconsistent-documents.ts'
+import { findMissingDocuments } from './find-missing-documents.ts'
+import { type Inconsistency, type InconsistencyKind, inconsistencyKinds } from './inconsistency.ts'
+import type { IndexInspection } from './index-inspection.ts'
+import { createRecheck } from './recheck.ts'
+
+/** What a check found. */
+export interface CheckReport extends Record<InconsistencyKind, number> {
+  /** Source orders that were read, refused ones too. */
+  read: number
+  /** Orders that these tell of. */
+  orders: number
+  /**
+   * Orders that the index knows, erased ones too, whose documents were looked up; absent where the source is
+   * whole, which tells better what is missing.
+   */
+  known_orders?: number
+  /** Documents of the index. */
+  documents: number
+  refused_lines: number
+  /** The first faults. */
+  examples: readonly Inconsistency[]
+}
+
+export interface CheckOptions {
+  inspection: Omit<IndexInspection, 'overview'>
+  /** What should be in the index. */
+  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>
+  /** Whether these are all: then nothing else should be in it. Else only what its own heads name. */
+  isWhole: boolean
+  /** How many faults are told as examples. */
+  maxExamples: number
+  pause(ms: number): Promise<unknown>
+  onRefused(place: string, error: ValidationError): void
+  /** Told now and then; it may throw to end the check. */
+  onProgress(progress: CheckProgress): void
+}
+
+export interface CheckProgress {
+  read: number
+  refused: number
+  knownOrders: number
+  documents: number
+}
+
+/**
+ * Compares the index with source orders, then walks over all of it: where these are not all, over the orders
+ * that it knows too. Nothing is written and no lease taken, so writers may be at work meanwhile.
+ */
+export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
+  const { inspection, entries, isWhole, maxExamples, pause, onRefused, onProgress } = options
+  const recheck = createRecheck(pause)
+  const counts = Object.fromEntries(inconsistencyKinds.map((kind) => [kind, 0])) as Record<
+    InconsistencyKind,
+    number
+  >
+  const examples: Inconsistency[] = []
+  function onInconsistency(inconsistency: Inconsistency) {
+    counts[inconsistency.kind]++
+    if (examples.length < maxExamples) examples.push(inconsistency)
+  }
+
+  const { read, refused, orders } = await compareOrders(entries, {
+    inspection,
+    recheck,
+    onRefused,
+    onProgress: (comparison) => onProgress({ ...comparison, knownOrders: 0, documents: 0 }),
+  })
+  for (const { inconsistencies } of orders.values())
+    for (const inconsistency of inconsistencies) onInconsistency(inconsistency)
+
+  let knownOrders = 0
+  if (!isWhole) {
+    knownOrders = await findMissingDocuments({
+      inspection,
+      recheck,
+      isReported: (key) => isReportedMissing(orders.get(key.orderId), key),
+      onInconsistency,
+      onProgress: (knownOrders) => onProgress({ read, refused, knownOrders, documents: 0 }),
+    })
+  }
+  const documents = await findInconsistentDocuments({
+    inspection,
+    recheck,
+    expectation: isWhole ? expectedBySource(orders) : expectedByRecords,
+    onInconsistency,
+    onProgress: (documents) => onProgress({ read, refused, knownOrders, documents }),
+  })
+  return {
+    read,
+    orders: orders.size,
+    ...(!isWhole && { known_orders: knownOrders }),
+    documents,
+    ...counts,
+    refused_lines: refused,
+    examples,
+  }
+}
+
+function isReportedMissing(order: ComparedOrder | undefined, { accountId }: ViewKey): boolean {
+  const inconsistencies = order?.inconsistencies ?? []
+  return inconsistencies.some(
+    (inconsistency) => inconsistency.kind === 'missing' && inconsistency.accountId === accountId,
+  )
+}
+
+/** The accounts that the source names, unless the index has a newer version by now. */
+function expectedBySource(orders: ReadonlyMap<string, ComparedOrder>): Expectation {
+  return {
+    what: 'the source has no such order, or not for this account',
+    needsRecord: false,
+    accounts(orderId, record) {
+      const order = orders.get(orderId)
+      if (order === undefined) return []
+      return record !== undefined && record.version > order.version ? null : order.accountIds
+    },
+  }
+}
+
+const expectedByRecords: Expectation = {
+  what: 'the index does not know the order, or knows that it is not for this account',
+  needsRecord: true,
+  accounts: (_orderId, record) => record?.accountIds ?? [],
+}

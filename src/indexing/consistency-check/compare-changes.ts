@@ -1,0 +1,48 @@
+import type { Change, ValidationError } from '../projection/change.ts'
+import {
+  compareDocuments,
+  expectedDocuments,
+  type VersionStatus,
+  versionStatus,
+} from './compare-documents.ts'
+import type { Inconsistency } from './inconsistency.ts'
+import type { IndexInspection } from './index-inspection.ts'
+
+/** What became of a change in the index, as far as that can be told. */
+export type ComparedChange = { change: Change } & (
+  | { status: 'current' | 'behind'; inconsistencies: readonly Inconsistency[] }
+  | { status: 'superseded' }
+  | { status: 'refused'; error: ValidationError }
+)
+
+/** Looks at the heads of changes and at the documents that there have to be of them, as they are now. */
+export async function compareChanges(
+  inspection: Pick<IndexInspection, 'versionRecords' | 'documents'>,
+  changes: readonly Change[],
+): Promise<ComparedChange[]> {
+  const records = await inspection.versionRecords([
+    ...new Set(changes.map(({ orderId }) => orderId)),
+  ])
+  const statuses = new Map(
+    changes.map((change) => [change, versionStatus(change, records.get(change.orderId))]),
+  )
+  const comparable = changes.filter((change) => isComparable(statuses.get(change)))
+  const documents = await inspection.documents(comparable.flatMap(expectedDocuments))
+  const documentsOf = Map.groupBy(documents, ({ address }) => address.orderId)
+
+  return [...statuses].map(([change, status]) => {
+    if (typeof status === 'object') return { change, status: 'refused', error: status }
+    if (!isComparable(status)) return { change, status: status }
+    const { orderId } = change
+    const inconsistencies = compareDocuments(
+      change,
+      records.get(orderId),
+      documentsOf.get(orderId) ?? [],
+    )
+    return { change, status: status, inconsistencies }
+  })
+}
+
+function isComparable(status: VersionStatus | undefined): status is 'current' | 'behind' {
+  return status === 'current' || status === 'behind'
+}

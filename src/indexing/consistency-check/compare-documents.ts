@@ -1,0 +1,106 @@
+import { parseJson } from '../../lib/json.ts'
+import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
+import { upgradeOrder } from '../../orders/upgrade-order.ts'
+import type { Change, ValidationError } from '../projection/change.ts'
+import type { View } from '../projection/order-views.ts'
+import { checkVersion } from '../writer/decide.ts'
+import { hasSameContent } from '../writer/order-document.ts'
+import type { OrderVersionRecord, ViewKey } from '../writer/order-index.ts'
+import { differingPaths } from './differing-paths.ts'
+import type { Inconsistency } from './inconsistency.ts'
+import type { FoundDocument } from './index-inspection.ts'
+import { invalidKeyFields } from './invalid-key-fields.ts'
+
+/** How a version stands to the one that the index has: `behind` is the index. */
+export type VersionStatus = 'current' | 'behind' | 'superseded' | ValidationError
+
+/** Whether a version can be compared with the documents of its order, or why not. Pure. */
+export function versionStatus(
+  change: Change,
+  record: OrderVersionRecord | undefined,
+): VersionStatus {
+  // Live: what a back-fill refuses besides, a date in the future, is no matter of the index.
+  const result = checkVersion(change, record, 'live', 0)
+  if (typeof result === 'object') return result
+  if (result === undefined) return 'behind'
+  return change.version === record?.version ? 'current' : 'superseded'
+}
+
+/** The documents that there have to be of a version. */
+export function expectedDocuments({ orderId, views }: Change): ViewKey[] {
+  return views.map(({ accountId }) => ({ accountId, orderId }))
+}
+
+/**
+ * What is missing of the documents of a version that is current or that the index is behind, and which of
+ * them show something else. `documents`: those that exist among the expected ones. Pure.
+ */
+export function compareDocuments(
+  change: Change,
+  record: OrderVersionRecord | undefined,
+  documents: readonly FoundDocument[],
+): Inconsistency[] {
+  const found = new Map(documents.map((document) => [document.address.accountId, document]))
+  const isBehind = record === undefined || record.version < change.version
+  const hasUpdatedAt = change.changedAt !== null || (record?.hasUpdatedAt ?? false)
+  const inconsistencies = change.views.flatMap((view): Inconsistency[] => {
+    const key = { accountId: view.accountId, orderId: change.orderId }
+    const indexedVersion = isBehind ? indexedVersionText(record) : ''
+    const document = found.get(view.accountId)
+    if (document === undefined) {
+      const what = `version ${change.version} has no document${indexedVersion}`
+      return [{ ...key, kind: 'missing', what, fields: [] }]
+    }
+    const fields = differingFields(view, document, hasUpdatedAt)
+    const what = `the document does not show version ${change.version}${indexedVersion}`
+    return fields.length === 0 ? [] : [{ ...key, kind: 'different', what, fields }]
+  })
+  return isBehind && inconsistencies.length === 0
+    ? [unrecordedVersion(change, record)]
+    : inconsistencies
+}
+
+/** No document tells of the version, but one that came later could be taken for newer than it is. */
+function unrecordedVersion(change: Change, record: OrderVersionRecord | undefined): Inconsistency {
+  return {
+    kind: 'missing',
+    accountId: change.ownerAccountId,
+    orderId: change.orderId,
+    what: `version ${change.version} is not recorded${indexedVersionText(record)}`,
+    fields: [],
+  }
+}
+
+function indexedVersionText(record: OrderVersionRecord | undefined): string {
+  const isKnown = record !== undefined && record.version > 0
+  return isKnown
+    ? `; the index has version ${record.version}`
+    : '; the index does not know the order'
+}
+
+function differingFields(
+  { order }: View,
+  document: FoundDocument,
+  hasUpdatedAt: boolean,
+): string[] {
+  // What contradicts itself is found, and told, by walking over all documents.
+  if (document.damaged || invalidKeyFields(document).length > 0) return []
+  const { shape, updated_key } = document.keys as { shape: number; updated_key: number }
+  const hasDate = updated_key !== NULL_UPDATED_KEY
+  const date = hasUpdatedAt === hasDate ? [] : ['/updated_at']
+  const json = Buffer.from(JSON.stringify(document.order))
+  if (
+    hasSameContent(
+      { ...document.address, updatedKey: updated_key, schemaVersion: shape, json },
+      order,
+    )
+  )
+    return date
+  const current = withoutUpdatedAt(Buffer.from(upgradeOrder(json, shape)).toString())
+  return [...differingPaths(current, withoutUpdatedAt(JSON.stringify(order))), ...date]
+}
+
+function withoutUpdatedAt(json: string): object {
+  const { updated_at: _, ...order } = parseJson(json) as Record<string, unknown>
+  return order
+}

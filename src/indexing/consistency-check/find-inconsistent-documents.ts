@@ -1,0 +1,86 @@
+import type { OrderVersionRecord, ViewKey } from '../writer/order-index.ts'
+import type { Inconsistency } from './inconsistency.ts'
+import type { FoundDocument, IndexInspection } from './index-inspection.ts'
+import { invalidKeyFields } from './invalid-key-fields.ts'
+import type { Recheck } from './recheck.ts'
+
+/** Which accounts may have a document of an order; `null`: any of them. */
+export interface Expectation {
+  accounts(orderId: string, record: OrderVersionRecord | undefined): readonly string[] | null
+  /** Why a document is one too many, in words for an operator. */
+  what: string
+  /** Whether `accounts` can only tell with the head. */
+  needsRecord: boolean
+}
+
+export interface InconsistentDocumentsOptions {
+  inspection: Pick<IndexInspection, 'versionRecords' | 'existingKeys' | 'scanDocuments'>
+  recheck: Recheck
+  expectation: Expectation
+  onInconsistency(fault: Inconsistency): void
+  /** Told after every page. */
+  onProgress(documents: number): void
+}
+
+const MAX_CANDIDATES = 2_000
+
+/**
+ * Walks over all documents, and tells those that should not be there, those whose key fields are wrong and
+ * those that are damaged. Of these only the first are looked at again: a document is written whole, so nothing
+ * that is under way makes the others. Returns how many documents there were.
+ */
+export async function findInconsistentDocuments(
+  options: InconsistentDocumentsOptions,
+): Promise<number> {
+  const { inspection, recheck, expectation, onInconsistency, onProgress } = options
+  let documents = 0
+  let candidates: ViewKey[] = []
+
+  const unexpected = (keys: readonly ViewKey[], records: ReadonlyMap<string, OrderVersionRecord>) =>
+    keys.filter(({ accountId, orderId }) => {
+      const accounts = expectation.accounts(orderId, records.get(orderId))
+      return accounts !== null && !accounts.includes(accountId)
+    })
+  const readRecords = (keys: readonly ViewKey[]) =>
+    inspection.versionRecords([...new Set(keys.map(({ orderId }) => orderId))])
+
+  async function recheckCandidates() {
+    const extra = await recheck(candidates, async (left) => {
+      const existing = await inspection.existingKeys(left)
+      return unexpected(existing, await readRecords(existing))
+    })
+    for (const key of extra)
+      onInconsistency({ ...key, kind: 'extra', what: expectation.what, fields: [] })
+    candidates = []
+  }
+
+  for await (const page of inspection.scanDocuments()) {
+    documents += page.length
+    const valid = page.filter((document) => {
+      const fields = invalidKeyFields(document)
+      if (fields.length > 0) onInconsistency(withoutKeyFields(document, fields))
+      else if (document.damaged) onInconsistency(damaged(document))
+      return fields.length === 0
+    })
+    const keys = valid.map(({ address }) => address)
+    const records = expectation.needsRecord
+      ? await readRecords(keys)
+      : new Map<string, OrderVersionRecord>()
+    candidates.push(...unexpected(keys, records))
+    if (candidates.length >= MAX_CANDIDATES) await recheckCandidates()
+    onProgress(documents)
+  }
+  await recheckCandidates()
+  return documents
+}
+
+function withoutKeyFields({ address }: FoundDocument, fields: readonly string[]): Inconsistency {
+  const what = 'key fields are missing, of a wrong type, or not those of the order inside'
+  return { ...address, kind: 'without_key_field', what, fields }
+}
+
+function damaged({ address }: FoundDocument): Inconsistency {
+  const what =
+    'the document is not as it was written; "index load --repair FILE" with its source order writes it anew'
+  return { ...address, kind: 'damaged', what, fields: [] }
+}

@@ -1,0 +1,81 @@
+import type { OrderVersionRecord, ViewKey } from '../writer/order-index.ts'
+import type { Inconsistency } from './inconsistency.ts'
+import type { IndexInspection } from './index-inspection.ts'
+import type { Recheck } from './recheck.ts'
+
+export interface MissingDocumentsOptions {
+  inspection: Pick<IndexInspection, 'versionRecords' | 'existingKeys' | 'scanVersionRecords'>
+  recheck: Recheck
+  /** Whether it was told before that this document is missing. */
+  isReported(key: ViewKey): boolean
+  onInconsistency(fault: Inconsistency): void
+  /** Told after every page. */
+  onProgress(orders: number): void
+}
+
+/** A document that should be there, by the version that the index has of its order. */
+interface ExpectedDocument extends ViewKey {
+  version: number
+}
+
+const MAX_CANDIDATES = 2_000
+
+/**
+ * Walks over all heads, and tells the documents that they name and that are not there. Returns how many
+ * heads there were.
+ */
+export async function findMissingDocuments(options: MissingDocumentsOptions): Promise<number> {
+  const { inspection, recheck, isReported, onInconsistency, onProgress } = options
+  let orders = 0
+  let candidates: ExpectedDocument[] = []
+
+  async function withoutDocument(
+    expected: readonly ExpectedDocument[],
+  ): Promise<ExpectedDocument[]> {
+    const existing = new Set((await inspection.existingKeys(expected)).map(documentId))
+    return expected.filter((document) => !existing.has(documentId(document)))
+  }
+
+  async function recheckCandidates() {
+    const absent = await recheck(candidates, async (left) => {
+      const records = await inspection.versionRecords([
+        ...new Set(left.map(({ orderId }) => orderId)),
+      ])
+      const candidateIds = new Set(left.map(documentId))
+      const expected = [...records.values()].flatMap(expectedDocuments)
+      return withoutDocument(expected.filter((document) => candidateIds.has(documentId(document))))
+    })
+    for (const document of absent) onInconsistency(missing(document))
+    candidates = []
+  }
+
+  for await (const page of inspection.scanVersionRecords()) {
+    orders += page.length
+    const expected = page.flatMap(expectedDocuments).filter((document) => !isReported(document))
+    candidates = [...candidates, ...(await withoutDocument(expected))]
+    if (candidates.length >= MAX_CANDIDATES) await recheckCandidates()
+    onProgress(orders)
+  }
+  await recheckCandidates()
+  return orders
+}
+
+function expectedDocuments({
+  orderId,
+  version,
+  accountIds,
+  deleted,
+}: OrderVersionRecord): ExpectedDocument[] {
+  if (deleted) return []
+  return accountIds.map((accountId) => ({ accountId, orderId, version }))
+}
+
+function missing({ accountId, orderId, version }: ExpectedDocument): Inconsistency {
+  const what = `version ${version} has no document; the index itself names the account`
+  return { kind: 'missing', accountId, orderId, what, fields: [] }
+}
+
+/** Neither id holds a colon. */
+function documentId({ accountId, orderId }: ViewKey): string {
+  return `${accountId}:${orderId}`
+}

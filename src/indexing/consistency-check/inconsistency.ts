@@ -1,0 +1,19 @@
+import type { ViewKey } from '../writer/order-index.ts'
+
+export const inconsistencyKinds = [
+  'missing',
+  'extra',
+  'different',
+  'without_key_field',
+  'damaged',
+] as const
+export type InconsistencyKind = (typeof inconsistencyKinds)[number]
+
+/** Something that is wrong with the document of an account and order. Holds no value of any order. */
+export interface Inconsistency extends ViewKey {
+  kind: InconsistencyKind
+  /** In words for an operator. */
+  what: string
+  /** What differs in the order, as JSON pointers, or the key fields that are wrong. */
+  fields: readonly string[]
+}

@@ -1,0 +1,71 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  type Context,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { parseTraceParent } from '@opentelemetry/core'
+import { ClientDisconnected } from '../../lib/request-scope.ts'
+import type { Tracing } from './tracing.ts'
+
+/** Methods with a name of their own, by the semantic conventions. */
+const KNOWN_METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '))
+
+/** Spans by the semantic conventions, without those attributes that would show what a caller sent. */
+export function createTracing(tracer: Tracer): Omit<Tracing, 'close'> {
+  const current = new AsyncLocalStorage<Context>()
+
+  return {
+    startRequest({ method, route, requestId, traceparent }) {
+      const knownMethod = KNOWN_METHODS.has(method) ? method : '_OTHER'
+      const attributes = {
+        'http.request.method': knownMethod,
+        ...(route !== undefined && { 'http.route': route }),
+        request_id: requestId,
+      }
+      const name = [knownMethod === '_OTHER' ? 'HTTP' : method, route].filter(Boolean).join(' ')
+      const options = { kind: SpanKind.SERVER, attributes }
+      const span = tracer.startSpan(name, options, contextOf(traceparent))
+      return {
+        run: (work) => current.run(trace.setSpan(ROOT_CONTEXT, span), work),
+        end(status) {
+          if (status !== undefined) span.setAttribute('http.response.status_code', status)
+          if (status !== undefined && status >= 500) {
+            span
+              .setAttribute('error.type', String(status))
+              .setStatus({ code: SpanStatusCode.ERROR })
+          }
+          span.end()
+        },
+      }
+    },
+
+    instrument: (system) => async (operation, call) => {
+      const request = current.getStore()
+      if (request === undefined) return await call() // A health check, or a probe.
+      const attributes = { 'db.system.name': system, 'db.operation.name': operation }
+      const options = { kind: SpanKind.CLIENT, attributes }
+      const span = tracer.startSpan(`${system} ${operation}`, options, request)
+      try {
+        return await call()
+      } catch (error) {
+        // Its kind alone: a message may quote what was asked.
+        span.setAttribute('error.type', error instanceof Error ? error.name : '_OTHER')
+        if (!(error instanceof ClientDisconnected)) span.setStatus({ code: SpanStatusCode.ERROR })
+        throw error
+      } finally {
+        span.end()
+      }
+    },
+  }
+}
+
+/** The trace that a request belongs to. Its `tracestate` stays behind: that is text of the caller's. */
+function contextOf(traceparent: string | undefined): Context {
+  const parent = traceparent === undefined ? null : parseTraceParent(traceparent)
+  if (parent === null) return ROOT_CONTEXT
+  return trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true })
+}

@@ -1,0 +1,79 @@
+import { type ErrorCode, errorCatalogue } from '../http/api-error.ts'
+import { unknownParamMessage } from '../http/routes/unknown-param-error.ts'
+import { LIMIT_HELP } from '../orders/list-params.ts'
+import {
+  challengeHeader,
+  errorCacheHeader,
+  queryHeaders,
+  rateLimitHeaders,
+  requestIdHeader,
+  retryAfterHeader,
+} from './headers.ts'
+
+/** Nobody is told these before the bucket of the account was asked. */
+const RATE_LIMITED_STATUSES: readonly number[] = [403, 404]
+/** Some of these are answered before they come to the routes: malformed HTTP, and what is too much. */
+const EARLY_STATUSES: readonly number[] = [400, 503]
+/** The query may have been read by then. */
+const QUERY_PARSED_STATUSES: readonly number[] = [400, 404, 500, 503]
+const BAD_LIMIT = { param: 'limit', message: LIMIT_HELP }
+
+type Status = (typeof errorCatalogue)[ErrorCode]['status']
+
+const descriptions = {
+  400: 'Parâmetro inválido, com o nome em `error.param`.',
+  401: 'Chave ausente, malformada, inexistente, revogada ou expirada.',
+  403: 'Conta bloqueada (`account_blocked`) ou chave sem o acesso da rota (`insufficient_access`).',
+  404: 'Pedido inexistente ou de outra conta.',
+  429: 'Limite da conta excedido, ou IP bloqueado por falhas de autenticação (sem os cabeçalhos `RateLimit-*`).',
+  500: 'Erro inesperado; informe o `request_id` ao suporte.',
+  503: 'Indisponibilidade temporária; tente de novo após `Retry-After` (sem os cabeçalhos `RateLimit-*` quando nem a chave pôde ser conferida).',
+} as const satisfies Record<Status, string>
+
+/** The error answers of an operation, each with an example for every code it can carry. */
+export function errorResponses(...statuses: Status[]) {
+  return Object.fromEntries(statuses.map((status) => [status, errorResponse(status)]))
+}
+
+function errorResponse(status: Status, fault = BAD_LIMIT) {
+  return {
+    description: descriptions[status],
+    headers: {
+      ...requestIdHeader,
+      ...(status === 401
+        ? challengeHeader
+        : rateLimitHeaders({ always: RATE_LIMITED_STATUSES.includes(status) })),
+      ...errorCacheHeader({ always: !EARLY_STATUSES.includes(status) }),
+      ...(QUERY_PARSED_STATUSES.includes(status) && queryHeaders),
+      ...((status === 429 || status === 503) && retryAfterHeader),
+    },
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: Object.fromEntries(
+          codesOf(status).map((code) => [code, { value: example(code, fault) }]),
+        ),
+      },
+    },
+  }
+}
+
+/** The only 400 of a route that knows no query parameter. */
+export function strictErrorResponse() {
+  const description = 'Parâmetro desconhecido; só com `Prefer: handling=strict`.'
+  const fault = { param: 'expand', message: unknownParamMessage('expand', []) }
+  return { ...errorResponse(400, fault), description }
+}
+
+function codesOf(status: Status): ErrorCode[] {
+  const codes = Object.keys(errorCatalogue) as ErrorCode[]
+  return codes.filter((code) => errorCatalogue[code].status === status)
+}
+
+function example(code: ErrorCode, fault: typeof BAD_LIMIT) {
+  const { type, message } = errorCatalogue[code]
+  const details = code === 'invalid_request' ? fault : {}
+  return {
+    error: { type, code, message, ...details, request_id: 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e' },
+  }
+}

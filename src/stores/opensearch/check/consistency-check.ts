@@ -1,0 +1,69 @@
+import type {
+  FoundDocument,
+  IndexInspection,
+} from '../../../indexing/consistency-check/index-inspection.ts'
+import type { ViewKey } from '../../../indexing/writer/order-index.ts'
+import type { OpenSearch } from '../client/client.ts'
+import { type MgetRequest, readDocuments } from '../client/documents.ts'
+import type { IndexNames } from '../index-names.ts'
+import { documentId } from '../order-document.ts'
+import { checksumMatches } from '../read/raw-hit-decoder.ts'
+import { createIndexReader } from '../write/index-reader.ts'
+import { createOptimisticConcurrency } from '../write/optimistic-concurrency.ts'
+import { scanIndex, toFoundDocument } from './document-scan.ts'
+import { readOverview, readWriteTimestamps } from './index-overview.ts'
+import { scanVersionRecords } from './version-record-scan.ts'
+
+export interface OpenSearchCheckOptions {
+  client: OpenSearch
+  names: IndexNames
+  /** For each request, the answer's body included. */
+  deadlineMs: number
+  /** For what health checks ask; `deadlineMs` when absent. */
+  healthDeadlineMs?: number
+}
+
+const MAX_DOCUMENTS_PER_REQUEST = 1_000
+
+/** Looks into the index of a cluster without its writer's lease, and keeps nothing of what it saw. */
+export function createOpenSearchConsistencyCheck(options: OpenSearchCheckOptions): IndexInspection {
+  const { client, names, deadlineMs, healthDeadlineMs = deadlineMs } = options
+  // Whoever does not write need not know the states of what it reads.
+  const states = { ...createOptimisticConcurrency(), recordState() {} }
+  const reader = createIndexReader({ client, names, states, deadlineMs })
+
+  /** The documents that exist, all of each unless `wanted` says less. */
+  async function readAll(
+    keys: readonly ViewKey[],
+    selection: Pick<MgetRequest, '_source'> = {},
+  ): Promise<FoundDocument[]> {
+    const documents: FoundDocument[] = []
+    for (let from = 0; from < keys.length; from += MAX_DOCUMENTS_PER_REQUEST) {
+      const batch = keys.slice(from, from + MAX_DOCUMENTS_PER_REQUEST)
+      const docs = batch.map((key) => ({ _id: documentId(key), routing: key.accountId }))
+      const request = { index: names.orders, docs, ...selection }
+      const responses = await readDocuments(client, deadlineMs, request)
+      const existing = responses.filter(({ found }) => found)
+      documents.push(
+        ...existing.map((one) => toFoundDocument(one, !checksumMatches(Object(one._source)))),
+      )
+    }
+    return documents
+  }
+
+  return {
+    versionRecords: (orderIds) => reader.versionRecords(orderIds),
+
+    documents: (keys) => readAll(keys),
+
+    async existingKeys(keys) {
+      const documents = await readAll(keys, { _source: false })
+      return documents.map(({ address }) => address)
+    },
+
+    scanDocuments: () => scanIndex(options),
+    scanVersionRecords: () => scanVersionRecords(options),
+    overview: (lookMs) => readOverview(options, lookMs),
+    writeTimestamps: () => readWriteTimestamps(options, healthDeadlineMs),
+  }
+}

@@ -1,0 +1,72 @@
+import type { OpenSearch } from '../client/client.ts'
+import { readSourceBytes } from '../client/documents.ts'
+import type { ScannedHit } from '../client/scan.ts'
+import { isIntactSource } from '../order-document.ts'
+
+export interface DamageOptions {
+  client: OpenSearch
+  index: string
+  /** For each request, the answer's body included. */
+  deadlineMs: number
+  /** How a group of documents is read; once when absent. */
+  attempt?<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** What is read at once; an order may have megabytes, and its frame tells how many. */
+const BATCH = { documents: 500, bytes: 4 * 1024 * 1024 }
+const MAX_NAMED = 10
+
+/** The ids of the hits that are not as they were written. Each has to come with its field `frame`. */
+export async function findDamaged(
+  { client, index, deadlineMs, attempt = (work) => work() }: DamageOptions,
+  hits: readonly ScannedHit[],
+): Promise<Set<string>> {
+  const damaged = new Set<string>()
+  const checksummed = hits.filter((hit) => checksumHeaderOf(hit) !== undefined)
+  for (const batch of batchesOf(checksummed)) {
+    const docs = batch.map(({ _id, _routing = '' }) => ({ _id, routing: _routing }))
+    const sources = await attempt(() => readSourceBytes(client, deadlineMs, { index, docs }))
+    for (const [at, { _id }] of batch.entries()) {
+      const source = sources[at]
+      if (source && !isIntactSource(source)) damaged.add(_id)
+    }
+  }
+  return damaged
+}
+
+/** Names damaged documents, the first ten of them. */
+export function describeDamaged(index: string, ids: readonly string[]): string {
+  const named = ids.slice(0, MAX_NAMED).join(', ')
+  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ''
+  return `documents of ${index} are not as they were written: ${named}${more}`
+}
+
+/** What to do about damaged documents of the index that is read. */
+export const REPAIR_HINT =
+  '"index check" lists all of them; "index load --repair FILE" with their source orders writes them anew'
+
+function checksumHeaderOf({ _source }: ScannedHit): unknown {
+  return Object(_source)['frame']
+}
+
+function* batchesOf(hits: readonly ScannedHit[]): Generator<ScannedHit[]> {
+  let batch: ScannedHit[] = []
+  let bytes = 0
+  for (const hit of hits) {
+    const size = orderByteLength(checksumHeaderOf(hit))
+    if (batch.length === BATCH.documents || (batch.length > 0 && bytes + size > BATCH.bytes)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(hit)
+    bytes += size
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** How long the order is by its frame. */
+function orderByteLength(frame: unknown): number {
+  const [, hex = '0'] = /-([0-9a-f]{8})$/.exec(String(frame)) ?? []
+  return Number.parseInt(hex, 16)
+}

@@ -1,0 +1,118 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type {
+  IndexOverview,
+  IndexPart,
+  WriterOverview,
+  WriteTimestampState,
+} from '../../../indexing/consistency-check/index-inspection.ts'
+import { monotonicClock } from '../../../lib/clock.ts'
+import { read } from '../client/client.ts'
+import { concreteIndex } from '../index-names.ts'
+import { NO_TOMBSTONES } from '../tombstone.ts'
+import { maxIssuedTimestamp } from '../write/lease.ts'
+import { type LeaseRecord, leaseDocument } from '../write/lease-document.ts'
+import { createStoreClock } from '../write/store-clock.ts'
+import { readVisibleStats } from '../write/write-timestamps.ts'
+import type { OpenSearchCheckOptions } from './consistency-check.ts'
+
+type Options = OpenSearchCheckOptions
+
+const PROBE_INTERVAL_MS = 100
+
+/** What there is to know of the index. `lookMs`: how long to look at most whether the writer is alive. */
+export async function readOverview(options: Options, maxProbeMs: number): Promise<IndexOverview> {
+  // First, and alone: without an index this is what says so.
+  const visible = await readVisibleStats(options.client, options.names, options.deadlineMs)
+  const [orders, indices, { writer, targets }, writeTimestamps] = await Promise.all([
+    countVersionRecords(options),
+    readIndices(options),
+    probeWriter(options, maxProbeMs),
+    readWriteTimestamps(options, options.deadlineMs),
+  ])
+  const isWriteTarget = (name: string) => targets.includes(name)
+  return {
+    ...visible,
+    orders,
+    indices: indices.map((part) => ({ ...part, fed: isWriteTarget(part.name) })),
+    writer,
+    writeTimestamps,
+  }
+}
+
+/** The last stamp by the writer's lease, beside the clock of the cluster; `deadlineMs`: for each. */
+export async function readWriteTimestamps(
+  { client, names }: Pick<Options, 'client' | 'names'>,
+  deadlineMs: number,
+): Promise<WriteTimestampState> {
+  const [lease, clockMs] = await Promise.all([
+    leaseDocument(client, names, deadlineMs).read(),
+    createStoreClock(client, deadlineMs).read(),
+  ])
+  return { lastWriteTimestamp: lease && maxIssuedTimestamp(lease.record), clockMs }
+}
+
+async function countVersionRecords({ client, names, deadlineMs }: Options): Promise<number> {
+  const index = names.heads
+  // Nobody searches heads, so they become countable seldom.
+  await read(deadlineMs, (call) => client.indices.refresh({ index }, call))
+  const { count } = await read(deadlineMs, (call) => client.count({ index }, call))
+  return count
+}
+
+async function readIndices(options: Options): Promise<Omit<IndexPart, 'fed'>[]> {
+  const { client, names, deadlineMs } = options
+  const index = concreteIndex(names.orders, '*')
+  const [aliases, stats] = await Promise.all([
+    read(deadlineMs, (call) => client.indices.getAlias({ index }, call)),
+    read(deadlineMs, (call) => client.indices.stats({ index, metric: ['store'] }, call)),
+  ])
+  const versions = Object.entries(aliases).filter(([name]) => names.isVersion(name))
+  return Promise.all(
+    versions.map(async ([name, { aliases }]) => ({
+      name,
+      read: names.orders in aliases,
+      documents: await countDocuments(options, name),
+      bytes: stats.indices?.[name]?.total?.store?.size_in_bytes ?? null,
+    })),
+  )
+}
+
+async function countDocuments({ client, deadlineMs }: Options, index: string): Promise<number> {
+  const body: object = { query: NO_TOMBSTONES }
+  const { count } = await read(deadlineMs, (call) => client.count({ index, body }, call))
+  return count
+}
+
+/** A lease that is renewed changes its document; nothing else tells, since clocks may be apart. */
+async function probeWriter(
+  { client, names, deadlineMs }: Options,
+  maxProbeMs: number,
+): Promise<{ writer: WriterOverview | null; targets: readonly string[] }> {
+  const document = leaseDocument(client, names, deadlineMs)
+  const first = await document.read()
+  if (first === null) return { writer: null, targets: [] }
+  const startedAt = monotonicClock()
+  for (let latest = first; ; ) {
+    const { record, state } = latest
+    const probedMs = monotonicClock() - startedAt
+    const alive = isAlive(record, state.if_seq_no !== first.state.if_seq_no, probedMs)
+    if (alive !== null || probedMs >= maxProbeMs) {
+      return { writer: writerOverview(record, alive), targets: record.targets }
+    }
+    await pause(PROBE_INTERVAL_MS)
+    latest = (await document.read()) ?? latest
+  }
+}
+
+function isAlive(record: LeaseRecord, isRenewed: boolean, probedMs: number): boolean | null {
+  if (record.released) return false
+  if (isRenewed) return true
+  return probedMs >= record.lease_ms ? false : null
+}
+
+function writerOverview(
+  { holder, purpose, released, lease_ms }: LeaseRecord,
+  alive: boolean | null,
+): WriterOverview {
+  return { holder, purpose, released, alive, leaseMs: lease_ms }
+}

@@ -1,0 +1,124 @@
+import { memoizeAsync } from '../../lib/memoize-async.ts'
+import { createMutex } from '../../lib/mutex.ts'
+import { IndexLost } from '../index-lost.ts'
+import { type OpenSearch, RequestRejectedError, read, write } from './client/client.ts'
+import { keyDefinitions, ordersDefinition, recordDefinitions } from './index-definition.ts'
+import { concreteIndex, type IndexNames } from './index-names.ts'
+import { indexLostError, readPresence } from './index-presence.ts'
+
+/** Makes the indices that are not there yet, and leaves those that are as they are. */
+export interface EnsureIndices {
+  /** Those of keys and accounts, and no other. Once a process, unless it fails. */
+  keys(): Promise<void>
+  /**
+   * Those of the orders: the one that is read only where nothing of them exists yet; version records and lease also
+   * later. The template is always today's. @throws IndexLost, whatever this process has made before
+   */
+  orders(): Promise<void>
+  /** The same where the index exists already. @throws IndexLost; Error where it was never made */
+  existingOrders(): Promise<void>
+  /** Makes this version of the orders, empty and read, and what else is missing. */
+  recreateOrders(version: string): Promise<void>
+}
+
+const TEMPLATE_PRIORITY = 500
+const BAD_REQUEST = 400
+const ALREADY_EXISTS = 'resource_already_exists_exception'
+
+/** Its methods throw Unavailable, and Error when OpenSearch refuses, with its reason. */
+export function createEnsureIndices(
+  client: OpenSearch,
+  names: IndexNames,
+  deadlineMs: number,
+): EnsureIndices {
+  const mutex = createMutex()
+  let isEnsured = false
+
+  async function ensureOrders(mayCreate: boolean): Promise<void> {
+    const presence = await readPresence({ client, names, deadlineMs })
+    if (presence.kind === 'lost') throw indexLostError(names, presence)
+    if (presence.kind === 'virgin') {
+      if (isEnsured)
+        throw new IndexLost('every index of them is gone, and this process has used them')
+      if (!mayCreate) throw new Error('there is no index yet: "index init" makes it')
+      await createOrdersIndex(concreteIndex(names.orders, 1))
+    }
+    if (!isEnsured) await createRemaining()
+    isEnsured = true
+  }
+
+  /** The index that is read comes first: records without it then always mean that it was lost. */
+  async function createOrdersIndex(version: string): Promise<void> {
+    await putTemplate()
+    await createIndex(version, names.orders, {})
+  }
+
+  async function createRemaining(): Promise<void> {
+    await putTemplate()
+    for (const record of recordDefinitions(names)) await createMissing(...record)
+    await addFields()
+  }
+
+  const putTemplate = memoizeAsync(async () => {
+    const template = {
+      index_patterns: [concreteIndex(names.orders, '*')],
+      template: ordersDefinition,
+      priority: TEMPLATE_PRIORITY,
+    }
+    await write(deadlineMs, (options) =>
+      client.indices.putIndexTemplate({ name: names.orders, body: template as object }, options),
+    )
+  })
+
+  return {
+    keys: memoizeAsync(async () => {
+      await Promise.all(keyDefinitions(names).map((definition) => createMissing(...definition)))
+    }),
+    orders: () => mutex(() => ensureOrders(true)),
+    existingOrders: () => mutex(() => ensureOrders(false)),
+    recreateOrders: (version) =>
+      mutex(async () => {
+        await createOrdersIndex(version)
+        await createRemaining()
+      }),
+  }
+
+  /** Fields that came since an index was made. One of another type takes a reindex. */
+  async function addFields(): Promise<void> {
+    const { properties } = ordersDefinition.mappings
+    const existing = await read(deadlineMs, (options) =>
+      client.indices.get({ index: concreteIndex(names.orders, '*') }, options),
+    )
+    for (const [index, { mappings }] of Object.entries(existing)) {
+      if (!names.isVersion(index)) continue
+      const mapped = new Set(Object.keys(mappings?.properties ?? {}))
+      const missing = Object.entries(properties).filter(([name]) => !mapped.has(name))
+      if (missing.length === 0) continue
+      const request = { index, body: { properties: Object.fromEntries(missing) } as object }
+      await write(deadlineMs, (options) => client.indices.putMapping(request, options)).catch(
+        (error) => {
+          if (!(error instanceof RequestRejectedError && error.status === BAD_REQUEST)) throw error
+        },
+      )
+    }
+  }
+
+  async function createMissing(alias: string, definition: object): Promise<void> {
+    if (await exists(alias)) return
+    await createIndex(concreteIndex(alias, 1), alias, definition)
+  }
+
+  async function createIndex(index: string, alias: string, definition: object): Promise<void> {
+    const body = { ...definition, aliases: { [alias]: {} } }
+    try {
+      await write(deadlineMs, (options) => client.indices.create({ index, body }, options))
+    } catch (error) {
+      // Another process was faster.
+      if (!(error instanceof RequestRejectedError && error.type === ALREADY_EXISTS)) throw error
+    }
+  }
+
+  function exists(name: string): Promise<boolean> {
+    return read(deadlineMs, (options) => client.indices.existsAlias({ name }, options))
+  }
+}

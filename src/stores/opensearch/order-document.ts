@@ -1,0 +1,113 @@
+import type { OrderDocument } from '../../indexing/writer/order-document.ts'
+import { Unavailable } from '../../lib/unavailable.ts'
+import type { Order } from '../../orders/order.ts'
+import { upgradeOrder } from '../../orders/upgrade-order.ts'
+import { parseResponse } from './client/client.ts'
+import { checksumMatches, extractOrderJson, withChecksum } from './read/raw-hit-decoder.ts'
+
+/** The id of the document of an order and account. */
+export function documentId({ accountId, orderId }: { accountId: string; orderId: string }): string {
+  return `${accountId}:${orderId}`
+}
+
+/** A document as it is sent: the order goes in byte for byte. */
+export function serializeDocument(document: OrderDocument): string {
+  const keys = {
+    account_id: document.accountId,
+    id: document.id,
+    shape: document.schemaVersion,
+    status: document.status,
+    payment_method: document.paymentMethod,
+    created_key: document.createdKey,
+    updated_key: document.updatedKey,
+    written_key: document.writtenKey,
+  }
+  return withChecksum(JSON.stringify(keys), document.json)
+}
+
+/** What of a stored document is read again. */
+export interface OrderDocumentSource {
+  account_id: string
+  id: string
+  shape: number
+  updated_key: number
+  order: object
+}
+
+/** @throws Unavailable when it is not a document of an order */
+export function parseOrderSource(source: unknown): OrderDocumentSource {
+  if (!isOrderDocumentSource(source)) {
+    throw new Unavailable('OpenSearch answered with a document that is no order')
+  }
+  const { account_id, id, shape, updated_key, order } = source
+  return { account_id, id, shape, updated_key, order }
+}
+
+function isOrderDocumentSource(source: unknown): source is OrderDocumentSource {
+  const { account_id, id, shape, updated_key, order } = Object(
+    source,
+  ) as Partial<OrderDocumentSource>
+  return (
+    typeof account_id === 'string' &&
+    typeof id === 'string' &&
+    typeof shape === 'number' &&
+    typeof updated_key === 'number' &&
+    typeof order === 'object' &&
+    order !== null
+  )
+}
+
+/**
+ * Whether a stored source is what was written: byte for byte, or rewritten with the same values. One of before
+ * there were frames counts as such, since nothing tells.
+ */
+export function isIntactSource(source: Buffer): boolean {
+  return extractOrderJson(source) !== undefined || checksumMatches(parseResponse(source))
+}
+
+/**
+ * A stored source as the document that is written of it today: what is searched is taken from its order again,
+ * the order itself is taken byte for byte. `null` where it is not as it was written, or no order: a new frame
+ * would make the damage good.
+ */
+export function parseStoredDocument(source: Buffer): OrderDocument | null {
+  const bytes = extractOrderJson(source)
+  const parsed = parseResponse(source)
+  if (!isOrderDocumentSource(parsed) || (bytes === undefined && !checksumMatches(parsed)))
+    return null
+  const { created_key, written_key } = Object(parsed) as Record<string, unknown>
+  const { status, payment } = parsed.order as Partial<Order>
+  if (typeof created_key !== 'number' || typeof written_key !== 'number') return null
+  if (status === undefined || payment?.method === undefined) return null
+  return {
+    accountId: parsed.account_id,
+    id: parsed.id,
+    schemaVersion: parsed.shape,
+    status,
+    paymentMethod: payment.method,
+    createdKey: created_key,
+    updatedKey: parsed.updated_key,
+    writtenKey: written_key,
+    json: bytes?.toString() ?? JSON.stringify(parsed.order),
+  }
+}
+
+/** The order of a document, in the shape it was written in. */
+export function toStoredJson({ order }: OrderDocumentSource): Buffer {
+  return Buffer.from(JSON.stringify(order))
+}
+
+/**
+ * The order of a document as it is shown.
+ * @throws Unavailable also when it is not what was written: an order that was damaged is worse than none
+ */
+export function toPublicJson(source: unknown): Uint8Array {
+  const stored = parseOrderSource(source)
+  if (!checksumMatches(Object(source))) {
+    const id = documentId({ accountId: stored.account_id, orderId: stored.id })
+    throw new Unavailable(
+      `the document ${id} is not as it was written: "index load --repair FILE" with its source order writes it anew`,
+    )
+  }
+  return upgradeOrder(toStoredJson(stored), stored.shape)
+}

@@ -1,0 +1,197 @@
+import { crc32 } from 'node:zlib'
+import {
+  isAfter,
+  type PageQuery,
+  type RenderedOrder,
+  type Sort,
+} from '../../../orders/order-store.ts'
+import { ByteReader } from './byte-reader.ts'
+
+/**
+ * Cuts orders out of OpenSearch's answers by their frames, without a look at what is in them: parsing a page
+ * and rendering it again costs many times as much as everything else that is done for it.
+ *
+ *     page     = head [ hit *( "," hit ) ] "]}}"
+ *     head     = {"took":N,"timed_out":false,"_shards":{…one, successful…},"hits":{"max_score":null,"hits":[
+ *     hit      = {"_index":…,"_id":…,"_score":null,"_routing":…,"_source":source,"sort":[key,"id"]}
+ *     document = {"_index":…,"_id":…,"_version":…,…,"found":true,"_source":source}
+ *     source   = {"frame":"crc-keys-order",keys "order":order}
+ *
+ * The frame tells the length in bytes of the keys, with the name of `order`, and of the order, and the
+ * CRC-32 of all that follows it. OpenSearch hands a source out byte for byte, so what fits its frame is what
+ * was written, and no text of a buyer's choice can be taken for the end of an order.
+ */
+
+/** An order as it lies in an answer, in the shape it was written in. */
+export interface RawOrder {
+  schemaVersion: number
+  json: Uint8Array
+}
+
+/** The source of a document, with its frame, out of the JSON of its keys and that of its order. */
+export function withChecksum(keys: string, order: string): string {
+  const before = `${keys.slice(1, -1)},"order":`
+  const rest = `${before}${order}}`
+  const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
+  const lengths = `${hex(Buffer.byteLength(before), 4)}-${hex(Buffer.byteLength(order), 8)}`
+  return `{"frame":"${hex(crc32(rest), 8)}-${lengths}",${rest}`
+}
+
+/**
+ * The order of a source by itself, whose bytes are those of the source; `undefined` where it does not fit its
+ * frame byte for byte, or has none.
+ */
+export function extractOrderJson(source: Buffer): Buffer | undefined {
+  const reader = new ByteReader(source)
+  const { crc, keysLength, orderLength } = readChecksumHeader(reader)
+  const orderAt = reader.offset + keysLength
+  const orderEnd = orderAt + orderLength
+  const isComplete = reader.isValid() && orderEnd + 1 === source.length
+  if (!isComplete || crc32(source.subarray(reader.offset)) !== crc) return undefined
+  return source.subarray(orderAt, orderEnd)
+}
+
+/** Whether a parsed source is what was written; documents of before there were frames have none. */
+export function checksumMatches(source: object): boolean {
+  const { frame, order, ...keys } = source as Record<string, unknown>
+  if (frame === undefined) return true
+  return withChecksum(JSON.stringify(keys), JSON.stringify(order)).startsWith(
+    `{"frame":"${frame}",`,
+  )
+}
+
+/**
+ * The rows of a slice, whose bytes are those of the answer; `undefined` where it has to be parsed. All are of
+ * the account and in the sort's order, each with the key and id that its document has.
+ */
+export function decodeRawHits(
+  response: Buffer,
+  { accountId, sort }: Pick<PageQuery, 'accountId' | 'sort'>,
+): (RenderedOrder & RawOrder)[] | undefined {
+  const reader = new ByteReader(response)
+  reader.expectText('{"took":')
+  reader.readNumber()
+  reader.expectText(',"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":')
+  reader.readNumber()
+  reader.expectText(',"failed":0},"hits":{"max_score":null,"hits":[')
+
+  const rows: (RenderedOrder & RawOrder)[] = []
+  while (reader.isValid() && !reader.startsWith(']')) {
+    if (rows.length > 0) reader.expectText(',')
+    readIndexAndId(reader)
+    reader.expectText(',"_score":null')
+    readRouting(reader)
+    const source = readSource(reader, accountId)
+    reader.expectText(',"sort":[')
+    const key = reader.readNumber()
+    reader.expectText(',"')
+    reader.expectText(source.id)
+    reader.expectText('"]}')
+
+    const row = { key, id: source.id, schemaVersion: source.schemaVersion, json: source.order }
+    const before = rows.at(-1)
+    const isAfterPrevious = before === undefined || isAfter(before, row, sort)
+    if (!isAfterPrevious || source[sort] !== key) reader.fail()
+    rows.push(row)
+  }
+  reader.expectText(']}}')
+  return isAtEnd(reader) ? rows : undefined
+}
+
+/** The order of a document, whose bytes are those of the answer; `undefined` where it has to be parsed. */
+export function decodeRawDocument(
+  response: Buffer,
+  { accountId, orderId }: { accountId: string; orderId: string },
+): RawOrder | undefined {
+  const reader = new ByteReader(response)
+  readIndexAndId(reader)
+  for (const name of ['_version', '_seq_no', '_primary_term']) {
+    reader.expectText(`,"${name}":`)
+    reader.readNumber()
+  }
+  readRouting(reader)
+  reader.expectText(',"found":true')
+  const source = readSource(reader, accountId)
+  reader.expectText('}')
+  if (!isAtEnd(reader) || source.id !== orderId) return undefined
+  return { schemaVersion: source.schemaVersion, json: source.order }
+}
+
+function isAtEnd(reader: ByteReader): boolean {
+  return reader.isValid() && reader.offset === reader.bytes.length
+}
+
+function readIndexAndId(reader: ByteReader): void {
+  reader.expectText('{"_index":"')
+  reader.skipName()
+  reader.expectText('","_id":"')
+  reader.skipName()
+  reader.expectText('"')
+}
+
+function readRouting(reader: ByteReader): void {
+  reader.expectText(',"_routing":"')
+  reader.skipName()
+  reader.expectText('"')
+}
+
+/** A source that fits its frame, as far as anything of it is read; its order as it lies there. */
+interface RawSource extends Record<Sort, number> {
+  id: string
+  schemaVersion: number
+  order: Uint8Array
+}
+
+function readSource(reader: ByteReader, accountId: string): RawSource {
+  const { bytes } = reader
+  reader.expectText(',"_source":')
+  const { crc, keysLength, orderLength } = readChecksumHeader(reader)
+  const checksummedFrom = reader.offset
+  const orderEnd = checksummedFrom + keysLength + orderLength
+
+  reader.expectText('"account_id":"')
+  reader.expectText(accountId)
+  reader.expectText('","id":"')
+  const idAt = reader.offset
+  reader.skipName()
+  const id = bytes.toString('latin1', idAt, reader.offset)
+  reader.expectText('","shape":')
+  const schemaVersion = reader.readNumber()
+  reader.expectText(',"status":"')
+  reader.skipName()
+  reader.expectText('","payment_method":"')
+  reader.skipName()
+  reader.expectText('","created_key":')
+  const created = reader.readNumber()
+  reader.expectText(',"updated_key":')
+  const updated = reader.readNumber()
+  reader.expectText(',"written_key":')
+  reader.readNumber()
+  reader.expectText(',"order":')
+
+  const orderAt = reader.offset
+  reader.offset = orderEnd
+  reader.expectText('}')
+  // With the brace behind the order, and not before all else is right: sums cost most.
+  const isComplete = reader.isValid() && orderAt === checksummedFrom + keysLength
+  if (!isComplete || crc32(bytes.subarray(checksummedFrom, reader.offset)) !== crc) reader.fail()
+  return {
+    id,
+    schemaVersion,
+    created_at_desc: created,
+    updated_at_asc: updated,
+    order: bytes.subarray(orderAt, orderEnd),
+  }
+}
+
+/** The frame that a source begins with; behind it the reader is where the bytes of the sum begin. */
+function readChecksumHeader(reader: ByteReader) {
+  reader.expectText('{"frame":"')
+  const crc = reader.readHex(8)
+  reader.expectText('-')
+  const keysLength = reader.readHex(4)
+  reader.expectText('-')
+  const orderLength = reader.readHex(8)
+  reader.expectText('",')
+  return { crc, keysLength, orderLength }
+}

@@ -1,0 +1,70 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs } from '../../../lib/backoff.ts'
+import { LACKS_SORT_KEYS } from '../client/scan.ts'
+import { type CopyOptions, copyMissing, removeExtras } from './copy-documents.ts'
+import type { IndexVersions } from './index-versions.ts'
+import { verifyChecksums } from './verify-checksums.ts'
+
+export interface BackfillOptions extends Omit<CopyOptions, 'onPage'> {
+  versions: IndexVersions
+  /** Documents looked at, of how many, since the last look began. */
+  onProgress(scanned: number, total: number): void
+}
+
+/**
+ * How often a new index may be found to be another before it is given up. With the pauses in between that is
+ * longer than a lease: what a writer left that died in the midst of a bulk, the next one levels.
+ */
+const MAX_PASSES = 10
+
+/**
+ * Makes a new index have what the one that is read has: looks, copies and removes until a look finds nothing
+ * to do. Both are fed meanwhile.
+ * @throws Unavailable; Error when it does not come to that, or a document is not as it was written
+ */
+export async function backfill(
+  options: BackfillOptions,
+): Promise<{ copied: number; removed: number }> {
+  const { versions, from, to, onProgress, signal } = options
+  const totals = { copied: 0, removed: 0 }
+  await versions.refresh(from)
+  await checkSortKeys(options)
+  for (let pass = 1; ; pass++) {
+    const total = await versions.count(from)
+    let scanned = 0
+    const onPage = (documents: number) => {
+      scanned += documents
+      onProgress(scanned, Math.max(scanned, total))
+    }
+    await versions.refresh(from)
+    const { copied, remaining } = await copyMissing({ ...options, onPage })
+    await versions.refresh(to)
+    const removed = await removeExtras({ ...options, onPage })
+    totals.copied += copied
+    totals.removed += removed
+    if (copied + remaining + removed === 0) {
+      scanned = 0
+      // A copy of an earlier attempt may be damaged.
+      await verifyChecksums({ ...options, index: to, nextStep: COPY_AGAIN_HINT, onPage })
+      return totals
+    }
+    if (pass === MAX_PASSES) {
+      throw new Error(
+        `${to} was still another than ${from} after ${MAX_PASSES} looks: "index reindex" looks again, "--rollback" gives it up`,
+      )
+    }
+    await pause(backoffMs(pass), undefined, { signal })
+  }
+}
+
+const COPY_AGAIN_HINT =
+  '"index reindex --rollback" removes this copy; then "index reindex" makes another'
+
+/** Documents that a walk does not find would stay behind. */
+async function checkSortKeys({ versions, from }: BackfillOptions): Promise<void> {
+  const count = await versions.count(from, LACKS_SORT_KEYS)
+  if (count === 0) return
+  throw new Error(
+    `${count} documents of ${from} have no account or no id: "index check" tells which; remove them first`,
+  )
+}

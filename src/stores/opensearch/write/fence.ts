@@ -1,0 +1,148 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Unavailable } from '../../../lib/unavailable.ts'
+import { type OpenSearch, RequestRejectedError, read, write } from '../client/client.ts'
+import { concreteIndex, type IndexNames } from '../index-names.ts'
+import type { LeaseRecord } from './lease-document.ts'
+import { revertPartialWrites } from './revert-partial-writes.ts'
+
+export interface Fence {
+  /**
+   * Lets the writer of this epoch write to its targets, and nobody else: not an older one that wakes up, nor
+   * what it sent and what is still on its way. Returns when nothing of theirs can be written any more, all
+   * targets have what the index that was read has of it, and the first one is what is read.
+   * @throws Unavailable when that cannot be told; an attempt of a later epoch may
+   */
+  raise(lease: LeaseRecord): Promise<void>
+}
+
+export interface FenceOptions {
+  client: OpenSearch
+  names: IndexNames
+  /** For each call, the answer's body included. */
+  deadlineMs: number
+  /** Told what is waited for. */
+  onDelay(reason: string): void
+}
+
+const POLL_MS = 25
+const BULK_ACTIONS = 'indices:data/write/bulk*'
+
+/**
+ * Writers write through an alias of their epoch. Swapping it stops every request that is yet to arrive;
+ * those that passed it already are waited for, by the mark that they carry among the cluster's tasks.
+ */
+export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions): Fence {
+  return {
+    async raise({ epoch, targets }) {
+      await swapAliases(epoch, targets)
+      if (await hasOlderBulks(epoch)) {
+        onDelay('waiting for a bulk that was sent before to end')
+        do await pause(POLL_MS)
+        while (await hasOlderBulks(epoch))
+      }
+      await refresh(targets)
+      const live = await readLiveIndices()
+      for (const index of targets.filter((target) => live.length === 1 && target !== live[0])) {
+        const alias = names.writeAlias(index, epoch)
+        await revertPartialWrites({
+          client,
+          deadlineMs,
+          liveIndex: live[0] ?? '',
+          index,
+          alias,
+          onDelay,
+        })
+        await refresh([index])
+      }
+      await makeFirstTargetLive(epoch, targets, live)
+    },
+  }
+
+  async function refresh(indices: readonly string[]): Promise<void> {
+    const { _shards } = await read(deadlineMs, (options) =>
+      client.indices.refresh({ index: [...indices] }, options),
+    )
+    if (_shards?.failed !== 0) throw new Unavailable('not every copy could be made visible')
+  }
+
+  async function readLiveIndices(): Promise<string[]> {
+    const aliases = await read(deadlineMs, (options) =>
+      client.indices.getAlias({ name: [names.orders] }, options),
+    ).catch(throwAliasMissing)
+    return Object.keys(aliases)
+  }
+
+  /** Nothing is written meanwhile and all is refreshed: no reader sees a difference. */
+  async function makeFirstTargetLive(
+    epoch: number,
+    [index = '']: readonly string[],
+    live: readonly string[],
+  ): Promise<void> {
+    if (live.length === 1 && live[0] === index) return
+    const writeAlias = { index, alias: names.writeAlias(index, epoch) }
+    await updateAliases([
+      { remove: { ...writeAlias, must_exist: true } }, // An older writer that wakes up changes nothing.
+      { add: { ...writeAlias, is_write_index: true } },
+      ...live.map((old) => ({ remove: { index: old, alias: names.orders } })),
+      { add: { index, alias: names.orders } },
+    ])
+  }
+
+  async function swapAliases(epoch: number, targets: readonly string[]): Promise<void> {
+    const aliases = await read(deadlineMs, (options) =>
+      client.indices.getAlias({ name: [...names.writeAliases] }, options),
+    )
+    await updateAliases([
+      ...Object.entries(aliases).flatMap(([index, { aliases }]) =>
+        // What another writer removed first makes the whole swap fail: it was made on an old look.
+        Object.keys(aliases).map((alias) => ({ remove: { index, alias, must_exist: true } })),
+      ),
+      ...[...targets, concreteIndex(names.heads, 1)].map((index) => ({
+        add: { index, alias: names.writeAlias(index, epoch), is_write_index: true },
+      })),
+    ])
+  }
+
+  async function updateAliases(actions: object[]): Promise<void> {
+    const { acknowledged } = await write(deadlineMs, (options) =>
+      client.indices.updateAliases({ body: { actions: actions as [] } }, options),
+    ).catch(throwAliasConflict)
+    if (!acknowledged) throw new Unavailable('not every node of OpenSearch took the new aliases')
+  }
+
+  async function hasOlderBulks(epoch: number): Promise<boolean> {
+    const answer = await read(deadlineMs, (options) =>
+      client.tasks.list({ actions: [BULK_ACTIONS] }, options),
+    )
+    const { nodes, node_failures, task_failures } = answer as TaskList
+    if (node_failures?.length || task_failures?.length || nodes === undefined) {
+      throw new Unavailable('not every node of OpenSearch told its tasks')
+    }
+    const opaqueIds = Object.values(nodes).flatMap(({ tasks }) =>
+      Object.values(tasks).map(({ headers }) => headers?.['X-Opaque-Id'] ?? ''),
+    )
+    const writerPrefix = names.opaqueId('*').slice(0, -1)
+    return opaqueIds.some(
+      (opaqueId) => opaqueId.startsWith(writerPrefix) && opaqueId !== names.opaqueId(epoch),
+    )
+  }
+}
+
+const NOT_FOUND = 404
+
+/** The index was lost: a fence that gave the alias to another one would hide it. */
+function throwAliasMissing(error: unknown): never {
+  if (!(error instanceof RequestRejectedError && error.status === NOT_FOUND)) throw error
+  throw new Unavailable('no alias leads to the index of the orders', { cause: error })
+}
+
+function throwAliasConflict(error: unknown): never {
+  if (!(error instanceof RequestRejectedError && error.status === NOT_FOUND)) throw error
+  throw new Unavailable('the write aliases changed while they were swapped', { cause: error })
+}
+
+interface TaskList {
+  nodes?: Record<string, { tasks: Record<string, { headers?: Record<string, string> }> }>
+  node_failures?: unknown[]
+  task_failures?: unknown[]
+}

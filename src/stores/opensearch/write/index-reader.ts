@@ -1,0 +1,186 @@
+import {
+  hasKeysOf,
+  hasReadableKeys,
+  type StoredKeys,
+} from '../../../indexing/writer/order-document.ts'
+import type {
+  IndexReader,
+  OrderVersionRecord,
+  StoredView,
+  UnreadableView,
+  ViewKey,
+} from '../../../indexing/writer/order-index.ts'
+import { Unavailable } from '../../../lib/unavailable.ts'
+import type { OpenSearch } from '../client/client.ts'
+import { type MgetDocument, readDocuments } from '../client/documents.ts'
+import { type ScannedHit, scanDocuments } from '../client/scan.ts'
+import type { IndexNames } from '../index-names.ts'
+import {
+  documentId,
+  type OrderDocumentSource,
+  parseOrderSource,
+  toStoredJson,
+} from '../order-document.ts'
+import { checksumMatches } from '../read/raw-hit-decoder.ts'
+import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimistic-concurrency.ts'
+
+export interface IndexReaderOptions {
+  client: OpenSearch
+  names: IndexNames
+  /** Told the state of everything that is read. */
+  states: OptimisticConcurrency
+  /** For each call, the answer's body included. */
+  deadlineMs: number
+}
+
+/** What is in the index, searchable yet or not. */
+export function createIndexReader({
+  client,
+  names,
+  states,
+  deadlineMs,
+}: IndexReaderOptions): IndexReader {
+  /** The documents that exist. */
+  async function readExisting(
+    target: BulkTarget,
+    docs: readonly BulkAddress[],
+  ): Promise<ExistingDocument[]> {
+    const index = names[target]
+    const documents = await readDocuments(client, deadlineMs, { index, docs })
+    if (!documents.every(hasState)) {
+      throw new Unavailable(`OpenSearch did not tell the state of every document of ${index}`)
+    }
+    for (const { _id, found, _seq_no, _primary_term } of documents) {
+      // A tombstone is no document, and has a state.
+      const isThere = found || _seq_no !== undefined
+      const state = isThere ? { if_seq_no: _seq_no, if_primary_term: _primary_term } : null
+      states.recordState(target, _id, state)
+    }
+    return documents.filter(({ found }) => found)
+  }
+
+  return {
+    async versionRecords(orderIds) {
+      const found = await readExisting(
+        'heads',
+        orderIds.map((_id) => ({ _id })),
+      )
+      return new Map(
+        found.map(({ _id, _source }) => [
+          _id,
+          toVersionRecord(_id, _source as VersionRecordSource),
+        ]),
+      )
+    },
+    orphans: scan,
+    scan,
+    async views(keys) {
+      const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
+      const viewKeys = new Map(keys.map((key) => [documentId(key), key]))
+      const found = await readExisting('orders', docs)
+      return found.flatMap(({ _id, _source }) => {
+        const key = viewKeys.get(_id)
+        return key === undefined ? [] : storedView(key, _source)
+      })
+    },
+  }
+
+  async function scan(orderIds: readonly string[]): Promise<ViewKey[]> {
+    if (orderIds.length === 0) return []
+    // A search, which shows what was refreshed: all that others wrote, or this writer in a bulk that
+    // failed, since the fence was raised. A bulk that did not fail left no strays.
+    const filter = [{ terms: { id: [...orderIds] } }]
+    const scanOptions = { client, index: names.orders, deadlineMs, pageSize: PAGE_SIZE, filter }
+    const found: ViewKey[] = []
+    for await (const page of scanDocuments({ ...scanOptions, selection: { _source: false } })) {
+      found.push(...page.map(viewKeyOf))
+    }
+    return found
+  }
+}
+
+const PAGE_SIZE = 5_000
+
+function viewKeyOf({ sort: [accountId, orderId] = [] }: ScannedHit): ViewKey {
+  return { accountId: String(accountId), orderId: String(orderId) }
+}
+
+type ExistingDocument = Required<MgetDocument>
+
+function hasState(document: MgetDocument): document is ExistingDocument {
+  const { found, _seq_no, _primary_term } = document
+  return !found || (Number.isSafeInteger(_seq_no) && Number.isSafeInteger(_primary_term))
+}
+
+function storedView({ accountId, orderId }: ViewKey, source: unknown): StoredView | UnreadableView {
+  const keys = keysOf(source)
+  const stored = parseOrderSourceOrUndefined(source)
+  if (stored?.account_id !== accountId || stored.id !== orderId || !hasReadableKeys(keys)) {
+    return { accountId, orderId, isUnreadable: true }
+  }
+  const { writtenKey } = keys
+  return {
+    accountId,
+    orderId,
+    updatedKey: keys.updatedKey,
+    ...(typeof writtenKey === 'number' && { writtenKey }),
+    schemaVersion: keys.schemaVersion,
+    json: toStoredJson(stored),
+    isIntact: (view) => checksumMatches(Object(source)) && hasKeysOf(view, keys),
+  }
+}
+
+/** The document of an order; `undefined` where it is none. */
+function parseOrderSourceOrUndefined(source: unknown): OrderDocumentSource | undefined {
+  try {
+    return parseOrderSource(source)
+  } catch {
+    return undefined // It says just that: it reads nothing.
+  }
+}
+
+function keysOf(source: unknown): StoredKeys {
+  const keys = Object(source) as Record<string, unknown>
+  return {
+    schemaVersion: keys['shape'],
+    status: keys['status'],
+    paymentMethod: keys['payment_method'],
+    createdKey: keys['created_key'],
+    updatedKey: keys['updated_key'],
+    writtenKey: keys['written_key'],
+  }
+}
+
+interface VersionRecordSource {
+  version: number
+  owner: string
+  accounts: string[]
+  created_at: number | null
+  filled: boolean
+  deleted: boolean
+}
+
+/** A head as it is kept. */
+export function toVersionRecordSource(versionRecord: OrderVersionRecord): VersionRecordSource {
+  return {
+    version: versionRecord.version,
+    owner: versionRecord.ownerAccountId,
+    accounts: [...versionRecord.accountIds],
+    created_at: versionRecord.createdKey,
+    filled: versionRecord.hasUpdatedAt,
+    deleted: versionRecord.deleted,
+  }
+}
+
+/** The head that `headSource` was made of. */
+export function toVersionRecord(orderId: string, source: VersionRecordSource): OrderVersionRecord {
+  return {
+    orderId,
+    version: source.version,
+    ownerAccountId: source.owner,
+    accountIds: source.accounts,
+    createdKey: source.created_at,
+    hasUpdatedAt: source.filled,
+    deleted: source.deleted,
+  }
+}

@@ -1,0 +1,62 @@
+import { type OpenSearch, read } from '../client/client.ts'
+import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
+import type { IndexNames } from '../index-names.ts'
+import { NO_TOMBSTONES, REMOVED_FIELD } from '../tombstone.ts'
+
+interface NewestResponse extends SearchResponse {
+  hits?: { hits?: unknown; total?: { value?: number } }
+  aggregations?: Partial<Record<string, { value?: number | null }>>
+}
+
+const NEWEST_WRITTEN = { max: { field: 'written_key' } }
+const NEWEST_REMOVED = { max: { field: REMOVED_FIELD } }
+
+/** How many documents a search can find, and the greatest stamp among them, epoch milliseconds. */
+export async function readVisibleStats(
+  client: OpenSearch,
+  names: IndexNames,
+  deadlineMs: number,
+): Promise<{ documents: number; newestWrittenKey: number | null }> {
+  const { hits, aggregations } = await search(client, names, deadlineMs, {
+    track_total_hits: true,
+    query: NO_TOMBSTONES,
+    aggs: { newest: NEWEST_WRITTEN },
+  })
+  return {
+    documents: hits?.total?.value ?? 0,
+    newestWrittenKey: aggregations?.['newest']?.value ?? null,
+  }
+}
+
+/** The greatest stamp of all documents and tombstones, visible yet or not; 0 without any. */
+export async function readMaxWriteTimestamp(
+  client: OpenSearch,
+  names: IndexNames,
+  deadlineMs: number,
+): Promise<number> {
+  await read(deadlineMs, (call) => client.indices.refresh({ index: names.orders }, call))
+  const aggs = { newest: NEWEST_WRITTEN, removed: NEWEST_REMOVED }
+  const { aggregations } = await search(client, names, deadlineMs, { aggs })
+  const { newest, removed } = aggregations ?? {}
+  return Math.max(newest?.value ?? 0, removed?.value ?? 0)
+}
+
+/** What a search of the primary tells of all documents at once. */
+async function search(
+  client: OpenSearch,
+  names: IndexNames,
+  deadlineMs: number,
+  body: object,
+): Promise<NewestResponse> {
+  const request = {
+    index: names.orders,
+    preference: '_primary',
+    allow_partial_search_results: false,
+    body: { size: 0, ...body },
+  }
+  const response = (await read(deadlineMs, (call) =>
+    client.search(request, call),
+  )) as NewestResponse
+  completeRawHits(response)
+  return response
+}

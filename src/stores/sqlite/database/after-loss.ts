@@ -1,0 +1,32 @@
+import { existsSync, rmSync, statSync } from 'node:fs'
+import { type IndexRecovery, NOTHING_LOST } from '../../index-lost.ts'
+import { DatabaseMissingError } from './database.ts'
+import { keysFile, openOrdersDatabase, ordersFile } from './database-files.ts'
+
+/**
+ * Makes a lost database of orders anew, empty; keys and accounts stay.
+ * @throws Error where nothing is lost
+ */
+export function beginSqliteAfterLoss(dataDir: string): IndexRecovery {
+  const file = ordersFile(dataDir)
+  if (!existsSync(keysFile(dataDir))) {
+    throw new Error(`${NOTHING_LOST}: there is no database yet, "index init" makes it`)
+  }
+  if (hasOrders(dataDir)) throw new Error(`${NOTHING_LOST}: ${file} is there`)
+  // SQLite discards a log beside an empty database, but a process that still has the lost file open shares the map
+  // of its log with the next process that opens that name.
+  const isEmpty = !existsSync(file) || statSync(file).size === 0
+  for (const suffix of isEmpty ? ['-wal', '-shm'] : []) rmSync(`${file}${suffix}`, { force: true })
+  openOrdersDatabase(dataDir, { createIfMissing: true }).close()
+  return { created: file, unused: [] }
+}
+
+function hasOrders(dataDir: string): boolean {
+  try {
+    openOrdersDatabase(dataDir, { createIfMissing: false }).close()
+    return true
+  } catch (error) {
+    if (error instanceof DatabaseMissingError) return false
+    throw error
+  }
+}

@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { IndexLost } from '../../index-lost.ts'
+import { DatabaseMissingError, openDatabase } from './database.ts'
+import { keysMigrations } from './keys-schema.ts'
+import { ordersMigrations } from './orders-schema.ts'
+
+/** How long a command waits for the write of another process. */
+const COMMAND_BUSY_MS = 30_000
+
+export const ordersFile = (dataDir: string) => join(dataDir, 'orders.db')
+export const keysFile = (dataDir: string) => join(dataDir, 'keys.db')
+
+/** @throws DatabaseMissing unless it exists or may be made */
+export function openOrdersDatabase(
+  dataDir: string,
+  { createIfMissing }: { createIfMissing: boolean },
+): DatabaseSync {
+  return openDatabase(ordersFile(dataDir), ordersMigrations, COMMAND_BUSY_MS, createIfMissing)
+}
+
+/**
+ * Opens the orders, which are made where keys were not made either. They come first: keys without them then always
+ * mean that they were lost, and never a start that was cut off.
+ * @throws IndexLost
+ */
+export function openOrdersUnlessLost(dataDir: string): DatabaseSync {
+  const keys = keysFile(dataDir)
+  try {
+    return openOrdersDatabase(dataDir, { createIfMissing: !existsSync(keys) })
+  } catch (error) {
+    if (!(error instanceof DatabaseMissingError)) throw error
+    throw new IndexLost(`${ordersFile(dataDir)} is missing or empty, and ${keys} is not`)
+  }
+}
+
+/** Opens keys and accounts. Only once the orders are made, or lost. */
+export function openKeysDatabase(dataDir: string, busyTimeoutMs = COMMAND_BUSY_MS): DatabaseSync {
+  return openDatabase(keysFile(dataDir), keysMigrations, busyTimeoutMs)
+}

@@ -1,0 +1,49 @@
+import { statSync } from 'node:fs'
+import type { OrderIndex } from '../../../indexing/writer/order-index.ts'
+import { Unavailable } from '../../../lib/unavailable.ts'
+import type { OrderStore } from '../../../orders/order-store.ts'
+
+/** Tells whether the path still names the file that was there when the watch on it began. */
+export type IsSameFile = () => boolean
+
+/**
+ * SQLite keeps reading and writing a file that was removed or replaced, and no other process sees that. `file`:
+ * opened, so that its inode is no other file's as long as it is open.
+ */
+export function trackFileIdentity(file: string): IsSameFile {
+  const readIdentity = () => statSync(file, { bigint: true, throwIfNoEntry: false })
+  const opened = readIdentity()
+  return () => {
+    const now = readIdentity()
+    return now !== undefined && now.ino === opened?.ino && now.dev === opened.dev
+  }
+}
+
+const replacedMessage = (file: string) =>
+  `${file} was removed or replaced while this process had it open: start the process again`
+
+/** Reads of a file that is gone are a 503, also once another one is in its place. */
+export function guardReads(orders: OrderStore, file: string, isSame: IsSameFile): OrderStore {
+  async function guarded<T>(reading: Promise<T>): Promise<T> {
+    const result = await reading
+    if (!isSame()) throw new Unavailable(replacedMessage(file))
+    return result
+  }
+  return {
+    ...orders,
+    findPage: (...args) => guarded(orders.findPage(...args)),
+    latestWrite: (...args) => guarded(orders.latestWrite(...args)),
+    get: (...args) => guarded(orders.get(...args)),
+  }
+}
+
+/** Writes to a file that is gone fail, and no waiting mends that; checked after the commit, before it counts. */
+export function guardWrites(index: OrderIndex, file: string, isSame: IsSameFile): OrderIndex {
+  return {
+    ...index,
+    async bulk(...args) {
+      await index.bulk(...args)
+      if (!isSame()) throw new Error(replacedMessage(file))
+    },
+  }
+}

@@ -1,0 +1,155 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { WriteMode } from '../../../indexing/writer/decide.ts'
+import {
+  hasKeysOf,
+  hasReadableKeys,
+  renderDocument,
+  type StoredKeys,
+} from '../../../indexing/writer/order-document.ts'
+import type {
+  BulkWrites,
+  IndexReader,
+  LastWrite,
+  OrderIndex,
+  OrderVersionRecord,
+  StoredView,
+  UnreadableView,
+  ViewKey,
+} from '../../../indexing/writer/order-index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { parseJson } from '../../../lib/json.ts'
+import { createMutex } from '../../../lib/mutex.ts'
+import { inTransaction } from '../database/database.ts'
+import { type MachineTime, machineTime } from './machine-time.ts'
+import { createWriteTimestamps } from './write-timestamps.ts'
+
+type Row = Record<string, SQLOutputValue>
+
+/**
+ * The write side of an embedded database, on a connection of its own: on the readers' one they would see
+ * what is not committed. The write transaction is both lease and fence: only one process holds it, and
+ * what a dead one left is rolled back. `clock`: epoch milliseconds.
+ * @throws ClockAhead, StampsAhead
+ */
+export function createSqliteOrderIndex(
+  db: DatabaseSync,
+  clock: Clock,
+  time: MachineTime = machineTime,
+): OrderIndex {
+  const timestamps = createWriteTimestamps(db, clock, time)
+  timestamps.check() // At once: a load reads its input for nothing otherwise.
+  const selectRecord = db.prepare('SELECT * FROM order_heads WHERE id = ?')
+  const selectView = db.prepare(
+    'SELECT account_id AS accountId, id AS orderId, shape AS schemaVersion, status, payment_method AS paymentMethod, created_key AS createdKey, updated_key AS updatedKey, written_key AS writtenKey, json FROM orders WHERE account_id = ? AND id = ?',
+  )
+  // Along the index by account and id, all of it: no index leads from an order to its accounts.
+  const selectViewKeys = db.prepare(
+    'SELECT account_id AS accountId, id AS orderId FROM orders WHERE id IN (SELECT value FROM json_each(?))',
+  )
+  const selectLiveFlag = db.prepare('SELECT stamped_live FROM writer')
+  const setLiveFlag = db.prepare('UPDATE writer SET stamped_live = 1 WHERE stamped_live = 0')
+  const upsertView = db.prepare(`
+    INSERT INTO orders (account_id, id, shape, status, payment_method, created_key, updated_key, written_key, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (account_id, id) DO UPDATE SET
+      shape = excluded.shape, status = excluded.status, payment_method = excluded.payment_method,
+      created_key = excluded.created_key, updated_key = excluded.updated_key,
+      written_key = excluded.written_key, json = excluded.json`)
+  const deleteView = db.prepare('DELETE FROM orders WHERE account_id = ? AND id = ?')
+  const upsertRecord = db.prepare(`
+    INSERT OR REPLACE INTO order_heads (id, version, owner_account_id, account_ids, created_key, filled, deleted)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`)
+
+  let lastWrite: LastWrite | null = null
+
+  function write({ views, removals, versionRecords }: BulkWrites, mode: WriteMode): void {
+    if (mode === 'live' && views.length + removals.length > 0) setLiveFlag.run()
+    const writeTimestamp = timestamps.next()
+    for (const view of views) {
+      const document = renderDocument(view, writeTimestamp)
+      upsertView.run(
+        document.accountId,
+        document.id,
+        document.schemaVersion,
+        document.status,
+        document.paymentMethod,
+        document.createdKey,
+        document.updatedKey,
+        document.writtenKey,
+        Buffer.from(document.json),
+      )
+      lastWrite = { accountId: document.accountId, writeTimestamp }
+    }
+    for (const { accountId, orderId } of removals) deleteView.run(accountId, orderId)
+    for (const record of versionRecords) {
+      upsertRecord.run(
+        record.orderId,
+        record.version,
+        record.ownerAccountId,
+        record.accountIds.join(' '),
+        record.createdKey,
+        Number(record.hasUpdatedAt),
+        Number(record.deleted),
+      )
+    }
+  }
+
+  const reader: IndexReader = {
+    async versionRecords(orderIds) {
+      const rows = orderIds.map((id) => selectRecord.get(id)).filter((row) => row !== undefined)
+      return new Map(rows.map(versionRecordOf).map((record) => [record.orderId, record]))
+    },
+    async orphans() {
+      return []
+    },
+    async scan(orderIds) {
+      return selectViewKeys.all(JSON.stringify(orderIds)) as unknown as ViewKey[]
+    },
+    async views(keys) {
+      const rows = keys.map(({ accountId, orderId }) => selectView.get(accountId, orderId))
+      return rows.filter((row) => row !== undefined).map(storedView)
+    },
+  }
+  const runExclusive = createMutex()
+
+  return {
+    bulk: (decide, mode = 'back-fill') =>
+      runExclusive(() => inTransaction(db, async () => write(await decide(reader), mode))),
+    hasLiveWrites: () => selectLiveFlag.get()?.['stamped_live'] === 1,
+    lastWrite: () => lastWrite,
+    now: timestamps.now,
+    async close() {
+      db.close()
+    },
+  }
+}
+
+function storedView(row: Row): StoredView | UnreadableView {
+  const stored = row as unknown as Required<Omit<StoredView, 'isIntact'>> & StoredKeys
+  const { accountId, orderId } = stored
+  if (!hasReadableKeys(stored) || !isObject(stored.json)) {
+    return { accountId, orderId, isUnreadable: true }
+  }
+  return { ...stored, isIntact: (view) => hasKeysOf(view, stored) }
+}
+
+function isObject(json: Uint8Array): boolean {
+  try {
+    const value = parseJson(Buffer.from(json).toString())
+    return value !== null && typeof value === 'object' && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+export function versionRecordOf(row: Row): OrderVersionRecord {
+  return {
+    orderId: row['id'] as string,
+    version: row['version'] as number,
+    ownerAccountId: row['owner_account_id'] as string,
+    accountIds: (row['account_ids'] as string).split(' ').filter(Boolean),
+    createdKey: row['created_key'] as number | null,
+    hasUpdatedAt: row['filled'] === 1,
+    deleted: row['deleted'] === 1,
+  }
+}

@@ -1,0 +1,98 @@
+import type { DatabaseSync } from 'node:sqlite'
+import {
+  MAX_CLOCK_SKEW_MS,
+  nextWriteTimestamp,
+  type ReferenceTime,
+} from '../../../indexing/writer/clock-skew.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { type ClockReading, expectedClockMs, type MachineTime, readClock } from './machine-time.ts'
+
+/** The stamps of a writer. Epoch milliseconds. */
+export interface WriteTimestamps {
+  /** Throws as `next`, before anything is written. */
+  check(): void
+  /**
+   * The stamp of a bulk, within its transaction.
+   * @throws ClockAhead, StampsAhead
+   */
+  next(): number
+  /** The clock, never further ahead of what it should show than a stamp may be. */
+  now: Clock
+}
+
+/** What the one row of the table is: the last stamp, and the clock's last reading with it. */
+interface WriterRow {
+  lastStamp: number
+  bootId: string | null
+  clockMs: number | null
+  uptimeMs: number | null
+  monotonicMs: number | null
+}
+
+const REMEDY =
+  'Set it right, then start again; if it is right, and was wrong before or the machine was paused, "index init --trust-clock" accepts it'
+
+/**
+ * An embedded database has no clock beside the machine's. What that should show follows from the last stamp
+ * that was given since the machine started and the time since then; before the first, from the clock itself
+ * when this writer began. A clock that is set back moves none of it.
+ */
+export function createWriteTimestamps(
+  db: DatabaseSync,
+  clock: Clock,
+  time: MachineTime,
+): WriteTimestamps {
+  const readRow = db.prepare(
+    'SELECT last_stamp AS lastStamp, boot_id AS bootId, clock_ms AS clockMs, uptime_ms AS uptimeMs, monotonic_ms AS monotonicMs FROM writer',
+  )
+  const writeRow = db.prepare(
+    'UPDATE writer SET last_stamp = ?, boot_id = ?, clock_ms = ?, uptime_ms = ?, monotonic_ms = ?',
+  )
+  /** Of this process; the row's counts before it. */
+  let ownReading: ClockReading = readClock(clock(), time)
+
+  const readCurrent = () => readRow.get() as unknown as WriterRow
+
+  function referenceTime(row: WriterRow): ReferenceTime {
+    if (isReading(row) && isOfThisBoot(row)) {
+      return { nowMs: expectedClockMs(row, time), name: 'the expected time, by the last stamp' }
+    }
+    return {
+      nowMs: expectedClockMs(ownReading, time),
+      name: 'the time, by the clock when this process began',
+    }
+  }
+
+  const isOfThisBoot = ({ bootId }: ClockReading) => bootId !== null && bootId === time.bootId
+
+  return {
+    check() {
+      const current = readCurrent()
+      nextWriteTimestamp(referenceTime(current), clock(), current.lastStamp, REMEDY)
+    },
+    next() {
+      const current = readCurrent()
+      const reference = referenceTime(current)
+      const writeTimestamp = nextWriteTimestamp(reference, clock(), current.lastStamp, REMEDY)
+      ownReading = readClock(Math.max(writeTimestamp, Math.floor(reference.nowMs)), time)
+      writeRow.run(
+        writeTimestamp,
+        ownReading.bootId,
+        ownReading.clockMs,
+        ownReading.uptimeMs,
+        ownReading.monotonicMs,
+      )
+      return writeTimestamp
+    },
+    now: () => Math.min(clock(), referenceTime(readCurrent()).nowMs + MAX_CLOCK_SKEW_MS),
+  }
+}
+
+/** Forgets what the clock showed with the last stamp: the next writer begins with what it shows then. */
+export function forgetClock(db: DatabaseSync): void {
+  db.exec('UPDATE writer SET boot_id = NULL')
+}
+
+function isReading(row: WriterRow): row is WriterRow & ClockReading {
+  return row.clockMs !== null && row.uptimeMs !== null && row.monotonicMs !== null
+}

@@ -1,0 +1,154 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCommand } from '../support/cli/command.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { type Backend, createBackend } from '../support/stores/backend.ts'
+import { dropDocument } from '../support/stores/damage-document.ts'
+
+let backend: Backend
+beforeEach(() => {
+  backend = createBackend()
+})
+afterEach(() => backend.remove())
+
+const run = (args: string[], orders: object[] = []) =>
+  runCommand(
+    ['index', ...args],
+    backend.env,
+    orders.map((order) => JSON.stringify(order)).join('\n'),
+  )
+
+const orders = [
+  sourceOrder({ coproducer_account_ids: ['acc_2'] }),
+  sourceOrder({ id: 'ord_2' }),
+  sourceOrder({ id: 'ord_3', changed_at: null }),
+]
+
+describe('index check', () => {
+  it('exits 0 where the index has what is in a file, and sums up', async () => {
+    const file = join(backend.folder, 'orders.ndjson')
+    writeFileSync(file, orders.map((order) => `${JSON.stringify(order)}\n`).join(''))
+    await run(['load', file])
+    const { code, stdout, stderr } = await run(['check', file])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(
+      /^read: 3, orders: 3, documents: 4, missing: 0, extra: 0, different: 0, without key field: 0, damaged: 0, refused lines: 0, seconds: [\d.]+\n$/,
+    )
+  })
+
+  it('exits 1 and tells what is wrong, a line each, without a value of the order', async () => {
+    await run(['load', '-'], orders)
+    const [first, , third] = orders
+    const others = [first, { ...third, status: 'REFUNDED' }, sourceOrder({ id: 'ord_4' })]
+    const { code, stdout } = await run(['check', '-'], others.map(Object))
+    expect(code).toBe(1)
+    expect(stdout.split('\n').slice(0, -2)).toEqual([
+      'different acc_1 ord_3 the document does not show version 1: /status',
+      'missing acc_1 ord_4 version 1 has no document; the index does not know the order',
+      'extra acc_1 ord_2 the source has no such order, or not for this account',
+    ])
+    expect(stdout).toContain(
+      'read: 3, orders: 3, documents: 4, missing: 1, extra: 1, different: 1,',
+    )
+  })
+
+  it('tells the first faults, and how many more there are', async () => {
+    await run(['init'])
+    const { code, stdout } = await run(
+      ['check', '-', '--examples', '1'],
+      [...orders, sourceOrder({ id: 'ord_4' })],
+    )
+    expect(code).toBe(1)
+    const [one, more, ...summary] = stdout.trimEnd().split('\n')
+    expect(one).toMatch(/^missing acc_1 ord_1 /)
+    expect(more).toBe('and 4 more')
+    expect(summary).toHaveLength(1)
+  })
+
+  it('reports as JSON', async () => {
+    await run(['load', '-'], orders.slice(0, 2))
+    const { code, stdout } = await run(['check', '-', '--json'], orders)
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toEqual({
+      read: 3,
+      orders: 3,
+      documents: 3,
+      missing: 1,
+      extra: 0,
+      different: 0,
+      without_key_field: 0,
+      damaged: 0,
+      refused_lines: 0,
+      seconds: expect.any(Number),
+      examples: [
+        {
+          kind: 'missing',
+          account_id: 'acc_1',
+          order_id: 'ord_3',
+          what: expect.stringContaining('version 1'),
+          fields: [],
+        },
+      ],
+    })
+  })
+
+  it('tells refused lines, which are no fault of the index', async () => {
+    await run(['load', '-'], orders)
+    const { code, stdout, stderr } = await run(
+      ['check', '-', '--json'],
+      [...orders, { id: 'ord_9' }],
+    )
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ read: 4, refused_lines: 1 })
+    expect(stderr).toBe('line 4: /version: is missing\n')
+  })
+
+  it('without a file, checks what the index knows of itself', async () => {
+    await run(['load', '-'], orders)
+    const { code, stdout } = await run(['check', '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      read: 0,
+      known_orders: 3,
+      documents: 4,
+      missing: 0,
+      extra: 0,
+    })
+  })
+
+  it('without a file, exits 1 and tells a document that is lost', async () => {
+    await run(['load', '-'], orders)
+    await dropDocument(backend, 'acc_2', 'ord_1')
+    const { code, stdout } = await run(['check'])
+    expect(code).toBe(1)
+    const [fault, summary] = stdout.trimEnd().split('\n')
+    expect(fault).toBe(
+      'missing acc_2 ord_1 version 1 has no document; the index itself names the account',
+    )
+    expect(summary).toMatch(
+      /^read: 0, orders: 0, known orders: 3, documents: 3, missing: 1, extra: 0,/,
+    )
+  })
+
+  it('says in its help what it compares without a file', async () => {
+    const { stdout } = await run(['check', '--help'])
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'without a file, with the orders that it knows',
+    )
+  })
+
+  it('exits 1 naming a file it cannot read', async () => {
+    await run(['init'])
+    const { code, stderr } = await run(['check', 'nowhere.ndjson'])
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('cannot read orders from nowhere.ndjson'),
+    })
+  })
+
+  it('exits 2 on a number of examples that is none', async () => {
+    const { code, stderr } = await run(['check', '-', '--examples', 'all'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--examples') })
+  })
+})

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  finish,
+  ordersInShell,
+  runShell,
+  startOnTerminal,
+  startOrders,
+} from '../../support/orders-cli/orders-command.ts'
+import {
+  type OrdersService,
+  openOrdersService,
+  SLOW,
+} from '../../support/orders-cli/orders-service.ts'
+
+/** What takes the line away that is redrawn. */
+const WIPE = '\r\x1b[K'
+
+let service: OrdersService
+beforeAll(async () => {
+  service = await openOrdersService(300, SLOW)
+})
+afterAll(() => service.close())
+
+/** Runs a command on a terminal without a key in its environment, and types `keys` when it asks for one. */
+async function typing(keys: string, args: string) {
+  const place = { cwd: service.folder, env: { ORDERS_API_URL: service.baseUrl } }
+  const child = startOnTerminal(ordersInShell(args), place)
+  let shown = ''
+  child.stdout.on('data', (chunk) => {
+    const asked = shown.includes('digita): ')
+    shown += chunk
+    if (!asked && shown.includes('digita): ')) child.stdin.write(keys)
+  })
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  return { code, shown }
+}
+
+describe('the key', () => {
+  it('is asked for on the terminal, and not shown', async () => {
+    const { code, shown } = await typing(`${service.key}\r`, 'export --format csv --out typed.csv')
+    expect(code, shown).toBe(0)
+    expect(shown).toMatch(/^Chave de API \(não aparece enquanto você digita\): \r\n/)
+    expect(shown).not.toContain(service.key.slice(0, 12))
+    expect(
+      readFileSync(`${service.folder}/typed.csv`, 'utf8').split('\r\n').length,
+    ).toBeGreaterThan(200)
+  })
+
+  it('is asked for on the terminal also when stdin and stdout lead elsewhere', async () => {
+    const list = 'export --format ndjson < /dev/null > piped.ndjson'
+    const { code, shown } = await typing(`${service.key}\r`, list)
+    expect(code, shown).toBe(0)
+    expect(readFileSync(`${service.folder}/piped.ndjson`, 'utf8')).toMatch(/^\{"object":"order"/)
+  })
+
+  it('may be not typed after all: Ctrl-C ends the command', async () => {
+    const { code, shown } = await typing('key_li\u0003', 'export --format csv --out never.csv')
+    expect(code).toBe(130)
+    expect(shown).toContain('Interrompido.')
+  })
+
+  it('is not in the list of processes, nor in what is written beside the file', async () => {
+    const place = { cwd: service.folder, env: service.env }
+    const child = startOrders(['export', '--format', 'csv', '--out', 'listed.csv'], place)
+    const state = () =>
+      runShell(`cat listed.csv.part.json; tr '\\0' ' ' < /proc/${child.pid}/cmdline`, place)
+    await expect
+      .poll(async () => (await state()).stdout, { timeout: 20_000 })
+      .toMatch(/"version":1.*export/s)
+    expect((await state()).stdout).not.toContain('key_live')
+    child.kill('SIGTERM')
+    await finish(child)
+  })
+
+  it('is missed where there is no terminal to ask on', async () => {
+    const place = { cwd: service.folder, env: { ORDERS_API_URL: service.baseUrl } }
+    const line = `setsid --wait ${ordersInShell('export --format csv')}`
+    const { code, stderr } = await runShell(line, place)
+    expect(code).toBe(1)
+    expect(stderr).toContain('ORDERS_API_KEY')
+  })
+})
+
+it('on a terminal, a line tells how the export goes on', async () => {
+  const child = startOnTerminal(ordersInShell('export --format csv --out shown.csv'), {
+    cwd: service.folder,
+    env: service.env,
+  })
+  const shown = await text(child.stdout)
+  expect(shown.replaceAll(WIPE, '|')).toMatch(/\d+ pedidos · [\d.]+\/s\|/)
+  expect(shown).toMatch(/\d+ pedidos em shown\.csv \([\d.,]+ kB, [\d.,]+ s\)\r\n$/)
+})

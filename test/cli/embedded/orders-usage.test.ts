@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runOrders } from '../../support/orders-cli/orders-command.ts'
+import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
+
+let service: OrdersService
+let portal: Server
+let portalUrl: string
+beforeAll(async () => {
+  service = await openOrdersService(20)
+  portal = createServer((_request, reply) => reply.end('<html>Bem-vindo ao hotel</html>'))
+  portal.listen(0, '127.0.0.1')
+  await once(portal, 'listening')
+  portalUrl = `http://127.0.0.1:${(portal.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  portal.close()
+  await service.close()
+})
+
+const run = (args: readonly string[], env: Record<string, string> = service.env) =>
+  runOrders(args, { cwd: service.folder, env })
+
+describe('help', () => {
+  it.each([
+    [['--help'], /orders export.*orders sync/s],
+    [['-h'], /ORDERS_API_KEY/],
+    [['export', '--help'], /--payment-method.*csv-br.*Exemplos:/s],
+    [['get', '--help'], /orders get ID/],
+    [['sync', '--help'], /sqlite:ARQUIVO.*--watch.*Exemplos:/s],
+  ])('of %j is told on stdout', async (args, text) => {
+    const { code, stdout, stderr } = await run(args, {})
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(text)
+  })
+
+  it('fits into 120 columns', async () => {
+    const helps = await Promise.all(
+      [[], ['export'], ['get'], ['sync']].map((words) => run([...words, '--help'], {})),
+    )
+    const lines = helps.flatMap(({ stdout }) => stdout.split('\n'))
+    expect(lines.filter((line) => line.length > 120)).toEqual([])
+  })
+})
+
+it('the version is the package’s', async () => {
+  const file = new URL('../../../package.json', import.meta.url)
+  const { version } = JSON.parse(readFileSync(file, 'utf8'))
+  expect((await run(['--version'], {})).stdout).toBe(`${version}\n`)
+})
+
+describe('a wrong command line is told, and exits 2', () => {
+  it.each<[string[], string]>([
+    [[], 'Falta o comando'],
+    [['exportar'], 'Não existe o comando "exportar"'],
+    [['constructor'], 'Não existe o comando'],
+    [['export'], 'Falta a opção --format. Use ndjson, csv, csv-br.'],
+    [['export', '--format', 'xlsx'], 'não existe "xlsx"'],
+    [['export', '--format', 'ndjson', '--rows', 'items'], '--rows é só para csv'],
+    [['export', '--format', 'csv', '--resume'], '--resume precisa de --out'],
+    [['export', '--format', 'csv', 'pedidos.csv'], 'Sobrou "pedidos.csv"'],
+    [
+      ['export', '--format', 'csv', '--created-gte', '2026-03-01'],
+      '--created-gte: Faltam a hora e o fuso',
+    ],
+    [['export', '--format', 'csv', '--status', 'PAGO'], '--status: Valor desconhecido'],
+    [['export', '--format', 'csv', '--payment-method', 'pix'], '--payment-method: '],
+    [
+      ['export', '--format', 'csv', '--url', 'http://api.exemplo.com.br'],
+      'Use https://api.exemplo.com.br',
+    ],
+    [['export', '--format', 'csv', '--url', 'api'], 'O endereço da API não é um endereço inteiro'],
+    [['export', '--format', 'csv', '--key', 'x'], 'ORDERS_API_KEY'],
+    [['get'], 'Falta o id'],
+    [['get', '../x'], 'não é o id de um pedido'],
+    [['sync'], 'Falta o destino'],
+    [['sync', ''], 'Falta o destino'],
+    [['sync', 'pedidos.db'], 'escreva sqlite:pedidos.db'],
+    [['sync', 'sqlite:'], 'Falta o arquivo'],
+    [['sync', 'copia', '--interval', '5m'], 'só vale com --watch'],
+    [['sync', 'copia', '--watch', '--interval', '5'], 'não é um tempo'],
+    [['sync', 'copia', '--since', '2026-03-01'], 'não é um instante'],
+  ])('%j', async (args, expected) => {
+    const { code, stdout, stderr } = await run(args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(expected)
+  })
+
+  it('where no address is given', async () => {
+    const { code, stderr } = await run(['export', '--format', 'csv'], {
+      ORDERS_API_KEY: service.key,
+    })
+    expect(code).toBe(2)
+    expect(stderr).toContain('ORDERS_API_URL')
+  })
+
+  it('and nothing is written', async () => {
+    await run(['export', '--format', 'csv', '--status', 'PAGO', '--out', 'never.csv'])
+    expect(readdirSync(service.folder).filter((name) => name.startsWith('never'))).toEqual([])
+  })
+})
+
+describe('what cannot be done is told, and exits 1', () => {
+  it.each<[string, string[], RegExp]>([
+    [
+      'an order that is not there',
+      ['get', 'ord_none'],
+      /Recurso não encontrado.*\(requisição req_/,
+    ],
+    [
+      'a folder that is not there',
+      ['export', '--format', 'csv', '--out', 'no/x.csv'],
+      /A pasta não existe/,
+    ],
+    [
+      'a folder that may not be written to',
+      ['export', '--format', 'csv', '--out', '/sys/x.csv'],
+      /^\/sys: (Sem permissão|Este disco é só de leitura)/,
+    ],
+    ['a device', ['export', '--format', 'csv', '--out', '/dev/null'], /não é um arquivo comum/],
+    [
+      'nobody at the address',
+      ['get', 'ord_1', '--url', 'http://127.0.0.1:9'],
+      /Confira a rede e o endereço/,
+    ],
+  ])('%s', async (_what, args, expected) => {
+    const { code, stdout, stderr } = await run(args)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(expected)
+  })
+
+  it('somebody else at the address', async () => {
+    const { code, stderr } = await run([
+      'export',
+      '--format',
+      'csv',
+      '--url',
+      portalUrl,
+      '--out',
+      'x.csv',
+    ])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/não é desta API.*portal/s)
+    expect(readdirSync(service.folder).filter((name) => name.startsWith('x.csv'))).toEqual([])
+  })
+})

@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type RunningService, runCommand, startService } from '../../support/cli/command.ts'
+import {
+  attributesOf,
+  type OtlpReceiver,
+  startOtlpReceiver,
+} from '../../support/http/otlp-receiver.ts'
+import { type Backend, createBackend } from '../../support/stores/backend.ts'
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+/** What the collector can read, and soon. */
+const TRACED = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_BSP_SCHEDULE_DELAY: '50' }
+/** Tells every package of OpenTelemetry that is loaded, but for the one that prom-client brings. */
+const TELL_LOADED = `--import=data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module'
+  registerHooks({
+    resolve(specifier, context, next) {
+      const isTold = specifier.startsWith('@opentelemetry/') && !/prom-client/.test(context.parentURL)
+      if (isTold) console.error('loaded ' + specifier)
+      return next(specifier, context)
+    },
+  })
+`)}`
+
+let backend: Backend
+let key: string
+let collector: OtlpReceiver
+let service: RunningService | undefined
+beforeAll(async () => {
+  backend = createBackend()
+  expect((await runCommand(['index', 'init'], backend.env)).code).toBe(0)
+  key = (await runCommand(['keys', 'create', '--account', 'acc_1'], backend.env)).stdout.trim()
+})
+afterAll(() => backend.remove())
+beforeEach(async () => {
+  collector = await startOtlpReceiver()
+})
+afterEach(async () => {
+  await service?.stop('SIGKILL')
+  await collector.close()
+})
+
+/** A service that sends its traces to the collector. */
+async function serve(env: Record<string, string> = {}): Promise<RunningService> {
+  const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...TRACED, ...env }
+  service = await startService([], { ...backend.env, ...traced })
+  return service
+}
+
+const call = ({ baseUrl }: RunningService, path: string, headers: Record<string, string> = {}) =>
+  fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } })
+
+describe('the traces of a service', () => {
+  it('reach the collector before the service ends: request id, route, status, and the trace of the caller', async () => {
+    const running = await serve({ OTEL_BSP_SCHEDULE_DELAY: '600000' })
+    const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
+    const answer = await call(running, '/v1/orders?limit=1', headers)
+    expect(await running.stop()).toBe(0)
+
+    expect(collector.requests[0]?.path).toBe('/v1/traces')
+    expect(collector.resource()['service.name']).toBe('public-orders-api')
+    const span = collector.spans().find(({ name }) => name === 'GET /v1/orders')
+    expect(span).toMatchObject({ traceId: TRACE, parentSpanId: 'b7ad6b7169203331' })
+    expect(attributesOf(span ?? { attributes: [] })).toEqual({
+      'http.request.method': 'GET',
+      'http.route': '/v1/orders',
+      'http.response.status_code': 200,
+      request_id: answer.headers.get('request-id'),
+    })
+  })
+
+  it('hold no key, cursor, query, id, address or text of the caller', async () => {
+    const running = await serve()
+    const sent = {
+      tracestate: 'vendor=secret-state',
+      'user-agent': 'secret-agent',
+      baggage: 'a=secret-bag',
+    }
+    await call(running, '/v1/orders?status=PAID&cursor=secret-cursor&name=secret-query', sent)
+    await call(running, '/v1/orders/ord_secret', sent)
+    await call(running, '/v1/secret-path', { authorization: 'Bearer secret-key' })
+    expect(await running.stop()).toBe(0)
+    expect(collector.spans().length).toBeGreaterThanOrEqual(3)
+    const all = collector.requests.map(({ body }) => body.toString()).join()
+    for (const secret of ['secret', key, 'PAID', 'acc_1', '127.0.0.1', backend.folder]) {
+      expect(all).not.toContain(secret)
+    }
+  })
+
+  it('are told under the name and with the attributes of the environment', async () => {
+    const running = await serve({
+      OTEL_SERVICE_NAME: 'orders-eu',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
+    })
+    await call(running, '/v1/orders')
+    await running.stop()
+    expect(collector.resource()).toMatchObject({
+      'service.name': 'orders-eu',
+      'deployment.environment.name': 'staging',
+    })
+  })
+
+  it('are sampled as the environment says, and those of a caller who traces are kept', async () => {
+    const sampler = 'parentbased_traceidratio'
+    const running = await serve({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' })
+    await call(running, '/v1/orders')
+    await call(running, '/v1/orders', { traceparent: `00-${TRACE}-b7ad6b7169203331-01` })
+    await running.stop()
+    expect(new Set(collector.spans().map(({ traceId }) => traceId))).toEqual(new Set([TRACE]))
+  })
+
+  it('are protobuf unless another protocol is asked for', async () => {
+    const running = await serve({ OTEL_EXPORTER_OTLP_PROTOCOL: '' })
+    const id = (await call(running, '/v1/orders')).headers.get('request-id')
+    await running.stop()
+    const [sent] = collector.requests
+    expect(sent?.contentType).toBe('application/x-protobuf')
+    expect(sent?.body.toString('latin1')).toContain('GET /v1/orders')
+    expect(sent?.body.toString('latin1')).toContain(id)
+  })
+})
+
+describe('a collector', () => {
+  // Longer than the service has to stop.
+  const PATIENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }
+
+  it('that never answers holds up neither requests nor the end', async () => {
+    collector.manner = 'hang'
+    const running = await serve(PATIENT)
+    expect((await call(running, '/v1/orders')).status).toBe(200)
+    await collector.called()
+    expect((await call(running, '/v1/orders')).status).toBe(200)
+    expect(await running.stop()).toBe(0)
+  })
+
+  it('that is away holds up neither requests nor the end', async () => {
+    const running = await serve({ ...PATIENT, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
+    expect((await call(running, '/v1/orders')).status).toBe(200)
+    expect(await running.stop()).toBe(0)
+  })
+
+  it('that refuses is told in the log, once', async () => {
+    collector.manner = 'refuse'
+    const running = await serve()
+    await call(running, '/v1/orders')
+    await collector.called()
+    await call(running, '/v1/orders')
+    expect(await running.stop()).toBe(0)
+    expect(collector.requests.length).toBeGreaterThan(1)
+    expect(running.output().stderr.match(/traces are not taken/g)).toHaveLength(1)
+  })
+})
+
+describe('what traces are made with', () => {
+  it('is loaded where they are asked for', async () => {
+    const running = await serve({ NODE_OPTIONS: TELL_LOADED })
+    expect(running.output().stderr).toContain('loaded @opentelemetry/sdk-trace')
+  })
+
+  it('is not loaded otherwise', async () => {
+    service = await startService([], { ...backend.env, NODE_OPTIONS: TELL_LOADED })
+    expect((await call(service, '/v1/orders')).status).toBe(200)
+    expect(service.output().stderr).not.toContain('loaded @opentelemetry')
+  })
+})

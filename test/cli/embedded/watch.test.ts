@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCommand } from '../../support/cli/command.ts'
+import { temporaryFolder } from '../../support/stores/backend.ts'
+
+let folder: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder, remove } = temporaryFolder())
+})
+afterEach(() => remove())
+
+describe('index watch', () => {
+  it('without Redis exits 1, and says what it needs and which setting to set', async () => {
+    const { code, stdout, stderr } = await runCommand(['index', 'watch'], { DATA_DIR: folder })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^"index watch" needs Redis.* set REDIS_URL, or STREAM_REDIS_URL/)
+    expect(existsSync(join(folder, 'watch.lock'))).toBe(false)
+  })
+
+  it('names a certificate that cannot be read', async () => {
+    const settings = { REDIS_URL: 'rediss://127.0.0.1:1', REDIS_CA_FILE: '/nowhere.pem' }
+    const env = { DATA_DIR: folder, ...settings }
+    const { code, stderr } = await runCommand(['index', 'watch'], env)
+    expect(code).toBe(1)
+    expect(stderr).toContain('REDIS_CA_FILE: cannot read a PEM certificate from /nowhere.pem')
+  })
+})
+
+describe('index load --stream', () => {
+  const load = (...args: string[]) =>
+    runCommand(['index', 'load', '-', '--stream', ...args], { DATA_DIR: folder }, '{}')
+
+  it('without Redis exits 1, and says what it needs and which setting to set', async () => {
+    const { code, stdout, stderr } = await load()
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(
+      /^"index load --stream" needs Redis.* set REDIS_URL, or STREAM_REDIS_URL/,
+    )
+  })
+
+  it.each(['--reproject', '--dry-run'])('together with %s exits 2', async (option) => {
+    const { code, stdout, stderr } = await load(option)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('--stream')
+    expect(stderr).toContain(option)
+  })
+})

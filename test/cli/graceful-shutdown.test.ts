@@ -1,0 +1,142 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
+import { emptyTally, sendContinuously } from '../support/http/keep-alive-client.ts'
+import { readAnswers } from '../support/http/raw-http.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { type Backend, createBackend } from '../support/stores/backend.ts'
+
+const PATIENT = { timeout: 40_000 }
+const ROOMY = {
+  RATE_LIMIT_CAPACITY: '100000',
+  RATE_LIMIT_REFILL_PER_SECOND: '100000',
+  REQUEST_DEADLINE_MS: '60000',
+  SEARCH_DEADLINE_MS: '60000', // A page of megabytes takes its time on a busy machine.
+}
+
+let backend: Backend
+let headers: { authorization: string }
+const running: RunningService[] = []
+beforeAll(async () => {
+  backend = createBackend()
+  await runCommand(['index', 'load', '-'], backend.env, sourceLines())
+  headers = { authorization: await createKey('acc_1') }
+})
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.stop('SIGKILL')
+})
+afterAll(() => backend.remove())
+
+async function createKey(account: string): Promise<string> {
+  const created = await runCommand(['keys', 'create', '--account', account], backend.env)
+  return `Bearer ${created.stdout.trim()}`
+}
+
+/** One order of an account, and of another more than the kernel takes for a client that does not read. */
+function sourceLines(): string {
+  const tracking = Object.fromEntries(
+    Array.from({ length: 1_000 }, (_, n) => [`key_${n}`, 'x'.repeat(1_000)]),
+  )
+  const orders = Array.from({ length: 8 }, (_, n) =>
+    sourceOrder({ id: `ord_large_${n}`, owner_account_id: 'acc_large', tracking }),
+  )
+  return [sourceOrder(), ...orders].map((order) => `${JSON.stringify(order)}\n`).join('')
+}
+
+async function serve(env: Record<string, string> = {}) {
+  const service = await startService([], { ...backend.env, ...ROOMY, ...env })
+  running.push(service)
+  const operations = /operations at (http:[^"]+)/.exec(service.output().stderr)?.[1]
+  const isReady = async () => (await fetch(`${operations}/health/ready`)).status === 200
+  return { ...service, isReady, listing: `${service.baseUrl}/v1/orders` }
+}
+
+const connectTo = async ({ baseUrl }: RunningService) => {
+  const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1')
+  await once(socket, 'connect')
+  return socket
+}
+
+it('fails no request of many clients behind a balancer, and exits 0', async () => {
+  const service = await serve()
+  const tally = emptyTally()
+  let isUp = true
+  const balancing = (async () => {
+    while (isUp) {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      isUp = await service.isReady()
+    }
+  })()
+  const client = { url: service.listing, headers, mayConnect: () => isUp, tally }
+  const clients = Array.from({ length: 30 }, () => sendContinuously(client))
+  await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(300)
+  const before = tally.closes
+
+  const stopped = service.stop()
+  await balancing
+  await Promise.all(clients)
+  expect(await stopped).toBe(0)
+  expect(before).toBe(0)
+  expect(tally.closes).toBeGreaterThanOrEqual(30)
+  expect(tally.failures).toEqual([])
+  expect(Object.keys(tally.answers)).toEqual(['200'])
+})
+
+it('says at once that it is not ready, and goes on answering, each time for the last time', async () => {
+  const service = await serve()
+  const kept = await connectTo(service)
+  expect(await service.isReady()).toBe(true)
+  const stopped = service.stop()
+  await expect.poll(service.isReady, PATIENT).toBe(false)
+  for (let sent = 0; sent < 5; sent++) {
+    const answer = await fetch(service.listing, { headers })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('connection')).toBe('close')
+    expect(await answer.json()).toMatchObject({ object: 'list' })
+  }
+  kept.destroy()
+  expect(await stopped).toBe(0)
+})
+
+it('says on the answers under way, too, that they are the last of their connections', async () => {
+  const service = await serve()
+  const tally = emptyTally()
+  let mayConnect = true
+  const once = { url: service.listing, headers, mayConnect: () => mayConnect, tally }
+  const clients = Array.from({ length: 10 }, () => sendContinuously(once))
+  await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(50)
+  mayConnect = false
+  expect(await service.stop()).toBe(0)
+  await Promise.all(clients)
+  expect(tally).toEqual({ answers: { 200: expect.any(Number) }, closes: 10, failures: [] })
+})
+
+it('lets a client read a large answer to its end', async () => {
+  const authorization = `Authorization: ${await createKey('acc_large')}\r\n`
+  const service = await serve()
+  const socket = await connectTo(service)
+  socket.write(`GET /v1/orders HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n`)
+  await once(socket, 'readable')
+  const stopped = service.stop()
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  const [answer] = await readAnswers(socket, 1)
+  expect(JSON.parse(answer?.body ?? '').data).toHaveLength(8)
+  expect(await stopped).toBe(0)
+})
+
+it('is there again on the same port after SIGKILL under load', async () => {
+  const first = await serve()
+  const { port } = new URL(first.baseUrl)
+  const tally = emptyTally()
+  let mayConnect = true
+  const client = { url: first.listing, headers, mayConnect: () => mayConnect, tally }
+  const clients = Array.from({ length: 10 }, () => sendContinuously(client))
+  await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(50)
+  mayConnect = false
+  await first.stop('SIGKILL')
+  await Promise.all(clients)
+
+  const again = await serve({ PORT: port })
+  expect((await fetch(again.listing, { headers })).status).toBe(200)
+})

@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { runCommand } from '../support/cli/command.ts'
+import { createBackend } from '../support/stores/backend.ts'
+
+const { folder, env, remove } = createBackend()
+afterAll(remove)
+const run = (...args: string[]) => runCommand(args, env)
+
+const KEY = /^key_live_[0-9A-Za-z]{38}$/
+
+async function create(...args: string[]) {
+  const { stdout } = await run('keys', 'create', '--json', ...args)
+  return JSON.parse(stdout)
+}
+
+async function list(account: string) {
+  return JSON.parse((await run('keys', 'list', '--account', account, '--json')).stdout)
+}
+
+describe('keys create', () => {
+  it('prints the key alone on stdout', async () => {
+    const { code, stdout, stderr } = await run('keys', 'create', '--account', 'acc_alone')
+    expect(code).toBe(0)
+    expect(stdout.trimEnd()).toMatch(KEY)
+    expect(stderr).not.toMatch(/key_live_/)
+  })
+
+  it('prints it with its record as JSON', async () => {
+    const created = await create('--account', 'acc_json', '--expires', '2999-01-01T00:00:00Z')
+    expect(created).toEqual({
+      key: expect.stringMatching(KEY),
+      key_id: expect.stringMatching(/^key_[0-9a-f]{32}$/),
+      account_id: 'acc_json',
+      scopes: ['orders:read'],
+      expires_at: '2999-01-01T00:00:00.000Z',
+    })
+  })
+
+  it('takes a span for --expires', async () => {
+    const { expires_at } = await create('--account', 'acc_span', '--expires', '90d')
+    const days = (Date.parse(expires_at) - Date.now()) / 86_400_000
+    expect(Math.round(days)).toBe(90)
+  })
+
+  it("makes a key without access with --scopes ''", async () => {
+    expect((await create('--account', 'acc_none', '--scopes', '')).scopes).toEqual([])
+  })
+
+  it('leaves the text of a key in no file', async () => {
+    const { key } = await create('--account', 'acc_secret', '--name', 'erp')
+    for (const file of readdirSync(folder)) {
+      expect(readFileSync(join(folder, file), 'latin1'), file).not.toContain(key)
+    }
+  })
+
+  it.each([
+    ['no account', []],
+    ['a bad account', ['--account', 'acc 1']],
+    ['an unknown scope', ['--account', 'a', '--scopes', 'orders:write']],
+    ['a span without a unit', ['--account', 'a', '--expires', '90']],
+    ['an instant that has passed', ['--account', 'a', '--expires', '2020-01-01T00:00:00Z']],
+    ['an unknown option', ['--account', 'a', '--acount', 'b']],
+    ['an argument too many', ['--account', 'a', 'b']],
+  ])('exits 2 and prints no key with %s', async (_name, args) => {
+    const { code, stdout, stderr } = await run('keys', 'create', ...args)
+    expect(code).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(/error: /)
+  })
+})
+
+describe('keys list', () => {
+  it('tells the keys of an account apart without showing them', async () => {
+    const { key, key_id } = await create('--account', 'acc_list', '--name', 'planilha')
+    expect(await list('acc_list')).toEqual([
+      {
+        key_id,
+        account_id: 'acc_list',
+        name: 'planilha',
+        last_four: key.slice(-4),
+        scopes: ['orders:read'],
+        state: 'active',
+        created_at: expect.any(String),
+        expires_at: null,
+        revoked_at: null,
+        last_valid_at: null,
+      },
+    ])
+    const table = await run('keys', 'list', '--account', 'acc_list')
+    expect(table.stdout).toContain(key_id)
+    expect(table.stdout).not.toContain(key)
+  })
+
+  it('of an account without keys is empty', async () => {
+    expect(await list('acc_nobody')).toEqual([])
+  })
+})
+
+describe('keys revoke', () => {
+  it('revokes a key for good', async () => {
+    const { key_id } = await create('--account', 'acc_revoke')
+    expect((await run('keys', 'revoke', key_id)).code).toBe(0)
+    const [first] = await list('acc_revoke')
+    expect(first.state).toBe('revoked')
+    await run('keys', 'revoke', key_id)
+    expect((await list('acc_revoke'))[0].revoked_at).toBe(first.revoked_at)
+  })
+
+  it('of a key that is not there exits 1 and says so', async () => {
+    const { code, stderr } = await run('keys', 'revoke', 'key_nobody')
+    expect(code).toBe(1)
+    expect(stderr).toContain('there is no key key_nobody')
+  })
+})
+
+describe('a key given for its id', () => {
+  it('is not repeated', async () => {
+    const { key } = await create('--account', 'acc_slip')
+    const { code, stderr } = await run('keys', 'revoke', key)
+    expect(code).toBe(1)
+    expect(stderr).toContain('that is a key')
+    expect(stderr).not.toContain(key)
+  })
+})
+
+describe('keys roll', () => {
+  it('prints a successor and lets the old key end after the overlap', async () => {
+    const old = await create('--account', 'acc_roll', '--name', 'erp')
+    const { code, stdout } = await run('keys', 'roll', old.key_id, '--overlap', '2h')
+    expect(code).toBe(0)
+    expect(stdout.trimEnd()).toMatch(KEY)
+    const [first, second] = await list('acc_roll')
+    const hours = (Date.parse(first.expires_at) - Date.now()) / 3_600_000
+    expect(Math.round(hours)).toBe(2)
+    expect(second).toMatchObject({ name: 'erp', state: 'active', expires_at: null })
+  })
+
+  it('of a revoked key exits 1', async () => {
+    const { key_id } = await create('--account', 'acc_over')
+    await run('keys', 'revoke', key_id)
+    const { code, stdout, stderr } = await run('keys', 'roll', key_id)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('revoked')
+  })
+})
+
+describe('the command line', () => {
+  it.each([['nothing-like-this'], ['keys', 'nothing'], ['serve', '--nothing']])(
+    'exits 2 for %s %s',
+    async (...args) => {
+      expect((await run(...args)).code).toBe(2)
+    },
+  )
+
+  it('exits 0 and prints its help', async () => {
+    const { code, stdout } = await run('--help')
+    expect(code).toBe(0)
+    expect(stdout).toContain('accounts')
+  })
+})

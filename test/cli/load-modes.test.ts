@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { parseConfig } from '../../src/config/config.ts'
+import { openServices } from '../../src/services.ts'
+import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { type Backend, createBackend } from '../support/stores/backend.ts'
+
+const CHANGED_AT = '2026-03-01T12:05:00.000Z'
+const SOON = { timeout: 20_000, interval: 50 }
+
+let backend: Backend
+let service: RunningService | undefined
+beforeEach(() => {
+  backend = createBackend()
+  service = undefined
+})
+afterEach(async () => {
+  await service?.stop('SIGKILL')
+  await backend.remove()
+})
+
+const load = (id: string, ...args: string[]) =>
+  runCommand(['index', 'load', '-', ...args], backend.env, JSON.stringify(sourceOrder({ id })))
+
+async function createKey(): Promise<string> {
+  const { stdout } = await runCommand(['keys', 'create', '--account', 'acc_1'], backend.env)
+  return stdout.trim()
+}
+
+/** One request with a new key; returns once its use is stored. */
+async function useKey(): Promise<void> {
+  const key = await createKey()
+  service = await startService([], backend.env)
+  const headers = { authorization: `Bearer ${key}` }
+  await fetch(`${service.baseUrl}/v1/orders`, { headers })
+  const services = await openServices(parseConfig(backend.env))
+  await vi
+    .waitFor(async () => expect(await services.keys.wasAnyKeyUsed()).toBe(true), SOON)
+    .finally(() => services.close())
+}
+
+async function updatedAt(id: string): Promise<string | null | undefined> {
+  await backend.refresh()
+  const services = await openServices(parseConfig(backend.env))
+  const json = await services.orders.get('acc_1', id).finally(() => services.close())
+  return json === null ? undefined : JSON.parse(Buffer.from(json).toString()).updated_at
+}
+
+describe('a load without a mode', () => {
+  it('keeps changed_at as long as no key is used, also while there are keys', async () => {
+    await load('ord_1')
+    await createKey()
+    expect(await load('ord_2')).toMatchObject({ code: 0, stderr: '' })
+    expect([await updatedAt('ord_1'), await updatedAt('ord_2')]).toEqual([CHANGED_AT, CHANGED_AT])
+  })
+
+  it('once a key was used, writes nothing and asks for the mode; both modes work', async () => {
+    await load('ord_1')
+    await useKey()
+    const { code, stdout, stderr } = await load('ord_2')
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^clients may page this index already: an API key was used\. /)
+    expect(stderr).toMatch(/ --live +stamp updated_at now/)
+    expect(stderr).toMatch(/ --history +keep changed_at .*clients that page now will not see these/)
+    expect(await updatedAt('ord_2')).toBeUndefined()
+    expect((await load('ord_2', '--reproject')).code).toBe(1)
+
+    expect((await load('ord_2', '--history')).code).toBe(0)
+    expect((await load('ord_3', '--live')).code).toBe(0)
+    expect(await updatedAt('ord_2')).toBe(CHANGED_AT)
+    expect(Date.parse((await updatedAt('ord_3')) ?? '')).toBeGreaterThan(Date.parse(CHANGED_AT))
+  })
+
+  it.each(['--live', '--repair'])('is refused after one with %s that wrote', async (mode) => {
+    expect((await load('ord_1', mode)).code).toBe(0)
+    const { code, stderr } = await load('ord_2')
+    expect(code).toBe(1)
+    expect(stderr).toContain('orders were stamped live')
+    expect(await updatedAt('ord_2')).toBeUndefined()
+    expect((await load('ord_2', '--history')).code).toBe(0)
+    expect(await updatedAt('ord_2')).toBe(CHANGED_AT)
+  })
+
+  it('is taken after one that was live and wrote nothing, and after history', async () => {
+    await runCommand(['index', 'load', '-', '--live'], backend.env, '')
+    await load('ord_1', '--history')
+    expect(await load('ord_2')).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it('that only checks its lines needs none', async () => {
+    await load('ord_1', '--live')
+    expect((await load('ord_2', '--dry-run')).code).toBe(0)
+  })
+})
+
+describe('the modes of a load', () => {
+  it.each([
+    ['--live', '--history'],
+    ['--live', '--repair'],
+    ['--history', '--repair'],
+    ['--repair', '--reproject'],
+    ['--stream', '--history'],
+    ['--stream', '--repair'],
+  ])('%s and %s together are wrong usage', async (one, other) => {
+    const { code, stderr } = await load('ord_1', one, other)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/cannot be used with option/)
+  })
+
+  it('are told by the help', async () => {
+    const { stdout } = await runCommand(['index', 'load', '--help'], backend.env)
+    for (const option of ['--live', '--history', '--repair']) expect(stdout).toContain(option)
+  })
+})

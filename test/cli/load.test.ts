@@ -1,0 +1,165 @@
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCommand, startCommand } from '../support/cli/command.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { type Backend, createBackend, onServices, opensearch } from '../support/stores/backend.ts'
+
+let backend: Backend
+beforeEach(() => {
+  backend = createBackend()
+})
+afterEach(() => backend.remove())
+
+const load = (input: string | Buffer, ...args: string[]) =>
+  runCommand(['index', 'load', '-', '--json', ...args], backend.env, input)
+
+const line = (id: string) => JSON.stringify(sourceOrder({ id }))
+
+describe('index load', () => {
+  it('reads a file, and sums up on stdout', async () => {
+    const file = join(backend.folder, 'orders.ndjson')
+    writeFileSync(file, `${line('ord_1')}\n\n${line('ord_2')}\r\n${line('ord_1')}`)
+    const args = ['index', 'load', file]
+    const { code, stdout, stderr } = await runCommand(args, backend.env)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(
+      /^read: 3, written: 2, unchanged: 0, older: 1, refused: 0, customer documents dropped: 0, seconds: [\d.]+\n$/,
+    )
+  })
+
+  it('counts documents that are neither CPF nor CNPJ', async () => {
+    const customer = { name: 'Rita', email: 'rita@exemplo.com.br', document: '123' }
+    const { stdout } = await load(JSON.stringify(sourceOrder({ customer })))
+    expect(JSON.parse(stdout)).toMatchObject({ written: 1, customer_documents_dropped: 1 })
+  })
+
+  it.each<[string, string | Buffer, string]>([
+    ['half a line', '{"id":"ord_2","ver', 'line 2: expected one JSON object'],
+    ['no object', '[]', 'line 2: expected an object, got a list'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'line 2: not valid UTF-8'],
+    ['a line of 10 MB', `"${'x'.repeat(10_000_000)}"`, 'line 2: longer than'],
+    [
+      'an amount with a fraction',
+      JSON.stringify(sourceOrder({ id: 'ord_2', amount_total: 1.5 })),
+      'line 2: /amount_total: expected an integer from 0 to 2^53 − 1, got 1.5',
+    ],
+    [
+      'an instant without zone',
+      JSON.stringify(sourceOrder({ id: 'ord_2', created_at: '2026-03-01T12:00:00' })),
+      'line 2: /created_at: expected an RFC 3339 date-time with time and zone',
+    ],
+    [
+      '10,000 tracking keys',
+      JSON.stringify(sourceOrder({ id: 'ord_2', tracking: trackingKeys(10_000) })),
+      'line 2: /tracking: expected a map of at most 1000 texts',
+    ],
+    [
+      'another owner',
+      JSON.stringify(sourceOrder({ id: 'ord_1', version: 2, owner_account_id: 'acc_9' })),
+      'line 2: /owner_account_id: the owner of an order never changes',
+    ],
+    [
+      'another creation',
+      JSON.stringify(sourceOrder({ id: 'ord_1', version: 2, created_at: '2026-01-01T00:00:00Z' })),
+      'line 2: /created_at: the creation of an order never changes',
+    ],
+    [
+      'a wrong type in depth',
+      JSON.stringify(sourceOrder({ id: 'ord_2' })).replace('"amount":9900', '"amount":"9900"'),
+      'line 2: /payments/0/amount: expected an integer',
+    ],
+  ])('refuses %s with its number, path and reason, and goes on', async (_name, bad, message) => {
+    const input = Buffer.concat(
+      [line('ord_1'), bad, line('ord_3')]
+        .map((text) => Buffer.from(`${text}\n`))
+        .with(1, Buffer.concat([Buffer.from(bad), Buffer.from('\n')])),
+    )
+    const { code, stdout, stderr } = await load(input)
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({ read: 3, written: 2, refused: 1 })
+    expect(stderr).toContain(message)
+  })
+
+  it('exits 1 naming a file it cannot read', async () => {
+    const args = ['index', 'load', 'nowhere.ndjson']
+    const { code, stderr } = await runCommand(args, backend.env)
+    expect(code).toBe(1)
+    expect(stderr).toContain('nowhere.ndjson')
+  })
+
+  it('names a folder given for a file', async () => {
+    const { code, stderr } = await runCommand(['index', 'load', backend.folder], backend.env)
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(`cannot read orders from ${backend.folder}`),
+    })
+  })
+
+  it('goes on when nobody reads what it says', async () => {
+    const lines = Array.from({ length: 3_000 }, (_, n) => (n % 2 ? 'no order' : line(`ord_${n}`)))
+    const child = startCommand(['index', 'load', '-'], backend.env)
+    child.stderr.destroy()
+    child.stdin.end(lines.join('\n'))
+    expect(await text(child.stdout)).toContain('read: 3000, written: 1500')
+  })
+
+  it.each([
+    ['', () => {}],
+    [' in a pipe that ends with it', (stdin: Writable) => stdin.end()],
+  ])('told to stop%s, keeps what is in, says how far it came, exits 1', async (_where, end) => {
+    const child = startCommand(['index', 'load', '-'], backend.env)
+    const said = text(child.stderr)
+    const lines = Array.from({ length: 1_100 }, (_, n) => line(`ord_${n}`))
+    child.stdin.write(`${lines.join('\n')}\n{"half`)
+    await expect.poll(() => countOrders(backend), { timeout: 40_000 }).toBe(1_000)
+    child.kill('SIGINT')
+    end(child.stdin)
+    await once(child, 'close')
+    expect(child.exitCode).toBe(1)
+    expect(await said).toBe(
+      'stopped; lines up to 1000 are in: load the same with --from-line 1001\ninterrupted\n',
+    )
+  })
+
+  it('takes an empty input for nothing to do', async () => {
+    const { code, stdout } = await load('')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ read: 0, written: 0 })
+  })
+
+  it('keeps changed_at of a first version, and with --live stamps it', async () => {
+    const changed_at = new Date(Date.now() + 3_600_000).toISOString()
+    const future = JSON.stringify(sourceOrder({ changed_at }))
+    expect((await load(future)).stderr).toContain(
+      '/changed_at: expected an instant that is not in the future',
+    )
+    expect((await load(future, '--live')).code).toBe(0)
+  })
+})
+
+function trackingKeys(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`key_${n}`, 'value']))
+}
+
+async function countOrders({ folder, env, refresh }: Backend): Promise<number> {
+  if (onServices) {
+    await refresh()
+    const found = `${env['INDEX_PREFIX']}orders*/_count`
+    return (await opensearch<{ count: number }>('GET', found)).count
+  }
+  const file = join(folder, 'orders.db')
+  if (!existsSync(file)) return 0
+  const db = new DatabaseSync(file, { readOnly: true })
+  try {
+    return Number(db.prepare('SELECT count(*) AS orders FROM orders').get()?.['orders'])
+  } catch {
+    return 0 // The tables are not made yet.
+  } finally {
+    db.close()
+  }
+}

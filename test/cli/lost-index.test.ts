@@ -1,0 +1,203 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { runOrders } from '../support/orders-cli/orders-command.ts'
+import { copiedOrders } from '../support/orders-cli/orders-copies.ts'
+import { type Backend, createBackend, onServices, opensearch } from '../support/stores/backend.ts'
+import { deleteOrdersIndex } from '../support/stores/delete-index.ts'
+
+const COUNT = 21
+const LOST = 'the index of the orders is lost'
+
+let backend: Backend
+let running: RunningService[]
+beforeEach(() => {
+  running = []
+})
+afterEach(async () => {
+  for (const service of running) await service.stop('SIGKILL')
+})
+
+/** A store for each test, or one for all of a group. */
+function open() {
+  backend = createBackend()
+}
+const close = () => backend.remove()
+
+const run = (args: readonly string[], input = '') => runCommand(args, backend.env, input)
+
+async function succeed(args: readonly string[], input?: string): Promise<string> {
+  const { code, stdout, stderr } = await run(args, input)
+  expect(code, stderr).toBe(0)
+  return stdout.trim()
+}
+
+async function load(version: number): Promise<void> {
+  const orders = Array.from({ length: COUNT }, (_, at) => sourceOrder({ id: `ord_${at}`, version }))
+  const lines = orders.map((order) => `${JSON.stringify(order)}\n`).join('')
+  await succeed(['index', 'load', '-', '--live'], lines)
+  await backend.refresh()
+}
+
+const createKey = () => succeed(['keys', 'create', '--account', 'acc_1'])
+
+async function serve(env: Record<string, string> = {}): Promise<RunningService> {
+  const service = await startService([], { ...backend.env, ...env })
+  running.push(service)
+  return service
+}
+
+async function list({ baseUrl }: RunningService, key: string) {
+  const headers = { authorization: `Bearer ${key}` }
+  const response = await fetch(`${baseUrl}/v1/orders?limit=100`, { headers })
+  const { data } = (await response.json()) as { data?: unknown[] }
+  return { status: response.status, orders: data?.length }
+}
+
+async function isReady(service: RunningService): Promise<number> {
+  const operations = /operations at (http:[^"]+)/.exec(service.output().stderr)?.[1]
+  return (await fetch(`${operations}/health/ready`)).status
+}
+
+const UNAVAILABLE = { status: 503, orders: undefined }
+
+describe('an index of orders that is lost', () => {
+  beforeEach(open)
+  afterEach(close)
+
+  it('is a 503 until it is begun anew and loaded, and a copy of it stays whole', async () => {
+    await load(1)
+    const key = await createKey()
+    let service = await serve()
+    expect(await list(service, key)).toEqual({ status: 200, orders: COUNT })
+    const place = () => ({
+      cwd: backend.folder,
+      env: { ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: key },
+    })
+    const copied = async () => (await copiedOrders(`${backend.folder}/copia`)).size
+    expect((await runOrders(['sync', 'copia'], place())).code).toBe(0)
+    expect((await runOrders(['sync', 'sqlite:outra.db'], place())).code).toBe(0)
+
+    await deleteOrdersIndex(backend)
+    expect(await list(service, key)).toEqual(UNAVAILABLE)
+    expect(await isReady(service)).toBe(503)
+    expect(await createKey()).toMatch(/^key_live_/)
+    expect(await list(service, key)).toEqual(UNAVAILABLE)
+    expect(await run(['serve'])).toMatchObject({ code: 1, stderr: expect.stringContaining(LOST) })
+
+    await succeed(['index', 'init', '--after-loss'])
+    await service.stop()
+    service = await serve({ PORT: new URL(service.baseUrl).port })
+    const stopped = await runOrders(['sync', 'copia', '--all'], place())
+    expect(stopped.code).toBe(1)
+    expect(stopped.stderr).toContain('--allow-mass-removal')
+    expect(stopped.stderr).toContain('Para continuar:\n  orders sync copia --all\n')
+    expect(await copied()).toBe(COUNT)
+    const permitted = ['sync', 'sqlite:outra.db', '--all', '--allow-mass-removal']
+    expect((await runOrders(permitted, place())).stdout).toContain(`, ${COUNT} removidos;`)
+
+    await load(2)
+    expect(await list(service, key)).toEqual({ status: 200, orders: COUNT })
+    const { code, stdout } = await runOrders(['sync', 'copia'], place())
+    expect(code).toBe(0)
+    expect(stdout).toContain(', 0 removidos;')
+    expect(await copied()).toBe(COUNT)
+  })
+})
+
+describe('where the index of the orders is lost', () => {
+  beforeAll(async () => {
+    open()
+    await load(1)
+    await createKey()
+    await deleteOrdersIndex(backend)
+  })
+  afterAll(close)
+
+  it.each([
+    [['serve']],
+    [['serve', '--demo']],
+    [['index', 'init']],
+    [['index', 'load', '-']],
+    [['index', 'load', '-', '--stream']],
+    [['index', 'watch']],
+    [['index', 'reindex']],
+    [['index', 'reindex', '--finish']],
+    [['index', 'reindex', '--rollback']],
+    [['index', 'check']],
+    [['index', 'status']],
+  ])('%j ends with what to do about it', async (args) => {
+    const { code, stdout, stderr } = await run(args)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(LOST)
+    expect(stderr).toContain('"index init --after-loss"')
+    expect(stderr).toContain('"index load --repair FILE"')
+  })
+
+  it('a server of several processes ends', async () => {
+    const workers = { WORKERS: '2', PORT: '0', OPERATIONS_PORT: '0' }
+    // Where no Redis is, each worker counts the limits by itself.
+    const env = { REDIS_URL: 'redis://127.0.0.1:1', ...backend.env, ...workers }
+    const { code, stderr } = await runCommand(['serve'], env)
+    expect(code).toBe(1)
+    expect(stderr).toContain(LOST)
+  })
+
+  it('commands on keys and accounts go on, and do not make it', async () => {
+    const [record] = JSON.parse(await succeed(['keys', 'list', '--account', 'acc_1', '--json']))
+    await succeed(['keys', 'roll', record.key_id])
+    await succeed(['keys', 'revoke', record.key_id])
+    await succeed(['accounts', 'block', 'acc_1'])
+    await succeed(['accounts', 'unblock', 'acc_1'])
+    expect((await run(['index', 'status'])).stderr).toContain(LOST)
+  })
+})
+
+describe('index init --after-loss', () => {
+  beforeEach(open)
+  afterEach(close)
+
+  it('keeps keys, and takes a load', async () => {
+    await load(1)
+    const key = await createKey()
+    await deleteOrdersIndex(backend)
+    const { code, stderr } = await run(['index', 'init', '--after-loss'])
+    expect(code).toBe(0)
+    expect(stderr).toContain('"index load --repair FILE"')
+    await load(2)
+    expect(await list(await serve(), key)).toEqual({ status: 200, orders: COUNT })
+  })
+
+  it.each([
+    ['where nothing was made yet', async () => {}],
+    ['where nothing is lost', () => load(1)],
+  ])('refuses %s', async (_where, prepare) => {
+    await prepare()
+    const { code, stderr } = await run(['index', 'init', '--after-loss'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('nothing is lost')
+  })
+})
+
+describe('a store that nothing was made in yet', () => {
+  beforeEach(open)
+  afterEach(close)
+
+  it('gets keys before its index, and keeps answering 503 on OpenSearch until there is one', async () => {
+    const key = await createKey()
+    const service = await serve()
+    if (onServices) {
+      expect(await list(service, key)).toEqual(UNAVAILABLE)
+      const prefix = `${backend.env['INDEX_PREFIX']}`
+      const made = await opensearch<{ index: string }[]>(
+        'GET',
+        `_cat/indices/${prefix}*?format=json`,
+      )
+      expect(made.map(({ index }) => index.slice(prefix.length))).toEqual(
+        expect.not.arrayContaining(['orders-v1']),
+      )
+    }
+    await succeed(['index', 'init'])
+    expect(await list(service, key)).toEqual({ status: 200, orders: 0 })
+  })
+})

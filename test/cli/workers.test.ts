@@ -1,0 +1,217 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Health } from '../../src/http/operations/readiness.ts'
+import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
+import { emptyTally, sendContinuously } from '../support/http/keep-alive-client.ts'
+import { metricIn } from '../support/http/metric.ts'
+import { readAnswers } from '../support/http/raw-http.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { type Backend, createBackend } from '../support/stores/backend.ts'
+
+const PATIENT = { timeout: 30_000 }
+/** Longer than it is taken for the echo of another. */
+const SECOND_SIGNAL_MS = 1_200
+
+let backend: Backend
+let env: Record<string, string>
+let service: RunningService
+let headers: { authorization: string }
+beforeAll(async () => {
+  backend = createBackend()
+  env = {
+    // Where no Redis is: embedded, the limits count in each process until it is there.
+    REDIS_URL: 'redis://127.0.0.1:1',
+    ...backend.env,
+    WORKERS: '2',
+    RATE_LIMIT_CAPACITY: '100000',
+    RATE_LIMIT_REFILL_PER_SECOND: '100000',
+  }
+  await runCommand(['index', 'load', '-'], backend.env, `${JSON.stringify(sourceOrder())}\n`)
+  const created = await runCommand(['keys', 'create', '--account', 'acc_1'], backend.env)
+  headers = { authorization: `Bearer ${created.stdout.trim()}` }
+  service = await startService([], env)
+})
+afterAll(async () => {
+  await service.stop('SIGKILL')
+  await backend.remove()
+})
+
+interface LogLine {
+  pid: number
+  msg: string
+  status?: number
+}
+
+/** All that was logged; every line has to be one. */
+function log({ output }: RunningService): LogLine[] {
+  const whole = output().stderr.split('\n').slice(0, -1)
+  return whole.map((line) => JSON.parse(line))
+}
+
+const pidsOf = (lines: LogLine[]) => [...new Set(lines.map(({ pid }) => pid))]
+const workersOf = (running: RunningService) =>
+  pidsOf(log(running).filter(({ msg }) => msg.startsWith('Server listening')))
+
+function operationsOf(running: RunningService) {
+  const [, origin] = /operations at (http:[^"]+)/.exec(running.output().stderr) ?? []
+  return (path: string) => fetch(`${origin}${path}`)
+}
+
+/** Asks so often, each time on a connection of its own. */
+async function sendRequests(times: number): Promise<void> {
+  for (let sent = 0; sent < times; sent++) {
+    const options = { headers: { ...headers, connection: 'close' } }
+    const response = await fetch(`${service.baseUrl}/v1/orders?limit=1`, options)
+    expect(response.status).toBe(200)
+    await response.text()
+  }
+}
+
+/** What the service says it has answered, and how its workers are. */
+async function counted() {
+  const exposition = await (await operationsOf(service)('/metrics')).text()
+  const labels = 'method="GET",route="/v1/orders",status="200"'
+  const ofWorkers = (state: string) => metricIn(exposition, `serving_workers{state="${state}"}`)
+  return {
+    answers: metricIn(exposition, `http_request_duration_seconds_count{${labels}}`),
+    ok: ofWorkers('ok'),
+    silent: ofWorkers('silent'),
+    missing: ofWorkers('missing'),
+    ended: metricIn(exposition, 'serving_workers_ended_total'),
+  }
+}
+
+async function ready(running: RunningService): Promise<Health & { code: number }> {
+  const response = await operationsOf(running)('/health/ready')
+  const health = (await response.json()) as Health
+  return { code: response.status, ...health }
+}
+
+async function sendHalfARequest({ baseUrl }: RunningService) {
+  const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1')
+  socket.write('GET /v1/orders HTTP/1.1\r\nHost: local')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  return socket
+}
+
+describe('two workers, one after the other', () => {
+  it('serve one port together, and are counted as one', async () => {
+    await sendRequests(20)
+    const answered = () => log(service).filter(({ status }) => status === 200)
+    await expect.poll(() => answered().length, PATIENT).toBe(20)
+    expect(pidsOf(answered()).sort()).toEqual(workersOf(service).sort())
+    expect(workersOf(service)).toHaveLength(2)
+    const whole = { answers: 20, ok: 2, silent: 0, missing: 0, ended: 0 }
+    await expect.poll(counted, PATIENT).toEqual(whole)
+    await expect
+      .poll(() => ready(service), PATIENT)
+      .toMatchObject({ code: 200, checks: { workers: 'ok' } })
+  })
+
+  it('are waited for a moment only when one does not answer, and it has to be started again', async () => {
+    const [stuck = 0] = workersOf(service)
+    process.kill(stuck, 'SIGSTOP')
+    const lacking = { answers: 20, ok: 1, silent: 1, missing: 0, ended: 0 }
+    await expect.poll(counted, PATIENT).toEqual(lacking)
+    await expect
+      .poll(() => ready(service), PATIENT)
+      .toMatchObject({ code: 200, checks: { workers: 'degraded' } })
+    expect((await operationsOf(service)('/health/live')).status).toBe(503)
+    process.kill(stuck, 'SIGCONT')
+    const live = async () => (await operationsOf(service)('/health/live')).status
+    await expect.poll(live, PATIENT).toBe(200)
+  })
+
+  it('replace one that is killed, and count on', async () => {
+    const [killed = 0] = workersOf(service)
+    process.kill(killed, 'SIGKILL')
+    const seen: number[] = []
+    await expect
+      .poll(async () => {
+        const { answers, ok, ended } = await counted()
+        seen.push(answers)
+        return { ok, ended }
+      }, PATIENT)
+      .toEqual({ ok: 2, ended: 1 })
+    expect(new Set(seen)).toEqual(new Set([20]))
+    await sendRequests(4)
+    await expect.poll(async () => (await counted()).answers, PATIENT).toBe(24)
+    expect(workersOf(service)).toHaveLength(3)
+  })
+
+  it('finish what is under way, and end, when the process that started them is killed', async () => {
+    const socket = await sendHalfARequest(service)
+    const stopped = service.stop('SIGKILL') // Its output is open until the last of them has ended.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    socket.write('host\r\n\r\n')
+    const [answer] = await readAnswers(socket)
+    expect(answer?.status).toBe(401)
+    await stopped
+  })
+})
+
+it('two workers lose no request when everybody of the process group is told to stop', async () => {
+  const running = await startService([], env)
+  const tally = emptyTally()
+  let isUp = true
+  let last = await ready(running)
+  const balancing = (async () => {
+    while (isUp) {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      last = await ready(running)
+      isUp = last.code === 200
+    }
+    return last.status
+  })()
+  const url = `${running.baseUrl}/v1/orders?limit=1`
+  const clients = Array.from({ length: 20 }, () =>
+    sendContinuously({ url, headers, mayConnect: () => isUp, tally }),
+  )
+  await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(200)
+
+  for (const worker of workersOf(running)) process.kill(worker, 'SIGTERM')
+  const stopped = running.stop()
+  expect(await balancing).toBe('draining')
+  await Promise.all(clients)
+  expect(await stopped).toBe(0)
+  expect(tally.closes).toBeGreaterThanOrEqual(20)
+  expect(tally.failures).toEqual([])
+  expect(Object.keys(tally.answers)).toEqual(['200'])
+})
+
+it('two workers end at once at a second signal', async () => {
+  const running = await startService([], env)
+  const socket = await sendHalfARequest(running)
+  const stopped = running.stop('SIGINT')
+  await new Promise((resolve) => setTimeout(resolve, SECOND_SIGNAL_MS))
+  socket.on('error', () => {})
+  await running.stop('SIGINT')
+  expect(await stopped).toBe(1)
+  // Each would say so, and go on with what is under way.
+  expect(log(running).filter(({ msg }) => msg.includes('is gone'))).toEqual([])
+  socket.destroy()
+})
+
+it('tells once, as one process does, of a port that is taken, and exits 1', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  for (const setting of ['PORT', 'OPERATIONS_PORT']) {
+    const ports = { PORT: '0', OPERATIONS_PORT: '0', LOG_LEVEL: 'fatal', [setting]: `${port}` }
+    const { code, stderr } = await runCommand(['serve'], { ...env, ...ports })
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      `cannot listen on 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}. Set HOST or ${setting}\n`,
+    )
+  }
+  taken.close()
+})
+
+it('tells once, as one process does, why workers cannot start, and exits 1', async () => {
+  const broken = { ...env, PORT: '0', OPERATIONS_PORT: '0', REDIS_CA_FILE: '/nowhere/ca.pem' }
+  const together = await runCommand(['serve'], broken)
+  expect(together.stderr).toContain('REDIS_CA_FILE')
+  expect(together).toEqual(await runCommand(['serve'], { ...broken, WORKERS: '1' }))
+  expect(together.code).toBe(1)
+})

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { poll } from '../processes/poll.ts'
+import { findFreePort } from '../processes/ports.ts'
+import { openScratch } from '../processes/scratch.ts'
+import { findOnPath } from '../tools/find-on-path.ts'
+
+/** What the edge's configuration asks for, and what Debian 12 has. */
+export const MIN_HAPROXY = { major: 2, minor: 6 }
+
+const CONFIG = fileURLToPath(new URL('../../../docker/edge/haproxy.cfg', import.meta.url))
+const START_MS = 10_000
+const CHECK_MS = 10_000
+// Debian installs it where only root's path looks.
+const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin']
+
+export interface HaproxyOptions {
+  /** The variables that the head of `docker/edge/haproxy.cfg` tells, but for the ports. */
+  settings: Record<string, string>
+  /** Whose path is looked through. */
+  env?: NodeJS.ProcessEnv
+}
+
+/** The edge, on free ports of the loopback address. */
+export interface RunningHaproxy {
+  readonly httpsPort: number
+  readonly httpPort: number
+  /** All that it has logged. */
+  log(): Promise<string>
+  stop(): Promise<void>
+}
+
+/**
+ * Starts HAProxy with the configuration of `docker/edge`, as it is there, and waits until it listens. It ends
+ * with this process at the latest. Throws when there is no HAProxy, or none that is new enough.
+ */
+export async function startHaproxy({
+  settings,
+  env = process.env,
+}: HaproxyOptions): Promise<RunningHaproxy> {
+  const program = await findHaproxy(env)
+  if (!program) throw new Error('haproxy is not on the path, or too old')
+  const httpsPort = await findFreePort(() => true)
+  const httpPort = await findFreePort((port) => port !== httpsPort)
+  const scratch = await openScratch('haproxy')
+  const variables = {
+    EDGE_HTTPS_BIND: `127.0.0.1:${httpsPort}`,
+    EDGE_HTTP_BIND: `127.0.0.1:${httpPort}`,
+    ...settings,
+  }
+  const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
+  try {
+    // Nothing but its settings in its environment: `env` is replaced by the program it runs.
+    const args = ['-i', ...assignments, program, '-db', '-f', CONFIG]
+    const haproxy = await scratch.start('haproxy', 'env', args)
+    await poll(
+      () => listens(httpPort),
+      async () => `haproxy did not start:\n${await haproxy.logTail()}`,
+      { timeoutMs: START_MS, intervalMs: 20, shouldAbort: haproxy.hasEnded },
+    )
+  } catch (error) {
+    await scratch.close()
+    throw error
+  }
+  return {
+    httpsPort,
+    httpPort,
+    log: () => readFile(join(scratch.path, 'haproxy.log'), 'utf8'),
+    stop: scratch.close,
+  }
+}
+
+/** The `haproxy` that is new enough, of the path or of where systems put it; `undefined` when there is none. */
+export async function findHaproxy(
+  env: NodeJS.ProcessEnv,
+  systemFolders: readonly string[] = SYSTEM_FOLDERS,
+): Promise<string | undefined> {
+  const folders = [env['PATH'] ?? '', ...systemFolders]
+  const program = findOnPath('haproxy', { PATH: folders.join(delimiter) })
+  if (!program) return undefined
+  try {
+    const { stdout } = await promisify(execFile)(program, ['-v'], { timeout: CHECK_MS })
+    return isNewEnough(stdout) ? program : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the text is what `haproxy -v` prints of a version that will do. */
+export function isNewEnough(text: string): boolean {
+  const [, major, minor] = /version (\d+)\.(\d+)/.exec(text) ?? []
+  const older = Number(major) - MIN_HAPROXY.major || Number(minor) - MIN_HAPROXY.minor
+  return older >= 0
+}
+
+async function listens(httpPort: number): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${httpPort}/`)
+    return response.status === 400
+  } catch {
+    return false
+  }
+}

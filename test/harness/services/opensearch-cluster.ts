@@ -1,0 +1,126 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { poll } from '../processes/poll.ts'
+import type { Scratch, ScratchProcess } from '../processes/scratch.ts'
+
+const START_MS = 120_000
+const HEALTH_CHECK_MS = 5_000
+const RUNNER = 'org.codelibs.opensearch.runner.OpenSearchRunner'
+/** The runner's own name for the first node of a process. */
+const RUNNERS_FIRST_NODE = 'Node 1'
+const JOINING_NODE = fileURLToPath(new URL('JoiningNode.java', import.meta.url))
+/** Where nodes talk to each other, counted from their port of HTTP. */
+export const TRANSPORT_OFFSET = 100
+
+export interface ClusterPlan {
+  java: string
+  classPath: string
+  /** The heap of each process. */
+  heapMb: number
+  /** One port of HTTP a node, in a row. */
+  ports: readonly number[]
+  separateProcesses: boolean
+}
+
+/** One process of the cluster, and the ports of HTTP of the nodes in it. */
+export interface ClusterNode {
+  readonly process: ScratchProcess
+  readonly ports: readonly number[]
+}
+
+/** Starts the processes of a cluster and waits until every node is in it. */
+export async function startCluster(plan: ClusterPlan, scratch: Scratch): Promise<ClusterNode[]> {
+  const groups = plan.separateProcesses ? plan.ports.map((port) => [port]) : [plan.ports]
+  const members = await Promise.all(groups.map((ports) => startNode(plan, scratch, ports)))
+  await poll(
+    async () => {
+      const up = await Promise.all(plan.ports.map((port) => isUp(port, plan, scratch)))
+      return up.every(Boolean)
+    },
+    async () => {
+      const logs = await Promise.all(members.map(({ process }) => process.logTail()))
+      return `OpenSearch did not start on ports ${plan.ports.join(', ')}:\n${logs.join('\n')}`
+    },
+    {
+      timeoutMs: START_MS,
+      intervalMs: 200,
+      shouldAbort: () => members.some(({ process }) => process.hasEnded()),
+    },
+  )
+  return members
+}
+
+async function startNode(
+  plan: ClusterPlan,
+  scratch: Scratch,
+  ports: readonly number[],
+): Promise<ClusterNode> {
+  const name = nodeName(ports)
+  const home = join(scratch.path, `${name}-home`)
+  const conf = join(scratch.path, `${name}-conf`)
+  const temporary = join(scratch.path, `${name}-tmp`)
+  for (const folder of [home, conf, temporary]) await mkdir(folder)
+  await writeFile(join(conf, 'opensearch.yml'), settings(plan, scratch, ports))
+
+  const process = await scratch.start(name, plan.java, [
+    ...[`-Xms${plan.heapMb}m`, `-Xmx${plan.heapMb}m`],
+    ...[`-Djava.io.tmpdir=${temporary}`, `-Djna.tmpdir=${temporary}`],
+    ...['--enable-native-access=ALL-UNNAMED', '-Dlog4j2.disable.jmx=true', `-Dnode.name=${name}`],
+    ...['-cp', plan.classPath, plan.separateProcesses ? JOINING_NODE : RUNNER],
+    ...['-basePath', home, '-confPath', conf, '-clusterName', clusterName(scratch), '-useLogger'],
+    ...['-numOfNode', `${ports.length}`, '-baseHttpPort', `${Number(ports[0]) - 1}`],
+  ])
+  return { process, ports }
+}
+
+/**
+ * A node that is stopped says nothing, and only these clocks tell the others: faster than usual, so that
+ * tests are short, and still slower than the pauses of a busy machine.
+ */
+const FAST_CHECKS = {
+  'cluster.fault_detection.follower_check.interval': '500ms',
+  'cluster.fault_detection.follower_check.timeout': '2s',
+  'cluster.fault_detection.leader_check.interval': '500ms',
+  'cluster.fault_detection.leader_check.timeout': '2s',
+  'cluster.publish.timeout': '5s', // Thirty, when the node that manages the cluster is the one that is stopped.
+}
+
+/** What the runner does not set itself; JSON is YAML. */
+function settings(plan: ClusterPlan, scratch: Scratch, ports: readonly number[]): string {
+  const transport = ports.map((port) => port + TRANSPORT_OFFSET)
+  return JSON.stringify({
+    'network.host': '127.0.0.1',
+    'transport.port': ports.length === 1 ? transport[0] : `${transport[0]}-${transport.at(-1)}`,
+    // A lone node founds its cluster by itself, and the runner lets it have no seeds.
+    ...(plan.ports.length > 1 && {
+      'discovery.seed_hosts': plan.ports.map((port) => `127.0.0.1:${port + TRANSPORT_OFFSET}`),
+      'cluster.initial_cluster_manager_nodes': [
+        plan.separateProcesses ? nodeName(plan.ports) : RUNNERS_FIRST_NODE,
+      ],
+    }),
+    ...(plan.separateProcesses && FAST_CHECKS),
+    'path.repo': [snapshotFolder(scratch)],
+    // A full disk must not make the indices read-only in the middle of a test.
+    'cluster.routing.allocation.disk.threshold_enabled': false,
+  })
+}
+
+/** Whether the node of this port sees all the nodes, and is ours: the port may have been lost to another. */
+async function isUp(port: number, plan: ClusterPlan, scratch: Scratch): Promise<boolean> {
+  const query = `wait_for_nodes=${plan.ports.length}&timeout=1s`
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/_cluster/health?${query}`, {
+      signal: AbortSignal.timeout(HEALTH_CHECK_MS),
+    })
+    const text = await response.text()
+    return response.status === 200 && text.includes(JSON.stringify(clusterName(scratch)))
+  } catch {
+    return false // It does not listen yet.
+  }
+}
+
+/** Where a snapshot repository of type `fs` may be: all nodes reach it. */
+export const snapshotFolder = (scratch: Scratch) => join(scratch.path, 'snapshots')
+const nodeName = (ports: readonly number[]) => `opensearch-${ports[0]}`
+const clusterName = (scratch: Scratch) => basename(scratch.path)

@@ -1,0 +1,86 @@
+import { areFree } from '../processes/ports.ts'
+import { openScratch } from '../processes/scratch.ts'
+import { findOnPath } from '../tools/find-on-path.ts'
+import { findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
+import { openSearchClassPath } from './opensearch-class-path.ts'
+import { snapshotFolder, startCluster, TRANSPORT_OFFSET } from './opensearch-cluster.ts'
+
+// The runner takes its ports of HTTP from these, whatever it is told.
+const FIRST_PORT = 9200
+const LAST_PORT = 9299
+const START_ATTEMPTS = 2
+
+export interface OpenSearchOptions {
+  /** How many nodes; two when it is not given, so that every shard can have a replica. */
+  nodes?: number
+  /**
+   * A process for each node, for tests that stop or kill one. Of two nodes the first must live on, since
+   * it is the whole quorum; of three any one can go.
+   */
+  separateProcesses?: boolean
+  /** The heap of each process. */
+  heapMb?: number
+  /** Where the JDK and Maven are looked for. */
+  env?: NodeJS.ProcessEnv
+}
+
+export interface OpenSearchNode {
+  readonly url: string
+  /** For signals; nodes share it unless they are in processes of their own. */
+  readonly pid: number
+}
+
+/** A cluster of one's own, on the loopback address. */
+export interface RunningOpenSearch {
+  /** As `OPENSEARCH_URL` takes it: every node's address, with commas between. */
+  readonly url: string
+  readonly nodes: readonly OpenSearchNode[]
+  /** The folder for snapshot repositories. */
+  readonly snapshots: string
+  stop(): Promise<void>
+}
+
+/**
+ * Starts an OpenSearch cluster from the artifacts of Maven Central, without a container, and waits until
+ * all its nodes have joined. It ends with this process at the latest. Throws when there is no JDK or Maven.
+ */
+export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<RunningOpenSearch> {
+  const { nodes = 2, separateProcesses = false, heapMb = 1024, env = process.env } = options
+  const java = await findJava(env)
+  const maven = findOnPath('mvn', env)
+  if (!java || !maven) throw new Error(`OpenSearch needs a JDK >= ${MIN_JAVA_MAJOR} and Maven`)
+  const classPath = await openSearchClassPath(maven, java)
+
+  for (let attempt = 1; ; attempt++) {
+    const ports = await findPorts(nodes)
+    const scratch = await openScratch('opensearch')
+    try {
+      const plan = { java, classPath, heapMb, ports, separateProcesses }
+      const members = await startCluster(plan, scratch)
+      const running = members.flatMap((member) =>
+        member.ports.map((port) => ({ url: `http://127.0.0.1:${port}`, pid: member.process.pid })),
+      )
+      return {
+        url: running.map(({ url }) => url).join(','),
+        nodes: running,
+        snapshots: snapshotFolder(scratch),
+        stop: scratch.close,
+      }
+    } catch (error) {
+      await scratch.close()
+      if (attempt === START_ATTEMPTS) throw error // The first time, a port may have been lost to another.
+    }
+  }
+}
+
+/** So many free ports in a row. Looks from anywhere, since others may look just now too. */
+async function findPorts(count: number): Promise<number[]> {
+  const choices = LAST_PORT - FIRST_PORT - count + 2
+  const start = Math.floor(Math.random() * choices)
+  for (let step = 0; step < choices; step++) {
+    const first = FIRST_PORT + ((start + step) % choices)
+    const ports = Array.from({ length: count }, (_, index) => first + index)
+    if (await areFree([...ports, ...ports.map((port) => port + TRANSPORT_OFFSET)])) return ports
+  }
+  throw new Error(`no ${count} free ports in a row from ${FIRST_PORT} to ${LAST_PORT}`)
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { poll } from '../processes/poll.ts'
+import { areFree, findFreePort } from '../processes/ports.ts'
+import { openScratch, type ScratchProcess } from '../processes/scratch.ts'
+import { findOnPath } from '../tools/find-on-path.ts'
+
+const START_MS = 10_000
+const PING_TIMEOUT_MS = 1_000
+const MAX_PORT = 65_535
+/** Where Redis Cluster's nodes talk to each other, counted from the port of the clients. */
+const BUS_OFFSET = 10_000
+
+export interface RedisOptions {
+  /** More arguments of `redis-server`: `['--cluster-enabled', 'yes']`. */
+  args?: readonly string[]
+  /** A free one, with a free bus port for Redis Cluster, when it is not given. */
+  port?: number
+  /** Whose path is looked through. */
+  env?: NodeJS.ProcessEnv
+}
+
+/** A Redis of one's own, on the loopback address, that keeps nothing on disk. */
+export interface RunningRedis {
+  readonly url: string
+  readonly port: number
+  /** For signals; `undefined` once it has ended. */
+  readonly pid: number | undefined
+  /** Kills it when it runs, and brings up an empty one on the same port. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the `redis-server` of the path and waits until it answers. It ends with this process at the latest.
+ * Throws when there is none.
+ */
+export async function startRedis(options: RedisOptions = {}): Promise<RunningRedis> {
+  const { args = [], env = process.env } = options
+  const program = findOnPath('redis-server', env)
+  if (!program) throw new Error('redis-server is not on the path')
+  const port = options.port ?? (await findFreePort(hasFreeBus))
+  const scratch = await openScratch('redis')
+  const ownArgs = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  let redis: ScratchProcess
+
+  const start = async () => {
+    redis = await scratch.start('redis-server', program, [...ownArgs, ...args])
+    await poll(
+      () => isServedBy(redis.pid, port),
+      async () => `redis-server did not start on port ${port}:\n${await redis.logTail()}`,
+      { timeoutMs: START_MS, intervalMs: 20, shouldAbort: redis.hasEnded },
+    )
+  }
+
+  try {
+    await start()
+  } catch (error) {
+    await scratch.close()
+    throw error
+  }
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    get pid() {
+      return redis.hasEnded() ? undefined : redis.pid
+    },
+    async restart() {
+      await redis.kill()
+      await start()
+    },
+    stop: scratch.close,
+  }
+}
+
+async function hasFreeBus(port: number): Promise<boolean> {
+  return port + BUS_OFFSET <= MAX_PORT && (await areFree([port + BUS_OFFSET]))
+}
+
+/** Asks for the process id, since a port that was taken is answered by another's Redis. */
+async function isServedBy(pid: number, port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    socket.setEncoding('utf8').write('INFO server\r\n')
+    const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(PING_TIMEOUT_MS) })
+    return answer.includes(`process_id:${pid}\r`) || answer.startsWith('-NOAUTH')
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}

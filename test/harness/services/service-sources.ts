@@ -1,0 +1,77 @@
+import { MIN_JAVA_MAJOR } from '../tools/jdk.ts'
+import { MIN_HAPROXY } from './haproxy.ts'
+
+export type ServiceSource = 'given' | 'container' | 'process'
+export type Tool = 'redis-server' | 'jdk' | 'maven' | 'haproxy' | 'chromium' | 'python' | 'php'
+
+/** What a service can be had from on this machine. */
+export interface Availability {
+  /** Its variable is set. */
+  isConfigured: boolean
+  /** A Docker engine answers. */
+  hasDocker: boolean
+  /** What a local process of it needs and is not there. */
+  missingTools: readonly Tool[]
+}
+
+/** In the order in which they are tried; none when something has to be installed first. */
+export function availableSources({
+  isConfigured,
+  hasDocker,
+  missingTools,
+}: Availability): ServiceSource[] {
+  if (isConfigured) return ['given']
+  const ways: ServiceSource[] = []
+  if (hasDocker) ways.push('container')
+  if (missingTools.length === 0) ways.push('process')
+  return ways
+}
+
+const tools = {
+  'redis-server': {
+    absence: 'no redis-server on the path',
+    remedy: 'redis-server (Debian: apt-get install -y redis-server)',
+  },
+  jdk: {
+    absence: `no JDK >= ${MIN_JAVA_MAJOR}`,
+    remedy: `a JDK >= ${MIN_JAVA_MAJOR} (Debian 13: apt-get install -y openjdk-21-jdk-headless)`,
+  },
+  maven: {
+    absence: 'no mvn on the path',
+    remedy: 'Maven (Debian: apt-get install -y maven)',
+  },
+  haproxy: {
+    absence: `no HAProxy >= ${MIN_HAPROXY.major}.${MIN_HAPROXY.minor}`,
+    remedy: 'HAProxy (Debian: apt-get install -y haproxy)',
+  },
+  chromium: {
+    absence: 'no chromium on the path',
+    remedy: 'Chromium (Debian: apt-get install -y chromium)',
+  },
+  python: {
+    absence: 'no Python >= 3.11 with venv',
+    remedy: 'Python >= 3.11 (Debian: apt-get install -y python3 python3-venv)',
+  },
+  php: {
+    absence: 'no PHP with curl',
+    remedy: 'PHP (Debian: apt-get install -y php-cli php-curl)',
+  },
+} as const satisfies Record<Tool, { absence: string; remedy: string }>
+
+/** Why a tier cannot run whose services are local processes always, and what to install so that it can. */
+export function describeMissingTools(tier: string, lacking: readonly Tool[]): string {
+  return `${tier}: ${absencesOf(lacking).join(', ')}. Install ${remediesOf(lacking)}.`
+}
+
+/** Why a service cannot run here, and what to install so that it can. */
+export function describeMissingService(
+  service: string,
+  variable: string,
+  lacking: readonly Tool[],
+): string {
+  const absences = [`no ${variable}`, 'no Docker engine', ...absencesOf(lacking)]
+  return `${service}: ${absences.join(', ')}. Install ${remediesOf(lacking)}, or start Docker.`
+}
+
+const absencesOf = (lacking: readonly Tool[]) => lacking.map((it) => tools[it].absence)
+const remediesOf = (lacking: readonly Tool[]) => lacking.map((it) => tools[it].remedy).join(' and ')

@@ -1,0 +1,35 @@
+import { findMissingTools } from '../tools/tools.ts'
+import {
+  type RunningService,
+  startOpenSearchContainers,
+  startRedisContainer,
+} from './containers.ts'
+import { startOpenSearch } from './opensearch.ts'
+import { startRedis } from './redis.ts'
+import type { Tool } from './service-sources.ts'
+
+/** Where a service comes from when its variable is not set. */
+interface ServiceStarter {
+  name: string
+  startContainer(): Promise<RunningService>
+  startProcess(env: NodeJS.ProcessEnv): Promise<RunningService>
+  /** What the local process needs and this machine does not have. */
+  missingTools(env: NodeJS.ProcessEnv): Promise<Tool[]>
+}
+
+export type Variable = 'OPENSEARCH_URL' | 'REDIS_URL'
+
+export const serviceStarters = {
+  OPENSEARCH_URL: {
+    name: 'OpenSearch',
+    startContainer: startOpenSearchContainers,
+    startProcess: (env) => startOpenSearch({ env }),
+    missingTools: (env) => findMissingTools(['jdk', 'maven'], env),
+  },
+  REDIS_URL: {
+    name: 'Redis',
+    startContainer: startRedisContainer,
+    startProcess: (env) => startRedis({ env }),
+    missingTools: (env) => findMissingTools(['redis-server'], env),
+  },
+} as const satisfies Record<Variable, ServiceStarter>

@@ -1,0 +1,96 @@
+import type { Tool } from './services/service-sources.ts'
+
+/** The tiers that need nothing: folder of `test` → how long one test may take. */
+export const embeddedTiers = {
+  unit: { folder: 'unit', testTimeoutMs: 20_000 },
+  http: { folder: 'http', testTimeoutMs: 20_000 },
+  contract: { folder: 'contract', testTimeoutMs: 120_000 },
+  cli: { folder: 'cli', testTimeoutMs: 120_000 },
+}
+
+interface ServicesTier {
+  folder: string
+  testTimeoutMs: number
+  /** One file at a time, and nothing beside it: its tests take all that the processors have to give. */
+  alone?: true
+}
+
+/** The tiers that run on OpenSearch and Redis, and are there only when both addresses are known. */
+export const servicesTiers = {
+  'http-services': { folder: 'http', testTimeoutMs: 120_000 },
+  'contract-services': { folder: 'contract', testTimeoutMs: 600_000 },
+  'cli-services': { folder: 'cli', testTimeoutMs: 300_000 },
+  integration: { folder: 'integration', testTimeoutMs: 300_000 },
+  stress: { folder: 'stress', testTimeoutMs: 300_000, alone: true },
+} as const satisfies Record<string, ServicesTier>
+
+/** A tier that starts what it needs by itself, always as local processes, with these tools. */
+interface OwnServicesTier {
+  folder: string
+  testTimeoutMs: number
+  backend: 'embedded' | 'services'
+  /** Whether its files wait for each other and for all others. */
+  alone: boolean
+  needs: readonly Tool[]
+}
+
+export const ownServicesTiers = {
+  resilience: {
+    folder: 'resilience',
+    testTimeoutMs: 300_000,
+    backend: 'services',
+    alone: true,
+    needs: ['redis-server', 'jdk', 'maven'],
+  },
+  proxy: {
+    folder: 'proxy',
+    testTimeoutMs: 120_000,
+    backend: 'embedded',
+    alone: true,
+    needs: ['haproxy'],
+  },
+  browser: {
+    folder: 'browser',
+    testTimeoutMs: 120_000,
+    backend: 'embedded',
+    alone: true,
+    needs: ['chromium'],
+  },
+  package: {
+    folder: 'package',
+    testTimeoutMs: 300_000,
+    backend: 'embedded',
+    alone: false,
+    needs: [],
+  },
+  recipes: {
+    folder: 'recipes',
+    testTimeoutMs: 300_000,
+    backend: 'embedded',
+    alone: false,
+    needs: ['python', 'php'],
+  },
+} as const satisfies Record<string, OwnServicesTier>
+
+/** Those of the tiers that vitest's `--project` arguments select: all of them without any. */
+export function selectedTiers<T extends object>(
+  tiers: T,
+  args: readonly string[],
+): (keyof T & string)[] {
+  const patterns = args.flatMap((arg, index) => {
+    if (arg === '--project') return args[index + 1] ?? []
+    return arg.startsWith('--project=') ? arg.slice('--project='.length) : []
+  })
+  const refused = patterns.filter((pattern) => pattern.startsWith('!'))
+  const wanted = patterns.filter((pattern) => !pattern.startsWith('!'))
+  return (Object.keys(tiers) as (keyof T & string)[]).filter((name) => {
+    if (refused.some((pattern) => matches(name, pattern.slice(1)))) return false
+    return wanted.length === 0 || wanted.some((pattern) => matches(name, pattern))
+  })
+}
+
+/** As vitest does it: `*` stands for anything, and case does not count. */
+function matches(name: string, pattern: string): boolean {
+  const source = pattern.split('*').map(RegExp.escape).join('.*')
+  return new RegExp(`^${source}$`, 'i').test(name)
+}

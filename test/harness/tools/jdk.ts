@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { findOnPath } from './find-on-path.ts'
+
+/** What OpenSearch 3 asks for. */
+export const MIN_JAVA_MAJOR = 21
+
+const CHECK_MS = 10_000
+const JVM_FOLDERS = [
+  '/usr/lib/jvm/*',
+  '/usr/java/*',
+  '/Library/Java/JavaVirtualMachines/*/Contents/Home',
+  '/opt/homebrew/opt/openjdk*/libexec/openjdk.jdk/Contents/Home',
+  join(homedir(), '.sdkman/candidates/java/*'),
+  join(homedir(), '.jdks/*'),
+]
+
+/** The major version that `java -version` tells, 8 for `1.8`, or `undefined` for any other text. */
+export function parseJavaMajor(text: string): number | undefined {
+  const [, first, second] = /version "(\d+)(?:\.(\d+))?/.exec(text) ?? []
+  if (first === undefined) return undefined
+  return Number(first === '1' ? second : first)
+}
+
+/**
+ * The `java` of a JVM that OpenSearch runs on: of `JAVA_HOME`, of the folders where systems put their JVMs,
+ * or on the path. `undefined` when there is none.
+ */
+export async function findJava(
+  env: NodeJS.ProcessEnv,
+  jvmFolders: readonly string[] = JVM_FOLDERS,
+): Promise<string | undefined> {
+  const homes = [...(env['JAVA_HOME'] ? [env['JAVA_HOME']] : []), ...globSync([...jvmFolders])]
+  const onPath = findOnPath('java', env)
+  const candidates = [...homes.map((home) => join(home, 'bin/java')), ...(onPath ? [onPath] : [])]
+  for (const java of candidates) {
+    if ((await javaMajor(java)) >= MIN_JAVA_MAJOR) return java
+  }
+  return undefined
+}
+
+/** The folder that Maven takes as `JAVA_HOME`. */
+export const javaHome = (java: string): string => dirname(dirname(java))
+
+async function javaMajor(java: string): Promise<number> {
+  try {
+    const { stderr } = await promisify(execFile)(java, ['-version'], { timeout: CHECK_MS })
+    return parseJavaMajor(stderr) ?? 0
+  } catch {
+    return 0
+  }
+}

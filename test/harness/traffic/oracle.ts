@@ -1,0 +1,64 @@
+import { isValidationError, parseChange } from '../../../src/indexing/projection/change.ts'
+import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
+import { formatInstant } from '../../../src/lib/instant.ts'
+import type { Order } from '../../../src/orders/order.ts'
+import type { Sort } from '../../../src/orders/order-store.ts'
+
+/** What is asked of a listing. */
+export interface Listing {
+  accountId: string
+  sort: Sort
+  /** Orders of one status alone; of all when it is not given. */
+  status?: Order['status']
+}
+
+/** What every answer has to show, worked out without any store. */
+export interface Oracle {
+  accountIds: readonly string[]
+  /** All of a listing, in its order (contract, "Ordering"). */
+  list(listing: Listing): readonly Order[]
+  find(accountId: string, orderId: string): Order | undefined
+}
+
+/** The truth of orders that were loaded once and that nobody changes. */
+export function createOracle(sources: Iterable<SourceOrder>): Oracle {
+  const accounts = new Map<string, Map<string, Order>>()
+  for (const source of sources) {
+    for (const { accountId, order } of viewsOf(source)) {
+      const orders = accounts.get(accountId) ?? new Map<string, Order>()
+      accounts.set(accountId, orders.set(order.id, order))
+    }
+  }
+  return {
+    accountIds: [...accounts.keys()],
+    list({ accountId, sort, status }) {
+      const orders = [...(accounts.get(accountId)?.values() ?? [])]
+      return orders
+        .filter((order) => status === undefined || order.status === status)
+        .sort(comparisons[sort])
+    },
+    find: (accountId, orderId) => accounts.get(accountId)?.get(orderId),
+  }
+}
+
+function viewsOf(source: SourceOrder): { accountId: string; order: Order }[] {
+  const change = parseChange(JSON.stringify(source))
+  if (isValidationError(change)) throw new Error(`${source.id} is refused: ${change.path}`)
+  const { changedAt } = change
+  const updated_at = changedAt === null ? null : formatInstant(changedAt)
+  return change.views.map(({ accountId, order }) => ({
+    accountId,
+    order: JSON.parse(JSON.stringify({ ...order, updated_at })), // As it comes out of an answer.
+  }))
+}
+
+// Instants are all in UTC with milliseconds and ids are ASCII, so that texts sort as what they stand for.
+const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
+const AFTER_EVERY_INSTANT = '~'
+const comparisons = {
+  created_at_desc: (a: Order, b: Order) =>
+    compare(b.created_at, a.created_at) || compare(b.id, a.id),
+  updated_at_asc: (a: Order, b: Order) =>
+    compare(a.updated_at ?? AFTER_EVERY_INSTANT, b.updated_at ?? AFTER_EVERY_INSTANT) ||
+    compare(a.id, b.id),
+} as const satisfies Record<Sort, (a: Order, b: Order) => number>

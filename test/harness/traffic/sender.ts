@@ -1,0 +1,46 @@
+import { Pool } from 'undici'
+import type { Outcome, TrafficRequest } from './request.ts'
+
+/** How requests reach the service: over as many connections as are under way. */
+export interface Sender {
+  /** Reads the whole answer; never throws. */
+  send(ask: Pick<TrafficRequest, 'path' | 'headers'>): Promise<Outcome>
+  /** Sends, and goes away after so long, wherever the answer is by then. */
+  abandon(ask: Pick<TrafficRequest, 'path' | 'headers'>, afterMs: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** `latestMs`: an answer that is not whole by then will never be. */
+export function createSender(origin: string, latestMs: number): Sender {
+  const pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0 })
+
+  async function request(
+    { path, headers }: Pick<TrafficRequest, 'path' | 'headers'>,
+    signal: AbortSignal,
+  ) {
+    const answer = await pool.request({ method: 'GET', path, headers, signal })
+    return { ...answer, text: await answer.body.text() }
+  }
+
+  return {
+    async send(ask) {
+      const startedAt = performance.now()
+      const tooLate = AbortSignal.timeout(latestMs)
+      try {
+        const { statusCode: status, headers, text } = await request(ask, tooLate)
+        const ms = performance.now() - startedAt
+        return { status, headers, json: JSON.parse(text), ms }
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        const silence = tooLate.aborted ? 'hung' : 'broken'
+        return { failure: silence, reason, ms: performance.now() - startedAt }
+      }
+    },
+
+    async abandon(ask, afterMs) {
+      await request(ask, AbortSignal.timeout(afterMs)).catch(() => {})
+    },
+
+    close: () => pool.destroy(),
+  }
+}

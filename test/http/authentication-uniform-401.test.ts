@@ -1,0 +1,104 @@
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { generateApiKey, keyDigest } from '../../src/auth/api-key.ts'
+import { openSocket } from '../support/http/raw-http.ts'
+import { createTestApp, type TestApp } from '../support/http/test-app.ts'
+
+let app: TestApp
+let port: number
+let valid: string
+let revoked: string
+let expired: string
+
+beforeAll(async () => {
+  app = await createTestApp({ TRUST_PROXY: '127.0.0.1' })
+  valid = (await app.issue()).key
+  const issued = await app.issue()
+  revoked = issued.key
+  await app.services.keys.update(issued.record.digest, { revokedAt: app.clock.nowMs })
+  expired = (await app.issue({ expiresAt: app.clock.nowMs })).key
+  await app.app.listen({ port: 0, host: '127.0.0.1' })
+  port = (app.app.server.address() as AddressInfo).port
+})
+afterAll(() => app.close())
+
+const otherLast = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
+const prefixOf = (key: string) => key.slice(0, 12)
+
+/** Credentials by their name; made when the keys are there. */
+const malformed: [string, () => string][] = [
+  ['a word', () => 'Bearer x'],
+  ['a wrong checksum', () => `Bearer ${otherLast(generateApiKey())}`],
+  ['a wrong checksum after a key that exists', () => `Bearer ${otherLast(valid)}`],
+  ['another prefix', () => `Bearer ${generateApiKey().replace('key_live_', 'key_test_')}`],
+  ['the start of a key that exists', () => `Bearer ${prefixOf(valid)}`],
+  ['another scheme', () => `Basic ${valid}`],
+]
+const wellFormed: [string, () => string][] = [
+  ['a key that nobody has', () => `Bearer ${generateApiKey()}`],
+  ['a revoked key', () => `Bearer ${revoked}`],
+  ['an expired key', () => `Bearer ${expired}`],
+]
+
+let address = 0
+
+/** The answer byte by byte, but for what differs from one request to the next: its id and the time. */
+async function answerTo(requestLine: string, authorization: string | undefined): Promise<string> {
+  address += 1 // Another caller each time, so that none is blocked.
+  const socket = await openSocket(port)
+  const lines = [
+    `${requestLine} HTTP/1.1`,
+    'Host: localhost',
+    `X-Forwarded-For: 10.0.0.${address}`,
+    'Connection: close',
+    ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
+  ]
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+  return (await text(socket))
+    .replaceAll(/req_[0-9a-f]{32}/g, 'req_ID')
+    .replace(/\r\nDate: [^\r]+/, '\r\nDate: NOW')
+}
+
+describe.each([
+  'GET /v1/orders',
+  'GET /v1/orders?limit=0',
+  'GET /v1/orders/ord_1',
+  'GET /v1/nothing-here',
+  'POST /v1/orders',
+  'HEAD /v1/orders',
+])('the 401 to %s', (requestLine) => {
+  it.each([...malformed, ...wellFormed])(
+    'is to %s, byte for byte, what it is to no key',
+    async (_name, credential) => {
+      const withoutKey = await answerTo(requestLine, undefined)
+      expect(withoutKey).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
+      expect(await answerTo(requestLine, credential())).toBe(withoutKey)
+    },
+  )
+})
+
+describe('the look-up of a key', () => {
+  /** The digests that were looked up while a request was answered. */
+  async function lookedUp(credential: string): Promise<string[]> {
+    using find = vi.spyOn(app.services.keyCache, 'find')
+    await answerTo('GET /v1/orders', credential)
+    return find.mock.calls.map(([digest]) => digest)
+  }
+
+  it.each(malformed)(
+    'is not made for %s, whose form alone refuses it',
+    async (_name, credential) => {
+      expect(await lookedUp(credential())).toEqual([])
+    },
+  )
+
+  it.each([...wellFormed, ['a key that is valid', () => `Bearer ${valid}`] as const])(
+    'is one, by the digest of the whole of it, for %s',
+    async (_name, credential) => {
+      const header = credential()
+      const digest = keyDigest(app.services.keyPepper, header.slice('Bearer '.length))
+      expect(await lookedUp(header)).toEqual([digest])
+    },
+  )
+})

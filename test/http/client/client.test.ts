@@ -1,0 +1,301 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  ApiError,
+  ConnectionError,
+  createOrdersClient,
+  EdgeError,
+  type ListParams,
+  UnexpectedAnswerError,
+  UsageError,
+  type Wait,
+} from '../../../src/client/client.ts'
+import {
+  type FaultServer,
+  type ServerResponseStub,
+  startFaultServer,
+} from '../../support/http/fault-server.ts'
+import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
+import { collect } from '../../support/orders/collect.ts'
+import { confuseParser, QUOTE_TRACKING } from '../../support/orders/escaped-names.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import { walk } from '../../support/simulation/walk.ts'
+
+const ORDERS = 23
+
+let app: TestApp
+let front: FaultServer
+let key: string
+
+beforeAll(async () => {
+  app = await createTestApp()
+  key = (await app.issue()).key
+  await app.load(
+    Array.from({ length: ORDERS }, (_, at) => {
+      const minute = String(at).padStart(2, '0')
+      return sourceOrder({
+        id: `ord_${minute}`,
+        status: at % 3 === 0 ? 'UNPAID' : 'PAID',
+        created_at: `2026-03-01T12:${minute}:00.000Z`,
+        changed_at: at % 5 === 0 ? null : `2026-03-02T12:${minute}:00.000Z`,
+      })
+    }),
+  )
+  front = await startFaultServer(await app.app.listen({ port: 0, host: '127.0.0.1' }))
+})
+afterAll(async () => {
+  await front.close()
+  await app.close()
+})
+afterEach(() => front.forget())
+
+/** A client behind the front, and what it waited for. */
+function connect(options: { apiKey?: string; retryForMs?: number; timeoutMs?: number } = {}) {
+  const waits: Wait[] = []
+  const client = createOrdersClient({
+    baseUrl: front.baseUrl,
+    apiKey: key,
+    onWait: (wait) => waits.push(wait),
+    ...options,
+  })
+  return { ...client.orders, waits }
+}
+
+/** A client that the API has answered before. */
+async function connectWarm(options: Parameters<typeof connect>[0] = {}) {
+  const orders = connect(options)
+  await orders.get('ord_00')
+  front.forget()
+  return orders
+}
+
+const statuses = () => front.asked.map(({ got }) => got)
+const text = (status: number, body: string, headers = {}): ServerResponseStub => ({
+  status,
+  body,
+  headers: { 'content-type': 'text/html', ...headers },
+})
+const failure = async (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (error) => error,
+  )
+
+async function listAll(query: string): Promise<unknown[]> {
+  return (await walk(app, (await app.issue()).key, query)).flatMap(({ data }) => data)
+}
+
+describe('the client lists', () => {
+  it.each<[string, ListParams]>([
+    ['limit=100', {}],
+    ['limit=100&sort=updated_at_asc', { sort: 'updated_at_asc' }],
+    ['limit=5&status=PAID', { status: 'PAID', limit: 5 }],
+    ['limit=2&status=PAID,UNPAID', { status: ['PAID', 'UNPAID'], limit: 2 }],
+    [
+      'limit=3&created_gte=2026-03-01T12:07:00Z',
+      { limit: 3, created_gte: new Date('2026-03-01T12:07:00Z') },
+    ],
+  ])('what %s lists', async (query, params) => {
+    expect(await collect(connect().list(params))).toEqual(await listAll(query))
+  })
+
+  it('page by page, and from a cursor on', async () => {
+    const orders = connect()
+    const pages = await collect(orders.list({ limit: 10 }).pages())
+    expect(pages.map((page) => page.orders.length)).toEqual([10, 10, 3])
+
+    const cursor = pages[0]?.nextCursor ?? ''
+    const rest = await collect(orders.list({ limit: 10, cursor }))
+    expect(rest).toEqual(pages.slice(1).flatMap((page) => page.orders))
+  })
+
+  it('no page that nobody asks for', async () => {
+    for await (const _order of connect().list({ limit: 2 })) break
+    expect(front.asked).toHaveLength(1)
+  })
+
+  it('tracking keys as they are, also where V8 confuses names with escapes', async () => {
+    confuseParser()
+    const order = { object: 'order', id: 'ord_1', updated_at: null, tracking: QUOTE_TRACKING }
+    const body = JSON.stringify({
+      object: 'list',
+      data: [order],
+      has_more: false,
+      next_cursor: null,
+    })
+    front.plan((answer) => ({ ...answer, body }))
+    const [listed] = await collect(connect().list({ limit: 100 }))
+    expect(JSON.stringify(listed)).toBe(JSON.stringify(order))
+  })
+
+  it('values and fields that are newer than it is', async () => {
+    const newer = { brand: 'NOVA', wallet: 'x' }
+    front.plan((answer) => ({
+      ...answer,
+      body: JSON.stringify({
+        ...JSON.parse(answer.body ?? ''),
+        data: [
+          {
+            object: 'order',
+            id: 'ord_1',
+            updated_at: null,
+            status: 'NOVO',
+            payment: { card: newer },
+          },
+        ],
+      }),
+    }))
+    const [order] = await collect(connect().list({ limit: 100 }))
+    expect(order).toMatchObject({ status: 'NOVO', payment: { card: newer } })
+  })
+
+  it.each([
+    ['leads nowhere', { data: [], has_more: true, next_cursor: null }],
+    ['does not say whether there is more', { data: [], next_cursor: null }],
+    ['ends and leads on', { data: [], has_more: false, next_cursor: 'abc' }],
+    [
+      'has something else among its orders',
+      { data: [{ foo: 1 }], has_more: false, next_cursor: null },
+    ],
+    ['has nothing among its orders', { data: [null], has_more: false, next_cursor: null }],
+  ])('and takes no page for one that %s', async (_what, page) => {
+    front.plan(text(200, JSON.stringify({ object: 'list', ...page })))
+    const error = await failure(collect(connect().list()))
+    expect(error).toBeInstanceOf(UnexpectedAnswerError)
+  })
+
+  it('and refuses a page that leads to itself', async () => {
+    const cursor = 'abc'
+    front.plan(
+      text(200, JSON.stringify({ object: 'list', data: [], has_more: true, next_cursor: cursor })),
+    )
+    const error = await failure(collect(connect().list({ cursor })))
+    expect(error).toBeInstanceOf(UnexpectedAnswerError)
+  })
+})
+
+describe('the client throws', () => {
+  it('what the API says is missing, with the request id', async () => {
+    const error = await failure(connect().get('ord_nada'))
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({ status: 404, code: 'resource_missing', param: null })
+    expect(error.requestId).toMatch(/^req_[0-9a-f]{32}$/)
+  })
+
+  it.each([
+    [{ limit: 101 }, 'limit'],
+    [{ created_gte: '2026-03-01' }, 'created_gte'],
+    [{ cursor: 'nada' }, 'cursor'],
+    [{ statuss: 'PAID' }, 'statuss'],
+  ])('the parameter that is wrong in %j', async (params, param) => {
+    const error = await failure(collect(connect().list(params as ListParams)))
+    expect(error).toMatchObject({ name: 'ApiError', code: 'invalid_request', param })
+    expect(front.asked).toHaveLength(1)
+  })
+
+  it('that a key is not valid, after one try', async () => {
+    const error = await failure(connect({ apiKey: 'key_live_nada' }).get('ord_00'))
+    expect(error).toMatchObject({ name: 'ApiError', status: 401, code: 'invalid_api_key' })
+    expect(statuses()).toEqual([401])
+  })
+
+  it('the same to all calls in line, without asking again', async () => {
+    const { get } = connect({ apiKey: 'key_live_nada' })
+    const calls = Array.from({ length: 40 }, () => failure(get('ord_00')))
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 401))
+    expect(statuses()).toEqual([401])
+  })
+
+  it('what no call can be made of, without one', async () => {
+    const orders = connect()
+    const ids = [undefined, '', 'a/b', '..']
+    for (const id of ids) await expect(orders.get(id as string)).rejects.toThrow(UsageError)
+    const dated = collect(orders.list({ created_gte: new Date('x') }))
+    await expect(dated).rejects.toThrow(UsageError)
+    expect(front.asked).toEqual([])
+  })
+
+  it.each<[string, ServerResponseStub, new (...args: never[]) => Error, RegExp]>([
+    ['the firewall', { status: 403 }, EdgeError, /firewall/],
+    ['plain HTTP', text(400, 'Esta API'), EdgeError, /HTTPS/],
+    ['a redirect', text(302, '', { location: 'https://x/' }), UnexpectedAnswerError, /https:\/\/x/],
+    ['another server', text(404, '<html>'), UnexpectedAnswerError, /não é desta API \(404/],
+    ['a portal', text(200, '<html>'), UnexpectedAnswerError, /proxy ou um portal/],
+    ['other JSON', text(200, '{"ok":true}'), UnexpectedAnswerError, /não é um pedido/],
+  ])('that %s answered, after one try', async (_who, answer, kind, message) => {
+    front.plan(answer)
+    const error = await failure(connect().get('ord_00'))
+    expect(error).toBeInstanceOf(kind)
+    expect(error.message).toMatch(message)
+    expect(front.asked).toHaveLength(1)
+  })
+
+  it('that nobody is there, soon where nobody ever was', async () => {
+    const client = createOrdersClient({ baseUrl: 'http://127.0.0.1:1', apiKey: key })
+    const error = await failure(client.orders.get('ord_00'))
+    expect(error).toBeInstanceOf(ConnectionError)
+    expect(error.message).toMatch(/127\.0\.0\.1:1 .*Confira a rede e o endereço/)
+  })
+
+  it('the last fault once it has waited long enough', async () => {
+    const orders = await connectWarm({ retryForMs: 0 })
+    front.plan('cut')
+    expect(await failure(orders.get('ord_00'))).toBeInstanceOf(ConnectionError)
+  })
+
+  it('that an answer took too long', async () => {
+    const orders = connect({ timeoutMs: 1, retryForMs: 0 })
+    expect((await failure(orders.get('ord_00'))).message).toMatch(/demorou demais/)
+  })
+
+  it('what a signal aborts with', async () => {
+    const orders = await connectWarm()
+    front.plan(text(429, '', { 'retry-after': '60' }))
+    const reason = new Error('enough')
+    const control = new AbortController()
+    const call = failure(orders.get('ord_00', { signal: control.signal }))
+    await expect.poll(() => orders.waits.length).toBe(1)
+    control.abort(reason)
+    expect(await call).toBe(reason)
+  })
+})
+
+describe('the client waits and tries again', () => {
+  it.each<[string, ServerResponseStub | 'cut' | 'reset', number]>([
+    ['a 503 of the service', unavailable(), 1_000],
+    ['an empty 503 of the balancer', { status: 503 }, 0],
+    ['a 502 with a page of the balancer', text(502, '<html>'), 0],
+    ['the volume limit of the edge', { status: 429, headers: { 'retry-after': '1' } }, 1_000],
+    ['an answer that was cut off', 'cut', 0],
+    ['a connection that was reset', 'reset', 0],
+    ['a portal in the place of an API that it knows', text(200, '<html>'), 0],
+  ])('after %s', async (_what, happening, atLeastMs) => {
+    const orders = await connectWarm()
+    front.plan(happening)
+    expect(await orders.get('ord_01')).toMatchObject({ id: 'ord_01' })
+    expect(front.asked).toHaveLength(2)
+    expect(orders.waits.map(({ waitMs }) => waitMs >= atLeastMs)).toEqual([true])
+  })
+
+  it('by the clock of whoever said when', async () => {
+    const orders = await connectWarm()
+    const now = 'Mon, 05 Jan 2099 10:00:00 GMT'
+    const then = 'Mon, 05 Jan 2099 10:00:01 GMT'
+    front.plan({ status: 503, headers: { date: now, 'retry-after': then } })
+    await orders.get('ord_01')
+    expect(orders.waits.map(({ waitMs }) => waitMs)).toEqual([1_000])
+  })
+})
+
+function unavailable(): ServerResponseStub {
+  const error = {
+    type: 'api_error',
+    code: 'service_unavailable',
+    message: 'm',
+    request_id: 'req_1',
+  }
+  return {
+    status: 503,
+    headers: { 'content-type': 'application/json', 'request-id': 'req_1', 'retry-after': '1' },
+    body: JSON.stringify({ error }),
+  }
+}

@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import { expectMatchesOpenApi } from '../../harness/traffic/openapi-check.ts'
+import { openSocket, type RawAnswer, readAnswers } from '../../support/http/raw-http.ts'
+import { createTestApp, ROOMY, type TestApp } from '../../support/http/test-app.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+
+let app: TestApp
+afterEach(() => app.close())
+
+async function listen(env: Record<string, string>) {
+  app = await createTestApp(env)
+  await app.load([sourceOrder()])
+  const { key } = await app.issue()
+  await app.app.listen({ port: 0 })
+  const { port } = app.app.server.address() as AddressInfo
+  const get = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`
+  return { port, get }
+}
+
+/** So many requests in one packet, which are all there before the first is looked at. */
+async function sendPipelined(port: number, request: string, count: number): Promise<RawAnswer[]> {
+  const socket = await openSocket(port)
+  socket.write(request.repeat(count))
+  return readAnswers(socket, count)
+}
+
+async function sendInParallel(port: number, request: string, count: number): Promise<RawAnswer[]> {
+  const sockets = await Promise.all(Array.from({ length: count }, () => openSocket(port)))
+  for (const socket of sockets) socket.write(request)
+  return (await Promise.all(sockets.map((socket) => readAnswers(socket, 1)))).flat()
+}
+
+const statuses = (answers: readonly RawAnswer[]) => answers.map(({ status }) => status)
+
+const shedCount = async (reason: string) => {
+  const { values } = await app.metrics.shedRequests.get()
+  return values.find(({ labels }) => labels.reason === reason)?.value
+}
+
+it('answers as many as there is room for, and 503 at once to whoever comes on top', async () => {
+  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
+  const answers = await sendPipelined(port, get('/v1/orders/ord_1'), 10)
+  expect(statuses(answers)).toEqual([200, 200, 200, 200, 503, 503, 503, 503, 503, 503])
+})
+
+it('sheds with the error body of the contract, Retry-After and an id of its own', async () => {
+  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
+  const shed = (await sendPipelined(port, get('/v1/orders'), 3)).slice(1)
+  for (const { status, headers, body } of shed) {
+    const json = JSON.parse(body)
+    expectMatchesOpenApi({ url: '/v1/orders', status, headers, json })
+    expect(json.error).toMatchObject({ type: 'api_error', code: 'service_unavailable' })
+    expect(json.error.message).toMatch(/^Serviço temporariamente indisponível\./)
+    expect(json.error.request_id).toBe(headers['request-id'])
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'retry-after': '1',
+    })
+  }
+  expect(new Set(shed.map(({ headers }) => headers['request-id'])).size).toBe(2)
+})
+
+it('leaves the connection of a shed request open, and serves the next one on it', async () => {
+  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
+  const socket = await openSocket(port)
+  socket.write(get('/v1/orders/ord_1').repeat(2))
+  let received = ''
+  while (!received.includes('HTTP/1.1 503')) received += String((await once(socket, 'data'))[0])
+  socket.write(get('/v1/orders/ord_1'))
+  expect(statuses(await readAnswers(socket, 1))).toEqual([200])
+})
+
+it('sheds nobody once the flood is over', async () => {
+  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
+  for (let burst = 0; burst < 5; burst++) await sendPipelined(port, get('/v1/orders'), 50)
+  expect(statuses(await sendPipelined(port, get('/v1/orders'), 4))).toEqual([200, 200, 200, 200])
+})
+
+it('counts what was shed, and why', async () => {
+  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
+  await sendPipelined(port, get('/v1/orders'), 10)
+  expect(await shedCount('concurrency')).toBe(6)
+  expect(await shedCount('event_loop')).toBe(0)
+})
+
+it('sheds what came in while the event loop was held up', async () => {
+  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '10' })
+  app.app.server.once('request', () => {
+    const endsAt = performance.now() + 1_100
+    while (performance.now() < endsAt);
+  })
+  const answers = await sendPipelined(port, get('/v1/orders/ord_1'), 3)
+  expect(statuses(answers)).toEqual([200, 503, 503])
+  expect(await shedCount('event_loop')).toBe(2)
+})
+
+it.each([
+  ['each on a connection of its own', sendInParallel],
+  ['one behind the other', sendPipelined],
+])('sheds none of 200 requests that come at once to a service at rest, %s', async (_how, send) => {
+  const { port, get } = await listen({})
+  const startedAt = performance.now()
+  const answers = statuses(await send(port, get('/v1/orders'), 200))
+  const refilled = Math.ceil((performance.now() - startedAt) / 100)
+  const served = answers.filter((status) => status === 200).length
+  const limited = answers.filter((status) => status === 429).length
+  expect(served + limited).toBe(200)
+  expect(served).toBeGreaterThanOrEqual(20)
+  expect(served).toBeLessThanOrEqual(20 + refilled)
+})

@@ -1,0 +1,232 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { finished } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { connectionTrackerOf } from '../../../src/http/server/connection-tracker.ts'
+import { readAnswers, sendRaw } from '../../support/http/raw-http.ts'
+import {
+  LARGE_PAGE_BYTES,
+  type SlowClients,
+  serveSlowClients,
+} from '../../support/http/slow-clients.ts'
+
+const MANY = 300
+const POLL_TIMEOUT = { timeout: 15_000 }
+
+let clients: SlowClients
+afterEach(() => clients.close())
+
+/** What a client gets that reads its answer. */
+const status = async () =>
+  (await sendRaw(clients.port, clients.get('/v1/orders/ord_1'), 1))[0]?.status
+
+/** The path of a file of which some copies are more than the kernel takes; it needs no key. */
+async function docsScript(): Promise<string> {
+  const { body: page } = await clients.app.app.inject('/docs')
+  const [script = ''] = /\/docs\/scalar-[\w-]+\.js/.exec(page) ?? []
+  return script
+}
+
+const ended = (socket: Socket) => finished(socket.resume()).catch(() => {})
+
+describe('those who ask and do not read', () => {
+  it('hold no place: hundreds of them leave room for everybody else', async () => {
+    clients = await serveSlowClients({}, { MAX_CONCURRENT_REQUESTS: '4' })
+    for (const socket of await clients.connectMany(MANY)) {
+      socket.pause()
+      socket.write(clients.get('/v1/orders'))
+    }
+    await expect.poll(status, POLL_TIMEOUT).toBe(200)
+  })
+
+  it('hold no place with an answer that they do not take', async () => {
+    clients = await serveSlowClients({}, { MAX_CONCURRENT_REQUESTS: '4' })
+    await clients.loadLargePage()
+    for (const socket of await clients.connectMany(12)) {
+      socket.pause()
+      socket.write(clients.get('/v1/orders'))
+    }
+    await expect.poll(status, POLL_TIMEOUT).toBe(200)
+    expect(await status()).toBe(200)
+  })
+
+  it('lose their connection when nothing of an answer is read for too long, also one who reads byte by byte', async () => {
+    clients = await serveSlowClients({ stallMs: 1_000, checkIntervalMs: 100 })
+    await clients.loadLargePage()
+    const slow = await clients.connectMany(8)
+    const reading = setInterval(() => {
+      for (const socket of slow) socket.read(1)
+    }, 50)
+    for (const socket of slow) {
+      socket.pause()
+      socket.write(clients.get('/v1/orders'))
+    }
+    await expect.poll(() => clients.cutCount('answer_not_taken'), POLL_TIMEOUT).toBe(8)
+    clearInterval(reading)
+    expect(await status()).toBe(200)
+  })
+
+  it('lose the oldest of equally large answers when one account keeps more memory than there is', async () => {
+    // More than one of them, less than two, whatever the kernel takes.
+    clients = await serveSlowClients({ maxUnreadBytes: 2 * LARGE_PAGE_BYTES, checkIntervalMs: 100 })
+    await clients.loadLargePage(2 * LARGE_PAGE_BYTES)
+    const slow = await clients.connectMany(4)
+    for (const socket of slow) {
+      socket.pause()
+      socket.write(clients.get('/v1/orders'))
+      const [request] = await once(clients.app.app.server, 'request')
+      await expect.poll(() => clients.lastAnswer(request)?.writableEnded, POLL_TIMEOUT).toBe(true)
+    }
+    await Promise.all(slow.slice(0, 3).map(ended))
+    expect(await clients.cutCount('memory')).toBe(3)
+    expect(await clients.cutCount('answer_not_taken')).toBe(0)
+    expect(slow[3]?.readyState).toBe('open')
+    expect(await status()).toBe(200)
+  })
+
+  it('do not hold the service when it closes', async () => {
+    clients = await serveSlowClients({})
+    await clients.loadLargePage()
+    const closing = Promise.withResolvers<void>()
+    const { findPage } = clients.app.services.orders
+    clients.app.services.orders.findPage = async (...args) => {
+      await closing.promise
+      return findPage(...args)
+    }
+    const [slow] = (await clients.connectMany(1)) as [Socket]
+    slow.pause()
+    slow.write(clients.get('/v1/orders'))
+    await once(clients.app.app.server, 'request')
+    const closed = clients.app.app.close()
+    await expect.poll(() => clients.app.app.server.listening, POLL_TIMEOUT).toBe(false)
+    closing.resolve()
+    await closed
+  })
+})
+
+/** Reads a large page piece by piece, slowly until `isHurried`; ends with the orders of the page, or when it is cut. */
+async function readSlowly(socket: Socket, isFast: () => boolean): Promise<number> {
+  const pieces: Buffer[] = []
+  socket.pause()
+  socket.write(clients.get('/v1/orders').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
+  while (!socket.destroyed && !socket.readableEnded) {
+    const piece: Buffer | null = socket.read()
+    if (piece !== null) pieces.push(piece)
+    await sleep(isFast() ? 0 : 50)
+  }
+  const [, body = ''] = Buffer.concat(pieces).toString().split('\r\n\r\n')
+  return body.endsWith('}') ? JSON.parse(body).data.length : 0
+}
+
+describe('an account that reads a large page slowly', () => {
+  it('gets the whole of it, however long it takes, while it reads', async () => {
+    clients = await serveSlowClients({ stallMs: 5_000, checkIntervalMs: 100 })
+    await clients.loadLargePage(2 * LARGE_PAGE_BYTES)
+    const [reader] = (await clients.connectMany(1)) as [Socket]
+    const fastFromMs = performance.now() + 8_000 // Longer than it may read nothing.
+    expect(await readSlowly(reader, () => performance.now() > fastFromMs)).toBe(17)
+    expect(await clients.cutCount('answer_not_taken')).toBe(0)
+  })
+
+  it('gets the whole of it beside 25 connections that ask for the script of the docs and do not read', async () => {
+    const readers = 5
+    // So much is in the pages that what the flood keeps is too much. The flood comes later: age protects nobody.
+    const room = 2 ** 20 / 2
+    clients = await serveSlowClients({
+      maxUnreadBytes: readers * 9_000_000 + room,
+      checkIntervalMs: 100,
+    })
+    await clients.loadLargePage()
+    const script = await docsScript()
+    let isOver = false
+    const reading = (await clients.connectMany(readers)).map((socket) =>
+      readSlowly(socket, () => isOver),
+    )
+    const unreadConnections = await clients.connectMany(25)
+    for (const socket of unreadConnections) {
+      socket.pause()
+      socket.write(clients.get(script).repeat(20)) // More than the kernel takes.
+    }
+    const cut = () => clients.cutCount('memory')
+    await expect.poll(cut, POLL_TIMEOUT).toBeGreaterThan(10)
+    isOver = true
+    expect(await Promise.all(reading)).toEqual(Array(readers).fill(9))
+    expect(await clients.cutCount('answer_not_taken')).toBe(0)
+  })
+})
+
+describe('as many connections as there may be, all with unread answers', () => {
+  const LIMIT = 64
+
+  /** How many connections have an answer that waits for its client. */
+  function unreadCount() {
+    const { inFlight } = connectionTrackerOf(clients.app.app.server)
+    const unread = [...inFlight].filter(
+      ({ headersSent, writableLength }) => headersSent && writableLength > 0,
+    )
+    return new Set(unread.map(({ req }) => req.socket)).size
+  }
+
+  async function openUnread(requests: string[]): Promise<Socket[]> {
+    const sockets = await clients.connectMany(requests.length)
+    for (const [n, socket] of sockets.entries()) {
+      socket.pause()
+      socket.write(requests[n] ?? '')
+    }
+    await expect.poll(unreadCount, POLL_TIMEOUT).toBe(requests.length)
+    return sockets
+  }
+
+  it('let requests with a key in, at the cost of those who read the docs and not of the account that reads a page', async () => {
+    clients = await serveSlowClients({
+      maxConnections: LIMIT,
+      maxUnreadBytes: Number.MAX_SAFE_INTEGER,
+    })
+    await clients.loadLargePage()
+    const page = clients.get('/v1/orders')
+    const docs = clients.get(await docsScript()).repeat(20)
+    const [account] = await openUnread([page, ...Array(LIMIT - 1).fill(docs)])
+    const newcomers = await clients.connectMany(3)
+    const answers = newcomers.map((socket) => {
+      socket.write(clients.get('/v1/orders/ord_1'))
+      return readAnswers(socket, 1)
+    })
+    const statuses = (await Promise.all(answers)).map(([answer]) => answer?.status)
+    expect(statuses).toEqual([200, 200, 200])
+    expect(await clients.cutCount('too_many')).toBe(3)
+    expect(account?.readyState).toBe('open')
+  })
+
+  it('let requests in also where one account holds all of them', async () => {
+    clients = await serveSlowClients({
+      maxConnections: 16,
+      maxUnreadBytes: Number.MAX_SAFE_INTEGER,
+    })
+    await clients.loadLargePage()
+    await openUnread(Array(16).fill(clients.get('/v1/orders')))
+    expect(await status()).toBe(200)
+  })
+
+  it('close the new one where every answer is still to be made', async () => {
+    clients = await serveSlowClients({ maxConnections: 4 })
+    const release = Promise.withResolvers<void>()
+    const { get: find } = clients.app.services.orders
+    clients.app.services.orders.get = async (...args) => {
+      await release.promise
+      return find(...args)
+    }
+    const waiting = await clients.connectMany(4)
+    const answers = waiting.map((socket) => {
+      socket.write(clients.get('/v1/orders/ord_1'))
+      return readAnswers(socket, 1)
+    })
+    const { idle } = connectionTrackerOf(clients.app.app.server)
+    await expect.poll(() => idle.size, POLL_TIMEOUT).toBe(0)
+    const [newcomer] = (await clients.connectMany(1)) as [Socket]
+    await ended(newcomer)
+    release.resolve()
+    const statuses = (await Promise.all(answers)).map(([answer]) => answer?.status)
+    expect(statuses).toEqual([200, 200, 200, 200])
+  })
+})

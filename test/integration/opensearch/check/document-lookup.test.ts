@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { createOpenSearchConsistencyCheck } from '../../../../src/stores/opensearch/check/consistency-check.ts'
+import { collect } from '../../../support/orders/collect.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
+import { type Behaviour, respond } from '../scripted/scripted-server.ts'
+
+let { serve, connect, close } = createScriptedNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createScriptedNodes())
+})
+afterEach(() => close())
+
+async function start(...behaviours: Behaviour[]) {
+  const { url, received } = await serve(...behaviours)
+  const { client } = connect([url])
+  return {
+    inspection: createOpenSearchConsistencyCheck({ client, names, deadlineMs: GENEROUS_MS }),
+    received,
+  }
+}
+
+const keys = [
+  { accountId: 'acc_1', orderId: 'ord_1' },
+  { accountId: 'acc_2', orderId: 'ord_1' },
+]
+const found = { _id: 'acc_1:ord_1', found: true, _source: { id: 'ord_1', order: { id: 'ord_1' } } }
+
+describe('documents that are looked up', () => {
+  it('are those that exist, each looked for on the shard of its account', async () => {
+    const { inspection, received } = await start(
+      respond(200, { docs: [found, { _id: 'acc_2:ord_1', found: false }] }),
+    )
+    expect(await inspection.documents(keys)).toEqual([
+      { address: keys[0], keys: { id: 'ord_1' }, order: { id: 'ord_1' } },
+    ])
+    expect(received[0]?.path).toBe('/orders/_mget')
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+      docs: [
+        { _id: 'acc_1:ord_1', routing: 'acc_1' },
+        { _id: 'acc_2:ord_1', routing: 'acc_2' },
+      ],
+    })
+  })
+
+  it('are told without the rest of their source where it is only asked whether they exist', async () => {
+    const { inspection, received } = await start(
+      respond(200, {
+        docs: [
+          { ...found, _source: undefined },
+          { _id: 'acc_2:ord_1', found: false },
+        ],
+      }),
+    )
+    expect(await inspection.existingKeys(keys)).toEqual([keys[0]])
+    expect(received[0]?.path).toBe('/orders/_mget?_source=removed_key')
+  })
+
+  it('of no keys are not asked for', async () => {
+    const { inspection, received } = await start(respond(200, {}))
+    expect(await inspection.documents([])).toEqual([])
+    expect(received).toEqual([])
+  })
+
+  it.each<[string, object]>([
+    ['where less is told than was asked', { docs: [found] }],
+    ['where one is told as an error', { docs: [found, { _id: 'acc_2:ord_1', error: {} }] }],
+    ['where nothing is told', {}],
+  ])('are unknown %s', async (_where, body) => {
+    const { inspection } = await start(respond(200, body))
+    expect(await thrownBy(inspection.documents(keys))).toBeInstanceOf(Unavailable)
+  })
+})
+
+describe('a walk', () => {
+  const whole = { timed_out: false, _shards: { total: 1, successful: 1, failed: 0 } }
+  const refreshed = respond(200, {})
+  const empty = respond(200, { ...whole, hits: { hits: [] } })
+
+  it.each<[string, object]>([
+    ['out of time', { ...whole, timed_out: true, hits: { hits: [] } }],
+    ['of not every shard', { ...whole, _shards: { total: 1, successful: 0, failed: 1 }, hits: {} }],
+    ['without hits', whole],
+    ['with a hit that has no id', { ...whole, hits: { hits: [{ _source: {} }] } }],
+  ])('ends on an answer %s', async (_what, body) => {
+    const { inspection } = await start(refreshed, respond(200, body))
+    expect(await thrownBy(collect(inspection.scanDocuments()))).toBeInstanceOf(Unavailable)
+  })
+
+  it('reads whole documents a few megabytes at a time, by what their frames tell', async () => {
+    const THREE_MEGABYTES = '00000000-0015-00300000'
+    const ids = ['acc_1:ord_1', 'acc_1:ord_2', 'acc_1:ord_3']
+    const hits = ids.map((_id) => ({ _id, _routing: 'acc_1', _source: { frame: THREE_MEGABYTES } }))
+    const page = respond(200, { ...whole, hits: { hits } })
+    const one = (_id: string) => respond(200, { docs: [{ _id, found: false }] })
+    const { inspection, received } = await start(refreshed, page, ...ids.map(one), empty)
+    await collect(inspection.scanDocuments())
+    const read = received.filter(({ path }) => path.includes('_mget'))
+    expect(read.map(({ body }) => JSON.parse(body))).toEqual(
+      ids.map((_id) => ({ docs: [{ _id, routing: 'acc_1' }] })),
+    )
+  })
+})

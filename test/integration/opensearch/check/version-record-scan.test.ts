@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseConfig } from '../../../../src/config/config.ts'
+import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { openServices, type Services } from '../../../../src/services.ts'
+import { scanVersionRecords } from '../../../../src/stores/opensearch/check/version-record-scan.ts'
+import {
+  connectOpenSearch,
+  type OpenSearch,
+} from '../../../../src/stores/opensearch/client/client.ts'
+import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
+import { collect } from '../../../support/orders/collect.ts'
+import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
+import { type Behaviour, respond, respondError } from '../scripted/scripted-server.ts'
+
+const orderIds = Array.from({ length: 7 }, (_, n) => `ord_${n}`)
+const headOf = (orderId: string): OrderVersionRecord => ({
+  orderId,
+  version: 1,
+  ownerAccountId: 'acc_1',
+  accountIds: ['acc_1'],
+  createdKey: 1,
+  hasUpdatedAt: true,
+  deleted: false,
+})
+
+describe('a walk over the heads of a cluster', () => {
+  let backend: Backend
+  let services: Services
+  let client: OpenSearch
+  let prefix: string
+  beforeEach(async () => {
+    backend = createBackend()
+    const config = parseConfig(backend.env)
+    prefix = config.indexPrefix
+    services = await openServices(config)
+    client = connectOpenSearch({ urls: (process.env['OPENSEARCH_URL'] ?? '').split(',') })
+    await putHeads(orderIds.map(headOf))
+  })
+  afterEach(async () => {
+    await client.close()
+    await services.close()
+    await backend.remove()
+  })
+
+  async function putHeads(versionRecords: OrderVersionRecord[]) {
+    const index = await services.openIndex()
+    await index.bulk(async () => ({ views: [], removals: [], versionRecords }))
+    await index.close()
+  }
+
+  const pages = (pageSize: number) =>
+    scanVersionRecords({ client, names: indexNames(prefix), deadlineMs: GENEROUS_MS, pageSize })
+
+  async function openPointsInTime(): Promise<number> {
+    interface Stats {
+      _all: { total: { search: { point_in_time_current: number } } }
+    }
+    const { _all } = await opensearch<Stats>('GET', `${prefix}order-heads/_stats/search`)
+    return _all.total.search.point_in_time_current
+  }
+
+  it.each([3, 7, 100])('comes by every one once, in pages of %d', async (pageSize) => {
+    const walked = await collect(pages(pageSize))
+    expect(walked.every((page) => page.length <= pageSize)).toBe(true)
+    const heads = walked.flat().toSorted((one, other) => (one.orderId < other.orderId ? -1 : 1))
+    expect(heads).toEqual(orderIds.map(headOf))
+  })
+
+  it('is not disturbed by heads that are written meanwhile', async () => {
+    const seen: string[] = []
+    for await (const page of pages(3)) {
+      seen.push(...page.map(({ orderId }) => orderId))
+      await putHeads([headOf(`ord_new_${seen.length}`)])
+      await backend.refresh()
+    }
+    expect(seen).toHaveLength(orderIds.length)
+    expect(new Set(seen)).toEqual(new Set(orderIds))
+  })
+
+  it('leaves no point in time open', async () => {
+    for await (const _ of pages(3)) expect(await openPointsInTime()).toBe(1)
+    expect(await openPointsInTime()).toBe(0)
+  })
+
+  it('leaves no point in time open where nobody walks on', async () => {
+    for await (const _ of pages(3)) break
+    expect(await openPointsInTime()).toBe(0)
+  })
+})
+
+describe('a walk over the heads ends', () => {
+  let { serve, connect, close } = createScriptedNodes()
+  beforeEach(() => {
+    ;({ serve, connect, close } = createScriptedNodes())
+  })
+  afterEach(() => close())
+
+  const refreshed = respond(200, {})
+  const opened = respond(200, { pit_id: 'pit_1' })
+  const whole = { timed_out: false, _shards: { total: 1, successful: 1, failed: 0 } }
+
+  async function walk(...behaviours: Behaviour[]) {
+    const { url, received } = await serve(refreshed, ...behaviours)
+    const { client } = connect([url])
+    const error = await thrownBy(
+      collect(scanVersionRecords({ client, names, deadlineMs: GENEROUS_MS })),
+    )
+    return { error, received }
+  }
+
+  it.each<[what: string, body: object]>([
+    ['out of time', { ...whole, timed_out: true, hits: { hits: [] } }],
+    ['of not every shard', { ...whole, _shards: { total: 1, successful: 0, failed: 1 }, hits: {} }],
+    ['without hits', whole],
+    ['with a hit without its head', { ...whole, hits: { hits: [{ _id: 'ord_1', sort: [0] }] } }],
+  ])('on an answer %s, and closes its point in time', async (_what, body) => {
+    const { error, received } = await walk(opened, respond(200, body), respond(200, {}))
+    expect(error).toBeInstanceOf(Unavailable)
+    const { method, path, body: closing = '' } = received.at(-1) ?? {}
+    expect([method, path]).toEqual(['DELETE', '/_search/point_in_time'])
+    expect(JSON.parse(closing)).toEqual({ pit_id: ['pit_1'] })
+  })
+
+  it('where nobody tells the point in time', async () => {
+    const { error } = await walk(respond(200, {}))
+    expect(error).toMatchObject({
+      message: expect.stringContaining('point in time of order-heads'),
+    })
+  })
+
+  it('with what to do where its point in time is lost', async () => {
+    const lost = respondError(404, 'search_phase_execution_exception')
+    const { error } = await walk(opened, lost, respond(404, {}))
+    expect(error).toBeInstanceOf(Unavailable)
+    expect(error).toMatchObject({ message: expect.stringContaining('try again') })
+  })
+})

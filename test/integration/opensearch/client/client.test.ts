@@ -1,0 +1,112 @@
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { RequestRejectedError } from '../../../../src/stores/opensearch/client/client.ts'
+import {
+  type Connected,
+  createScriptedNodes,
+  SHORT_MS,
+  thrownBy,
+} from '../scripted/scripted-nodes.ts'
+import {
+  type Behaviour,
+  endInBody,
+  reset,
+  resetInBody,
+  respondError,
+  respondText,
+  stall,
+  stallAfterHeaders,
+  stallInBody,
+  unreachableUrl,
+} from '../scripted/scripted-server.ts'
+
+let { serve, connect, close } = createScriptedNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createScriptedNodes())
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await close()
+})
+
+/** Everything that the orders are asked, and a write. */
+const operations: [name: string, work: (connected: Connected) => Promise<unknown>][] = [
+  ['a slice', ({ slice }) => slice()],
+  ['the last write', ({ latestWrite }) => latestWrite()],
+  ['one order', ({ get }) => get()],
+  ['a write', ({ write }) => write()],
+]
+
+/** What a network, a node and a machine in between do, all of it a 503. */
+const silent: [name: string, behaviour: Behaviour][] = [
+  ['stalls before the headers', stall],
+  ['stalls after the headers', stallAfterHeaders],
+  ['stalls in the middle of the body', stallInBody],
+]
+const failing: [name: string, behaviour: Behaviour][] = [
+  ['resets the connection', reset],
+  ['resets it in the middle of the body', resetInBody],
+  ['ends it in the middle of the body', endInBody],
+  ['answers half a JSON', respondText(200, '{"timed_out":false,"_sha')],
+  ['answers a page of HTML', respondText(200, '<html>It works!</html>', 'text/html')],
+  ['answers HTML for JSON', respondText(200, '<html>It works!</html>')],
+  ['answers nothing', respondText(200, '')],
+  ['answers null', respondText(200, 'null')],
+  ['has no such index', respondError(404, 'index_not_found_exception')],
+  ['answers 429', respondError(429, 'rejected_execution_exception')],
+  ['answers 500', respondError(500, 'null_pointer_exception')],
+  ['answers 502 with a page', respondText(502, '<html>Bad gateway</html>', 'text/html')],
+  ['answers 503', respondError(503, 'cluster_block_exception')],
+  ['has the index closed', respondError(400, 'index_closed_exception')],
+  ['answers 504 with nothing', respondText(504, '')],
+]
+const refusing: [name: string, behaviour: Behaviour][] = [
+  ['answers 400', respondError(400, 'parsing_exception')],
+  ['answers 401', respondError(401, 'security_exception')],
+  ['answers 401 with a text', respondText(401, 'Unauthorized', 'text/plain')],
+  ['answers 403', respondError(403, 'security_exception')],
+]
+
+describe.each(operations)('%s', (_name, work) => {
+  it.each(silent)(
+    'is unavailable within its deadline from a node that %s, and says so',
+    async (_what, behaviour) => {
+      const { url, received } = await serve(behaviour)
+      const error = await thrownBy(work(connect([url], { deadlineMs: SHORT_MS })))
+      expect(error).toBeInstanceOf(Unavailable)
+      expect(String(error)).toContain(`no whole answer in ${SHORT_MS} ms`)
+      expect(received.length).toBeLessThanOrEqual(1)
+    },
+  )
+
+  it.each(failing)('is unavailable from a node that %s', async (_what, behaviour) => {
+    const { url } = await serve(behaviour)
+    expect(await thrownBy(work(connect([url])))).toBeInstanceOf(Unavailable)
+  })
+
+  it.each(refusing)('is refused by a node that %s', async (_what, behaviour) => {
+    const { url, received } = await serve(behaviour)
+    expect(await thrownBy(work(connect([url])))).toBeInstanceOf(RequestRejectedError)
+    expect(received).toHaveLength(1)
+  })
+
+  it('is unavailable where nobody listens', async () => {
+    expect(await thrownBy(work(connect([await unreachableUrl()])))).toBeInstanceOf(Unavailable)
+  })
+
+  it.each([...silent, ...failing, ...refusing])(
+    'prints nothing, and tells no credentials, of a node that %s',
+    async (_what, behaviour) => {
+      const printed = vi.spyOn(process.stdout, 'write')
+      const logged = vi.spyOn(console, 'log')
+      const { url } = await serve(behaviour)
+      const credentials = url.replace('//', '//us%40er:hunter2@')
+      const error = await thrownBy(work(connect([credentials], { deadlineMs: SHORT_MS })))
+      const told = inspect(error, { depth: 10, showHidden: true })
+      const secrets = ['us@er', 'us%40er', 'hunter2', btoa('us@er:hunter2')]
+      expect(secrets.filter((secret) => told.includes(secret))).toEqual([])
+      expect([printed.mock.calls, logged.mock.calls]).toEqual([[], []])
+    },
+  )
+})

@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { unbounded } from '../../../../src/lib/request-scope.ts'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import {
+  connectOpenSearch,
+  readRaw,
+  write,
+} from '../../../../src/stores/opensearch/client/client.ts'
+import { createScriptedNodes, GENEROUS_MS, SHORT_MS, thrownBy } from '../scripted/scripted-nodes.ts'
+import {
+  reset,
+  resetInBody,
+  respond,
+  respondError,
+  respondText,
+  stall,
+  unreachableUrl,
+} from '../scripted/scripted-server.ts'
+
+let { serve, connect, close } = createScriptedNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createScriptedNodes())
+})
+afterEach(() => close())
+
+const order = { id: 'ord_1' }
+const ORDER = JSON.stringify(order)
+const found = respond(200, {
+  found: true,
+  _seq_no: 4,
+  _primary_term: 1,
+  _source: { account_id: 'acc_1', id: 'ord_1', shape: 1, updated_key: 2000, order },
+})
+const empty = respond(200, {
+  timed_out: false,
+  _shards: { total: 1, successful: 1, skipped: 0, failed: 0 },
+  hits: { hits: [] },
+})
+const text = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString()
+
+describe('a connection that breaks', () => {
+  it.each([
+    ['before the answer', reset],
+    ['in the middle of the answer', resetInBody],
+  ])('%s lets a read try once more', async (_when, behaviour) => {
+    const { url, received } = await serve(behaviour, found)
+    expect(text(await connect([url]).get())).toBe(ORDER)
+    expect(received).toHaveLength(2)
+  })
+
+  it.each([
+    ['before the answer', reset],
+    ['in the middle of the answer', resetInBody],
+  ])('%s lets a read try only once more', async (_when, behaviour) => {
+    const { url, received } = await serve(behaviour, behaviour, found)
+    expect(await thrownBy(connect([url]).get())).toBeInstanceOf(Unavailable)
+    expect(received).toHaveLength(2)
+  })
+
+  it.each([
+    ['before the answer', reset],
+    ['in the middle of the answer', resetInBody],
+  ])('%s lets no write try again', async (_when, behaviour) => {
+    const { url, received } = await serve(behaviour, respond(200, { _seq_no: 1 }))
+    expect(await thrownBy(connect([url]).write())).toBeInstanceOf(Unavailable)
+    expect(received).toHaveLength(1)
+  })
+
+  it.each([
+    ['503', respondError(503, 'cluster_block_exception')],
+    ['half a JSON', respondText(200, '{"found":tr')],
+  ])('is another thing than an answer of %s, which is not asked for again', async (_what, bad) => {
+    const { url, received } = await serve(bad, found)
+    expect(await thrownBy(connect([url]).get())).toBeInstanceOf(Unavailable)
+    expect(received).toHaveLength(1)
+  })
+})
+
+describe('of two nodes', () => {
+  it.each([
+    ['the first', (dead: string, alive: string) => [dead, alive]],
+    ['the second', (dead: string, alive: string) => [alive, dead]],
+  ])('where %s does not listen the other answers every read', async (_which, ordered) => {
+    const { url } = await serve(found)
+    const { get } = connect(ordered(await unreachableUrl(), url))
+    for (let time = 0; time < 5; time++) expect(text(await get())).toBe(ORDER)
+  })
+
+  it('where one resets what it is asked the other answers', async () => {
+    const broken = await serve(reset)
+    const { url } = await serve(found)
+    const { get } = connect([broken.url, url])
+    for (let time = 0; time < 5; time++) expect(text(await get())).toBe(ORDER)
+    expect(broken.received.length).toBeLessThanOrEqual(1)
+  })
+
+  it('where one stalls the other answers from then on', async () => {
+    const stalled = await serve(stall)
+    const { url } = await serve(found)
+    const { get } = connect([stalled.url, url], { deadlineMs: SHORT_MS })
+    await thrownBy(get())
+    await thrownBy(get())
+    await expect.poll(() => get().then(text, String)).toBe(ORDER)
+    expect(stalled.received.length).toBeLessThanOrEqual(1)
+  })
+
+  it('none is given up for a call that had less than the whole deadline', async () => {
+    const nodes = [await serve(stall, found), await serve(stall, found)]
+    const { client, get } = connect(nodes.map(({ url }) => url))
+    const late = { ...unbounded, leftMs: () => SHORT_MS }
+    for (const _ of nodes) {
+      const call = readRaw(client, GENEROUS_MS, { path: '/orders/_doc/1' }, late)
+      expect(await thrownBy(call)).toBeInstanceOf(Unavailable)
+    }
+    for (let time = 0; time < 4; time++) expect(text(await get())).toBe(ORDER)
+    expect(nodes.map(({ received }) => received.length)).toEqual([3, 3])
+  })
+})
+
+it('asks under the path of an address, whatever it asks', async () => {
+  const { url, received } = await serve(empty, empty, found)
+  const { slice, latestWrite, get } = connect([`${url}/search/cluster`])
+  await slice()
+  await latestWrite()
+  await get()
+  for (const { path } of received) expect(path).toMatch(/^\/search\/cluster\/orders\//)
+})
+
+describe('the credentials of an address', () => {
+  const asked = async (address: (url: string) => string[]) => {
+    const { url, received } = await serve(found)
+    await connect(address(url)).get()
+    return received[0]?.headers.authorization
+  }
+  const withCredentials = (url: string) => url.replace('//', '//us%40er:hunter%2F2@')
+  const BASIC = `Basic ${btoa('us@er:hunter/2')}`
+
+  it('are sent as they were before they were made part of an address', async () => {
+    expect(await asked((url) => [withCredentials(url)])).toBe(BASIC)
+  })
+
+  it('are sent to all nodes, whichever address has them', async () => {
+    const dead = await unreachableUrl()
+    expect(await asked((url) => [url, withCredentials(dead)])).toBe(BASIC)
+    expect(await asked((url) => [dead, withCredentials(url)])).toBe(BASIC)
+  })
+
+  it('are not sent where there are none', async () => {
+    expect(await asked((url) => [url])).toBeUndefined()
+  })
+})
+
+describe('a client that is closed', () => {
+  it('ends what is under way', async () => {
+    const { url, received } = await serve(stall)
+    const client = connectOpenSearch({ urls: [url] })
+    const call = write(GENEROUS_MS, (options) => client.info({}, options))
+    await expect.poll(() => received.length).toBe(1)
+    await client.close()
+    expect(await thrownBy(call)).toBeInstanceOf(Unavailable)
+  })
+})

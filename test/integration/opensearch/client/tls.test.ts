@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCommand } from '../../../support/cli/command.ts'
+import { makeCertificate } from '../../../support/http/certificate.ts'
+import { startTlsProxy } from '../../../support/http/tls-proxy.ts'
+import { type Backend, createBackend } from '../../../support/stores/backend.ts'
+
+let backend: Backend
+let front: Awaited<ReturnType<typeof startTlsProxy>>
+let env: Record<string, string>
+let caFile: string
+beforeAll(async () => {
+  backend = createBackend()
+  const certificate = await makeCertificate()
+  const [node = ''] = (process.env['OPENSEARCH_URL'] ?? '').split(',')
+  front = await startTlsProxy(Number(new URL(node).port), certificate)
+  caFile = join(backend.folder, 'ca.pem')
+  writeFileSync(caFile, certificate.ca)
+  env = { ...backend.env, OPENSEARCH_URL: `https://localhost:${front.port}` }
+})
+afterAll(async () => {
+  front.close()
+  await backend.remove()
+})
+
+const createKey = (settings: Record<string, string>) =>
+  runCommand(['keys', 'create', '--account', 'acc_1'], { ...env, ...settings })
+
+describe('with an OpenSearch behind TLS', () => {
+  it('a command that trusts its authority works', async () => {
+    const { code, stdout, stderr } = await createKey({ OPENSEARCH_CA_FILE: caFile })
+    expect(code, stderr).toBe(0)
+    expect(stdout).toMatch(/^key_live_/)
+  })
+
+  it('a command that does not trust it says that it is the certificate', async () => {
+    const { code, stdout, stderr } = await createKey({})
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^no answer from OPENSEARCH_URL: .*certificate/)
+  })
+
+  it.each([
+    ['is not there', 'nowhere.pem', ''],
+    ['holds no certificate', 'empty.pem', 'not a certificate'],
+  ])('a file of authorities that %s is named with its setting', async (_why, name, content) => {
+    const file = join(backend.folder, name)
+    if (content) writeFileSync(file, content)
+    const { code, stderr } = await createKey({ OPENSEARCH_CA_FILE: file })
+    expect(code).toBe(1)
+    expect(stderr).toContain(`OPENSEARCH_CA_FILE: cannot read a PEM certificate from ${file}`)
+  })
+})

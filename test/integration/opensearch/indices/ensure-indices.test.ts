@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { IndexLost } from '../../../../src/stores/index-lost.ts'
+import { RequestRejectedError } from '../../../../src/stores/opensearch/client/client.ts'
+import { createEnsureIndices } from '../../../../src/stores/opensearch/ensure-indices.ts'
+import { ordersDefinition } from '../../../../src/stores/opensearch/index-definition.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
+import {
+  type Behaviour,
+  type ReceivedRequest,
+  respond,
+  respondError,
+} from '../scripted/scripted-server.ts'
+
+const ORDERS = ['orders', 'order-heads', 'writer']
+const ALL = [...ORDERS, 'api-keys', 'accounts']
+
+let { serve, connect, close } = createScriptedNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createScriptedNodes())
+})
+afterEach(() => close())
+
+/** A cluster with these aliases, each over an index of version 7, and with what is created in it. */
+async function start(
+  aliases: readonly string[],
+  create: Behaviour = respond(200, { acknowledged: true }),
+  addFields: Behaviour = respond(200, { acknowledged: true }),
+) {
+  const there = new Map(aliases.map((alias) => [`${alias}-v7`, alias]))
+  const { url, received } = await serve((response, request) => {
+    const name = request.path.slice(1)
+    if (request.method === 'HEAD') {
+      const isThere = [...there.values()].some((alias) => name === `_alias/${alias}`)
+      response.writeHead(isThere ? 200 : 404).end()
+    } else if (name.includes('/_alias')) {
+      const found = [...there].map(([index, alias]) => [index, { aliases: { [alias]: {} } }])
+      respond(200, Object.fromEntries(found))(response, request)
+    } else if (request.method === 'GET') {
+      respond(200, { 'orders-v7': {}, 'orders-visits': {} })(response, request)
+    } else if (name.endsWith('/_mapping')) addFields(response, request)
+    else if (name.startsWith('_')) respond(200, { acknowledged: true })(response, request)
+    else {
+      there.set(name, name.replace(/-v\d+$/, ''))
+      create(response, request)
+    }
+  })
+  const written = () => received.filter(({ method }) => !['HEAD', 'GET'].includes(method))
+  const isMade = ({ path }: ReceivedRequest) => !path.endsWith('/_mapping')
+  return {
+    ensureIndices: createEnsureIndices(connect([url]).client, names, GENEROUS_MS),
+    received,
+    written,
+    made: () =>
+      written()
+        .filter(isMade)
+        .map(({ path }) => path.slice(1)),
+    bodyOf: (path: string) =>
+      JSON.parse(written().find((request) => request.path === path)?.body ?? 'null'),
+  }
+}
+
+describe('the indices of the orders', () => {
+  it('are made one after the other, the one that is read before those that remember it', async () => {
+    const { ensureIndices, made, bodyOf } = await start([])
+    await ensureIndices.orders()
+    expect(made()).toEqual(['_index_template/orders', ...ORDERS.map((alias) => `${alias}-v1`)])
+    expect(bodyOf('/orders-v1')).toEqual({ aliases: { orders: {} } })
+  })
+
+  it('have a template for every version', async () => {
+    const { ensureIndices, bodyOf } = await start([])
+    await ensureIndices.orders()
+    expect(bodyOf('/_index_template/orders')).toMatchObject({
+      index_patterns: ['orders-v*'],
+      template: JSON.parse(JSON.stringify(ordersDefinition)),
+    })
+  })
+
+  it('stay as they are where they are there, in whichever version', async () => {
+    const { ensureIndices, made } = await start(ALL)
+    await ensureIndices.orders()
+    expect(made()).toEqual(['_index_template/orders'])
+  })
+
+  it('are made beside the one that is read where a start was cut off after it', async () => {
+    const { ensureIndices, made } = await start(['orders', 'order-heads'])
+    await ensureIndices.orders()
+    expect(made()).toEqual(['_index_template/orders', 'writer-v1'])
+  })
+
+  it.each([[['order-heads']], [['writer']], [['order-heads', 'writer', 'api-keys']]])(
+    'are not made where %j remember an index that is gone',
+    async (there) => {
+      const { ensureIndices, made } = await start(there)
+      expect(await thrownBy(ensureIndices.orders())).toBeInstanceOf(IndexLost)
+      expect(await thrownBy(ensureIndices.existingOrders())).toBeInstanceOf(IndexLost)
+      expect(made()).toEqual([])
+    },
+  )
+
+  it('are not made again by a process that has seen them, when all of them are gone', async () => {
+    const cluster: { isGone: boolean } = { isGone: false }
+    const { url, received } = await serve((response, request) => {
+      const there = cluster.isGone ? {} : { 'orders-v1': { aliases: { orders: {} } } }
+      if (request.method === 'HEAD') response.writeHead(cluster.isGone ? 404 : 200).end()
+      else if (request.path.includes('/_alias')) respond(200, there)(response, request)
+      else respond(200, { acknowledged: true })(response, request)
+    })
+    const ensureIndices = createEnsureIndices(connect([url]).client, names, GENEROUS_MS)
+    await ensureIndices.orders()
+    cluster.isGone = true
+    expect(await thrownBy(ensureIndices.orders())).toBeInstanceOf(IndexLost)
+    expect(received.filter(({ path }) => path === '/orders-v1')).toEqual([])
+  })
+
+  it('are not made by what needs an index that exists', async () => {
+    const { ensureIndices, made } = await start([])
+    await expect(ensureIndices.existingOrders()).rejects.toThrow('"index init" makes it')
+    expect(made()).toEqual([])
+  })
+
+  it('are made once', async () => {
+    const { ensureIndices, written } = await start([])
+    await Promise.all([ensureIndices.orders(), ensureIndices.orders()])
+    const before = written().length
+    await ensureIndices.orders()
+    expect(written()).toHaveLength(before)
+  })
+
+  it('get the fields that came since, in every version of the orders', async () => {
+    const { ensureIndices, bodyOf } = await start(ALL)
+    await ensureIndices.orders()
+    const { properties } = JSON.parse(JSON.stringify(ordersDefinition.mappings))
+    expect(bodyOf('/orders-v7/_mapping')).toEqual({ properties })
+    expect(bodyOf('/orders-visits/_mapping')).toBeNull()
+  })
+
+  it('may have fields of other types, which takes a reindex', async () => {
+    const refused = respondError(400, 'illegal_argument_exception')
+    const { ensureIndices } = await start(ALL, undefined, refused)
+    await expect(ensureIndices.orders()).resolves.toBeUndefined()
+  })
+
+  it('may be made by another process at the same time', async () => {
+    const { ensureIndices } = await start(
+      [],
+      respondError(400, 'resource_already_exists_exception'),
+    )
+    await expect(ensureIndices.orders()).resolves.toBeUndefined()
+    await expect(ensureIndices.keys()).resolves.toBeUndefined()
+  })
+
+  it.each([
+    ['refused', respondError(400, 'invalid_index_name_exception'), RequestRejectedError],
+    ['not possible now', respondError(503, 'cluster_block_exception'), Unavailable],
+  ])('that are %s are told of', async (_what, behaviour, expected) => {
+    const { ensureIndices } = await start([], behaviour)
+    expect(await thrownBy(ensureIndices.orders())).toBeInstanceOf(expected)
+    expect(await thrownBy(ensureIndices.keys())).toBeInstanceOf(expected)
+  })
+
+  it('are tried again when asked', async () => {
+    let create: Behaviour = respondError(503, 'cluster_block_exception')
+    const { ensureIndices, made } = await start(['orders'], (response, request) =>
+      create(response, request),
+    )
+    expect(await thrownBy(ensureIndices.orders())).toBeInstanceOf(Unavailable)
+    create = respond(200, { acknowledged: true })
+    await ensureIndices.orders()
+    expect(made()).toContain('writer-v1')
+  })
+})
+
+describe('the indices of keys and accounts', () => {
+  it('are made by themselves, and no other with them', async () => {
+    const { ensureIndices, made } = await start([])
+    await ensureIndices.keys()
+    expect(new Set(made())).toEqual(new Set(['api-keys-v1', 'accounts-v1']))
+  })
+
+  it('stay as they are where they are there, and are looked at once', async () => {
+    const { ensureIndices, received } = await start(['api-keys'])
+    await Promise.all([ensureIndices.keys(), ensureIndices.keys()])
+    const made = received.filter(({ method }) => method === 'PUT').map(({ path }) => path)
+    expect(made).toEqual(['/accounts-v1'])
+  })
+})

@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseConfig } from '../../../../src/config/config.ts'
+import { openServices, type Services } from '../../../../src/services.ts'
+import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+
+let backend: Backend
+let services: Services
+beforeEach(async () => {
+  backend = createBackend()
+  services = await openServices(parseConfig(backend.env))
+})
+afterEach(async () => {
+  await services.close()
+  await backend.remove()
+})
+
+const indices = () =>
+  opensearch<object[]>('GET', `_cat/indices/${backend.env['INDEX_PREFIX']}*?format=json`)
+
+const removeIndices = () => opensearch('DELETE', `${backend.env['INDEX_PREFIX']}*`)
+
+/** An index that a write makes has no mapping of ours, and says of every key that there is none. */
+describe('a cluster whose indices are gone', () => {
+  it.each<[string, () => Promise<unknown>]>([
+    ['noting the use of a key', () => services.keys.update('d1', { lastValidAt: 1 })],
+    ['looking for a key', () => services.keys.find('d1')],
+    ['looking for an order', () => services.orders.get('acc_1', 'ord_1')],
+  ])('gets none by %s', async (_what, work) => {
+    await services.initialize()
+    await removeIndices()
+    await expect(work()).rejects.toThrow()
+    expect(await indices()).toEqual([])
+  })
+
+  it('gets none by a writer that renews its lease', async () => {
+    await services.initialize()
+    const index = await services.openIndex()
+    await removeIndices()
+    await index.close() // By way of the document of its lease.
+    expect(await indices()).toEqual([])
+  })
+})

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRandom } from '../../../../src/demo/random.ts'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { type RenderedOrder, type Sort, sorts } from '../../../../src/orders/order-store.ts'
+import { decodePage } from '../../../../src/stores/opensearch/read/decode-orders.ts'
+import { hostileDocuments } from '../../../support/orders/hostile-orders.ts'
+import { createBackend } from '../../../support/stores/backend.ts'
+import { openRawPages } from './raw-pages.ts'
+
+const ACCOUNT = 'acc_hostile'
+const OTHER = 'acc_other'
+const ORDERS = 6
+const HIT = '{"_index":'
+const RANDOM_DAMAGES = 20_000
+/** What is put in the place of a byte: all that JSON is made of, and what it knows nothing of. */
+const SUBSTITUTES = Buffer.from('"\\{}[]:,01a \0\xff', 'latin1')
+
+const backend = createBackend()
+const answers = new Map<Sort, Buffer>()
+/** The same orders of another account, whose every byte fits its frame. */
+const others = new Map<Sort, Buffer>()
+
+beforeAll(async () => {
+  const pages = await openRawPages(backend)
+  await pages.load(hostileDocuments(ACCOUNT, ORDERS))
+  await pages.load(hostileDocuments(OTHER, ORDERS))
+  for (const sort of sorts) {
+    answers.set(sort, await pages.answer(ACCOUNT, sort, ORDERS))
+    others.set(sort, await pages.answer(OTHER, sort, ORDERS))
+  }
+  await pages.close()
+})
+afterAll(() => backend.remove())
+
+const wholeAnswer = (sort: Sort) => answers.get(sort) ?? Buffer.alloc(0)
+
+/** The rows of an answer; `null` where they are unavailable. */
+function rowsOf(answer: Buffer, sort: Sort): RenderedOrder[] | null {
+  try {
+    return decodePage(answer, { accountId: ACCOUNT, sort }, () => {})
+  } catch (error) {
+    if (error instanceof Unavailable) return null
+    throw error
+  }
+}
+
+const told = ({ key, id, json }: RenderedOrder) => `${key} ${id} ${Buffer.from(json).toString()}`
+
+/** What is wrong with the rows of a damaged answer: they have to be whole rows of the true one, in its order. */
+function faultOf(damaged: Buffer, sort: Sort, whole: readonly string[]): string | undefined {
+  const rows = rowsOf(damaged, sort)?.map(told) ?? []
+  let from = 0
+  for (const row of rows) {
+    const at = whole.indexOf(row, from)
+    if (at === -1) return row
+    from = at + 1
+  }
+  return undefined
+}
+
+function expectNoFault(sort: Sort, damages: Iterable<Buffer>): void {
+  const whole = rowsOf(wholeAnswer(sort), sort)?.map(told) ?? []
+  expect(whole.length).toBe(ORDERS)
+  let count = 0
+  for (const damaged of damages) {
+    count += 1
+    const fault = faultOf(damaged, sort, whole)
+    if (fault !== undefined) throw new Error(`out of ${damaged.toString()}\ncame ${fault}`)
+  }
+  expect(count).toBeGreaterThan(whole.length)
+}
+
+describe.each(sorts)('an answer to %s', (sort) => {
+  it('gives whole orders or none wherever it is cut short', () => {
+    const answer = wholeAnswer(sort)
+    for (let length = 0; length < answer.length; length += 1) {
+      expect(rowsOf(answer.subarray(0, length), sort)).toBeNull()
+    }
+  })
+
+  it('gives whole orders or none whichever byte is lost', () => {
+    expectNoFault(sort, withoutOne(wholeAnswer(sort)))
+  })
+
+  it('gives whole orders or none whichever byte is another one', () => {
+    expectNoFault(sort, withAnother(wholeAnswer(sort)))
+  })
+
+  it('gives none of the orders of another account, alone or among its own', () => {
+    const [own, other] = [wholeAnswer(sort), others.get(sort) ?? Buffer.alloc(0)]
+    expect(rowsOf(other, sort)).toBeNull()
+    expectNoFault(sort, spliced(own, other))
+  })
+
+  it('gives whole orders or none whatever is lost, told twice or moved', () => {
+    expectNoFault(sort, rearranged(wholeAnswer(sort)))
+  })
+})
+
+function* withoutOne(answer: Buffer) {
+  for (let at = 0; at < answer.length; at += 1) {
+    yield Buffer.concat([answer.subarray(0, at), answer.subarray(at + 1)])
+  }
+}
+
+function* withAnother(answer: Buffer) {
+  for (let at = 0; at < answer.length; at += 1) {
+    const damaged = Buffer.from(answer)
+    for (const byte of SUBSTITUTES) {
+      damaged[at] = byte
+      yield damaged
+    }
+  }
+}
+
+/** What begins as one answer and ends as another, wherever a hit of either begins. */
+function* spliced(own: Buffer, other: Buffer) {
+  for (const [first, second] of [
+    [own, other],
+    [other, own],
+  ] as const) {
+    for (const until of startsOf(first, HIT)) {
+      for (const from of startsOf(second, HIT)) {
+        yield Buffer.concat([first.subarray(0, until), second.subarray(from)])
+      }
+    }
+  }
+}
+
+/** Parts of it lost, told twice or in each other's place: of any bytes, of whole hits, and within a hit. */
+function* rearranged(answer: Buffer) {
+  const random = createRandom(7, 7, 7)
+  const hits = startsOf(answer, HIT)
+  const joints = [...hits, ...startsOf(answer, '"sort":'), ...startsOf(answer, '"_source":')]
+  const place = () => {
+    if (random.chance(0.4)) return random.between(0, answer.length)
+    return random.pick(random.chance(0.5) ? hits : joints)
+  }
+  for (let damage = 0; damage < RANDOM_DAMAGES; damage += 1) {
+    const [a = 0, b = 0, c = 0] = [place(), place(), place()].sort((one, other) => one - other)
+    const [before, first, second, after] = [
+      answer.subarray(0, a),
+      answer.subarray(a, b),
+      answer.subarray(b, c),
+      answer.subarray(c),
+    ]
+    yield Buffer.concat(
+      random.pick([
+        [before, second, after],
+        [before, first, first, second, after],
+        [before, second, first, after],
+        [before, first, second, second],
+      ]),
+    )
+  }
+}
+
+function startsOf(answer: Buffer, text: string): number[] {
+  const starts: number[] = []
+  for (let at = answer.indexOf(text); at !== -1; at = answer.indexOf(text, at + 1)) starts.push(at)
+  return starts
+}

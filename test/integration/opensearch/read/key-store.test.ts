@@ -1,0 +1,281 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { RequestRejectedError } from '../../../../src/stores/opensearch/client/client.ts'
+import {
+  createOpenSearchKeyStore,
+  type OpenSearchKeyStoreOptions,
+} from '../../../../src/stores/opensearch/key-store.ts'
+import { keyRecord } from '../../../support/stores/key-record.ts'
+import {
+  createScriptedNodes,
+  GENEROUS_MS,
+  names,
+  SHORT_MS,
+  thrownBy,
+} from '../scripted/scripted-nodes.ts'
+import {
+  type Behaviour,
+  type ReceivedRequest,
+  respond,
+  respondError,
+  stall,
+} from '../scripted/scripted-server.ts'
+
+/** Keys of an account that are read at a time. */
+const PAGE = 1_000
+
+let { serve, connect, close } = createScriptedNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createScriptedNodes())
+})
+afterEach(() => close())
+
+/** A store on a cluster that behaves like this, and whether it was prepared. */
+async function start(...behaviours: Behaviour[]) {
+  const { url, received } = await serve(...behaviours)
+  return { received, ...storeOn([url]) }
+}
+
+function storeOn(urls: string[], options: Pick<OpenSearchKeyStoreOptions, 'instrument'> = {}) {
+  let isPrepared = false
+  const keys = createOpenSearchKeyStore({
+    client: connect(urls).client,
+    names,
+    deadlineMs: GENEROUS_MS,
+    writeDeadlineMs: GENEROUS_MS,
+    ensureIndices: {
+      async keys() {
+        isPrepared = true
+      },
+    },
+    ...options,
+  })
+  return { keys, isPrepared: () => isPrepared }
+}
+
+const source = {
+  key_id: 'key_1',
+  account_id: 'acc_1',
+  scopes: ['orders:read'],
+  name: null,
+  last_four: 'wxyz',
+  created_at: 0,
+  life_ms: null,
+  expires_at: null,
+  revoked_at: null,
+  last_valid_at: null,
+}
+const document = (_source: object) =>
+  respond(200, { found: true, _seq_no: 1, _primary_term: 1, _source })
+const missing = respond(404, { found: false })
+const written = respond(200, { result: 'updated' })
+
+const hit = (n: number) => ({
+  _id: `d${n}`,
+  sort: [n, `key_${n}`],
+  _source: { ...source, key_id: `key_${n}`, created_at: n },
+})
+const hits = (...numbers: number[]) =>
+  respond(200, {
+    timed_out: false,
+    _shards: { total: 1, successful: 1, failed: 0 },
+    hits: { hits: numbers.map(hit) },
+  })
+const bodyOf = (request: ReceivedRequest | undefined) => JSON.parse(request?.body ?? 'null')
+const queryOf = (request: ReceivedRequest | undefined) =>
+  Object.fromEntries(new URL(request?.path ?? '', 'http://x').searchParams)
+
+describe('the holder of a key', () => {
+  it('is its record, with the state of its account', async () => {
+    const { keys, received } = await start(document(source), document({ blocked: true }))
+    expect(await keys.find('d1')).toEqual({ key: keyRecord(), accountBlocked: true })
+    expect(received.map(({ path }) => path)).toEqual(['/api-keys/_doc/d1', '/accounts/_doc/acc_1'])
+  })
+
+  it.each([
+    ['nobody ever blocked', missing],
+    ['somebody unblocked', document({ blocked: false })],
+  ])('has an account that is not blocked where %s it', async (_who, account) => {
+    const { keys } = await start(document(source), account)
+    expect(await keys.find('d1')).toMatchObject({ accountBlocked: false })
+  })
+
+  it('is nobody where there is no such key, whoever else there may be', async () => {
+    const { keys, received } = await start(missing)
+    expect(await keys.find('d1')).toBeNull()
+    expect(received).toHaveLength(1)
+  })
+
+  it('takes as many looks for a key that was revoked as for one that expired', async () => {
+    for (const end of [{ revoked_at: 5 }, { expires_at: 5 }]) {
+      const { keys, received } = await start(document({ ...source, ...end }), missing)
+      await keys.find('d1')
+      expect(received).toHaveLength(2)
+    }
+  })
+
+  it('can be found when keys and accounts can both be looked at', async () => {
+    const { keys } = await start(missing, missing)
+    await keys.ping()
+  })
+
+  const noIndex = respondError(404, 'index_not_found_exception')
+  it.each([
+    ['are gone', noIndex],
+    ['are closed', respondError(400, 'index_closed_exception')],
+  ])('cannot be found when one of the two %s', async (_what, refusal) => {
+    for (const answers of [
+      [refusal, missing],
+      [missing, refusal],
+    ]) {
+      const { keys } = await start(...answers)
+      expect(await thrownBy(keys.ping())).toBeInstanceOf(Unavailable)
+    }
+  })
+
+  it.each<[string, Behaviour[]]>([
+    ['the keys have no index', [noIndex]],
+    ['the accounts have no index', [document(source), noIndex]],
+    [
+      'the account cannot be read',
+      [document(source), respondError(503, 'cluster_block_exception')],
+    ],
+    ['the document is no key', [document({ key_id: 'key_1' }), missing]],
+    ['the key has no scopes', [document({ ...source, scopes: undefined }), missing]],
+  ])('is unknown where %s', async (_where, behaviours) => {
+    const { keys } = await start(...behaviours)
+    expect(await thrownBy(keys.find('d1'))).toBeInstanceOf(Unavailable)
+  })
+})
+
+describe('a look for a key within the time of a request', () => {
+  it('sends nothing where no time is left', async () => {
+    const { keys, received } = await start(document(source), missing)
+    expect(await thrownBy(keys.find('d1', 0))).toBeInstanceOf(Unavailable)
+    expect(received).toEqual([])
+  })
+
+  it('does not send for the account where the key took all of the time', async () => {
+    const withinMs = 1_000
+    const { url, received } = await serve(document(source), missing)
+    const { keys } = storeOn([url], {
+      async instrument(_operation, work) {
+        const found = await work()
+        await sleep(withinMs)
+        return found
+      },
+    })
+    expect(await thrownBy(keys.find('d1', withinMs))).toEqual(
+      new Unavailable('the request took all of its time (REQUEST_DEADLINE_MS)'),
+    )
+    expect(received.map(({ path }) => path)).toEqual(['/api-keys/_doc/d1'])
+  })
+
+  it('gives up no node that did not answer in what was left for the account', async () => {
+    const accounts = [stall]
+    const node: Behaviour = (response, request) => {
+      const isOfKeys = request.path.startsWith('/api-keys/')
+      const behave = isOfKeys ? document(source) : (accounts.shift() ?? missing)
+      behave(response, request)
+    }
+    const nodes = [await serve(node), await serve(node)]
+    const { keys } = storeOn(nodes.map(({ url }) => url))
+    expect(await thrownBy(keys.find('d1', 5 * SHORT_MS))).toBeInstanceOf(Unavailable)
+    for (let time = 0; time < 2; time++) await keys.find('d1')
+    expect(nodes.map(({ received }) => received.length)).toEqual([3, 3])
+  })
+})
+
+describe('the keys of an account', () => {
+  const numbers = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n)
+
+  it('are read to the last, a thousand at a time', async () => {
+    const { keys, received } = await start(
+      hits(...numbers(0, PAGE)),
+      hits(...numbers(PAGE, PAGE)),
+      hits(...numbers(2 * PAGE, 1)),
+    )
+    const listed = await keys.list('acc_1')
+    expect(listed.map(({ createdAt }) => createdAt)).toEqual(numbers(0, 2 * PAGE + 1))
+    expect(received.map((request) => bodyOf(request).search_after)).toEqual([
+      undefined,
+      [PAGE - 1, `key_${PAGE - 1}`],
+      [2 * PAGE - 1, `key_${2 * PAGE - 1}`],
+    ])
+  })
+
+  it('are the oldest first, and never a part of them', async () => {
+    const { keys, received } = await start(hits())
+    expect(await keys.list('acc_1')).toEqual([])
+    expect(bodyOf(received[0])).toMatchObject({
+      query: { bool: { filter: [{ term: { account_id: 'acc_1' } }] } },
+      sort: [{ created_at: 'asc' }, { key_id: 'asc' }],
+    })
+    expect(queryOf(received[0])).toMatchObject({ allow_partial_search_results: 'false' })
+  })
+})
+
+describe('whether a key was ever used', () => {
+  const refreshed = respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })
+
+  it('is searched after a refresh, in all of them', async () => {
+    const { keys, received } = await start(refreshed, hits(1))
+    expect(await keys.wasAnyKeyUsed()).toBe(true)
+    expect(received.map(({ path }) => path.split('?')[0])).toEqual([
+      '/api-keys/_refresh',
+      '/api-keys/_search',
+    ])
+    expect(bodyOf(received[1]).query).toEqual({ exists: { field: 'last_valid_at' } })
+  })
+
+  it.each<[string, Behaviour[]]>([
+    ['the refresh reaches not every copy', [failedRefresh(), hits()]],
+    ['there are no keys to search', [respondError(404, 'index_not_found_exception'), hits()]],
+    ['the search runs out of time', [refreshed, respond(200, { timed_out: true })]],
+  ])('is unknown where %s', async (_where, behaviours) => {
+    const { keys } = await start(...behaviours)
+    expect(await thrownBy(keys.wasAnyKeyUsed())).toBeInstanceOf(Unavailable)
+  })
+
+  function failedRefresh() {
+    return respond(200, { _shards: { total: 2, successful: 1, failed: 1 } })
+  }
+})
+
+describe('what is written of a key', () => {
+  it('is made where there is none, without the key or its digest, and visible at once', async () => {
+    const { keys, received, isPrepared } = await start(written)
+    await keys.insert(keyRecord())
+    expect(isPrepared()).toBe(true)
+    expect(received[0]?.path).toMatch(/^\/api-keys\/_create\/d1\?/)
+    expect(bodyOf(received[0])).toEqual(source)
+    expect(queryOf(received[0])).toEqual({ refresh: 'wait_for', require_alias: 'true' })
+  })
+
+  it('is refused where there is one already', async () => {
+    const { keys } = await start(respondError(409, 'version_conflict_engine_exception'))
+    expect(await thrownBy(keys.insert(keyRecord()))).toBeInstanceOf(RequestRejectedError)
+  })
+
+  it('is just the instants that change, whatever else changes at the same time', async () => {
+    const { keys, received } = await start(written)
+    await keys.update('d1', { revokedAt: 5 })
+    expect(bodyOf(received[0])).toEqual({ doc: { revoked_at: 5 } })
+    expect(queryOf(received[0])).toEqual({
+      refresh: 'wait_for',
+      require_alias: 'true',
+      retry_on_conflict: '5',
+    })
+  })
+})
+
+describe('the block of an account', () => {
+  it.each([true, false])('is %s once it is visible', async (blocked) => {
+    const { keys, received, isPrepared } = await start(written)
+    await keys.setAccountBlocked('acc_1', blocked)
+    expect(isPrepared()).toBe(true)
+    expect(bodyOf(received[0])).toEqual({ blocked })
+    expect(queryOf(received[0])).toEqual({ refresh: 'wait_for', require_alias: 'true' })
+  })
+})

@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseConfig } from '../../../../src/config/config.ts'
+import type { OrderDocument } from '../../../../src/indexing/writer/order-document.ts'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import type { PageQuery, Position, Sort } from '../../../../src/orders/order-store.ts'
+import {
+  connectOpenSearch,
+  readRaw,
+  write,
+} from '../../../../src/stores/opensearch/client/client.ts'
+import { createEnsureIndices } from '../../../../src/stores/opensearch/ensure-indices.ts'
+import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
+import { documentId, serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
+import { buildSearch } from '../../../../src/stores/opensearch/read/search-body.ts'
+import type { Backend } from '../../../support/stores/backend.ts'
+
+const DEADLINE_MS = 60_000
+const TRIES = 20
+const BULK_BYTES = 4 * 2 ** 20
+const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+
+/** The index of a backend's orders, and the answers to its searches as OpenSearch sends them. */
+export async function openRawPages({ env, refresh }: Backend) {
+  const { opensearchUrls: urls = [], indexPrefix } = parseConfig(env)
+  const client = connectOpenSearch({ urls })
+  const names = indexNames(indexPrefix)
+  await createEnsureIndices(client, names, DEADLINE_MS).orders()
+
+  async function send(body: string): Promise<void> {
+    const request = { index: names.orders, body: Buffer.from(body) as never }
+    const { items } = await retry(() =>
+      write(DEADLINE_MS, (options) => client.bulk(request, options)),
+    )
+    const refused = items.find(({ index }) => index?.error !== undefined)
+    if (refused) throw new Error(`not taken: ${JSON.stringify(refused)}`)
+  }
+
+  return {
+    async load(documents: Iterable<OrderDocument>): Promise<void> {
+      let body = ''
+      for (const document of documents) {
+        const { accountId, id } = document
+        const index = { _id: documentId({ accountId, orderId: id }), routing: accountId }
+        body += `${JSON.stringify({ index })}\n${serializeDocument(document)}\n`
+        if (body.length < BULK_BYTES) continue
+        await send(body)
+        body = ''
+      }
+      if (body !== '') await send(body)
+      await refresh()
+    },
+
+    /** The bytes of the answer to the search for a slice. */
+    answer(accountId: string, sort: Sort, size: number, after: Position | null = null) {
+      const query: PageQuery = {
+        accountId,
+        sort,
+        filters: NO_FILTERS,
+        after,
+        nullsWrittenAfter: null,
+        size,
+      }
+      const path = `/${names.orders}/_search?routing=${accountId}`
+      return readRaw(client, DEADLINE_MS, { path, body: JSON.stringify(buildSearch(query)) })
+    },
+
+    close: () => client.close(),
+  }
+}
+
+/** Again while the cluster has no room for as much, since other tests give it much to do as well. */
+async function retry<T>(send: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send()
+    } catch (error) {
+      if (!(error instanceof Unavailable) || tries === TRIES) throw error
+      await pause(1_000)
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
+import { serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
+import type { DecodePath } from '../../../../src/stores/opensearch/read/decode-orders.ts'
+import { hostileDocument } from '../../../support/orders/hostile-orders.ts'
+import { createScriptedNodes, SHORT_MS, thrownBy } from '../scripted/scripted-nodes.ts'
+import {
+  type Behaviour,
+  type ReceivedRequest,
+  reset,
+  resetInBody,
+  respond,
+  respondError,
+  respondText,
+  stall,
+} from '../scripted/scripted-server.ts'
+
+let { serve, connect, close } = createScriptedNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createScriptedNodes())
+})
+afterEach(() => close())
+
+const ORDER = '{"id":"ord_1","tracking":{"__proto__":"x","constructor":{"prototype":"y"}}}'
+const SOURCE = `{"account_id":"acc_1","id":"ord_1","shape":1,"created_key":1000,"updated_key":2000,"order":${ORDER}}`
+const FOUND = `{"found":true,"_seq_no":4,"_primary_term":1,"_source":${SOURCE}}`
+const HIT = `{"_id":"acc_1:ord_1","sort":[1000,"ord_1"],"_source":${SOURCE}}`
+const SHARD = { total: 1, successful: 1, skipped: 0, failed: 0 }
+const WHOLE = `{"timed_out":false,"_shards":${JSON.stringify(SHARD)},"hits":{"hits":[${HIT}]}}`
+
+const found = respondText(200, FOUND)
+const whole = respondText(200, WHOLE)
+const empty = respondText(200, WHOLE.replace(HIT, ''))
+const text = (bytes: Uint8Array | null | undefined) => bytes && Buffer.from(bytes).toString()
+
+const preferenceOf = ({ path }: ReceivedRequest) =>
+  new URL(path, 'http://x').searchParams.get('preference') ?? 'none'
+
+describe('one order', () => {
+  it('is what the document says, keys of the prototype too', async () => {
+    const { url } = await serve(found)
+    expect(text(await connect([url]).get())).toBe(ORDER)
+  })
+
+  it('is asked for by account and order, from the shard of the account', async () => {
+    const { url, received } = await serve(respondText(200, FOUND.replaceAll('ord_1', 'ord_a-Z_9')))
+    await connect([url]).get('ord_a-Z_9')
+    const { pathname, search } = new URL(received[0]?.path ?? '', url)
+    expect(decodeURIComponent(pathname)).toBe('/orders/_doc/acc_1:ord_a-Z_9')
+    expect(search).toBe('?routing=acc_1')
+  })
+
+  it('is null where there is none', async () => {
+    const { url } = await serve(respond(404, { _id: 'acc_1:ord_1', found: false }))
+    expect(await connect([url]).get()).toBeNull()
+  })
+
+  it.each<[string, Behaviour]>([
+    ['nothing of whether there is one', respond(200, { _id: 'acc_1:ord_1', _source: {} })],
+    ['nothing, with a 404', respond(404, {})],
+    ['that the path is wrong', respond(404, { error: 'no handler found', status: 404 })],
+    ['that there is no such index', respondError(404, 'index_not_found_exception')],
+    ['of one without its sequence number', respondText(200, FOUND.replace('_seq_no', 'x'))],
+    ['of one without its primary term', respondText(200, FOUND.replace('_primary_term', 'x'))],
+    ['of a document that is no order', respondText(200, FOUND.replace('"order"', '"odor"'))],
+    ['of the order of another account', respondText(200, FOUND.replace('"acc_1"', '"acc_2"'))],
+    [
+      'of another order',
+      respondText(200, FOUND.replace('"id":"ord_1","shape"', '"id":"ord_2","shape"')),
+    ],
+  ])('is unknown, and not missing, where the node tells %s', async (_what, behaviour) => {
+    const { url } = await serve(behaviour)
+    expect(await thrownBy(connect([url]).get())).toBeInstanceOf(Unavailable)
+  })
+})
+
+describe('a slice', () => {
+  it('is what the hits say, keys of the prototype too', async () => {
+    const { url } = await serve(whole)
+    const [order] = await connect([url]).slice()
+    expect(order).toMatchObject({ key: 1000, id: 'ord_1' })
+    expect(text(order?.json)).toBe(ORDER)
+  })
+
+  it('is asked for at the shard of the account, and never of a part of it', async () => {
+    const { url, received } = await serve(empty)
+    await connect([url]).slice('acc_-Z_9')
+    const { pathname, searchParams } = new URL(received[0]?.path ?? '', url)
+    expect(pathname).toBe('/orders/_search')
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      routing: 'acc_-Z_9',
+      allow_partial_search_results: 'false',
+    })
+  })
+
+  it('is read from the primary where writes must appear in their order', async () => {
+    const { url, received } = await serve(empty)
+    const { slice, latestWrite } = connect([url])
+    await slice('acc_1', 'updated_at_asc')
+    await latestWrite()
+    expect(received.map(preferenceOf)).toEqual(['_primary', '_primary'])
+  })
+
+  it('is otherwise read from one copy for an account, whichever that is', async () => {
+    const { url, received } = await serve(empty)
+    const { slice } = connect([url])
+    for (const accountId of ['acc_1', 'acc_2', 'acc_1', '_local']) await slice(accountId)
+    const [one, other, again, odd] = received.map(preferenceOf)
+    expect(one).toBe(again)
+    expect(one).not.toBe(other)
+    for (const preference of [one, other, odd]) expect(preference).toMatch(/^[^_]/)
+  })
+
+  it.each([
+    ['that ran out of time', '"timed_out":false', '"timed_out":true'],
+    ['of no shard', '"total":1,"successful":1', '"total":0,"successful":0'],
+    ['of a shard that failed', '"failed":0', '"failed":1'],
+    ['whose document is no order', '"order":', '"odor":'],
+    ['with an order of another account', '"account_id":"acc_1"', '"account_id":"acc_2"'],
+    ['whose hit is another order', '"id":"ord_1","shape"', '"id":"ord_2","shape"'],
+    ['whose hit stands elsewhere', '"created_key":1000', '"created_key":1001'],
+    ['that tells a hit twice', HIT, `${HIT},${HIT}`],
+    ['that is cut short', ']}}', ']}'],
+  ])('is unavailable from an answer %s', async (_what, part, other) => {
+    const { url } = await serve(respondText(200, WHOLE.replace(part, other)))
+    expect(await thrownBy(connect([url]).slice())).toBeInstanceOf(Unavailable)
+  })
+})
+
+describe('how orders were had', () => {
+  const readings: DecodePath[] = []
+  const onReading = (reading: DecodePath) => readings.push(reading)
+  beforeEach(() => readings.splice(0))
+
+  const order = hostileDocument('acc_1', 0)
+  const head = `{"took":1,"timed_out":false,"_shards":${JSON.stringify(SHARD)},"hits":{"max_score":null,"hits":[`
+  const pageOf = (schemaVersion: number) =>
+    `${head}{"_index":"orders-v1","_id":"acc_1:${order.id}","_score":null,"_routing":"acc_1","_source":${serializeDocument({ ...order, schemaVersion })},"sort":[${order.createdKey},"${order.id}"]}]}}`
+
+  it.each<[DecodePath, string]>([
+    ['cut', pageOf(ORDER_SCHEMA_VERSION)],
+    ['older_shape', pageOf(ORDER_SCHEMA_VERSION - 1)],
+    ['unexpected', `${pageOf(ORDER_SCHEMA_VERSION)} `],
+  ])('is counted of a page as %s', async (reading, page) => {
+    const { url } = await serve(respondText(200, page))
+    const [row] = await connect([url], { onDecode: onReading }).slice()
+    expect(text(row?.json)).toBe(order.json)
+    expect(readings).toEqual([reading])
+  })
+
+  it('is counted of one order too', async () => {
+    const { url } = await serve(found)
+    await connect([url], { onDecode: onReading }).get()
+    expect(readings).toEqual(['unexpected'])
+  })
+
+  it('is counted where nothing could be had', async () => {
+    const { url } = await serve(
+      respondText(200, pageOf(ORDER_SCHEMA_VERSION).replace('"failed":0', '"failed":1')),
+    )
+    expect(await thrownBy(connect([url], { onDecode: onReading }).slice())).toBeInstanceOf(
+      Unavailable,
+    )
+    expect(readings).toEqual(['unexpected'])
+  })
+})
+
+describe('an error', () => {
+  const PERSONAL = { customer: { name: 'Rita Lima', email: 'rita@exemplo.com.br' } }
+
+  it.each<[string, Behaviour]>([
+    ['is not answered', stall],
+    ['is cut off', reset],
+    ['is cut off in the middle of the answer', resetInBody],
+    ['is refused', respondError(400, 'mapper_parsing_exception')],
+    ['is not possible now', respondError(503, 'cluster_block_exception')],
+    [
+      'is answered with what was sent, and no JSON',
+      respondText(200, `{"x":"${PERSONAL.customer.email}`),
+    ],
+    [
+      'is answered with it in the wrong place',
+      respondText(200, `rita@exemplo.com.br{"Rita Lima"}`),
+    ],
+  ])('of a write that %s has nothing of what was written', async (_what, behaviour) => {
+    const { url } = await serve(behaviour)
+    const error = await thrownBy(connect([url], { deadlineMs: SHORT_MS }).write(PERSONAL))
+    expect(error).toBeInstanceOf(Error)
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toMatch(/rita/i)
+  })
+
+  it('of a read has nothing of the documents in the answer', async () => {
+    const broken = WHOLE.replace('"y"', '"rita@exemplo.com.br"!')
+    const { url } = await serve(respondText(200, broken))
+    const error = await thrownBy(connect([url]).slice())
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toMatch(/rita/i)
+  })
+})

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach } from 'vitest'
+import {
+  type BulkItem,
+  createBulkSender,
+} from '../../../../src/stores/opensearch/write/bulk-sender.ts'
+import {
+  type BulkTarget,
+  createOptimisticConcurrency,
+} from '../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
+import { acceptedItem, actionsOf } from './scripted-cluster.ts'
+import { createScriptedNodes, GENEROUS_MS, names } from './scripted-nodes.ts'
+import { type Behaviour, type ReceivedRequest, respond } from './scripted-server.ts'
+
+export const FIRST_STAMP = 1_000
+
+let { serve, connect, close } = createScriptedNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createScriptedNodes())
+})
+afterEach(() => close())
+
+/** A sender with a lease of epoch 3 for these indices, to a node that behaves like this. */
+export async function startBulkSender(targets: string[], ...behaviours: Behaviour[]) {
+  const { url, received } = await serve(...behaviours)
+  let stamp = FIRST_STAMP - 1
+  const lease = {
+    epoch: () => 3,
+    writeTargets: () => targets,
+    hasPendingTargets: () => false,
+    nextWriteTimestamp: async () => ++stamp,
+    hasLiveWrites: () => false,
+    recordLiveWrites: async () => {},
+    fence: async () => {},
+    release: async () => {},
+  }
+  const { client } = connect([url])
+  const states = createOptimisticConcurrency()
+  const delays: string[] = []
+  const sender = createBulkSender({
+    client,
+    names,
+    lease,
+    deadlineMs: GENEROUS_MS,
+    onDelay: (reason) => delays.push(reason),
+  })
+  const send = (target: BulkTarget, items: readonly BulkItem[]) =>
+    sender.send(target, items, states)
+  return { send, lastWrite: sender.lastWrite, states, delays, received }
+}
+
+/** An item that tells its stamp; `padding` makes it larger. */
+export const put = (_id: string, padding = ''): BulkItem => ({
+  orderId: _id,
+  address: { _id },
+  source: (stamp) => JSON.stringify({ stamp, padding }),
+})
+export const remove = (_id: string): BulkItem => ({ orderId: _id, address: { _id } })
+
+/** What was sent of each item, in its order: its id, and its stamp, negative for a tombstone. */
+export function sent({ body }: ReceivedRequest): string[] {
+  return body.split('\n').flatMap((line) => {
+    if (line === '') return []
+    const { stamp, removed_key: removedKey } = JSON.parse(line)
+    if (removedKey !== undefined) return [`@-${removedKey}`]
+    return stamp === undefined ? actionsOf({ body: line }).map(({ _id }) => _id) : [`@${stamp}`]
+  })
+}
+
+export const written = (_id: string) => acceptedItem({ name: 'create', _id })
+export const failed = (_id: string, status: number, type: string) => ({
+  create: { _id, status, error: { type, reason: `why ${type}` } },
+})
+export const items = (...of: object[]) => respond(200, { took: 1, errors: true, items: of })

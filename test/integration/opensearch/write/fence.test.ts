@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { RequestRejectedError } from '../../../../src/stores/opensearch/client/client.ts'
+import { createFence } from '../../../../src/stores/opensearch/write/fence.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
+import {
+  type Behaviour,
+  type ReceivedRequest,
+  respond,
+  respondError,
+} from '../scripted/scripted-server.ts'
+
+let { serve, connect, close } = createScriptedNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createScriptedNodes())
+})
+afterEach(() => close())
+
+/** The tasks of a node, by the marks that they carry. */
+const tasks = (...marks: (string | undefined)[]) =>
+  respond(200, {
+    nodes: {
+      n1: { tasks: {} },
+      n2: {
+        tasks: Object.fromEntries(
+          marks.map((mark, at) => [`n2:${at}`, { headers: mark ? { 'X-Opaque-Id': mark } : {} }]),
+        ),
+      },
+    },
+  })
+
+/** The aliases of the writer of epoch 6, as they are. */
+const there = respond(200, {
+  'orders-v1': { aliases: { 'orders-w-6-v1': {} } },
+  'order-heads-v1': { aliases: { 'order-heads-w-6-v1': {} } },
+})
+
+/** What is read. */
+const reading = (...indices: string[]) =>
+  respond(200, Object.fromEntries(indices.map((index) => [index, { aliases: { orders: {} } }])))
+const readFirst = reading('orders-v1')
+
+const nothingFound = respond(200, {
+  timed_out: false,
+  _shards: { total: 1, successful: 1, failed: 0 },
+  hits: { hits: [] },
+})
+
+interface Cluster {
+  aliases?: Behaviour
+  read?: Behaviour
+  swap?: Behaviour
+  /** One after the other, the last one for ever. */
+  tasks?: Behaviour[]
+  refresh?: Behaviour
+}
+
+/** Raises the fence of epoch 7, in a cluster that answers like this; tells what was asked of it. */
+async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
+  const looks = [...(cluster.tasks ?? [tasks()])]
+  const { url, received } = await serve((response, request) => {
+    const { path } = request
+    const swap = cluster.swap ?? respond(200, { acknowledged: true })
+    const refresh = cluster.refresh ?? respond(200, { _shards: { total: 1, failed: 0 } })
+    if (path === '/_aliases') swap(response, request)
+    else if (path.startsWith('/_tasks'))
+      (looks.length > 1 ? looks.shift() : looks[0])?.(response, request)
+    else if (path.endsWith('/_refresh')) refresh(response, request)
+    else if (path.includes('/_search')) nothingFound(response, request)
+    else if (path === '/_alias/orders') (cluster.read ?? readFirst)(response, request)
+    else (cluster.aliases ?? there)(response, request)
+  })
+  const told: string[] = []
+  const fence = createFence({
+    client: connect([url]).client,
+    names,
+    deadlineMs: GENEROUS_MS,
+    onDelay: (reason) => told.push(reason),
+  })
+  const record = {
+    holder: 'me',
+    released: false,
+    purpose: 'load' as const,
+    lease_ms: 1,
+    stamp_ceiling: 1,
+    fed: [],
+    stamped_live: false,
+  }
+  const error = await thrownBy(fence.raise({ ...record, epoch: 7, targets }))
+  return { error, told, received, asked: received.map(({ path }) => decodeURIComponent(path)) }
+}
+
+const swaps = (received: readonly ReceivedRequest[]) =>
+  received.flatMap(({ path, body }) => (path === '/_aliases' ? [JSON.parse(body).actions] : []))
+const swapped = (received: readonly ReceivedRequest[]) => swaps(received)[0]
+
+describe('a fence', () => {
+  it('swaps the aliases, looks for what is under way, and makes it visible, in this order', async () => {
+    const { error, asked } = await raise()
+    expect(error).toBeUndefined()
+    expect(asked).toEqual([
+      '/_alias/orders-w-*,order-heads-w-*',
+      '/_aliases',
+      '/_tasks?actions=indices:data/write/bulk*',
+      '/orders-v1/_refresh',
+      '/_alias/orders',
+    ])
+  })
+
+  it('takes from every other writer what it wrote to, just as it was when it looked', async () => {
+    const { received } = await raise()
+    expect(swapped(received)).toEqual([
+      { remove: { index: 'orders-v1', alias: 'orders-w-6-v1', must_exist: true } },
+      { remove: { index: 'order-heads-v1', alias: 'order-heads-w-6-v1', must_exist: true } },
+      { add: { index: 'orders-v1', alias: 'orders-w-7-v1', is_write_index: true } },
+      { add: { index: 'order-heads-v1', alias: 'order-heads-w-7-v1', is_write_index: true } },
+    ])
+  })
+
+  it('of the first writer of all takes nothing from anybody', async () => {
+    const { received } = await raise({ aliases: respond(200, {}) })
+    expect(swapped(received)).toEqual([
+      { add: expect.objectContaining({ alias: 'orders-w-7-v1' }) },
+      { add: expect.objectContaining({ alias: 'order-heads-w-7-v1' }) },
+    ])
+  })
+
+  it('gives each of several indices an alias of its own, and refreshes them all', async () => {
+    const { received, asked } = await raise({}, ['orders-v1', 'orders-v2'])
+    expect(swapped(received)).toEqual(
+      expect.arrayContaining([
+        { add: { index: 'orders-v1', alias: 'orders-w-7-v1', is_write_index: true } },
+        { add: { index: 'orders-v2', alias: 'orders-w-7-v2', is_write_index: true } },
+      ]),
+    )
+    expect(asked).toContain('/orders-v1,orders-v2/_refresh')
+  })
+
+  it('moves what is read to the first of them, in one step that an older writer cannot make', async () => {
+    const { received, asked } = await raise({}, ['orders-v2', 'orders-v1'])
+    const mine = { index: 'orders-v2', alias: 'orders-w-7-v2' }
+    expect(swaps(received)[1]).toEqual([
+      { remove: { ...mine, must_exist: true } },
+      { add: { ...mine, is_write_index: true } },
+      { remove: { index: 'orders-v1', alias: 'orders' } },
+      { add: { index: 'orders-v2', alias: 'orders' } },
+    ])
+    expect(asked.slice(-2)).toEqual(['/orders-v2/_refresh', '/_aliases'])
+  })
+
+  it('moves nothing where the first of them is read', async () => {
+    const { received } = await raise({}, ['orders-v1', 'orders-v2'])
+    expect(swaps(received)).toHaveLength(1)
+  })
+
+  it('waits for the bulks of other epochs, on every node', async () => {
+    const { error, told, asked } = await raise({
+      tasks: [
+        tasks(undefined, 'orders-w-6'),
+        tasks('orders-w-12', 'other'),
+        tasks('orders-w-5'),
+        tasks(),
+      ],
+    })
+    expect(error).toBeUndefined()
+    expect(asked.filter((path) => path.includes('_tasks'))).toHaveLength(4)
+    expect(told).toEqual(['waiting for a bulk that was sent before to end'])
+  })
+
+  it.each([
+    ['of its own epoch', 'orders-w-7'],
+    ['of a service with another prefix', 'shop-orders-w-6'],
+    ['of anybody else', undefined],
+  ])('does not wait for bulks %s', async (_whose, mark) => {
+    const { asked } = await raise({ tasks: [tasks(mark)] })
+    expect(asked.filter((path) => path.includes('_tasks'))).toHaveLength(1)
+  })
+})
+
+describe('a fence cannot be raised', () => {
+  it.each<[string, Cluster]>([
+    ['where not every node took the new aliases', { swap: respond(200, { acknowledged: false }) }],
+    [
+      'where the aliases changed meanwhile',
+      { swap: respondError(404, 'aliases_not_found_exception') },
+    ],
+    ['where a node told no tasks', { tasks: [respond(200, { nodes: {}, node_failures: [{}] })] }],
+    ['where a task was not told', { tasks: [respond(200, { nodes: {}, task_failures: [{}] })] }],
+    ['where nobody told any tasks', { tasks: [respond(200, {})] }],
+    ['where the aliases are not told', { aliases: respondError(503, 'cluster_block_exception') }],
+    [
+      'where it cannot be made visible',
+      { refresh: respondError(503, 'unavailable_shards_exception') },
+    ],
+  ])('%s, and that passes', async (_where, cluster) => {
+    const { error } = await raise(cluster)
+    expect(error).toBeInstanceOf(Unavailable)
+  })
+
+  it('where OpenSearch refuses it, and that does not pass', async () => {
+    const { error } = await raise({ swap: respondError(403, 'security_exception') })
+    expect(error).toBeInstanceOf(RequestRejectedError)
+  })
+
+  it('where the swap failed, and nothing more is asked', async () => {
+    const { asked } = await raise({ swap: respond(200, { acknowledged: false }) })
+    expect(asked.at(-1)).toBe('/_aliases')
+  })
+})

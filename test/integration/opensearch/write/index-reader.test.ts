@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
+import {
+  createIndexReader,
+  toVersionRecordSource,
+} from '../../../../src/stores/opensearch/write/index-reader.ts'
+import { createOptimisticConcurrency } from '../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
+import { changeOf } from '../../../support/orders/changes.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { actionsOf } from '../scripted/scripted-cluster.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
+import { type Behaviour, respond } from '../scripted/scripted-server.ts'
+
+let { serve, connect, close } = createScriptedNodes()
+beforeEach(() => {
+  ;({ serve, connect, close } = createScriptedNodes())
+})
+afterEach(() => close())
+
+async function start(behaviour: Behaviour) {
+  const { url, received } = await serve(behaviour)
+  const { client } = connect([url])
+  const states = createOptimisticConcurrency()
+  const stored = createIndexReader({ client, names, states, deadlineMs: GENEROUS_MS })
+  return { stored, states, received }
+}
+
+const docs = (...of: object[]) => respond(200, { docs: of })
+const missing = (_id: string) => ({ _id, found: false })
+
+const SEEN = { _seq_no: 6, _primary_term: 2 }
+const EXPECTED = { if_seq_no: 6, if_primary_term: 2 }
+
+const head = {
+  orderId: 'ord_1',
+  version: 3,
+  ownerAccountId: 'acc_1',
+  accountIds: ['acc_1', 'acc_2'],
+  createdKey: null,
+  hasUpdatedAt: true,
+  deleted: false,
+}
+const headDocument = { _id: 'ord_1', found: true, ...SEEN, _source: toVersionRecordSource(head) }
+
+const order = { id: 'ord_1', tracking: { src: 'bio' } }
+const source = { account_id: 'acc_1', id: 'ord_1', shape: 1, updated_key: 2000, order }
+const viewDocument = { _id: 'acc_1:ord_1', found: true, ...SEEN, _source: source }
+const key = { accountId: 'acc_1', orderId: 'ord_1' }
+
+describe('the heads that are stored', () => {
+  it('are those that exist, by the ids of their orders', async () => {
+    const { stored, received } = await start(docs(headDocument, missing('ord_2')))
+    expect(await stored.versionRecords(['ord_1', 'ord_2'])).toEqual(new Map([['ord_1', head]]))
+    expect(received[0]?.path).toBe('/order-heads/_mget')
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+      docs: [{ _id: 'ord_1' }, { _id: 'ord_2' }],
+    })
+  })
+
+  it('of no orders are not asked for', async () => {
+    const { stored, received } = await start(docs())
+    expect(await stored.versionRecords([])).toEqual(new Map())
+    expect(received).toEqual([])
+  })
+})
+
+describe('the documents that are stored', () => {
+  it('are those that exist, each looked for on the shard of its account', async () => {
+    const { stored, received } = await start(docs(missing('acc_2:ord_1'), viewDocument))
+    const [view, ...others] = await stored.views([{ ...key, accountId: 'acc_2' }, key])
+    expect(others).toEqual([])
+    expect(view).toMatchObject({
+      ...key,
+      updatedKey: 2000,
+      schemaVersion: 1,
+      json: Buffer.from(JSON.stringify(order)),
+    })
+    expect(received[0]?.path).toBe('/orders/_mget')
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+      docs: [
+        { _id: 'acc_2:ord_1', routing: 'acc_2' },
+        { _id: 'acc_1:ord_1', routing: 'acc_1' },
+      ],
+    })
+  })
+
+  it('are no tombstones, whose states are seen', async () => {
+    const tombstone = { ...viewDocument, _source: { removed_key: 1000 } }
+    const { stored, states } = await start(docs(tombstone))
+    expect(await stored.views([key])).toEqual([])
+    const [action] = actionsOf({ body: states.indexAction('orders', { _id: 'acc_1:ord_1' }, 2000) })
+    expect(action).toEqual({ name: 'index', _id: 'acc_1:ord_1', ...EXPECTED })
+  })
+
+  it('of no keys are not asked for', async () => {
+    const { stored, received } = await start(docs())
+    expect(await stored.views([])).toEqual([])
+    expect(received).toEqual([])
+  })
+})
+
+describe('what was seen of a document', () => {
+  it.each([
+    ['a head', 'heads', 'ord_1', headDocument],
+    ['a document', 'orders', 'acc_1:ord_1', viewDocument],
+  ] as const)('is expected of %s when it is written', async (_what, target, _id, document) => {
+    const { stored, states } = await start(docs(document))
+    await (target === 'heads' ? stored.versionRecords(['ord_1']) : stored.views([key]))
+    expect(actionsOf({ body: states.indexAction(target, { _id }, 7) })).toEqual([
+      { name: 'index', _id, ...EXPECTED },
+    ])
+  })
+
+  it('is that there is none, where there is none any more', async () => {
+    const { stored, states } = await start(docs(missing('acc_1:ord_1')))
+    states.recordState('orders', 'acc_1:ord_1', EXPECTED)
+    await stored.views([key])
+    const line = states.indexAction('orders', { _id: 'acc_1:ord_1' }, 7)
+    expect(actionsOf({ body: line })).toMatchObject([{ name: 'index', version_type: 'external' }])
+  })
+})
+
+describe('what is stored is unknown', () => {
+  const error = { type: 'no_shard_available_action_exception', reason: 'x' }
+
+  it.each<[string, Behaviour]>([
+    ['where a document is told as an error', docs(headDocument, { _id: 'ord_2', error })],
+    ['where less is told than was asked', docs(headDocument)],
+    ['where more is told than was asked', docs(headDocument, headDocument, headDocument)],
+    ['where a document is told without its id', docs(headDocument, { found: false })],
+    [
+      'where a document is told without its number',
+      docs({ ...headDocument, _seq_no: undefined }, missing('ord_2')),
+    ],
+    [
+      'where a document is told without its term',
+      docs({ ...headDocument, _primary_term: undefined }, missing('ord_2')),
+    ],
+    ['where nothing is told', respond(200, {})],
+  ])('%s', async (_where, behaviour) => {
+    const { stored } = await start(behaviour)
+    expect(await thrownBy(stored.versionRecords(['ord_1', 'ord_2']))).toBeInstanceOf(Unavailable)
+  })
+})
+
+describe('a document that cannot be compared', () => {
+  it.each<[string, object]>([
+    ['is no order', { id: 'ord_1' }],
+    ['has no order in it', { ...source, order: null }],
+    ['is of another account', { ...source, account_id: 'acc_9' }],
+    ['is of another order', { ...source, id: 'ord_9' }],
+    ['has a shape that is no number', { ...source, shape: 1.5 }],
+    ['has a date that is none', { ...source, updated_key: 2 ** 53 }],
+  ])('where it %s is told as unreadable, at its place, in its state', async (_how, _source) => {
+    const { stored, states } = await start(docs({ ...viewDocument, _source }))
+    expect(await stored.views([key])).toEqual([{ ...key, isUnreadable: true }])
+    const line = states.indexAction('orders', { _id: 'acc_1:ord_1' }, 7)
+    expect(actionsOf({ body: line })).toMatchObject([{ name: 'index', ...EXPECTED }])
+  })
+})
+
+describe('whether a stored document is intact is told where it is', () => {
+  const { views } = changeOf(sourceOrder())
+  const [view] = views
+  if (view === undefined) throw new Error('an order without a view')
+  const write = { ...view, orderId: 'ord_1', updatedAt: 'stamp' as const }
+  const whole = JSON.parse(serializeDocument(renderDocument(write, 2_000)))
+  const { frame, ...unframed } = whole
+
+  it.each<[string, object, boolean]>([
+    ['as it was written', whole, true],
+    ['one without a frame, as before there were any', unframed, true],
+    [
+      'one with the frame of another document',
+      { ...whole, frame: frame.replace(/^./, 'x') },
+      false,
+    ],
+    ['one searched by another status', { ...unframed, status: 'TRIAL' }, false],
+    ['one without the stamp of its bulk', { ...unframed, written_key: undefined }, false],
+  ])('%s', async (_how, _source, expected) => {
+    const { stored } = await start(docs({ ...viewDocument, _source }))
+    const [found] = await stored.views([key])
+    if (found === undefined || 'isUnreadable' in found) throw new Error('it cannot be read')
+    expect(found.isIntact(view)).toBe(expected)
+  })
+})

@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseConfig } from '../../../../src/config/config.ts'
+import type { WriteMode } from '../../../../src/indexing/writer/decide.ts'
+import type { OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
+import { createWriter } from '../../../../src/indexing/writer/writer.ts'
+import { openServices, type Services } from '../../../../src/services.ts'
+import { runCommand } from '../../../support/cli/command.ts'
+import { changeOf } from '../../../support/orders/changes.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+import {
+  proxyTo,
+  type ReceivedRequest,
+  type ScriptedServer,
+  startServer,
+} from '../scripted/scripted-server.ts'
+
+let backend: Backend
+let node: ScriptedServer
+let services: Services
+let index: OrderIndex
+let prefix: string
+beforeEach(async () => {
+  backend = createBackend()
+  node = await startServer([proxyTo(firstNode())])
+  const config = parseConfig({ ...backend.env, OPENSEARCH_URL: node.url })
+  prefix = config.indexPrefix
+  services = await openServices(config)
+  index = await services.openIndex()
+})
+afterEach(async () => {
+  await index.close()
+  await services.close()
+  await node.close()
+  await backend.remove()
+})
+
+const firstNode = () => process.env['OPENSEARCH_URL']?.split(',')[0] ?? ''
+
+interface Given {
+  amount_total?: number
+  deleted?: true
+}
+/** Writes one version of `ord_1`, whose amount tells the versions apart. */
+async function write(version: number, { deleted, ...given }: Given = {}, mode: WriteMode = 'live') {
+  const source = deleted
+    ? { id: 'ord_1', version, owner_account_id: 'acc_1', deleted }
+    : sourceOrder({ version, amount_total: version, ...given })
+  const [verdict] = await createWriter(index, Date.now).write([changeOf(source)], mode)
+  return verdict
+}
+
+async function amount(): Promise<number | undefined> {
+  const json = await services.orders.get('acc_1', 'ord_1')
+  return json === null ? undefined : JSON.parse(Buffer.from(json).toString()).amount_total
+}
+
+/** What was sent last to the orders, or to the heads. */
+function lastBulk(target: 'orders' | 'order-heads'): ReceivedRequest {
+  const bulk = node.received.findLast(({ path }) => path.startsWith(`/${prefix}${target}-w-`))
+  if (bulk === undefined) throw new Error('no bulk was sent')
+  return bulk
+}
+
+/** Brings a bulk that was sent before, as a node does that slept through the swap of the aliases. */
+async function bringLate(target: 'orders' | 'order-heads', { body }: ReceivedRequest) {
+  const response = await fetch(`${firstNode()}/${prefix}${target}/_bulk`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-ndjson' },
+    body,
+  })
+  const { items } = (await response.json()) as { items: Record<string, { status: number }>[] }
+  return items.flatMap((item) => Object.values(item).map(({ status }) => status))
+}
+
+const orders = () => `${prefix}orders-v1`
+
+/** As when a node restarts, or the shard moves to another one. */
+async function restartShard() {
+  await opensearch('POST', `${orders()}/_close`)
+  await opensearch('POST', `${orders()}/_open`)
+  await opensearch('GET', `_cluster/health/${orders()}?wait_for_status=yellow&timeout=60s`)
+}
+
+/** As time does; `index.gc_deletes` is a minute by default. */
+async function forgetDeletions() {
+  await opensearch('PUT', `${orders()}/_settings`, { index: { gc_deletes: '0ms' } })
+  await opensearch('POST', `${orders()}/_flush?force=true`)
+  await opensearch('POST', `${orders()}/_refresh`)
+}
+
+describe('a bulk that arrives late', () => {
+  it.each([
+    ['made the document', 1],
+    ['replaced it', 2],
+  ])('and had once %s changes nothing of a newer one', async (_what, last) => {
+    for (let version = 1; version <= last; version++) await write(version)
+    const late = lastBulk('orders')
+    await write(3)
+    expect(await bringLate('orders', late)).toEqual([409])
+    expect(await amount()).toBe(3)
+  })
+
+  it.each([
+    ['made the document', 1],
+    ['replaced it', 2],
+  ])('and had once %s does not bring it back when it was removed', async (_what, last) => {
+    for (let version = 1; version <= last; version++) await write(version)
+    const late = lastBulk('orders')
+    await write(3, { deleted: true })
+    expect(await bringLate('orders', late)).toEqual([409])
+    expect(await amount()).toBeUndefined()
+  })
+
+  it.each([
+    ['the shard was restarted', restartShard],
+    ['the engine forgot what it deletes', forgetDeletions],
+  ])('does not bring a document back that was removed before %s', async (_what, happen) => {
+    await write(1)
+    const late = lastBulk('orders')
+    await write(2, { deleted: true })
+    await happen()
+    expect(await bringLate('orders', late)).toEqual([409])
+    expect(await amount()).toBeUndefined()
+  })
+
+  it('does not remove a document that was written again since', async () => {
+    await write(1)
+    await write(2, { deleted: true })
+    const late = lastBulk('orders')
+    await write(3)
+    expect(await bringLate('orders', late)).toEqual([409])
+    expect(await amount()).toBe(3)
+  })
+
+  it.each([1, 2])('with the head of version %d changes nothing of a newer one', async (last) => {
+    for (let version = 1; version <= last; version++) await write(version)
+    const late = lastBulk('order-heads')
+    await write(3)
+    expect(await bringLate('order-heads', late)).toEqual([409])
+    expect(await write(2)).toBe('older')
+  })
+})
+
+describe('a writer', () => {
+  it('writes an order that was deleted again', async () => {
+    await write(1)
+    expect(await write(2, { deleted: true })).toBe('written')
+    expect(await amount()).toBeUndefined()
+    expect(await write(3)).toBe('written')
+    expect(await amount()).toBe(3)
+  })
+
+  it('looks again where a document changed since it was seen, and writes what it decides then', async () => {
+    await write(1)
+    const change = changeOf(sourceOrder({ version: 2, amount_total: 2 }))
+    let looks = 0
+    const meddled: Pick<OrderIndex, 'bulk'> = {
+      bulk: (decide) =>
+        index.bulk(async (stored) => {
+          const writes = await decide(stored)
+          looks += 1
+          const touched = `${prefix}orders/_update/acc_1:ord_1?routing=acc_1`
+          // As a bulk does that was on its way.
+          if (looks === 1) await opensearch('POST', touched, { doc: { updated_key: 1 } })
+          return writes
+        }),
+    }
+    expect(await createWriter(meddled, Date.now).write([change], 'live')).toEqual(['written'])
+    expect([looks, await amount()]).toEqual([2, 2])
+  })
+
+  it('stores a tracking key that was cut in the middle of a character', async () => {
+    const cut = sourceOrder({ tracking: { 'src\ud83d': 'bio' } })
+    expect(await createWriter(index, Date.now).write([changeOf(cut)], 'live')).toEqual(['written'])
+    const json = await services.orders.get('acc_1', 'ord_1')
+    expect(JSON.parse(Buffer.from(json ?? []).toString()).tracking).toEqual({ 'src\ufffd': 'bio' })
+  })
+
+  it('that has ended leaves everything to be found at once', async () => {
+    await index.close()
+    const lines = [1, 2, 3].map((n) => JSON.stringify(sourceOrder({ id: `ord_${n}` }))).join('\n')
+    expect(await runCommand(['index', 'load', '-'], backend.env, lines)).toMatchObject({ code: 0 })
+    const { hits } = await opensearch<{ hits: { hits: unknown[] } }>(
+      'GET',
+      `${prefix}orders/_search`,
+    )
+    expect(hits.hits).toHaveLength(3)
+  })
+})

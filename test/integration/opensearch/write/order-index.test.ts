@@ -1,0 +1,287 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type {
+  BulkWrites,
+  OrderIndex,
+  OrderVersionRecord,
+  ViewKey,
+} from '../../../../src/indexing/writer/order-index.ts'
+import { LeaseLostError } from '../../../../src/indexing/writer/order-index.ts'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { openOpenSearchOrderIndex } from '../../../../src/stores/opensearch/write/order-index.ts'
+import { changeOf } from '../../../support/orders/changes.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { acceptAll, actionsOf, createScriptedCluster, NOON } from '../scripted/scripted-cluster.ts'
+import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
+import { type Behaviour, reset, respond, respondError } from '../scripted/scripted-server.ts'
+
+const GIVE_UP_MS = 3_600_000
+
+let { serve, connect, close } = createScriptedNodes()
+const opened: OrderIndex[] = []
+let refusesRefresh: boolean
+beforeEach(() => {
+  refusesRefresh = false
+  ;({ serve, connect, close } = createScriptedNodes())
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  for (const index of opened.splice(0)) await index.close()
+  await close()
+})
+
+/** A writer of a cluster whose bulks go as told, one after the other; its beginning is forgotten. */
+async function open(...bulks: Behaviour[]) {
+  const cluster = createScriptedCluster(bulks)
+  const { url, received } = await serve((response, request) => {
+    const refuses = refusesRefresh && request.path.includes('_refresh')
+    const behave = refuses ? respondError(503, 'unavailable_shards_exception') : cluster.behaviour
+    behave(response, request)
+  })
+  const index = await openOpenSearchOrderIndex({
+    client: connect([url]).client,
+    names,
+    ensureIndices: { async orders() {} },
+    leaseMs: 60_000,
+    purpose: 'load',
+    deadlineMs: GENEROUS_MS,
+    clock: () => NOON,
+    onDelay() {},
+  })
+  opened.push(index)
+  cluster.events.length = 0
+  const bulkActions = () => received.filter(({ path }) => path.includes('_bulk')).map(actionsOf)
+  return { ...cluster, index, received, bulkActions }
+}
+
+const NOTHING: BulkWrites = { views: [], removals: [], versionRecords: [] }
+
+function put(orderId: string): BulkWrites {
+  const change = changeOf(sourceOrder({ id: orderId }))
+  const views = change.views.map((view) => ({ ...view, orderId, updatedAt: 'stamp' as const }))
+  return { ...NOTHING, views }
+}
+const head = (orderId: string): OrderVersionRecord => ({
+  orderId,
+  version: 1,
+  ownerAccountId: 'acc_1',
+  accountIds: [],
+  createdKey: 1,
+  hasUpdatedAt: true,
+  deleted: false,
+})
+const key = (orderId: string): ViewKey => ({ accountId: 'acc_1', orderId })
+
+describe('a bulk', () => {
+  it('writes documents, then heads, and nothing where there is nothing', async () => {
+    const { index, events } = await open()
+    await index.bulk(async () => ({
+      ...put('ord_2'),
+      removals: [key('ord_3')],
+      versionRecords: [head('ord_4')],
+    }))
+    await index.bulk(async () => NOTHING)
+    expect(events).toEqual([
+      'orders-w-1-v1: acc_1:ord_2 @0 acc_1:ord_3 @-0',
+      'order-heads-w-1-v1: ord_4',
+    ])
+  })
+
+  it('expects nothing of what the one before it left: it looks again', async () => {
+    const { index, bulkActions } = await open()
+    for (let time = 0; time < 2; time++) await index.bulk(async () => put('ord_1'))
+    const unseen = { version_type: 'external' }
+    expect(bulkActions().flat()).toMatchObject([unseen, unseen])
+  })
+
+  it('in live mode is recorded in the lease before it is sent, the first time alone', async () => {
+    const { index, received } = await open()
+    await index.bulk(async () => put('ord_1'), 'back-fill')
+    await index.bulk(async () => NOTHING, 'live')
+    expect(index.hasLiveWrites()).toBe(false)
+    const before = received.length
+    for (const id of ['ord_2', 'ord_3']) await index.bulk(async () => put(id), 'live')
+    const kinds = received.slice(before).map(({ path, body }) => {
+      if (path.includes('_bulk')) return 'bulk'
+      return path.startsWith('/writer/_doc')
+        ? `stamped live: ${JSON.parse(body).stamped_live}`
+        : path
+    })
+    expect(kinds).toEqual(['stamped live: true', 'bulk', 'bulk'])
+    expect(index.hasLiveWrites()).toBe(true)
+  })
+
+  const slow: Behaviour = (response, request) => {
+    setTimeout(() => acceptAll(response, request), 50)
+  }
+
+  it('is sent once the one before it is written, and decided meanwhile', async () => {
+    const { index, events } = await open(slow)
+    const bulks = ['ord_1', 'ord_2', 'ord_3'].map((id) =>
+      index.bulk(async () => {
+        events.push(`decides on ${id}`)
+        return put(id)
+      }),
+    )
+    await Promise.all(bulks)
+    expect(events).toEqual([
+      'decides on ord_1',
+      'decides on ord_2',
+      'decides on ord_3',
+      'orders-w-1-v1: acc_1:ord_1 @0',
+      'orders-w-1-v1: acc_1:ord_2 @1',
+      'orders-w-1-v1: acc_1:ord_3 @2',
+    ])
+  })
+
+  it('is decided once those before it are written that are of the same orders, heads and all', async () => {
+    const { index, events } = await open(slow)
+    const bulks = [['ord_1', 'ord_2'], ['ord_3'], ['ord_2', 'ord_3']].map((ids) =>
+      index.bulk(async (stored) => {
+        await stored.versionRecords(ids)
+        events.push(`decides on ${ids}`)
+        return { ...NOTHING, versionRecords: ids.map(head) }
+      }),
+    )
+    await Promise.all(bulks)
+    expect(events.at(-2)).toBe('decides on ord_2,ord_3')
+    expect(events.at(-1)).toBe('order-heads-w-1-v1: ord_2 ord_3')
+  })
+
+  it('has its heads written while the next one is sent', async () => {
+    let end = () => {}
+    const held: Behaviour = (response, request) => {
+      end = () => acceptAll(response, request)
+    }
+    const { index, events } = await open(acceptAll, held)
+    const first = index.bulk(async () => ({ ...put('ord_1'), versionRecords: [head('ord_1')] }))
+    await vi.waitUntil(() => events.includes('order-heads-w-1-v1: ord_1'))
+    await index.bulk(async () => put('ord_2'))
+    expect(events.at(-1)).toBe('orders-w-1-v1: acc_1:ord_2 @1')
+    end()
+    await first
+  })
+
+  it('that cannot be decided writes nothing, and lets the next one in', async () => {
+    const { index, events } = await open()
+    const failing = index.bulk(async () => {
+      throw new RangeError('a fault of ours')
+    })
+    await expect(failing).rejects.toThrow('a fault of ours')
+    await index.bulk(async () => put('ord_1'))
+    expect(events).toEqual(['orders-w-1-v1: acc_1:ord_1 @0'])
+  })
+})
+
+describe('a bulk of unknown outcome', () => {
+  it('is fenced off, decided anew, and sent with a later stamp', async () => {
+    const { index, events } = await open(reset)
+    const decisions = [put('ord_1'), put('ord_2')]
+    await index.bulk(async () => decisions.shift() ?? NOTHING)
+    expect(events).toEqual([
+      'orders-w-1-v1: acc_1:ord_1 @0',
+      'fence',
+      'orders-w-2-v1: acc_1:ord_2 @1',
+    ])
+  })
+
+  it('is fenced off as often as it happens', async () => {
+    const { index, events } = await open(reset, respondError(503, 'cluster_block_exception'))
+    await index.bulk(async () => put('ord_1'))
+    expect(events.filter((what) => what === 'fence')).toHaveLength(2)
+    expect(events.at(-1)).toBe('orders-w-3-v1: acc_1:ord_1 @2')
+  })
+
+  it('in which a document changed since it was seen is decided anew', async () => {
+    const error = { type: 'version_conflict_engine_exception', reason: 'x' }
+    const { index, events } = await open(
+      respond(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 409, error } }] }),
+    )
+    const decisions = [put('ord_1'), put('ord_2')]
+    await index.bulk(async () => decisions.shift() ?? NOTHING)
+    expect(events).toEqual([
+      'orders-w-1-v1: acc_1:ord_1 @0',
+      'fence',
+      'orders-w-2-v1: acc_1:ord_2 @1',
+    ])
+  })
+
+  it('is not sent again by a writer that is none any more', async () => {
+    const { index, events, takeOver } = await open((response, request) => {
+      takeOver()
+      reset(response, request)
+    })
+    expect(await thrownBy(index.bulk(async () => put('ord_1')))).toBeInstanceOf(LeaseLostError)
+    expect(events).toHaveLength(1)
+  })
+
+  it('that is given up is fenced off before the next one is sent', async () => {
+    const now = performance.now.bind(performance)
+    const { index, events } = await open((response, request) => {
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + GIVE_UP_MS)
+      reset(response, request)
+    })
+    await expect(index.bulk(async () => put('ord_1'))).rejects.toThrow(Unavailable)
+    vi.restoreAllMocks()
+    await index.bulk(async () => put('ord_2'))
+    expect(events).toEqual([
+      'orders-w-1-v1: acc_1:ord_1 @0',
+      'fence',
+      'orders-w-2-v1: acc_1:ord_2 @1',
+    ])
+  })
+
+  it('that cannot be decided again is fenced off once, before the next one is sent', async () => {
+    const { index, events } = await open(reset)
+    const decisions = [put('ord_1')]
+    const failing = index.bulk(async () => {
+      const decided = decisions.shift()
+      if (decided === undefined) throw new RangeError('a fault of ours')
+      return decided
+    })
+    await expect(failing).rejects.toThrow(RangeError)
+    await index.bulk(async () => put('ord_2'))
+    expect(events).toEqual([
+      'orders-w-1-v1: acc_1:ord_1 @0',
+      'fence',
+      'orders-w-2-v1: acc_1:ord_2 @1',
+    ])
+  })
+})
+
+describe('a document that is refused', () => {
+  it('is told, and not sent again', async () => {
+    const error = { type: 'mapper_parsing_exception', reason: 'x' }
+    const { index, events } = await open(
+      respond(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 400, error } }] }),
+    )
+    await expect(index.bulk(async () => put('ord_1'))).rejects.toThrow('acc_1:ord_1')
+    await index.bulk(async () => put('ord_2'))
+    expect(events.filter((what) => what.includes('ord_1'))).toHaveLength(1)
+    expect(events.at(-1)).toMatch(/ord_2 @1$/)
+  })
+})
+
+describe('a writer that ends', () => {
+  it('hands its lease back once its last bulk is written', async () => {
+    const { index, events, lease } = await open()
+    const last = index.bulk(async () => put('ord_1'))
+    await index.close()
+    await last
+    expect(events).toEqual(['orders-w-1-v1: acc_1:ord_1 @0'])
+    expect(lease()).toMatchObject({ released: true, stamp_ceiling: NOON })
+  })
+
+  it('makes what it wrote visible before it hands its lease back', async () => {
+    const { index, received } = await open()
+    await index.close()
+    const last = received.slice(-2).map(({ path }) => path.split('?')[0])
+    expect(last).toEqual(['/orders/_refresh', '/writer/_doc/orders'])
+  })
+
+  it('hands its lease back also where that is not made visible', async () => {
+    const { index, lease } = await open()
+    refusesRefresh = true
+    await index.close()
+    expect(lease()).toMatchObject({ released: true })
+  })
+})

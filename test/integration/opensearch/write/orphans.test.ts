@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { parseConfig } from '../../../../src/config/config.ts'
+import { createWriter } from '../../../../src/indexing/writer/writer.ts'
+import { openServices, type Services } from '../../../../src/services.ts'
+import { changeOf } from '../../../support/orders/changes.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+
+let backend: Backend
+let services: Services
+beforeEach(async () => {
+  backend = createBackend()
+  services = await openServices(parseConfig(backend.env))
+})
+afterEach(async () => {
+  await services.close()
+  await backend.remove()
+})
+
+const order = (version: number, coproducers: string[]) =>
+  changeOf(sourceOrder({ version, coproducer_account_ids: coproducers }))
+
+/** Ends as a process does between the documents of a change and its head. */
+async function endBeforeHeads(version: number, coproducers: string[]): Promise<void> {
+  const index = await services.openIndex()
+  const headless = createWriter(
+    {
+      bulk: (decide) =>
+        index.bulk(async (stored) => ({ ...(await decide(stored)), versionRecords: [] })),
+    },
+    Date.now,
+  )
+  await headless.write([order(version, coproducers)], 'live')
+  await index.close()
+}
+
+async function write(version: number, coproducers: string[]) {
+  const index = await services.openIndex()
+  const [verdict] = await createWriter(index, Date.now).write([order(version, coproducers)], 'live')
+  await index.close()
+  return verdict
+}
+
+async function documents(): Promise<string[]> {
+  await backend.refresh()
+  const { hits } = await opensearch<{ hits: { hits: { _id: string }[] } }>(
+    'GET',
+    `${backend.env['INDEX_PREFIX']}orders/_search?q=_exists_:id`,
+  )
+  return hits.hits.map(({ _id }) => _id).toSorted((one, other) => (one < other ? -1 : 1))
+}
+
+it('a document whose head was never written is found by whoever comes next', async () => {
+  await endBeforeHeads(1, ['acc_2'])
+  expect(await documents()).toEqual(['acc_1:ord_1', 'acc_2:ord_1'])
+  expect(await write(2, [])).toBe('written')
+  expect(await documents()).toEqual(['acc_1:ord_1'])
+})
+
+it('so is that of an account that only an unfinished version named', async () => {
+  await write(1, ['acc_2'])
+  await endBeforeHeads(2, ['acc_2', 'acc_3'])
+  expect(await write(3, ['acc_2'])).toBe('written')
+  expect(await documents()).toEqual(['acc_1:ord_1', 'acc_2:ord_1'])
+})
+
+it('a change that comes again after its documents and before its head shows nothing new', async () => {
+  await endBeforeHeads(1, ['acc_2'])
+  expect(await write(1, ['acc_2'])).toBe('unchanged')
+  expect(await write(1, ['acc_2'])).toBe('older')
+})

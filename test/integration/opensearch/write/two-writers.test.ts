@@ -1,0 +1,151 @@
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseConfig } from '../../../../src/config/config.ts'
+import { openServices, type Services } from '../../../../src/services.ts'
+import { runCommand, startCommand } from '../../../support/cli/command.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { type Backend, createBackend } from '../../../support/stores/backend.ts'
+
+let backend: Backend
+let services: Services
+beforeEach(async () => {
+  backend = createBackend()
+  services = await openServices(parseConfig(backend.env))
+  await services.initialize()
+})
+afterEach(async () => {
+  await services.close()
+  await backend.remove()
+})
+
+const LOAD = ['index', 'load', '-', '--live']
+/** So many lines are a bulk. */
+const BULK = 1_000
+const bulkOf = (version: number, from = 0) =>
+  Array.from({ length: BULK }, (_, n) =>
+    JSON.stringify(sourceOrder({ id: `ord_${from + n}`, version, amount_total: version })),
+  ).join('\n')
+
+const ONE_MORE = JSON.stringify(sourceOrder({ id: 'ord_more' }))
+
+const load = (version: number) => runCommand(LOAD, backend.env, bulkOf(version))
+
+async function amount(id: string): Promise<number | undefined> {
+  const json = await services.orders.get('acc_1', id)
+  return json === null ? undefined : JSON.parse(Buffer.from(json).toString()).amount_total
+}
+
+/** A load that has written its first bulk, orders 0 to 999 in version 1, and waits for more. */
+async function startLoad() {
+  const child = startCommand(LOAD, backend.env)
+  const said = text(child.stderr)
+  child.stdin.on('error', () => {})
+  child.stdin.write(`${bulkOf(1)}\n${ONE_MORE}\n`) // With which the bulk is full, and sent.
+  await expect.poll(() => amount('ord_999'), { timeout: 60_000 }).toBe(1)
+  return { child, said, ended: once(child, 'close') }
+}
+
+const WAITING =
+  /^waiting for another writer to end \(.+\); one that is gone has lost its lease in 1 s/
+const LEASE_MS = 1_000
+
+/** A load of orders 0 to 999 that found another writer at work. */
+async function startWaiting(version: number) {
+  const child = startCommand(LOAD, backend.env)
+  const told = once(child.stderr, 'data')
+  const said = text(child.stderr)
+  const ended = once(child, 'close')
+  child.stdin.on('error', () => {})
+  child.stdin.end(bulkOf(version))
+  await told
+  return { child, said, ended }
+}
+
+describe('of two writers at once', () => {
+  it('the second waits until the first has ended, says so, and then writes', async () => {
+    const { child, ended } = await startLoad()
+    const second = await startWaiting(2)
+    expect(await amount('ord_0')).toBe(1)
+
+    child.stdin.end(`${bulkOf(1, BULK)}\n`)
+    await ended
+    expect(child.exitCode).toBe(0)
+    await second.ended
+    expect(second.child.exitCode).toBe(0)
+    expect(await second.said).toMatch(WAITING)
+    expect(await amount('ord_0')).toBe(2)
+    expect(await amount('ord_1000')).toBe(1)
+  })
+
+  it('the second waits for longer than a lease, and says so once', async () => {
+    const { child, ended } = await startLoad()
+    const second = await startWaiting(2)
+    await pause(2 * LEASE_MS)
+    expect([second.child.exitCode, await amount('ord_0')]).toEqual([null, 1])
+    child.kill('SIGINT')
+    await ended
+    await second.ended
+    expect((await second.said).match(/waiting for another writer/g)).toHaveLength(1)
+    expect(await amount('ord_0')).toBe(2)
+  })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'the second is stopped by %s while it waits, says so, and has written nothing',
+    async (signal) => {
+      const { child, ended } = await startLoad()
+      const second = await startWaiting(2)
+      second.child.kill(signal)
+      await second.ended
+      expect(second.child.exitCode).toBe(1)
+      expect(await second.said).toContain('interrupted while another writer was at work')
+      expect(await amount('ord_0')).toBe(1)
+
+      child.stdin.end(`${bulkOf(1, BULK)}\n`)
+      await ended
+      expect(child.exitCode).toBe(0)
+    },
+  )
+
+  it('the second begins at once when the first has ended', async () => {
+    await load(1)
+    expect(await load(2)).toMatchObject({ code: 0, stderr: '' })
+    expect(await amount('ord_0')).toBe(2)
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'the second begins at once when the first was told to stop by %s',
+    async (signal) => {
+      const { child, ended } = await startLoad()
+      child.kill(signal)
+      await ended
+      expect(await load(2)).toMatchObject({ code: 0, stderr: '' })
+    },
+  )
+
+  it('the second waits for the lease of a first that was killed, and says so', async () => {
+    const { child, ended } = await startLoad()
+    child.kill('SIGKILL')
+    await ended
+    const second = await load(2)
+    expect(second.code).toBe(0)
+    expect(second.stderr).toMatch(WAITING)
+    expect(await amount('ord_0')).toBe(2)
+  })
+
+  it('the second takes over from a frozen first, which writes nothing when it wakes up', async () => {
+    const { child, said, ended } = await startLoad()
+    child.kill('SIGSTOP')
+    expect(await load(2)).toMatchObject({ code: 0 })
+    child.stdin.end(`${bulkOf(3, BULK)}\n`)
+    await pause(100)
+    child.kill('SIGCONT')
+    await ended
+
+    expect(child.exitCode).toBe(1)
+    expect(await said).toContain('another writer took over')
+    expect(await amount('ord_0')).toBe(2)
+    expect(await amount('ord_1000')).toBeUndefined()
+  })
+})

@@ -1,0 +1,118 @@
+import type { AddressInfo } from 'node:net'
+import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { buildApp } from '../../../src/app.ts'
+import { type FaultyProxy, startFaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts'
+import { metricIn } from '../../support/http/metric.ts'
+import { openSocket, sendRaw } from '../../support/http/raw-http.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import { openTestServices } from '../../support/stores/services.ts'
+
+const PATIENT = { timeout: 15_000 }
+/** Longer than a test takes. */
+const FOR_EVER = '60000'
+
+let proxies: FaultyProxy[]
+let test: Awaited<ReturnType<typeof openTestServices>>
+let app: FastifyInstance
+let port: number
+let lines: string[]
+let key: string
+
+beforeEach(async () => {
+  const nodes = (process.env['OPENSEARCH_URL'] ?? '').split(',').map((url) => new URL(url))
+  proxies = await Promise.all(nodes.map((node) => startFaultyProxy(Number(node.port))))
+  test = await openTestServices({
+    OPENSEARCH_URL: proxies.map((proxy) => `http://127.0.0.1:${proxy.port}`).join(),
+    REQUEST_DEADLINE_MS: FOR_EVER,
+    SEARCH_DEADLINE_MS: FOR_EVER,
+    MAX_CONCURRENT_REQUESTS: '1',
+    RATE_LIMIT_CAPACITY: '1000',
+  })
+  lines = []
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  app = buildApp(test.config, test.services, {
+    logger: pino({ level: 'trace' }, stream),
+    metrics: test.metrics,
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  port = (app.server.address() as AddressInfo).port
+  key = (await test.issue()).key
+  await test.load([sourceOrder()])
+})
+afterEach(async () => {
+  delay(0)
+  await app.close()
+  await test.close()
+  for (const proxy of proxies) await proxy.close()
+})
+
+const bytesOf = (path: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`
+const statusOf = async (path: string) => (await sendRaw(port, bytesOf(path), 1))[0]?.status
+const openToOpenSearch = () => proxies.reduce((sum, proxy) => sum + proxy.connections().open, 0)
+
+/** How late whatever OpenSearch says from now on arrives. */
+function delay(ms: number) {
+  for (const proxy of proxies) proxy.delayMs = ms
+}
+
+async function ask(path: string) {
+  const socket = await openSocket(port)
+  socket.write(bytesOf(path))
+  return socket
+}
+
+describe.each([
+  ['search', '/v1/orders'],
+  ['search', '/v1/orders?sort=updated_at_asc'],
+  ['get_order', '/v1/orders/ord_1'],
+])('a caller who disconnects while its %s is under way', (operation, path) => {
+  it(`ends it, and gives back its place: ${path}`, async () => {
+    expect(await statusOf(path)).toBe(200)
+    for (const proxy of proxies) proxy.resetConnections() // So that the only connection is that of the search.
+    await expect.poll(openToOpenSearch, PATIENT).toBe(0)
+    delay(30_000)
+    const socket = await ask(path)
+    await expect.poll(openToOpenSearch, PATIENT).toBe(1)
+    expect(await statusOf(path)).toBe(503) // There is one place, and it is taken.
+
+    lines.length = 0
+    socket.destroy()
+    await expect.poll(openToOpenSearch, PATIENT).toBe(0)
+    delay(0)
+    await expect.poll(() => statusOf(path), PATIENT).toBe(200)
+
+    const levels = lines.map((line) => JSON.parse(line)).map(({ msg, level }) => [msg, level])
+    expect(levels.filter(([msg]) => msg !== 'request')).toEqual([])
+    const metrics = await test.metrics.registry.metrics()
+    const count = (outcome: string) =>
+      metricIn(
+        metrics,
+        `opensearch_request_duration_seconds_count{operation="${operation}",outcome="${outcome}"}`,
+      )
+    expect([count('abandoned'), count('failed')]).toEqual([1, 0])
+  })
+})
+
+it('a caller who disconnects while its key is looked up leaves the answer to others with that key', async () => {
+  test.services.keys.find = (() => {
+    const { find } = test.services.keys
+    return async (...args: Parameters<typeof find>) => {
+      await sleep(300)
+      return find(...args)
+    }
+  })()
+  app.log.level = 'silent'
+  const first = await ask('/v1/orders')
+  first.destroy()
+  await expect.poll(() => statusOf('/v1/orders'), PATIENT).toBe(200)
+})

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { createReadiness } from '../../../src/http/operations/readiness.ts'
+import { openTestServices, silent } from '../../support/stores/services.ts'
+
+it('without Redis the service is ready, with a warning that limits are degraded', async () => {
+  const test = await openTestServices({ REDIS_URL: 'redis://127.0.0.1:9' })
+  expect(await createReadiness(test.services, silent)()).toEqual({
+    status: 'ok',
+    checks: { orders: 'ok', keys: 'ok', limits: 'degraded' },
+  })
+  await test.close()
+})

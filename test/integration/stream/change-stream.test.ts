@@ -1,0 +1,307 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ChangeStream, StreamEntry } from '../../../src/indexing/sources/change-stream.ts'
+import { openRedisStream } from '../../../src/stores/redis/stream.ts'
+import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+
+const MIB = 1024 * 1024
+const NOT_UTF8 = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d])
+
+let backend: Backend
+let feed: ChangeFeed
+let stream: ChangeStream
+beforeEach(async () => {
+  backend = createBackend()
+  feed = openChangeFeed(backend.env)
+  stream = await open()
+})
+afterEach(async () => {
+  stream.close()
+  await feed.close()
+  await backend.remove()
+})
+
+function open(): Promise<ChangeStream> {
+  const { REDIS_URL = '', REDIS_PREFIX: prefix = '' } = backend.env
+  return openRedisStream({ urls: [REDIS_URL], ca: undefined, prefix })
+}
+
+const idsOf = (entries: readonly StreamEntry[]) => entries.map(({ id }) => id)
+
+/** Acknowledges all there is, batch by batch; answers with the sizes of the batches. */
+async function drain(): Promise<number[]> {
+  const sizes: number[] = []
+  for (;;) {
+    const { entries } = await stream.read()
+    if (entries.length === 0) return sizes
+    sizes.push(entries.length)
+    await stream.acknowledge(idsOf(entries))
+  }
+}
+
+describe('reading', () => {
+  it('makes the group where there is none, from the beginning of the stream', async () => {
+    const ids = await feed.add('one', 'two')
+    const { entries, lost } = await stream.read()
+    expect([idsOf(entries), lost]).toEqual([ids, []])
+    expect(entries.map(({ order }) => String(order))).toEqual(['one', 'two'])
+  })
+
+  it('begins anew when somebody emptied Redis', async () => {
+    await feed.add('one')
+    await drain()
+    await feed.redis.del(feed.stream)
+    const ids = await feed.add('two')
+    expect(idsOf((await stream.read()).entries)).toEqual(ids)
+  })
+
+  it('goes on when the stream goes away while it waits', async () => {
+    await drain()
+    const reading = stream.read()
+    await pause(100) // Until it has found nothing.
+    await feed.redis.del(feed.stream)
+    expect((await reading).entries).toEqual([])
+    const ids = await feed.add('one')
+    expect(idsOf((await stream.read()).entries)).toEqual(ids)
+  })
+
+  it('waits for something new', async () => {
+    await drain()
+    const reading = stream.read()
+    const ids = await feed.add('one')
+    expect(idsOf((await reading).entries)).toEqual(ids)
+  })
+
+  it('brings again what is not acknowledged, before what is new', async () => {
+    const first = await feed.add('one', 'two')
+    await stream.read()
+    const second = await feed.add('three')
+    expect(idsOf((await stream.read()).entries)).toEqual([...first, ...second])
+  })
+
+  it('leaves bytes as they are', async () => {
+    await feed.add(NOT_UTF8)
+    expect((await stream.read()).entries[0]?.order).toEqual(NOT_UTF8)
+  })
+
+  it.each([
+    ['none', ['data', 'x']],
+    ['two', ['order', 'x', 'order', 'y']],
+  ])('of an entry with %s tells no order, and all its fields', async (_name, fields) => {
+    await feed.addFields(...fields)
+    const [entry] = (await stream.read()).entries
+    expect([entry?.order, entry?.fields.map(String)]).toEqual([undefined, fields])
+  })
+
+  it('takes at most 500 entries, or about 4 MiB', async () => {
+    await feed.add(...Array.from({ length: 1_001 }, () => 'small'))
+    expect(await drain()).toEqual([500, 500, 1])
+    await feed.add(...Array.from({ length: 12 }, () => Buffer.alloc(MIB, 'x')))
+    expect(await drain()).toEqual([4, 4, 4])
+  })
+
+  it('tells how long an entry has waited, by the clock of Redis', async () => {
+    await feed.redis.xadd(feed.stream, '1000-1', 'order', 'long ago')
+    await feed.add('now')
+    const [old, young] = (await stream.read()).entries
+    const [seconds] = await feed.redis.time()
+    expect(Math.abs((old?.ageMs ?? 0) - (Number(seconds) * 1000 - 1_000))).toBeLessThan(60_000)
+    expect(young?.ageMs).toBeLessThan(60_000)
+  })
+})
+
+describe('adopting', () => {
+  it.each(['writer', 'somebody-else'])(
+    'brings what a consumer named %s left behind',
+    async (consumer) => {
+      await feed.add('one', 'two', 'three')
+      const taken = await feed.takeAs(consumer, 2)
+      await stream.claimPending()
+      const { entries } = await stream.read()
+      expect(idsOf(entries).slice(0, 2)).toEqual(taken)
+      expect(entries).toHaveLength(3)
+      await stream.acknowledge(idsOf(entries))
+      expect(await feed.pending()).toBe(0)
+    },
+  )
+
+  it('takes over everything, however much', async () => {
+    await feed.add(...Array.from({ length: 2_500 }, (_, n) => String(n)))
+    for (const consumer of ['one', 'two', 'three']) await feed.takeAs(consumer, 1_000)
+    await stream.claimPending()
+    expect(await drain()).toEqual([500, 500, 500, 500, 500])
+    expect(await feed.pending()).toBe(0)
+  })
+
+  it('tells what is gone, and waits for it no more', async () => {
+    await feed.add('one', 'two')
+    const taken = await feed.takeAs('somebody-else', 2)
+    await feed.redis.xdel(feed.stream, taken[0] ?? '')
+    const lost = [...(await stream.claimPending())]
+    const reading = await stream.read()
+    lost.push(...reading.lost) // An older Redis tells it only here.
+    await stream.acknowledge(lost)
+    expect([lost, idsOf(reading.entries)]).toEqual([taken.slice(0, 1), taken.slice(1)])
+    expect(await feed.pending()).toBe(1)
+  })
+})
+
+describe('an entry that is gone', () => {
+  it('before it was acknowledged is told as lost', async () => {
+    const ids = await feed.add('one', 'two')
+    await stream.read()
+    await feed.redis.xdel(feed.stream, ids[0] ?? '')
+    const { entries, lost } = await stream.read()
+    expect([idsOf(entries), lost]).toEqual([ids.slice(1), ids.slice(0, 1)])
+  })
+})
+
+describe('parking', () => {
+  const error = { path: '/items/0', reason: 'expected an object, got a list' }
+
+  it('keeps the bytes, where and why, and acknowledges', async () => {
+    const [id = ''] = await feed.add(NOT_UTF8)
+    const { entries } = await stream.read()
+    await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
+    expect(await feed.parked()).toEqual([{ order: NOT_UTF8, ...error, entry_id: id }])
+    expect(await feed.pending()).toBe(0)
+  })
+
+  it('keeps all that an entry without an order has', async () => {
+    await feed.addFields('data', 'x', 'more', 'y')
+    const { entries } = await stream.read()
+    await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
+    const [parked] = (await feed.redis.xrange(feed.refused, '-', '+')).map(([, fields]) => fields)
+    expect(parked?.slice(6)).toEqual(['data', 'x', 'more', 'y'])
+  })
+
+  it('takes an entry of ten thousand fields', async () => {
+    await feed.addFields(...Array.from({ length: 20_000 }, (_, n) => `f${n}`))
+    const { entries } = await stream.read()
+    await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
+    expect(await feed.parked()).toHaveLength(1)
+    expect(await feed.pending()).toBe(0)
+  })
+
+  it('twice parks once: whoever did it first acknowledged it', async () => {
+    await feed.add('one')
+    const { entries } = await stream.read()
+    const refused = entries.map((entry) => ({ ...entry, error }))
+    await stream.deadLetter(refused)
+    await stream.deadLetter(refused)
+    expect(await feed.parked()).toHaveLength(1)
+  })
+
+  it('that fails loses nothing: the entry is still there to be parked', async () => {
+    await feed.redis.set(feed.refused, 'no stream')
+    const ids = await feed.add('one')
+    const { entries } = await stream.read()
+    const parking = stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
+    await expect(parking).rejects.toThrow('WRONGTYPE')
+    expect(idsOf((await stream.read()).entries)).toEqual(ids)
+  })
+})
+
+describe('trimming', () => {
+  const left = async () => (await feed.redis.xrange(feed.stream, '-', '+')).map(([id]) => id)
+
+  it('keeps the last delivered entry and what is new', async () => {
+    const ids = await feed.add('one', 'two', 'three')
+    await drain()
+    const more = await feed.add('four')
+    await stream.trim()
+    expect(await left()).toEqual([...ids.slice(2), ...more])
+  })
+
+  it('keeps what is pending, and all after it', async () => {
+    const ids = await feed.add('one', 'two', 'three')
+    await stream.read()
+    await stream.acknowledge([ids[0] ?? '', ids[2] ?? ''])
+    await stream.trim()
+    expect(await left()).toEqual(ids.slice(1))
+  })
+
+  it('keeps what another group has not read', async () => {
+    await feed.redis.xgroup('CREATE', feed.stream, 'others', '0', 'MKSTREAM')
+    const ids = await feed.add('one', 'two', 'three')
+    await drain()
+    await stream.trim()
+    expect(await left()).toEqual(ids)
+  })
+
+  it('keeps what is pending in another group', async () => {
+    await feed.redis.xgroup('CREATE', feed.stream, 'others', '0', 'MKSTREAM')
+    const ids = await feed.add('one', 'two', 'three')
+    await drain()
+    await feed.redis.xreadgroup(
+      ...(['GROUP', 'others', 'x', 'COUNT', 3, 'STREAMS', feed.stream, '>'] as const),
+    )
+    await feed.redis.xack(feed.stream, 'others', ids[0] ?? '')
+    await stream.trim()
+    expect(await left()).toEqual(ids.slice(1))
+  })
+
+  it('compares ids as numbers', async () => {
+    for (const id of ['9-9', '9-10', '10-1']) {
+      await feed.redis.xadd(feed.stream, id, 'order', id)
+    }
+    await stream.read()
+    await stream.acknowledge(['9-9', '10-1'])
+    await stream.trim()
+    expect(await left()).toEqual(['9-10', '10-1'])
+  })
+
+  it('of no stream, or one without groups, does nothing', async () => {
+    await stream.trim()
+    const ids = await feed.add('one')
+    await stream.trim()
+    expect(await left()).toEqual(ids)
+  })
+})
+
+describe('the backlog', () => {
+  it('counts what is not delivered and what is not acknowledged', async () => {
+    expect(await stream.backlog()).toBe(0)
+    await feed.add('one', 'two')
+    expect(await stream.backlog()).toBe(2)
+    const { entries } = await stream.read()
+    await feed.add('three')
+    expect(await stream.backlog()).toBe(3)
+    await stream.acknowledge(idsOf(entries))
+    expect(await stream.backlog()).toBe(1)
+    await drain()
+    expect(await stream.backlog()).toBe(0)
+  })
+
+  it('is not too small where some of it was deleted', async () => {
+    await feed.add('one')
+    await drain()
+    const ids = await feed.add('two', 'three', 'four')
+    await feed.redis.xdel(feed.stream, ids[1] ?? '')
+    expect(await stream.backlog()).toBeGreaterThanOrEqual(2)
+    await drain()
+    expect(await stream.backlog()).toBe(0)
+  })
+})
+
+it('what is put in comes out as it was, in its order', async () => {
+  const orders = [Buffer.from('one'), NOT_UTF8, Buffer.from('three\r')]
+  await stream.append(orders)
+  expect((await stream.read()).entries.map(({ order }) => order)).toEqual(orders)
+})
+
+it('goes on when Redis has forgotten the scripts', async () => {
+  await feed.add('one')
+  await drain()
+  await feed.redis.script('FLUSH')
+  const ids = await feed.add('two')
+  expect(idsOf((await stream.read()).entries)).toEqual(ids)
+})
+
+it('says that a key is no stream, and nothing of what is in it', async () => {
+  await feed.redis.set(feed.stream, 'secret')
+  const error = await stream.append([Buffer.from('of somebody')]).catch((thrown) => thrown)
+  expect(String(error)).toContain('WRONGTYPE')
+  expect(JSON.stringify(error) + error.stack).not.toMatch(/secret|somebody/)
+})

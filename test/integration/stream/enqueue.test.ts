@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { runCommand } from '../../support/cli/command.ts'
+import { startWatch } from '../../support/cli/watch-process.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+
+let backend: Backend
+let feed: ChangeFeed
+beforeEach(() => {
+  backend = createBackend()
+  feed = openChangeFeed(backend.env)
+})
+afterEach(async () => {
+  await feed.close()
+  await backend.remove()
+})
+
+const line = (id: string) => JSON.stringify(sourceOrder({ id }))
+const handOver = (input: string, ...args: string[]) =>
+  runCommand(['index', 'load', '-', '--stream', ...args], backend.env, input)
+
+async function inStream(): Promise<(string | undefined)[]> {
+  const entries = await feed.redis.xrange(feed.stream, '-', '+')
+  return entries.map(([, fields]) => fields[fields.indexOf('order') + 1])
+}
+
+it('hands over each line as it is, where nobody watches yet', async () => {
+  const { code, stdout, stderr } = await handOver(`${line('ord_1')}\r\n\n ${line('ord_2')}`)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^read: 2, handed over: 2, refused: 0, seconds: [\d.]+\n$/)
+  expect(await inStream()).toEqual([`${line('ord_1')}\r`, ` ${line('ord_2')}`])
+})
+
+it('refuses a bad line with its number, exits 1, and hands over the rest', async () => {
+  const { code, stdout, stderr } = await handOver(`{"half\n${line('ord_1')}`, '--json')
+  expect([code, JSON.parse(stdout)]).toEqual([
+    1,
+    { read: 2, handed_over: 1, refused: 1, seconds: expect.any(Number) },
+  ])
+  expect(stderr).toMatch(/^line 1: expected one JSON object/)
+  expect(await inStream()).toEqual([line('ord_1')])
+})
+
+it('begins at a line', async () => {
+  await handOver(`${line('ord_1')}\n${line('ord_2')}`, '--from-line', '2')
+  expect(await inStream()).toEqual([line('ord_2')])
+})
+
+it('is written by the watch beside which a load is refused', async () => {
+  const watch = startWatch(backend.env)
+  try {
+    await watch.becomesWriter()
+    const ids = Array.from({ length: 1_200 }, (_, n) => `ord_${n}`)
+    const { code } = await handOver(ids.map(line).join('\n'))
+    expect(code).toBe(0)
+    await vi.waitFor(
+      async () => {
+        expect(await watch.metric('indexing_changes_total{outcome="written"}')).toBe(1_200)
+      },
+      { timeout: 60_000, interval: 50 },
+    )
+    expect(await feed.backlog()).toBe(0)
+  } finally {
+    await watch.stop()
+  }
+})

@@ -1,0 +1,133 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { parseConfig } from '../../../src/config/config.ts'
+import { openServices, type Services } from '../../../src/services.ts'
+import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
+import { sourceOrder, sourcePayment } from '../../support/orders/source-order.ts'
+import { type Backend, createBackend, opensearch } from '../../support/stores/backend.ts'
+import {
+  type ChangeFeed,
+  type FeedEntry,
+  openChangeFeed,
+} from '../../support/stores/change-feed.ts'
+
+const MIB = 1024 * 1024
+
+let backend: Backend
+let feed: ChangeFeed
+let services: Services
+let watch: WatchProcess
+beforeAll(async () => {
+  backend = createBackend()
+  feed = openChangeFeed(backend.env)
+  services = await openServices(parseConfig(backend.env))
+  watch = startWatch(backend.env)
+  await watch.becomesWriter()
+})
+afterEach(() => feed.redis.del(feed.refused))
+afterAll(async () => {
+  await watch.stop('SIGKILL')
+  await services.close()
+  await feed.close()
+  await backend.remove()
+})
+
+const SOON = { timeout: 60_000, interval: 50 }
+const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
+
+describe('a bad entry', () => {
+  const tracking = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`k${n}`, 'v']))
+  const deep = JSON.stringify(sourceOrder()).replace('"amount":9900', '"amount":{"cents":[9900]}')
+
+  let count = 1
+  const newOrder = () => sourceOrder({ id: `ord_${++count}` })
+
+  it.each<[string, FeedEntry, string, string]>([
+    ['half a line', '{"id":"ord_2","ver', '', 'this is not JSON'],
+    ['nothing', '', '', 'this is blank'],
+    ['a list', '[]', '', 'expected an object, got a list'],
+    ['10 MB', `"${'x'.repeat(10 * MIB)}"`, '', 'longer than 4194304 bytes'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0xfe, 0x22]), '', 'not valid UTF-8'],
+    ['a wrong type in depth', deep, '/payments/0/amount', 'expected an integer'],
+    [
+      'a fraction of a cent',
+      sourceOrder({ payments: [sourcePayment({ fee: 0.5 })] }),
+      '/payments/0/fee',
+      'got 0.5',
+    ],
+    [
+      'an instant without zone',
+      sourceOrder({ created_at: '2026-03-01T12:00:00' }),
+      '/created_at',
+      'with time and zone',
+    ],
+    ['10,000 tracking keys', sourceOrder({ tracking }), '/tracking', 'expected'],
+    [
+      'another owner',
+      sourceOrder({ id: 'ord_1', version: 2, owner_account_id: 'acc_2' }),
+      '/owner_account_id',
+      'the owner of an order never changes',
+    ],
+  ])('of %s is parked as it came, with where and why, and the stream goes on', async (...bad) => {
+    const [, bytes, path, reason] = bad
+    const [before, after] = [sourceOrder({ id: 'ord_1' }), newOrder()]
+    const [, id = ''] = await feed.add(before, bytes, after)
+    await isDone()
+
+    const [parked, ...others] = await feed.parked()
+    const original =
+      Buffer.isBuffer(bytes) || typeof bytes === 'string' ? bytes : JSON.stringify(bytes)
+    expect(others).toEqual([])
+    expect(parked?.order?.equals(Buffer.from(original))).toBe(true)
+    expect(parked).toMatchObject({ path, reason: expect.stringContaining(reason), entry_id: id })
+    expect(await services.orders.get('acc_1', after.id)).not.toBeNull()
+    const told = watch.log().find(({ entry_id }) => entry_id === id)
+    expect(told).toMatchObject({ level: 40, path, msg: 'refused, and parked' })
+  })
+
+  it('tells nothing of anybody in the log', async () => {
+    await feed.add(sourceOrder({ customer: { name: 'Rita', email: 'rita@secret' } }))
+    await feed.add({ ...sourceOrder(), customer: { name: 'Rita', email: 7, phone: 'secret' } })
+    await isDone()
+    expect(watch.output()).not.toMatch(/Rita|secret/)
+  })
+})
+
+describe('a document that was changed by hand', () => {
+  const order = (id: string, version: number) =>
+    sourceOrder({ id, version, owner_account_id: 'acc_hand', amount_total: version })
+  const amount = async (id: string) => {
+    const json = await services.orders.get('acc_hand', id)
+    return json && JSON.parse(Buffer.from(json).toString()).amount_total
+  }
+
+  it.each<[string, object]>([
+    ['is no order', { account_id: 'acc_hand', id: 'ord_hand' }],
+    ['has an order that is none', { ...documentKeys(), order: 'none' }],
+    ['has a date that is none', { ...documentKeys(), updated_key: 9e18, order: {} }],
+  ])('and %s has its order refused, and the others are written', async (_how, document) => {
+    await feed.add(order('ord_hand', 1), order('ord_sound', 1))
+    await isDone()
+    const place = `${backend.env['INDEX_PREFIX']}orders/_doc/acc_hand:ord_hand`
+    await opensearch('PUT', `${place}?routing=acc_hand&refresh=true`, document)
+
+    const [entry] = await feed.add(order('ord_hand', 2), order('ord_sound', 2))
+    await isDone()
+    expect(await feed.parked()).toMatchObject([
+      { path: '', reason: expect.stringContaining('"index load --repair"'), entry_id: entry },
+    ])
+    expect(await amount('ord_sound')).toBe(2)
+
+    // An erasure needs no look at what it erases.
+    const deleted = { version: 3, owner_account_id: 'acc_hand', deleted: true }
+    await feed.add({ id: 'ord_hand', ...deleted }, { id: 'ord_sound', ...deleted })
+    await isDone()
+    expect(await feed.parked()).toHaveLength(1)
+    expect([await amount('ord_hand'), await amount('ord_sound')]).toEqual([null, null])
+    const heads = `${backend.env['INDEX_PREFIX']}order-heads/_doc`
+    for (const id of ['ord_hand', 'ord_sound']) await opensearch('DELETE', `${heads}/${id}`)
+  })
+
+  function documentKeys() {
+    return { account_id: 'acc_hand', id: 'ord_hand', shape: 1, updated_key: 1 }
+  }
+})

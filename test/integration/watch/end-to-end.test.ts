@@ -1,0 +1,144 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { createMemoryCopy, createOrdersClient, type Order } from '../../../src/client/client.ts'
+import { createRandom } from '../../../src/demo/random.ts'
+import { type RunningService, runCommand, startService } from '../../support/cli/command.ts'
+import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
+import { createHistory, type ExpectedOrder } from '../../support/simulation/change-history.ts'
+import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+
+const SECONDS = 100
+const ACCOUNTS = ['acc_north', 'acc_south', 'acc_west']
+const CHANGES_AT_ONCE = 40
+const BETWEEN_CHANGES_MS = 100
+/** Apart from each other; further ahead of the store, nothing is stamped. */
+const SKEW_MS = 4_000
+
+let backend: Backend
+let feed: ChangeFeed
+let service: RunningService
+let watches: WatchProcess[]
+beforeAll(async () => {
+  backend = createBackend()
+  backend.env['RATE_LIMIT_CAPACITY'] = '1000000'
+  feed = openChangeFeed(backend.env)
+  watches = []
+  expect((await runCommand(['index', 'init'], backend.env)).code).toBe(0)
+  service = await startService([], backend.env)
+})
+afterAll(async () => {
+  for (const watch of watches) watch.signal('SIGCONT')
+  await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
+  await service.stop()
+  await feed.close()
+  await backend.remove()
+})
+
+/** A watch whose clock goes wrong by this much. */
+function startSkewed(skewMs: number): WatchProcess {
+  const watch = startWatch(backend.env, skewMs)
+  watches.push(watch)
+  return watch
+}
+
+/** What happens to the process that writes; another one, 4 s behind or ahead, takes over. */
+async function trouble(writer: WatchProcess, kind: 'stop' | 'kill' | 'freeze'): Promise<void> {
+  if (kind === 'stop') expect(await writer.stop('SIGTERM')).toBe(0)
+  if (kind === 'kill') await writer.stop('SIGKILL')
+  if (kind === 'freeze') {
+    writer.signal('SIGSTOP')
+    await pause(3_000) // Three leases.
+    writer.signal('SIGCONT')
+    await pause(500)
+    await writer.stop('SIGTERM')
+  }
+}
+
+async function createKey(account: string): Promise<string> {
+  const args = ['keys', 'create', '--account', account]
+  return (await runCommand(args, backend.env)).stdout.trim()
+}
+
+/** What the account's orders are; of one that is not dated the API tells nothing between walks over everything. */
+function ordersOf(account: string, truth: ReadonlyMap<string, ExpectedOrder>) {
+  const own = [...truth].filter(([id]) => id.startsWith(`${account}:`))
+  return own.map(([id, rest]) => ({ id: id.slice(account.length + 1), ...rest }))
+}
+
+function withoutDate(order: Order | undefined): object | undefined {
+  if (order === undefined) return undefined
+  const { updated_at: _, ...rest } = order
+  return rest
+}
+
+/** A copy without an overlap: that nothing is missed is the service's doing. */
+async function openCopy(account: string) {
+  const apiKey = await createKey(account)
+  const { orders } = createOrdersClient({ baseUrl: service.baseUrl, apiKey })
+  const store = createMemoryCopy()
+  return {
+    orders: store.orders,
+    sync: (walkAllEveryMs = Number.POSITIVE_INFINITY) =>
+      orders.sync({ store, overlapMs: 0, walkAllEveryMs }),
+  }
+}
+
+type Copy = Awaited<ReturnType<typeof openCopy>>
+
+/**
+ * The whole way of a change: the platform puts it into the stream, a watch writes it, the API lists it, and
+ * the client keeps a copy of every account; while the watch is stopped, killed, frozen and woken, its successor's clock
+ * 8 s away.
+ */
+it('a copy of every account has every order as it is, whatever happens to the watch', async () => {
+  const random = createRandom(2, 7, 0)
+  const history = createHistory(3, ACCOUNTS)
+  const copies = new Map<string, Copy>()
+  for (const account of ACCOUNTS) copies.set(account, await openCopy(account))
+  const endsAt = performance.now() + 1000 * SECONDS
+  const isOver = () => performance.now() > endsAt
+
+  async function change(): Promise<void> {
+    for (; !isOver(); await pause(BETWEEN_CHANGES_MS)) {
+      await feed.add(...Array.from({ length: CHANGES_AT_ONCE }, () => history.next()))
+    }
+  }
+  async function follow(copy: Copy): Promise<void> {
+    while (!isOver()) await copy.sync()
+  }
+  async function watch(): Promise<WatchProcess> {
+    let writer = startSkewed(SKEW_MS)
+    for (let skewMs = -SKEW_MS; ; skewMs = -skewMs) {
+      await writer.becomesWriter()
+      const standby = startSkewed(skewMs)
+      await standby.standsBy()
+      await pause(random.between(0, 4_000))
+      if (isOver()) return writer
+      // Sometimes nobody is there to write for a while.
+      if (random.chance(0.3)) await standby.stop('SIGTERM')
+      await trouble(writer, random.pick(['stop', 'kill', 'freeze']))
+      writer = standby.hasEnded() ? startSkewed(skewMs) : standby
+    }
+  }
+
+  await Promise.all([change(), watch(), ...[...copies.values()].map(follow)])
+  await vi.waitFor(async () => expect(await feed.backlog()).toBe(0), {
+    timeout: 60_000,
+    interval: 100,
+  })
+  await backend.refresh()
+
+  const truth = history.truth()
+  for (const [account, copy] of copies) {
+    await copy.sync()
+    const there = ordersOf(account, truth)
+    const dated = there.filter((order) => order.dated)
+    expect(dated.length).toBeGreaterThan(100)
+    for (const { id, order } of dated) expect(withoutDate(copy.orders.get(id))).toEqual(order)
+
+    await copy.sync(0)
+    const copied = [...copy.orders].map(([id, order]) => [id, withoutDate(order)] as const)
+    expect(new Map(copied)).toEqual(new Map(there.map(({ id, order }) => [id, order])))
+  }
+}, 300_000)

@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { parseConfig } from '../../../src/config/config.ts'
+import { openServices, type Services } from '../../../src/services.ts'
+import { runCommand } from '../../support/cli/command.ts'
+import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+
+let backend: Backend
+let feed: ChangeFeed
+let services: Services
+let watches: WatchProcess[]
+beforeEach(async () => {
+  backend = createBackend()
+  feed = openChangeFeed(backend.env)
+  services = await openServices(parseConfig(backend.env))
+  watches = []
+})
+afterEach(async () => {
+  for (const watch of watches) watch.signal('SIGCONT')
+  await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
+  await services.close()
+  await feed.close()
+  await backend.remove()
+})
+
+/** The first of them writes, the others stand by. */
+async function startWatches(count: number, env: Record<string, string> = {}) {
+  for (let n = 0; n < count; n++) {
+    const watch = startWatch({ ...backend.env, ...env })
+    watches.push(watch)
+    await (n === 0 ? watch.becomesWriter() : watch.standsBy())
+  }
+  return watches as [WatchProcess, WatchProcess, ...WatchProcess[]]
+}
+
+const SOON = { timeout: 60_000, interval: 50 }
+const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
+
+const COUNT = 200
+const versions = (version: number) =>
+  Array.from({ length: COUNT }, (_, n) =>
+    sourceOrder({ id: `ord_${n}`, version, amount_total: version }),
+  )
+
+/** The amounts that the orders have, each once. */
+async function amounts(): Promise<number[]> {
+  const found = new Set<number>()
+  for (let n = 0; n < COUNT; n++) {
+    const json = await services.orders.get('acc_1', `ord_${n}`)
+    found.add(json ? JSON.parse(Buffer.from(json).toString()).amount_total : -1)
+  }
+  return [...found]
+}
+
+async function written(watch: WatchProcess): Promise<number> {
+  return watch.metric('indexing_changes_total{outcome="written"}')
+}
+
+describe('of several processes', () => {
+  it('one writes, and the others stand by', async () => {
+    const [first, second, third] = await startWatches(3)
+    await feed.add(...versions(1))
+    await isDone()
+    expect(await written(first)).toBe(COUNT)
+    for (const standby of [second, third]) {
+      expect([
+        await written(standby as WatchProcess),
+        await standby?.metric('indexing_is_writer'),
+      ]).toEqual([0, 0])
+    }
+  })
+
+  it('started at once, one becomes the writer', async () => {
+    watches = [1, 2, 3].map(() => startWatch(backend.env))
+    await feed.add(...versions(1))
+    await isDone()
+    const counts = await Promise.all(watches.map(written))
+    expect(counts.sort((one, other) => one - other)).toEqual([0, 0, COUNT])
+    expect(await amounts()).toEqual([1])
+  })
+
+  it('one that is told to stop hands over at once, however long its lease', async () => {
+    const [first, second] = await startWatches(2, { WRITER_LEASE_MS: '100000' })
+    expect(await first.stop('SIGTERM')).toBe(0)
+    await second.becomesWriter()
+    await feed.add(...versions(1))
+    await isDone()
+    expect(await amounts()).toEqual([1])
+  })
+
+  it('a standby that is told to stop ends, and exits 0', async () => {
+    const [, second] = await startWatches(2)
+    expect(await second.stop('SIGINT')).toBe(0)
+  })
+
+  it('a standby takes over from one that is killed, and writes what it had in its hands', async () => {
+    const [first, second] = await startWatches(2)
+    await feed.add(...versions(1))
+    await first.stop('SIGKILL')
+    await feed.add(...versions(2))
+    await second.becomesWriter()
+    await isDone()
+    expect(await amounts()).toEqual([2])
+  })
+
+  it('one that was frozen writes nothing when it wakes up, stands by, and nothing is lost', async () => {
+    const [first, second] = await startWatches(2)
+    await feed.add(...versions(1))
+    first.signal('SIGSTOP')
+    await second.becomesWriter()
+    await feed.add(...versions(2))
+    await isDone()
+    const before = await written(second)
+
+    first.signal('SIGCONT')
+    // It learns that it lost its lease when it has something to write, which it takes from the stream.
+    const standing = first.says('another writer took over')
+    for (let version = 3; ; version++) {
+      await feed.add(...versions(version))
+      await isDone()
+      expect(await amounts()).toEqual([version])
+      expect(await written(second)).toBe(before + (version - 2) * COUNT)
+      if (first.log().some(({ msg }) => msg.includes('another writer took over'))) break
+    }
+    await standing
+    await first.standsBy()
+    expect(await feed.parked()).toEqual([])
+  })
+
+  it('one that was frozen takes over again when its successor ends', async () => {
+    const [first, second] = await startWatches(2)
+    first.signal('SIGSTOP')
+    await second.becomesWriter()
+    first.signal('SIGCONT')
+    await feed.add(...versions(1))
+    await isDone()
+    await second.stop('SIGTERM')
+    await feed.add(...versions(2))
+    await isDone()
+    expect(await amounts()).toEqual([2])
+  })
+})
+
+describe('beside a watch', () => {
+  it('a load is refused, and told how to hand its lines over', async () => {
+    await startWatches(1)
+    const { code, stderr } = await runCommand(['index', 'load', '-'], backend.env, '')
+    expect(code).toBe(1)
+    expect(stderr).toContain('index load --stream')
+  })
+})

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { parseConfig } from '../../../src/config/config.ts'
+import { openServices, type Services } from '../../../src/services.ts'
+import { type FaultyProxy, startFaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts'
+import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import { type Backend, createBackend, opensearch } from '../../support/stores/backend.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+
+let backend: Backend
+let feed: ChangeFeed
+let services: Services
+let proxy: FaultyProxy
+let watches: WatchProcess[]
+beforeEach(async () => {
+  backend = createBackend()
+  feed = openChangeFeed(backend.env)
+  services = await openServices(parseConfig(backend.env))
+  const [node = ''] = (process.env['OPENSEARCH_URL'] ?? '').split(',')
+  proxy = await startFaultyProxy(Number(new URL(node).port))
+  watches = []
+})
+afterEach(async () => {
+  await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
+  await proxy.close()
+  await services.close()
+  await feed.close()
+  await backend.remove()
+})
+
+/** A watch whose way to OpenSearch is the proxy. */
+function start(): WatchProcess {
+  const watch = startWatch({ ...backend.env, OPENSEARCH_URL: `http://127.0.0.1:${proxy.port}` })
+  watches.push(watch)
+  return watch
+}
+
+const SOON = { timeout: 60_000, interval: 50 }
+const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
+const isThere = async (id: string) => (await services.orders.get('acc_1', id)) !== null
+const outages = (watch: WatchProcess) =>
+  watch.log().filter(({ msg }) => /nothing is written for now|it works again/.test(msg))
+
+it('OpenSearch that is away is waited for, told once, and nothing is lost', async () => {
+  const watch = start()
+  await watch.becomesWriter()
+  proxy.refuse = true
+  proxy.resetConnections()
+  await feed.add(sourceOrder(), '{"half')
+  await watch.says('nothing is written for now')
+  expect(await watch.operations('/health/ready')).toBe(
+    '{"status":"unavailable","checks":{"orders":"unavailable","stamps":"unavailable","stream":"ok"}}',
+  )
+  expect(await feed.backlog()).toBe(2)
+  proxy.refuse = false
+  await watch.says('it works again')
+  await isDone()
+  expect(await isThere('ord_1')).toBe(true)
+  expect(await feed.parked()).toHaveLength(1)
+  expect(outages(watch)).toHaveLength(2)
+})
+
+it('OpenSearch that is not there at the start is waited for', async () => {
+  proxy.refuse = true
+  const watch = start()
+  await feed.add(sourceOrder())
+  await watch.says('nothing is written for now')
+  proxy.refuse = false
+  await watch.becomesWriter()
+  await isDone()
+  expect(await isThere('ord_1')).toBe(true)
+})
+
+it('an index that is read-only, as on a full disk, is waited for, and nothing is lost', async () => {
+  const watch = start()
+  await watch.becomesWriter()
+  const settings = `${backend.env['INDEX_PREFIX']}orders*/_settings`
+  await opensearch('PUT', settings, { 'index.blocks.read_only_allow_delete': true })
+  await feed.add(sourceOrder())
+  await watch.says('nothing is written for now')
+  await opensearch('PUT', settings, { 'index.blocks.read_only_allow_delete': null })
+  await watch.says('it works again')
+  await isDone()
+  expect(await isThere('ord_1')).toBe(true)
+  expect(await feed.parked()).toEqual([])
+})
+
+it('told to stop while OpenSearch is away, ends', async () => {
+  const watch = start()
+  await watch.becomesWriter()
+  proxy.refuse = true
+  proxy.resetConnections()
+  await feed.add(sourceOrder())
+  await watch.says('nothing is written for now')
+  await watch.stop('SIGTERM')
+  proxy.refuse = false
+  start()
+  await isDone()
+  expect(await isThere('ord_1')).toBe(true)
+})

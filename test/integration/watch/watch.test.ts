@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { parseConfig } from '../../../src/config/config.ts'
+import { openServices, type Services } from '../../../src/services.ts'
+import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+
+let backend: Backend
+let feed: ChangeFeed
+let services: Services
+let watches: WatchProcess[]
+beforeEach(async () => {
+  backend = createBackend()
+  feed = openChangeFeed(backend.env)
+  services = await openServices(parseConfig(backend.env))
+  watches = []
+})
+afterEach(async () => {
+  await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
+  await services.close()
+  await feed.close()
+  await backend.remove()
+})
+
+function start(env: Record<string, string> = {}): WatchProcess {
+  const watch = startWatch({ ...backend.env, ...env })
+  watches.push(watch)
+  return watch
+}
+
+async function startWriter(env: Record<string, string> = {}): Promise<WatchProcess> {
+  const watch = start(env)
+  await watch.becomesWriter()
+  return watch
+}
+
+/** The amount of an order of `acc_1`; `undefined` when there is none. */
+async function amount(id: string): Promise<number | undefined> {
+  const json = await services.orders.get('acc_1', id)
+  return json ? JSON.parse(Buffer.from(json).toString()).amount_total : undefined
+}
+
+const SOON = { timeout: 60_000, interval: 50 }
+const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
+
+const order = (n: number, version = 1) =>
+  sourceOrder({ id: `ord_${n}`, version, amount_total: version })
+const orders = (from: number, to: number, version = 1) =>
+  Array.from({ length: to - from }, (_, n) => order(from + n, version))
+
+describe('index watch', () => {
+  it('writes what is in the stream already, and what comes', async () => {
+    await feed.add(...orders(0, 3))
+    await startWriter()
+    await isDone()
+    await feed.add(order(0, 2))
+    await isDone()
+    expect([await amount('ord_0'), await amount('ord_2')]).toEqual([2, 1])
+  })
+
+  it('told to stop, acknowledges what it wrote, exits 0, and says what it did', async () => {
+    const watch = await startWriter()
+    await feed.add(...orders(0, 3), order(0))
+    await isDone()
+    expect(await watch.stop('SIGTERM')).toBe(0)
+    expect(watch.log().at(-1)).toMatchObject({ written: 3, older: 1, unchanged: 0, refused: 0 })
+  })
+
+  it('lets go of what is written', async () => {
+    await startWriter()
+    await feed.add(...orders(0, 100))
+    await vi.waitFor(async () => expect(await feed.redis.xlen(feed.stream)).toBe(1), SOON)
+  })
+
+  it('tells on its operations port what it did, and that it is ready', async () => {
+    const watch = await startWriter()
+    await feed.add(...orders(0, 5), order(0), '{"half')
+    await isDone()
+    expect(await watch.metric('indexing_is_writer')).toBe(1)
+    expect(await watch.metric('indexing_changes_total{outcome="written"}')).toBe(5)
+    expect(await watch.metric('indexing_changes_total{outcome="older"}')).toBe(1)
+    expect(await watch.metric('indexing_changes_total{outcome="refused"}')).toBe(1)
+    expect(await watch.metric('indexing_changes_total{outcome="unchanged"}')).toBe(0)
+    expect(await watch.metric('indexing_stream_backlog')).toBe(0)
+    await vi.waitFor(async () => {
+      expect(await watch.metric('indexing_lag_seconds_count')).toBe(5)
+    }, SOON)
+    expect(await watch.operations('/health/ready')).toBe(
+      '{"status":"ok","checks":{"orders":"ok","stamps":"ok","stream":"ok"}}',
+    )
+    expect(await watch.operations('/health/live')).toBe('{"status":"ok"}')
+  })
+})
+
+describe('the operations port', () => {
+  it('that was asked for and is taken ends it, naming the setting', async () => {
+    const { msg } = await start().says('operations at')
+    const { port } = new URL(msg.split(' ').at(-1) ?? '')
+    const second = start({ OPERATIONS_PORT: port })
+    expect(await second.ended()).toBe(1)
+    expect(second.output()).toMatch(/cannot listen on .* Set HOST or OPERATIONS_PORT\n/)
+  })
+})
+
+describe('an older version', () => {
+  it('than what is written changes nothing, and is no refusal', async () => {
+    await startWriter()
+    await feed.add(order(1, 3), order(1, 2))
+    await isDone()
+    expect([await amount('ord_1'), await feed.parked()]).toEqual([3, []])
+  })
+
+  it('of an erased order does not bring it back, also after a restart', async () => {
+    const erased = { id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }
+    const watch = await startWriter()
+    await feed.add(order(1), erased)
+    await isDone()
+    await watch.stop()
+    await startWriter()
+    await feed.add(order(1, 2))
+    await isDone()
+    expect([await amount('ord_1'), await feed.parked()]).toEqual([undefined, []])
+  })
+})
+
+describe('what was delivered and not acknowledged', () => {
+  it('by a consumer of any name is written by the next writer', async () => {
+    await feed.add(...orders(0, 6))
+    await feed.takeAs('dead-1', 2)
+    await feed.takeAs('writer', 2)
+    await startWriter()
+    await isDone()
+    expect(await amount('ord_0')).toBe(1)
+    expect(await amount('ord_3')).toBe(1)
+  })
+
+  it.each(['writer', 'somebody-else'])(
+    'because a former writer, %s, woke up and read once more is written',
+    async (consumer) => {
+      await startWriter()
+      await feed.add(order(1))
+      await isDone()
+      // What is read in one step with its arrival no other reader gets.
+      await feed.redis
+        .multi()
+        .xadd(feed.stream, '*', 'order', JSON.stringify(order(2)))
+        .xreadgroup('GROUP', 'indexer', consumer, 'COUNT', 1, 'STREAMS', feed.stream, '>')
+        .exec()
+      await isDone()
+      expect(await amount('ord_2')).toBe(1)
+    },
+  )
+
+  it('and is gone from the stream is told as lost', async () => {
+    await feed.add(...orders(0, 3))
+    const [lost = ''] = await feed.takeAs('dead', 1)
+    await feed.redis.xdel(feed.stream, lost)
+    const watch = await startWriter()
+    expect(await watch.says('gone from the stream')).toMatchObject({ lost: 1, entry_ids: [lost] })
+    await isDone()
+    expect([await amount('ord_0'), await amount('ord_1')]).toEqual([undefined, 1])
+    expect(await watch.metric('indexing_changes_lost_total')).toBe(1)
+  })
+})
+
+it('a group that is removed is made again, and nothing is lost', async () => {
+  await startWriter()
+  await feed.add(order(1))
+  await isDone()
+  await feed.redis.xgroup('DESTROY', feed.stream, 'indexer')
+  await feed.add(order(2))
+  await vi.waitFor(async () => expect(await amount('ord_2')).toBe(1), SOON)
+  await isDone()
+})

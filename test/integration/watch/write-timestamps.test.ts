@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { parseConfig } from '../../../src/config/config.ts'
+import { openServices, type Services } from '../../../src/services.ts'
+import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+
+const MINUTE_MS = 60_000
+/** Further ahead of the store, nothing is stamped. */
+const AHEAD_MS = 4_000
+
+let backend: Backend
+let feed: ChangeFeed
+let services: Services
+let watches: WatchProcess[]
+beforeEach(async () => {
+  backend = createBackend()
+  feed = openChangeFeed(backend.env)
+  services = await openServices(parseConfig(backend.env))
+  watches = []
+})
+afterEach(async () => {
+  await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
+  await services.close()
+  await feed.close()
+  await backend.remove()
+})
+
+async function start(skewMs: number): Promise<WatchProcess> {
+  const watch = startWatch(backend.env, skewMs)
+  watches.push(watch)
+  await watch.becomesWriter()
+  return watch
+}
+
+/** Puts changes in, and waits until they are written. */
+async function write(...changes: object[]): Promise<void> {
+  await feed.add(...changes)
+  const soon = { timeout: 60_000, interval: 50 }
+  await vi.waitFor(async () => expect(await feed.backlog()).toBe(0), soon)
+}
+
+async function updatedAt(id: string): Promise<number> {
+  const json = await services.orders.get('acc_1', id)
+  return Date.parse(JSON.parse(Buffer.from(json ?? '{}').toString()).updated_at)
+}
+
+it.each(['SIGTERM', 'SIGKILL'] as const)(
+  'after %s stamps go on above the greatest there was, though its order is erased and the clock is a minute behind',
+  async (signal) => {
+    const first = await start(AHEAD_MS)
+    await write(sourceOrder({ id: 'ord_last' }))
+    const greatest = await updatedAt('ord_last')
+    expect(greatest).toBeGreaterThan(Date.now())
+    await write({ id: 'ord_last', version: 2, owner_account_id: 'acc_1', deleted: true })
+    await first.stop(signal)
+
+    await start(-MINUTE_MS)
+    await write(sourceOrder({ id: 'ord_next' }))
+    expect(await updatedAt('ord_next')).toBeGreaterThan(greatest)
+  },
+)
+
+it('a change that shows nothing new leaves updated_at as it is', async () => {
+  await start(0)
+  await write(sourceOrder({ version: 1 }))
+  const before = await updatedAt('ord_1')
+  await write(sourceOrder({ version: 2, changed_at: '2026-03-02T00:00:00Z' }))
+  expect(await updatedAt('ord_1')).toBe(before)
+})

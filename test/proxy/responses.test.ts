@@ -1,0 +1,173 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect as connectH2 } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HOST, type ProxyUnderTest, startProxy } from '../support/http/proxy.ts'
+import { readAnswers } from '../support/http/raw-http.ts'
+import { openServedStore, type ServedStore } from '../support/stores/served-store.ts'
+
+let store: ServedStore
+let key: string
+let edge: ProxyUnderTest
+beforeAll(async () => {
+  store = openServedStore()
+  const [service, created] = await Promise.all([store.serve(), store.createKey('acc_1')])
+  key = created
+  edge = await startProxy([service])
+})
+afterAll(async () => {
+  await edge.stop()
+  await store.close()
+})
+
+describe('plain HTTP', () => {
+  it('is told in one plain sentence to come by HTTPS, and never reaches the service', async () => {
+    const response = await fetch(`http://127.0.0.1:${edge.httpPort}/v1/orders?limit=1`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(response.status).toBe(400)
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(response.headers.has('request-id')).toBe(false)
+    expect(await response.text()).toMatch(/^Esta API só atende por HTTPS: [^.]+\.\n$/)
+  })
+
+  it('gets nothing at all where TLS is spoken', async () => {
+    await expect(fetch(`http://127.0.0.1:${edge.httpsPort}/`)).rejects.toThrow()
+  })
+})
+
+describe('TLS', () => {
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('is %s', async (version) => {
+    const socket = await edge.open({ minVersion: version, maxVersion: version })
+    expect(socket.getProtocol()).toBe(version)
+    socket.destroy()
+  })
+
+  it.each(['TLSv1', 'TLSv1.1'] as const)('is never %s', async (version) => {
+    const old = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' }
+    await expect(edge.open(old)).rejects.toThrow(/alert protocol version/)
+  })
+
+  it('is for HTTP/2 where the client can speak it, and for HTTP/1.1 else', async () => {
+    for (const [offered, chosen] of [
+      [['h2', 'http/1.1'], 'h2'],
+      [['http/1.1'], 'http/1.1'],
+    ] as const) {
+      const socket = await edge.open({ ALPNProtocols: [...offered] })
+      expect(socket.alpnProtocol).toBe(chosen)
+      socket.destroy()
+    }
+  })
+})
+
+describe('an answer of the service', () => {
+  it('passes as it is, with a Request-Id of its own whatever the client sent', async () => {
+    const headers = { authorization: `Bearer ${key}`, 'request-id': 'req_mine' }
+    const answer = await edge.call('/v1/orders?limit=1', { headers })
+    expect(answer.status).toBe(200)
+    expect(answer.headers['request-id']).toMatch(/^req_[0-9a-f]{32}$/)
+    expect(answer.headers).toHaveProperty('ratelimit-remaining')
+    expect(JSON.parse(answer.body)).toMatchObject({ object: 'list', data: [] })
+  })
+
+  it('says that this name is to be called by HTTPS alone', async () => {
+    expect((await edge.call('/x')).headers['strict-transport-security']).toBe('max-age=31536000')
+  })
+
+  it('comes over HTTP/2 too', async () => {
+    const session = connectH2(`https://localhost:${edge.httpsPort}`, { ca: edge.ca })
+    const request = { ':authority': HOST, ':path': '/v1/orders', authorization: `Bearer ${key}` }
+    const stream = session.request(request)
+    const [headers] = await once(stream, 'response')
+    expect(headers[':status']).toBe(200)
+    expect(JSON.parse(await text(stream))).toMatchObject({ object: 'list' })
+    session.destroy()
+  })
+
+  it('tells what is too long, which the edge leaves to it', async () => {
+    const answer = await edge.call(`/v1/orders?cursor=${'a'.repeat(17_000)}`)
+    expect(answer.status).toBe(400)
+    expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'invalid_request' } })
+  })
+})
+
+describe('what is no HTTP', () => {
+  it.each([
+    ['a line of something else', 'EHLO example.com\r\n\r\n'],
+    ['a space in the path', `GET /a b HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`],
+    ['two hosts', `GET / HTTP/1.1\r\nHost: ${HOST}\r\nHost: other.example.com\r\n\r\n`],
+    ['more headers than anybody reads', `GET /${'a'.repeat(40_000)} HTTP/1.1\r\n\r\n`],
+  ])('is refused by HAProxy, with neither JSON nor a Request-Id: %s', async (_, bytes) => {
+    const socket = await edge.open()
+    socket.write(bytes)
+    const [answer] = await readAnswers(socket)
+    expect(answer?.status).toBeOneOf([400, 414, 431]) // The last two where HAProxy is new.
+    expect(answer?.headers).not.toHaveProperty('request-id')
+    expect(answer?.body).not.toContain('{')
+  })
+
+  it('and what goes on for ever is closed without a word', async () => {
+    const hasty = await startProxy([await store.serve()], { EDGE_HEADERS_TIMEOUT: '200ms' })
+    const socket = await hasty.open()
+    const drip = setInterval(() => socket.write('a'), 20) // It is never silent for as long as that.
+    try {
+      socket.write(`GET /x HTTP/1.1\r\nHost: ${HOST}\r\nX-Slow: `)
+      expect(await readAnswers(socket)).toEqual([])
+    } finally {
+      clearInterval(drip)
+      await hasty.stop()
+    }
+  })
+})
+
+describe('who is calling', () => {
+  it('is what the edge sees, whatever the client says', async () => {
+    const service = createServer((request, response) => {
+      response.end(JSON.stringify(request.headersDistinct))
+    })
+    await once(service.listen(0, '127.0.0.1'), 'listening')
+    const { port } = service.address() as AddressInfo
+    const balancer = { EDGE_PROXY_PROTOCOL_FROM: '10.0.0.0/8 127.0.0.1' }
+    const front = await startProxy([{ port, operationsPort: port }], balancer)
+    try {
+      const socket = await front.openFrom('203.0.113.7')
+      socket.write(
+        `GET / HTTP/1.1\r\nHost: ${HOST}\r\nX-Forwarded-For: 198.51.100.1\r\n` +
+          'X-Forwarded-For: 198.51.100.2\r\nForwarded: for=198.51.100.3\r\nX-Real-IP: 198.51.100.4\r\n' +
+          'X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: http\r\n' +
+          'Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\nBaggage: a=b\r\n\r\n',
+      )
+      const [answer] = await readAnswers(socket, 1)
+      expect(JSON.parse(answer?.body ?? '')).toEqual({
+        host: [HOST],
+        connection: ['close'],
+        'x-forwarded-for': ['203.0.113.7'],
+        'x-forwarded-proto': ['https'],
+      })
+    } finally {
+      await front.stop()
+      service.close()
+    }
+  })
+
+  it('is whom the service blocks after 30 bad keys, behind the proxy that it trusts', async () => {
+    const service = await store.serve({ TRUST_PROXY: '127.0.0.1' })
+    const front = await startProxy([service], { EDGE_PROXY_PROTOCOL_FROM: '127.0.0.1' })
+    const statusesOf = async (address: string, count: number) => {
+      const socket = await front.openFrom(address)
+      for (let n = 0; n < count; n++)
+        socket.write(
+          `GET /v1/orders HTTP/1.1\r\nHost: ${HOST}\r\nX-Forwarded-For: 192.0.2.${n}\r\n\r\n`,
+        )
+      return (await readAnswers(socket, count)).map(({ status }) => status)
+    }
+    try {
+      expect(await statusesOf('203.0.113.7', 31)).toEqual([...Array(30).fill(401), 429])
+      expect(await statusesOf('203.0.113.8', 1)).toEqual([401])
+    } finally {
+      await front.stop()
+    }
+  })
+})

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type ProxyUnderTest, startProxy } from '../support/http/proxy.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { openServedStore, type Served, type ServedStore } from '../support/stores/served-store.ts'
+import { startLoad } from './steady-load.ts'
+
+const PATIENCE = { timeout: 30_000 }
+
+let store: ServedStore
+let key: string
+let edge: ProxyUnderTest | undefined
+beforeEach(async () => {
+  store = openServedStore()
+  key = await store.createKey('acc_1')
+  await store.load(Array.from({ length: 20 }, (_, n) => sourceOrder({ id: `ord_${n}` })))
+})
+afterEach(async () => {
+  await edge?.stop()
+  await store.close()
+})
+
+/** A successor on the ports of one that has ended. */
+const succeed = ({ port, operationsPort }: Served) =>
+  store.serve({ PORT: `${port}`, OPERATIONS_PORT: `${operationsPort}` })
+
+it('a killed process leaves 502 and 503 of the edge and right answers, and its successor is found', async () => {
+  const killed = await store.serve()
+  edge = await startProxy([killed])
+  const load = startLoad(edge, key)
+  await expect.poll(() => load.answers.length, PATIENCE).toBeGreaterThan(50)
+
+  await killed.stop('SIGKILL')
+  await expect.poll(() => load.answers.at(-1)?.status, PATIENCE).toBe(503)
+  await succeed(killed)
+  const listeningMs = performance.now()
+  const seen = load.answers.length
+  const isBack = () => load.answers.slice(seen).some(({ status }) => status === 200)
+  await expect.poll(isBack, { ...PATIENCE, interval: 5 }).toBe(true)
+  console.log(`back after ${Math.round(performance.now() - listeningMs)} ms`)
+
+  const [right] = load.answers
+  for (const { status, body } of await load.stop()) {
+    if (status === 200) expect(body).toBe(right?.body)
+    else expect([status, body]).toEqual([expect.toBeOneOf([502, 503]), ''])
+  }
+})
+
+it('two processes are replaced one after the other, and no request fails', async () => {
+  const processes = [await store.serve(), await store.serve()]
+  edge = await startProxy(processes)
+  const load = startLoad(edge, key)
+  await expect.poll(() => load.answers.length, PATIENCE).toBeGreaterThan(50)
+
+  for (const [index, old] of processes.entries()) {
+    const server = `Server api/api${index + 1}`
+    expect(await old.stop('SIGTERM')).toBe(0)
+    // It was sent nothing any more before it was gone.
+    expect(await edge.log()).toContain(`${server} is DOWN, reason: Layer7 wrong status, code: 503`)
+    await succeed(old)
+    await expect.poll(() => edge?.log(), PATIENCE).toContain(`${server} is UP`)
+  }
+
+  const answers = await load.stop()
+  expect(answers.filter(({ status }) => status !== 200).slice(0, 3)).toEqual([])
+  expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
+})

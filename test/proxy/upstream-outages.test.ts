@@ -1,0 +1,146 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { findFreePort } from '../harness/processes/ports.ts'
+import { type ProxyUnderTest, startProxy, type Upstream } from '../support/http/proxy.ts'
+import { emptyResponse } from './empty-response.ts'
+
+let edge: ProxyUnderTest
+let servers: Server[] = []
+afterEach(async () => {
+  await edge.stop()
+  for (const server of servers) server.close()
+  servers = []
+})
+
+/** Listens where a process of the service would, and is never ready. */
+async function standIn(server: Server): Promise<Upstream> {
+  servers.push(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return { port, operationsPort: port }
+}
+
+const onConnection = (use: (socket: Socket) => void) =>
+  standIn(
+    createServer((socket) => {
+      socket.on('error', () => {})
+      use(socket)
+    }),
+  )
+
+describe('the edge answers with nothing but a status when the service', () => {
+  it('is not there: 503', async () => {
+    const port = await findFreePort(() => true)
+    edge = await startProxy([{ port, operationsPort: port }])
+    expect(await edge.call('/v1/orders')).toEqual(emptyResponse(503))
+  })
+
+  it('accepts and closes: 502', async () => {
+    edge = await startProxy([
+      await onConnection((socket) => socket.once('data', () => socket.end())),
+    ])
+    expect(await edge.call('/v1/orders')).toEqual(emptyResponse(502))
+  })
+
+  it('accepts and resets: 502', async () => {
+    const reset = (socket: Socket) => socket.once('data', () => socket.resetAndDestroy())
+    edge = await startProxy([await onConnection(reset)])
+    expect(await edge.call('/v1/orders')).toEqual(emptyResponse(502))
+  })
+
+  it('answers something that is no HTTP: 502', async () => {
+    edge = await startProxy([
+      await onConnection((socket) => socket.once('data', () => socket.end('what?\r\n\r\n'))),
+    ])
+    expect(await edge.call('/v1/orders')).toEqual(emptyResponse(502))
+  })
+
+  it('never answers: 504', async () => {
+    const silent = await onConnection((socket) => socket.resume())
+    edge = await startProxy([silent], { EDGE_ANSWER_TIMEOUT: '200ms' })
+    expect(await edge.call('/v1/orders')).toEqual(emptyResponse(504))
+  })
+})
+
+describe('the 503 of the service itself', () => {
+  it('passes as it is, when no process is ready too, and is not asked for again', async () => {
+    const body = '{"error":{"code":"service_unavailable"}}'
+    const asked: string[] = []
+    const unready = () =>
+      standIn(
+        createHttpServer(({ url = '' }, response) => {
+          if (url !== '/health/ready') asked.push(url)
+          const headers = { 'retry-after': '1', 'request-id': 'req_1' }
+          response.writeHead(503, headers).end(body)
+        }),
+      )
+    edge = await startProxy([await unready(), await unready()])
+    for (const server of ['api/api1', 'api/api2'])
+      await expect.poll(() => edge.log(), { timeout: 20_000 }).toContain(`Server ${server} is DOWN`)
+    const answer = await edge.call('/v1/orders')
+    expect(answer).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '1', 'request-id': 'req_1' },
+      body,
+    })
+    expect(asked).toEqual(['/v1/orders'])
+  })
+})
+
+it.each([
+  ['no', 2],
+  ['yes', 1],
+])('connections to the service are used again: %s', async (reuse, expected) => {
+  const connections = new Set<Socket>()
+  const server = createHttpServer(({ url, socket }, response) => {
+    if (url !== '/health/ready') connections.add(socket)
+    response.end()
+  })
+  edge = await startProxy([await standIn(server)], { EDGE_REUSE_CONNECTIONS: reuse })
+  for (let n = 0; n < 2; n++) expect((await edge.call('/v1/orders')).status).toBe(200)
+  expect(connections.size).toBe(expected)
+})
+
+describe('of two processes', () => {
+  const answering = (use: () => void) =>
+    standIn(
+      createHttpServer(({ url }, response) => {
+        if (url !== '/health/ready') use()
+        response.end('well')
+      }),
+    )
+
+  it('one that is gone costs nothing', async () => {
+    const port = await findFreePort(() => true)
+    edge = await startProxy([{ port, operationsPort: port }, await answering(() => {})])
+    const answers = await Promise.all(Array.from({ length: 20 }, () => edge.call('/v1/orders')))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
+  it('one that ends before it answers costs a second try at the other', async () => {
+    const ready = await standIn(createHttpServer((_, response) => response.end('well')))
+    const ending = await onConnection((socket) => socket.once('data', () => socket.end()))
+    let asked = 0
+    const other = await answering(() => asked++)
+    edge = await startProxy([{ ...ending, operationsPort: ready.port }, other])
+    const answers = await Promise.all(Array.from({ length: 20 }, () => edge.call('/v1/orders')))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(asked).toBe(20)
+  })
+
+  it('one that is not ready is not asked', async () => {
+    let asked = 0
+    const notReady = await standIn(
+      createHttpServer(({ url }, response) => {
+        if (url !== '/health/ready') asked++
+        response.writeHead(url === '/health/ready' ? 503 : 200).end()
+      }),
+    )
+    edge = await startProxy([notReady, await answering(() => {})])
+    await expect.poll(() => edge.log(), { timeout: 20_000 }).toContain('Server api/api1 is DOWN')
+    await Promise.all(Array.from({ length: 20 }, () => edge.call('/v1/orders')))
+    expect(asked).toBe(0)
+  })
+})

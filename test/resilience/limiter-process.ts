@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, vi } from 'vitest'
+import { monotonicClock } from '../../src/lib/clock.ts'
+import { createMetrics } from '../../src/observability/metrics/registry.ts'
+import { createFallbackLimiter } from '../../src/rate-limit/fallback-limiter.ts'
+import type { BucketRate } from '../../src/rate-limit/gcra.ts'
+import { createMemoryLimiter } from '../../src/rate-limit/memory-limiter.ts'
+import { connectRedis } from '../../src/stores/redis/client.ts'
+import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
+import type { RunningRedis } from '../harness/services/redis.ts'
+
+const RATE: BucketRate = { capacity: 1_000, refillPerSecond: 1 }
+
+let prefix: string
+const closers: (() => unknown)[] = []
+beforeEach(() => {
+  prefix = `test-${randomUUID()}:`
+})
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+/** What is called when the test is over, the last first. */
+export const onTestEnd = (close: () => unknown) => closers.push(close)
+
+export interface ProcessOptions {
+  ca?: string
+  deadlineMs?: number
+}
+
+/** For tests without a fault in time: a busy machine is none. */
+export const RELAXED_DEADLINE: ProcessOptions = { deadlineMs: 5_000 }
+
+export type LimiterProcess = Awaited<ReturnType<typeof openLimiterProcess>>
+
+/** What one API process has of the limits; those of a test that share a Redis count together. */
+export async function openLimiterProcess(urls: readonly string[], options: ProcessOptions = {}) {
+  const { ca, ...timing } = options
+  const recorded = { errors: [] as string[], states: [] as boolean[], localDecisions: 0 }
+  const metrics = createMetrics()
+  const connection = await connectRedis({
+    urls,
+    ca,
+    onError: ({ message }) => recorded.errors.push(message),
+  })
+  const limiter = createFallbackLimiter({
+    shared: createRedisLimiter(connection.redis, { prefix, rate: RATE }),
+    local: createMemoryLimiter(RATE, monotonicClock),
+    ...timing,
+    onFallbackDecision(decision) {
+      recorded.localDecisions += 1
+      metrics.fallbackDecisions.inc({ decision })
+    },
+    onStateChange: (degraded) => recorded.states.push(degraded),
+    reconnect: connection.reconnect,
+  })
+  closers.push(connection.close, limiter.close)
+  return { ...connection, limiter, metrics, recorded }
+}
+
+export function send(signal: NodeJS.Signals, { pid }: RunningRedis): void {
+  if (pid === undefined) throw new Error('this Redis has ended')
+  process.kill(pid, signal)
+}
+
+/** One call of everything; a rejected one fails the test. */
+export async function callEveryDecision({ limiter }: LimiterProcess): Promise<void> {
+  await limiter.take('acc_1')
+  await limiter.blockedSeconds('1.2.3.4')
+  await limiter.countFailure('5.6.7.8')
+}
+
+/** How many of the three decisions the process makes alone. */
+export async function countLocalDecisions(one: LimiterProcess): Promise<number> {
+  const before = one.recorded.localDecisions
+  await callEveryDecision(one)
+  return one.recorded.localDecisions - before
+}
+
+/** Decides for some time, at the pace of a busy process. */
+export async function callDecisionsFor(one: LimiterProcess, ms: number): Promise<void> {
+  const end = performance.now() + ms
+  while (performance.now() < end) {
+    await callEveryDecision(one)
+    await sleep(2)
+  }
+}
+
+// The second that the service promises, and as much again for a busy machine.
+const SOON_MS = 2_000
+
+/** Waits, with decisions going on as in traffic, until Redis makes all of them, or none. */
+export const waitUntilDecisionsAre = (one: LimiterProcess, expected: 'shared' | 'local') =>
+  vi.waitFor(
+    async () => expect(await countLocalDecisions(one)).toBe(expected === 'shared' ? 0 : 3),
+    {
+      timeout: SOON_MS,
+      interval: 10,
+    },
+  )
+
+/** Waits until a request to the one is seen by the other. */
+export const waitUntilShared = (one: LimiterProcess, other: LimiterProcess) =>
+  vi.waitFor(
+    async () => {
+      const { remaining } = await one.limiter.take('acc_2')
+      expect((await other.limiter.take('acc_2')).remaining).toBe(remaining - 1)
+    },
+    { timeout: SOON_MS, interval: 100 },
+  )

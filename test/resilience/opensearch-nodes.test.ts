@@ -1,0 +1,160 @@
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { createRandom } from '../../src/demo/random.ts'
+import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
+import type { Order } from '../../src/orders/order.ts'
+import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
+import { startCommand } from '../support/cli/command.ts'
+import { createTestApp, type ListBody, type TestApp } from '../support/http/test-app.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import {
+  createOrderGenerator,
+  isVisible,
+  type Version,
+} from '../support/simulation/order-generator.ts'
+import { walk } from '../support/simulation/walk.ts'
+import { type KillableCluster, startKillableCluster } from '../support/stores/killable-cluster.ts'
+
+const READER = 'acc_reader'
+/** Maven may have to bring OpenSearch first. */
+const START_MS = 900_000
+const TEST_MS = 300_000
+const SHORT_PAUSE_MS = 20
+/** Less than the cluster takes to notice that a node sleeps: a bulk is given up, and arrives when it wakes. */
+const BULK_DEADLINE_MS = '5000'
+/**
+ * A replica that takes over may be behind by a refresh, and show less than the copy has seen already: so it
+ * looks again from a little before.
+ */
+const OVERLAP_MS = 2_000
+
+/** Orders that nothing happens to: every listing has to show them. */
+const steady = Array.from({ length: 40 }, (_, n) =>
+  sourceOrder({ id: `ord_steady_${n}`, owner_account_id: READER }),
+)
+const steadyIds = steady.map(({ id }) => id)
+
+let cluster: KillableCluster
+let redis: RunningRedis
+let app: TestApp
+let key: string
+beforeAll(async () => {
+  redis = await startRedis()
+  cluster = await startKillableCluster(3)
+  vi.stubEnv('REDIS_URL', redis.url)
+  app = await createTestApp()
+  key = (await app.issue({ accountId: READER })).key
+  await app.load(steady)
+}, START_MS)
+afterAll(async () => {
+  await app.close()
+  await cluster.stop()
+  await redis.stop()
+})
+
+/** Another process writes and this one lists, without a pause, whatever happens to the nodes. */
+it('no order is lost or skipped while nodes sleep or die', { timeout: TEST_MS }, async () => {
+  const truth = new Map<string, Version>(steady.map((order) => [order.id, order]))
+  const copy = new Map<string, Order>()
+  const statuses = new Set<number>()
+  const walks = { updated_at_asc: 0, created_at_desc: 0 }
+  const over = new AbortController()
+
+  /** Asks again as long as it is told to; `call` holds every answer against the API's description. */
+  async function list(query: string): Promise<ListBody> {
+    for (;;) {
+      await pause(SHORT_PAUSE_MS)
+      const { status, json, text } = await app.call(`/v1/orders?${query}`, { key })
+      statuses.add(status)
+      if (status === 200) return json
+      expect(status, text).toBe(503)
+    }
+  }
+  async function listAll(query: string): Promise<Order[]> {
+    return (await walk({ list }, key, query)).flatMap(({ data }) => data)
+  }
+
+  async function show() {
+    for (; !over.signal.aborted; walks.created_at_desc++) {
+      const ids = (await listAll('sort=created_at_desc&limit=50')).map(({ id }) => id)
+      expect(ids).toEqual([...new Set(ids)])
+      expect(ids).toEqual(expect.arrayContaining(steadyIds))
+    }
+  }
+  async function follow() {
+    let since = ''
+    for (; !over.signal.aborted; walks.updated_at_asc++) since = await catchUp(since)
+    return since
+  }
+  async function catchUp(since: string) {
+    const from = since && new Date(Date.parse(since) - OVERLAP_MS).toISOString()
+    const rows = await listAll(`sort=updated_at_asc&limit=50${from && `&updated_gte=${from}`}`)
+    for (const order of rows) copy.set(order.id, order)
+    return rows.reduce((last, { updated_at: at }) => (at && at > last ? at : last), since)
+  }
+
+  async function write() {
+    const shop = createOrderGenerator(
+      createRandom(11, 0, 0),
+      READER,
+      Date.parse('2026-03-01T12:00:00Z'),
+    )
+    const load = startCommand(['index', 'load', '-', '--live'], { ...app.env, BULK_DEADLINE_MS })
+    onTestFinished(() => void load.kill('SIGKILL'))
+    const ended = Promise.all([text(load.stderr), once(load, 'close')])
+    load.stdin.on('error', () => {}) // It has ended, and its exit code tells.
+    while (!over.signal.aborted && load.exitCode === null) {
+      const version = shop.change()
+      truth.set(version.id, version)
+      load.stdin.write(`${JSON.stringify(version)}\n`)
+      await pause(SHORT_PAUSE_MS)
+    }
+    load.stdin.end()
+    const [told] = await ended
+    expect(load.exitCode, told).toBe(0)
+    expect(told).toContain('trying again')
+  }
+
+  /** Until a listing of each sort that began after this has come to its end. */
+  async function untilListed() {
+    const [asc, desc] = [walks.updated_at_asc + 2, walks.created_at_desc + 2]
+    while (walks.updated_at_asc < asc || walks.created_at_desc < desc)
+      await pause(SHORT_PAUSE_MS, undefined, { signal: over.signal })
+  }
+  async function happen() {
+    // Until the load has begun: it does not begin while a node sleeps.
+    while (copy.size <= steady.length)
+      await pause(SHORT_PAUSE_MS, undefined, { signal: over.signal })
+    for (const node of cluster.nodes) await cluster.sleep(node, untilListed)
+    await cluster.kill(await cluster.nodeOfPrimary(`${app.config.indexPrefix}orders-v1`))
+    await untilListed()
+  }
+
+  const following = follow()
+  const working = [happen(), following, show(), write()]
+  await Promise.race(working).finally(() => {
+    over.abort()
+    return Promise.allSettled(working)
+  })
+  await Promise.all(working)
+  await app.refresh()
+  await catchUp(await following)
+
+  const expected = [...truth.values()].filter((version) => isVisible(version, READER)).map(rowOf)
+  for (const sort of ['updated_at_asc', 'created_at_desc']) {
+    const listed = await listAll(`sort=${sort}&limit=100`)
+    expect(listed).toHaveLength(expected.length)
+    expect(new Map(listed.map(rowOf))).toEqual(new Map(expected))
+    const dated = listed.filter(({ updated_at }) => updated_at !== null)
+    expect(dated.map(({ id }) => copy.get(id))).toEqual(dated)
+  }
+  expect(statuses).toEqual(new Set([200, 503]))
+})
+
+/** An order by its id: its content, which tells the version, and whether it has a date. */
+function rowOf(order: Order | SourceOrder) {
+  const date = 'updated_at' in order ? order.updated_at : order.changed_at
+  return [order.id, { content: order.amount_total, isDated: date != null }] as const
+}

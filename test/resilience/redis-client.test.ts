@@ -1,0 +1,96 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
+import { type FaultyProxy, startFaultyProxy } from '../harness/faulty-proxy/faulty-proxy.ts'
+import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
+import { onTestEnd, send } from './limiter-process.ts'
+
+describe('a client of Redis', () => {
+  let redis: RunningRedis
+  let proxy: FaultyProxy
+  let admin: Redis
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+  beforeEach(async () => {
+    admin = new Redis(redis.url)
+    proxy = await startFaultyProxy(redis.port)
+    onTestEnd(proxy.close)
+    onTestEnd(() => admin.disconnect())
+    await admin.flushall()
+  })
+
+  async function open(url: string) {
+    const connection = await connectRedis({ urls: [url], ca: undefined, onError() {} })
+    onTestEnd(connection.close)
+    return connection
+  }
+  const proxied = () => open(`redis://127.0.0.1:${proxy.port}`)
+  const becomes = ({ redis }: RedisConnection, status: RedisConnection['redis']['status']) =>
+    vi.waitFor(() => expect(redis.status).toBe(status), { timeout: 1_500, interval: 10 })
+
+  it('refuses a command at once while it connects, and does not send it later', async () => {
+    const client = await proxied()
+    proxy.stall = true
+    proxy.resetConnections()
+    await becomes(client, 'connect')
+    await expect(client.redis.incr('counter')).rejects.toThrow()
+    expect(client.redis.status).toBe('connect')
+    proxy.stall = false
+    await becomes(client, 'ready')
+    expect(await client.redis.get('counter')).toBeNull()
+  })
+
+  it('fails a command whose connection is lost, and does not send it again', async () => {
+    const client = await proxied()
+    proxy.stall = true
+    const answer = expect(client.redis.incr('counter')).rejects.toThrow()
+    proxy.stall = false
+    proxy.resetConnections()
+    await answer
+    await becomes(client, 'ready')
+    expect(await client.redis.get('counter')).toBeNull()
+  })
+
+  it('connects anew when it may not write: the name may lead to another Redis now', async () => {
+    const client = await open(redis.url)
+    const before = await client.redis.client('ID')
+    await admin.replicaof('127.0.0.1', 1)
+    await expect(client.redis.incr('counter')).rejects.toThrow('READONLY')
+    await admin.replicaof('NO', 'ONE')
+    await vi.waitFor(async () => expect(await client.redis.client('ID')).not.toBe(before))
+  })
+
+  it('closes at once when Redis hangs', async () => {
+    const client = await open(redis.url)
+    send('SIGSTOP', redis)
+    try {
+      const answer = expect(client.redis.get('counter')).rejects.toThrow()
+      client.close()
+      await answer
+      await becomes(client, 'end')
+    } finally {
+      send('SIGCONT', redis)
+    }
+  })
+
+  it('closes while it connects, and does not go on', async () => {
+    send('SIGSTOP', redis)
+    try {
+      const client = await open(redis.url)
+      client.close()
+      await becomes(client, 'end')
+    } finally {
+      send('SIGCONT', redis)
+    }
+  })
+
+  it('takes the password of the URL as it is meant', async () => {
+    await admin.config('SET', 'requirepass', 'p@ss/wörd')
+    onTestEnd(() => admin.config('SET', 'requirepass', ''))
+    const password = encodeURIComponent('p@ss/wörd')
+    const client = await open(`redis://:${password}@127.0.0.1:${redis.port}`)
+    expect(await client.redis.ping()).toBe('PONG')
+  })
+})

@@ -1,0 +1,98 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startFaultyProxy } from '../harness/faulty-proxy/faulty-proxy.ts'
+import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
+import {
+  callDecisionsFor,
+  callEveryDecision,
+  openLimiterProcess,
+  RELAXED_DEADLINE,
+  send,
+  waitUntilDecisionsAre,
+  waitUntilShared,
+} from './limiter-process.ts'
+
+const SLOTS = 16_384
+
+describe('with Redis Cluster', () => {
+  const nodes: RunningRedis[] = []
+  let urls: string[]
+  beforeAll(async () => {
+    const args = ['--cluster-enabled', 'yes']
+    nodes.push(await startRedis({ args }), await startRedis({ args }))
+    const [one, other] = nodes.map(({ url }) => new Redis(url)) as [Redis, Redis]
+    await one.cluster('ADDSLOTSRANGE', 0, SLOTS / 2 - 1)
+    await other.cluster('ADDSLOTSRANGE', SLOTS / 2, SLOTS - 1)
+    await one.cluster('MEET', '127.0.0.1', other.options.port ?? 0)
+    one.disconnect()
+    other.disconnect()
+    await becomesUsable()
+
+    const gone = await startFaultyProxy(0)
+    await gone.close()
+    urls = [`redis://127.0.0.1:${gone.port}`, ...nodes.map(({ url }) => url)]
+  })
+  afterAll(() => Promise.all(nodes.map((node) => node.stop())))
+
+  /** Nodes of a cluster think about it for two seconds, after a restart too. */
+  const becomesUsable = () =>
+    Promise.all(
+      nodes.map(async ({ url }) => {
+        const node = new Redis(url)
+        await vi.waitFor(
+          async () => {
+            const state = await node.cluster('INFO')
+            expect(state).toContain('cluster_state:ok')
+            expect(state).toContain(`cluster_slots_ok:${SLOTS}`)
+          },
+          { timeout: 10_000 },
+        )
+        node.disconnect()
+      }),
+    )
+
+  /** The node that decides for the account. */
+  async function nodeOf(accountId: string): Promise<RunningRedis> {
+    const redis = new Redis(urls.at(-1) ?? '')
+    const slot = await redis.cluster('KEYSLOT', `{${accountId}}`)
+    redis.disconnect()
+    return nodes[slot < SLOTS / 2 ? 0 : 1] as RunningRedis
+  }
+
+  it('processes count together, also when the first node they are told of is dead', async () => {
+    const [one, other] = [
+      await openLimiterProcess(urls, RELAXED_DEADLINE),
+      await openLimiterProcess(urls, RELAXED_DEADLINE),
+    ]
+    const accounts = Array.from({ length: 20 }, (_, n) => `acc_${n}`)
+    await Promise.all(accounts.map((accountId) => one.limiter.take(accountId)))
+    await callEveryDecision(other)
+    await waitUntilShared(one, other)
+    expect(one.recorded.localDecisions + other.recorded.localDecisions).toBe(0)
+  })
+
+  it('of which a node is killed, decisions are local, and shared when it has started again', async () => {
+    const one = await openLimiterProcess(urls)
+    const node = await nodeOf('acc_1')
+    send('SIGKILL', node)
+    await waitUntilDecisionsAre(one, 'local')
+    await callDecisionsFor(one, 1_000)
+    await node.restart()
+    await becomesUsable()
+    await waitUntilDecisionsAre(one, 'shared')
+  })
+
+  it('of which a node hangs, decisions are local, and shared when it goes on', async () => {
+    const one = await openLimiterProcess(urls)
+    const node = await nodeOf('acc_1')
+    send('SIGSTOP', node)
+    try {
+      await waitUntilDecisionsAre(one, 'local')
+      await callDecisionsFor(one, 1_500)
+      expect(one.recorded.states).toEqual([true])
+    } finally {
+      send('SIGCONT', node)
+    }
+    await waitUntilDecisionsAre(one, 'shared')
+  })
+})

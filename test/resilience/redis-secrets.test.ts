@@ -1,0 +1,98 @@
+import { inspect } from 'node:util'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectRedis } from '../../src/stores/redis/client.ts'
+import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
+import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
+import { onTestEnd } from './limiter-process.ts'
+
+const PREFIX = 'test:'
+const ADDRESS = '203.0.113.77'
+const ACCOUNT = 'acc_of_somebody'
+const PASSWORD = 'correct-horse'
+const WRONG_PASSWORD = 'battery-staple'
+
+/** All that a log could make of an error. */
+const shown = (error: unknown) =>
+  inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)
+
+describe('an error of Redis', () => {
+  let redis: RunningRedis
+  beforeAll(async () => {
+    redis = await startRedis({ args: ['--requirepass', PASSWORD] })
+  })
+  afterAll(() => redis.stop())
+
+  async function open(password: string, urls = 1) {
+    const errors: Error[] = []
+    const url = `redis://:${password}@127.0.0.1:${redis.port}`
+    const connection = await connectRedis({
+      urls: Array.from({ length: urls }, () => url),
+      ca: undefined,
+      onError: (error) => errors.push(error),
+    })
+    onTestEnd(connection.close)
+    const rate = { capacity: 10, refillPerSecond: 1 }
+    return { limiter: createRedisLimiter(connection.redis, { prefix: PREFIX, rate }), errors }
+  }
+
+  async function thrownBy(work: Promise<unknown>): Promise<unknown> {
+    return work.then(
+      () => {
+        throw new Error('it went well')
+      },
+      (error: unknown) => error,
+    )
+  }
+
+  /** Everything there is an error of, on keys that are no counters. */
+  async function decideOnWrongKeys(): Promise<unknown[]> {
+    const admin = new Redis(redis.url, { password: PASSWORD })
+    onTestEnd(() => admin.disconnect())
+    const { limiter } = await open(PASSWORD)
+    await limiter.take(ACCOUNT)
+    await limiter.countFailure(ADDRESS)
+    for (const key of await admin.keys(`${PREFIX}*`)) {
+      await admin.del(key)
+      await admin.lpush(key, 'x')
+    }
+    return [
+      await thrownBy(limiter.take(ACCOUNT)),
+      await thrownBy(limiter.countFailure(ADDRESS)),
+      await thrownBy(limiter.blockedSeconds(ADDRESS)),
+    ]
+  }
+
+  it('that a decision ends with says why, and names no account, address or key', async () => {
+    const errors = await decideOnWrongKeys()
+    expect(errors.map(String)).toEqual(Array(3).fill(expect.stringContaining('WRONGTYPE')))
+    for (const error of errors) {
+      for (const secret of [PASSWORD, ACCOUNT, ADDRESS, PREFIX]) {
+        expect(shown(error)).not.toContain(secret)
+      }
+    }
+  })
+
+  it('that is of a wrong password says so, without the password', async () => {
+    const { errors } = await open(WRONG_PASSWORD)
+    expect(errors.map(String)).toEqual([expect.stringMatching(/WRONGPASS|NOAUTH/)])
+    expect(shown(errors)).not.toContain(WRONG_PASSWORD)
+  })
+
+  it('that is of a cluster’s wrong password does not tell it either', async () => {
+    const { errors } = await open(WRONG_PASSWORD, 2)
+    expect(errors).not.toEqual([])
+    expect(shown(errors)).not.toContain(WRONG_PASSWORD)
+  })
+
+  it('that a decision ends with while there is no connection tells nothing either', async () => {
+    const { limiter } = await open(WRONG_PASSWORD)
+    const errors = [
+      await thrownBy(limiter.take(ACCOUNT)),
+      await thrownBy(limiter.countFailure(ADDRESS)),
+    ]
+    for (const secret of [WRONG_PASSWORD, ACCOUNT, ADDRESS]) {
+      expect(shown(errors)).not.toContain(secret)
+    }
+  })
+})

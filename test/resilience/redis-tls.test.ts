@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
+import { type Certificate, makeCertificate } from '../support/http/certificate.ts'
+import { startTlsProxy } from '../support/http/tls-proxy.ts'
+import {
+  countLocalDecisions,
+  onTestEnd,
+  openLimiterProcess,
+  RELAXED_DEADLINE,
+  waitUntilShared,
+} from './limiter-process.ts'
+
+describe('with a Redis behind TLS', () => {
+  let redis: RunningRedis
+  let certificate: Certificate
+  beforeAll(async () => {
+    redis = await startRedis()
+    certificate = await makeCertificate()
+  })
+  afterAll(() => redis.stop())
+
+  /** Ends TLS in front of Redis. */
+  async function startTls(): Promise<string> {
+    const front = await startTlsProxy(redis.port, certificate)
+    onTestEnd(front.close)
+    return `rediss://localhost:${front.port}`
+  }
+
+  it('processes that trust its authority count together', async () => {
+    const url = await startTls()
+    const trusting = { ...RELAXED_DEADLINE, ca: certificate.ca }
+    const one = await openLimiterProcess([url], trusting)
+    const other = await openLimiterProcess([url], trusting)
+    await waitUntilShared(one, other)
+    expect(one.recorded.localDecisions + other.recorded.localDecisions).toBe(0)
+  })
+
+  it('a process that does not trust it decides locally, and says why', async () => {
+    const one = await openLimiterProcess([await startTls()])
+    expect(await countLocalDecisions(one)).toBe(3)
+    expect(one.recorded.errors).toEqual([expect.stringContaining('certificate')])
+  })
+})

@@ -1,0 +1,197 @@
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { parseConfig } from '../../src/config/config.ts'
+import { openServices, type Services } from '../../src/services.ts'
+import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
+import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { temporaryFolder } from '../support/stores/backend.ts'
+import { type ChangeFeed, openChangeFeed } from '../support/stores/change-feed.ts'
+
+// The Redis of the stream: it keeps what it is told, as docker/README.md asks of it. The store is embedded.
+const KEEPS_ALL = ['--appendonly', 'yes', '--appendfsync', 'always']
+
+let folder: string
+let remove: () => void
+let closers: (() => unknown)[]
+beforeEach(() => {
+  ;({ folder, remove } = temporaryFolder())
+  closers = []
+})
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+  remove()
+})
+
+function start(streamUrl: string, more: Record<string, string> = {}): WatchProcess {
+  const watch = startWatch({ DATA_DIR: folder, STREAM_REDIS_URL: streamUrl, ...more })
+  closers.push(() => watch.stop('SIGKILL'))
+  return watch
+}
+
+async function openEmbedded(): Promise<Services> {
+  const services = await openServices(parseConfig({ DATA_DIR: folder }))
+  closers.push(() => services.close())
+  return services
+}
+
+const SOON = { timeout: 60_000, interval: 50 }
+const order = (id: string) => sourceOrder({ id })
+
+/** Waits until the order can be read. */
+async function isWritten({ orders }: Services, id: string): Promise<void> {
+  await vi.waitFor(async () => expect(await orders.get('acc_1', id)).not.toBeNull(), SOON)
+}
+const outages = (watch: WatchProcess) =>
+  watch.log().filter(({ msg }) => /nothing is written for now|it works again/.test(msg))
+
+describe('a Redis with the stream', () => {
+  let redis: RunningRedis
+  let feed: ChangeFeed
+  beforeAll(async () => {
+    redis = await startRedis({ args: KEEPS_ALL })
+  })
+  afterAll(() => redis.stop())
+  beforeEach(async () => {
+    feed = openChangeFeed({ STREAM_REDIS_URL: redis.url })
+    feed.redis.on('error', () => {}) // It is killed now and then.
+    closers.push(() => feed.close())
+    await feed.redis.flushall()
+  })
+
+  it('that is killed is waited for, told once, and nothing is lost', async () => {
+    const services = await openEmbedded()
+    const watch = start(redis.url)
+    await feed.add(order('ord_1'), '{"half')
+    await isWritten(services, 'ord_1')
+    process.kill(redis.pid ?? 0, 'SIGKILL')
+    await watch.says('nothing is written for now')
+    await redis.restart()
+    await feed.add(order('ord_2'))
+    await isWritten(services, 'ord_2')
+    await watch.says('it works again')
+    expect(outages(watch)).toHaveLength(2)
+    expect(await feed.parked()).toHaveLength(1)
+    expect(await watch.stop('SIGTERM')).toBe(0)
+  })
+
+  it('that is killed while much is under way loses nothing', async () => {
+    const services = await openEmbedded()
+    const watch = start(redis.url)
+    const ids = Array.from({ length: 3_000 }, (_, n) => `ord_${n}`)
+    await feed.add(...ids.map(order))
+    await isWritten(services, 'ord_0')
+    await redis.restart()
+    await isWritten(services, 'ord_2999')
+    await vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
+    const found = await Promise.all(ids.map((id) => services.orders.get('acc_1', id)))
+    expect(found.filter((json) => json === null)).toEqual([])
+    expect(await watch.stop('SIGTERM')).toBe(0)
+  })
+
+  it('that hangs is waited for, and told', async () => {
+    const services = await openEmbedded()
+    const watch = start(redis.url)
+    await watch.becomesWriter()
+    process.kill(redis.pid ?? 0, 'SIGSTOP')
+    try {
+      const { reason } = await watch.says('nothing is written for now')
+      expect(reason).toBe('Redis did not answer within 10000 ms')
+      expect(await watch.operations('/health/ready')).toBe(
+        '{"status":"unavailable","checks":{"orders":"ok","stamps":"ok","stream":"unavailable"}}',
+      )
+      expect(await watch.metric('indexing_is_writer')).toBe(1)
+    } finally {
+      process.kill(redis.pid ?? 0, 'SIGCONT')
+    }
+    await feed.add(order('ord_1'))
+    await isWritten(services, 'ord_1')
+    await watch.says('it works again')
+  })
+
+  it('that is not there at the start is waited for', async () => {
+    process.kill(redis.pid ?? 0, 'SIGKILL')
+    const watch = start(redis.url)
+    const { reason } = await watch.says('nothing is written for now')
+    expect(reason).toMatch(/^no answer from Redis: .*ECONNREFUSED/)
+    await redis.restart()
+    await watch.says('it works again')
+  })
+
+  it('that has no room to park a refused entry is waited for, and the entry is not lost', async () => {
+    const services = await openEmbedded()
+    await feed.add('{"half', order('ord_1'))
+    await feed.redis.config('SET', 'maxmemory', '1')
+    const watch = start(redis.url)
+    const { reason } = await watch.says('nothing is written for now')
+    expect(reason).toMatch(/^Redis answered OOM/)
+    await feed.redis.config('SET', 'maxmemory', '0')
+    await watch.says('it works again')
+    await isWritten(services, 'ord_1')
+    expect(await feed.parked()).toHaveLength(1)
+  })
+
+  it('is the one of STREAM_REDIS_URL, not that of the counters', async () => {
+    const services = await openEmbedded()
+    start(redis.url, { REDIS_URL: 'redis://127.0.0.1:1' })
+    await feed.add(order('ord_1'))
+    await isWritten(services, 'ord_1')
+  })
+
+  it('that wants another password is named as the reason, without the password', async () => {
+    await feed.redis.config('SET', 'requirepass', 'correct-horse')
+    closers.push(() => feed.redis.config('SET', 'requirepass', ''))
+    const watch = start(`redis://:battery-staple@127.0.0.1:${redis.port}`)
+    const { reason } = await watch.says('nothing is written for now')
+    expect(reason).toMatch(/WRONGPASS|NOAUTH/)
+    expect(watch.output()).not.toContain('battery-staple')
+  })
+})
+
+describe('a Redis Cluster with the stream', () => {
+  const SLOTS = 16_384
+  const QUARTER = SLOTS / 4
+  const nodes: RunningRedis[] = []
+  beforeAll(async () => {
+    const args = ['--cluster-enabled', 'yes', ...KEEPS_ALL]
+    nodes.push(await startRedis({ args }), await startRedis({ args }))
+    const [one, other] = nodes.map(({ url }) => new Redis(url)) as [Redis, Redis]
+    // By quarters: the two names, of one length, are never in different halves.
+    await one.cluster('ADDSLOTSRANGE', 0, QUARTER - 1, 2 * QUARTER, 3 * QUARTER - 1)
+    await other.cluster('ADDSLOTSRANGE', QUARTER, 2 * QUARTER - 1, 3 * QUARTER, SLOTS - 1)
+    await one.cluster('MEET', '127.0.0.1', other.options.port ?? 0)
+    for (const node of [one, other]) {
+      await vi.waitFor(async () => {
+        const state = await node.cluster('INFO')
+        expect(state).toContain('cluster_state:ok')
+        expect(state).toContain(`cluster_slots_ok:${SLOTS}`)
+      }, SOON)
+      node.disconnect()
+    }
+  })
+  afterAll(() => Promise.all(nodes.map((node) => node.stop())))
+
+  /** A client of the node that a stream is on. */
+  async function homeOf(stream: string): Promise<Redis> {
+    const clients = nodes.map(({ url }) => new Redis(url)) as [Redis, Redis]
+    closers.push(() => clients.map((client) => client.disconnect()))
+    const slot = await clients[0].cluster('KEYSLOT', stream)
+    return clients[Math.floor(slot / QUARTER) % 2 === 0 ? 0 : 1]
+  }
+
+  it('is read and parked to, also where the two streams are of different nodes', async () => {
+    const services = await openEmbedded()
+    const changes = await homeOf('orders:changes')
+    const refused = await homeOf('orders:refused')
+    expect(changes.options.port).not.toBe(refused.options.port)
+    await changes.xadd('orders:changes', '*', 'order', '{"half')
+    await changes.xadd('orders:changes', '*', 'order', JSON.stringify(order('ord_1')))
+    const urls = nodes.map(({ url }) => url).join(',')
+    const watch = start(urls)
+    await isWritten(services, 'ord_1')
+    await vi.waitFor(async () => {
+      expect(await watch.metric('indexing_stream_backlog')).toBe(0)
+    }, SOON)
+    expect(await refused.xlen('orders:refused')).toBe(1)
+  })
+})

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type FailingStores, openFailingStores } from '../support/simulation/failing-stores.ts'
+import { createLiveReaders } from '../support/simulation/live-readers.ts'
+import { opensearch } from '../support/stores/backend.ts'
+
+const WALKS = 240
+/** Each trouble comes at least so often. */
+const TIMES = 3
+
+let troubled: FailingStores
+beforeAll(async () => {
+  troubled = await openFailingStores()
+})
+afterAll(() => troubled.close())
+
+it('runs on two nodes, with a copy of every order on both', async () => {
+  const health = await opensearch<{ number_of_data_nodes: number; active_shards: number }>(
+    'GET',
+    `_cluster/health/${troubled.backend.env['INDEX_PREFIX']}orders-v1?wait_for_active_shards=2`,
+  )
+  expect(health).toMatchObject({ number_of_data_nodes: 2, active_shards: 2 })
+})
+
+/**
+ * Orders are written without a pause by writers to whom everything happens that can happen, and become
+ * visible when the engine refreshes; pagers list them without a pause, in both sorts.
+ */
+it('no listing skips an order, whatever happens to the writers', async () => {
+  const { backend, stores, writers } = troubled
+  const { refresh } = backend
+  const readers = await createLiveReaders({ orders: stores.orders, writers, refresh })
+  await readers.run(
+    () =>
+      readers.walks() >= WALKS && Object.values(writers.failures).every((times) => times >= TIMES),
+  )
+  console.info(`${readers.walks()} walks`, writers.failures)
+
+  await readers.settle()
+  await writers.close()
+  await refresh()
+  await readers.expectExact()
+})

@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import type { ProcessResult } from './command.ts'
+
+/** A file of the recipes. */
+export const recipe = (path: string) =>
+  fileURLToPath(new URL(`../../../openapi/recipes/${path}`, import.meta.url))
+
+export interface ProgramOptions {
+  cwd: string
+  env?: Record<string, string>
+  input?: string
+}
+
+/** Runs a program of a recipe to its end, with nothing in its environment but `env` and the path. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  { cwd, env = {}, input = '' }: ProgramOptions,
+): Promise<ProcessResult> {
+  const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], HOME: cwd, ...env } })
+  child.stdin.on('error', () => {}) // One that ends early reads nothing.
+  child.stdin.end(input)
+  const [stdout, stderr] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  return { code: child.exitCode, stdout, stderr }
+}

@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import type { OutgoingHttpHeaders } from 'node:http'
+import { Agent, request } from 'node:https'
+import { connect as connectTcp } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { startHaproxy } from '../../harness/services/haproxy.ts'
+import { temporaryFolder } from '../stores/backend.ts'
+import { makeCertificate } from './certificate.ts'
+
+/** A process that the edge stands in front of. */
+export interface Upstream {
+  port: number
+  operationsPort: number
+}
+
+export interface ProxyCall {
+  method?: string
+  headers?: OutgoingHttpHeaders
+}
+
+/** The name that requests go to; `localhost` would be refused. */
+export const HOST = 'api.example.com'
+
+const CONNECTIONS = 16
+
+/** Starts the edge in front of processes that are there, or will be. */
+export async function startProxy(
+  processes: readonly Upstream[],
+  settings: Record<string, string> = {},
+) {
+  const { folder, remove } = temporaryFolder()
+  const { cert, key, ca } = await makeCertificate()
+  const file = join(folder, 'edge.pem')
+  await writeFile(file, `${cert}\n${key}`)
+  const { httpsPort, httpPort, log, stop } = await startHaproxy({
+    settings: {
+      EDGE_CERTIFICATE: file,
+      EDGE_MAX_CONNECTIONS: '1000',
+      ...Object.fromEntries(processes.flatMap(settingsOf)),
+      ...settings,
+    },
+  })
+  // The name in the certificate is not the one in `Host`.
+  const trusted = { host: '127.0.0.1', port: httpsPort, ca, servername: 'localhost' }
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+
+  return {
+    httpsPort,
+    httpPort,
+    ca,
+    /** All that HAProxy has logged. */
+    log,
+
+    /** One request, its path to the letter. */
+    async call(path: string, { method = 'GET', headers = {} }: ProxyCall = {}) {
+      const all = { host: HOST, ...headers }
+      const sent = request({ ...trusted, path, method, agent, headers: all }).end()
+      const [response] = await once(sent, 'response')
+      return { status: response.statusCode, headers: response.headers, body: await text(response) }
+    },
+
+    /** A connection of its own, for bytes that no client would send. */
+    async open(options: ConnectionOptions = {}): Promise<TLSSocket> {
+      const socket = connect({ ...trusted, ...options })
+      await once(socket, 'secureConnect')
+      return socket
+    },
+
+    /** The same as a balancer in front hands it on, which says who the client is. */
+    async openFrom(address: string): Promise<TLSSocket> {
+      const tcp = connectTcp(httpsPort, '127.0.0.1')
+      const family = address.includes(':') ? 'TCP6' : 'TCP4'
+      const own = family === 'TCP6' ? '2001:db8::ffff' : '192.0.2.255'
+      tcp.write(`PROXY ${family} ${address} ${own} 1024 443\r\n`)
+      return await this.open({ socket: tcp })
+    },
+
+    async stop() {
+      agent.destroy()
+      await stop()
+      remove()
+    },
+  }
+}
+
+export type ProxyUnderTest = Awaited<ReturnType<typeof startProxy>>
+
+function settingsOf({ port, operationsPort }: Upstream, index: number): [string, string][] {
+  return [
+    [`EDGE_API_${index + 1}`, `127.0.0.1:${port}`],
+    [`EDGE_API_${index + 1}_OPERATIONS_PORT`, `${operationsPort}`],
+  ]
+}

@@ -1,0 +1,49 @@
+import { createRandom } from '../../../src/demo/random.ts'
+import { changeOf } from '../orders/changes.ts'
+import { createOrderGenerator, type Version } from './order-generator.ts'
+
+/** What an account sees of an order in the end, `updated_at` left out. */
+export interface ExpectedOrder {
+  order: object
+  /** Whether it has an `updated_at`. */
+  dated: boolean
+}
+
+const START_MS = Date.parse('2026-03-01T12:00:00Z')
+
+/**
+ * What happens to the orders of some accounts, one change after the other: orders are made, change, get
+ * their first date, other co-producers, or are erased. The same for the same seed.
+ */
+export function createHistory(seed: number, accounts: readonly string[]) {
+  const random = createRandom(seed, 4, 0)
+  const shops = accounts.map((account, n) => {
+    return createOrderGenerator(createRandom(seed, 5, n), account, START_MS)
+  })
+  const latest = new Map<string, Version>()
+
+  return {
+    /** The next change of some order. */
+    next(): Version {
+      const shop = random.pick(shops)
+      shop.tick(random.between(0, 3))
+      const version = shop.change()
+      latest.set(version.id, version)
+      return version
+    },
+
+    /** The documents that there are to be, by `account:order`. */
+    truth(): Map<string, ExpectedOrder> {
+      const documents = [...latest.values()].flatMap((version) => {
+        const { orderId, changedAt, views } = changeOf(version)
+        return views.map(({ accountId, order }) => {
+          const { updated_at: _, ...rest } = order
+          return [`${accountId}:${orderId}`, { order: rest, dated: changedAt !== null }] as const
+        })
+      })
+      return new Map(documents)
+    },
+  }
+}
+
+export type History = ReturnType<typeof createHistory>

@@ -1,0 +1,51 @@
+import { vi } from 'vitest'
+import { parseConfig } from '../../../src/config/config.ts'
+import { openOpenSearchStores } from '../../../src/stores/opensearch/stores.ts'
+import type { Stores } from '../../../src/stores/stores.ts'
+import { type Backend, createBackend, opensearch } from '../stores/backend.ts'
+import { createFailingWriters, type FailingWriters } from './failing-writers.ts'
+
+const LEASE_MS = 500
+
+export interface FailingStores {
+  backend: Backend
+  stores: Stores
+  writers: FailingWriters
+  close(): Promise<void>
+}
+
+/** Stores on OpenSearch, and writers to them to whom everything happens that can happen. */
+export async function openFailingStores(): Promise<FailingStores> {
+  const backend = createBackend()
+  const config = parseConfig({ ...backend.env, WRITER_LEASE_MS: String(LEASE_MS) })
+  const urls = config.opensearchUrls ?? []
+  const stores = openOpenSearchStores({ urls }, config)
+  await stores.initialize()
+  const writers = createFailingWriters({
+    ports: urls.map((url) => Number(new URL(url).port)),
+    open(port, clock) {
+      const behind = openOpenSearchStores({ urls: [`http://127.0.0.1:${port}`] }, config)
+      return behind.openIndex({ clock })
+    },
+    async fillDisk(forMs) {
+      const settings = `${config.indexPrefix}orders-v*/_settings`
+      const block = (on: true | null) =>
+        // Again where one of them is removed in this very moment.
+        vi.waitFor(
+          () => opensearch('PUT', settings, { 'index.blocks.read_only_allow_delete': on }),
+          { timeout: 10_000 },
+        )
+      await block(true)
+      setTimeout(() => block(null), forMs)
+    },
+  })
+  return {
+    backend,
+    stores,
+    writers,
+    async close() {
+      await stores.close()
+      await backend.remove()
+    },
+  }
+}

@@ -1,0 +1,165 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Random } from '../../../src/demo/random.ts'
+import type { Change } from '../../../src/indexing/projection/change.ts'
+import type { OrderIndex } from '../../../src/indexing/writer/order-index.ts'
+import { LeaseLostError } from '../../../src/indexing/writer/order-index.ts'
+import { createWriter } from '../../../src/indexing/writer/writer.ts'
+import { type Clock, wallClock } from '../../../src/lib/clock.ts'
+import { createMutex } from '../../../src/lib/mutex.ts'
+import { Unavailable } from '../../../src/lib/unavailable.ts'
+import { type FaultyProxy, startFaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts'
+import { type AlternatingWriters, OutcomeUnknown } from './alternating-writers.ts'
+
+/** What happened to the writers, by kind. */
+export type FailureCounts = Record<
+  'opened' | 'handed over' | 'killed' | 'cut' | 'frozen' | 'full disk' | 'woke and was refused',
+  number
+>
+
+export interface FailingWriters extends AlternatingWriters {
+  failures: FailureCounts
+}
+
+export interface FailingWritersOptions {
+  /** The ports of the cluster's nodes. */
+  ports: readonly number[]
+  /** The write side as a process reaches it through this port, with a clock of its own. */
+  open(port: number, clock: Clock): Promise<OrderIndex>
+  /** Makes every write be turned away for a while, as a full disk does. */
+  fillDisk(forMs: number): Promise<void>
+}
+
+/** A writer process, as far as the index can tell one from another. */
+interface WriterProcess {
+  index: OrderIndex
+  clock: Clock
+  network: FaultyProxy
+}
+
+const BEHIND_MS = 60_000
+/** Further ahead of the store, nothing is stamped. */
+const AHEAD_MS = 4_000
+const RETRY_MS = 30
+
+/**
+ * Writers that are killed, frozen in the middle of a bulk and woken later, cut off from the answer,
+ * handed over and refused, each with another clock; whoever comes next takes over as any writer does.
+ */
+export function createFailingWriters(options: FailingWritersOptions): FailingWriters {
+  const { ports, open, fillDisk } = options
+  const oneAtATime = createMutex()
+  const asleep: Promise<void>[] = []
+  const networks: FaultyProxy[] = []
+  let current: WriterProcess | undefined
+  const troubles: FailureCounts = {
+    opened: 0,
+    'handed over': 0,
+    killed: 0,
+    cut: 0,
+    frozen: 0,
+    'full disk': 0,
+    'woke and was refused': 0,
+  }
+
+  async function start(random: Random): Promise<WriterProcess> {
+    const network = await startFaultyProxy(random.pick(ports))
+    networks.push(network)
+    const skewMs = random.between(-BEHIND_MS, AHEAD_MS)
+    const clock = () => wallClock() + skewMs
+    for (;;) {
+      try {
+        const index = await open(network.port, clock)
+        troubles.opened++
+        return { index, clock, network }
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error
+        await pause(RETRY_MS)
+      }
+    }
+  }
+
+  /** Writes a bulk; `atSending` happens once it is decided, with its answer on the way or not. */
+  function bulk(
+    { index, clock }: WriterProcess,
+    changes: readonly Change[],
+    atSending: () => void,
+  ) {
+    const interrupted: Pick<OrderIndex, 'bulk'> = {
+      bulk: (decide) =>
+        index.bulk(async (stored) => {
+          const writes = await decide(stored)
+          atSending()
+          return writes
+        }),
+    }
+    return createWriter(interrupted, clock).write(changes, 'live')
+  }
+
+  async function freeze(writer: WriterProcess, changes: readonly Change[], random: Random) {
+    const written = bulk(writer, changes, () => writer.network.freeze())
+    const woken = pause(random.between(300, 2_000)).then(async () => {
+      writer.network.unfreeze()
+      await written.catch(refused)
+      await writer.index.close()
+    })
+    asleep.push(woken)
+    await pause(random.between(0, 20))
+    throw new OutcomeUnknown('frozen')
+  }
+
+  function refused(error: unknown): void {
+    if (!(error instanceof LeaseLostError)) throw error
+    troubles['woke and was refused']++
+  }
+
+  async function write(changes: readonly Change[], random: Random): Promise<void> {
+    current ??= await start(random)
+    const writer = current
+    const chance = random.next()
+    if (chance < 0.006) {
+      troubles.frozen++
+      current = undefined
+      await freeze(writer, changes, random)
+    } else if (chance < 0.012) {
+      troubles.killed++
+      current = undefined
+      bulk(writer, changes, () =>
+        setTimeout(() => writer.network.freeze(), random.between(0, 8)),
+      ).catch(() => {}) // Whatever became of it.
+      await pause(random.between(0, 20))
+      throw new OutcomeUnknown('killed')
+    } else if (chance < 0.03) {
+      troubles.cut++
+      await bulk(writer, changes, () =>
+        setTimeout(writer.network.resetConnections, random.between(0, 8)),
+      )
+    } else {
+      if (chance < 0.04) {
+        troubles['full disk']++
+        await fillDisk(random.between(50, 300))
+      } else if (chance < 0.06) {
+        troubles['handed over']++
+        await writer.index.close()
+        current = await start(random)
+      }
+      await bulk(current ?? writer, changes, () => {})
+    }
+  }
+
+  return {
+    failures: troubles,
+    write: (changes, random) =>
+      oneAtATime(() =>
+        write(changes, random).catch((error) => {
+          if (!(error instanceof LeaseLostError)) throw error
+          current = undefined // On a busy machine a lease so short runs out by itself.
+          throw new OutcomeUnknown('lost')
+        }),
+      ),
+    async close() {
+      await Promise.all(asleep)
+      await current?.index.close()
+      await Promise.all(networks.map((network) => network.close()))
+    },
+  }
+}

@@ -1,0 +1,143 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { createRandom, type Random } from '../../../src/demo/random.ts'
+import type { OrderFilters, OrderStore } from '../../../src/orders/order-store.ts'
+import { type Listing, type PagerState, readPage } from '../../../src/orders/paging.ts'
+import type { AlternatingWriters } from './alternating-writers.ts'
+import { type Row, rowOf } from './rows.ts'
+import { createSimulation, type Simulation } from './simulation.ts'
+import { createVisibilityTracker, type VisibilityTracker } from './visibility.ts'
+
+const READERS = 4
+const PAGERS_A_READER = 4
+const FIRST_CHANGES = 400
+const BETWEEN_PAGES_MS = 60
+
+const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+
+export interface LiveReadersOptions {
+  orders: OrderStore
+  writers: AlternatingWriters
+  /** Makes what was written visible. */
+  refresh(): Promise<void>
+}
+
+/**
+ * Accounts whose orders are written without a pause, and pagers that list them without a pause, in both
+ * sorts; every walk is held against the guarantee of its sort.
+ */
+export async function createLiveReaders({ orders, writers, refresh }: LiveReadersOptions) {
+  const readers = await Promise.all(Array.from({ length: READERS }, (_, n) => populate(n)))
+  let walks = 0
+
+  async function populate(number: number): Promise<Reader> {
+    const accountId = `acc_live_${number}`
+    const world = createSimulation(createRandom(2, number, 3), accountId, writers)
+    const watch = createVisibilityTracker(world, refresh)
+    await world.populate(FIRST_CHANGES)
+    await watch.refresh()
+    return { number, accountId, world, watch }
+  }
+
+  /** In the end both listings show what there is: all of it, nothing that is gone, in the order of the sort. */
+  async function expectExact({ accountId, world }: Reader): Promise<void> {
+    const truth = [...world.truth(everything).values()]
+    const byId = (one: Row, other: Row) => (one.id < other.id ? -1 : 1)
+    for (const sort of ['created_at_desc', 'updated_at_asc'] as const) {
+      const listing: Listing = { accountId, sort, filters: everything }
+      const { rows } = await readPage(orders, listing, null, 5_000)
+      expect(rows.map(({ json }) => rowOf(json)).sort(byId)).toEqual(truth.sort(byId))
+      const keys = rows.map(({ key }) => (sort === 'created_at_desc' ? -key : key))
+      expect(keys).toEqual(keys.toSorted((one, other) => one - other))
+    }
+  }
+
+  /** Lists the account once, and holds the guarantee of the sort against what was listed. */
+  async function walk({ accountId, watch }: Reader, random: Random): Promise<void> {
+    const sort = random.pick(['updated_at_asc', 'updated_at_asc', 'created_at_desc'] as const)
+    const listing: Listing = { accountId, sort, filters: everything }
+    const atFirst = watch.expected()
+    let atLast = atFirst
+    const rows: Row[] = []
+    let state: PagerState | null = null
+    do {
+      await pause(random.between(0, BETWEEN_PAGES_MS))
+      if (atLast !== atFirst) watch.release(atLast)
+      atLast = watch.expected()
+      const page = await readPage(orders, listing, state, random.between(1, 8))
+      rows.push(...page.rows.map(({ json }) => rowOf(json)))
+      state = page.next
+    } while (state !== null)
+
+    const listed = new Map(rows.map((row) => [row.id, row]))
+    if (sort === 'created_at_desc') {
+      expect(rows.map(({ id }) => id)).toEqual([...listed.keys()])
+      expect([...atFirst.keys()].filter((id) => !listed.has(id))).toEqual([])
+    } else {
+      const behind = [...atLast.values()].filter(({ id, content, hasUpdatedAt }) => {
+        const shown = listed.get(id)
+        return (
+          shown === undefined || shown.content < content || (hasUpdatedAt && !shown.hasUpdatedAt)
+        )
+      })
+      expect(behind).toEqual([])
+    }
+    watch.release(atFirst)
+    watch.release(atLast)
+  }
+
+  async function change({ number, world, watch }: Reader, done: AbortSignal): Promise<void> {
+    const random = createRandom(1, number, 2)
+    while (!done.aborted) {
+      await world.churn(random.between(1, 6))
+      if (random.chance(0.1)) await watch.refresh()
+      if (random.chance(0.1)) await pause(random.between(0, 200))
+    }
+  }
+
+  async function page(reader: Reader, seed: number, done: AbortSignal): Promise<void> {
+    const random = createRandom(seed, reader.number, 1)
+    while (!done.aborted) {
+      await walk(reader, random)
+      walks++
+    }
+  }
+
+  return {
+    /** How many walks were held against their guarantee. */
+    walks: () => walks,
+
+    /** Until it is enough; throws with the first walk that breaks its guarantee. */
+    async run(isEnough: () => boolean): Promise<void> {
+      const done = new AbortController()
+      const working = readers.flatMap((reader) => [
+        change(reader, done.signal),
+        ...Array.from({ length: PAGERS_A_READER }, (_, seed) => page(reader, seed, done.signal)),
+      ])
+      const ended = Promise.race(working)
+      try {
+        while (!isEnough()) await Promise.race([ended, pause(50)])
+      } finally {
+        done.abort()
+        await Promise.allSettled(working)
+      }
+    },
+
+    /** Until everything that happened is written. */
+    async settle(): Promise<void> {
+      for (const { world } of readers) await world.settle()
+    },
+
+    /** Holds both listings against all that was written. */
+    async expectExact(): Promise<void> {
+      for (const reader of readers) await expectExact(reader)
+    },
+  }
+}
+
+interface Reader {
+  number: number
+  accountId: string
+  world: Simulation
+  watch: VisibilityTracker
+}

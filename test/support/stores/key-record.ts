@@ -1,0 +1,19 @@
+import type { KeyRecord } from '../../../src/auth/key-store.ts'
+
+/** The record of a key of `acc_1` that reads orders, lives for ever and was never used. */
+export function keyRecord(changes: Partial<KeyRecord> = {}): KeyRecord {
+  return {
+    keyId: 'key_1',
+    digest: 'd1',
+    accountId: 'acc_1',
+    scopes: ['orders:read'],
+    name: null,
+    lastFour: 'wxyz',
+    createdAt: 0,
+    ttlMs: null,
+    expiresAt: null,
+    revokedAt: null,
+    lastValidAt: null,
+    ...changes,
+  }
+}

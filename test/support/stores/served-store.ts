@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import type { CursorSecret } from '../../../src/orders/cursor.ts'
+import { type RunningService, runCommand, startService } from '../cli/command.ts'
+import { temporaryFolder } from './backend.ts'
+
+/** A process that serves, and where. */
+export interface Served extends RunningService {
+  port: number
+  operationsPort: number
+}
+
+const KID = 'kid'
+
+/** An embedded store of a test's own, and processes that serve it. No account is limited. */
+export function openServedStore() {
+  const { folder, remove } = temporaryFolder()
+  const secret = randomBytes(32).toString('base64')
+  const env = {
+    DATA_DIR: folder,
+    CURSOR_SECRETS: `${KID}:${secret}`,
+    RATE_LIMIT_CAPACITY: '1000000',
+    RATE_LIMIT_REFILL_PER_SECOND: '1000000',
+  }
+  const running: Served[] = []
+
+  return {
+    env,
+    /** What signs its cursors. */
+    cursorSecret: { kid: KID, secret: Buffer.from(secret, 'base64') } satisfies CursorSecret,
+
+    /** Starts a process, on free ports unless it is told others. */
+    async serve(more: Record<string, string> = {}): Promise<Served> {
+      const service = await startService([], { ...env, ...more })
+      const operations = /operations at (http:[^"]+)/.exec(service.output().stderr)?.[1] ?? ''
+      const ports = { port: portOf(service.baseUrl), operationsPort: portOf(operations) }
+      const served = { ...service, ...ports }
+      running.push(served)
+      return served
+    },
+
+    async createKey(account: string): Promise<string> {
+      return (await runCommand(['keys', 'create', '--account', account], env)).stdout.trim()
+    },
+
+    async load(orders: readonly object[]) {
+      const lines = orders.map((order) => `${JSON.stringify(order)}\n`).join('')
+      const { code, stderr } = await runCommand(['index', 'load', '-'], env, lines)
+      if (code !== 0) throw new Error(stderr)
+    },
+
+    async close() {
+      await Promise.all(running.map((service) => service.stop('SIGKILL')))
+      remove()
+    },
+  }
+}
+
+export type ServedStore = ReturnType<typeof openServedStore>
+
+const portOf = (url: string) => Number(new URL(url).port)

@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pino } from 'pino'
+import type { KeyGrant } from '../../../src/auth/keys.ts'
+import { issueKey } from '../../../src/auth/keys.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { type LoadSummary, load } from '../../../src/indexing/sources/load.ts'
+import type { WriteMode } from '../../../src/indexing/writer/decide.ts'
+import { createWriter } from '../../../src/indexing/writer/writer.ts'
+import { wallClock } from '../../../src/lib/clock.ts'
+import { instrumentServices } from '../../../src/observability/metrics/instrument-services.ts'
+import { createMetrics } from '../../../src/observability/metrics/registry.ts'
+import { openServerServices } from '../../../src/services.ts'
+import { createBackend, onServices, opensearch } from './backend.ts'
+
+export const silent = pino({ level: 'silent' })
+
+/** A busy machine is no fault of Redis, so a decision may take its time. */
+const PATIENT_MS = 5_000
+const patient = {
+  deadlineMs: PATIENT_MS,
+  onDegraded() {},
+  onRecovered() {},
+}
+
+/** Services with stores of their own, and what a test does with them. */
+export async function openTestServices(env: Record<string, string> = {}) {
+  const backend = createBackend()
+  const config = parseConfig({ ...backend.env, ...env })
+  const metrics = createMetrics()
+  const services = await openServerServices(config, { ...instrumentServices(metrics), ...patient })
+  await services.initialize()
+
+  return {
+    config,
+    services,
+    /** What the services tell is counted here. */
+    metrics,
+    /** The settings, for a process that shares the stores. */
+    env: backend.env,
+    refresh: backend.refresh,
+
+    /** Writes source orders; a refused one fails the test unless `refused` collects them. */
+    async load(
+      orders: readonly object[],
+      { mode = 'back-fill', refused }: { mode?: WriteMode; refused?: string[] } = {},
+    ): Promise<LoadSummary> {
+      const index = await services.openIndex()
+      const summary = await load(ndjson(orders), {
+        writer: createWriter(index, wallClock),
+        mode,
+        onRefused(line, { path, reason }) {
+          if (!refused) throw new Error(`line ${line}: ${path}: ${reason}`)
+          refused.push(`${line} ${path} ${reason}`)
+        },
+        onProgress() {},
+      }).finally(() => index.close())
+      await backend.refresh()
+      return summary
+    },
+
+    async issue(grant: Partial<KeyGrant> = {}, now = Date.now()) {
+      const whole = {
+        accountId: 'acc_1',
+        scopes: ['orders:read'] as const,
+        name: null,
+        expiresAt: null,
+      }
+      return issueKey(services, { ...whole, ...grant }, now)
+    },
+
+    /** Makes reading orders fail through nobody's absence; answers with what the log should tell of it. */
+    async breakOrders(): Promise<string> {
+      if (onServices) {
+        // Less than a page.
+        const settings = { index: { max_result_window: 1 } }
+        await opensearch('PUT', `${config.indexPrefix}orders/_settings`, settings)
+        return 'all shards failed'
+      }
+      using db = new DatabaseSync(join(backend.folder, 'orders.db'))
+      db.exec('DROP TABLE orders')
+      return 'no such table: orders'
+    },
+
+    async close() {
+      await services.close()
+      await backend.remove()
+    },
+  }
+}
+
+export async function* ndjson(values: Iterable<object>): AsyncGenerator<Buffer> {
+  for (const value of values) yield Buffer.from(`${JSON.stringify(value)}\n`)
+}

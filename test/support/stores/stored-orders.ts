@@ -1,0 +1,28 @@
+import type { ExpectedOrder } from '../simulation/change-history.ts'
+import { opensearch } from './backend.ts'
+
+interface Answer {
+  hits: { hits: { _id: string; _source: { order: StoredOrder }; sort: unknown[] }[] }
+}
+type StoredOrder = { updated_at: string | null } & Record<string, unknown>
+
+const PAGE_SIZE = 5_000
+
+/** Every document of an order, by its id, as it is to be compared with the truth. */
+export async function readStored(indexPrefix: string): Promise<Map<string, ExpectedOrder>> {
+  const stored = new Map<string, ExpectedOrder>()
+  for (let after: unknown[] | undefined; ; ) {
+    const { hits } = await opensearch<Answer>('POST', `${indexPrefix}orders/_search`, {
+      size: PAGE_SIZE,
+      query: { exists: { field: 'account_id' } }, // No tombstones.
+      sort: [{ account_id: 'asc' }, { id: 'asc' }],
+      ...(after && { search_after: after }),
+    })
+    for (const { _id, _source } of hits.hits) {
+      const { updated_at, ...order } = _source.order
+      stored.set(_id, { order, dated: updated_at !== null })
+    }
+    if (hits.hits.length < PAGE_SIZE) return stored
+    after = hits.hits.at(-1)?.sort
+  }
+}

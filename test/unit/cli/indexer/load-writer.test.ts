@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createLoadWriter } from '../../../../src/cli/indexer/load-writer.ts'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { changeOf } from '../../../support/orders/changes.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
+import {
+  createMemoryOrderIndex,
+  type MemoryOrderIndex,
+} from '../../indexing/writer/memory-order-index.ts'
+
+let index: MemoryOrderIndex
+/** Whether a key was used, or why that cannot be told. */
+let used: boolean | Error
+let checks: number
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  index = createMemoryOrderIndex()
+  used = false
+  checks = 0
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const keys = {
+  async wasAnyKeyUsed() {
+    checks++
+    if (typeof used !== 'boolean') throw used
+    return used
+  },
+}
+const change = (id: string) => changeOf(sourceOrder({ id }))
+
+describe('a load without a mode', () => {
+  it('stops when a key is used while it writes, and keeps what is in', async () => {
+    const { writer, mode } = await createLoadWriter({}, index, keys)
+    await writer.write([change('ord_1')], mode)
+    used = true
+    vi.advanceTimersByTime(1_000)
+    await expect(writer.write([change('ord_2')], mode)).rejects.toThrow('an API key was used')
+    expect(index.keys()).toEqual(['acc_1:ord_1'])
+  })
+
+  it('checks once a second at most, and waits out a store that does not tell', async () => {
+    const { writer, mode } = await createLoadWriter({}, index, keys)
+    for (const id of ['ord_1', 'ord_2']) await writer.write([change(id)], mode)
+    expect(checks).toBe(1)
+    used = new Unavailable('no node answers')
+    vi.advanceTimersByTime(1_000)
+    await writer.write([change('ord_3')], mode)
+    expect([checks, index.keys().length]).toEqual([2, 3])
+  })
+
+  it('does not begin where nobody can tell whether a key was used', async () => {
+    used = new Unavailable('no node answers')
+    await expect(createLoadWriter({}, index, keys)).rejects.toThrow(Unavailable)
+  })
+})
+
+it.each([{ live: true }, { history: true }, { repair: true }] as const)(
+  'a load with %j does not depend on the use of keys',
+  async (flags) => {
+    used = true
+    await createLoadWriter(flags, index, keys)
+    expect(checks).toBe(0)
+  },
+)

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { createReindexProgress } from '../../../../src/cli/indexer/reindex-progress.ts'
+import { createScreen, WIPE } from './screens.ts'
+
+/** What a terminal shows of so many documents. */
+function shown(compared: number, total: number): string[] {
+  const screen = createScreen()
+  let nowMs = 0
+  const { update, printLine, end } = createReindexProgress(screen, () => nowMs)
+  nowMs += 1_000
+  update(compared, total)
+  printLine('OpenSearch does not answer; trying again')
+  end()
+  return screen.written
+}
+
+it('tells how many documents are compared, and gives way to a line that stays', () => {
+  expect(shown(1_999, 3_000)).toEqual([
+    '66% · 1999 of 3000 documents compared',
+    WIPE,
+    'OpenSearch does not answer; trying again\n',
+  ])
+})
+
+it.each([
+  [0, 0, '0%'],
+  [2_999, 3_000, '99%'],
+  [3_000, 3_000, '100%'],
+])('of %d of %d documents tells %s', (compared, total, percent) => {
+  expect(shown(compared, total)[0]).toMatch(new RegExp(`^${percent} `))
+})

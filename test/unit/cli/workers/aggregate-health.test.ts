@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { aggregateHealth } from '../../../../src/cli/workers/aggregate-health.ts'
+import type { CheckState, Health } from '../../../../src/http/operations/readiness.ts'
+
+function health(orders: CheckState, limits: CheckState = 'ok'): Health {
+  return { status: orders === 'ok' ? 'ok' : 'unavailable', checks: { orders, limits } }
+}
+
+it('is ready when all workers are', () => {
+  expect(aggregateHealth(2, [health('ok'), health('ok')])).toEqual({
+    status: 'ok',
+    checks: { workers: 'ok', orders: 'ok', limits: 'ok' },
+  })
+})
+
+it('is ready with one worker of several, and warns', () => {
+  expect(aggregateHealth(2, [health('ok')])).toEqual({
+    status: 'ok',
+    checks: { workers: 'degraded', orders: 'ok', limits: 'ok' },
+  })
+})
+
+it('is not ready without a worker', () => {
+  expect(aggregateHealth(2, [])).toEqual({
+    status: 'unavailable',
+    checks: { workers: 'unavailable' },
+  })
+})
+
+it('is not ready when no worker is, and says what they lack', () => {
+  expect(aggregateHealth(2, [health('unavailable'), health('unavailable')])).toEqual({
+    status: 'unavailable',
+    checks: { workers: 'ok', orders: 'unavailable', limits: 'ok' },
+  })
+})
+
+it('is ready when one worker is, and warns of what another lacks', () => {
+  expect(aggregateHealth(2, [health('unavailable'), health('ok', 'degraded')])).toEqual({
+    status: 'ok',
+    checks: { workers: 'ok', orders: 'degraded', limits: 'degraded' },
+  })
+})

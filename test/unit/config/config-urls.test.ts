@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError, parseConfig } from '../../../src/config/config.ts'
+
+const SECRET = Buffer.alloc(32, 7).toString('base64')
+const secrets = { CURSOR_SECRETS: `k1:${SECRET}`, KEY_PEPPER: SECRET }
+
+/** The settings of the secrets are there, so that only the address can be wrong. */
+const parsed = (name: string, value: string) => parseConfig({ ...secrets, [name]: value })
+
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    parseConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n').slice(1)
+    throw error
+  }
+  return []
+}
+const named = (env: Record<string, string>) =>
+  problemsOf(env).map((line) => line.trim().replace(/:.*/, ''))
+
+/** What no setting of addresses takes; `p` is a protocol that it does. */
+const refusedAddresses = (p: string) => [
+  ...['search', 'localhost:9200', '127.0.0.1', '//search:9200', '/var/run/x.sock', 'true', '1'],
+  ...[`${p}://`, `${p}:///`, `${p}://:9200`, `${p}://user:word@`, `${p}://user:word@:9200`],
+  ...[`${p}://a:65536`, `${p}://a:x`, `${p}://a:-1`, `${p}://::1:9200`, `${p}://[::1`],
+  ...[`${p}://a b`, `${p}://a ${p}://b`, `${p}://a<b`, `${p}://user:wo,rd@a`],
+  ...[',', `${p}://a,`, `,${p}://a`, `${p}://a,,${p}://b`, `${p}://a, ,${p}://b`, `${p}://a,b`],
+  ...[
+    `${p}://user:100%@a`,
+    `${p}://user@a:1,${p}://b`,
+    `${p}://us%ffer:word@a`,
+    `${p}://user@a`,
+    `${p}://a:1,${p}://a:1/`,
+  ],
+  ...[`${p}://a:0`, `${p}://a?db=x`, `${p}://a/?x=1`, `${p}://a#x`, `${p}://a:1,${p}://b?x=1`],
+  ...[`ftp://a`, `file:///a`, `ws://a`, `javascript:1`, `${p}x://a`, `${p}://a,ftp://b`],
+]
+
+describe('OPENSEARCH_URL', () => {
+  it.each([
+    ['http://localhost:9200', ['http://localhost:9200/']],
+    ['https://search', ['https://search/']],
+    ['HTTP://Search-1:9200', ['http://search-1:9200/']],
+    ['http://127.0.0.1:9200', ['http://127.0.0.1:9200/']],
+    ['http://[::1]:9200', ['http://[::1]:9200/']],
+    ['https://search.example/cluster/a', ['https://search.example/cluster/a']],
+    ['http://a:1,http://b:2,http://c:3', ['http://a:1/', 'http://b:2/', 'http://c:3/']],
+    [' http://a:1 ,\thttp://b:2 ', ['http://a:1/', 'http://b:2/']],
+    ['https://user:word@a:1', ['https://user:word@a:1/']],
+    ['https://user:word@a:1,https://b:2', ['https://user:word@a:1/', 'https://b:2/']],
+    ['https://us%40er:w%2Co%2Frd@a', ['https://us%40er:w%2Co%2Frd@a/']],
+  ])('accepts %s', (value, opensearchUrls) => {
+    expect(parsed('OPENSEARCH_URL', value)).toMatchObject({ opensearchUrls })
+  })
+
+  it.each([
+    ...refusedAddresses('http'),
+    ...['redis://a:6379', 'rediss://a', 'http://a,https://b', 'https://a,http://b,https://c'],
+    'http://:word@a',
+  ])('refuses %j', (value) => {
+    expect(named({ ...secrets, OPENSEARCH_URL: value })).toEqual(['OPENSEARCH_URL'])
+  })
+
+  it.each([
+    [{}, ['CURSOR_SECRETS', 'KEY_PEPPER']],
+    [{ KEY_PEPPER: SECRET }, ['CURSOR_SECRETS']],
+    [{ CURSOR_SECRETS: `k1:${SECRET}` }, ['KEY_PEPPER']],
+    [{ CURSOR_SECRETS: '', KEY_PEPPER: '' }, ['CURSOR_SECRETS', 'KEY_PEPPER']],
+    [secrets, []],
+  ])('with %j lacks %j', (env, lacking) => {
+    const problems = problemsOf({ OPENSEARCH_URL: 'http://localhost:9200', ...env })
+    expect(problems).toEqual(lacking.map((name) => `  ${name}: required with OPENSEARCH_URL`))
+  })
+
+  it('tells a secret that is bad as bad, and not as lacking too', () => {
+    const env = { OPENSEARCH_URL: 'http://localhost:9200', CURSOR_SECRETS: 'x', KEY_PEPPER: 'x' }
+    expect(named(env)).toEqual(['CURSOR_SECRETS', 'KEY_PEPPER'])
+  })
+
+  it('leaves the secrets to be made where it is not set', () => {
+    expect(parseConfig({ REDIS_URL: 'redis://localhost' })).toMatchObject({
+      cursorSecrets: undefined,
+      keyPepper: undefined,
+    })
+  })
+})
+
+describe.each([
+  ['REDIS_URL', 'redisUrls'],
+  ['STREAM_REDIS_URL', 'streamRedisUrls'],
+])('%s', (name, setting) => {
+  it.each([
+    ['redis://localhost', ['redis://localhost']],
+    ['redis://localhost:6379', ['redis://localhost:6379']],
+    ['rediss://cache:6380', ['rediss://cache:6380']],
+    ['redis://[::1]:6379', ['redis://[::1]:6379']],
+    ['redis://cache/3', ['redis://cache/3']],
+    ['redis://cache:6379?family=6', ['redis://cache:6379?family=6']],
+    ['redis://:word@cache', ['redis://:word@cache']],
+    ['rediss://user:w%2Cord@cache', ['rediss://user:w%2Cord@cache']],
+    ['redis://a:1,redis://b:2', ['redis://a:1', 'redis://b:2']],
+    ['redis://a:1/0,redis://b:2/', ['redis://a:1/0', 'redis://b:2/']],
+    [' rediss://a:1 , rediss://b:2', ['rediss://a:1', 'rediss://b:2']],
+  ])('accepts %s', (value, urls) => {
+    expect(parsed(name, value)).toMatchObject({ [setting]: urls })
+  })
+
+  it.each([
+    ...refusedAddresses('redis'),
+    ...['http://a:6379', 'redis:a', 'redis:/a', 'unix:///var/run/redis.sock', 'redis://a/abc'],
+    ...['redis://a,rediss://b', 'rediss://a,redis://b,rediss://c'],
+    ...['redis://a?family=5', 'redis://a?family=6&db=1', 'redis://a?Family=6'],
+    ...['redis://a/1,redis://b', 'redis://a,redis://b/2', 'redis://a/1,redis://b/1'],
+  ])('refuses %j', (value) => {
+    expect(named({ [name]: value })).toEqual([name])
+  })
+
+  it('needs no other setting', () => {
+    expect(named({ [name]: 'redis://localhost' })).toEqual([])
+  })
+})

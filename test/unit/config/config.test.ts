@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError, parseConfig } from '../../../src/config/config.ts'
+
+const bytes = (count: number, fill = 7) => Buffer.alloc(count, fill)
+const base64 = (count: number, fill = 7) => bytes(count, fill).toString('base64')
+const SECRET = base64(32)
+
+function problemsOf(env: Record<string, string>): string {
+  try {
+    parseConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  throw new Error('expected a ConfigError')
+}
+const lines = (message: string) => message.split('\n').slice(1)
+const named = (env: Record<string, string>) =>
+  lines(problemsOf(env)).map((line) => line.trim().replace(/:.*/, ''))
+
+const defaults = {
+  host: '127.0.0.1',
+  port: 3000,
+  operationsPort: undefined,
+  dataDir: './data',
+  opensearchUrls: undefined,
+  opensearchCaFile: undefined,
+  indexPrefix: '',
+  requestDeadlineMs: 2500,
+  searchDeadlineMs: 2000,
+  bulkDeadlineMs: 30_000,
+  writerLeaseMs: 10_000,
+  redisUrls: undefined,
+  streamRedisUrls: undefined,
+  redisCaFile: undefined,
+  redisPrefix: '',
+  cursorSecrets: undefined,
+  keyPepper: undefined,
+  trustProxy: [],
+  workers: 1,
+  maxConcurrentRequests: 256,
+  logLevel: 'info',
+  rateLimit: { capacity: 20, refillPerSecond: 10 },
+}
+
+const NUMBERS = ['', 'x', '-1', '1.5', '1e3', ' 1', '0x10', '٣', '99999999999']
+const noInteger = NUMBERS.filter((text) => text !== '')
+
+/** Each setting with values that it refuses. */
+const refused: Record<string, string[]> = {
+  HOST: [
+    ...['http://127.0.0.1', '127.0.0.1:3000', '[::1]', '[::1]:3000', '*', ' ', 'a b', 'a,b', 'a/b'],
+    ...[
+      '0x7f.1',
+      '127.1',
+      '2130706433',
+      '010.0.0.1',
+      '10.0.0.256',
+      '1.2.3',
+      '-a',
+      'a-',
+      'a..b',
+      '.',
+    ],
+    ...['a'.repeat(64), 'ç', '::1::', ':3000'],
+  ],
+  PORT: [...noInteger, '65536'],
+  OPERATIONS_PORT: [...noInteger, '65536'],
+  INDEX_PREFIX: ['Orders', '_x', '-x', 'a b', 'a/b', 'ç', '*', 'a'.repeat(201)],
+  REDIS_PREFIX: ['{x}', 'a b', '}'],
+  REQUEST_DEADLINE_MS: [...noInteger, '0', '99', '60001'],
+  SEARCH_DEADLINE_MS: [...noInteger, '0', '99', '60001'],
+  BULK_DEADLINE_MS: [...noInteger, '999', '600001'],
+  WRITER_LEASE_MS: [...noInteger, '0', '499', '600001'],
+  CURSOR_SECRETS: [
+    SECRET,
+    `:${SECRET}`,
+    'k1:',
+    `k1:${base64(31)}`,
+    `${'k'.repeat(17)}:${SECRET}`,
+    `k 1:${SECRET}`,
+    `k1:${SECRET},`,
+    `k1:${SECRET},k1:${base64(32, 8)}`,
+    `k1:${SECRET},k2:short`,
+    `k1:${'!'.repeat(44)}`,
+    `k1:${bytes(32).toString('hex').slice(1)}`,
+  ],
+  KEY_PEPPER: ['x', base64(31), `${SECRET} `, '!'.repeat(44), `"${SECRET}"`],
+  TRUST_PROXY: [
+    ...['true', 'false', '1', '2', '0', '10', '*', 'loopback', '10.0.0.0/33', '10.0.0.0/'],
+    ...[
+      '10.0.0.256',
+      '::1/129',
+      '10.0.0.1,',
+      ',',
+      '10.0.0.1 10.0.0.2',
+      '10.0.0.1,true',
+      '0x7f000001',
+      '10.1',
+      '0.0.0.0/0',
+      '0.0.0.0/00',
+      '0.0.0.0/1,128.0.0.0/1',
+      '::/0',
+    ],
+  ],
+  WORKERS: [...noInteger, '0', '65', '2', '64'], // Several only with a Redis.
+  MAX_CONCURRENT_REQUESTS: [...noInteger, '0', '10001'],
+  LOG_LEVEL: ['INFO', 'verbose', ' info', '30', 'toString'],
+  RATE_LIMIT_CAPACITY: [...noInteger, '0', '1000001'],
+  RATE_LIMIT_REFILL_PER_SECOND: [...noInteger, '0', '0.5', '1000001'],
+  // Of these there is more in `config-urls.test.ts`.
+  OPENSEARCH_URL: ['localhost:9200'],
+  REDIS_URL: ['localhost:6379'],
+  STREAM_REDIS_URL: ['localhost:6379'],
+}
+
+/** Settings that take any text. */
+const texts = ['DATA_DIR', 'OPENSEARCH_CA_FILE', 'REDIS_CA_FILE']
+
+const accepted: [name: string, value: string, setting: object][] = [
+  ...[
+    '0.0.0.0',
+    '10.0.0.1',
+    '::',
+    '::1',
+    'fe80::1%eth0',
+    'localhost',
+    'api-1',
+    'my_host.example',
+  ].map((host): [string, string, object] => ['HOST', host, { host }]),
+  ['INDEX_PREFIX', 'a'.repeat(200), { indexPrefix: 'a'.repeat(200) }],
+  ['PORT', '0', { port: 0 }],
+  ['PORT', '65535', { port: 65_535 }],
+  ['OPERATIONS_PORT', '9000', { operationsPort: 9000 }],
+  ['DATA_DIR', '/var/lib/orders', { dataDir: '/var/lib/orders' }],
+  ['OPENSEARCH_CA_FILE', '/etc/ca.pem', { opensearchCaFile: '/etc/ca.pem' }],
+  ['REDIS_CA_FILE', './ca.pem', { redisCaFile: './ca.pem' }],
+  ['INDEX_PREFIX', '9a_b-c', { indexPrefix: '9a_b-c' }],
+  ['REDIS_PREFIX', 'Prod:', { redisPrefix: 'Prod:' }],
+  ['REQUEST_DEADLINE_MS', '60000', { requestDeadlineMs: 60_000 }],
+  ['SEARCH_DEADLINE_MS', '100', { searchDeadlineMs: 100 }],
+  ['BULK_DEADLINE_MS', '600000', { bulkDeadlineMs: 600_000 }],
+  ['WRITER_LEASE_MS', '500', { writerLeaseMs: 500 }],
+  ['KEY_PEPPER', SECRET, { keyPepper: bytes(32) }],
+  ['KEY_PEPPER', SECRET.replace(/=+$/, ''), { keyPepper: bytes(32) }],
+  ['KEY_PEPPER', base64(64), { keyPepper: bytes(64) }],
+  ['CURSOR_SECRETS', `k1:${SECRET}`, { cursorSecrets: [{ kid: 'k1', secret: bytes(32) }] }],
+  [
+    'CURSOR_SECRETS',
+    `${'k'.repeat(16)}:${SECRET}, old_-9:${base64(33, 8)}`,
+    {
+      cursorSecrets: [
+        { kid: 'k'.repeat(16), secret: bytes(32) },
+        { kid: 'old_-9', secret: bytes(33, 8) },
+      ],
+    },
+  ],
+  ['TRUST_PROXY', '10.0.0.0/8', { trustProxy: ['10.0.0.0/8'] }],
+  ['TRUST_PROXY', '127.0.0.1, ::1 ,fd00::/16', { trustProxy: ['127.0.0.1', '::1', 'fd00::/16'] }],
+  ['WORKERS', '1', { workers: 1 }],
+  ['MAX_CONCURRENT_REQUESTS', '10000', { maxConcurrentRequests: 10_000 }],
+  ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+  ['RATE_LIMIT_CAPACITY', '1', { rateLimit: { capacity: 1, refillPerSecond: 10 } }],
+  ['RATE_LIMIT_REFILL_PER_SECOND', '500', { rateLimit: { capacity: 20, refillPerSecond: 500 } }],
+]
+
+describe('parseConfig', () => {
+  it('has a default for everything', () => {
+    expect(parseConfig({})).toEqual(defaults)
+  })
+
+  it.each([...Object.keys(refused), ...texts])('takes an empty %s as unset', (name) => {
+    expect(parseConfig({ [name]: '' })).toEqual(defaults)
+  })
+
+  it.each(accepted)('accepts %s=%s', (name, value, setting) => {
+    expect(parseConfig({ [name]: value })).toEqual({ ...defaults, ...setting })
+  })
+
+  it('passes over variables that are not its own', () => {
+    expect(parseConfig({ PATH: '/bin', PORTS: 'x' })).toEqual(defaults)
+  })
+
+  it('cannot be changed afterwards', () => {
+    expect(Object.isFrozen(parseConfig({}))).toBe(true)
+  })
+
+  describe.each(Object.entries(refused))('names a bad %s', (name, values) => {
+    it.each(values)('%j', (value) => {
+      expect(named({ [name]: value })).toEqual([name])
+    })
+  })
+
+  it('names everything that is wrong at once', () => {
+    const env = Object.fromEntries(
+      Object.entries(refused).map(([name, [first = '']]) => [name, first]),
+    )
+    expect(named(env).sort(byText)).toEqual(Object.keys(refused).sort(byText))
+  })
+
+  it.each([2, 64])('accepts WORKERS=%i where REDIS_URL lets them share the limits', (workers) => {
+    const env = { WORKERS: String(workers), REDIS_URL: 'redis://localhost' }
+    expect(parseConfig(env)).toMatchObject({ workers })
+    expect(problemsOf({ WORKERS: env.WORKERS })).toContain('WORKERS: more than 1 needs REDIS_URL')
+  })
+
+  it('refuses one port for the API and the operations', () => {
+    expect(problemsOf({ PORT: '3001', OPERATIONS_PORT: '3001' })).toContain(
+      'OPERATIONS_PORT: expected another port than PORT',
+    )
+    expect(parseConfig({ PORT: '0', OPERATIONS_PORT: '0' })).toMatchObject({ operationsPort: 0 })
+    expect(parseConfig({ OPERATIONS_PORT: '3000' })).toMatchObject({ operationsPort: 3000 })
+  })
+
+  it('says of a number what it may be', () => {
+    expect(problemsOf({ PORT: 'x' })).toContain('PORT: expected an integer from 0 to 65535')
+  })
+
+  it('names a bad setting among good ones', () => {
+    expect(named({ HOST: '::', PORT: '1', LOG_LEVEL: 'loud', WORKERS: '1' })).toEqual(['LOG_LEVEL'])
+  })
+
+  it('never repeats a secret', () => {
+    const secret = 'c2VjcmV0LXRoYXQtaXMtdG9vLXNob3J0'
+    const url = 'ftp://admin:hunter2@search:9200'
+    const message = problemsOf({
+      KEY_PEPPER: secret.slice(1),
+      CURSOR_SECRETS: `k1:${SECRET},k2:${secret}x`,
+      OPENSEARCH_URL: url,
+      REDIS_URL: url,
+    })
+    for (const part of [secret.slice(1), SECRET, 'hunter2']) expect(message).not.toContain(part)
+  })
+})
+
+function byText(one: string, other: string): number {
+  return one < other ? -1 : 1
+}

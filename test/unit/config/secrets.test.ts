@@ -1,0 +1,161 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loadSecrets } from '../../../src/config/secrets.ts'
+
+const given = { kid: 'given', secret: Buffer.alloc(32, 1) }
+const pepper = Buffer.alloc(32, 2)
+
+let folder: string
+let dataDir: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'secrets-'))
+  dataDir = join(folder, 'a', 'data')
+})
+
+afterEach(() => {
+  rmSync(folder, { recursive: true })
+})
+
+const file = () => join(dataDir, 'secrets.json')
+const load = (settings: { cursorSecrets?: [typeof given]; keyPepper?: Buffer } = {}) =>
+  loadSecrets({ dataDir, cursorSecrets: undefined, keyPepper: undefined, ...settings })
+
+function damage(text: string): void {
+  mkdirSync(dataDir, { recursive: true })
+  writeFileSync(file(), text)
+}
+
+describe('secrets', () => {
+  it('are made in a data folder that is not there yet', () => {
+    const { cursorSecrets, keyPepper } = load()
+    expect(keyPepper).toHaveLength(32)
+    expect(cursorSecrets.map(({ secret }) => secret.length)).toEqual([32])
+  })
+
+  it('are the same at the next start', () => {
+    expect(load()).toEqual(load())
+  })
+
+  it('are others in another folder', () => {
+    const one = load()
+    dataDir = join(folder, 'b')
+    expect(load().keyPepper).not.toEqual(one.keyPepper)
+  })
+
+  it('differ from each other', () => {
+    const { cursorSecrets, keyPepper } = load()
+    expect(cursorSecrets[0].secret).not.toEqual(keyPepper)
+  })
+
+  it('can be read by their owner alone', () => {
+    load()
+    expect(statSync(file()).mode & 0o777).toBe(0o600)
+  })
+
+  it('leave nothing else in the folder', () => {
+    load()
+    load()
+    expect(readdirSync(dataDir)).toEqual(['secrets.json'])
+  })
+
+  it('of the settings come before those of the folder', () => {
+    const kept = load()
+    expect(load({ cursorSecrets: [given] })).toEqual({ ...kept, cursorSecrets: [given] })
+    expect(load({ keyPepper: pepper })).toEqual({ ...kept, keyPepper: pepper })
+  })
+
+  it('that are all in the settings touch no folder', () => {
+    expect(load({ cursorSecrets: [given], keyPepper: pepper })).toEqual({
+      cursorSecrets: [given],
+      keyPepper: pepper,
+    })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('are agreed on by starts at the same time', async () => {
+    const source = new URL('../../../src/config/secrets.ts', import.meta.url).href
+    const start = new SharedArrayBuffer(4)
+    const code = `
+      const { parentPort, workerData } = require('node:worker_threads')
+      import(workerData.source).then(({ loadSecrets }) => {
+        parentPort.postMessage('ready')
+        Atomics.wait(new Int32Array(workerData.start), 0, 0)
+        const { keyPepper } = loadSecrets({ dataDir: workerData.dataDir })
+        parentPort.postMessage(Buffer.from(keyPepper).toString('hex'))
+      })`
+    const workers = Array.from(
+      { length: 6 },
+      () => new Worker(code, { eval: true, workerData: { source, start, dataDir } }),
+    )
+    await Promise.all(workers.map(nextMessage))
+    const peppers = workers.map(nextMessage)
+    Atomics.store(new Int32Array(start), 0, 1)
+    Atomics.notify(new Int32Array(start), 0)
+    expect(new Set(await Promise.all(peppers)).size).toBe(1)
+  })
+})
+
+describe('a damaged file of secrets', () => {
+  const kept = () => JSON.parse(readFileSync(file(), 'utf8'))
+
+  it.each([
+    ['is empty', ''],
+    ['was cut short', '{"cursor_secrets": "k1:'],
+    ['is no object', 'null'],
+    ['lacks both', '{}'],
+    ['has a short pepper', JSON.stringify({ key_pepper: 'AAAA' })],
+    ['has numbers', JSON.stringify({ cursor_secrets: 1, key_pepper: 2 })],
+  ])('is named when it %s, and left as it is', (_name, text) => {
+    damage(text)
+    expect(() => load()).toThrow(file())
+    expect(readFileSync(file(), 'utf8')).toBe(text)
+  })
+
+  it.each(['cursor_secrets', 'key_pepper'])('is named when its %s is gone', (field) => {
+    load()
+    const { [field]: _, ...rest } = kept()
+    damage(JSON.stringify(rest))
+    expect(() => load()).toThrow(file())
+  })
+
+  it.each([
+    [
+      'another secret is too short',
+      (secret: string) => `{"cursor_secrets":"k1:x","key_pepper":"${secret}"}`,
+    ],
+    ['a quote is gone', (secret: string) => `{"cursor_secrets":"k1:x","key_pepper":${secret}"}`],
+  ])('does not repeat a secret when %s', (_name, text) => {
+    const secret = Buffer.alloc(32, 'secret').toString('base64')
+    damage(text(secret))
+    expect(() => load()).not.toThrow(secret.slice(0, 6))
+  })
+
+  it('says what else can be done', () => {
+    damage('{}')
+    expect(() => load()).toThrow('CURSOR_SECRETS and KEY_PEPPER')
+  })
+
+  it('is named when the data folder is a file', () => {
+    writeFileSync(join(folder, 'a'), '')
+    expect(() => load()).toThrow(`cannot make the folder of DATA_DIR, ${dataDir}`)
+  })
+})
+
+function nextMessage(worker: Worker): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+}

@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import Fastify from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { parseTrustedProxies } from '../../../src/config/trusted-proxies.ts'
+
+const range = (from: number, to: number, entry: (n: number) => string) =>
+  Array.from({ length: to - from + 1 }, (_, n) => entry(from + n)).join()
+
+const CALLER = '192.0.2.1'
+
+/** Whose address the service sees when a connection of `peer` tells of another caller. */
+async function callerBehind(networks: string[], peer: string): Promise<string> {
+  const app = Fastify({ trustProxy: networks })
+  app.get('/', async ({ ip }) => ip)
+  const headers = { 'x-forwarded-for': CALLER }
+  const { body } = await app.inject({ url: '/', headers, remoteAddress: peer })
+  return body
+}
+
+/** Each list, an address that it trusts, and one just outside. */
+const accepted: [list: string, trusted: string, other: string][] = [
+  ['10.0.0.1', '10.0.0.1', '10.0.0.2'],
+  ['10.0.0.1/32', '10.0.0.1', '10.0.0.2'],
+  ['10.0.0.0/8', '10.255.255.255', '11.0.0.0'],
+  ['10.1.2.3/8', '10.255.255.255', '11.0.0.0'],
+  ['0.0.0.0/8', '0.1.2.3', '1.0.0.0'],
+  ['172.30.231.0/28', '172.30.231.15', '172.30.231.16'],
+  ['10.0.0.0/8', '::ffff:10.0.0.1', '::ffff:11.0.0.1'],
+  ['::ffff:10.0.0.1', '10.0.0.1', '10.0.0.2'],
+  ['::ffff:10.0.0.1/128', '10.0.0.1', '10.0.0.2'],
+  ['::FFFF:a00:0/104', '10.255.255.255', '11.0.0.0'],
+  ['::1', '::1', '::2'],
+  ['0:0::0001/128', '::1', '::2'],
+  ['fd00::/16', 'fd00:ffff::1', 'fd01::1'],
+  ['2001:db8::/32', '2001:db8:ffff::', '2001:db9::'],
+  ['64:ff9b::10.0.0.0/104', '64:ff9b::10.1.2.3', '64:ff9b::11.0.0.1'],
+  [' 10.0.0.1 ,\t::1 ', '::1', '::2'],
+  [range(1, 16, (n) => `${n}.0.0.0/8`), '16.0.0.1', '17.0.0.1'],
+  [range(0, 99, () => '10.0.0.0/8'), '10.0.0.1', '11.0.0.1'],
+  [`10.0.0.0/8,${range(0, 255, (n) => `10.${n}.0.0/16`)}`, '10.0.0.1', '11.0.0.1'],
+]
+
+/** Each list, the entry that is named, and what is said of it. */
+const refused: [list: string, entry: string, reason: string][] = [
+  ...['0.0.0.0/0', '0.0.0.0/1', '128.0.0.0/1', '10.0.0.0/7'].map(
+    (entry) => [entry, entry, 'is larger than a /8'] as [string, string, string],
+  ),
+  ...['::/0', '8000::/1', 'fd00::/8', 'fc00::/7', 'fe80::/10', '2001::/15'].map(
+    (entry) => [entry, entry, 'is larger than a /16'] as [string, string, string],
+  ),
+  ...['::ffff:0:0/96', '::ffff:0.0.0.0/97', '::ffff:128.0.0.0/97', '::ffff:10.0.0.0/103'].map(
+    (entry) => [entry, entry, 'has more of IPv4 than a /8'] as [string, string, string],
+  ),
+  ...['::/16', '::/80', '::ffff:0:0/95', '::0.0.0.0/96', '::ffff:10.0.0.1/16'].map(
+    (entry) => [entry, entry, 'has more of IPv4 than a /8'] as [string, string, string],
+  ),
+  ...['10.0.0.0/', '10.0.0.0/00', '0.0.0.0/00', '10.0.0.0/08', '10.0.0.0/33', '10.0.0.0/128'].map(
+    (entry) => [entry, entry, 'up to 32'] as [string, string, string],
+  ),
+  ...['10.0.0.0/-8', '10.0.0.0/+8', '10.0.0.0/8.0', '10.0.0.0/1e1', '10.0.0.0/0x8'].map(
+    (entry) => [entry, entry, 'up to 32'] as [string, string, string],
+  ),
+  ...['10.0.0.0/255.0.0.0', '0.0.0.0/0.0.0.0', '10.0.0.0/ 8', '10.0.0.0/8/8', '10.0.0.0/٨'].map(
+    (entry) => [entry, entry, 'up to 32'] as [string, string, string],
+  ),
+  ...['::1/', '::1/0128', '::1/129', '::1/ffff::', 'fe80::/64%eth0', '::1/999'].map(
+    (entry) => [entry, entry, 'up to 128'] as [string, string, string],
+  ),
+  ...['010.0.0.1', '10.0.0.01', '0x0a.0.0.1', '0x7f000001', '2130706433', '10.1', '1'].map(
+    (entry) => [entry, entry, 'is no address in full'] as [string, string, string],
+  ),
+  ...['::ffff:010.0.0.1', '::ffff:0x0a.0.0.1', '::ffff:10.1', '00001::1', '1::2::3'].map(
+    (entry) => [entry, entry, 'is no address in full'] as [string, string, string],
+  ),
+  ...[
+    'fe80::1%eth0',
+    'fe80::1%eth0/64',
+    '::ffff:1.2.3.4%1',
+    '[::1]',
+    '[::1]:80',
+    '10.0.0.1:80',
+  ].map((entry) => [entry, entry, 'is no address in full'] as [string, string, string]),
+  ...['', 'true', '*', 'loopback', 'uniquelocal', 'localhost', '10.0.0.256', '10.0.0.1 ::1'].map(
+    (entry) => [entry, entry, 'is no address in full'] as [string, string, string],
+  ),
+  ['10.0.0.1,', '', 'is no address in full'],
+  ['10.0.0.1,x,::1', 'x', 'is no address in full'],
+]
+
+describe('a list of trusted proxies', () => {
+  it.each(accepted)('%s is accepted, and trusts %s but not %s', async (list, trusted, other) => {
+    const { networks, errors } = parseTrustedProxies(list)
+    expect(errors).toEqual([])
+    expect(await callerBehind(networks, trusted)).toBe(CALLER)
+    expect(await callerBehind(networks, other)).toBe(other)
+  })
+
+  it.each(refused)('%j is refused, and names %j, which %s', (list, entry, reason) => {
+    const { errors } = parseTrustedProxies(list)
+    expect(errors).toEqual([expect.stringContaining(`${JSON.stringify(entry)} `)])
+    expect(errors[0]).toContain(reason)
+  })
+
+  it('that is bad in several entries names each of them', () => {
+    const { errors } = parseTrustedProxies('0.0.0.0/1,10.0.0.1,128.0.0.0/1')
+    expect(errors).toEqual(['"0.0.0.0/1" is larger than a /8', '"128.0.0.0/1" is larger than a /8'])
+  })
+
+  it.each([
+    ['IPv4', range(0, 255, (n) => `${n}.0.0.0/8`)],
+    ['IPv4', range(1, 17, (n) => `${n}.0.0.0/8`)],
+    ['IPv4', `${range(1, 16, (n) => `${n}.0.0.0/8`)},::ffff:17.0.0.0/104`],
+    ['IPv4', `${range(1, 16, (n) => `${n}.0.0.0/8`)},17.0.0.1`],
+    ['IPv6', range(1, 17, (n) => `20${n + 10}::/16`)],
+  ])('of %s whose parts together are too large is refused: %s', (kind, list) => {
+    const { errors } = parseTrustedProxies(list)
+    expect(errors).toEqual([expect.stringContaining(`the ${kind} networks are together larger`)])
+  })
+
+  it('shortens what it repeats of an entry', () => {
+    expect(parseTrustedProxies('x'.repeat(9_999)).errors.join().length).toBeLessThan(100)
+  })
+
+  const part = fc.constantFrom(...'0123456789abcdef.:/,% x'.split(''), '::ffff:', '0x', '/8', '10.')
+  const text = fc.array(part, { maxLength: 20 }).map((parts) => parts.join(''))
+  const quad = fc.ipV4().chain((address) => fc.nat(40).map((bits) => `${address}/${bits}`))
+  const six = fc.ipV6().chain((address) => fc.nat(140).map((bits) => `${address}/${bits}`))
+
+  it('never throws later when it was accepted, whatever its text', () => {
+    fc.assert(
+      fc.property(fc.oneof(text, quad, six), (list) => {
+        const { networks, errors } = parseTrustedProxies(list)
+        if (errors.length === 0) Fastify({ trustProxy: networks })
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})

@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest'
+import { ApiError, type ErrorCode, renderError } from '../../../src/http/api-error.ts'
+import { checkResponse } from '../../harness/traffic/check-response.ts'
+import type { Outcome, TrafficRequest } from '../../harness/traffic/request.ts'
+
+const REQUEST_ID = `req_${'0'.repeat(32)}`
+const ask: TrafficRequest = {
+  path: '/v1/orders',
+  headers: {},
+  expectedStatuses: [200, 429],
+  needsStore: true,
+  isRateLimited: true,
+  checkBody: (body) => ((body as { data: unknown[] }).data.length === 0 ? undefined : 'not empty'),
+}
+const limits = { 'ratelimit-limit': '20', 'ratelimit-remaining': '19', 'ratelimit-reset': '1' }
+
+function answer(status: number, json: unknown, headers: object = limits): Outcome {
+  const type = 'application/json; charset=utf-8'
+  const caching =
+    status === 200
+      ? { etag: '"mZ4tQ0vT1x7cWfK2aB9dLg"', 'cache-control': 'private, no-cache' }
+      : { 'cache-control': 'no-store' }
+  return {
+    status,
+    headers: { 'content-type': type, 'request-id': REQUEST_ID, ...caching, ...headers },
+    json,
+    ms: 1,
+  }
+}
+const errorBody = (code: ErrorCode, id = REQUEST_ID) =>
+  JSON.parse(renderError(new ApiError(code), id))
+const page = { object: 'list', data: [], has_more: false, next_cursor: null }
+const unavailable = errorBody('service_unavailable')
+const soon = { 'retry-after': '1' }
+
+it.each([
+  ['a page', answer(200, page), false],
+  [
+    'a refusal for asking too often',
+    answer(429, errorBody('rate_limited'), { ...limits, ...soon }),
+    false,
+  ],
+  ['503 while OpenSearch is in trouble', answer(503, unavailable, { ...limits, ...soon }), true],
+])('finds nothing wrong with %s', (_what, outcome, mayFail) => {
+  expect(checkResponse(ask, outcome, mayFail)).toBeUndefined()
+})
+
+it.each([
+  ['no answer in time', { failure: 'hung', reason: 'late', ms: 9 } as const, true, 'hung'],
+  [
+    'a broken connection',
+    { failure: 'broken', reason: 'reset', ms: 9 } as const,
+    true,
+    'off contract',
+  ],
+  ['503 in health', answer(503, unavailable, { ...limits, ...soon }), false, 'off contract'],
+  ['503 that does not say when to come again', answer(503, unavailable), true, 'off contract'],
+  ['a request that was turned away', answer(503, unavailable, soon), true, 'turned away'],
+  ['500', answer(500, errorBody('internal_error')), true, 'off contract'],
+  ['404 for what is there', answer(404, errorBody('resource_missing')), true, 'off contract'],
+  ['an undescribed field', answer(200, { ...page, total: 0 }), false, 'off contract'],
+  ['no limits', answer(200, page, {}), false, 'off contract'],
+  [
+    'the request id of another',
+    answer(429, errorBody('rate_limited', `req_${'1'.repeat(32)}`), { ...limits, ...soon }),
+    false,
+    'off contract',
+  ],
+])('finds %s', (_what, outcome, mayFail, kind) => {
+  expect(checkResponse(ask, outcome, mayFail)).toMatchObject({ kind })
+})
+
+it('finds a refusal of who does not ask too often', () => {
+  const polite: TrafficRequest = { ...ask, expectedStatuses: [200] }
+  const refusal = answer(429, errorBody('rate_limited'), { ...limits, ...soon })
+  expect(checkResponse(polite, refusal, true)).toMatchObject({ kind: 'off contract' })
+})
+
+it('finds a page that is not true', () => {
+  const untrue: TrafficRequest = { ...ask, checkBody: () => 'an order is missing' }
+  expect(checkResponse(untrue, answer(200, page), true)).toEqual({
+    kind: 'wrong page',
+    what: '/v1/orders: an order is missing',
+  })
+})

@@ -1,0 +1,51 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findHaproxy, isNewEnough } from '../../harness/services/haproxy.ts'
+import { temporaryFolder } from '../../support/stores/backend.ts'
+
+let folder: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder, remove } = temporaryFolder())
+})
+afterEach(() => remove())
+
+/** A program that says what `haproxy -v` says of this version. */
+function install(version: string): string {
+  const program = join(folder, 'haproxy')
+  writeFileSync(
+    program,
+    `#!/bin/sh\necho 'HAProxy version ${version} 2026/01/01 - https://haproxy.org/'\n`,
+  )
+  chmodSync(program, 0o755)
+  return program
+}
+
+describe('the HAProxy of this machine', () => {
+  it('is that of the path', async () => {
+    const program = install('2.6.12-1+deb12u4')
+    expect(await findHaproxy({ PATH: folder }, [])).toBe(program)
+  })
+
+  it('is that of a folder of the system, which the path of a user leaves out', async () => {
+    const program = install('3.2.22')
+    expect(await findHaproxy({ PATH: '' }, [folder])).toBe(program)
+  })
+
+  it('is none when it is too old, or there is none', async () => {
+    expect(await findHaproxy({ PATH: folder }, [])).toBeUndefined()
+    install('2.4.30')
+    expect(await findHaproxy({ PATH: folder }, [])).toBeUndefined()
+  })
+})
+
+describe('a version of HAProxy', () => {
+  it.each(['2.6.0', '2.10.1', '3.0.11', '3.2.22', '10.0'])('%s will do', (version) => {
+    expect(isNewEnough(`HAProxy version ${version} 2026/01/01`)).toBe(true)
+  })
+
+  it.each(['2.5.14', '1.8.30', '2.0.31', 'unknown'])('%s will not', (version) => {
+    expect(isNewEnough(`HA-Proxy version ${version} 2020/01/01`)).toBe(false)
+  })
+})

@@ -1,0 +1,65 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findJava, javaHome, parseJavaMajor } from '../../harness/tools/jdk.ts'
+import { temporaryFolder } from '../../support/stores/backend.ts'
+
+describe('the major version of a JVM', () => {
+  it.each([
+    ['openjdk version "21.0.5" 2024-10-15\nOpenJDK Runtime Environment', 21],
+    ['openjdk version "25" 2025-09-16', 25],
+    ['openjdk version "22-ea" 2024-03-19', 22],
+    ['Picked up JAVA_TOOL_OPTIONS: -Xmx1g\njava version "17.0.9" 2023-10-17 LTS', 17],
+    ['java version "1.8.0_392"', 8],
+  ])('is read from %j', (text, major) => {
+    expect(parseJavaMajor(text)).toBe(major)
+  })
+
+  it.each(['', 'The operation could not be completed.', 'version 21'])(
+    'is not found in %j',
+    (text) => {
+      expect(parseJavaMajor(text)).toBeUndefined()
+    },
+  )
+})
+
+describe('the search for a JVM', () => {
+  let temporary: ReturnType<typeof temporaryFolder>
+  beforeEach(() => {
+    temporary = temporaryFolder()
+  })
+  afterEach(() => temporary.remove())
+
+  /** A home with a `java` that tells this version. */
+  function jvm(name: string, version: string): string {
+    const java = join(temporary.folder, name, 'bin/java')
+    mkdirSync(dirname(java), { recursive: true })
+    writeFileSync(java, `#!/bin/sh\necho 'openjdk version "${version}"' >&2\n`, { mode: 0o755 })
+    return javaHome(java)
+  }
+
+  it('passes over JAVA_HOME and the path when they are too old', async () => {
+    const old = jvm('old', '17.0.9')
+    const recent = jvm('jvms/recent', '21.0.5')
+    const env = { JAVA_HOME: old, PATH: join(old, 'bin') }
+    expect(await findJava(env, [join(temporary.folder, 'jvms/*')])).toBe(join(recent, 'bin/java'))
+  })
+
+  it('takes JAVA_HOME before any other', async () => {
+    const own = jvm('own', '21.0.5')
+    jvm('jvms/recent', '25.0.1')
+    const found = await findJava({ JAVA_HOME: own }, [join(temporary.folder, 'jvms/*')])
+    expect(found).toBe(join(own, 'bin/java'))
+  })
+
+  it('looks on the path at last', async () => {
+    const onPath = jvm('on-path', '25.0.1')
+    expect(await findJava({ PATH: join(onPath, 'bin') }, [])).toBe(join(onPath, 'bin/java'))
+  })
+
+  it('finds none where all are too old or do not run', async () => {
+    jvm('jvms/old', '20.0.2')
+    mkdirSync(join(temporary.folder, 'jvms/empty'))
+    expect(await findJava({}, [join(temporary.folder, 'jvms/*')])).toBeUndefined()
+  })
+})

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { createOracle } from '../../harness/traffic/oracle.ts'
+import { createPageWalk } from '../../harness/traffic/page-walk.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+
+const sources = [
+  sourceOrder({ id: 'ord_a', created_at: '2026-03-01T12:00:00Z', changed_at: null }),
+  sourceOrder({ id: 'ord_b', created_at: '2026-03-02T12:00:00Z', status: 'UNPAID' }),
+  sourceOrder({ id: 'ord_c', created_at: '2026-03-01T12:00:00Z' }),
+  sourceOrder({ id: 'ord_d', owner_account_id: 'acc_2', coproducer_account_ids: ['acc_1'] }),
+  sourceOrder({ id: 'ord_e', owner_account_id: 'acc_2' }),
+]
+const truth = createOracle(sources)
+const byCreation = { accountId: 'acc_1', sort: 'created_at_desc' } as const
+const listed = truth.list(byCreation)
+
+describe('the truth', () => {
+  it.each([
+    ['created_at_desc', 'ord_b,ord_d,ord_c,ord_a'],
+    ['updated_at_asc', 'ord_b,ord_c,ord_d,ord_a'],
+  ] as const)('has the orders of an account as %s lists them', (sort, ids) => {
+    const orders = truth.list({ accountId: 'acc_1', sort })
+    expect(orders.map(({ id }) => id).join()).toBe(ids)
+  })
+
+  it('has those of one status alone where that is asked for', () => {
+    const orders = truth.list({ ...byCreation, status: 'UNPAID' })
+    expect(orders.map(({ id }) => id)).toEqual(['ord_b'])
+  })
+
+  it('has an order as each account is shown it', () => {
+    expect(truth.find('acc_1', 'ord_d')?.role).toBe('COPRODUCER')
+    expect(truth.find('acc_2', 'ord_d')?.role).toBe('OWNER')
+    expect(truth.find('acc_1', 'ord_e')).toBeUndefined()
+  })
+})
+
+describe('a walk', () => {
+  const first = { data: listed.slice(0, 3), has_more: true, next_cursor: 'next' }
+
+  it('goes on with the cursor of the page before, and is over without one', () => {
+    const walk = createPageWalk(byCreation, listed)
+    expect(walk.path(3)).toBe('/v1/orders?sort=created_at_desc&limit=3')
+    expect([walk.accept(first, 3), walk.isOver]).toEqual([undefined, false])
+    expect(walk.path(5)).toBe('/v1/orders?sort=created_at_desc&limit=5&cursor=next')
+    const last = { data: listed.slice(3), has_more: false, next_cursor: null }
+    expect([walk.accept(last, 5), walk.isOver]).toEqual([undefined, true])
+  })
+
+  const [one, two, three, four] = listed
+  it.each([
+    ['an order is missing', { ...first, data: [one, three, four] }],
+    ['an order comes twice', { ...first, data: [one, one, two] }],
+    ['two orders have changed places', { ...first, data: [two, one, three] }],
+    ['it is too short', { ...first, data: [one, two] }],
+    ['a field differs', { ...first, data: [one, two, { ...three, amount_total: 1 }] }],
+    ['it tells that nothing follows', { ...first, has_more: false, next_cursor: null }],
+    ['there is no way on', { ...first, next_cursor: null }],
+  ])('tells of a page where %s, and is over', (_what, page) => {
+    const walk = createPageWalk(byCreation, listed)
+    expect(walk.accept(page, 3)).toContain('after ')
+    expect(walk.isOver).toBe(true)
+  })
+})

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { describe, expect, it, vi } from 'vitest'
+import { areFree } from '../../harness/processes/ports.ts'
+import { openScratch } from '../../harness/processes/scratch.ts'
+
+const SCRATCH = new URL('../../harness/processes/scratch.ts', import.meta.url)
+const LISTEN = 'net.createServer().listen(0, function () { console.log(this.address().port) })'
+// Opens a folder with a program that listens for ever, tells its path and the port, and waits.
+const OWNER = `
+  const { openScratch } = await import('${SCRATCH}')
+  const scratch = await openScratch('test')
+  const listener = await scratch.start('listener', process.execPath, ['-e', '${LISTEN}'])
+  let port = ''
+  while (port === '') port = await listener.logTail()
+  console.log(JSON.stringify({ path: scratch.path, port: Number(port) }))
+`
+
+describe('a scratch folder', () => {
+  it('takes its programs and files with it when it is closed', async () => {
+    const scratch = await openScratch('test')
+    const program = await scratch.start('forever', 'sleep', ['1000000'])
+    process.kill(program.pid, 'SIGSTOP')
+
+    await scratch.close()
+
+    expect(program.hasEnded()).toBe(true)
+    expect(existsSync(scratch.path)).toBe(false)
+  })
+
+  it('keeps what its programs print', async () => {
+    const scratch = await openScratch('test')
+    const program = await scratch.start('talker', 'sh', ['-c', 'echo out; echo err >&2'])
+    await vi.waitFor(() => expect(program.hasEnded()).toBe(true))
+    expect(await program.logTail()).toBe('out\nerr\n')
+    await scratch.close()
+  })
+
+  it('refuses a program that does not exist', async () => {
+    const scratch = await openScratch('test')
+    await expect(scratch.start('none', 'no-such-program', [])).rejects.toThrow('ENOENT')
+    await scratch.close()
+  })
+
+  it('does not outlive its owner, even a killed one', async () => {
+    const owner = spawn(process.execPath, ['--input-type=module', '-e', OWNER], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [line] = await once(createInterface(owner.stdout), 'line')
+    const { path, port } = JSON.parse(line)
+    expect([existsSync(path), await areFree([port])]).toEqual([true, false])
+
+    owner.kill('SIGKILL')
+
+    await vi.waitFor(
+      async () => expect([existsSync(path), await areFree([port])]).toEqual([false, true]),
+      5000,
+    )
+  })
+})

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { DEMO_ACCOUNT } from '../../../src/demo/accounts.ts'
+import { createRandom } from '../../../src/demo/random.ts'
+import { createOracle } from '../../harness/traffic/oracle.ts'
+import type { TrafficRequest } from '../../harness/traffic/request.ts'
+import { createTraffic } from '../../harness/traffic/traffic.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+
+const truth = createOracle([
+  sourceOrder({ owner_account_id: DEMO_ACCOUNT, coproducer_account_ids: ['acc_polite'] }),
+])
+const keys = {
+  accounts: new Map(truth.accountIds.map((id) => [id, id])),
+  ended: ['ended'],
+  scopeless: 'scopeless',
+}
+
+/** What is asked of the polite account, a request every so many milliseconds. */
+function askedPolitely(
+  everyMs: number,
+  onAsk: (ask: TrafficRequest) => void = () => {},
+): TrafficRequest[] {
+  let now = 0
+  const traffic = createTraffic(truth, keys, createRandom(1, 0, 0), () => now)
+  const asked = Array.from({ length: 1_000 }, () => {
+    now += everyMs
+    const ask = traffic.next()
+    onAsk(ask)
+    return ask
+  })
+  return asked.filter(({ headers }) => headers['authorization'] === 'Bearer acc_polite')
+}
+
+it('a polite account asks no faster than its bucket refills, and is never to be refused', () => {
+  const asked = askedPolitely(1, (ask) => ask.onSettled?.())
+  expect(asked.length).toBeGreaterThan(5)
+  expect(asked.length).toBeLessThanOrEqual(10)
+  expect(asked.filter(({ expectedStatuses }) => expectedStatuses.includes(429))).toEqual([])
+})
+
+it('a polite account that gets no answers asks for less than half of its bucket', () => {
+  expect(askedPolitely(1_000)).toHaveLength(8)
+})

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import {
+  ApiError,
+  type ErrorCode,
+  errorCatalogue,
+  renderError,
+} from '../../../src/http/api-error.ts'
+
+/** The table of the contract, "Errors". */
+const contract: [status: number, code: ErrorCode, type: string][] = [
+  [400, 'invalid_request', 'invalid_request_error'],
+  [401, 'invalid_api_key', 'authentication_error'],
+  [403, 'account_blocked', 'permission_error'],
+  [403, 'insufficient_access', 'permission_error'],
+  [404, 'resource_missing', 'invalid_request_error'],
+  [429, 'rate_limited', 'rate_limit_error'],
+  [500, 'internal_error', 'api_error'],
+  [503, 'service_unavailable', 'api_error'],
+]
+const ID = 'req_0123456789abcdef0123456789abcdef'
+const body = (error: ApiError) => JSON.parse(renderError(error, ID)).error
+
+describe('the catalogue of errors', () => {
+  it.each(contract)('has %d %s of the type %s', (status, code, type) => {
+    expect(errorCatalogue[code]).toMatchObject({ status, type })
+  })
+
+  it('has no other', () => {
+    expect(Object.keys(errorCatalogue)).toEqual(contract.map(([, code]) => code))
+  })
+
+  it.each(contract)('has for %d %s a message in Portuguese', (_, code) => {
+    expect(errorCatalogue[code].message).toMatch(/(não|chave|conta|tente) .*\.$/i)
+  })
+})
+
+describe('an ApiError', () => {
+  it.each(contract)('has the status %d of %s', (status, code) => {
+    const error = new ApiError(code)
+    expect([error.status, error.code, error.message]).toEqual([
+      status,
+      code,
+      errorCatalogue[code].message,
+    ])
+  })
+
+  it('carries its own message, param, wait and cause', () => {
+    const cause = new Error('boom')
+    const details = { param: 'limit', message: 'Envie limit.', retryAfterSeconds: 7, cause }
+    expect(new ApiError('rate_limited', details)).toMatchObject(details)
+  })
+
+  it('says after a service_unavailable when to come back', () => {
+    expect(new ApiError('service_unavailable').retryAfterSeconds).toBe(1)
+    expect(new ApiError('service_unavailable', { retryAfterSeconds: 3 }).retryAfterSeconds).toBe(3)
+  })
+})
+
+describe('renderError', () => {
+  it.each(contract)('renders %d %s without param when there is none', (_, code, type) => {
+    const { message } = errorCatalogue[code]
+    expect(body(new ApiError(code))).toEqual({ type, code, message, request_id: ID })
+  })
+
+  it('names the parameter at fault', () => {
+    const error = new ApiError('invalid_request', { param: 'cursor', message: 'Recomece.' })
+    expect(body(error)).toEqual({
+      type: 'invalid_request_error',
+      code: 'invalid_request',
+      message: 'Recomece.',
+      param: 'cursor',
+      request_id: ID,
+    })
+  })
+
+  it('has nothing beside the error', () => {
+    expect(Object.keys(JSON.parse(renderError(new ApiError('internal_error'), ID)))).toEqual([
+      'error',
+    ])
+  })
+
+  it('never shows the cause', () => {
+    const error = new ApiError('internal_error', { cause: new Error('password=hunter2') })
+    expect(renderError(error, ID)).not.toContain('hunter2')
+  })
+})

@@ -1,0 +1,110 @@
+import { pino } from 'pino'
+import { beforeEach, expect, it } from 'vitest'
+import {
+  createReadiness,
+  createWatchReadiness,
+  type Readiness,
+} from '../../../../src/http/operations/readiness.ts'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+
+const NOON = Date.parse('2026-03-01T12:00:00Z')
+
+let unavailable: string[]
+let lastStampMs: number | null
+let logged: { msg: string; reasons?: Record<string, string> }[]
+let readiness: Readiness
+let watchReadiness: Readiness
+beforeEach(() => {
+  unavailable = []
+  lastStampMs = null
+  logged = []
+  const check = (name: string) => async () => {
+    if (unavailable.includes(name))
+      throw new Unavailable(`no answer from http://user:secret@${name}`)
+    return null
+  }
+  const logger = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) })
+  const services = {
+    keys: { ping: check('keys') },
+    orders: { latestWrite: check('orders') },
+    isLimiterDegraded: async () => unavailable.includes('redis'),
+  }
+  type Services = Parameters<typeof createReadiness>[0]
+  type WatchServices = Parameters<typeof createWatchReadiness>[0]
+  readiness = createReadiness(services as unknown as Services, logger)
+  const inspection = {
+    writeTimestamps: async () => ({ lastWriteTimestamp: lastStampMs, clockMs: NOON }),
+  }
+  const stream = { ping: async () => void (await check('stream')()) }
+  const watched = { ...services, inspection } as unknown as WatchServices
+  watchReadiness = createWatchReadiness(watched, stream, logger)
+})
+
+const WATCH_OK = { orders: 'ok', stamps: 'ok', stream: 'ok' }
+const OK = { status: 'ok', checks: { orders: 'ok', keys: 'ok', limits: 'ok' } }
+
+it('is ready when every store answers, and says nothing of it', async () => {
+  expect(await readiness()).toEqual(OK)
+  expect(logged).toEqual([])
+})
+
+it.each(['orders', 'keys'])(
+  'is not ready without the %s, and tells which check failed',
+  async (name) => {
+    unavailable = [name]
+    expect(await readiness()).toEqual({
+      status: 'unavailable',
+      checks: { ...OK.checks, [name]: 'unavailable' },
+    })
+  },
+)
+
+it('is ready while limits are degraded, and warns of it', async () => {
+  unavailable = ['redis']
+  expect(await readiness()).toEqual({ ...OK, checks: { ...OK.checks, limits: 'degraded' } })
+})
+
+it('tells the log why it is not ready, once, and when it is again', async () => {
+  unavailable = ['orders', 'keys']
+  await readiness()
+  await readiness()
+  unavailable = []
+  await readiness()
+  expect(logged).toMatchObject([
+    {
+      msg: 'not ready: the API answers 503',
+      reasons: { orders: expect.stringContaining('no answer') },
+    },
+    { msg: 'ready again' },
+  ])
+  expect(Object.keys(logged[0]?.reasons ?? {})).toEqual(['orders', 'keys'])
+})
+
+it('tells machines no address, no credentials and no reason', async () => {
+  unavailable = ['orders', 'keys', 'redis']
+  expect(JSON.stringify(await readiness())).not.toMatch(/http|secret|answer/)
+})
+
+it.each(['orders', 'stream'])('a watch is not ready without its %s', async (name) => {
+  expect(await watchReadiness()).toEqual({ status: 'ok', checks: WATCH_OK })
+  unavailable = [name]
+  const checks = { ...WATCH_OK, [name]: 'unavailable' }
+  expect(await watchReadiness()).toEqual({ status: 'unavailable', checks })
+  expect(logged).toMatchObject([{ msg: 'not ready: changes wait, or show later than they should' }])
+})
+
+it('a watch is not ready while stamps are more than 5 s ahead of the clock, and says by how much', async () => {
+  lastStampMs = NOON + 5_000
+  expect(await watchReadiness()).toEqual({ status: 'ok', checks: WATCH_OK })
+  lastStampMs = NOON + 126_230_400_000
+  expect(await watchReadiness()).toEqual({
+    status: 'unavailable',
+    checks: { ...WATCH_OK, stamps: 'unavailable' },
+  })
+  expect(logged).toMatchObject([
+    {
+      msg: 'not ready: changes wait, or show later than they should',
+      reasons: { stamps: 'stamps are 126230400 s ahead of the clock' },
+    },
+  ])
+})

@@ -1,0 +1,112 @@
+import Fastify from 'fastify'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ApiError } from '../../../../src/http/api-error.ts'
+import errorHandler from '../../../../src/http/plugins/error-handler.ts'
+import requestId from '../../../../src/http/plugins/request-id.ts'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+
+let logged: { level: number; reason?: string; err?: { type: string; message: string } }[]
+let app: Awaited<ReturnType<typeof start>>
+
+/** An app that throws what it is told to. */
+async function start() {
+  const write = (line: string) => logged.push(JSON.parse(line))
+  const fastify = Fastify({
+    loggerInstance: pino({ level: 'warn' }, { write }),
+    genReqId: () => 'req_1',
+  })
+  let thrown: Error
+  fastify.register(requestId)
+  fastify.register(errorHandler)
+  fastify.get('/', async () => {
+    throw thrown
+  })
+  await fastify.ready()
+  return {
+    close: () => fastify.close(),
+    async answerTo(error: Error) {
+      thrown = error
+      const { statusCode, headers, body } = await fastify.inject('/')
+      return { status: statusCode, headers, body, error: JSON.parse(body).error }
+    },
+  }
+}
+
+beforeEach(async () => {
+  logged = []
+  app = await start()
+})
+afterEach(() => app.close())
+
+const SECRET = 'rita@exemplo.com.br'
+
+/** What is thrown where nobody said what to answer. */
+const faults: [name: string, error: Error, code: string, status: number][] = [
+  ['a store that does not answer', new Unavailable(SECRET), 'service_unavailable', 503],
+  ['any other error', new TypeError(SECRET), 'internal_error', 500],
+  [
+    'an error with a status of its own',
+    Object.assign(new Error(SECRET), { statusCode: 503, code: 'service_unavailable' }),
+    'internal_error',
+    500,
+  ],
+  [
+    'an error that an unavailable store caused',
+    new Error(SECRET, { cause: new Unavailable(SECRET) }),
+    'internal_error',
+    500,
+  ],
+]
+
+describe.each(faults)('%s', (_name, thrown, code, status) => {
+  it(`is answered with ${status} ${code}`, async () => {
+    const answer = await app.answerTo(thrown)
+    expect(answer.status).toBe(status)
+    expect(answer.error).toMatchObject({ type: 'api_error', code, request_id: 'req_1' })
+  })
+
+  it('tells the caller nothing of itself', async () => {
+    expect((await app.answerTo(thrown)).body).not.toContain(SECRET)
+  })
+
+  it('is logged: what is down by its reason alone, any other error as it was thrown', async () => {
+    await app.answerTo(thrown)
+    const asThrown = { level: 50, err: { type: thrown.constructor.name } }
+    expect(logged).toMatchObject([status === 503 ? { level: 40, reason: SECRET } : asThrown])
+    if (status !== 503) expect(logged[0]?.err?.message).toContain(SECRET)
+  })
+})
+
+describe('Retry-After', () => {
+  it('says after a 503 when to come back', async () => {
+    const { headers } = await app.answerTo(new Unavailable('no answer'))
+    expect(headers['retry-after']).toBe('1')
+  })
+
+  it('is as long as the error says', async () => {
+    const { headers } = await app.answerTo(new ApiError('rate_limited', { retryAfterSeconds: 7 }))
+    expect(headers['retry-after']).toBe('7')
+  })
+
+  it('is not sent with a 500', async () => {
+    expect((await app.answerTo(new Error('x'))).headers).not.toHaveProperty('retry-after')
+  })
+})
+
+describe('an error of the catalogue', () => {
+  it('is answered as it is', async () => {
+    const answer = await app.answerTo(new ApiError('invalid_request', { param: 'limit' }))
+    expect(answer).toMatchObject({ status: 400, error: { param: 'limit' } })
+  })
+
+  it('is logged with its cause where it is a fault of ours', async () => {
+    await app.answerTo(new ApiError('service_unavailable', { cause: new RangeError('why') }))
+    expect(logged).toMatchObject([{ err: { type: 'RangeError', message: 'why' } }])
+  })
+
+  it('is no fault of ours below 500', async () => {
+    await app.answerTo(new ApiError('resource_missing'))
+    expect(logged).toEqual([])
+  })
+})

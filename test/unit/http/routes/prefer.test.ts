@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { prefersStrict } from '../../../../src/http/routes/prefer.ts'
+
+describe('Prefer asks for handling=strict', () => {
+  it.each<[string, string | string[]]>([
+    ['plainly', 'handling=strict'],
+    ['in any case', 'Handling=STRICT'],
+    ['in quotes', 'handling="strict"'],
+    ['in quotes with escapes', String.raw`handling="st\rict"`],
+    ['with spaces and tabs around', ' \thandling = strict \t'],
+    ['with parameters, which are nobody’s', 'handling=strict; why="a, b"; x'],
+    ['with an empty parameter', 'handling=strict;'],
+    ['after other preferences', 'respond-async, wait=10, handling=strict'],
+    ['after empty elements', ',, ,handling=strict'],
+    ['after a comma in quotes', 'note="a, handling=lenient, b", handling=strict'],
+    ['after an escaped quote', String.raw`note="a\", handling=lenient", handling=strict`],
+    ['after garbage', 'a b c, =, handling==x, (), handling=strict'],
+    ['in another header than the first', ['respond-async', 'handling=strict']],
+    ['before it asks for the opposite', 'handling=strict, handling=lenient'],
+  ])('%s', (_, header) => {
+    expect(prefersStrict(header)).toBe(true)
+  })
+})
+
+describe('Prefer does not', () => {
+  it.each<[string, string | string[] | undefined]>([
+    ['when it is absent', undefined],
+    ['when it is empty', ''],
+    ['when it asks for lenient', 'handling=lenient'],
+    ['when lenient came first', 'handling=lenient, handling=strict'],
+    ['when lenient came in an earlier header', ['handling=lenient', 'handling=strict']],
+    ['when another value came first', 'handling=firm, handling=strict'],
+    ['when no value came first', 'handling, handling=strict'],
+    ['when an empty value came first', 'handling="", handling=strict'],
+    ['with a value that only begins alike', 'handling=stricter'],
+    ['with spaces in the quotes', 'handling=" strict"'],
+    ['as a parameter of another', 'respond-async; handling=strict'],
+    ['within quotes', 'note="handling=strict"'],
+    ['behind quotes that are never closed', 'note="a, handling=strict'],
+    ['with other words behind', 'handling=strict please'],
+    ['with the name alone', 'strict'],
+  ])('%s', (_, header) => {
+    expect(prefersStrict(header)).toBe(false)
+  })
+})
+
+it('Prefer is whatever anybody sends, and then of no effect', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(prefersStrict(`handling=lenient, ${text}`)).toBe(false)
+    }),
+  )
+})

@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatIgnoredParams } from '../../../../src/http/routes/unknown-params.ts'
+import { listParamNames } from '../../../../src/orders/list-params.ts'
+
+const format = (...names: string[]) => formatIgnoredParams(names, listParamNames)
+
+/** A list of RFC 9651 whose items are tokens or strings, with no parameter but the one. */
+const LIST = (() => {
+  const token = "[A-Za-z*][!#$%&'*+.^_`|~:/0-9A-Za-z-]*"
+  const item = `(?:${token}|"[ !#-\\[\\]-~]*")(?:;did-you-mean=${token})?`
+  return new RegExp(`^${item}(?:, ${item})*$`)
+})()
+
+describe('Ignored-Params', () => {
+  it.each<[string[], string]>([
+    [['foo'], 'foo'],
+    [['statuss'], 'statuss;did-you-mean=status'],
+    [['statuss', 'foo'], 'statuss;did-you-mean=status, foo'],
+    [['createdGte'], 'createdGte;did-you-mean=created_gte'],
+    [['a b'], 'a%20b'],
+    [['*'], '*'],
+    [['status[]'], 'status%5B%5D;did-you-mean=status'],
+    [['status(s)'], '"status(s)";did-you-mean=status'],
+    [['1x'], '"1x"'],
+    [['-x'], '"-x"'],
+    [[''], '""'],
+    [['é'], '"%C3%A9"'],
+    [['a, b;did-you-mean=c'], 'a%2C%20b%3Bdid-you-mean%3Dc'],
+    [['a"\\'], 'a%22%5C'],
+    [['a\r\nX-Injected: 1'], 'a%0D%0AX-Injected%3A%201'],
+  ])('of %j is %s', (names, header) => {
+    expect(format(...names)).toBe(header)
+  })
+
+  it('has no suggestion where nothing is known', () => {
+    expect(formatIgnoredParams(['statuss'], [])).toBe('statuss')
+  })
+
+  it('names ten, each by its first 64 characters', () => {
+    const items = format(...Array.from({ length: 11 }, (_, n) => `n${n}${'x'.repeat(100)}`)).split(
+      ', ',
+    )
+    expect(items.map((item) => item.length)).toEqual(Array(10).fill(64))
+  })
+
+  it('is a list of RFC 9651, whatever the names are', () => {
+    const names = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...listParamNames))
+    fc.assert(
+      fc.property(fc.array(names, { minLength: 1 }), (all) => {
+        expect(format(...all)).toMatch(LIST)
+      }),
+    )
+  })
+})

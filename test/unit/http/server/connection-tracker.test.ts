@@ -1,0 +1,118 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  type ConnectionTracker,
+  connectionTrackerOf,
+} from '../../../../src/http/server/connection-tracker.ts'
+import { openSocket, readAnswers } from '../../../support/http/raw-http.ts'
+
+const POLL_TIMEOUT = { timeout: 15_000 }
+const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
+
+let server: ReturnType<typeof createServer>
+let tracker: ConnectionTracker
+let pending: ServerResponse[]
+let port: number
+beforeEach(async () => {
+  server = createServer()
+  tracker = connectionTrackerOf(server)
+  pending = []
+  server.on('request', (_request, response) => pending.push(response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  port = (server.address() as AddressInfo).port
+})
+afterEach(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+it('forget what was under way on one that Node let go of, and that is reset', async () => {
+  server.on('connect', (_request, socket) => socket.on('error', () => socket.destroy()))
+  const socket = await openSocket(port)
+  socket.write(`${GET.repeat(3)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
+  await expect.poll(() => tracker.inFlight.size, POLL_TIMEOUT).toBe(3)
+  socket.resetAndDestroy()
+  await expect.poll(() => tracker.inFlight.size, POLL_TIMEOUT).toBe(0)
+})
+
+async function send(requests = 1) {
+  const socket = await openSocket(port)
+  socket.write(GET.repeat(requests))
+  const answers = readAnswers(socket)
+  await expect.poll(() => pending.length, POLL_TIMEOUT).toBeGreaterThanOrEqual(requests)
+  return { socket, answers }
+}
+
+const respondToAll = () => {
+  for (const response of pending.splice(0)) response.setHeader('Content-Length', 2).end('ok')
+}
+
+const closeHeaders = async (answers: ReturnType<typeof readAnswers>) =>
+  (await answers).map(({ headers }) => headers['connection'] === 'close')
+
+it('are the same ones for whoever asks', () => {
+  expect(connectionTrackerOf(server)).toBe(tracker)
+})
+
+it('know which of them is idle, and which has a request under way', async () => {
+  const { socket } = await send()
+  expect([tracker.open.size, tracker.idle.size, tracker.inFlight.size]).toEqual([1, 0, 1])
+  respondToAll()
+  await expect.poll(() => tracker.idle.size, POLL_TIMEOUT).toBe(1)
+  expect(tracker.inFlight.size).toBe(0)
+  socket.destroy()
+  await expect.poll(() => tracker.open.size, POLL_TIMEOUT).toBe(0)
+  expect(tracker.idle.size).toBe(0)
+})
+
+it('count what has come, connections and requests', async () => {
+  expect(tracker.acceptedCount()).toBe(0)
+  await send(2)
+  expect(tracker.acceptedCount()).toBe(3)
+})
+
+it('cut the one that has rested longest', async () => {
+  const [first, second] = [await openSocket(port), await openSocket(port)]
+  await expect.poll(() => tracker.idle.size, POLL_TIMEOUT).toBe(2)
+  tracker.closeLongestIdle()
+  await once(first.resume(), 'close')
+  expect(tracker.open.size).toBe(1)
+  second.destroy()
+})
+
+describe('that are to close after their answers', () => {
+  it('tell so on an answer that is under way', async () => {
+    const { answers } = await send()
+    tracker.closeAfterResponses()
+    respondToAll()
+    expect(await closeHeaders(answers)).toEqual([true])
+  })
+
+  it('tell so on the next answer of one that was idle', async () => {
+    const { socket, answers } = await send()
+    respondToAll()
+    await expect.poll(() => tracker.idle.size, POLL_TIMEOUT).toBe(1)
+    tracker.closeAfterResponses()
+    socket.write(GET)
+    await expect.poll(() => pending.length, POLL_TIMEOUT).toBe(1)
+    respondToAll()
+    expect(await closeHeaders(answers)).toEqual([false, true])
+  })
+
+  it.each([
+    ['before', async () => {}],
+    ['after', async () => tracker.closeAfterResponses()],
+  ])(
+    'give every answer to requests sent one behind the other, which came %s that',
+    async (when, before) => {
+      await before()
+      const { answers } = await send(3)
+      if (when === 'before') tracker.closeAfterResponses()
+      respondToAll()
+      expect(await closeHeaders(answers)).toEqual([false, false, true])
+    },
+  )
+})

@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createThrottledLog } from '../../../../src/http/server/throttled-log.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function setUp() {
+  const logged: object[] = []
+  return { logged, count: createThrottledLog((counts) => logged.push(counts), 5_000) }
+}
+
+it('tells the first one at once', () => {
+  const { logged, count } = setUp()
+  count('a')
+  expect(logged).toEqual([{ a: 1 }])
+})
+
+it('tells what comes after it together, however much it is', () => {
+  const { logged, count } = setUp()
+  count('a')
+  for (let n = 0; n < 1_000; n++) count('a')
+  count('b')
+  expect(logged).toHaveLength(1)
+  vi.advanceTimersByTime(5_000)
+  expect(logged.slice(1)).toEqual([{ a: 1_000, b: 1 }])
+})
+
+it('falls silent when nothing came for a while, and tells the next one at once again', () => {
+  const { logged, count } = setUp()
+  count('a')
+  vi.advanceTimersByTime(20_000)
+  expect(logged).toHaveLength(1)
+  count('b')
+  expect(logged.slice(1)).toEqual([{ b: 1 }])
+})

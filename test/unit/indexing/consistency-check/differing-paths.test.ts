@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { differingPaths } from '../../../../src/indexing/consistency-check/differing-paths.ts'
+
+describe('where two values differ', () => {
+  it.each<[name: string, one: unknown, other: unknown, paths: string[]]>([
+    ['nowhere, whatever the sequence of keys', { a: 1, b: [2] }, { b: [2], a: 1 }, []],
+    [
+      'at the deepest place',
+      { a: { b: [1, { c: 2 }] } },
+      { a: { b: [1, { c: 3 }] } },
+      ['/a/b/1/c'],
+    ],
+    ['at every place', { a: 1, b: 2, c: 3 }, { a: 0, b: 2, c: 0 }, ['/a', '/c']],
+    ['where one has nothing', { a: 1 }, { b: null }, ['/a', '/b']],
+    ['where one is shorter', { a: [1, 2] }, { a: [1] }, ['/a/1']],
+    ['where they are not of one kind', { a: [1] }, { a: { 0: 1 } }, ['/a']],
+    ['where one is null', { a: null }, { a: { b: 1 } }, ['/a']],
+    ['as a whole', 1, 2, ['']],
+  ])('is told: %s', (_name, one, other, paths) => {
+    expect(differingPaths(one, other)).toEqual(paths)
+  })
+
+  it('is told without the names of odd keys, which may be personal', () => {
+    const paths = differingPaths(
+      { tracking: { 'ana@exemplo.com.br': '1', src: '2' } },
+      { tracking: {} },
+    )
+    expect(paths).toEqual(['/tracking/*', '/tracking/src'])
+  })
+
+  it('is told where a key is called like one that every object has', () => {
+    const one = JSON.parse('{"constructor": "x", "__proto__": {"a": 1}}')
+    const other = JSON.parse('{"__proto__": {"a": 2}}')
+    expect(differingPaths(one, other)).toEqual(['/constructor', '/__proto__/a'])
+    expect(differingPaths(other, {})).toEqual(['/__proto__'])
+  })
+
+  it('is told of the first twenty places', () => {
+    const one = Array.from({ length: 50 }, (_, n) => n)
+    expect(
+      differingPaths(
+        one,
+        one.map((n) => -1 - n),
+      ),
+    ).toHaveLength(20)
+  })
+})

@@ -1,0 +1,30 @@
+import type { FoundDocument } from '../../../../src/indexing/consistency-check/index-inspection.ts'
+import type { Change } from '../../../../src/indexing/projection/change.ts'
+import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
+
+/** What a writer's bulk was stamped with. */
+export const STAMP = Date.parse('2026-05-01T00:00:00Z')
+
+/** The documents of a change as they are found where it was written, dated unless `updatedAt` is null. */
+export function documentsOf(
+  { orderId, views }: Change,
+  updatedAt: number | null = STAMP,
+): FoundDocument[] {
+  return views.map((view) => {
+    const document = renderDocument({ ...view, orderId, updatedAt }, STAMP)
+    return {
+      address: { accountId: document.accountId, orderId },
+      keys: {
+        account_id: document.accountId,
+        id: document.id,
+        shape: document.schemaVersion,
+        status: document.status,
+        payment_method: document.paymentMethod,
+        created_key: document.createdKey,
+        updated_key: document.updatedKey,
+        written_key: document.writtenKey,
+      },
+      order: JSON.parse(document.json.toString()),
+    }
+  })
+}

@@ -1,0 +1,54 @@
+import type {
+  FoundDocument,
+  IndexInspection,
+} from '../../../../src/indexing/consistency-check/index-inspection.ts'
+import type { OrderVersionRecord, ViewKey } from '../../../../src/indexing/writer/order-index.ts'
+import { changeOf } from '../../../support/orders/changes.ts'
+import { documentsOf } from './found-document.ts'
+
+const keyOf = ({ accountId, orderId }: ViewKey) => `${accountId}:${orderId}`
+
+/** An index in two maps, with what was asked of it. */
+export function createMemoryInspection() {
+  const records = new Map<string, OrderVersionRecord>()
+  const documents = new Map<string, FoundDocument>()
+  const lookups = { heads: 0, documents: 0 }
+
+  const inspection: Omit<IndexInspection, 'overview'> = {
+    async versionRecords(orderIds) {
+      lookups.heads += orderIds.length
+      return new Map([...records].filter(([orderId]) => orderIds.includes(orderId)))
+    },
+    async documents(keys) {
+      lookups.documents += keys.length
+      return keys.flatMap((key) => documents.get(keyOf(key)) ?? [])
+    },
+    async existingKeys(keys) {
+      return keys.filter((key) => documents.has(keyOf(key)))
+    },
+    async *scanDocuments() {
+      for (const document of [...documents.values()]) yield [document]
+    },
+    async *scanVersionRecords() {
+      for (const record of [...records.values()]) yield [record]
+    },
+    writeTimestamps: async () => ({ lastWriteTimestamp: null, clockMs: 0 }),
+  }
+  return {
+    ...inspection,
+    lookups,
+    /** Writes a version of an order whole, as a writer does. */
+    write(source: object) {
+      const change = changeOf(source)
+      const { orderId, version, ownerAccountId, createdKey, deleted } = change
+      const accountIds = change.views.map(({ accountId }) => accountId)
+      const head = { orderId, version, ownerAccountId, accountIds, createdKey, deleted }
+      records.set(orderId, { ...head, hasUpdatedAt: change.changedAt !== null })
+      for (const [key, { address }] of documents)
+        if (address.orderId === orderId) documents.delete(key)
+      for (const document of documentsOf(change)) documents.set(keyOf(document.address), document)
+    },
+    forgetHead: (orderId: string) => records.delete(orderId),
+    drop: (accountId: string, orderId: string) => documents.delete(keyOf({ accountId, orderId })),
+  }
+}

@@ -1,0 +1,130 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { type Line, splitLines } from '../../../../src/indexing/sources/line-splitter.ts'
+
+const MIB = 1024 * 1024
+
+async function* inChunks(chunks: readonly (string | Buffer)[]): AsyncGenerator<Buffer> {
+  for (const chunk of chunks) yield Buffer.from(chunk)
+}
+
+const shown = (line: Line) => ('bytes' in line ? line.bytes.toString() : 'too long')
+
+async function collect(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Line[]> {
+  const lines: Line[] = []
+  for await (const line of splitLines(chunks, maxBytes)) lines.push(line)
+  return lines
+}
+
+const linesOf = (chunks: readonly (string | Buffer)[], maxBytes = 1000) =>
+  collect(inChunks(chunks), maxBytes)
+const textsOf = async (chunks: readonly (string | Buffer)[], maxBytes?: number) =>
+  (await linesOf(chunks, maxBytes)).map(shown)
+
+describe('splitLines', () => {
+  it.each<[string, string[], string[]]>([
+    ['nothing', [], []],
+    ['an empty chunk', [''], []],
+    ['a line', ['one\n'], ['one']],
+    ['a last line without a line break', ['one\ntwo'], ['one', 'two']],
+    ['empty lines', ['\n\none\n\n'], ['', '', 'one', '']],
+    ['a line over three chunks', ['o', 'n', 'e\n'], ['one']],
+    ['a line break at the start of a chunk', ['one', '\ntwo'], ['one', 'two']],
+    ['a line break at the end of a chunk', ['one\n', 'two'], ['one', 'two']],
+    ['empty chunks in between', ['on', '', 'e\n', '', 'two'], ['one', 'two']],
+    ['a carriage return, which is left to the reader', ['one\r\ntwo\r\n'], ['one\r', 'two\r']],
+    ['other line breaks, which are none', ['a\rb\u2028c\u0085d\n'], ['a\rb\u2028c\u0085d']],
+  ])('cuts %s', async (_name, chunks, texts) => {
+    expect(await textsOf(chunks)).toEqual(texts)
+  })
+
+  it('numbers the lines from 1, empty ones too', async () => {
+    const numbered = (await linesOf(['a\n\nb'])).map((line) => [line.number, shown(line)])
+    expect(numbered).toEqual([
+      [1, 'a'],
+      [2, ''],
+      [3, 'b'],
+    ])
+  })
+
+  it('gives the same lines wherever the chunks are cut', async () => {
+    const text = Buffer.from('{"a":1}\n\nção 😀\nx\n{"b"')
+    const whole = await textsOf([text])
+    for (let first = 0; first <= text.length; first++) {
+      for (let second = first; second <= text.length; second++) {
+        const chunks = [
+          text.subarray(0, first),
+          text.subarray(first, second),
+          text.subarray(second),
+        ]
+        expect(await textsOf(chunks)).toEqual(whole)
+      }
+    }
+  })
+
+  it('gives back what was joined, in any chunks', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.string({ unit: fc.constantFrom('a', 'ç', '\r', ' ') }), { minLength: 1 }),
+        fc.integer({ min: 1, max: 9 }),
+        async (lines, chunkBytes) => {
+          const text = Buffer.from(`${lines.join('\n')}\n`)
+          const count = Math.ceil(text.length / chunkBytes)
+          const chunks = Array.from({ length: count }, (_, at) =>
+            text.subarray(at * chunkBytes, (at + 1) * chunkBytes),
+          )
+          expect(await textsOf(chunks)).toEqual(lines)
+        },
+      ),
+    )
+  })
+})
+
+describe('a line that is too long', () => {
+  it.each([
+    ['at the bound is taken', 'x'.repeat(10), 'x'.repeat(10)],
+    ['one byte over it is not', 'x'.repeat(11), 'too long'],
+    ['over it in bytes though not in characters is not', 'ç'.repeat(6), 'too long'],
+  ])('%s', async (_name, line, result) => {
+    expect(await textsOf([`${line}\n`], 10)).toEqual([result])
+  })
+
+  it('does not spoil the lines around it', async () => {
+    const lines = await linesOf(['one\n', 'x'.repeat(50), 'x\ntwo\n'], 10)
+    expect(lines.map((line) => [line.number, shown(line)])).toEqual([
+      [1, 'one'],
+      [2, 'too long'],
+      [3, 'two'],
+    ])
+  })
+
+  it('is told at the end of the input too', async () => {
+    expect(await textsOf(['x'.repeat(50)], 10)).toEqual(['too long'])
+  })
+
+  it('is told once, wherever its chunks are cut', async () => {
+    const text = `${'x'.repeat(25)}\nok\n`
+    for (let at = 0; at <= text.length; at++) {
+      expect(await textsOf([text.slice(0, at), text.slice(at)], 10)).toEqual(['too long', 'ok'])
+    }
+  })
+
+  it('is not held in memory', async () => {
+    const before = bytesHeld()
+    async function* endless() {
+      for (let n = 0; n < 32; n++) yield Buffer.alloc(MIB, 'x')
+      // The collector frees buffers at its leisure.
+      await vi.waitFor(() => expect(bytesHeld() - before).toBeLessThan(4 * MIB), 5000)
+    }
+    expect(await collect(endless(), 1000)).toEqual([{ number: 1, tooLong: true }])
+  })
+})
+
+/** The bytes of all buffers that something still refers to. */
+function bytesHeld(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return process.memoryUsage().arrayBuffers
+}

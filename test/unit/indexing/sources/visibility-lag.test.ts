@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  createLagTracker,
+  type LagTracker,
+} from '../../../../src/indexing/sources/visibility-lag.ts'
+
+const MINUTE_MS = 60_000
+
+let nowMs: number
+/** The stamps that readers of each account are shown. */
+let visible: Map<string, number>
+let isDown: boolean
+let queriedAccounts: string[]
+let lags: number[]
+let tracker: LagTracker
+beforeEach(() => {
+  vi.useFakeTimers()
+  nowMs = 0
+  visible = new Map()
+  isDown = false
+  queriedAccounts = []
+  lags = []
+  tracker = createLagTracker({
+    async latestWrite(accountId) {
+      queriedAccounts.push(accountId)
+      if (isDown) throw new Error('no answer')
+      const key = visible.get(accountId)
+      return key === undefined ? null : { key }
+    },
+    clock: () => nowMs,
+    onLag: (seconds) => lags.push(seconds),
+  })
+})
+afterEach(() => {
+  tracker.stop()
+  vi.useRealTimers()
+})
+
+/** Lets time pass, in steps in which the meter may ask. */
+async function advance(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 100) {
+    nowMs += Math.min(100, left)
+    await vi.advanceTimersByTimeAsync(Math.min(100, left))
+  }
+}
+const write = (accountId: string, writeTimestamp: number, ...enteredAt: number[]) =>
+  tracker.recordWrite({ accountId, writeTimestamp }, enteredAt)
+
+describe('the lag of a change', () => {
+  it('ends when a reader is shown its stamp', async () => {
+    write('acc_1', 7, -500, 0)
+    visible.set('acc_1', 6)
+    await advance(1_000)
+    expect(lags).toEqual([])
+    visible.set('acc_1', 7)
+    await advance(100)
+    expect(lags).toEqual([1.6, 1.1])
+  })
+
+  it('ends when a reader is shown a later write of the account', async () => {
+    write('acc_1', 7, 0)
+    visible.set('acc_1', 9)
+    await advance(100)
+    expect(lags).toEqual([0.1])
+  })
+
+  it('ends with that of all earlier writes, whatever their accounts', async () => {
+    write('acc_1', 1, 0)
+    write('acc_2', 2, 0)
+    write('acc_1', 3, 0)
+    visible.set('acc_1', 2)
+    await advance(100)
+    expect(lags).toEqual([0.1, 0.1])
+    visible.set('acc_1', 3)
+    await advance(100)
+    expect(lags).toEqual([0.1, 0.1, 0.2])
+  })
+
+  it('goes on while the store does not answer', async () => {
+    write('acc_1', 1, 0)
+    visible.set('acc_1', 1)
+    isDown = true
+    await advance(500)
+    isDown = false
+    await advance(100)
+    expect(lags).toEqual([0.6])
+  })
+
+  it('whose document was erased at once ends with that of the next write', async () => {
+    write('acc_erased', 1, 0)
+    await advance(1_000)
+    write('acc_1', 2, 1_000)
+    visible.set('acc_1', 2)
+    await advance(4_100)
+    expect(lags).toEqual([5.1, 4.1])
+  })
+})
+
+describe('the meter', () => {
+  it('asks nothing while nothing waits', async () => {
+    await advance(1_000)
+    write('acc_1', 1, 0)
+    visible.set('acc_1', 1)
+    await advance(1_000)
+    expect(queriedAccounts).toEqual(['acc_1'])
+  })
+
+  it('gives up what nobody is shown for minutes', async () => {
+    write('acc_erased', 1, 0)
+    await advance(5 * MINUTE_MS)
+    queriedAccounts = []
+    await advance(1_000)
+    expect([queriedAccounts, lags]).toEqual([[], []])
+  })
+
+  it('keeps a bounded number of changes of a write, the first and the last among them', async () => {
+    write('acc_1', 1, ...Array.from({ length: 2_000 }, (_, n) => -1_000 * n))
+    visible.set('acc_1', 1)
+    await advance(100)
+    expect([lags.length, lags[0], lags.at(-1)]).toEqual([500, 0.1, 1_999.1])
+  })
+
+  it('keeps a bounded number of writes, and loses none of their changes’ end', async () => {
+    for (let stamp = 1; stamp <= 150; stamp++) write('acc_1', stamp, 0)
+    visible.set('acc_1', 99)
+    await advance(100)
+    expect(lags).toHaveLength(99)
+    visible.set('acc_1', 150)
+    await advance(100)
+    expect(lags).toHaveLength(150)
+  })
+
+  it('asks no more when it is stopped', async () => {
+    write('acc_1', 1, 0)
+    tracker.stop()
+    await advance(1_000)
+    expect(queriedAccounts).toEqual([])
+  })
+})

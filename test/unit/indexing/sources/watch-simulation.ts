@@ -1,0 +1,117 @@
+import { expect, onTestFinished, vi } from 'vitest'
+import { type WatchEvents, watch } from '../../../../src/indexing/sources/watch.ts'
+import type { LastWrite, OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
+import { createMemoryOrderIndex, type MemoryOrderIndex } from '../writer/memory-order-index.ts'
+import { createMemoryChangeStream, type MemoryChangeStream } from './memory-change-stream.ts'
+
+type OpenOptions = Parameters<Parameters<typeof watch>[0]['openIndex']>[0]
+
+/** A watch on a stream and an index in memory. */
+export interface WatchSimulation {
+  stream: MemoryChangeStream
+  index: MemoryOrderIndex
+  /** What was told, in order. */
+  log: string[]
+  lags: [LastWrite, readonly number[]][]
+  /** What opening the index does, each time; it opens when there is no more. */
+  openings: ((options: OpenOptions) => Promise<void>)[]
+  /** Thrown by bulks, one each, before anything is written. */
+  failures: Error[]
+  /** Says why nothing is written, as a store does. */
+  delay(reason: string): void
+  nowMs: number
+  begin(): void
+  stop(): void
+  /** The end, or what ended it. */
+  ended(): Promise<unknown>
+  /** Waits until everything is acknowledged and the stream was found empty. */
+  settled(): Promise<void>
+}
+
+export function createWatchSimulation(): WatchSimulation {
+  const stream = createMemoryChangeStream()
+  const index = createMemoryOrderIndex()
+  const stopping = new AbortController()
+  let ending: Promise<unknown> = Promise.resolve()
+  let lastWrite: LastWrite | null = null
+  let reportDelay: (reason: string) => void = () => {}
+
+  const opened: OrderIndex = {
+    async bulk(decide) {
+      const failure = watching.failures.shift()
+      if (failure !== undefined) throw failure
+      await index.bulk(async (stored) => {
+        const writes = await decide(stored)
+        const last = writes.views.at(-1)
+        if (last !== undefined) {
+          lastWrite = { accountId: last.accountId, writeTimestamp: index.lastWriteTimestamp + 1000 }
+          stream.operations.push(...writes.views.map(({ orderId }) => `write ${orderId}`))
+        }
+        return writes
+      })
+    },
+    hasLiveWrites: () => true,
+    lastWrite: () => lastWrite,
+    now: index.now,
+    async close() {
+      watching.log.push('closed')
+    },
+  }
+  const { log, lags, events } = recorder()
+
+  const watching: WatchSimulation = {
+    stream,
+    index,
+    log,
+    lags,
+    openings: [],
+    failures: [],
+    delay: (reason) => reportDelay(reason),
+    nowMs: 50_000,
+    begin() {
+      ending = watch({
+        async openIndex(options) {
+          await watching.openings.shift()?.(options)
+          reportDelay = options.onDelay
+          return opened
+        },
+        stream,
+        clock: () => Date.parse('2026-04-01T00:00:00Z'),
+        monotonic: () => watching.nowMs,
+        signal: stopping.signal,
+        events,
+      }).catch((error: unknown) => error)
+    },
+    stop: () => stopping.abort(),
+    ended: () => ending,
+    settled: () => vi.waitFor(() => expect(stream.waiting()).toEqual([]), { interval: 2 }),
+  }
+  onTestFinished(async () => {
+    watching.stop()
+    await watching.ended()
+  })
+  return watching
+}
+
+function recorder() {
+  const log: string[] = []
+  const lags: [LastWrite, readonly number[]][] = []
+  const events: WatchEvents = {
+    onStandby: (reason) => log.push(`stands by: ${reason}`),
+    onWriter: (isWriter) => log.push(isWriter ? 'writer' : 'no writer'),
+    onLeaseLost: () => log.push('lease lost'),
+    onOutage: (reason) => log.push(`outage: ${reason}`),
+    onRecovered: () => log.push('recovered'),
+    onRefused: (id, { path, reason }) => log.push(`refused ${id} ${path}: ${reason}`),
+    onLost: (ids) => log.push(`lost ${ids.join(',')}`),
+    onBatch: (counts) =>
+      log.push(
+        Object.entries(counts)
+          .filter(([, count]) => count > 0)
+          .map(([name, count]) => `${name} ${count}`)
+          .join(', '),
+      ),
+    onWritten: (last, enteredAtMs) => lags.push([last, enteredAtMs]),
+  }
+  return { log, lags, events }
+}

@@ -1,0 +1,57 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { startWriter } from './order-writer.ts'
+
+let { index, live, backFill }: ReturnType<typeof startWriter> = startWriter()
+
+beforeEach(() => {
+  ;({ index, live, backFill } = startWriter())
+})
+
+describe('a deletion', () => {
+  it('removes the order from every account', async () => {
+    await live(1, { coproducer_account_ids: ['acc_2', 'acc_3'] })
+    expect(await live(2, { deleted: true })).toBe('written')
+    expect(index.keys()).toEqual([])
+  })
+
+  it('keeps a head for ever, of ids alone', async () => {
+    await live(1)
+    await live(2, { deleted: true })
+    expect(index.record('ord_1')).toEqual({
+      orderId: 'ord_1',
+      version: 2,
+      ownerAccountId: 'acc_1',
+      accountIds: [],
+      createdKey: Date.parse('2026-03-01T12:00:00Z'),
+      hasUpdatedAt: true,
+      deleted: true,
+    })
+  })
+
+  it.each([1, 2])('is not undone by version %d, which is not newer', async (version) => {
+    await live(1)
+    await live(2, { deleted: true })
+    expect(await live(version)).toBe('older')
+    expect(index.keys()).toEqual([])
+  })
+
+  it('is undone by a newer version', async () => {
+    await live(1)
+    await live(2, { deleted: true })
+    expect(await live(3, { coproducer_account_ids: ['acc_2'] })).toBe('written')
+    expect(index.keys()).toEqual(['acc_1:ord_1', 'acc_2:ord_1'])
+    expect(index.record('ord_1')?.deleted).toBe(false)
+  })
+
+  it('of an unknown order holds against older versions', async () => {
+    await live(5, { deleted: true })
+    expect([await live(4), await backFill(4)]).toEqual(['older', 'older'])
+    expect(index.keys()).toEqual([])
+  })
+
+  it('that is older is dropped', async () => {
+    await live(5)
+    expect(await live(4, { deleted: true })).toBe('older')
+    expect(index.keys()).toEqual(['acc_1:ord_1'])
+  })
+})

@@ -1,0 +1,122 @@
+import {
+  hasKeysOf,
+  type OrderDocument,
+  renderDocument,
+} from '../../../../src/indexing/writer/order-document.ts'
+import type {
+  IndexReader,
+  OrderIndex,
+  OrderVersionRecord,
+  StoredView,
+  UnreadableView,
+} from '../../../../src/indexing/writer/order-index.ts'
+import type { Order } from '../../../../src/orders/order.ts'
+
+export interface MemoryOrderIndex extends OrderIndex {
+  /** What the account sees of the order; `undefined` when it sees none. */
+  order(accountId: string, orderId: string): Order | undefined
+  document(accountId: string, orderId: string): OrderDocument | undefined
+  record(orderId: string): OrderVersionRecord | undefined
+  /** Leaves a document as a shape without this field would have written it. */
+  downgradeSchema(accountId: string, orderId: string, field: keyof Order): void
+  /** Puts a document there by hand, or takes it away; `unreadable`: what is there is no order any more. */
+  put(accountId: string, orderId: string, document: OrderDocument | 'unreadable' | undefined): void
+  /** `account:order` of every document. */
+  keys(): string[]
+  /** The stamp of the last bulk. */
+  lastWriteTimestamp: number
+  /** How many items of the next bulk are written before everything ends; it does not, by itself. */
+  failsAfter: number
+}
+
+/** The first bulk is stamped 2026-05-01, the next ones a second apart. */
+export const FIRST_WRITE_TIMESTAMP = Date.parse('2026-05-01T00:00:00Z')
+
+/** An index in two maps, which writes one item of a bulk after the other. */
+export function createMemoryOrderIndex(): MemoryOrderIndex {
+  const documents = new Map<string, OrderDocument>()
+  const unreadable = new Set<string>()
+  const records = new Map<string, OrderVersionRecord>()
+  let hasLiveWrites = false
+  const keyOf = (accountId: string, orderId: string) => `${accountId}:${orderId}`
+
+  const scan: IndexReader['scan'] = async (orderIds) => {
+    const all = [...documents.values()].map(({ accountId, id }) => ({ accountId, orderId: id }))
+    return all.filter(({ orderId }) => orderIds.includes(orderId))
+  }
+  const reader: IndexReader = {
+    async versionRecords(orderIds) {
+      return new Map(
+        orderIds.flatMap((id) => {
+          const head = records.get(id)
+          return head ? [[id, head] as const] : []
+        }),
+      )
+    },
+    orphans: scan,
+    scan,
+    async views(keys) {
+      return keys.flatMap(({ accountId, orderId }): (StoredView | UnreadableView)[] => {
+        const document = documents.get(keyOf(accountId, orderId))
+        if (document === undefined) return []
+        if (unreadable.has(keyOf(accountId, orderId))) {
+          return [{ accountId, orderId, isUnreadable: true }]
+        }
+        const isIntact: StoredView['isIntact'] = (view) => hasKeysOf(view, document)
+        return [{ ...document, orderId, json: Buffer.from(document.json), isIntact }]
+      })
+    },
+  }
+
+  const index: MemoryOrderIndex = {
+    lastWriteTimestamp: FIRST_WRITE_TIMESTAMP - 1000,
+    failsAfter: Infinity,
+    async bulk(decide, mode) {
+      const { views, removals, versionRecords: newHeads } = await decide(reader)
+      index.lastWriteTimestamp += 1000
+      hasLiveWrites ||= mode === 'live'
+      const putHead = (head: OrderVersionRecord) => () => records.set(head.orderId, head)
+      const items = [
+        ...views.map((view) => () => {
+          unreadable.delete(keyOf(view.accountId, view.orderId))
+          documents.set(
+            keyOf(view.accountId, view.orderId),
+            renderDocument(view, index.lastWriteTimestamp),
+          )
+        }),
+        ...removals.map((key) => () => documents.delete(keyOf(key.accountId, key.orderId))),
+        ...newHeads.map(putHead),
+      ]
+      const { failsAfter } = index
+      index.failsAfter = Infinity
+      for (const write of items.slice(0, failsAfter)) write()
+      if (failsAfter < items.length) throw new Error('it all ended')
+    },
+    hasLiveWrites: () => hasLiveWrites,
+    lastWrite: () => null,
+    now: () => index.lastWriteTimestamp,
+    async close() {},
+    order(accountId, orderId) {
+      const document = documents.get(keyOf(accountId, orderId))
+      return document && JSON.parse(document.json)
+    },
+    document: (accountId, orderId) => documents.get(keyOf(accountId, orderId)),
+    record: (orderId) => records.get(orderId),
+    downgradeSchema(accountId, orderId, field) {
+      const key = keyOf(accountId, orderId)
+      const document = documents.get(key)
+      if (document === undefined) throw new Error(`there is no document ${key}`)
+      const { [field]: _, ...order } = JSON.parse(document.json)
+      const downgraded = { schemaVersion: document.schemaVersion - 1, json: JSON.stringify(order) }
+      documents.set(key, { ...document, ...downgraded })
+    },
+    put(accountId, orderId, document) {
+      const key = keyOf(accountId, orderId)
+      if (document === 'unreadable') unreadable.add(key)
+      else if (document === undefined) documents.delete(key)
+      else documents.set(key, document)
+    },
+    keys: () => [...documents.keys()].sort((one, other) => (one < other ? -1 : 1)),
+  }
+  return index
+}

@@ -1,0 +1,70 @@
+import type { ValidationError } from '../../../../src/indexing/projection/change.ts'
+import type { SourceOrder } from '../../../../src/indexing/projection/source-order.ts'
+import type { WriteMode, WriteResult } from '../../../../src/indexing/writer/decide.ts'
+import { createWriter } from '../../../../src/indexing/writer/writer.ts'
+import { changeOf } from '../../../support/orders/changes.ts'
+import { sourceOrder, sourcePayment } from '../../../support/orders/source-order.ts'
+import { createMemoryOrderIndex } from './memory-order-index.ts'
+
+/** What the writer's clock shows: after every `changed_at` of these tests, before every stamp. */
+export const NOW = Date.parse('2026-04-01T00:00:00Z')
+
+export type Version = Omit<Partial<SourceOrder>, 'deleted'> & { deleted?: true }
+
+const source = (version: number, { deleted, ...given }: Version) => {
+  if (deleted === undefined) return sourceOrder({ version, ...given })
+  return { id: 'ord_1', version, owner_account_id: given.owner_account_id ?? 'acc_1', deleted }
+}
+
+/** A writer over an index in memory, and shorthands for the order `ord_1` of `acc_1`. */
+export function startWriter() {
+  const index = createMemoryOrderIndex()
+  const writer = createWriter(index, () => NOW)
+  const repairing = createWriter(index, () => NOW, { equalVersions: 'repair' })
+  const reprojecting = createWriter(index, () => NOW, { equalVersions: 'reproject' })
+
+  async function put(
+    version: number,
+    given: Version,
+    mode: WriteMode,
+    by = writer,
+  ): Promise<WriteResult> {
+    const [result] = await by.write([changeOf(source(version, given))], mode)
+    if (result === undefined) throw new Error('no verdict')
+    return result
+  }
+
+  async function crash(items: number, version: number, given: Version, mode: WriteMode) {
+    index.failsAfter = items
+    await put(version, given, mode).catch(() => {})
+    index.failsAfter = Infinity
+  }
+
+  return {
+    index,
+    writer,
+    /** Writes one version of the order as an event of the platform. */
+    live: (version: number, given: Version = {}) => put(version, given, 'live'),
+    /** Writes one version of the order as history. */
+    backFill: (version: number, given: Version = {}) => put(version, given, 'back-fill'),
+    /** Writes one version, and its documents of an older shape in the current one. */
+    reproject: (version: number, given: Version = {}) => put(version, given, 'live', reprojecting),
+    /** Writes one version, and what is wrong with its documents. */
+    repair: (version: number, given: Version = {}) => put(version, given, 'live', repairing),
+    /** Writes one version as far as its first items, then all ends. */
+    crashAfter: (items: number, version: number, given: Version = {}) =>
+      crash(items, version, given, 'live'),
+    /** The same, as history. */
+    crashBackFillAfter: (items: number, version: number, given: Version = {}) =>
+      crash(items, version, given, 'back-fill'),
+    order: (accountId = 'acc_1') => index.order(accountId, 'ord_1'),
+    updatedAt: (accountId = 'acc_1') => index.order(accountId, 'ord_1')?.updated_at,
+  }
+}
+
+/** The path of a refusal; any other verdict as it is. */
+export const pathOf = (verdict: WriteResult): string =>
+  typeof verdict === 'object' ? (verdict satisfies ValidationError).path : verdict
+
+/** An order that the platform does not show: its only payment never reached a bank. */
+export const INVISIBLE: Version = { payments: [sourcePayment({ status: 'FAILED' })] }

@@ -1,0 +1,114 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { INVISIBLE, pathOf, startWriter } from './order-writer.ts'
+
+let { index, live, order }: ReturnType<typeof startWriter> = startWriter()
+
+beforeEach(() => {
+  ;({ index, live, order } = startWriter())
+})
+
+describe('a version', () => {
+  it('that is the first is written', async () => {
+    expect(await live(1)).toBe('written')
+    expect(order()).toMatchObject({ id: 'ord_1', role: 'OWNER', status: 'PAID' })
+  })
+
+  it('that is newer is written', async () => {
+    await live(1)
+    expect(await live(2, { status: 'REFUNDED' })).toBe('written')
+    expect(order()?.status).toBe('REFUNDED')
+  })
+
+  it.each([
+    ['equal', 5],
+    ['older', 4],
+  ])('that is %s is dropped', async (_name, version) => {
+    await live(5)
+    expect(await live(version, { status: 'REFUNDED' })).toBe('older')
+    expect([order()?.status, index.record('ord_1')?.version]).toEqual(['PAID', 5])
+  })
+
+  it('may be skipped', async () => {
+    await live(1)
+    expect(await live(900, { status: 'REFUNDED' })).toBe('written')
+  })
+
+  it('that shows nothing new is not written, but counts', async () => {
+    await live(1)
+    const before = index.document('acc_1', 'ord_1')
+    expect(await live(2)).toBe('unchanged')
+    expect(index.document('acc_1', 'ord_1')).toEqual(before)
+    expect(await live(2, { status: 'REFUNDED' })).toBe('older')
+  })
+
+  it('that only has another changed_at shows nothing new', async () => {
+    await live(1)
+    expect(await live(2, { changed_at: '2026-03-09T00:00:00Z' })).toBe('unchanged')
+  })
+
+  it('whose tracking came in another order shows nothing new', async () => {
+    await live(1, { tracking: { src: 'bio', a: '1' } })
+    expect(await live(2, { tracking: { a: '1', src: 'bio' } })).toBe('unchanged')
+  })
+})
+
+describe('the owner', () => {
+  it('never changes', async () => {
+    await live(1)
+    const verdict = await live(2, { owner_account_id: 'acc_9' })
+    expect(pathOf(verdict)).toBe('/owner_account_id')
+    expect(index.keys()).toEqual(['acc_1:ord_1'])
+  })
+
+  it('never changes, also for a deletion', async () => {
+    await live(1)
+    const verdict = await live(2, { deleted: true, owner_account_id: 'acc_9' })
+    expect(pathOf(verdict)).toBe('/owner_account_id')
+    expect(index.keys()).toEqual(['acc_1:ord_1'])
+  })
+
+  it('never changes, also after a deletion', async () => {
+    await live(1)
+    await live(2, { deleted: true })
+    expect(pathOf(await live(3, { owner_account_id: 'acc_9' }))).toBe('/owner_account_id')
+  })
+})
+
+describe('created_at', () => {
+  const created_at = '2026-03-01T12:00:00.001Z'
+
+  it('never changes', async () => {
+    await live(1)
+    expect(pathOf(await live(2, { created_at }))).toBe('/created_at')
+    expect(order()?.created_at).toBe('2026-03-01T12:00:00.000Z')
+  })
+
+  it('never changes, also after a deletion', async () => {
+    await live(1)
+    await live(2, { deleted: true })
+    expect(pathOf(await live(3, { created_at }))).toBe('/created_at')
+  })
+
+  it('never changes, also while the order was not visible', async () => {
+    await live(1, INVISIBLE)
+    expect(pathOf(await live(2, { created_at }))).toBe('/created_at')
+  })
+
+  it('may come in another zone', async () => {
+    await live(1)
+    const given = { created_at: '2026-03-01T09:00:00-03:00' }
+    expect(await live(2, { ...given, status: 'REFUNDED' })).toBe('written')
+  })
+
+  it('becomes known with the first version after a deletion of an unknown order', async () => {
+    await live(1, { deleted: true })
+    expect(await live(2)).toBe('written')
+    expect(pathOf(await live(3, { created_at }))).toBe('/created_at')
+  })
+
+  it('of a refused version leaves the next one free', async () => {
+    await live(1)
+    await live(2, { created_at })
+    expect(await live(2, { status: 'REFUNDED' })).toBe('written')
+  })
+})

@@ -1,0 +1,142 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { beforeEach, expect, it } from 'vitest'
+import {
+  type AggregatedMetrics,
+  createAggregatedMetrics,
+  type MetricSource,
+} from '../../../../src/observability/metrics/aggregated-metrics.ts'
+import { metricIn } from '../../../support/http/metric.ts'
+
+/** A process that serves and measures, and answers as long as it is awake. */
+function createWorker(id: number) {
+  const registry = new Registry()
+  const registers = [registry]
+  const requests = new Counter({ name: 'requests_total', help: '-', registers })
+  const seconds = new Histogram({ name: 'seconds', help: '-', buckets: [1], registers })
+  const bytes = new Gauge({ name: 'memory_bytes', help: '-', registers })
+  const cpu = new Counter({ name: 'process_cpu_seconds_total', help: '-', registers })
+  let isAwake = true
+  return {
+    id,
+    wake(is: boolean) {
+      isAwake = is
+    },
+    /** Requests of half a second each. */
+    answers(count: number) {
+      requests.inc(count)
+      for (let n = 0; n < count; n++) seconds.observe(0.5)
+    },
+    holds: (count: number) => bytes.set(count),
+    works: (count: number) => cpu.inc(count),
+    // As it comes over a channel between processes.
+    async snapshot() {
+      const measured = await registry.getMetricsAsJSON()
+      return isAwake ? JSON.parse(JSON.stringify(measured)) : undefined
+    },
+  }
+}
+
+let one: ReturnType<typeof createWorker>
+let other: ReturnType<typeof createWorker>
+let serving: MetricSource[]
+let metrics: AggregatedMetrics
+beforeEach(() => {
+  one = createWorker(1)
+  other = createWorker(2)
+  serving = [one, other]
+  metrics = createAggregatedMetrics(2, () => serving)
+})
+
+async function shown(...series: string[]): Promise<number[]> {
+  const exposition = await metrics.metrics()
+  return series.map((name) => metricIn(exposition, name))
+}
+
+function end(worker: MetricSource) {
+  serving = serving.filter((living) => living !== worker)
+  metrics.onExit(worker)
+}
+
+const STATES = ['ok', 'silent', 'missing'].map((state) => `serving_workers{state="${state}"}`)
+
+it('adds up what all workers counted and what they hold', async () => {
+  one.answers(2)
+  other.answers(3)
+  one.holds(10)
+  other.holds(20)
+  expect(
+    await shown('requests_total', 'seconds_count', 'seconds_sum', 'seconds_bucket{le="1"}'),
+  ).toEqual([5, 5, 2.5, 5])
+  expect(await shown('memory_bytes')).toEqual([30])
+})
+
+it('adds its own CPU time to theirs', async () => {
+  one.works(1_000)
+  other.works(2_000)
+  const [seconds] = await shown('process_cpu_seconds_total')
+  expect(seconds).toBeGreaterThan(3_000)
+  expect(seconds).toBeLessThan(4_000)
+})
+
+it('is as old as this process, whose event loop is none that a request waits in', async () => {
+  const exposition = await metrics.metrics()
+  const startedAt = metricIn(exposition, 'process_start_time_seconds')
+  expect(Math.abs(startedAt - (Date.now() / 1000 - process.uptime()))).toBeLessThan(2)
+  expect(exposition).not.toContain('eventloop')
+})
+
+it('tells how many workers answer, how many do not and how many there are not', async () => {
+  expect(await shown(...STATES)).toEqual([2, 0, 0])
+  one.wake(false)
+  expect(await shown(...STATES)).toEqual([1, 1, 0])
+  end(one)
+  expect(await shown(...STATES, 'serving_workers_ended_total')).toEqual([1, 0, 1, 1])
+})
+
+it('counts a worker that does not answer with what it told last', async () => {
+  one.answers(2)
+  await metrics.metrics()
+  one.answers(1)
+  one.wake(false)
+  other.answers(3)
+  expect(await shown('requests_total')).toEqual([5])
+  one.wake(true)
+  expect(await shown('requests_total')).toEqual([6])
+})
+
+it('keeps what a worker counted when it has ended, and nothing that it held', async () => {
+  one.answers(2)
+  one.holds(10)
+  other.holds(20)
+  await metrics.metrics()
+  end(one)
+  expect(await shown('requests_total', 'seconds_count', 'seconds_bucket{le="1"}')).toEqual([
+    2, 2, 2,
+  ])
+  expect(await shown('memory_bytes')).toEqual([20])
+})
+
+it('never counts backwards, however many workers have ended', async () => {
+  for (let id = 3; id < 13; id++) {
+    const successor = createWorker(id)
+    serving.push(successor)
+    successor.answers(1)
+    expect(await shown('requests_total', 'seconds_sum')).toEqual([id - 2, (id - 2) / 2])
+    end(successor)
+    expect(await shown('requests_total', 'seconds_sum')).toEqual([id - 2, (id - 2) / 2])
+  }
+})
+
+it('keeps nothing but counts of a worker that ends while another has yet to answer', async () => {
+  one.answers(2)
+  one.holds(10)
+  other.holds(20)
+  const slow = Promise.withResolvers<undefined>()
+  serving.push({ id: 3, snapshot: () => slow.promise })
+  const asked = metrics.metrics()
+  await new Promise(setImmediate)
+  end(one)
+  slow.resolve(undefined)
+  await asked
+  expect(await shown('requests_total', 'memory_bytes')).toEqual([2, 20])
+})

@@ -1,0 +1,53 @@
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { registerEventLoopDelay } from '../../../../src/observability/metrics/process.ts'
+
+let registry: Registry
+let nowMs: number
+let timer: NodeJS.Timeout
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  registry = new Registry()
+  nowMs = 1_000
+  collectDefaultMetrics({ register: registry })
+  timer = registerEventLoopDelay(registry, () => nowMs)
+})
+afterEach(() => {
+  clearInterval(timer)
+  vi.useRealTimers()
+})
+
+/** Lets the next look at the loop come so late. */
+function lookAfter(delayMs: number) {
+  nowMs += 20 + delayMs
+  vi.advanceTimersByTime(20)
+}
+const told = async (line: string) =>
+  Number(
+    (await registry.metrics())
+      .split('\n')
+      .find((one) => one.startsWith(`${line} `))
+      ?.split(' ')[1],
+  )
+
+it('a loop that is free shows no delay', async () => {
+  lookAfter(0)
+  lookAfter(0)
+  expect(await told('nodejs_eventloop_delay_seconds_bucket{le="0.001"}')).toBe(2)
+  expect(await told('nodejs_eventloop_delay_seconds_sum')).toBe(0)
+})
+
+it('a loop that was held up shows how long each look would have waited, whoever asked before', async () => {
+  lookAfter(200)
+  await registry.metrics()
+  lookAfter(0)
+  // 200, 180, 160 … 20 and 0 milliseconds, for the looks that were due; then 0.
+  expect(await told('nodejs_eventloop_delay_seconds_count')).toBe(12)
+  expect(await told('nodejs_eventloop_delay_seconds_sum')).toBeCloseTo(1.1)
+  expect(await told('nodejs_eventloop_delay_seconds_bucket{le="0.1"}')).toBe(7)
+  expect(await told('nodejs_eventloop_delay_seconds_bucket{le="0.25"}')).toBe(12)
+})
+
+it('the measure in its place is the only one', async () => {
+  expect(await registry.metrics()).not.toContain('nodejs_eventloop_lag')
+})

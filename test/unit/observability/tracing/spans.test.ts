@@ -1,0 +1,148 @@
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import {
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { createTracing } from '../../../../src/observability/tracing/spans.ts'
+import type { TracedRequest } from '../../../../src/observability/tracing/tracing.ts'
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const PARENT = 'b7ad6b7169203331'
+const REQUEST: TracedRequest = {
+  method: 'GET',
+  route: '/v1/orders',
+  requestId: 'req_1',
+  traceparent: undefined,
+}
+
+let exporter: InMemorySpanExporter
+let tracing: ReturnType<typeof createTracing>
+beforeEach(() => {
+  exporter = new InMemorySpanExporter()
+  const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })
+  tracing = createTracing(provider.getTracer('test'))
+})
+
+/** A request in which `work` is done, answered with the status. */
+async function request(
+  changes: Partial<TracedRequest>,
+  work: () => Promise<unknown> = async () => {},
+  status: number | undefined = 200,
+): Promise<ReadableSpan[]> {
+  const span = tracing.startRequest({ ...REQUEST, ...changes })
+  await new Promise((resolve) => span.run(() => work().then(resolve, resolve)))
+  span.end(status)
+  return exporter.getFinishedSpans()
+}
+
+describe('the span of a request', () => {
+  it('has the name, the kind and the attributes of the conventions, and the request id', async () => {
+    const [span] = await request({})
+    expect(span).toMatchObject({ name: 'GET /v1/orders', kind: SpanKind.SERVER })
+    expect(span?.attributes).toEqual({
+      'http.request.method': 'GET',
+      'http.route': '/v1/orders',
+      'http.response.status_code': 200,
+      request_id: 'req_1',
+    })
+    expect(span?.status.code).toBe(SpanStatusCode.UNSET)
+  })
+
+  it('has no route where none was found, and no method that is not known', async () => {
+    const [span] = await request({ route: undefined, method: 'PROPFIND' }, undefined, 404)
+    expect(span?.name).toBe('HTTP')
+    expect(span?.attributes).toEqual({
+      'http.request.method': '_OTHER',
+      'http.response.status_code': 404,
+      request_id: 'req_1',
+    })
+  })
+
+  it.each([
+    [400, SpanStatusCode.UNSET],
+    [429, SpanStatusCode.UNSET],
+    [500, SpanStatusCode.ERROR],
+    [503, SpanStatusCode.ERROR],
+  ])(
+    'with the answer %i has the status %i: only what is our fault is an error',
+    async (status, code) => {
+      const [span] = await request({}, undefined, status)
+      expect(span?.status.code).toBe(code)
+      expect(span?.attributes['error.type']).toBe(status >= 500 ? String(status) : undefined)
+    },
+  )
+
+  it('has no status code where the caller went away', async () => {
+    const span = tracing.startRequest(REQUEST)
+    span.end(undefined)
+    expect(exporter.getFinishedSpans()[0]?.attributes).not.toHaveProperty(
+      'http.response.status_code',
+    )
+  })
+
+  it('belongs to the trace that the caller tells', async () => {
+    const [span] = await request({ traceparent: `00-${TRACE}-${PARENT}-01` })
+    expect(span?.spanContext().traceId).toBe(TRACE)
+    expect(span?.parentSpanContext).toMatchObject({ spanId: PARENT, isRemote: true })
+  })
+
+  it('is not made where the caller does not trace', async () => {
+    expect(await request({ traceparent: `00-${TRACE}-${PARENT}-00` })).toEqual([])
+  })
+
+  it.each(['', 'nonsense', `00-${TRACE}-${PARENT}`, `00-${'0'.repeat(32)}-${PARENT}-01`])(
+    'begins a trace of its own where the header is no traceparent: %s',
+    async (traceparent) => {
+      const [span] = await request({ traceparent })
+      expect(span?.parentSpanContext).toBeUndefined()
+      expect(span?.spanContext().traceId).not.toBe(TRACE)
+    },
+  )
+})
+
+describe('the span of a call', () => {
+  it('is below the request that made it, also after a wait', async () => {
+    const [call, server] = await request({}, async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      await tracing.instrument('opensearch')('search', async () => 'page')
+    })
+    expect(call).toMatchObject({ name: 'opensearch search', kind: SpanKind.CLIENT })
+    expect(call?.attributes).toEqual({
+      'db.system.name': 'opensearch',
+      'db.operation.name': 'search',
+    })
+    expect(call?.parentSpanContext?.spanId).toBe(server?.spanContext().spanId)
+  })
+
+  it('is not that of another request under way', async () => {
+    const call = (name: string) => () => tracing.instrument('redis')(name, async () => {})
+    await Promise.all([
+      request({ requestId: 'req_1' }, call('take')),
+      request({ requestId: 'req_2' }, call('blocked')),
+    ])
+    const spans = exporter.getFinishedSpans()
+    const idOf = (name: string) => {
+      const parent = spans.find((span) => span.name === name)?.parentSpanContext?.spanId
+      return spans.find((span) => span.spanContext().spanId === parent)?.attributes['request_id']
+    }
+    expect([idOf('redis take'), idOf('redis blocked')]).toEqual(['req_1', 'req_2'])
+  })
+
+  it('that fails has the kind of its error, and never the message, which may quote the request', async () => {
+    const failure = new Unavailable('refused: {"term":{"account_id":"acc_secret"}}')
+    const failing = () => tracing.instrument('opensearch')('search', () => Promise.reject(failure))
+    const [span] = await request({}, () => expect(failing()).rejects.toBe(failure))
+    expect(span?.status).toEqual({ code: SpanStatusCode.ERROR })
+    expect(span?.attributes['error.type']).toBe('Unavailable')
+    expect(span?.events).toEqual([])
+  })
+
+  it('is not made outside of a request, and the call answers all the same', async () => {
+    expect(await tracing.instrument('redis')('take', async () => 'decision')).toBe('decision')
+    expect(exporter.getFinishedSpans()).toEqual([])
+  })
+})

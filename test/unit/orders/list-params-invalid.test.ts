@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../../src/http/api-error.ts'
+import { listParamNames, parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
+
+function errorOf(query: RawQuery): ApiError {
+  try {
+    parseListParams(query)
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+  throw new Error('expected a refusal')
+}
+
+const dates = ['created_gte', 'created_lt', 'updated_gte', 'updated_lt'] as const
+const EXAMPLE = '2026-03-01T00:00:00Z'
+
+const invalidScalars = ['', ' ']
+const invalidLists = [
+  '',
+  ',',
+  'PAID,',
+  ',PAID',
+  'PAID,,PAID',
+  'TUDO',
+  'paid',
+  ' PAID',
+  'PAID ',
+  '*',
+]
+const invalidInstants = [
+  '',
+  'ontem',
+  '2026-03-01',
+  '2026-03-01T00:00:00',
+  '2026-03-01T00:00:00 03:00',
+  '2026-03-01T00:00:00+0300',
+  '2026-02-30T00:00:00Z',
+  '2025-02-29T00:00:00-03:00',
+  '2026-03-01T24:00:00Z',
+  '2026-03-01T00:00:60Z',
+  '2026-03-01T00:00:00+24:00',
+  '2026-03-01 00:00:00Z',
+  `${EXAMPLE},${EXAMPLE}`,
+  '1772323200000',
+]
+const invalidLimits = [
+  ...['0', '101', '-1', '', '5.0', '1e1', ' 5', '5 ', '+5', '0x10', '٥', '05', '00', '1000'],
+  ...['1_0', '1,2', '10,', 'vinte', 'NaN', 'Infinity', 'null', '5\n', '99999999999999999999'],
+]
+
+const invalidValues: Record<(typeof listParamNames)[number], string[]> = {
+  limit: invalidLimits,
+  cursor: ['', 'x'.repeat(513)],
+  status: [...invalidLists, 'PAID,TUDO', 'PAID;UNPAID', 'FAILED'],
+  payment_method: [...invalidLists, 'PIX,', 'pix', 'PIX,CASH'],
+  created_gte: invalidInstants,
+  created_lt: invalidInstants,
+  updated_gte: invalidInstants,
+  updated_lt: invalidInstants,
+  sort: [
+    ...invalidScalars,
+    'created_at',
+    'created_at_asc',
+    'updated_at_desc',
+    'CREATED_AT_DESC',
+    'created_at_desc,updated_at_asc',
+    ' created_at_desc',
+  ],
+}
+
+describe.each(listParamNames)('%s', (name) => {
+  it.each(invalidValues[name])('%j is refused with its name and how to mend it', (value) => {
+    const error = errorOf({ [name]: value })
+    expect([error.code, error.status, error.param]).toEqual(['invalid_request', 400, name])
+    expect(error.message).toMatch(/Envie|Valores aceitos|caracteres|Exemplo/)
+  })
+
+  it('is named also among good parameters', () => {
+    const good = { limit: '5', status: 'PAID', created_gte: EXAMPLE, sort: 'updated_at_asc' }
+    expect(errorOf({ ...good, [name]: '' }).param).toBe(name)
+  })
+})
+
+describe.each(['limit', 'cursor', 'sort', ...dates])('a repeated %s', (name) => {
+  it.each([
+    ['with equal values', ['5', '5']],
+    ['with one value', ['5']],
+    ['without values', []],
+  ])('is refused %s', (_name, values) => {
+    expect(errorOf({ [name]: values }).param).toBe(name)
+  })
+})
+
+describe('a refusal', () => {
+  it.each([
+    ['2026-03-01T00:00:00 03:00', '%2B'],
+    ['2026-03-01', 'hora e o fuso'],
+    ['2026-03-01T00:00:00', 'Falta o fuso'],
+    ['2026-02-30T00:00:00Z', 'não existe no calendário'],
+    ['agora', 'RFC 3339'],
+  ])('of the instant %j says what is wrong with it: %s', (value, hint) => {
+    expect(errorOf({ created_gte: value }).message).toContain(hint)
+  })
+
+  it('of an unknown value names the known ones', () => {
+    expect(errorOf({ payment_method: 'CASH' }).message).toContain(
+      'CREDIT_CARD, BOLETO, PIX, MULTIPLE',
+    )
+  })
+
+  it('of an empty element says that a value is empty', () => {
+    expect(errorOf({ status: 'PAID,' }).message).toContain('vazio')
+  })
+
+  it('of a cursor tells how to go on', () => {
+    expect(errorOf({ cursor: '' }).message).toContain('recomece a listagem sem cursor')
+  })
+
+  it('never repeats what was sent', () => {
+    const sent = '<script>'
+    for (const name of listParamNames.filter((some) => some !== 'cursor')) {
+      expect(errorOf({ [name]: sent }).message).not.toContain(sent)
+    }
+  })
+})
+
+describe('a list of values', () => {
+  it.each([[['PAID', '']], [['PAID', 'TUDO']], [['PAID,', 'UNPAID']], [['']]])(
+    'is refused when one of a repeated parameter is: %j',
+    (status) => {
+      expect(errorOf({ status }).param).toBe('status')
+    },
+  )
+})

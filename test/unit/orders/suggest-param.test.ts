@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { listParamNames } from '../../../src/orders/list-params.ts'
+import { suggestParam } from '../../../src/orders/suggest-param.ts'
+
+describe('the nearest parameter', () => {
+  it.each([
+    ['statuss', 'status'],
+    ['statuses', 'status'],
+    ['Status', 'status'],
+    ['STATUS', 'status'],
+    ['statsu', 'status'],
+    ['state', 'status'],
+    ['status[]', 'status'],
+    ['status[0]', 'status'],
+    ['limits', 'limit'],
+    ['limti', 'limit'],
+    ['Limit', 'limit'],
+    ['cursro', 'cursor'],
+    ['sorts', 'sort'],
+    ['payment_methods', 'payment_method'],
+    ['paymentMethod', 'payment_method'],
+    ['payment-method', 'payment_method'],
+    ['createdGte', 'created_gte'],
+    ['created-gte', 'created_gte'],
+    ['created[gte]', 'created_gte'],
+    ['created_at_gte', 'created_gte'],
+    ['created_gt', 'created_gte'],
+    ['created_lte', 'created_lt'],
+    ['createdAtLt', 'created_lt'],
+    ['updated_at_gte', 'updated_gte'],
+    ['update_gte', 'updated_gte'],
+    ['updated_lte', 'updated_lt'],
+  ])('to %s is %s, by its letters', (name, nearest) => {
+    expect(suggestParam(name, listParamNames)).toBe(nearest)
+  })
+
+  it.each([
+    ['page_size', 'limit'],
+    ['per_page', 'limit'],
+    ['pageToken', 'cursor'],
+    ['next_cursor', 'cursor'],
+    ['starting_after', 'cursor'],
+    ['order_by', 'sort'],
+    ['created_at', 'created_gte'],
+    ['created_after', 'created_gte'],
+    ['created_before', 'created_lt'],
+    ['updated_since', 'updated_gte'],
+    ['modifiedSince', 'updated_gte'],
+  ])('to %s is %s, as other APIs call it', (name, nearest) => {
+    expect(suggestParam(name, listParamNames)).toBe(nearest)
+  })
+
+  it.each([
+    ...[
+      'foo',
+      'x',
+      'q',
+      'id',
+      'expand',
+      'fields',
+      'include',
+      'customer_email',
+      'utm_source',
+      'api_key',
+    ],
+    ...['total', 'gte', '', '__', 'é', '😀', '__proto__', 'constructor'],
+    'statusstatusstatus',
+  ])('to "%s" is none', (name) => {
+    expect(suggestParam(name, listParamNames)).toBeUndefined()
+  })
+
+  it.each(listParamNames)('to %s is itself', (name) => {
+    expect(suggestParam(name, listParamNames)).toBe(name)
+  })
+
+  it.each(['status', 'page_size'])('to %s is none where nothing is known', (name) => {
+    expect(suggestParam(name, [])).toBeUndefined()
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import {
+  concreteIndex,
+  indexNames,
+  indexVersion,
+} from '../../../../src/stores/opensearch/index-names.ts'
+
+/** Every name there is, of one epoch and version. */
+const everyName = (prefix: string) => {
+  const {
+    isVersion: _,
+    writeAlias,
+    writeAliases,
+    copyAlias,
+    opaqueId,
+    ...fixed
+  } = indexNames(prefix)
+  return {
+    ...fixed,
+    version: concreteIndex(fixed.orders, 7),
+    copy: copyAlias(concreteIndex(fixed.orders, 7)),
+    every: concreteIndex(fixed.orders, '*'),
+    write: [fixed.orders, fixed.heads].map((name) => writeAlias(concreteIndex(name, 7), 9)),
+    everyWrite: writeAliases,
+    mark: opaqueId(9),
+  }
+}
+
+describe('the names of an index', () => {
+  it('are these', () => {
+    expect(everyName('')).toEqual({
+      orders: 'orders',
+      heads: 'order-heads',
+      writer: 'writer',
+      keys: 'api-keys',
+      accounts: 'accounts',
+      version: 'orders-v7',
+      every: 'orders-v*',
+      copy: 'orders-copy-v7',
+      write: ['orders-w-9-v7', 'order-heads-w-9-v7'],
+      everyWrite: ['orders-w-*', 'order-heads-w-*'],
+      mark: 'orders-w-9',
+    })
+  })
+
+  it('all begin with the prefix', () => {
+    const { write, everyWrite, ...names } = everyName('shop-')
+    const all = [...Object.values(names), ...write, ...everyWrite]
+    expect(all.filter((name) => !name.startsWith('shop-'))).toEqual([])
+  })
+
+  it('are other names under another prefix', () => {
+    const all = ['', 'a-', 'b-', 'orders-'].flatMap((prefix) => {
+      const { write, everyWrite: _, mark: __, ...names } = everyName(prefix)
+      return [...Object.values(names), ...write]
+    })
+    expect(new Set(all).size).toBe(all.length)
+  })
+
+  it('keep what is read apart from what a writer writes to', () => {
+    const matches = (pattern: string, name: string) =>
+      new RegExp(`^${pattern.replace('*', '.*')}$`).test(name)
+    const { orders, heads, writeAlias, writeAliases, copyAlias } = indexNames('')
+    const written = [orders, heads].map((name) => writeAlias(concreteIndex(name, 1), 1))
+    const read = [orders, heads, concreteIndex(orders, 1)]
+    expect(writeAliases.some((pattern) => read.some((name) => matches(pattern, name)))).toBe(false)
+    // The template of the orders' versions must not make an index of a write alias.
+    expect(
+      [...written, copyAlias('orders-v1')].some((name) =>
+        matches(concreteIndex(orders, '*'), name),
+      ),
+    ).toBe(false)
+  })
+
+  it.each([
+    ['orders-v2', true],
+    ['orders-v12', true],
+    ['orders-visits', false],
+    ['orders-v1-backup', false],
+    ['orders-v', false],
+    ['shop-orders-v1', false],
+  ])('tell that %s is a version of the orders: %s', (index, is) => {
+    expect(indexNames('').isVersion(index)).toBe(is)
+  })
+
+  it('tell the version of an index', () => {
+    expect(indexVersion(concreteIndex('shop-v3-orders', 12))).toBe(12)
+  })
+})

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest'
+import type { OrderDocument } from '../../../../../src/indexing/writer/order-document.ts'
+import { ORDER_SCHEMA_VERSION } from '../../../../../src/orders/order.ts'
+import type { Sort } from '../../../../../src/orders/order-store.ts'
+import { serializeDocument } from '../../../../../src/stores/opensearch/order-document.ts'
+import {
+  decodeRawDocument,
+  decodeRawHits,
+  withChecksum,
+} from '../../../../../src/stores/opensearch/read/raw-hit-decoder.ts'
+import { hostileDocument } from '../../../../support/orders/hostile-orders.ts'
+
+const ACCOUNT = 'acc_1'
+const documents = [0, 1, 2]
+  .map((index) => hostileDocument(ACCOUNT, index))
+  .sort((one, other) => other.createdKey - one.createdKey)
+
+const hit = (
+  document: OrderDocument,
+  sort: Sort = 'created_at_desc',
+  source = serializeDocument(document),
+) => {
+  const key = sort === 'created_at_desc' ? document.createdKey : document.updatedKey
+  const about = `"_index":"orders-v1","_id":"${ACCOUNT}:${document.id}","_score":null,"_routing":"${ACCOUNT}"`
+  return `{${about},"_source":${source},"sort":[${key},"${document.id}"]}`
+}
+const page = (...hits: string[]) =>
+  `{"took":3,"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0},"hits":{"max_score":null,"hits":[${hits.join(',')}]}}`
+
+const cut = (answer: string, sort: Sort = 'created_at_desc', accountId = ACCOUNT) =>
+  decodeRawHits(Buffer.from(answer), { accountId, sort })
+
+const whole = page(...documents.map((document) => hit(document)))
+const [first, second, third] = documents.map((document) => hit(document)) as [
+  string,
+  string,
+  string,
+]
+
+describe('the rows of an answer', () => {
+  it('are its orders as they were written, each with its place', () => {
+    expect(cut(whole)).toEqual(
+      documents.map(({ createdKey, id, json }) => ({
+        key: createdKey,
+        id,
+        schemaVersion: ORDER_SCHEMA_VERSION,
+        json: Buffer.from(json),
+      })),
+    )
+  })
+
+  it('are none of an account without orders', () => {
+    expect(cut(page())).toEqual([])
+  })
+
+  it('stand where the other sort has them', () => {
+    const [document] = documents
+    if (document === undefined) throw new Error('there are documents')
+    const rows = cut(page(hit(document, 'updated_at_asc')), 'updated_at_asc')
+    expect(rows).toMatchObject([{ key: document.updatedKey, id: document.id }])
+  })
+
+  it('keep a name that JSON.parse takes for another one it has read', () => {
+    const written = ['{"tracking":{"x":"1","\\\\":"2"}}', '{"tracking":{"x":"1","\\"":"2"}}']
+    const answer = page(
+      ...documents.slice(0, 2).map((document, at) => {
+        return hit(
+          document,
+          'created_at_desc',
+          serializeDocument({ ...document, json: written[at] ?? '' }),
+        )
+      }),
+    )
+    const rows = cut(answer)
+    expect(rows?.map(({ json }) => Buffer.from(json).toString())).toEqual(written)
+  })
+
+  it('are views of the answer: nothing is copied', () => {
+    const answer = Buffer.from(whole)
+    const rows = decodeRawHits(answer, { accountId: ACCOUNT, sort: 'created_at_desc' })
+    expect(rows?.every(({ json }) => json.buffer === answer.buffer)).toBe(true)
+  })
+
+  it('tell the shape that each was written in', () => {
+    const hits = documents.map((document, at) =>
+      hit(document, 'created_at_desc', serializeDocument({ ...document, schemaVersion: at })),
+    )
+    expect(cut(page(...hits))?.map(({ schemaVersion }) => schemaVersion)).toEqual([0, 1, 2])
+  })
+
+  it.each<[string, string]>([
+    ['that ran out of time', whole.replace('"timed_out":false', '"timed_out":true')],
+    ['of a shard that failed', whole.replace('"failed":0', '"failed":1')],
+    ['with a field more', whole.replace('"took":3', '"took":3,"phase_took":{}')],
+    ['that has blanks', whole.replace('"hits":[', '"hits": [')],
+    ['without its end', whole.slice(0, -1)],
+    ['with something behind it', `${whole} `],
+    ['of documents from before there were frames', whole.replaceAll(/"frame":"[^"]+",/g, '')],
+    [
+      'with a frame that does not fit',
+      whole.replace(/"frame":"./, (text) => text.replace(/.$/, 'g')),
+    ],
+    ['with another byte in an order', whole.replace('"currency":null', '"currency":nulL')],
+    ['with a byte less in an order', whole.replace('"currency":null', '"currency":nul')],
+    ['with a frame that ends behind the answer', whole.replace(/-[0-9a-f]{8}"/, '-ffffffff"')],
+    ['without a comma between two hits', page(`${first}${second}`)],
+    ['with a comma before the first', page(`,${first}`)],
+    ['with a comma behind the last', page(`${first},`)],
+    ['with a hit twice', page(first, first)],
+    ['with two hits in the wrong order', page(second, first, third)],
+    ['with a hit that stands elsewhere', page(first.replace(/"sort":\[(\d+)/, '"sort":[1$1'))],
+    [
+      'with the order of another hit',
+      page(first.replace(/"sort":\[(\d+),"ord_\d/, '"sort":[$1,"ord_9')),
+    ],
+  ])('have to be parsed out of an answer %s', (_what, answer) => {
+    expect(answer).not.toBe(whole)
+    expect(cut(answer)).toBeUndefined()
+  })
+
+  it('are of no other account than the one that asks', () => {
+    expect(cut(whole, 'created_at_desc', 'acc_2')).toBeUndefined()
+  })
+})
+
+describe('one order', () => {
+  const document = hostileDocument(ACCOUNT, 0)
+  const address = { accountId: ACCOUNT, orderId: document.id }
+  const told = (source = serializeDocument(document)) =>
+    `{"_index":"orders-v1","_id":"${ACCOUNT}:${document.id}","_version":3,"_seq_no":9,"_primary_term":1,"_routing":"${ACCOUNT}","found":true,"_source":${source}}`
+  const cutOne = (answer: string, asked = address) => decodeRawDocument(Buffer.from(answer), asked)
+
+  it('is as it was written', () => {
+    expect(cutOne(told())).toEqual({
+      schemaVersion: ORDER_SCHEMA_VERSION,
+      json: Buffer.from(document.json),
+    })
+  })
+
+  it('tells the shape that it was written in', () => {
+    expect(cutOne(told(serializeDocument({ ...document, schemaVersion: 0 })))?.schemaVersion).toBe(
+      0,
+    )
+  })
+
+  it.each<[string, string]>([
+    ['that there is none', '{"_index":"orders-v1","_id":"acc_1:ord_0","found":false}'],
+    ['of a document from before there were frames', told().replace(/"frame":"[^"]+",/, '')],
+    ['without its end', told().slice(0, -1)],
+    ['with something behind it', `${told()} `],
+    ['with another byte in it', told().replace('"currency":null', '"currency":nulL')],
+  ])('has to be parsed out of an answer %s', (_what, answer) => {
+    expect(cutOne(answer)).toBeUndefined()
+  })
+
+  it('is never another one than was asked for', () => {
+    expect(cutOne(told(), { ...address, orderId: 'ord_9' })).toBeUndefined()
+    expect(cutOne(told(), { ...address, accountId: 'acc_2' })).toBeUndefined()
+  })
+})
+
+describe('a frame', () => {
+  it('tells the lengths in bytes, and the sum of what follows it', () => {
+    expect(withChecksum('{"id":"ord_1"}', '{"name":"São"}')).toMatch(
+      /^\{"frame":"[0-9a-f]{8}-0015-0000000f","id":"ord_1","order":\{"name":"São"\}\}$/,
+    )
+  })
+})

@@ -1,0 +1,43 @@
+import { acquireLease } from '../../../../../src/stores/opensearch/write/acquire-lease.ts'
+import type { Lease } from '../../../../../src/stores/opensearch/write/lease.ts'
+import {
+  createMemoryStoreClock,
+  createRecordingFence,
+  LONG_LEASE_MS,
+  type MemoryLeaseDocument,
+} from './memory-lease.ts'
+
+/** Writers that take over from each other, held against the clock of one store; `end` ends them all. */
+export function createLeaseHolders(storeMs: number) {
+  const held: Lease[] = []
+  const storeClock = createMemoryStoreClock(storeMs)
+
+  return {
+    storeClock,
+
+    /** A writer with a clock of its own, which takes over at once. */
+    async startWriter(document: MemoryLeaseDocument, startMs: number) {
+      const clock = { nowMs: startMs }
+      const last = document.record()
+      if (last) document.put({ ...last, lease_ms: 0 }) // So that nobody has to wait for its end,
+      if (last?.released === false) storeClock.clock.nowMs += LONG_LEASE_MS // as if it had waited.
+      const lease = await acquireLease({
+        document,
+        fence: createRecordingFence(),
+        leaseMs: LONG_LEASE_MS,
+        clock: () => clock.nowMs,
+        storeClock,
+        maxWriteTimestamp: async () => 0,
+        firstTarget: 'orders-v1',
+        purpose: 'load',
+        onDelay() {},
+      })
+      held.push(lease)
+      return { clock, lease }
+    },
+
+    async end() {
+      for (const lease of held.splice(0)) await lease.release().catch(() => {})
+    },
+  }
+}

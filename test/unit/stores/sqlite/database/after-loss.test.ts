@@ -1,0 +1,186 @@
+import { copyFileSync, existsSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { load } from '../../../../../src/indexing/sources/load.ts'
+import { createWriter } from '../../../../../src/indexing/writer/writer.ts'
+import { wallClock } from '../../../../../src/lib/clock.ts'
+import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { IndexLost } from '../../../../../src/stores/index-lost.ts'
+import { beginSqliteAfterLoss } from '../../../../../src/stores/sqlite/database/after-loss.ts'
+import { openSqliteKeys, openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
+import type { Stores } from '../../../../../src/stores/stores.ts'
+import { sourceOrder } from '../../../../support/orders/source-order.ts'
+import { temporaryFolder } from '../../../../support/stores/backend.ts'
+import { keyRecord } from '../../../../support/stores/key-record.ts'
+import { ndjson } from '../../../../support/stores/services.ts'
+
+let dataDir: string
+let remove: () => void
+let opened: Pick<Stores, 'close'>[]
+beforeEach(() => {
+  ;({ folder: dataDir, remove } = temporaryFolder())
+  opened = []
+})
+afterEach(async () => {
+  for (const stores of opened) await stores.close()
+  remove()
+})
+
+const file = (name: string) => join(dataDir, name)
+
+function open(): Stores {
+  const stores = openSqliteStores({ dataDir }, 'command')
+  opened.push(stores)
+  return stores
+}
+
+async function write(stores: Stores, id = 'ord_1'): Promise<void> {
+  const index = await stores.openIndex()
+  const options = { mode: 'live', onRefused() {}, onProgress() {} } as const
+  await load(ndjson([sourceOrder({ id })]), {
+    ...options,
+    writer: createWriter(index, wallClock),
+  }).finally(() => index.close())
+}
+
+const lose = () => rmSync(file('orders.db'))
+
+describe('orders.db', () => {
+  it('is made before keys.db, by keys alone too', () => {
+    opened.push(openSqliteKeys({ dataDir }))
+    rmSync(file('keys.db'))
+    expect(existsSync(file('orders.db'))).toBe(true)
+    expect(open).not.toThrow()
+  })
+
+  it.each([
+    ['nothing was in it yet', () => writeFileSync(file('orders.db'), '')],
+    ['its tables were made', async () => open().close()],
+  ])('is gone on with where a first start ended once %s', async (_when, begin) => {
+    await begin()
+    for (const name of ['keys.db', 'keys.db-wal', 'keys.db-shm'])
+      rmSync(file(name), { force: true })
+    opened = []
+    await write(open())
+    expect(await open().orders.get('acc_1', 'ord_1')).not.toBeNull()
+  })
+
+  it.each([
+    ['gone', lose],
+    ['empty', () => truncateSync(file('orders.db'))],
+    [
+      'a database without a table',
+      () => {
+        lose()
+        using db = new DatabaseSync(file('orders.db'))
+        db.exec('PRAGMA journal_mode = WAL')
+      },
+    ],
+  ])('that is %s beside keys.db is lost, and not made anew', async (_what, damage) => {
+    await write(open())
+    await opened.pop()?.close()
+    damage()
+    const isThere = existsSync(file('orders.db'))
+    expect(open).toThrow(IndexLost)
+    expect(open).toThrow(IndexLost)
+    expect(existsSync(file('orders.db'))).toBe(isThere)
+    expect(beginSqliteAfterLoss(dataDir)).toEqual({ created: file('orders.db'), unused: [] })
+    expect(await open().orders.get('acc_1', 'ord_1')).toBeNull()
+    await write(open(), 'ord_2')
+    expect(await open().orders.get('acc_1', 'ord_2')).not.toBeNull()
+  })
+
+  it('that is lost keeps keys usable', async () => {
+    const { keys, close } = open()
+    await keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))
+    await close()
+    opened = []
+    lose()
+    const alone = openSqliteKeys({ dataDir })
+    opened.push(alone)
+    expect(await alone.keys.byId('key_1')).toMatchObject({ digest: 'd1' })
+    expect(existsSync(file('orders.db'))).toBe(false)
+  })
+})
+
+describe('a database that is begun anew', () => {
+  it('has nothing of the log of the lost one, which a process may still have open', async () => {
+    const before = open()
+    await write(before)
+    expect(existsSync(file('orders.db-wal'))).toBe(true)
+    lose()
+    beginSqliteAfterLoss(dataDir)
+    const after = open()
+    expect(await after.orders.get('acc_1', 'ord_1')).toBeNull()
+    await write(after, 'ord_2')
+    const again = open()
+    expect(await again.orders.get('acc_1', 'ord_1')).toBeNull()
+    expect(await again.orders.get('acc_1', 'ord_2')).not.toBeNull()
+  })
+
+  it('discards a log that was left behind', async () => {
+    const before = open()
+    await write(before)
+    copyFileSync(file('orders.db-wal'), file('left'))
+    await before.close()
+    opened = []
+    lose()
+    copyFileSync(file('left'), file('orders.db-wal'))
+    beginSqliteAfterLoss(dataDir)
+    expect(await open().orders.get('acc_1', 'ord_1')).toBeNull()
+  })
+
+  it('is refused where nothing is lost', () => {
+    expect(() => beginSqliteAfterLoss(dataDir)).toThrow('nothing is lost')
+    open()
+    expect(() => beginSqliteAfterLoss(dataDir)).toThrow('nothing is lost')
+  })
+
+  it('leaves a file with tables of something else as it is', () => {
+    open()
+    lose()
+    using db = new DatabaseSync(file('orders.db'))
+    db.exec('CREATE TABLE orders (id)')
+    expect(() => beginSqliteAfterLoss(dataDir)).toThrow('table orders already exists')
+    expect(db.prepare('SELECT * FROM orders').all()).toEqual([])
+  })
+})
+
+describe('a process that has orders.db open', () => {
+  it.each([
+    ['removed', lose],
+    [
+      'replaced',
+      () => {
+        lose()
+        beginSqliteAfterLoss(dataDir)
+      },
+    ],
+  ])('reads and writes nothing once it was %s', async (_what, damage) => {
+    const { orders, openIndex } = open()
+    const index = await openIndex()
+    const writer = createWriter(index, wallClock)
+    const put = () =>
+      load(ndjson([sourceOrder()]), { writer, mode: 'live', onRefused() {}, onProgress() {} })
+    damage()
+    await expect(orders.get('acc_1', 'ord_1')).rejects.toBeInstanceOf(Unavailable)
+    await expect(orders.latestWrite('acc_1')).rejects.toBeInstanceOf(Unavailable)
+    await expect(put()).rejects.toThrow('was removed or replaced')
+    await index.close()
+  })
+})
+
+describe('keys.db that is gone beside orders.db', () => {
+  it('is made anew, so that no key is valid and the orders stay', async () => {
+    const before = open()
+    await write(before)
+    await before.keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))
+    await before.close()
+    opened = []
+    rmSync(file('keys.db'))
+    const { keys, orders } = open()
+    expect(await keys.find('d1')).toBeNull()
+    expect(await orders.get('acc_1', 'ord_1')).not.toBeNull()
+  })
+})

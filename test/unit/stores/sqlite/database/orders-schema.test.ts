@@ -1,0 +1,28 @@
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ordersMigrations } from '../../../../../src/stores/sqlite/database/orders-schema.ts'
+
+const [FIRST, ...LATER] = ordersMigrations
+const STAMP = 5_000
+
+let db: DatabaseSync
+beforeEach(() => {
+  db = new DatabaseSync(':memory:')
+  db.exec(FIRST)
+})
+afterEach(() => db.close())
+
+function putOrder(updatedKey: number) {
+  const insert = `INSERT INTO orders VALUES ('acc_1', 'ord_1', 1, 'PAID', 'PIX', 1, ?, ${STAMP}, x'7b7d')`
+  db.prepare(insert).run(updatedKey)
+}
+
+it.each<[string, number | null, number]>([
+  ['without orders was not stamped live', null, 0],
+  ['whose orders have dates of their own was not stamped live', 4_000, 0],
+  ['with an order dated by its bulk may have been stamped live', STAMP, 1],
+])('a database of the first version %s', (_what, updatedKey, expected) => {
+  if (updatedKey !== null) putOrder(updatedKey)
+  for (const step of LATER) db.exec(step)
+  expect(db.prepare('SELECT stamped_live FROM writer').all()).toEqual([{ stamped_live: expected }])
+})

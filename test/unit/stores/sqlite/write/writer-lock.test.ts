@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process'
+import { statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import {
+  WatchRunningError,
+  type WriterPurpose,
+} from '../../../../../src/indexing/writer/order-index.ts'
+import { acquireWriterLock } from '../../../../../src/stores/sqlite/write/writer-lock.ts'
+import { temporaryFolder } from '../../../../support/stores/backend.ts'
+
+let file: string
+let remove: () => void
+let delays: string[]
+beforeEach(() => {
+  const temporary = temporaryFolder()
+  file = join(temporary.folder, 'watch.lock')
+  remove = temporary.remove
+  delays = []
+})
+afterEach(() => remove())
+
+const acquire = (purpose: WriterPurpose, signal?: AbortSignal) =>
+  acquireWriterLock(file, { purpose, onDelay: (reason) => delays.push(reason), signal })
+
+it.each<[WriterPurpose, WriterPurpose]>([
+  ['watch', 'watch'],
+  ['load', 'watch'],
+  ['load', 'load'],
+])('beside a %s, a %s waits and says what for', async (one, other) => {
+  const first = await acquire(one)
+  let isHeld = false
+  const second = acquire(other).then((lock) => {
+    isHeld = true
+    return lock
+  })
+  await vi.waitFor(() => expect(delays).toHaveLength(1))
+  expect(isHeld).toBe(false)
+  first.release()
+  ;(await second).release()
+  expect(delays).toEqual([`waiting for another "index ${one}" on the same DATA_DIR to end`])
+})
+
+it('beside a watch, a load is refused', async () => {
+  const watch = await acquire('watch')
+  await expect(acquire('load')).rejects.toThrow(WatchRunningError)
+  expect(delays).toEqual([])
+  watch.release()
+  ;(await acquire('load')).release()
+})
+
+it('a load that waits for a load is refused once a watch comes in between', async () => {
+  const first = await acquire('load')
+  const watch = acquire('watch')
+  await vi.waitFor(() => expect(delays).toHaveLength(1))
+  first.release()
+  const held = await watch
+  await expect(acquire('load')).rejects.toThrow(WatchRunningError)
+  held.release()
+})
+
+it('opening the file once more in the same process leaves its lock to the holder', async () => {
+  const first = await acquire('load')
+  const stopping = new AbortController()
+  const second = acquire('load', stopping.signal)
+  await vi.waitFor(() => expect(delays).toHaveLength(1))
+  const elsewhere = `const { DatabaseSync } = require('node:sqlite'); new DatabaseSync(${JSON.stringify(file)}, { timeout: 0 }).exec('BEGIN IMMEDIATE')`
+  const { status, stderr } = spawnSync(process.execPath, ['-e', elsewhere], { encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('locked') })
+  stopping.abort()
+  await expect(second).rejects.toThrow('interrupted')
+  first.release()
+})
+
+it('says nothing when it need not wait', async () => {
+  ;(await acquire('watch')).release()
+  ;(await acquire('load')).release()
+  expect(delays).toEqual([])
+})
+
+it('waits no longer than it is told', async () => {
+  const first = await acquire('watch')
+  const stopping = new AbortController()
+  const second = acquire('watch', stopping.signal)
+  stopping.abort()
+  await expect(second).rejects.toThrow('interrupted while another writer was at work')
+  first.release()
+  ;(await acquire('watch')).release()
+})
+
+it('says when the file is something else', async () => {
+  writeFileSync(file, 'no database'.repeat(100))
+  await expect(acquire('watch')).rejects.toThrow('file is not a database')
+})
+
+it('is of no interest to other users of the machine', async () => {
+  const lock = await acquire('watch')
+  expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
+  lock.release()
+})

@@ -1,12 +1,10 @@
 import { UnexpectedAnswerError, UsageError } from './errors.ts'
 import { createListing, isOrder, type OrderListing } from './listing.ts'
-import { parseApiKey, parseBaseUrl, refuseBrowsers } from './options.ts'
+import { parseApiKey, parseBaseUrl, rejectBrowsers } from './options.ts'
 import type { ListParams, Order } from './schema.ts'
 import { type SyncOptions, type SyncResult, syncOrders } from './sync.ts'
 import { createTransport, type Wait } from './transport.ts'
 
-// The package's export `./client`: all that its users may import.
-export type { OrderCopy, Pass, SyncState } from './copy.ts'
 export {
   ApiError,
   ConnectionError,
@@ -17,41 +15,48 @@ export {
   UsageError,
 } from './errors.ts'
 export type { OrderListing, OrderPage } from './listing.ts'
-export { createMemoryCopy, type MemoryCopy } from './memory-copy.ts'
 export type * from './schema.ts'
 export type { SyncOptions, SyncProgress, SyncResult } from './sync.ts'
+export {
+  createMemoryStore,
+  type MemoryStore,
+  type SyncRun,
+  type SyncState,
+  type SyncStore,
+} from './sync-store.ts'
+// The public interface of the package.
 export type { Wait } from './transport.ts'
 
 export interface ClientOptions {
-  /** Where the API is, such as https://api.exemplo.com.br. */
+  /** The address of the API, such as https://api.exemplo.com.br. */
   baseUrl: string | URL
-  /** An account's key. Keep it in the environment or a secret store, never in the code. */
+  /** The account's key. Keep it in the environment or a secret store, never in the code. */
   apiKey: string
-  /** How long one try may take; milliseconds, half a minute unless told. */
+  /** The limit of one try; milliseconds, default 30 seconds. */
   timeoutMs?: number
   /**
-   * How long a call waits and tries again before it fails; milliseconds, 15 minutes unless told: longer than the
-   * edge asks for after too many requests. 0: each call is tried once.
+   * The limit of all retries of one call; milliseconds, default 15 minutes, which exceeds the
+   * `Retry-After` of the edge. 0: no retries.
    */
   retryForMs?: number
-  /** Is told of every wait, for a log. */
+  /** Called before every wait, for logging. */
   onWait?(wait: Wait): void
-  /** In place of the runtime's own, for a proxy. */
+  /** Replaces the runtime's own, for a proxy. */
   fetch?: typeof globalThis.fetch
 }
 
 export interface CallOptions {
-  /** Ends the call, and every wait in it. */
+  /** Aborts the call, including its waits. */
   signal?: AbortSignal
 }
 
 export interface OrdersClient {
   orders: {
-    /** The orders that match, read as the loop goes on; 100 a request unless `limit` says otherwise. */
+    /** The orders that match, requested as the loop advances; 100 per request by default. */
     list(params?: ListParams, options?: CallOptions): OrderListing
-    /** One order. @throws ApiError `resource_missing` where there is none, or it is another account's */
+    /** One order. @throws ApiError `resource_missing` if it is missing or another account's */
     get(id: string, options?: CallOptions): Promise<Order>
-    /** Brings a copy up to date, and says how far it is then. */
+    /** Brings a store up to date. */
     sync(options: SyncOptions): Promise<SyncResult>
   }
 }
@@ -60,12 +65,12 @@ const TIMEOUT_MS = 30_000
 const RETRY_FOR_MS = 15 * 60_000
 
 /**
- * A client of the Orders API for servers: Node 20 or later, Deno, Bun. It stays under the account's bucket, waits
- * when it is told to, and tries again what passes by itself.
- * @throws UsageError for an address or a key that cannot be right
+ * A client of the Orders API for servers: Node 20.3 or later, Deno, Bun. It stays within the
+ * account's rate limit, honors `Retry-After` and retries transient failures.
+ * @throws UsageError for an invalid address or key
  */
 export function createOrdersClient(options: ClientOptions): OrdersClient {
-  refuseBrowsers()
+  rejectBrowsers()
   const baseUrl = parseBaseUrl(options.baseUrl)
   const apiKey = parseApiKey(options.apiKey)
   const transport = createTransport({

@@ -1,8 +1,8 @@
 import type { ErrorBody } from './schema.ts'
 
-/** What every failure of the client is. Messages are in Portuguese, as the API's own. */
+/** The base class of every error of the client. Messages are in Portuguese, as the API's are. */
 export abstract class OrdersError extends Error {
-  /** Of the answer, for the support; `null` where there was none, or it came from the edge. */
+  /** For support requests; `null` without a response, and for responses of the edge. */
   readonly requestId: string | null
 
   constructor(message: string, requestId: string | null, options?: ErrorOptions) {
@@ -12,24 +12,25 @@ export abstract class OrdersError extends Error {
   }
 }
 
-export interface Refusal {
+/** The status line and headers of an error response. */
+export interface ResponseMeta {
   status: number
   requestId: string | null
-  /** Seconds after which the call may be repeated; `null` where the answer does not say. */
+  /** Seconds until the call may be repeated; `null` without a valid `Retry-After`. */
   retryAfterSeconds: number | null
 }
 
-/** The service refused the call, in its own words (contract, "Errors"). */
+/** The service rejected the call; the message is the service's own (guide, "Erros"). */
 export class ApiError extends OrdersError {
   readonly status: number
   readonly type: ErrorBody['error']['type'] | (string & {})
-  /** Stable; a new one may come with a new version of the API. */
+  /** Stable; a newer version of the API may add codes. */
   readonly code: ErrorBody['error']['code'] | (string & {})
-  /** The parameter at fault, where there is one. */
+  /** The invalid parameter, if the error concerns one. */
   readonly param: string | null
   readonly retryAfterSeconds: number | null
 
-  constructor(error: ErrorBody['error'], { status, requestId, retryAfterSeconds }: Refusal) {
+  constructor(error: ErrorBody['error'], { status, requestId, retryAfterSeconds }: ResponseMeta) {
     super(error.message, requestId)
     this.status = status
     this.type = error.type
@@ -39,29 +40,32 @@ export class ApiError extends OrdersError {
   }
 }
 
-/** The network's edge answered before the service was asked: no body, no request id (contract, "What the service does" 6). */
+/**
+ * The edge responded instead of the service: without a body and without a request id (guide,
+ * "Respostas da borda").
+ */
 export class EdgeError extends OrdersError {
   readonly status: number
   readonly retryAfterSeconds: number | null
 
-  constructor(message: string, { status, retryAfterSeconds }: Refusal) {
+  constructor(message: string, { status, retryAfterSeconds }: ResponseMeta) {
     super(message, null)
     this.status = status
     this.retryAfterSeconds = retryAfterSeconds
   }
 }
 
-/** Somebody answered who is not this API, or not as it answers: a wrong address, a portal, a proxy. */
+/** The response is not one of this API: a wrong address, a captive portal, or a proxy. */
 export class UnexpectedAnswerError extends OrdersError {
   readonly status: number
 
-  constructor(message: string, { status, requestId }: Pick<Refusal, 'status' | 'requestId'>) {
+  constructor(message: string, { status, requestId }: Pick<ResponseMeta, 'status' | 'requestId'>) {
     super(message, requestId)
     this.status = status
   }
 }
 
-/** No answer, or one that was cut off. `isFinal`: to try again would change nothing. */
+/** No complete response arrived. `isFinal`: a retry cannot succeed. */
 export class ConnectionError extends OrdersError {
   readonly isFinal: boolean
 
@@ -71,9 +75,12 @@ export class ConnectionError extends OrdersError {
   }
 }
 
-/** A walk over everything did not see more than half of a copy. Nothing was dropped; the next one walks anew. */
+/**
+ * A full sync would delete more than half of the store. Nothing was deleted, and the next sync
+ * reads everything again.
+ */
 export class MassRemovalError extends OrdersError {
-  /** Orders that would have been dropped, of how many. */
+  /** Orders that the sync would delete, and orders in the store. */
   readonly unseen: number
   readonly total: number
 
@@ -87,9 +94,45 @@ export class MassRemovalError extends OrdersError {
   }
 }
 
-/** The caller's own: an address, a key, an id or an option that cannot be right. Nothing was sent. */
+/** The caller's address, key, id or option is invalid. The client sent nothing. */
 export class UsageError extends OrdersError {
   constructor(message: string) {
     super(message, null)
   }
+}
+
+/** Certificate errors: codes of Node and Bun, and the text of Deno, which has no codes. */
+const CERTIFICATE =
+  /\b(CERT_\w+|ERR_TLS_CERT\w+|UNABLE_TO_\w+|\w*SELF_SIGNED_CERT\w*)\b|invalid peer certificate/
+const CLOCK = /CERT_NOT_YET_VALID|CERT_HAS_EXPIRED|certificate: (Expired|NotValidYet)/
+
+/** The error of a call without a complete response, with the next step for its cause. */
+export function toConnectionError(url: string, cause: unknown): ConnectionError {
+  const { host } = new URL(url)
+  const causes = describeCauses(cause)
+  if (CERTIFICATE.test(causes)) {
+    const help = CLOCK.test(causes)
+      ? 'Ele venceu ou ainda não vale: confira também o relógio desta máquina.'
+      : 'Confira o endereço; atrás de um proxy da empresa, instale o certificado dele.'
+    return new ConnectionError(
+      `O certificado de ${host} não é confiável (${causes}), e a chave não foi enviada. ${help}`,
+      { cause, isFinal: true },
+    )
+  }
+  return new ConnectionError(
+    `A resposta de ${host} não chegou inteira (${causes}). Confira a rede e o endereço.`,
+    { cause, isFinal: false },
+  )
+}
+
+/** An error and its causes in one line; the message `fetch failed` alone names no cause. */
+function describeCauses(error: unknown): string {
+  const words: string[] = []
+  for (let at = error; at instanceof Error && words.length < 4; at = at.cause) {
+    if (at.name === 'TimeoutError') return 'a resposta demorou demais'
+    const { code } = at as NodeJS.ErrnoException
+    const addsCode = typeof code === 'string' && !at.message.includes(code)
+    words.push(...(addsCode ? [code, at.message] : [at.message]))
+  }
+  return words.filter((word) => word !== '').join(': ') || String(error)
 }

@@ -4,20 +4,20 @@ import type { Transport } from './transport.ts'
 
 export interface OrderPage {
   orders: readonly Order[]
-  /** Leads to the next page, also in another process, at any time later; `null` on the last one. */
+  /** Requests the next page, also later and from another process; `null` on the last page. */
   nextCursor: string | null
 }
 
-/** Orders, one by one: `for await (const order of listing)`; each loop reads anew from the beginning. */
+/** `for await (const order of listing)`; each loop starts at the first page. */
 export interface OrderListing extends AsyncIterable<Order> {
-  /** The same by the page, for who wants to keep the cursor. */
+  /** The same orders page by page, for callers that store the cursor. */
   pages(): AsyncIterable<OrderPage>
 }
 
-/** As large as there are: each page is one request of the account's bucket. */
+/** The maximum of the API, since each page costs one request of the account's bucket. */
 const LIMIT = 100
 
-/** All orders that match, a page at a time as they are asked for (contract, "Paging procedure"). */
+/** All orders that match, requested page by page as the loop advances (guide, "Paginação"). */
 export function createListing(
   transport: Transport,
   params: ListParams,
@@ -26,8 +26,8 @@ export function createListing(
   async function* pages(): AsyncGenerator<OrderPage> {
     let cursor = params.cursor ?? null
     do {
-      const query = queryOf({ limit: LIMIT, ...params, ...(cursor !== null && { cursor }) })
-      const page = readPage(await transport.get('/v1/orders', query, signal), cursor)
+      const query = toQuery({ limit: LIMIT, ...params, ...(cursor !== null && { cursor }) })
+      const page = parsePage(await transport.get('/v1/orders', query, signal), cursor)
       yield page
       cursor = page.nextCursor
     } while (cursor !== null)
@@ -41,38 +41,38 @@ export function createListing(
   }
 }
 
-/** Parameters as a query string: lists by comma, dates as instants; those that are `undefined` are left out. */
-export function queryOf(params: ListParams): URLSearchParams {
+/** A query string: lists joined by commas, dates as instants, `undefined` left out. */
+function toQuery(params: ListParams): URLSearchParams {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(params)) {
     if (value === undefined) continue
-    query.set(name, value instanceof Date ? instantOf(name, value) : String(value))
+    query.set(name, value instanceof Date ? formatDate(name, value) : String(value))
   }
   return query
 }
 
-function instantOf(name: string, date: Date): string {
+function formatDate(name: string, date: Date): string {
   if (!Number.isNaN(date.getTime())) return date.toISOString()
   throw new UsageError(`${name}: a data não é válida (Invalid Date).`)
 }
 
-/** Of an order, no more is looked at than what the client stands on; the rest may grow. */
+/** Checks only the fields that the client itself reads, so that the API can add others. */
 export function isOrder(value: unknown): value is Order {
   const { object, id, updated_at } = (value ?? {}) as Partial<Order>
   const isDated = updated_at === null || !Number.isNaN(Date.parse(`${updated_at}`))
   return object === 'order' && typeof id === 'string' && id !== '' && isDated
 }
 
-/** @throws UnexpectedAnswerError for what is no page, or leads nowhere */
-function readPage(body: unknown, cursor: string | null): OrderPage {
+/** @throws UnexpectedAnswerError for anything else, and for a page whose cursor is its own */
+function parsePage(body: unknown, cursor: string | null): OrderPage {
   const { object, data, has_more, next_cursor } = (body ?? {}) as Partial<OrderList>
   const isList = object === 'list' && Array.isArray(data) && data.every(isOrder)
   if (isList && has_more === false && next_cursor === null)
     return { orders: data, nextCursor: null }
-  const leadsOn = typeof next_cursor === 'string' && next_cursor !== '' && next_cursor !== cursor
-  if (isList && has_more === true && leadsOn) return { orders: data, nextCursor: next_cursor }
+  const advances = typeof next_cursor === 'string' && next_cursor !== '' && next_cursor !== cursor
+  if (isList && has_more === true && advances) return { orders: data, nextCursor: next_cursor }
   throw new UnexpectedAnswerError(
-    'A resposta a /v1/orders não é uma página de pedidos. Confira o endereço da API.',
+    'A resposta de /v1/orders não é uma página de pedidos. Confira o endereço da API.',
     { status: 200, requestId: null },
   )
 }

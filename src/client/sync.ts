@@ -1,36 +1,36 @@
-import { createHash } from 'node:crypto'
 import { type Clock, wallClock } from '../lib/clock.ts'
-import type { OrderCopy, Pass, SyncState } from './copy.ts'
 import { ApiError, UsageError } from './errors.ts'
+import { finishRun } from './finish-run.ts'
 import { createListing, type OrderPage } from './listing.ts'
-import { expectNoMassRemoval } from './mass-removal.ts'
-import { later, nextPass } from './pass.ts'
+import { afterPage, nextRun, restarted } from './sync-run.ts'
+import { openState, type SyncSource } from './sync-source.ts'
+import type { SyncRun, SyncState, SyncStore } from './sync-store.ts'
 import type { Transport } from './transport.ts'
 
 export interface SyncOptions {
-  store: OrderCopy
+  store: SyncStore
   /**
-   * Only orders updated at this instant or later, which leaves out those without `updated_at`. Counts for the first
-   * sync of a copy, which keeps it.
+   * Only orders updated at this instant or later, which excludes those without `updated_at`.
+   * Applies to the first sync of a store, which keeps it.
    */
   since?: string | Date
-  /** What each walk reads again of the one before, in milliseconds; a minute unless told. */
+  /** How far each run goes back before the watermark; milliseconds, default one minute. */
   overlapMs?: number
   /**
-   * How often everything is read again, to drop what is gone; milliseconds, a day unless told. 0: now, by the walk over
-   * everything that was not finished, where there is one.
+   * How often a full sync reads everything and deletes orders that are gone; milliseconds, default
+   * one day. 0: now, continuing an unfinished full sync.
    */
-  walkAllEveryMs?: number
+  fullSyncIntervalMs?: number
   /**
-   * Lets a walk over everything drop more than half of a copy of over 20 orders. Without it that is a
-   * `MassRemovalError`: an index that was lost looks the same.
+   * Lets a full sync delete more than half of a store of over 20 orders. Without it the sync throws
+   * `MassRemovalError`, because a lost index looks the same.
    */
   allowMassRemoval?: boolean
-  /** The key is another one than last time, of the same account. */
+  /** Accepts another key than the last one, of the same account. */
   acceptNewKey?: boolean
-  /** Orders a page, each of which is kept at once; 1 to 100, 100 unless told. */
+  /** Orders per page, each saved at once; 1 to 100, default 100. */
   limit?: number
-  /** After each page that is kept. */
+  /** Called after each saved page. */
   onPage?(progress: SyncProgress): void
   signal?: AbortSignal
   /** Epoch milliseconds. */
@@ -38,82 +38,79 @@ export interface SyncOptions {
 }
 
 export interface SyncProgress {
-  kind: Pass['kind']
-  /** Orders read in this walk so far, by this call. */
+  kind: SyncRun['kind']
+  /** Orders received by this call. */
   received: number
-  /** The greatest `updated_at` seen. */
+  /** The greatest `updated_at` so far. */
   watermark: string | null
 }
 
 export interface SyncResult extends SyncProgress {
-  /** Orders that are gone from the API and were dropped. */
+  /** Orders that are gone from the API and were deleted from the store. */
   dropped: number
-}
-
-export interface Source {
-  url: string
-  apiKey: string
 }
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
-/** How often a walk may lose its cursor before that is an error. */
-const RESTARTS = 3
+/** How often a run may lose its cursor before the sync fails. */
+const MAX_RESTARTS = 3
+
+/** Two runs over one store would each delete what only the other has seen. */
+const syncing = new WeakSet<SyncStore>()
 
 /**
- * Brings a copy up to date (contract, "Intended use"): one walk of `updated_at_asc`, each page kept with the cursor
- * behind it, so that a process that dies goes on where it was. The first walk has no filter, so that orders without
- * `updated_at` are in it.
- * @throws OrdersError; what the store throws; the signal's reason. What was kept stays, and the next call goes on.
+ * Brings a store up to date (guide, "Cópia em dia"): one run over `updated_at_asc`, each page saved
+ * with the cursor of the next, so that a process that crashes continues there. The first run has no
+ * filter, so that it includes orders without `updated_at`.
+ * @throws OrdersError; errors of the store; the signal's reason. Saved pages stay, and the next
+ *   call continues.
  */
 export async function syncOrders(
   transport: Transport,
-  source: Source,
+  source: SyncSource,
   options: SyncOptions,
 ): Promise<SyncResult> {
   const { store } = options
-  if (atWork.has(store)) {
+  if (syncing.has(store)) {
     throw new UsageError(
       'Esta cópia já está sendo sincronizada: espere a outra chamada de sync acabar.',
     )
   }
-  atWork.add(store)
+  syncing.add(store)
   try {
-    return await syncAlone(transport, source, options)
+    return await syncOnce(transport, source, options)
   } finally {
-    atWork.delete(store)
+    syncing.delete(store)
   }
 }
 
-/** Two walks over one copy would each drop what only the other has seen. */
-const atWork = new WeakSet<OrderCopy>()
-
-async function syncAlone(
+async function syncOnce(
   transport: Transport,
-  source: Source,
+  source: SyncSource,
   options: SyncOptions,
 ): Promise<SyncResult> {
-  const { overlapMs = MINUTE_MS, walkAllEveryMs = DAY_MS, clock = wallClock } = options
-  refuseSpan('overlapMs', overlapMs, DAY_MS * 366)
-  refuseSpan('walkAllEveryMs', walkAllEveryMs, Number.POSITIVE_INFINITY)
-  const left = checked(await options.store.read(), source, options)
-  // A walk that only lacked its end tells nothing of what changed since, so it is ended and another one made.
+  const { store, overlapMs = MINUTE_MS, fullSyncIntervalMs = DAY_MS, clock = wallClock } = options
+  assertDuration('overlapMs', overlapMs, DAY_MS * 366)
+  assertDuration('fullSyncIntervalMs', fullSyncIntervalMs, Number.POSITIVE_INFINITY)
+  const finish = { store, allowMassRemoval: options.allowMassRemoval ?? false, nowMs: clock }
+  const saved = openState(await store.read(), source, options)
+  // An unfinished run whose pages are all saved brings no changes, so another run follows it.
   const before =
-    left.pass.reached === 'listed' ? await end(left, options) : { state: left, dropped: 0 }
-  const pass = nextPass(before.state, { overlapMs, walkAllEveryMs, nowMs: clock() })
-  const { state, received } = await walk(transport, { ...before.state, pass }, options)
-  const after = await end(state, options)
+    saved.pass.reached === 'listed' ? await finishRun(saved, finish) : { state: saved, dropped: 0 }
+  const pass = nextRun(before.state, { overlapMs, fullSyncIntervalMs, nowMs: clock() })
+  const { state, received } = await savePages(transport, { ...before.state, pass }, options)
+  const after = await finishRun(state, finish)
   const { kind } = state.pass
   return { kind, received, watermark: state.watermark, dropped: before.dropped + after.dropped }
 }
 
-/** Keeps page after page, to the end of the listing. */
-async function walk(
+/** Saves page after page, to the end of the listing. */
+async function savePages(
   transport: Transport,
-  begun: SyncState,
+  initial: SyncState,
   options: SyncOptions,
 ): Promise<{ state: SyncState; received: number }> {
-  let state = begun
+  let state = initial
   let received = 0
   for (let restarts = 0; ; restarts++) {
     try {
@@ -125,53 +122,18 @@ async function walk(
       }
       return { state, received }
     } catch (error) {
-      if (!isLostCursor(error, state.pass) || restarts === RESTARTS) throw error
-      // Kept before its first page: a sync after a crash must not continue with the old one, which the cursor may
-      // be good for again.
-      state = walkedAnew(state)
+      if (!isCursorRejected(error, state.pass) || restarts === MAX_RESTARTS) throw error
+      // Saved before the first page: after a crash, a sync must not continue with the old run,
+      // whose cursor the API may accept again.
+      state = restarted(state)
       await options.store.save([], state)
     }
   }
 }
 
-/** The walk from its beginning, by another number: what it has seen so far may be gone since. */
-function walkedAnew(state: SyncState): SyncState {
-  const { number } = state.pass
-  const begun = { number: number + 1, received: 0, cursor: null, reached: 'listing' } as const
-  return { ...state, pass: { ...state.pass, ...begun } }
-}
-
-/**
- * Drops what a walk over everything did not see, once it is all listed.
- * @throws MassRemovalError before anything is dropped
- */
-async function end(
-  state: SyncState,
-  { store, allowMassRemoval = false, clock = wallClock }: SyncOptions,
-): Promise<{ state: SyncState; dropped: number }> {
-  const { kind, number, received } = state.pass
-  if (kind === 'changes') return { state: await keepEnded(store, state), dropped: 0 }
-  if (store.dropUnseen !== undefined && !allowMassRemoval) {
-    await expectNoMassRemoval(store, state).catch(async (error) => {
-      await store.save([], walkedAnew(state)) // The orders may be back by then.
-      throw error
-    })
-  }
-  const dropped = (await store.dropUnseen?.(number)) ?? 0
-  const walkedAt = new Date(clock()).toISOString()
-  const walked = { ...state, walkedAt, ...(received !== undefined && { walkedOrders: received }) }
-  return { state: await keepEnded(store, walked), dropped }
-}
-
-async function keepEnded(store: OrderCopy, state: SyncState): Promise<SyncState> {
-  const ended: SyncState = { ...state, pass: { ...state.pass, reached: 'done' } }
-  await store.save([], ended)
-  return ended
-}
-
 function pagesOf(
   transport: Transport,
-  { updatedGte, cursor }: Pass,
+  { updatedGte, cursor }: SyncRun,
   { limit, signal }: SyncOptions,
 ): AsyncIterable<OrderPage> {
   const params = {
@@ -183,65 +145,13 @@ function pagesOf(
   return createListing(transport, params, signal).pages()
 }
 
-function afterPage(state: SyncState, { orders, nextCursor }: OrderPage): SyncState {
-  const watermark = orders.reduce(
-    (greatest, { updated_at }) => later(greatest, updated_at),
-    state.watermark,
-  )
-  const { pass } = state
-  const reached = nextCursor === null ? 'listed' : 'listing'
-  // The beginning of a walk that an earlier client began is not counted.
-  const isCounted = pass.received !== undefined || pass.cursor === null
-  const received = isCounted && { received: (pass.received ?? 0) + orders.length }
-  return { ...state, watermark, pass: { ...pass, ...received, cursor: nextCursor, reached } }
-}
-
-/** The contract's own way out: the listing is begun again, and what it has seen comes once more. */
-function isLostCursor(error: unknown, { cursor }: Pass): boolean {
+/** The guide's remedy for a rejected cursor is to start the listing again. */
+function isCursorRejected(error: unknown, { cursor }: SyncRun): boolean {
   return error instanceof ApiError && error.param === 'cursor' && cursor !== null
 }
 
-/** What the copy was left in, or how a new one begins. @throws UsageError where it is the copy of something else */
-function checked(
-  state: SyncState | null,
-  { url, apiKey }: Source,
-  { since, acceptNewKey = false }: SyncOptions,
-): SyncState {
-  const source = { url, key: digest(apiKey) }
-  if (state === null) return begun(source, since)
-  if (state.version !== 1) {
-    throw new UsageError(
-      'Esta cópia foi escrita por uma versão mais nova do cliente: atualize o cliente, ou comece outra cópia.',
-    )
-  }
-  if (state.source.url !== url) {
-    throw new UsageError(
-      `Esta cópia é dos pedidos de ${state.source.url}, e não de ${url}. Use outro destino para outra API.`,
-    )
-  }
-  if (state.source.key !== source.key && !acceptNewKey) {
-    throw new UsageError(
-      'A chave não é a da última sincronização desta cópia. Se for uma chave nova da mesma conta, confirme com acceptNewKey (no comando: --accept-new-key); se for de outra conta, use outro destino.',
-    )
-  }
-  return { ...state, source }
+/** @throws UsageError: a negative overlap would skip orders silently */
+function assertDuration(name: string, ms: number, maxMs: number): void {
+  if (ms >= 0 && ms <= maxMs) return
+  throw new UsageError(`${name}: ${ms} não é um tempo válido em milissegundos, de 0 em diante.`)
 }
-
-function begun(source: SyncState['source'], since: string | Date | undefined): SyncState {
-  const pass = { number: 0, kind: 'all', updatedGte: null, cursor: null, reached: 'done' } as const
-  const from = since === undefined ? null : new Date(since)
-  if (from !== null && Number.isNaN(from.getTime())) {
-    throw new UsageError(`since: "${since}" não é um instante. Exemplo: 2026-03-01T00:00:00-03:00.`)
-  }
-  const start = { since: from?.toISOString() ?? null, watermark: null, walkedAt: null }
-  return { version: 1, source, ...start, pass }
-}
-
-/** @throws UsageError: a negative overlap would skip orders in silence */
-function refuseSpan(name: string, ms: number, atMostMs: number): void {
-  if (ms >= 0 && ms <= atMostMs) return
-  throw new UsageError(`${name}: ${ms} não é um tempo em milissegundos, de 0 em diante.`)
-}
-
-/** Tells whether a key is the same, and nothing else of it. */
-const digest = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex').slice(0, 16)

@@ -1,15 +1,14 @@
 import { type Clock, monotonicClock } from '../lib/clock.ts'
-import { readAnswer } from './answer.ts'
-import { connectionFault } from './connection-fault.ts'
-import { ApiError, EdgeError, type OrdersError } from './errors.ts'
-import { createPace } from './pace.ts'
-import { retryInMs } from './retry.ts'
+import { ApiError, EdgeError, type OrdersError, toConnectionError } from './errors.ts'
+import { createRateLimiter } from './rate-limiter.ts'
+import { parseResponse, type ReceivedResponse } from './response.ts'
+import { retryDelayMs } from './retry.ts'
 import { sleep } from './sleep.ts'
 
-/** A call is about to wait before it is repeated. */
+/** Reported before a call waits for its next try. */
 export interface Wait {
   waitMs: number
-  /** Why: what the last try ended with. */
+  /** The error of the last try. */
   error: OrdersError
 }
 
@@ -17,16 +16,16 @@ export interface TransportOptions {
   baseUrl: string
   apiKey: string
   fetch: typeof globalThis.fetch
-  /** How long one try may take, answer read; milliseconds. */
+  /** The limit of one try, including the body; milliseconds. */
   timeoutMs: number
-  /** How long a call is repeated before its last error is the caller's; milliseconds. */
+  /** The limit of all retries of one call; milliseconds. */
   retryForMs: number
   onWait(wait: Wait): void
   /** Monotonic milliseconds. */
   clock?: Clock
 }
 
-/** Asks the API; what passes by itself is waited out. */
+/** Sends calls within the rate limit and retries transient failures. */
 export interface Transport {
   /** @throws OrdersError; the signal's reason when it aborts */
   get(path: string, query: URLSearchParams, signal?: AbortSignal): Promise<unknown>
@@ -34,52 +33,52 @@ export interface Transport {
 
 export function createTransport(options: TransportOptions): Transport {
   const { baseUrl, apiKey, timeoutMs, retryForMs, onWait, clock = monotonicClock } = options
-  const pace = createPace(clock)
+  const rateLimiter = createRateLimiter(clock)
   let isKnown = false
-  /** The last answer that said that the key is not valid. */
-  let lastRefusal: ApiError | undefined
+  /** The latest 401. */
+  let authError: ApiError | undefined
 
-  async function ask(url: string, signal: AbortSignal | undefined): Promise<unknown> {
-    const refusalBefore = lastRefusal
-    const call = await pace.turn(signal)
+  async function tryOnce(url: string, signal: AbortSignal | undefined): Promise<unknown> {
+    const authErrorBefore = authError
+    const call = await rateLimiter.acquire(signal)
     let headers: Headers | undefined
     try {
-      // Those in line would be refused as well, and thirty refusals block the address.
-      if (lastRefusal !== undefined && lastRefusal !== refusalBefore) throw lastRefusal
-      const received = await receive(url, signal)
-      headers = received.headers
-      const body = readAnswer(received)
+      // Queued calls would fail as well, and thirty 401 responses block the address.
+      if (authError !== undefined && authError !== authErrorBefore) throw authError
+      const response = await send(url, signal)
+      headers = response.headers
+      const body = parseResponse(response)
       isKnown = true
       return body
     } catch (error) {
       if (error instanceof ApiError) {
         isKnown = true
-        if (error.status === 401) lastRefusal = error
+        if (error.status === 401) authError = error
       }
       throw error
     } finally {
-      pace.done(call, headers)
+      rateLimiter.release(call, headers)
     }
   }
 
-  async function receive(url: string, signal: AbortSignal | undefined) {
+  async function send(url: string, signal: AbortSignal | undefined): Promise<ReceivedResponse> {
     const deadline = AbortSignal.timeout(timeoutMs)
     try {
       const response = await options.fetch(url, {
         headers: {
           authorization: `Bearer ${apiKey}`,
           accept: 'application/json',
-          prefer: 'handling=strict', // A parameter that does not exist is told, not ignored.
+          prefer: 'handling=strict', // Unknown parameters are rejected instead of ignored.
           'user-agent': 'public-orders-client',
         },
-        redirect: 'manual', // Who follows takes the key along.
+        redirect: 'manual', // A followed redirect would send the key to another server.
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
       })
       const { status, headers } = response
       return { url, status, headers, text: await response.text() }
     } catch (cause) {
       signal?.throwIfAborted()
-      throw connectionFault(url, cause)
+      throw toConnectionError(url, cause)
     }
   }
 
@@ -89,11 +88,11 @@ export function createTransport(options: TransportOptions): Transport {
       const startedMs = clock()
       for (let failedTries = 1; ; failedTries++) {
         try {
-          return await ask(url, signal)
+          return await tryOnce(url, signal)
         } catch (error) {
-          const waitMs = retryInMs(error, { failedTries, isKnown }, Math.random())
+          const waitMs = retryDelayMs(error, { failedTries, isKnown }, Math.random())
           if (waitMs === null || clock() - startedMs + waitMs > retryForMs) throw error
-          if (isLimit(error)) pace.hold(waitMs)
+          if (isRateLimited(error)) rateLimiter.pause(waitMs) // The limit holds for all calls.
           onWait({ waitMs, error: error as OrdersError })
           await sleep(waitMs, signal)
         }
@@ -102,6 +101,5 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-/** What one call is told of holds for all of them. */
-const isLimit = (error: unknown) =>
+const isRateLimited = (error: unknown) =>
   (error instanceof ApiError || error instanceof EdgeError) && error.status === 429

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
-import { runOrders } from '../support/orders-cli/orders-command.ts'
-import { copiedOrders } from '../support/orders-cli/orders-copies.ts'
+import { runOrders } from '../support/orders-cli.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/stores/backend.ts'
 import { deleteOrdersIndex } from '../support/stores/delete-index.ts'
+import { readSyncedOrders } from '../support/synced-orders.ts'
 
 const COUNT = 21
 const LOST = 'the index of the orders is lost'
@@ -74,7 +74,7 @@ describe('an index of orders that is lost', () => {
       cwd: backend.folder,
       env: { ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: key },
     })
-    const copied = async () => (await copiedOrders(`${backend.folder}/copia`)).size
+    const copied = async () => (await readSyncedOrders(`${backend.folder}/copia`)).size
     expect((await runOrders(['sync', 'copia'], place())).code).toBe(0)
     expect((await runOrders(['sync', 'sqlite:outra.db'], place())).code).toBe(0)
 

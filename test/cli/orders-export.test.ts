@@ -2,19 +2,23 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
-import { runOrders } from '../support/orders-cli/orders-command.ts'
 import { csvRows, shownByExcel } from '../support/orders-cli/orders-csv.ts'
-import { type OrdersService, openOrdersService } from '../support/orders-cli/orders-service.ts'
+import {
+  CONTRACT_LIMITS,
+  type OrdersService,
+  openOrdersService,
+} from '../support/orders-cli/orders-service.ts'
+import { runOrders } from '../support/orders-cli.ts'
 
 let service: OrdersService
 let listed: Order[]
 beforeAll(async () => {
-  service = await openOrdersService(2_600) // More pages than the account may ask for at once.
+  service = await openOrdersService(2_600, CONTRACT_LIMITS) // More pages than the burst of the bucket.
   listed = await service.listed()
 })
 afterAll(() => service.close())
 
-/** What an export writes to stdout. */
+/** The stdout of an export. */
 async function exported(...args: string[]): Promise<string> {
   const place = { cwd: service.folder, env: service.env }
   const { code, stdout, stderr } = await runOrders(['export', ...args], place)
@@ -35,7 +39,7 @@ function seconds(cell: string | undefined): number {
   return Date.parse(`${year}-${month}-${day}T${time}-03:00`) / 1000
 }
 
-describe('an export of everything is what the API lists', () => {
+describe('an export without filters equals the API’s listing', () => {
   it('as ndjson, into a file', async () => {
     await exported('--format', 'ndjson', '--out', 'all.ndjson')
     const lines = readFileSync(join(service.folder, 'all.ndjson'), 'utf8').split('\n').slice(0, -1)
@@ -55,7 +59,7 @@ describe('an export of everything is what the API lists', () => {
     expect(rows).toEqual(expected.map((row) => expect.objectContaining(row)))
   })
 
-  it('as csv with a line a product', async () => {
+  it('as csv with a line per product', async () => {
     const rows = await exportedRows('csv', '--rows', 'items')
     const expected = listed.flatMap(({ id, items }) =>
       items.map(({ name, sub_total }) => ({
@@ -91,7 +95,7 @@ describe('an export of everything is what the API lists', () => {
   })
 })
 
-it('an export with filters is what the API lists with them', async () => {
+it('an export with filters equals the filtered listing', async () => {
   const filters = [
     '--status',
     'PAID,REFUNDED',
@@ -109,7 +113,7 @@ it('an export with filters is what the API lists with them', async () => {
   expect(rows.length).toBeLessThan(listed.length)
 })
 
-it('one order is what the API answers', async () => {
+it('orders get prints the order that the API returns', async () => {
   const place = { cwd: service.folder, env: service.env }
   const { stdout } = await runOrders(['get', listed[0]?.id ?? ''], place)
   expect(stdout).toBe(`${JSON.stringify(listed[0], null, 2)}\n`)

@@ -3,44 +3,43 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
-import { runOrders, startOrders } from '../support/orders-cli/orders-command.ts'
-import { copiedOrders } from '../support/orders-cli/orders-copies.ts'
 import {
   changed,
   erased,
-  FAST,
   type OrdersService,
   openOrdersService,
 } from '../support/orders-cli/orders-service.ts'
+import { runOrders, spawnOrders } from '../support/orders-cli.ts'
+import { readSyncedOrders } from '../support/synced-orders.ts'
 
 const ROUNDS = 6
 
 let service: OrdersService
-/** Grows with every change, so that each is newer than those before. */
+/** Grows with every change, so that each is newer than the last. */
 let times = 1
 beforeAll(async () => {
-  service = await openOrdersService(1_500, FAST)
+  service = await openOrdersService(1_500)
 })
 afterAll(() => service.close())
 
 describe.each([
   ['a folder', 'copy'],
   ['a database', 'sqlite:copy.db'],
-])('a copy in %s', (_what, name) => {
+])('a store in %s', (_what, name) => {
   const place = () => ({ cwd: service.folder, env: service.env })
   const copied = () =>
-    copiedOrders(
+    readSyncedOrders(
       name.startsWith('sqlite:')
         ? `sqlite:${join(service.folder, 'copy.db')}`
         : join(service.folder, name),
     )
 
-  it('equals what the API lists, whatever changes and however often it is killed meanwhile', async () => {
+  it('equals the API’s listing despite concurrent writes and SIGKILLs', async () => {
     const random = createRandom(11, 0, 0)
     const source = service.visible()
     let killed = 0
     for (let round = 0; round < ROUNDS; round++) {
-      const child = startOrders(['sync', name, '--all'], place())
+      const child = spawnOrders(['sync', name, '--all'], place())
       const ended = once(child, 'close')
       const writing = service.write([
         ...Array.from({ length: 30 }, () => changed(random.pick(source), ++times)),
@@ -54,13 +53,13 @@ describe.each([
     expect(killed).toBeGreaterThan(0)
     const { code, stderr } = await runOrders(['sync', name, '--all'], place())
     expect(code, stderr).toBe(0)
-    // What was under way counts for the walk that a process died in; the next one sees everything.
+    // The first sync finishes the run of a killed process; the second one reads everything.
     expect((await runOrders(['sync', name, '--all'], place())).code).toBe(0)
     const listed = await service.listed()
     expect(await copied()).toEqual(new Map(listed.map((order) => [order.id, order])))
   })
 
-  it('takes over what changed, with no walk over everything', async () => {
+  it('receives changes without a full sync', async () => {
     const [order] = await service.listed('&updated_gte=2000-01-01T00:00:00Z')
     const versions = service.visible().filter(({ id }) => id === order?.id)
     await service.write(versions.map((version) => changed(version, ++times)))

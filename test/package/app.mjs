@@ -1,5 +1,5 @@
-// What an integrator writes, on whatever runtime this is run.
-import { ApiError, createMemoryCopy, createOrdersClient } from 'public-orders-api/client'
+// A program of an integrator, for every supported runtime.
+import { ApiError, createMemoryStore, createOrdersClient } from 'public-orders-client'
 
 const [baseUrl, apiKey] = process.argv.slice(2)
 const { orders } = createOrdersClient({ baseUrl, apiKey })
@@ -8,7 +8,7 @@ let listed = 0
 for await (const order of orders.list({ status: ['PAID'], limit: 3 })) {
   if (order.status === 'PAID') listed++
 }
-const store = createMemoryCopy()
+const store = createMemoryStore()
 const { received, watermark } = await orders.sync({ store, limit: 4 })
 const { id } = await orders.get([...store.orders.keys()][0])
 const refused = await orders.get('ord_nada').catch((error) => error)

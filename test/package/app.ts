@@ -1,11 +1,11 @@
-// What an integrator writes in TypeScript; compiled as it stands, never run.
+// A TypeScript program of an integrator: compiled, never run.
 import {
   type Card,
   createOrdersClient,
   type Order,
-  type OrderCopy,
   type SyncState,
-} from 'public-orders-api/client'
+  type SyncStore,
+} from 'public-orders-client'
 
 const { orders } = createOrdersClient({ baseUrl: 'https://api.example.com', apiKey: 'key' })
 
@@ -23,7 +23,7 @@ export async function total(): Promise<number> {
 export const card = (order: Order): Card | null => order.payment.card
 export const brandOf = (newer: string): Card => ({ brand: newer, last4: '0001' })
 
-export class Copy implements OrderCopy {
+export class Store implements SyncStore {
   state: SyncState | null = null
   async read(): Promise<SyncState | null> {
     return this.state

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -11,7 +11,13 @@ import { temporaryFolder } from '../support/stores/backend.ts'
 import { openServedStore, type ServedStore } from '../support/stores/served-store.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const NAME = 'public-orders-api'
+/** The packages, and the folder of each. */
+const PACKAGES = {
+  service: { name: 'public-orders-api', folder: '.' },
+  client: { name: 'public-orders-client', folder: 'src/client' },
+  cli: { name: 'public-orders-cli', folder: 'src/orders-cli' },
+} as const
+type Package = keyof typeof PACKAGES
 const ORDERS = 10
 const NEWEST = '2026-03-02T12:09:00.000Z'
 
@@ -22,20 +28,15 @@ let store: ServedStore | undefined
 let baseUrl: string
 let key: string
 let runtimes: string
-/** Where the packed package is installed, as an integrator does it. */
-let installed: string
-/** Where nothing but the package itself is. */
-let alone: string
+/** The folder that each package is installed into, alone, as an integrator does it. */
+const installed = {} as Record<Package, string>
 const { folder, remove } = temporaryFolder()
 
 beforeAll(async () => {
   runtimes = await installRuntimes()
-  installed = await install()
-  alone = join(folder, 'alone')
-  await cp(join(installed, 'node_modules', NAME), join(alone, 'node_modules', NAME), {
-    recursive: true,
-  })
-  for (const place of [installed, alone]) await copyFile(here('app.mjs'), join(place, 'app.mjs'))
+  const all = Object.keys(PACKAGES) as Package[]
+  await Promise.all(all.map(async (one) => Object.assign(installed, { [one]: await install(one) })))
+  await copyFile(here('app.mjs'), join(installed.client, 'app.mjs'))
 
   store = openServedStore()
   await store.load(
@@ -55,15 +56,16 @@ afterAll(async () => {
   remove()
 })
 
-/** Packs the project and installs it into an empty folder. */
-async function install(): Promise<string> {
-  const place = join(folder, 'installed')
+/** Packs a package, which builds it, and installs the tarball into an empty folder. */
+async function install(one: Package): Promise<string> {
+  const place = join(folder, one)
   await mkdir(place)
-  await run('npm', ['pack', '--pack-destination', folder], { cwd: ROOT }) // Which builds it.
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  const source = join(ROOT, PACKAGES[one].folder)
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: source })
+  const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'))
   await writeFile(join(place, 'package.json'), '{"private":true,"type":"module"}')
-  const tarball = join(folder, `${NAME}-${version}.tgz`)
-  // By the npm and the Node of whoever has no newer one.
+  const tarball = join(folder, `${PACKAGES[one].name}-${version}.tgz`)
+  // With the npm and the Node of an integrator on Node 20.
   const env = {
     ...process.env,
     PATH: `${join(runtimes, 'node_modules/.bin')}:${process.env['PATH']}`,
@@ -82,14 +84,30 @@ async function installRuntimes(): Promise<string> {
 
 const runtime = (name: string) => join(runtimes, 'node_modules', '.bin', name)
 
-describe('the client of the installed package', () => {
+/** Runs a command of an installed package on Node 20. */
+const runBin = (one: Package, name: string, args: string[], env = {}) =>
+  runProgram(runtime('node'), [join(installed[one], 'node_modules', '.bin', name), ...args], {
+    cwd: installed[one],
+    env,
+  })
+
+describe.each(['client', 'cli'] as const)('the package of the %s', (one) => {
+  it('installs nothing but itself', async () => {
+    const names = await readdir(join(installed[one], 'node_modules'))
+    expect(names.filter((name) => !name.startsWith('.'))).toEqual([PACKAGES[one].name])
+  })
+})
+
+describe('the installed client', () => {
   it.each([
     ['Node 20', 'node', []],
     ['Deno', 'deno', ['run', '--node-modules-dir=manual', '--allow-net', '--allow-env']],
     ['Bun', 'bun', ['run']],
-  ])('lists, gets and syncs on %s, with nothing else installed', async (_name, program, args) => {
+  ])('lists, gets and syncs on %s', async (_name, program, args) => {
     const command = [...args, 'app.mjs', baseUrl, key]
-    const { stdout, stderr } = await runProgram(runtime(program), command, { cwd: alone })
+    const { stdout, stderr } = await runProgram(runtime(program), command, {
+      cwd: installed.client,
+    })
     expect(stderr).toBe('')
     expect(JSON.parse(stdout)).toEqual({
       ...{ listed: 6, received: ORDERS, watermark: NEWEST, id: 'ord_0' },
@@ -98,38 +116,49 @@ describe('the client of the installed package', () => {
   })
 
   it.each(['nodenext', 'bundler'])(
-    'is typed, without the types of Node (%s)',
+    'has types that need no types of Node (%s)',
     async (resolution) => {
-      await copyFile(here('app.ts'), join(installed, 'app.ts'))
+      await copyFile(here('app.ts'), join(installed.client, 'app.ts'))
       const module = resolution === 'bundler' ? 'esnext' : resolution
       const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022']
       const libraries = ['--lib', 'es2023,dom', '--types', '']
       const resolving = ['--module', module, '--moduleResolution', resolution]
       const args = [...options, ...libraries, ...resolving, 'app.ts']
       const { code, stdout } = await runProgram(join(ROOT, 'node_modules/.bin/tsc'), args, {
-        cwd: installed,
+        cwd: installed.client,
       })
       expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     },
   )
 })
 
-describe('the commands of the installed package', () => {
-  const runCommand = (name: string, args: string[], env = {}) =>
-    runProgram(runtime('node'), [join(installed, 'node_modules', '.bin', name), ...args], {
-      cwd: installed,
-      env,
-    })
-
-  it('orders exports on Node 20', async () => {
+describe('the command orders', () => {
+  it.each(['cli', 'service'] as const)('of the package %s exports on Node 20', async (one) => {
     const args = ['export', '--url', baseUrl, '--format', 'ndjson']
-    const { code, stdout } = await runCommand('orders', args, { ORDERS_API_KEY: key })
+    const { code, stdout } = await runBin(one, 'orders', args, { ORDERS_API_KEY: key })
     expect(code).toBe(0)
     expect(stdout.trim().split('\n')).toHaveLength(ORDERS)
   })
 
-  it('the service says which Node it takes, on one that is older', async () => {
-    const { code, stderr } = await runCommand(NAME, ['serve'])
+  it('reports the version of its package', async () => {
+    const { version } = JSON.parse(
+      await readFile(join(ROOT, 'src/orders-cli/package.json'), 'utf8'),
+    )
+    expect((await runBin('cli', 'orders', ['--version'])).stdout).toBe(`${version}\n`)
+  })
+})
+
+describe('the package of the service', () => {
+  it('still exports the client', async () => {
+    const code = `import { createOrdersClient } from '${PACKAGES.service.name}/client'
+      console.log(typeof createOrdersClient)`
+    const args = ['--input-type=module', '-e', code]
+    const { stdout } = await runProgram(runtime('node'), args, { cwd: installed.service })
+    expect(stdout).toBe('function\n')
+  })
+
+  it('reports the Node version that the service needs on an older one', async () => {
+    const { code, stderr } = await runBin('service', PACKAGES.service.name, ['serve'])
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/Node 24/) })
   })
 })

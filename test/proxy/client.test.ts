@@ -12,7 +12,7 @@ import { sourceOrder } from '../support/orders/source-order.ts'
 import { openServedStore, type Served, type ServedStore } from '../support/stores/served-store.ts'
 
 const ORDERS = 6
-/** Of an address in so many seconds, before the edge refuses. */
+/** The edge’s volume limit per address. */
 const VOLUME = { EDGE_VOLUME_REQUESTS: '4', EDGE_VOLUME_SECONDS: '2' }
 
 let store: ServedStore
@@ -31,7 +31,7 @@ afterAll(async () => {
   await store.close()
 })
 
-/** The client as it is behind this edge, whose certificate nobody else trusts, and what it waited for. */
+/** A client that trusts the edge’s test certificate, with a log of its waits. */
 async function connect(settings: Record<string, string> = {}) {
   await edge?.stop()
   edge = await startProxy([service], { EDGE_REFUSE_LOCALHOST: 'no', ...settings })
@@ -48,7 +48,7 @@ async function connect(settings: Record<string, string> = {}) {
 }
 
 describe('the client behind the edge', () => {
-  it('waits for as long as the edge asks for after too many requests, and misses nothing', async () => {
+  it('waits for the Retry-After of the edge, and lists every order', async () => {
     const orders = await connect(VOLUME)
     expect(await collect(orders.list({ limit: 1 }))).toHaveLength(ORDERS)
     const refused = orders.waits.filter(({ error }) => error instanceof EdgeError)
@@ -56,14 +56,14 @@ describe('the client behind the edge', () => {
     expect(refused.map(({ waitMs }) => waitMs)).toEqual(refused.map(() => 2_000))
   })
 
-  it('tells that the firewall refused, and does not ask again', async () => {
+  it('reports a 403 of the firewall without a retry', async () => {
     const orders = await connect()
     const call = collect(orders.list({ cursor: '../../etc/passwd' }))
     await expect(call).rejects.toMatchObject({ name: 'EdgeError', status: 403, requestId: null })
     expect(orders.waits).toEqual([])
   })
 
-  it('waits for a service that is away', async () => {
+  it('waits for a service that is down', async () => {
     const orders = await connect()
     await orders.get('ord_0')
     await service.stop('SIGKILL')
@@ -77,7 +77,7 @@ describe('the client behind the edge', () => {
     expect(orders.waits[0]?.error).toMatchObject({ name: 'EdgeError' })
   })
 
-  it('tells who came by plain HTTP to come by HTTPS', async () => {
+  it('reports that plain HTTP must be HTTPS', async () => {
     await connect()
     const { orders } = createOrdersClient({
       baseUrl: `http://127.0.0.1:${edge.httpPort}`,

@@ -1,29 +1,25 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
 import {
   finish,
   ordersInShell,
   runShell,
+  spawnOrders,
   startOnTerminal,
-  startOrders,
-} from '../../support/orders-cli/orders-command.ts'
-import {
-  type OrdersService,
-  openOrdersService,
-  SLOW,
-} from '../../support/orders-cli/orders-service.ts'
+} from '../../support/orders-cli.ts'
 
-/** What takes the line away that is redrawn. */
+/** The escape sequence that erases the status line. */
 const WIPE = '\r\x1b[K'
 
 let service: OrdersService
 beforeAll(async () => {
-  service = await openOrdersService(300, SLOW)
+  service = await openOrdersService(300)
 })
 afterAll(() => service.close())
 
-/** Runs a command on a terminal without a key in its environment, and types `keys` when it asks for one. */
+/** Runs a command on a terminal without a key in its environment, and types `keys` at the prompt. */
 async function typing(keys: string, args: string) {
   const place = { cwd: service.folder, env: { ORDERS_API_URL: service.baseUrl } }
   const child = startOnTerminal(ordersInShell(args), place)
@@ -37,8 +33,8 @@ async function typing(keys: string, args: string) {
   return { code, shown }
 }
 
-describe('the key', () => {
-  it('is asked for on the terminal, and not shown', async () => {
+describe('the API key', () => {
+  it('is typed at a prompt on the terminal, without an echo', async () => {
     const { code, shown } = await typing(`${service.key}\r`, 'export --format csv --out typed.csv')
     expect(code, shown).toBe(0)
     expect(shown).toMatch(/^Chave de API \(não aparece enquanto você digita\): \r\n/)
@@ -48,22 +44,23 @@ describe('the key', () => {
     ).toBeGreaterThan(200)
   })
 
-  it('is asked for on the terminal also when stdin and stdout lead elsewhere', async () => {
+  it('is typed on the terminal also when stdin and stdout are redirected', async () => {
     const list = 'export --format ndjson < /dev/null > piped.ndjson'
     const { code, shown } = await typing(`${service.key}\r`, list)
     expect(code, shown).toBe(0)
     expect(readFileSync(`${service.folder}/piped.ndjson`, 'utf8')).toMatch(/^\{"object":"order"/)
   })
 
-  it('may be not typed after all: Ctrl-C ends the command', async () => {
+  it('prompt ends with exit code 130 at Ctrl-C', async () => {
     const { code, shown } = await typing('key_li\u0003', 'export --format csv --out never.csv')
     expect(code).toBe(130)
     expect(shown).toContain('Interrompido.')
   })
 
-  it('is not in the list of processes, nor in what is written beside the file', async () => {
+  it('is neither in the process list nor in the state file', async () => {
+    service.hold(1)
     const place = { cwd: service.folder, env: service.env }
-    const child = startOrders(['export', '--format', 'csv', '--out', 'listed.csv'], place)
+    const child = spawnOrders(['export', '--format', 'csv', '--out', 'listed.csv'], place)
     const state = () =>
       runShell(`cat listed.csv.part.json; tr '\\0' ' ' < /proc/${child.pid}/cmdline`, place)
     await expect
@@ -72,9 +69,10 @@ describe('the key', () => {
     expect((await state()).stdout).not.toContain('key_live')
     child.kill('SIGTERM')
     await finish(child)
+    service.release()
   })
 
-  it('is missed where there is no terminal to ask on', async () => {
+  it('is required when there is no terminal for a prompt', async () => {
     const place = { cwd: service.folder, env: { ORDERS_API_URL: service.baseUrl } }
     const line = `setsid --wait ${ordersInShell('export --format csv')}`
     const { code, stderr } = await runShell(line, place)
@@ -83,7 +81,8 @@ describe('the key', () => {
   })
 })
 
-it('on a terminal, a line tells how the export goes on', async () => {
+it('an export shows its progress on a terminal', async () => {
+  service.delay(300)
   const child = startOnTerminal(ordersInShell('export --format csv --out shown.csv'), {
     cwd: service.folder,
     env: service.env,

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runOrders } from '../../support/orders-cli/orders-command.ts'
 import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
+import { finish, runOrders, spawnOrders } from '../../support/orders-cli.ts'
 
 let service: OrdersService
 let portal: Server
@@ -24,14 +24,14 @@ afterAll(async () => {
 const run = (args: readonly string[], env: Record<string, string> = service.env) =>
   runOrders(args, { cwd: service.folder, env })
 
-describe('help', () => {
+describe('--help', () => {
   it.each([
     [['--help'], /orders export.*orders sync/s],
     [['-h'], /ORDERS_API_KEY/],
     [['export', '--help'], /--payment-method.*csv-br.*Exemplos:/s],
     [['get', '--help'], /orders get ID/],
     [['sync', '--help'], /sqlite:ARQUIVO.*--watch.*Exemplos:/s],
-  ])('of %j is told on stdout', async (args, text) => {
+  ])('of %j prints on stdout', async (args, text) => {
     const { code, stdout, stderr } = await run(args, {})
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(text)
@@ -46,13 +46,13 @@ describe('help', () => {
   })
 })
 
-it('the version is the package’s', async () => {
+it('--version prints the version of the package', async () => {
   const file = new URL('../../../package.json', import.meta.url)
   const { version } = JSON.parse(readFileSync(file, 'utf8'))
   expect((await run(['--version'], {})).stdout).toBe(`${version}\n`)
 })
 
-describe('a wrong command line is told, and exits 2', () => {
+describe('an invalid command line is reported with exit code 2', () => {
   it.each<[string[], string]>([
     [[], 'Falta o comando'],
     [['exportar'], 'Não existe o comando "exportar"'],
@@ -83,13 +83,13 @@ describe('a wrong command line is told, and exits 2', () => {
     [['sync', 'copia', '--interval', '5m'], 'só vale com --watch'],
     [['sync', 'copia', '--watch', '--interval', '5'], 'não é um tempo'],
     [['sync', 'copia', '--since', '2026-03-01'], 'não é um instante'],
-  ])('%j', async (args, expected) => {
+  ])('%j', async (args, message) => {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain(expected)
+    expect(stderr).toContain(message)
   })
 
-  it('where no address is given', async () => {
+  it('without an address', async () => {
     const { code, stderr } = await run(['export', '--format', 'csv'], {
       ORDERS_API_KEY: service.key,
     })
@@ -97,42 +97,34 @@ describe('a wrong command line is told, and exits 2', () => {
     expect(stderr).toContain('ORDERS_API_URL')
   })
 
-  it('and nothing is written', async () => {
+  it('and writes nothing', async () => {
     await run(['export', '--format', 'csv', '--status', 'PAGO', '--out', 'never.csv'])
     expect(readdirSync(service.folder).filter((name) => name.startsWith('never'))).toEqual([])
   })
 })
 
-describe('what cannot be done is told, and exits 1', () => {
+describe('a failure is reported with exit code 1', () => {
   it.each<[string, string[], RegExp]>([
+    ['a missing order', ['get', 'ord_none'], /Recurso não encontrado.*\(requisição req_/],
+    ['a missing folder', ['export', '--format', 'csv', '--out', 'no/x.csv'], /A pasta não existe/],
     [
-      'an order that is not there',
-      ['get', 'ord_none'],
-      /Recurso não encontrado.*\(requisição req_/,
-    ],
-    [
-      'a folder that is not there',
-      ['export', '--format', 'csv', '--out', 'no/x.csv'],
-      /A pasta não existe/,
-    ],
-    [
-      'a folder that may not be written to',
+      'a folder without write permission',
       ['export', '--format', 'csv', '--out', '/sys/x.csv'],
       /^\/sys: (Sem permissão|Este disco é só de leitura)/,
     ],
     ['a device', ['export', '--format', 'csv', '--out', '/dev/null'], /não é um arquivo comum/],
     [
-      'nobody at the address',
+      'an address that does not respond',
       ['get', 'ord_1', '--url', 'http://127.0.0.1:9'],
       /Confira a rede e o endereço/,
     ],
-  ])('%s', async (_what, args, expected) => {
+  ])('%s', async (_what, args, message) => {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(expected)
+    expect(stderr).toMatch(message)
   })
 
-  it('somebody else at the address', async () => {
+  it('a foreign server at the address', async () => {
     const { code, stderr } = await run([
       'export',
       '--format',
@@ -146,4 +138,17 @@ describe('what cannot be done is told, and exits 1', () => {
     expect(stderr).toMatch(/não é desta API.*portal/s)
     expect(readdirSync(service.folder).filter((name) => name.startsWith('x.csv'))).toEqual([])
   })
+})
+
+it('the process prints the result on stdout, messages on stderr, and exits with the code', async () => {
+  const spawned = (args: string[]) =>
+    finish(spawnOrders(args, { cwd: service.folder, env: service.env }))
+  const [first] = await service.listed()
+  const [found, missing] = await Promise.all([
+    spawned(['get', first?.id ?? '']),
+    spawned(['get', 'ord_none']),
+  ])
+  expect(found).toEqual({ code: 0, stdout: `${JSON.stringify(first, null, 2)}\n`, stderr: '' })
+  expect(missing).toMatchObject({ code: 1, stdout: '' })
+  expect(missing.stderr).toContain('Recurso não encontrado')
 })

@@ -48,7 +48,7 @@ afterAll(async () => {
 })
 afterEach(() => front.forget())
 
-/** A client behind the front, and what it waited for. */
+/** A client of the fault server, with a log of its waits. */
 function connect(options: { apiKey?: string; retryForMs?: number; timeoutMs?: number } = {}) {
   const waits: Wait[] = []
   const client = createOrdersClient({
@@ -60,8 +60,8 @@ function connect(options: { apiKey?: string; retryForMs?: number; timeoutMs?: nu
   return { ...client.orders, waits }
 }
 
-/** A client that the API has answered before. */
-async function connectWarm(options: Parameters<typeof connect>[0] = {}) {
+/** A client that has received a response of the API. */
+async function connectKnown(options: Parameters<typeof connect>[0] = {}) {
   const orders = connect(options)
   await orders.get('ord_00')
   front.forget()
@@ -94,11 +94,11 @@ describe('the client lists', () => {
       'limit=3&created_gte=2026-03-01T12:07:00Z',
       { limit: 3, created_gte: new Date('2026-03-01T12:07:00Z') },
     ],
-  ])('what %s lists', async (query, params) => {
+  ])('the same orders as %s', async (query, params) => {
     expect(await collect(connect().list(params))).toEqual(await listAll(query))
   })
 
-  it('page by page, and from a cursor on', async () => {
+  it('page by page, and from a cursor', async () => {
     const orders = connect()
     const pages = await collect(orders.list({ limit: 10 }).pages())
     expect(pages.map((page) => page.orders.length)).toEqual([10, 10, 3])
@@ -108,12 +108,12 @@ describe('the client lists', () => {
     expect(rest).toEqual(pages.slice(1).flatMap((page) => page.orders))
   })
 
-  it('no page that nobody asks for', async () => {
+  it('no page beyond the loop', async () => {
     for await (const _order of connect().list({ limit: 2 })) break
     expect(front.asked).toHaveLength(1)
   })
 
-  it('tracking keys as they are, also where V8 confuses names with escapes', async () => {
+  it('tracking keys exactly, despite the V8 bug with escaped names', async () => {
     confuseParser()
     const order = { object: 'order', id: 'ord_1', updated_at: null, tracking: QUOTE_TRACKING }
     const body = JSON.stringify({
@@ -127,7 +127,7 @@ describe('the client lists', () => {
     expect(JSON.stringify(listed)).toBe(JSON.stringify(order))
   })
 
-  it('values and fields that are newer than it is', async () => {
+  it('values and fields that a newer API adds', async () => {
     const newer = { brand: 'NOVA', wallet: 'x' }
     front.plan((answer) => ({
       ...answer,
@@ -149,21 +149,21 @@ describe('the client lists', () => {
   })
 
   it.each([
-    ['leads nowhere', { data: [], has_more: true, next_cursor: null }],
-    ['does not say whether there is more', { data: [], next_cursor: null }],
-    ['ends and leads on', { data: [], has_more: false, next_cursor: 'abc' }],
+    ['has no cursor for its next page', { data: [], has_more: true, next_cursor: null }],
+    ['lacks has_more', { data: [], next_cursor: null }],
+    ['is the last one and has a cursor', { data: [], has_more: false, next_cursor: 'abc' }],
     [
-      'has something else among its orders',
+      'contains an object that is no order',
       { data: [{ foo: 1 }], has_more: false, next_cursor: null },
     ],
-    ['has nothing among its orders', { data: [null], has_more: false, next_cursor: null }],
-  ])('and takes no page for one that %s', async (_what, page) => {
+    ['contains null', { data: [null], has_more: false, next_cursor: null }],
+  ])('and rejects a page that %s', async (_what, page) => {
     front.plan(text(200, JSON.stringify({ object: 'list', ...page })))
     const error = await failure(collect(connect().list()))
     expect(error).toBeInstanceOf(UnexpectedAnswerError)
   })
 
-  it('and refuses a page that leads to itself', async () => {
+  it('and rejects a page whose next cursor is its own', async () => {
     const cursor = 'abc'
     front.plan(
       text(200, JSON.stringify({ object: 'list', data: [], has_more: true, next_cursor: cursor })),
@@ -174,7 +174,7 @@ describe('the client lists', () => {
 })
 
 describe('the client throws', () => {
-  it('what the API says is missing, with the request id', async () => {
+  it('a 404 as ApiError with the request id', async () => {
     const error = await failure(connect().get('ord_nada'))
     expect(error).toBeInstanceOf(ApiError)
     expect(error).toMatchObject({ status: 404, code: 'resource_missing', param: null })
@@ -186,26 +186,26 @@ describe('the client throws', () => {
     [{ created_gte: '2026-03-01' }, 'created_gte'],
     [{ cursor: 'nada' }, 'cursor'],
     [{ statuss: 'PAID' }, 'statuss'],
-  ])('the parameter that is wrong in %j', async (params, param) => {
+  ])('ApiError with the invalid parameter of %j', async (params, param) => {
     const error = await failure(collect(connect().list(params as ListParams)))
     expect(error).toMatchObject({ name: 'ApiError', code: 'invalid_request', param })
     expect(front.asked).toHaveLength(1)
   })
 
-  it('that a key is not valid, after one try', async () => {
+  it('ApiError for an invalid key after one try', async () => {
     const error = await failure(connect({ apiKey: 'key_live_nada' }).get('ord_00'))
     expect(error).toMatchObject({ name: 'ApiError', status: 401, code: 'invalid_api_key' })
     expect(statuses()).toEqual([401])
   })
 
-  it('the same to all calls in line, without asking again', async () => {
+  it('the same 401 for all queued calls without sending them', async () => {
     const { get } = connect({ apiKey: 'key_live_nada' })
     const calls = Array.from({ length: 40 }, () => failure(get('ord_00')))
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 401))
     expect(statuses()).toEqual([401])
   })
 
-  it('what no call can be made of, without one', async () => {
+  it('UsageError for invalid arguments without sending a request', async () => {
     const orders = connect()
     const ids = [undefined, '', 'a/b', '..']
     for (const id of ids) await expect(orders.get(id as string)).rejects.toThrow(UsageError)
@@ -221,7 +221,7 @@ describe('the client throws', () => {
     ['another server', text(404, '<html>'), UnexpectedAnswerError, /não é desta API \(404/],
     ['a portal', text(200, '<html>'), UnexpectedAnswerError, /proxy ou um portal/],
     ['other JSON', text(200, '{"ok":true}'), UnexpectedAnswerError, /não é um pedido/],
-  ])('that %s answered, after one try', async (_who, answer, kind, message) => {
+  ])('for a response of %s after one try', async (_source, answer, kind, message) => {
     front.plan(answer)
     const error = await failure(connect().get('ord_00'))
     expect(error).toBeInstanceOf(kind)
@@ -229,26 +229,26 @@ describe('the client throws', () => {
     expect(front.asked).toHaveLength(1)
   })
 
-  it('that nobody is there, soon where nobody ever was', async () => {
+  it('ConnectionError soon for an address that never responded', async () => {
     const client = createOrdersClient({ baseUrl: 'http://127.0.0.1:1', apiKey: key })
     const error = await failure(client.orders.get('ord_00'))
     expect(error).toBeInstanceOf(ConnectionError)
     expect(error.message).toMatch(/127\.0\.0\.1:1 .*Confira a rede e o endereço/)
   })
 
-  it('the last fault once it has waited long enough', async () => {
-    const orders = await connectWarm({ retryForMs: 0 })
+  it('the last error once retryForMs is over', async () => {
+    const orders = await connectKnown({ retryForMs: 0 })
     front.plan('cut')
     expect(await failure(orders.get('ord_00'))).toBeInstanceOf(ConnectionError)
   })
 
-  it('that an answer took too long', async () => {
+  it('ConnectionError after timeoutMs', async () => {
     const orders = connect({ timeoutMs: 1, retryForMs: 0 })
     expect((await failure(orders.get('ord_00'))).message).toMatch(/demorou demais/)
   })
 
-  it('what a signal aborts with', async () => {
-    const orders = await connectWarm()
+  it('the abort reason of the signal', async () => {
+    const orders = await connectKnown()
     front.plan(text(429, '', { 'retry-after': '60' }))
     const reason = new Error('enough')
     const control = new AbortController()
@@ -259,25 +259,25 @@ describe('the client throws', () => {
   })
 })
 
-describe('the client waits and tries again', () => {
+describe('the client waits and retries', () => {
   it.each<[string, ServerResponseStub | 'cut' | 'reset', number]>([
     ['a 503 of the service', unavailable(), 1_000],
-    ['an empty 503 of the balancer', { status: 503 }, 0],
-    ['a 502 with a page of the balancer', text(502, '<html>'), 0],
+    ['an empty 503 of the load balancer', { status: 503 }, 0],
+    ['a 502 with an HTML page of the load balancer', text(502, '<html>'), 0],
     ['the volume limit of the edge', { status: 429, headers: { 'retry-after': '1' } }, 1_000],
-    ['an answer that was cut off', 'cut', 0],
+    ['a truncated response', 'cut', 0],
     ['a connection that was reset', 'reset', 0],
-    ['a portal in the place of an API that it knows', text(200, '<html>'), 0],
+    ['a captive portal at a known address', text(200, '<html>'), 0],
   ])('after %s', async (_what, happening, atLeastMs) => {
-    const orders = await connectWarm()
+    const orders = await connectKnown()
     front.plan(happening)
     expect(await orders.get('ord_01')).toMatchObject({ id: 'ord_01' })
     expect(front.asked).toHaveLength(2)
     expect(orders.waits.map(({ waitMs }) => waitMs >= atLeastMs)).toEqual([true])
   })
 
-  it('by the clock of whoever said when', async () => {
-    const orders = await connectWarm()
+  it('by the sender’s clock when Retry-After is a date', async () => {
+    const orders = await connectKnown()
     const now = 'Mon, 05 Jan 2099 10:00:00 GMT'
     const then = 'Mon, 05 Jan 2099 10:00:01 GMT'
     front.plan({ status: 503, headers: { date: now, 'retry-after': then } })

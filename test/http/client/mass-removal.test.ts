@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
-  createMemoryCopy,
+  createMemoryStore,
   createOrdersClient,
   MassRemovalError,
   type Order,
-  type OrderCopy,
   type SyncOptions,
+  type SyncStore,
 } from '../../../src/client/client.ts'
-import { openCopy } from '../../../src/orders-command/copies/destination.ts'
+import { openDestination } from '../../../src/orders-cli/destinations/destination.ts'
+import { apiOrder } from '../../support/api-order.ts'
 import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
-import { apiOrder } from '../../support/orders-cli/orders-order.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
 
 /** How many orders each account still has in the API. */
@@ -43,31 +43,31 @@ beforeEach(() => {
 afterEach(() => remove())
 
 interface Opened {
-  store: OrderCopy
+  store: SyncStore
   close?(): Promise<void>
 }
 
 async function openLocal(destination: string): Promise<Opened> {
-  const store = await openCopy(destination)
+  const store = await openDestination(destination, folder)
   return { store, close: () => store.close() }
 }
 
-/** What somebody wrote for the first version of the client. */
-function createMinimalStore(): OrderCopy {
-  const { read, save, dropUnseen } = createMemoryCopy()
-  return { read, save, dropUnseen }
+/** A store without the optional `countUnseen`. */
+function createUncountedStore(): SyncStore {
+  const { read, save, deleteUnseen } = createMemoryStore()
+  return { read, save, deleteUnseen }
 }
 
 const stores: [name: string, open: () => Promise<Opened>][] = [
-  ['in memory', async () => ({ store: createMemoryCopy() })],
+  ['in memory', async () => ({ store: createMemoryStore() })],
   ['in a folder', () => openLocal(join(folder, 'copia'))],
   ['in a database', () => openLocal(`sqlite:${join(folder, 'copia.db')}`)],
-  ['in a store of its own that cannot count', async () => ({ store: createMinimalStore() })],
+  ['of the integrator that cannot count', async () => ({ store: createUncountedStore() })],
 ]
 
-describe.each(stores)('a copy %s', (_name, open) => {
-  /** A copy of an account that has `there` orders, and had `gone` more at the last walk over everything. */
-  async function withSyncedStore(
+describe.each(stores)('a store %s', (_name, open) => {
+  /** A store of an account with `there` orders, and `gone` more at the last full sync. */
+  async function withStore(
     remaining: number,
     deleted: number,
     run: (sync: (options?: Partial<SyncOptions>) => Promise<number>) => Promise<void>,
@@ -75,11 +75,11 @@ describe.each(stores)('a copy %s', (_name, open) => {
     const { store, close = async () => {} } = await open()
     const client = createOrdersClient({ baseUrl, apiKey: keys.get(remaining) ?? '' })
     const sync = async (options: Partial<SyncOptions> = {}) =>
-      (await client.orders.sync({ store, walkAllEveryMs: 0, ...options })).dropped
+      (await client.orders.sync({ store, fullSyncIntervalMs: 0, ...options })).dropped
     try {
       await sync()
       const state = await store.read()
-      if (state === null) throw new Error('nothing was kept')
+      if (state === null) throw new Error('no state was saved')
       const more = Array.from({ length: deleted }, (_, at) => apiOrder({ id: `ord_gone${at}` }))
       await store.save(more as Order[], { ...state, walkedOrders: remaining + deleted })
       await run(sync)
@@ -92,32 +92,32 @@ describe.each(stores)('a copy %s', (_name, open) => {
     ['all of 20 orders', 0, 20],
     ['more than half of 20 orders', 9, 11],
     ['exactly half of 22 orders', 11, 11],
-  ])('loses %s without a word', (_what, there, gone) =>
-    withSyncedStore(there, gone, async (sync) => expect(await sync()).toBe(gone)),
+  ])('deletes %s without an error', (_what, there, gone) =>
+    withStore(there, gone, async (sync) => expect(await sync()).toBe(gone)),
   )
 
   it.each([
     ['all of 21 orders', 0, 21],
     ['11 of 21 orders', 10, 11],
     ['12 of 23 orders', 11, 12],
-  ])('does not lose %s, also when asked again', (_what, there, gone) =>
-    withSyncedStore(there, gone, async (sync) => {
+  ])('keeps %s, also on the next sync', (_what, there, gone) =>
+    withStore(there, gone, async (sync) => {
       const expected = { unseen: gone, total: there + gone }
       const error = await sync().catch((error: unknown) => error)
       expect(error).toBeInstanceOf(MassRemovalError)
       expect(error).toMatchObject(expected)
       expect(`${error}`).toContain('allowMassRemoval')
       await expect(sync()).rejects.toMatchObject(expected)
-      // All of them are still there to be dropped.
+      // All of them are still in the store.
       expect(await sync({ allowMassRemoval: true })).toBe(gone)
       expect(await sync()).toBe(0)
     }),
   )
 })
 
-describe('a copy whose orders are back', () => {
-  it('is whole after the next sync, with nothing allowed', async () => {
-    const store = createMemoryCopy()
+describe('a store whose orders reappear', () => {
+  it('is complete after the next sync without allowMassRemoval', async () => {
+    const store = createMemoryStore()
     const listing = (isLost: boolean) => {
       const apiKey = keys.get(11) ?? ''
       const empty = { object: 'list', data: [], has_more: false, next_cursor: null }
@@ -126,7 +126,7 @@ describe('a copy whose orders are back', () => {
     }
     await listing(false).sync({ store })
     const state = await store.read()
-    if (state === null) throw new Error('nothing was kept')
+    if (state === null) throw new Error('no state was saved')
     const [first] = store.orders.values()
     const more = Array.from({ length: 10 }, (_, at) => apiOrder({ ...first, id: `ord_more${at}` }))
     await store.save(more, { ...state, walkedAt: null })
@@ -136,15 +136,15 @@ describe('a copy whose orders are back', () => {
   })
 })
 
-describe('a store that drops nothing', () => {
-  it('keeps everything, and that is no error', async () => {
-    const { read, save } = createMemoryCopy()
+describe('a store without deleteUnseen', () => {
+  it('keeps everything without an error', async () => {
+    const { read, save } = createMemoryStore()
     const { orders } = createOrdersClient({ baseUrl, apiKey: keys.get(0) ?? '' })
     await orders.sync({ store: { read, save } })
     const state = await read()
-    if (state === null) throw new Error('nothing was kept')
+    if (state === null) throw new Error('no state was saved')
     await save([], { ...state, walkedOrders: 100 })
-    expect(await orders.sync({ store: { read, save }, walkAllEveryMs: 0 })).toMatchObject({
+    expect(await orders.sync({ store: { read, save }, fullSyncIntervalMs: 0 })).toMatchObject({
       dropped: 0,
     })
   })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
-  createMemoryCopy,
+  createMemoryStore,
   createOrdersClient,
-  type MemoryCopy,
+  type MemoryStore,
   type SyncOptions,
   UsageError,
 } from '../../../src/client/client.ts'
@@ -11,13 +11,13 @@ import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 
 const DATED = 7
-/** The greatest `updated_at` that there is. */
+/** The greatest `updated_at` of all orders. */
 const NEWEST = '2026-03-02T12:06:00.000Z'
 const NEVER = Number.POSITIVE_INFINITY
 
 let app: TestApp
 let front: FaultServer
-let store: MemoryCopy
+let store: MemoryStore
 let key: string
 
 const order = (at: number, more: object = {}) =>
@@ -41,13 +41,13 @@ afterAll(async () => {
 })
 beforeEach(() => {
   front.forget()
-  store = createMemoryCopy()
+  store = createMemoryStore()
 })
 
 const sync = (options: Partial<SyncOptions> = {}, apiKey = key) =>
   createOrdersClient({ baseUrl: front.baseUrl, apiKey }).orders.sync({ store, ...options })
 
-/** What the walks asked for: `updated_gte`, and whether it was a page further on. */
+/** The requests of the runs: `updated_gte`, and whether a cursor was sent. */
 const listRequests = () =>
   front.asked.map(({ url }) => ({
     updatedGte: url.searchParams.get('updated_gte'),
@@ -56,37 +56,37 @@ const listRequests = () =>
 
 async function savedState() {
   const state = await store.read()
-  if (state === null) throw new Error('nothing was kept')
+  if (state === null) throw new Error('no state was saved')
   return state
 }
 
-function firstOf({ orders }: MemoryCopy) {
+function firstOf({ orders }: MemoryStore) {
   const [first] = orders.values()
-  if (first === undefined) throw new Error('nothing was kept')
+  if (first === undefined) throw new Error('no state was saved')
   return first
 }
 
 describe('the first sync', () => {
-  it('walks everything without a filter, so that orders without updated_at come too', async () => {
+  it('reads everything without a filter, including orders without updated_at', async () => {
     expect(await sync()).toEqual({ kind: 'all', received: 9, watermark: NEWEST, dropped: 0 })
     expect(listRequests()).toEqual([{ updatedGte: null, hasCursor: false }])
     expect(store.orders.get('ord_8')).toMatchObject({ updated_at: null })
   })
 
-  it('walks from an instant on, where only that is wanted', async () => {
+  it('reads from `since` on if it is given', async () => {
     const since = '2026-03-02T09:04:00-03:00'
     expect(await sync({ since })).toMatchObject({ received: 3 })
     expect(listRequests()).toEqual([{ updatedGte: '2026-03-02T12:04:00.000Z', hasCursor: false }])
   })
 
-  it('refuses an instant that is none', async () => {
+  it('rejects an invalid `since`', async () => {
     await expect(sync({ since: 'ontem' })).rejects.toThrow(UsageError)
     expect(front.asked).toEqual([])
   })
 })
 
 describe('the next sync', () => {
-  it('walks from the greatest updated_at seen, less the overlap', async () => {
+  it('reads from the watermark minus the overlap', async () => {
     await sync()
     front.forget()
     const overlapMs = 120_000
@@ -94,7 +94,7 @@ describe('the next sync', () => {
     expect(listRequests()).toEqual([{ updatedGte: '2026-03-02T12:04:00.000Z', hasCursor: false }])
   })
 
-  it('goes on behind the last page that was kept, after a process that died', async () => {
+  it('continues after the last saved page when the process crashed', async () => {
     const died = new Error('died')
     const onPage = () => {
       if (store.orders.size === 4) throw died
@@ -106,7 +106,7 @@ describe('the next sync', () => {
     expect(store.orders.size).toBe(9)
   })
 
-  it('begins its walk again where the cursor is not valid any more, and drops what went meanwhile', async () => {
+  it('restarts the run when the API rejects the cursor, and deletes orders that are gone', async () => {
     const died = new Error('died')
     const onPage = () => {
       throw died
@@ -122,30 +122,30 @@ describe('the next sync', () => {
     expect(listRequests().map(({ hasCursor }) => hasCursor)).toEqual([true, false])
   })
 
-  it('knows the greatest updated_at also behind pages of orders without one', async () => {
+  it('keeps the watermark over pages of orders without updated_at', async () => {
     expect(await sync({ limit: 1 })).toMatchObject({ watermark: NEWEST })
   })
 
-  it('walks everything again when it is time to, and drops what is gone', async () => {
+  it('makes a full sync when one is due, and deletes orders that are gone', async () => {
     await sync()
     await store.save([{ ...firstOf(store), id: 'ord_gone' }], await savedState())
 
-    expect(await sync({ walkAllEveryMs: NEVER })).toMatchObject({ kind: 'changes', dropped: 0 })
+    expect(await sync({ fullSyncIntervalMs: NEVER })).toMatchObject({ kind: 'changes', dropped: 0 })
     expect(store.orders.has('ord_gone')).toBe(true)
-    expect(await sync({ walkAllEveryMs: 0 })).toMatchObject({ kind: 'all', dropped: 1 })
+    expect(await sync({ fullSyncIntervalMs: 0 })).toMatchObject({ kind: 'all', dropped: 1 })
     expect(store.orders.has('ord_gone')).toBe(false)
   })
 })
 
-describe('a sync is refused', () => {
-  it('beside another one of the same copy', async () => {
+describe('a sync is rejected', () => {
+  it('while another sync of the same store is running', async () => {
     const first = sync()
     await expect(sync()).rejects.toThrow(/já está sendo sincronizada/)
     await first
     expect(await sync()).toMatchObject({ kind: 'changes' })
   })
 
-  it.each([{ overlapMs: -1 }, { overlapMs: Number.NaN }, { walkAllEveryMs: -1 }])(
+  it.each([{ overlapMs: -1 }, { overlapMs: Number.NaN }, { fullSyncIntervalMs: -1 }])(
     'with %j',
     async (options) => {
       await expect(sync(options)).rejects.toThrow(UsageError)
@@ -154,8 +154,8 @@ describe('a sync is refused', () => {
   )
 })
 
-describe('a copy is not mixed with another', () => {
-  it('of another key, unless it is said to be of the same account', async () => {
+describe('a store', () => {
+  it('rejects another key unless acceptNewKey is set', async () => {
     await sync()
     const other = (await app.issue()).key
     await expect(sync({}, other)).rejects.toThrow(/A chave não é a da última/)
@@ -163,19 +163,19 @@ describe('a copy is not mixed with another', () => {
     expect(await sync({}, other)).toMatchObject({ kind: 'changes' })
   })
 
-  it('of another address', async () => {
+  it('rejects another API address', async () => {
     await sync()
     const elsewhere = createOrdersClient({ baseUrl: `${front.baseUrl}/loja`, apiKey: key })
-    await expect(elsewhere.orders.sync({ store: store })).rejects.toThrow(/outro destino/)
+    await expect(elsewhere.orders.sync({ store })).rejects.toThrow(/outro destino/)
   })
 
-  it('of a newer form', async () => {
+  it('rejects a state of a newer client', async () => {
     await sync()
     const newer = { ...(await store.read()), version: 2 } as never
     await expect(sync({ store: { ...store, read: async () => newer } })).rejects.toThrow(/atualize/)
   })
 
-  it('and keeps no key', async () => {
+  it('never contains the key', async () => {
     await sync()
     expect(JSON.stringify(await store.read())).not.toContain(key)
   })

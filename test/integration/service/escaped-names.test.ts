@@ -8,7 +8,7 @@ import {
   QUOTE_TRACKING,
 } from '../../support/orders/escaped-names.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
-import { runOrders } from '../../support/orders-cli/orders-command.ts'
+import { runOrders } from '../../support/orders-cli.ts'
 import { opensearch } from '../../support/stores/backend.ts'
 
 // The order first: whatever reads both in their sequence, or in that of their accounts, confuses them.

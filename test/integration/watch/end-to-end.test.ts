@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { createMemoryCopy, createOrdersClient, type Order } from '../../../src/client/client.ts'
+import { createMemoryStore, createOrdersClient, type Order } from '../../../src/client/client.ts'
 import { createRandom } from '../../../src/demo/random.ts'
 import { type RunningService, runCommand, startService } from '../../support/cli/command.ts'
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
@@ -76,11 +76,11 @@ function withoutDate(order: Order | undefined): object | undefined {
 async function openCopy(account: string) {
   const apiKey = await createKey(account)
   const { orders } = createOrdersClient({ baseUrl: service.baseUrl, apiKey })
-  const store = createMemoryCopy()
+  const store = createMemoryStore()
   return {
     orders: store.orders,
-    sync: (walkAllEveryMs = Number.POSITIVE_INFINITY) =>
-      orders.sync({ store, overlapMs: 0, walkAllEveryMs }),
+    sync: (fullSyncIntervalMs = Number.POSITIVE_INFINITY) =>
+      orders.sync({ store, overlapMs: 0, fullSyncIntervalMs }),
   }
 }
 

@@ -1,75 +1,98 @@
 import { DEMO_ACCOUNT, demoOrders } from '../../../src/demo/demo-orders.ts'
 import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
 import type { Order } from '../../../src/orders/order.ts'
-import { type RunningService, runCommand, startService } from '../cli/command.ts'
-import type { ListBody } from '../http/test-app.ts'
+import { startFaultServer } from '../http/fault-server.ts'
+import { createTestApp, type ListBody, ROOMY } from '../http/test-app.ts'
 import { isVisible, type Version } from '../simulation/order-generator.ts'
-import { createBackend } from '../stores/backend.ts'
 
 const HOUR_MS = 3_600_000
-/** A page of the export a second. */
-export const SLOW = { RATE_LIMIT_CAPACITY: '1', RATE_LIMIT_REFILL_PER_SECOND: '1' }
-export const FAST = { RATE_LIMIT_CAPACITY: '1000000', RATE_LIMIT_REFILL_PER_SECOND: '1000000' }
+/** How long the API caches a valid key. */
+const KEY_CACHE_MS = 5_000
+/** The limits of the contract, for `openOrdersService`. */
+export const CONTRACT_LIMITS = {}
 
-/** A service with demo orders, and a key that reads most of them. `settings`: without any, its limits are the contract's. */
-export async function openOrdersService(count: number, settings: Record<string, string> = {}) {
-  const backend = createBackend()
-  const { env, folder } = backend
+/**
+ * The whole app in this process, behind a fault server, with demo orders and a key that reads most
+ * of them. `settings`: without any, no account is limited.
+ */
+export async function openOrdersService(count: number, settings: Record<string, string> = ROOMY) {
+  const app = await createTestApp(settings)
   const source = [...demoOrders({ count, seed: 1, until: Date.now() - HOUR_MS })]
-
-  async function run(args: readonly string[], input?: string): Promise<string> {
-    const { code, stdout, stderr } = await runCommand(args, env, input)
-    if (code !== 0) throw new Error(stderr)
-    return stdout.trim()
-  }
-  async function load(versions: readonly Version[], ...flags: string[]) {
-    const lines = versions.map((version) => `${JSON.stringify(version)}\n`)
-    await run(['index', 'load', '-', ...flags], lines.join(''))
-    await backend.refresh()
-  }
-  const createKey = (account = DEMO_ACCOUNT) => run(['keys', 'create', '--account', account])
-
-  await run(['index', 'init'])
-  await load(source)
+  await app.load(source)
+  const createKey = async (accountId = DEMO_ACCOUNT) => (await app.issue({ accountId })).key
   const key = await createKey()
-  let service: RunningService = await startService([], { ...env, ...settings })
-  const { baseUrl } = service
+  const apiUrl = await app.app.listen({ port: 0, host: '127.0.0.1' })
+
+  let delayMs = 0
+  /** Pages that still pass, and what the others wait for. */
+  let pagesLeft = Number.POSITIVE_INFINITY
+  let isDown = false
+  let held = Promise.withResolvers<void>()
+  const front = await startFaultServer(apiUrl, async () => {
+    if (isDown) return 'reset'
+    if (pagesLeft-- <= 0) await held.promise
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
+    return undefined
+  })
+  const { baseUrl } = front
 
   return {
     baseUrl,
-    /** Where nothing else is, for what a command writes. */
-    folder,
+    /** An empty folder, for what a command writes. */
+    folder: app.config.dataDir,
     key,
     /** The environment of a command that reads from here. */
     env: { ORDERS_API_URL: baseUrl, ORDERS_API_KEY: key },
     createKey,
 
-    /** Revokes all keys of the account. */
+    /** Revokes all keys of the account, and waits until the API rejects them. */
     async revokeKeys() {
-      const keys: { key_id: string }[] = JSON.parse(
-        await run(['keys', 'list', '--account', DEMO_ACCOUNT, '--json']),
-      )
-      for (const { key_id } of keys) await run(['keys', 'revoke', key_id])
+      const keys = await app.services.keys.list(DEMO_ACCOUNT)
+      for (const { digest } of keys) {
+        await app.services.keys.update(digest, { revokedAt: Date.now() })
+      }
+      await new Promise((resolve) => setTimeout(resolve, KEY_CACHE_MS))
     },
 
-    stop: () => service.stop('SIGKILL'),
-    /** Serves again at the same address. */
-    async restart(other: Record<string, string> = settings) {
-      await service.stop('SIGKILL')
-      service = await startService([], { ...env, ...other, PORT: new URL(baseUrl).port })
+    /** Lets so many requests pass; later ones wait for `release`. */
+    hold(pages: number) {
+      held = Promise.withResolvers()
+      pagesLeft = pages
+    },
+    release() {
+      pagesLeft = Number.POSITIVE_INFINITY
+      held.resolve()
+    },
+    /** How many connections were reset. */
+    resets: () => front.asked.filter(({ got }) => got === 'reset').length,
+    /** Delays every response. */
+    delay(ms: number) {
+      delayMs = ms
+    },
+    /** Resets every connection until `restore`. */
+    fail() {
+      isDown = true
+    },
+    restore() {
+      isDown = false
+    },
+    /** Resets the next connections. */
+    reset(times: number) {
+      front.plan(...Array.from({ length: times }, () => 'reset' as const))
     },
 
     /** Orders that the account sees, as they were loaded. */
     visible: () => source.filter((order) => isVisible(order, DEMO_ACCOUNT)),
     /** Writes newer versions. */
-    write: (versions: readonly Version[]) => load(versions, '--live'),
+    write: (versions: readonly Version[]) => app.load(versions, { mode: 'live' }),
 
-    /** What the API lists, in its order; an account that is out of requests waits. */
+    /** What the API lists, in its order; waits while the account is out of requests. */
     async listed(query = ''): Promise<Order[]> {
       const orders: Order[] = []
       for (let cursor: string | null = ''; cursor !== null; ) {
-        const url = `${baseUrl}/v1/orders?limit=100${query}${cursor && `&cursor=${cursor}`}`
-        const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } })
+        const url = `${apiUrl}/v1/orders?limit=100${query}${cursor && `&cursor=${cursor}`}`
+        const authorization = `Bearer ${this.env.ORDERS_API_KEY}`
+        const response = await fetch(url, { headers: { authorization } })
         if (response.status === 429) {
           await new Promise((resolve) => setTimeout(resolve, 1_000))
           continue
@@ -83,15 +106,16 @@ export async function openOrdersService(count: number, settings: Record<string, 
     },
 
     async close() {
-      await service.stop('SIGKILL')
-      await backend.remove()
+      held.resolve()
+      await front.close()
+      await app.close()
     },
   }
 }
 
 export type OrdersService = Awaited<ReturnType<typeof openOrdersService>>
 
-/** The next version of an order, with something in it that is shown. */
+/** The next version of an order, with a visible change. */
 export const changed = (order: SourceOrder, times = 1): SourceOrder => ({
   ...order,
   version: order.version + times,
@@ -99,7 +123,7 @@ export const changed = (order: SourceOrder, times = 1): SourceOrder => ({
   amount_total: order.amount_total + times,
 })
 
-/** What takes an order away. */
+/** The deletion of an order. */
 export const erased = ({ id, version, owner_account_id }: SourceOrder, times = 1): Version => ({
   id,
   version: version + times,

@@ -6,9 +6,9 @@ import {
   UnexpectedAnswerError,
   UsageError,
 } from '../../../src/client/errors.ts'
-import { retryInMs } from '../../../src/client/retry.ts'
+import { retryDelayMs } from '../../../src/client/retry.ts'
 
-const refusal = (status: number, retryAfterSeconds: number | null = null) => ({
+const meta = (status: number, retryAfterSeconds: number | null = null) => ({
   status,
   requestId: null,
   retryAfterSeconds,
@@ -16,41 +16,41 @@ const refusal = (status: number, retryAfterSeconds: number | null = null) => ({
 const api = (status: number, seconds?: number) =>
   new ApiError(
     { type: 'api_error', code: 'internal_error', message: '', request_id: '' },
-    refusal(status, seconds),
+    meta(status, seconds),
   )
-const edge = (status: number, seconds?: number) => new EdgeError('', refusal(status, seconds))
+const edge = (status: number, seconds?: number) => new EdgeError('', meta(status, seconds))
 const connection = (isFinal: boolean) => new ConnectionError('', { cause: null, isFinal })
 const portal = new UnexpectedAnswerError('', { status: 200, requestId: null })
 
 const known = { failedTries: 1, isKnown: true }
-const retry = (error: Error, tried = known) => retryInMs(error, tried, 1)
+const retry = (error: Error, tried = known) => retryDelayMs(error, tried, 1)
 
-describe('a call is repeated', () => {
+describe('a call is retried', () => {
   it.each<[string, Error, number]>([
-    ['a 429 of the service, when it says', api(429, 7), 7_000],
-    ['a 429 of the edge, when it says', edge(429, 300), 300_000],
-    ['a 429 of the edge that lost its header, after its usual time', edge(429), 300_000],
-    ['a 429 that says at once, a little later', api(429, 0), 500],
-    ['a 503 when it says, if that is later', api(503, 2), 2_000],
-    ['a 500 soon', api(500), 500],
-    ['a 502 of the edge soon', edge(502), 500],
-    ['a cut connection soon', connection(false), 500],
-    ['a portal in the place of a known API soon', portal, 500],
+    ['a 429 of the service, after its Retry-After', api(429, 7), 7_000],
+    ['a 429 of the edge, after its Retry-After', edge(429, 300), 300_000],
+    ['a 429 of the edge without the header, after its usual time', edge(429), 300_000],
+    ['a 429 with Retry-After 0, after the backoff', api(429, 0), 500],
+    ['a 503, after its Retry-After if that exceeds the backoff', api(503, 2), 2_000],
+    ['a 500, after the backoff', api(500), 500],
+    ['a 502 of the edge, after the backoff', edge(502), 500],
+    ['a cut connection, after the backoff', connection(false), 500],
+    ['a captive portal at a known address, after the backoff', portal, 500],
   ])('after %s', (_what, error, waitMs) => {
     expect(retry(error)).toBe(waitMs)
   })
 
-  it('less and less often, half a minute apart at most', () => {
+  it('with exponential backoff of 30 seconds at most', () => {
     const waits = [1, 2, 3, 10].map((failedTries) => retry(api(503), { ...known, failedTries }))
     expect(waits).toEqual([500, 1_000, 2_000, 30_000])
   })
 
-  it('not at the same instant as by everybody else', () => {
-    expect(retryInMs(api(503), known, 0)).toBe(250)
+  it('with jitter', () => {
+    expect(retryDelayMs(api(503), known, 0)).toBe(250)
   })
 })
 
-describe('a call is not repeated', () => {
+describe('a call is not retried', () => {
   it.each<[string, Error]>([
     ['a 400', api(400)],
     ['a 401', api(401)],
@@ -58,17 +58,17 @@ describe('a call is not repeated', () => {
     ['a 404', api(404)],
     ['the firewall', edge(403)],
     ['plain HTTP', edge(400)],
-    ['a certificate', connection(true)],
-    ['a wrong call', new UsageError('')],
-    ['anything else', new TypeError('')],
+    ['an untrusted certificate', connection(true)],
+    ['a usage error', new UsageError('')],
+    ['any other error', new TypeError('')],
   ])('after %s', (_what, error) => {
     expect(retry(error)).toBeNull()
   })
 
   it.each([
-    ['somebody else answers where the API never did', portal, 1],
-    ['nobody answers where nobody ever did', connection(false), 3],
-    ['a balancer answers 502 where the API never did', edge(502), 3],
+    ['an unexpected response arrives from an unknown address', portal, 1],
+    ['an unknown address does not respond', connection(false), 3],
+    ['a load balancer returns 502 at an unknown address', edge(502), 3],
   ])('when %s', (_what, error, failedTries) => {
     expect(retry(error, { isKnown: false, failedTries })).toBeNull()
   })

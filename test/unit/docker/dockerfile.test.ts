@@ -37,7 +37,7 @@ describe('the image', () => {
   it('takes its node_modules from a stage that installs what production needs', () => {
     const dependencies = stages.find(({ name }) => name === 'dependencies')
     expect(argumentsOf('RUN', dependencies?.instructions)).toEqual([
-      'npm ci --omit=dev --ignore-scripts',
+      'npm ci --omit=dev --ignore-scripts --workspaces=false',
     ])
   })
 

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { UsageError } from './errors.ts'
+import type { SyncState } from './sync-store.ts'
+
+/** The API and the account that a store is synced with. */
+export interface SyncSource {
+  url: string
+  apiKey: string
+}
+
+/**
+ * The saved state, or the initial one.
+ * @throws UsageError for a store of another API, another key or a newer client
+ */
+export function openState(
+  state: SyncState | null,
+  { url, apiKey }: SyncSource,
+  { since, acceptNewKey = false }: { since?: string | Date; acceptNewKey?: boolean },
+): SyncState {
+  const source = { url, key: digest(apiKey) }
+  if (state === null) return initialState(source, since)
+  if (state.version !== 1) {
+    throw new UsageError(
+      'Esta cópia foi escrita por uma versão mais nova do cliente: atualize o cliente, ou comece outra cópia.',
+    )
+  }
+  if (state.source.url !== url) {
+    throw new UsageError(
+      `Esta cópia é dos pedidos de ${state.source.url}, e não de ${url}. Use outro destino para outra API.`,
+    )
+  }
+  if (state.source.key !== source.key && !acceptNewKey) {
+    throw new UsageError(
+      'A chave não é a da última sincronização desta cópia. Se for uma chave nova da mesma conta, confirme com acceptNewKey (no comando: --accept-new-key); se for de outra conta, use outro destino.',
+    )
+  }
+  return { ...state, source }
+}
+
+function initialState(source: SyncState['source'], since: string | Date | undefined): SyncState {
+  const pass = { number: 0, kind: 'all', updatedGte: null, cursor: null, reached: 'done' } as const
+  const from = since === undefined ? null : new Date(since)
+  if (from !== null && Number.isNaN(from.getTime())) {
+    throw new UsageError(`since: "${since}" não é um instante. Exemplo: 2026-03-01T00:00:00-03:00.`)
+  }
+  const start = { since: from?.toISOString() ?? null, watermark: null, walkedAt: null }
+  return { version: 1, source, ...start, pass }
+}
+
+/** Shows whether a key changed without revealing it. */
+const digest = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex').slice(0, 16)

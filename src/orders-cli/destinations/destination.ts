@@ -1,0 +1,26 @@
+import { resolve } from 'node:path'
+import { usageError } from '../errors.ts'
+import { openFolderStore } from './folder.ts'
+import type { LocalStore } from './local-store.ts'
+import { openSqliteStore } from './sqlite.ts'
+
+const SQLITE = 'sqlite:'
+const DATABASE_NAME = /\.(db|sqlite3?)$/i
+
+/**
+ * Opens the store at a destination, or creates it. `cwd`: where relative paths start.
+ * @throws UsageError for an invalid destination; CommandError if other files are there, or another
+ *   process holds the lock
+ */
+export async function openDestination(destination: string, cwd: string): Promise<LocalStore> {
+  if (!destination.startsWith(SQLITE)) {
+    if (!DATABASE_NAME.test(destination)) return await openFolderStore(resolve(cwd, destination))
+    throw usageError(
+      `Para um banco SQLite escreva sqlite:${destination}. Para uma pasta, dê outro nome a ela.`,
+      'sync',
+    )
+  }
+  const file = destination.slice(SQLITE.length)
+  if (file === '') throw usageError('Falta o arquivo depois de sqlite:.', 'sync')
+  return await openSqliteStore(resolve(cwd, file), file)
+}

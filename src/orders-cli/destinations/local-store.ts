@@ -1,0 +1,11 @@
+import type { SyncStore } from '../../client/client.ts'
+
+/** A store on this machine, locked by this process. */
+export interface LocalStore extends Required<SyncStore> {
+  /** New or changed orders since the store was opened. */
+  changes(): number
+  /** Releases the lock. */
+  close(): Promise<void>
+}
+
+export const busyMessage = (name: string) => `Outro processo já sincroniza ${name}.`

@@ -1,0 +1,87 @@
+import { realpath } from 'node:fs/promises'
+import type { DatabaseSync } from 'node:sqlite'
+import { acquireLock, type Lock } from '../lock.ts'
+import { busyMessage, type LocalStore } from './local-store.ts'
+import { openDatabase } from './sqlite-file.ts'
+
+const UPSERT = `INSERT INTO orders (id, json, seen_in) VALUES (?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET json = excluded.json, seen_in = excluded.seen_in`
+const SAVE_STATE = `INSERT INTO sync_state (only_one, json) VALUES (1, ?)
+  ON CONFLICT (only_one) DO UPDATE SET json = excluded.json`
+
+/**
+ * A store in an SQLite database, where a page and its state are one transaction. `file`: absolute;
+ * `name`: the file as typed, for messages.
+ * @throws CommandError if the file is something else, or another process holds the lock
+ */
+export async function openSqliteStore(file: string, name = file): Promise<LocalStore> {
+  // The real path, because the name of a link would be another lock.
+  const path = await realpath(file).catch(() => file)
+  const lock = await acquireLock(`${path}.lock-`, busyMessage(name))
+  try {
+    return storeIn(await openDatabase(path), lock)
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+function storeIn(db: DatabaseSync, lock: Lock): LocalStore {
+  const readState = db.prepare('SELECT json FROM sync_state')
+  const readOrder = db.prepare('SELECT json FROM orders WHERE id = ?')
+  const upsert = db.prepare(UPSERT)
+  const saveState = db.prepare(SAVE_STATE)
+  const remove = db.prepare('DELETE FROM orders WHERE seen_in < ?')
+  const count = db.prepare(
+    'SELECT count(*) AS total, coalesce(sum(seen_in < ?), 0) AS unseen FROM orders',
+  )
+  let changes = 0
+
+  return {
+    changes: () => changes,
+
+    async read() {
+      const json = readState.get()?.['json']
+      return typeof json === 'string' ? JSON.parse(json) : null
+    },
+
+    async save(orders, state) {
+      let changed = 0
+      db.exec('BEGIN IMMEDIATE')
+      try {
+        for (const order of orders) {
+          const json = JSON.stringify(order)
+          if (readOrder.get(order.id)?.['json'] !== json) changed++
+          upsert.run(order.id, json, state.pass.number)
+        }
+        saveState.run(JSON.stringify(state))
+        db.exec('COMMIT')
+      } catch (error) {
+        rollBack(db)
+        throw error
+      }
+      changes += changed
+    },
+
+    async deleteUnseen(run) {
+      return Number(remove.run(run).changes)
+    },
+
+    async countUnseen(run) {
+      const row = count.get(run)
+      return { unseen: Number(row?.['unseen']), total: Number(row?.['total']) }
+    },
+
+    async close() {
+      db.close()
+      await lock.release()
+    },
+  }
+}
+
+/** On a full disk SQLite has already rolled back; not every Node 22 reports whether it has. */
+function rollBack(db: DatabaseSync): void {
+  try {
+    db.exec('ROLLBACK')
+  } catch {}
+}

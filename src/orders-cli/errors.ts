@@ -1,0 +1,96 @@
+import { constants } from 'node:os'
+import { dirname } from 'node:path'
+import { ApiError, OrdersError, UnexpectedAnswerError, UsageError } from '../client/client.ts'
+import { optionOf } from './export/filters.ts'
+
+/** An invalid command line: nothing was sent, and nothing was written. */
+export const usageError = (message: string, command: string) =>
+  new UsageError(`${message}\nAjuda: orders ${command} --help`)
+
+/** The command cannot do what was requested; the message is the complete explanation. */
+export class CommandError extends Error {}
+
+/** The command failed after part of its work; `hint` is the command that continues. */
+export class ResumableError extends Error {
+  readonly hint: string
+
+  constructor(cause: unknown, hint: string) {
+    super('resumable', { cause })
+    this.hint = hint
+  }
+}
+
+/** A signal ended the command; the exit code follows the convention of shells. */
+export class Interruption extends Error {
+  readonly exitCode: number
+
+  constructor(signal: NodeJS.Signals) {
+    super(signal)
+    this.exitCode = 128 + constants.signals[signal]
+  }
+}
+
+export const FAILED = 1
+export const USAGE = 2
+
+export interface Explanation {
+  /** What failed, why, and the next step. */
+  message: string
+  exitCode: typeof FAILED | typeof USAGE
+}
+
+/** Errors of the operating system, with the next step. */
+const SYSTEM: Readonly<Record<string, string>> = {
+  ENOSPC: 'O disco está cheio: libere espaço, ou escolha outro lugar',
+  EDQUOT: 'A cota de disco acabou: libere espaço, ou escolha outro lugar',
+  EFBIG:
+    'O arquivo chegou ao tamanho máximo que o sistema permite: escolha outro lugar, ou filtros',
+  EACCES: 'Sem permissão: escolha uma pasta em que você possa escrever',
+  EPERM: 'Sem permissão: feche o arquivo se ele estiver aberto em outro programa',
+  EBUSY: 'O arquivo está em uso: feche-o no outro programa',
+  EROFS: 'Este disco é só de leitura: escolha outro lugar',
+  ENOENT: 'A pasta não existe: crie a pasta antes, ou escolha outra',
+  ENOTDIR: 'O caminho passa por um arquivo que não é uma pasta',
+  EISDIR: 'O destino é uma pasta: escolha o nome de um arquivo',
+  ENAMETOOLONG: 'O nome do arquivo é comprido demais',
+  EIO: 'O disco falhou ao ler ou escrever',
+}
+
+/** Errors of SQLite, by primary result code. */
+const SQLITE: Readonly<Record<number, string>> = {
+  1: 'O banco não tem as tabelas de uma cópia de pedidos: mova o arquivo e sincronize de novo',
+  5: 'Outro programa está escrevendo neste banco: feche-o e tente de novo',
+  8: 'Sem permissão para escrever neste banco',
+  10: SYSTEM['EIO'] as string,
+  11: 'O banco está danificado: mova o arquivo e sincronize de novo',
+  13: SYSTEM['ENOSPC'] as string,
+  14: 'Não foi possível abrir o banco: confira a pasta e as permissões',
+  26: 'O arquivo não é um banco SQLite: escolha outro nome',
+}
+
+/** The message and the exit code of an error. */
+export function explain(error: unknown): Explanation {
+  if (error instanceof CommandError) return { message: error.message, exitCode: FAILED }
+  if (error instanceof UsageError) return { message: error.message, exitCode: USAGE }
+  if (error instanceof OrdersError) return explainOrdersError(error)
+  return { message: explainSystem(error), exitCode: FAILED }
+}
+
+function explainOrdersError(error: OrdersError): Explanation {
+  const option = error instanceof ApiError ? optionOf(error.param) : null
+  if (option !== null) return { message: `${option}: ${error.message}`, exitCode: USAGE }
+  const isTraceable = error instanceof ApiError || error instanceof UnexpectedAnswerError
+  const trace = isTraceable && error.requestId !== null ? ` (requisição ${error.requestId})` : ''
+  return { message: `${error.message}${trace}`, exitCode: FAILED }
+}
+
+function explainSystem(error: unknown): string {
+  if (!(error instanceof Error)) return `Erro inesperado: ${error}`
+  const { code, path, errcode } = error as NodeJS.ErrnoException & { errcode?: number }
+  const known = code === 'ERR_SQLITE_ERROR' ? SQLITE[Number(errcode) & 0xff] : SYSTEM[code ?? '']
+  const text = known ?? 'Erro inesperado'
+  // For a missing or unwritable folder, the name of the file in it is no help.
+  const concernsFolder = ['ENOENT', 'EACCES', 'EROFS'].includes(code ?? '')
+  const where = path === undefined ? '' : `${concernsFolder ? dirname(path) : path}: `
+  return `${where}${text}. (${error.message})`
+}

@@ -1,0 +1,64 @@
+import { monotonicClock } from '../../lib/clock.ts'
+import { parseArguments, parseChoice, rejectExtraArgs } from '../arguments.ts'
+import { type Context, connect, resolveBaseUrl } from '../context.ts'
+import { usageError } from '../errors.ts'
+import { createOrdersProgress } from '../terminal/progress.ts'
+import { filterOptions, filtersOf } from './filters.ts'
+import { createFormat, formatNames, rowsNames } from './formats/format.ts'
+import { openPartFile } from './part-file.ts'
+import { exportToFile, exportToStdout } from './write.ts'
+
+const options = {
+  ...filterOptions,
+  url: 'text',
+  format: 'text',
+  rows: 'text',
+  out: 'text',
+  resume: 'flag',
+} as const
+
+/** `orders export`: writes every order that matches to a file or to stdout. */
+export async function runExport(args: readonly string[], context: Context): Promise<void> {
+  const { text, flags, words } = parseArguments('export', args, options)
+  rejectExtraArgs('export', words)
+  const formatName = parseChoice('export', '--format', text.format, formatNames)
+  const rows = parseChoice('export', '--rows', text.rows ?? 'orders', rowsNames)
+  if (formatName === 'ndjson' && text.rows !== undefined) {
+    throw usageError('--rows é só para csv e csv-br: em ndjson cada linha é um pedido.', 'export')
+  }
+  if (flags.has('resume') && text.out === undefined) {
+    throw usageError(
+      '--resume precisa de --out: só uma exportação em arquivo pode continuar.',
+      'export',
+    )
+  }
+  const url = resolveBaseUrl('export', text.url, context.env)
+  const filters = filtersOf(text)
+  const format = createFormat(formatName, rows)
+
+  if (text.out === undefined) {
+    const progress = createOrdersProgress(context.status, monotonicClock)
+    const client = await connect(context, url, progress.wait)
+    await exportToStdout({ client, filters, format, progress }, context)
+    return
+  }
+  const request = { url, filters, format: formatName, rows }
+  const part = await openPartFile(text.out, request, flags.has('resume'), context.cwd)
+  try {
+    const progress = createOrdersProgress(context.status, monotonicClock, part.state().orders)
+    const client = await connect(context, url, progress.wait)
+    const resumeCommand = [
+      'orders',
+      'export',
+      '--resume',
+      ...args.filter((arg) => arg !== '--resume'),
+    ]
+    const work = { client, filters, format, progress, part, file: text.out, resumeCommand }
+    if (flags.has('resume') && !part.isResumed) {
+      context.status.printLine(`Não há o que continuar em ${text.out}.part: começando do início.`)
+    }
+    await exportToFile(work, context)
+  } finally {
+    await part.close()
+  }
+}

@@ -1,0 +1,38 @@
+import type { ListParams } from '../../client/client.ts'
+
+/** The filters of GET /v1/orders: parameter → whether its option takes a list. */
+const filters = {
+  status: 'list',
+  payment_method: 'list',
+  created_gte: 'text',
+  created_lt: 'text',
+  updated_gte: 'text',
+  updated_lt: 'text',
+  sort: 'text',
+} as const satisfies Partial<Record<keyof ListParams, 'list' | 'text'>>
+
+type Filter = keyof typeof filters
+const names = Object.keys(filters) as Filter[]
+
+type Kebab<T extends string> = T extends `${infer Head}_${infer Tail}` ? `${Head}-${Tail}` : T
+type FilterOption = Kebab<Filter>
+
+const kebab = (name: Filter) => name.replace('_', '-') as FilterOption
+
+export const filterOptions = Object.fromEntries(
+  names.map((name) => [kebab(name), filters[name]]),
+) as { [Name in Filter as Kebab<Name>]: (typeof filters)[Name] }
+
+export type Filters = Partial<Record<Filter, string>>
+
+/** The filters as typed: the API validates them and returns the error message. */
+export function filtersOf(text: Partial<Record<FilterOption, string>>): Filters {
+  const given = names.map((name) => [name, text[kebab(name)]] as const)
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined))
+}
+
+/** The option of a parameter that the API rejected; `null` for other parameters. */
+export function optionOf(param: string | null): string | null {
+  const name = names.find((filter) => filter === param)
+  return name === undefined ? null : `--${kebab(name)}`
+}

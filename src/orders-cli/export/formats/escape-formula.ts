@@ -1,0 +1,40 @@
+/** Excel's limit for a string literal in a formula. */
+const MAX_LITERAL = 255
+/** Excel's limit for a cell; it moves the rest into the next cells. */
+const MAX_CELL = 32_767
+
+/** The start of a formula; full-width signs count in some languages of Excel. */
+const FORMULA = /^[\s\0]*[=+\-@＝＋－＠]|^[\t\r\n]/
+const BOOLEAN_OR_ERROR = /^(verdadeiro|falso|true|false|#.*)$/i
+/** Letters of numbers, dates and times: 1E5, R$ 5, 2 de mar de 26, 10:30 PM. */
+const NUMBER_WORDS =
+  /r\$|us\$|\d[ed][+-]?(?=\d)|\b(am|pm|a|p|de)\b|jan\w*|f[ea][bv]\w*|mar[\wç]*|a[bp]r\w*|ma[iy]\w*|jun\w*|jul\w*|ag?[ou][gs]?\w*|se[tp]\w*|o[uc]t\w*|nov\w*|de[zc]\w*/gi
+
+/**
+ * Escapes text that Excel would read as a number, a date or a formula (CSV injection,
+ * https://owasp.org/www-community/attacks/CSV_Injection): it becomes a formula of that text alone,
+ * `="00123"`. Text that does not fit there gets a leading apostrophe, which Excel displays.
+ */
+export function escapeFormula(text: string): string {
+  const clean = truncate(withoutControls(text))
+  if (!isMisreadByExcel(clean)) return clean
+  const literal = clean.replaceAll('"', '""')
+  const fits = literal.length <= MAX_LITERAL && !/[\t\r\n]/.test(literal)
+  return fits ? `="${literal}"` : truncate(`'${clean}`)
+}
+
+/** True in doubt, because an escaped cell looks the same. */
+function isMisreadByExcel(text: string): boolean {
+  if (FORMULA.test(text) || BOOLEAN_OR_ERROR.test(text.trim())) return true
+  return /\d/.test(text) && !/\p{L}/u.test(text.replace(NUMBER_WORDS, '0'))
+}
+
+/** Line breaks become LF; other control characters are invisible or end the cell. */
+function withoutControls(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it removes them
+  return text.replace(/\r\n?/g, '\n').replace(/[\0-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '')
+}
+
+function truncate(text: string): string {
+  return text.length <= MAX_CELL ? text : `${text.slice(0, MAX_CELL - 1)}…`
+}

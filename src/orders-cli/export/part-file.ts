@@ -1,0 +1,144 @@
+import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { PRIVATE, replaceFile, syncFolder } from '../atomic-file.ts'
+import { CommandError } from '../errors.ts'
+import { acquireLock } from '../lock.ts'
+import {
+  differences,
+  type ExportRequest,
+  initialState,
+  type PartState,
+  parseState,
+} from './part-state.ts'
+
+/** An export in progress, under another name until it is complete. */
+export interface PartFile {
+  state(): PartState
+  /** Whether it continues the export of an earlier process. */
+  isResumed: boolean
+  /** Appends a page, and then saves the cursor of the next. */
+  append(text: string, cursor: string | null, orders: number): Promise<void>
+  /** Renames the complete file to its final name. */
+  finish(): Promise<void>
+  /** Releases the lock, and removes the files if no page was written. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens `<file>.part` and its state `<file>.part.json`, locked by this process. `cwd`: where a
+ * relative `file` starts.
+ * @throws CommandError if an unfinished export is there that must not or cannot be resumed
+ */
+export async function openPartFile(
+  file: string,
+  request: ExportRequest,
+  isResuming: boolean,
+  cwd: string,
+): Promise<PartFile> {
+  const target = resolve(cwd, file)
+  const [part, stateFile] = [`${target}.part`, `${target}.part.json`]
+  await rejectSpecialFile(file, target)
+  const lock = await acquireLock(`${target}.lock-`, `Outro processo já exporta para ${file}.`)
+  let handle: FileHandle | undefined
+  try {
+    const resumed = await findUnfinished(file, { part, stateFile }, request, isResuming)
+    let state = resumed ?? initialState(request)
+    if (resumed === null) await replaceFile(stateFile, JSON.stringify(state))
+    handle = await open(part, resumed === null ? 'w' : 'r+', PRIVATE)
+    await handle.truncate(state.bytes)
+    const written = handle
+
+    return {
+      state: () => state,
+      isResumed: resumed !== null,
+      async append(text, cursor, orders) {
+        const bytes = Buffer.from(text)
+        await writeAt(written, bytes, state.bytes)
+        await written.sync()
+        const next = {
+          ...state,
+          cursor,
+          isListed: cursor === null,
+          bytes: state.bytes + bytes.length,
+          orders: state.orders + orders,
+        }
+        await replaceFile(stateFile, JSON.stringify(next))
+        state = next
+      },
+      async finish() {
+        await rename(part, target).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ENOENT') throw error
+          throw new CommandError(
+            `${file}.part foi apagado ou movido durante a exportação: exporte de novo.`,
+          )
+        })
+        await syncFolder(dirname(target))
+        await rm(stateFile, { force: true })
+      },
+      async close() {
+        await written.close()
+        const isEmpty = state.bytes === 0 && !state.isListed
+        const obsolete = [`${stateFile}.new`, ...(isEmpty ? [part, stateFile] : [])]
+        for (const path of obsolete) await rm(path, { force: true })
+        await lock.release()
+      },
+    }
+  } catch (error) {
+    await handle?.close()
+    await lock.release()
+    throw error
+  }
+}
+
+/** A device or a folder under that name would be replaced, or could not be written. */
+async function rejectSpecialFile(file: string, target: string): Promise<void> {
+  const found = await stat(target).catch(() => null)
+  if (found === null || found.isFile()) return
+  throw new CommandError(
+    `${file} não é um arquivo comum. Escolha o nome de um arquivo, ou tire --out para escrever na saída padrão.`,
+  )
+}
+
+/** The state of the unfinished export to resume; `null` if there is none. */
+async function findUnfinished(
+  file: string,
+  { part, stateFile }: { part: string; stateFile: string },
+  request: ExportRequest,
+  isResuming: boolean,
+): Promise<PartState | null> {
+  const found = await stat(part).catch(() => null)
+  if (found === null) return null
+  const text = await readFile(stateFile, 'utf8').catch(() => '')
+  const state = parseState(text)
+  const restartHint = `Para começar de novo, apague ou mova ${file}.part.`
+  if (state === null) {
+    throw new CommandError(
+      `${file}.part já existe, mas falta ${file}.part.json, que guarda o ponto em que ele parou. ${restartHint}`,
+    )
+  }
+  if (state.bytes === 0 && !state.isListed) return null // Killed before its first page.
+  if (!isResuming) {
+    throw new CommandError(
+      `Há uma exportação inacabada em ${file}.part (pedidos prontos: ${state.orders}). Para continuar, repita o comando com --resume. ${restartHint}`,
+    )
+  }
+  const different = differences(state.asked, request)
+  if (different.length > 0) {
+    throw new CommandError(
+      `Não dá para continuar ${file}.part: o pedido é outro (${different.join('; ')}). Repita as opções de antes. ${restartHint}`,
+    )
+  }
+  if (found.size < state.bytes) {
+    throw new CommandError(
+      `${file}.part foi alterado: tem ${found.size} bytes, e deveria ter ${state.bytes}. ${restartHint}`,
+    )
+  }
+  return state
+}
+
+async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done)
+    done += bytesWritten
+  }
+}

@@ -1,0 +1,18 @@
+import { monotonicClock } from '../lib/clock.ts'
+import { parseArguments, rejectExtraArgs } from './arguments.ts'
+import { type Context, connect, resolveBaseUrl, writeText } from './context.ts'
+import { usageError } from './errors.ts'
+import { createOrdersProgress } from './terminal/progress.ts'
+
+/** `orders get`: prints one order as JSON. */
+export async function runGet(args: readonly string[], context: Context): Promise<void> {
+  const { text, words } = parseArguments('get', args, { url: 'text' })
+  const [id, ...extra] = words
+  if (id === undefined) throw usageError('Falta o id do pedido.', 'get')
+  rejectExtraArgs('get', extra)
+  const url = resolveBaseUrl('get', text.url, context.env)
+  const { wait } = createOrdersProgress(context.status, monotonicClock)
+  const client = await connect(context, url, wait)
+  const order = await client.orders.get(id, { signal: context.signal })
+  await writeText(context.stdout, `${JSON.stringify(order, null, 2)}\n`)
+}

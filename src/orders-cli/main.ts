@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+import { Interruption } from './errors.ts'
+import { run } from './run.ts'
+
+/** A signal this soon after the first is a duplicate, which npm forwards to its child. */
+const DUPLICATE_MS = 1_000
+
+ignoreEpipe()
+process.exitCode = await run(process.argv.slice(2), {
+  cwd: process.cwd(),
+  env: process.env,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signal: abortOnSignal(),
+})
+
+/** Without listeners, an error of a stream would end the process; each write handles its own. */
+function ignoreEpipe(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+}
+
+/**
+ * Aborts at the first SIGINT or SIGTERM; a second one ends the process at once. The service has a
+ * twin, `onFirstSignal`: a package for integrators imports nothing of the service.
+ */
+function abortOnSignal(): AbortSignal {
+  const controller = new AbortController()
+  let first: Interruption | null = null
+  let firstAt = 0
+
+  const onSignal = (name: NodeJS.Signals) => {
+    const now = performance.now()
+    if (first === null) {
+      first = new Interruption(name)
+      firstAt = now
+      controller.abort(first)
+    } else if (now - firstAt > DUPLICATE_MS) {
+      process.exit(first.exitCode)
+    }
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  return controller.signal
+}

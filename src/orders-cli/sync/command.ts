@@ -1,0 +1,121 @@
+import type { SyncOptions, SyncResult } from '../../client/client.ts'
+import { monotonicClock } from '../../lib/clock.ts'
+import { parseInstant } from '../../lib/instant.ts'
+import { parseArguments, rejectExtraArgs } from '../arguments.ts'
+import { type Context, connect, resolveBaseUrl, writeText } from '../context.ts'
+import { openDestination } from '../destinations/destination.ts'
+import type { LocalStore } from '../destinations/local-store.ts'
+import { explain, ResumableError, USAGE, usageError } from '../errors.ts'
+import { commandLine } from '../terminal/format-text.ts'
+import { createOrdersProgress } from '../terminal/progress.ts'
+import { summary, watch } from './watch.ts'
+
+const options = {
+  url: 'text',
+  since: 'text',
+  watch: 'flag',
+  interval: 'text',
+  'accept-new-key': 'flag',
+  'allow-mass-removal': 'flag',
+  all: 'flag',
+} as const
+
+/** `orders sync`: brings a local store up to date, once or at intervals. */
+export async function runSync(args: readonly string[], context: Context): Promise<void> {
+  const { text, flags, words } = parseArguments('sync', args, options)
+  const [destination, ...extra] = words
+  // An unset variable in a script is empty; as a path it would be the current folder.
+  if (destination === undefined || destination.trim() === '') {
+    throw usageError('Falta o destino: uma pasta, ou sqlite:ARQUIVO.', 'sync')
+  }
+  rejectExtraArgs('sync', extra)
+  assertInstant(text.since)
+  const intervalMs = intervalOf(text.interval, flags.has('watch'))
+  const url = resolveBaseUrl('sync', text.url, context.env)
+
+  const store = await openDestination(destination, context.cwd)
+  try {
+    await warnIgnoredSince(store, text.since, context)
+    const progress = createOrdersProgress(context.status, monotonicClock)
+    const client = await connect(context, url, progress.wait)
+    const settings = {
+      store,
+      acceptNewKey: flags.has('accept-new-key'),
+      signal: context.signal,
+      onPage: ({ received }) => progress.update(received),
+      ...(text.since !== undefined && { since: text.since }),
+    } satisfies SyncOptions
+
+    const sync = async (isFirst: boolean): Promise<SyncResult & { changes: number }> => {
+      const before = store.changes()
+      try {
+        const all = isFirst && flags.has('all') && { fullSyncIntervalMs: 0 }
+        // The flag covers the orders that are gone now, not those of later syncs of a watch.
+        const allowMassRemoval = isFirst && flags.has('allow-mass-removal')
+        const result = await client.orders.sync({ ...settings, ...all, allowMassRemoval })
+        return { ...result, changes: store.changes() - before }
+      } finally {
+        context.status.clear()
+      }
+    }
+
+    const print = (line: string) => writeText(context.stdout, `${line}\n`)
+    if (flags.has('watch')) await watch(sync, intervalMs, context, print)
+    else await print(summary(await sync(true)))
+  } catch (error) {
+    if (explain(error).exitCode === USAGE) throw error
+    // The hint is only true once something is saved.
+    const hasState = await store.read().then(Boolean, () => false)
+    if (!hasState) throw error
+    // A confirmation counts once: the next other key, or the next mass removal, may be a mistake.
+    const repeated = args.filter(
+      (arg) => !['--accept-new-key', '--allow-mass-removal'].includes(arg),
+    )
+    const resumeCommand = commandLine(['orders', 'sync', ...repeated])
+    throw new ResumableError(
+      error,
+      `O que foi lido está guardado em ${destination}. Para continuar:\n  ${resumeCommand}`,
+    )
+  } finally {
+    await store.close()
+  }
+}
+
+function intervalOf(text: string | undefined, isWatching: boolean): number {
+  if (text !== undefined && !isWatching) {
+    throw usageError('--interval só vale com --watch.', 'sync')
+  }
+  const ms = parseInterval(text ?? '60s')
+  if (ms !== null) return ms
+  throw usageError(`--interval: "${text}" não é um tempo. Use 30s, 5m, 1h, até 7d.`, 'sync')
+}
+
+function assertInstant(since: string | undefined): void {
+  if (since === undefined || typeof parseInstant(since) === 'object') return
+  throw usageError(
+    `--since: "${since}" não é um instante com data, hora e fuso. Exemplo: 2026-03-01T00:00:00-03:00.`,
+    'sync',
+  )
+}
+
+/** `--since` applies to the first sync of a store only. */
+async function warnIgnoredSince(store: LocalStore, since: string | undefined, { status }: Context) {
+  if (since === undefined) return
+  const state = await store.read()
+  if (state === null) return
+  if (state.since !== null && Date.parse(state.since) === Date.parse(since)) return
+  const kept = state.since === null ? 'tem todos os pedidos' : `começa em ${state.since}`
+  status.printLine(`--since vale só na primeira vez: esta cópia ${kept} e não muda.`)
+}
+
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+/** Within the limit of a Node timer, which is 24 days. */
+const MAX_INTERVAL_MS = 7 * UNIT_MS.d
+
+/** A duration such as 30s, 5m or 1h in milliseconds, from 1s to 7d; `null` for anything else. */
+export function parseInterval(text: string): number | null {
+  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (number === undefined) return null
+  const ms = Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS]
+  return ms >= UNIT_MS.s && ms <= MAX_INTERVAL_MS ? ms : null
+}

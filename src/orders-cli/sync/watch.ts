@@ -1,0 +1,69 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  ApiError,
+  ConnectionError,
+  EdgeError,
+  type SyncResult,
+  UnexpectedAnswerError,
+} from '../../client/client.ts'
+import type { Context } from '../context.ts'
+import { explain } from '../errors.ts'
+import { count } from '../terminal/format-text.ts'
+
+export type Sync = (isFirst: boolean) => Promise<SyncResult & { changes: number }>
+
+/**
+ * Syncs at intervals until it is interrupted. An outage of the API is reported once, and retried.
+ * `print` receives a line per sync that changed something.
+ * @throws permanent errors, such as a revoked key
+ */
+export async function watch(
+  sync: Sync,
+  intervalMs: number,
+  { signal, status }: Pick<Context, 'signal' | 'status'>,
+  print: (line: string) => Promise<unknown>,
+): Promise<never> {
+  let isSynced = false
+  let isOut = false
+  for (;;) {
+    try {
+      const result = await sync(!isSynced)
+      if (isOut) status.printLine('A API voltou a responder.')
+      if (!isSynced || result.changes > 0 || result.dropped > 0) {
+        await print(summary(result))
+      }
+      isSynced = true
+      isOut = false
+    } catch (error) {
+      if (signal.aborted || !isOutage(error, isSynced)) throw error
+      if (!isOut) {
+        status.printLine(`${explain(error).message} Continuo tentando; aviso quando voltar.`)
+      }
+      isOut = true
+    }
+    await pause(intervalMs, undefined, { signal })
+  }
+}
+
+/** Whether an error is transient. Before the first sync, a foreign response is a wrong address. */
+function isOutage(error: unknown, isSynced: boolean): boolean {
+  if (error instanceof ApiError || error instanceof EdgeError) {
+    return error.status === 429 || error.status >= 500
+  }
+  if (error instanceof ConnectionError) return isSynced || !error.isFinal
+  return error instanceof UnexpectedAnswerError && isSynced
+}
+
+/** One line: 120 pedidos lidos (14 novos ou alterados), 3 removidos; cópia em dia até … */
+export function summary({
+  received,
+  changes,
+  dropped,
+  watermark,
+}: Pick<SyncResult, 'received' | 'dropped' | 'watermark'> & { changes: number }): string {
+  const read = count(received, 'pedido lido', 'pedidos lidos')
+  const changed = count(changes, 'novo ou alterado', 'novos ou alterados')
+  const removed = count(dropped, 'removido')
+  const until = watermark === null ? 'cópia em dia' : `cópia em dia até ${watermark}`
+  return `${read} (${changed}), ${removed}; ${until}`
+}

@@ -1,0 +1,141 @@
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Order, SyncState } from '../../../../src/client/client.ts'
+import { openDestination } from '../../../../src/orders-cli/destinations/destination.ts'
+import type { LocalStore } from '../../../../src/orders-cli/destinations/local-store.ts'
+import { apiOrder } from '../../../support/api-order.ts'
+import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { readSyncedOrders } from '../../../support/synced-orders.ts'
+
+let folder: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder, remove } = temporaryFolder())
+})
+afterEach(() => remove())
+
+const orders = (...ids: string[]) => ids.map((id) => apiOrder({ id }))
+
+function stateOf(number: number, overrides: Partial<SyncState['pass']> = {}): SyncState {
+  return {
+    version: 1,
+    source: { url: 'https://api.exemplo.com.br', key: 'abc' },
+    since: null,
+    watermark: null,
+    walkedAt: null,
+    pass: {
+      number,
+      kind: 'all',
+      updatedGte: null,
+      cursor: null,
+      reached: 'listing',
+      ...overrides,
+    },
+  }
+}
+
+describe.each([
+  ['folder', 'copy'],
+  ['database', 'sqlite:copy.db'],
+])('a store in a %s', (_kind, name) => {
+  const destination = () => name.replace('copy', join(folder, 'copy'))
+  const ids = async () => [...(await readSyncedOrders(destination())).keys()].sort()
+
+  /** Runs `work` on the store as one process would, and closes it. */
+  async function using<T>(work: (store: LocalStore) => Promise<T>): Promise<T> {
+    const store = await openDestination(destination(), folder)
+    try {
+      return await work(store)
+    } finally {
+      await store.close()
+    }
+  }
+
+  it('returns no state at first, and later the last one saved', async () => {
+    expect(await using((store) => store.read())).toBeNull()
+    await using(async (store) => {
+      await store.save([], stateOf(1))
+      await store.save([], stateOf(1, { cursor: 'abc' }))
+    })
+    expect(await using((store) => store.read())).toEqual(stateOf(1, { cursor: 'abc' }))
+  })
+
+  it('keeps the last version of each order', async () => {
+    const later = apiOrder({
+      id: 'ord_1',
+      status: 'REFUNDED',
+      customer: { ...apiOrder().customer, name: 'Zoé "=1"\n' },
+    })
+    await using(async (store) => {
+      await store.save(orders('ord_1', 'ord_2'), stateOf(1))
+      await store.save([later], stateOf(1))
+    })
+    expect(await readSyncedOrders(destination())).toEqual(
+      new Map<string, Order>([
+        ['ord_1', later],
+        ['ord_2', apiOrder({ id: 'ord_2' })],
+      ]),
+    )
+  })
+
+  it('distinguishes ids that differ in case only', async () => {
+    await using((store) => store.save(orders('ord_aB', 'ord_Ab', 'ord_ab'), stateOf(1)))
+    expect(await ids()).toEqual(['ord_Ab', 'ord_aB', 'ord_ab'])
+  })
+
+  it('counts new and changed orders', async () => {
+    await using(async (store) => {
+      await store.save(orders('ord_1', 'ord_2'), stateOf(1))
+      await store.save(
+        [apiOrder({ id: 'ord_1', amount_total: 5 }), apiOrder({ id: 'ord_2' })],
+        stateOf(2),
+      )
+      expect(store.changes()).toBe(3)
+    })
+  })
+
+  it('deletes what a run has not seen, also if another process started the run', async () => {
+    await using((store) => store.save(orders('ord_1', 'ord_2', 'ord_3', 'ord_4'), stateOf(1)))
+    await using((store) => store.save(orders('ord_2'), stateOf(2)))
+    const deleted = await using(async (store) => {
+      await store.save(orders('ord_4'), stateOf(2, { reached: 'listed' }))
+      return await store.deleteUnseen(2)
+    })
+    expect(deleted).toBe(2)
+    expect(await ids()).toEqual(['ord_2', 'ord_4'])
+  })
+
+  it('counts what a run has not seen without deleting it', async () => {
+    await using(async (store) => {
+      await store.save(orders('ord_1', 'ord_2', 'ord_3'), stateOf(1))
+      await store.save(orders('ord_2'), stateOf(2, { reached: 'listed' }))
+      expect(await store.countUnseen(2)).toEqual({ unseen: 2, total: 3 })
+    })
+    expect(await ids()).toHaveLength(3)
+  })
+
+  it('counts nothing while it is empty', async () => {
+    await using(async (store) => {
+      await store.save([], stateOf(1, { reached: 'listed' }))
+      expect(await store.countUnseen(1)).toEqual({ unseen: 0, total: 0 })
+    })
+  })
+
+  it('deletes what only an earlier run has seen that lost its cursor', async () => {
+    await using(async (store) => {
+      await store.save(orders('ord_1', 'ord_2'), stateOf(1))
+      await store.save(orders('ord_2'), stateOf(2, { reached: 'listed' }))
+      expect(await store.deleteUnseen(2)).toBe(1)
+    })
+    expect(await ids()).toEqual(['ord_2'])
+  })
+
+  it('deletes everything when a run saw nothing', async () => {
+    await using(async (store) => {
+      await store.save(orders('ord_1', 'ord_2'), stateOf(1))
+      await store.save([], stateOf(2, { reached: 'listed' }))
+      expect(await store.deleteUnseen(2)).toBe(2)
+    })
+    expect(await ids()).toEqual([])
+  })
+})

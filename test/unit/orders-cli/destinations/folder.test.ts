@@ -1,0 +1,168 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SyncState } from '../../../../src/client/client.ts'
+import { openFolderStore } from '../../../../src/orders-cli/destinations/folder.ts'
+import { apiOrder } from '../../../support/api-order.ts'
+import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { readSyncedOrders } from '../../../support/synced-orders.ts'
+
+let parent: string
+let folder: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder: parent, remove } = temporaryFolder())
+  folder = join(parent, 'copy')
+})
+afterEach(() => remove())
+
+const orders = (...ids: string[]) => ids.map((id) => apiOrder({ id }))
+const pass = { kind: 'all', updatedGte: null, cursor: null, reached: 'listed' } as const
+const stateOf = (number: number): SyncState => ({
+  version: 1,
+  source: { url: 'https://api.exemplo.com.br', key: 'abc' },
+  since: null,
+  watermark: null,
+  walkedAt: null,
+  pass: { ...pass, number },
+})
+
+describe('the folder of a store', () => {
+  it('has an indented JSON file per order, readable by its owner only', async () => {
+    const copy = await openFolderStore(folder)
+    await copy.save(orders('ord_1'), stateOf(1))
+    await copy.close()
+    const [shard = ''] = readdirSync(join(folder, 'orders'))
+    const file = join(folder, 'orders', shard, 'ord_1.json')
+    expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(apiOrder(), null, 2)}\n`)
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
+  })
+
+  it('has no lock and no temporary files after close', async () => {
+    const copy = await openFolderStore(folder)
+    await copy.save(orders('ord_1', 'ord_2'), stateOf(1))
+    await copy.close()
+    expect(readdirSync(join(folder, '.sync')).sort()).toEqual([
+      'copy.json',
+      'seen-1',
+      'state.json',
+      'tmp',
+    ])
+    expect(readdirSync(join(folder, '.sync/tmp'))).toEqual([])
+  })
+
+  it('loses orders that a run has not seen, and no foreign files', async () => {
+    const copy = await openFolderStore(folder)
+    await copy.save(orders('ord_gone'), stateOf(1))
+    await copy.save(orders('ord_1'), stateOf(2))
+    mkdirSync(join(folder, 'orders', 'backup'))
+    const strange = [join(folder, 'orders', 'backup', 'mine.json'), join(folder, 'orders', 'de')]
+    for (const path of strange) writeFileSync(path, 'mine')
+    expect(await copy.deleteUnseen(2)).toBe(1)
+    await copy.close()
+    for (const path of strange) expect(readFileSync(path, 'utf8')).toBe('mine')
+    expect(readdirSync(join(folder, 'orders'), { recursive: true })).not.toContainEqual(
+      expect.stringContaining('ord_gone'),
+    )
+  })
+
+  it('keeps the seen log of a run until the run is done', async () => {
+    const copy = await openFolderStore(folder)
+    await copy.save(orders('ord_1'), stateOf(1))
+    await copy.save([], { ...stateOf(1), pass: { ...pass, number: 1, reached: 'done' } })
+    await copy.close()
+    expect(readdirSync(join(folder, '.sync'))).not.toContain('seen-1')
+  })
+
+  it('keeps an order that was seen after a crash tore a line of the log', async () => {
+    const copy = await openFolderStore(folder)
+    await copy.save(orders('ord_1', 'ord_2'), stateOf(1))
+    writeFileSync(join(folder, '.sync/seen-1'), '\nord_1\nord_')
+    await copy.save(orders('ord_2'), stateOf(1))
+    expect(await copy.deleteUnseen(1)).toBe(0)
+    await copy.close()
+  })
+
+  it('keeps every order when the seen log is gone', async () => {
+    const begun = await openFolderStore(folder)
+    await begun.save(orders('ord_1', 'ord_2'), stateOf(1))
+    await begun.close()
+    rmSync(join(folder, '.sync/seen-1'))
+    const copy = await openFolderStore(folder)
+    expect(await copy.deleteUnseen(1)).toBe(0)
+    await copy.close()
+    expect((await readSyncedOrders(folder)).size).toBe(2)
+  })
+
+  it('keeps foreign files', async () => {
+    const copy = await openFolderStore(folder)
+    await copy.save(orders('ord_1'), stateOf(1))
+    const [shard = ''] = readdirSync(join(folder, 'orders'))
+    writeFileSync(join(folder, 'orders', shard, '.DS_Store'), '')
+    await copy.save([], stateOf(2))
+    expect(await copy.deleteUnseen(2)).toBe(1)
+    await copy.close()
+    expect(readdirSync(join(folder, 'orders', shard))).toEqual(['.DS_Store'])
+  })
+
+  it('contains every file, whatever the ids are', async () => {
+    const copy = await openFolderStore(folder)
+    await copy.save(orders('../../../out', '/etc/x', '..'), stateOf(1))
+    await copy.close()
+    expect(readdirSync(parent)).toEqual(['copy'])
+    expect((await readSyncedOrders(folder)).size).toBe(3)
+  })
+})
+
+describe('a folder is rejected, and stays untouched,', () => {
+  const marked = (text: string) => {
+    mkdirSync(join(folder, '.sync'), { recursive: true })
+    writeFileSync(join(folder, '.sync/copy.json'), text)
+  }
+  it.each<[string, () => void, RegExp]>([
+    [
+      'with other files in it',
+      () => writeFileSync(join(folder, 'fotos.txt'), 'x'),
+      /outros arquivos \(fotos\.txt\)/,
+    ],
+    [
+      'with a .sync of another program',
+      () => {
+        mkdirSync(join(folder, '.sync'))
+        writeFileSync(join(folder, '.sync/ID'), 'x')
+        writeFileSync(join(folder, 'a.txt'), 'x')
+      },
+      /outros arquivos/,
+    ],
+    [
+      'with orders of somebody else',
+      () => {
+        mkdirSync(join(folder, 'orders'))
+        writeFileSync(join(folder, 'orders/1.txt'), 'x')
+      },
+      /outros arquivos \(orders\)/,
+    ],
+    ['of a newer version', () => marked('{"format":"orders-copy","version":2}'), /outra versão/],
+    ['with a mark that is damaged', () => marked('{'), /outra versão/],
+  ])('%s', async (_what, prepare, message) => {
+    mkdirSync(folder)
+    prepare()
+    const before = readdirSync(folder, { recursive: true }).sort()
+    await expect(openFolderStore(folder)).rejects.toThrow(message)
+    expect(readdirSync(folder, { recursive: true }).sort()).toEqual(before)
+  })
+
+  it('if it is a file', async () => {
+    writeFileSync(folder, 'x')
+    await expect(openFolderStore(folder)).rejects.toThrow(/é um arquivo.*sqlite:/)
+  })
+})
+
+it('a damaged state is reported, and the orders stay', async () => {
+  const copy = await openFolderStore(folder)
+  await copy.save(orders('ord_1'), stateOf(1))
+  writeFileSync(join(folder, '.sync/state.json'), '{"version":')
+  await expect(copy.read()).rejects.toThrow(/state\.json está danificado/)
+  await copy.close()
+  expect((await readSyncedOrders(folder)).size).toBe(1)
+})

@@ -1,0 +1,140 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Order, SyncState } from '../../../../src/client/client.ts'
+import { openSqliteStore } from '../../../../src/orders-cli/destinations/sqlite.ts'
+import { apiItem, apiOrder } from '../../../support/api-order.ts'
+import { temporaryFolder } from '../../../support/stores/backend.ts'
+
+let file: string
+let remove: () => void
+beforeEach(() => {
+  const { folder, ...rest } = temporaryFolder()
+  remove = rest.remove
+  file = join(folder, 'copy.db')
+})
+afterEach(() => remove())
+
+const state: SyncState = {
+  version: 1,
+  source: { url: 'https://api.exemplo.com.br', key: 'abc' },
+  since: null,
+  watermark: null,
+  walkedAt: null,
+  pass: { number: 1, kind: 'all', updatedGte: null, cursor: null, reached: 'listing' },
+}
+
+async function keep(orders: readonly Order[]) {
+  const copy = await openSqliteStore(file)
+  await copy.save(orders, state)
+  await copy.close()
+}
+
+/** The rows of a query. */
+function query(sql: string) {
+  const db = new DatabaseSync(file, { readOnly: true })
+  try {
+    return db
+      .prepare(sql)
+      .all()
+      .map((row) => ({ ...row }))
+  } finally {
+    db.close()
+  }
+}
+
+describe('the database of a store', () => {
+  it('has columns for the common fields', async () => {
+    await keep([apiOrder({ amount_total: -1 })])
+    const sql =
+      'SELECT id, status, amount_total, customer_email, payment_method, updated_at FROM orders'
+    expect(query(sql)).toEqual([
+      {
+        id: 'ord_1',
+        status: 'PAID',
+        amount_total: -1,
+        customer_email: 'ana@exemplo.com.br',
+        payment_method: 'PIX',
+        updated_at: null,
+      },
+    ])
+  })
+
+  it('has a view of the products', async () => {
+    await keep([
+      apiOrder({ items: [apiItem(), apiItem({ name: 'Apostila' })] }),
+      apiOrder({ id: 'ord_2', items: [] }),
+    ])
+    expect(query('SELECT order_id, number, name, sub_total FROM items ORDER BY number')).toEqual([
+      { order_id: 'ord_1', number: 1, name: 'Curso de violão', sub_total: 9900 },
+      { order_id: 'ord_1', number: 2, name: 'Apostila', sub_total: 9900 },
+    ])
+  })
+
+  it('can be read during a write', async () => {
+    await keep([apiOrder()])
+    const copy = await openSqliteStore(file)
+    const reader = new DatabaseSync(file, { readOnly: true })
+    reader.exec('BEGIN')
+    const count = () => reader.prepare('SELECT count(*) AS n FROM orders').get()?.['n']
+    expect(count()).toBe(1)
+    await copy.save([apiOrder({ id: 'ord_2' })], state)
+    expect(count()).toBe(1)
+    reader.exec('COMMIT')
+    expect(count()).toBe(2)
+    reader.close()
+    await copy.close()
+  })
+
+  it('saves no order of a page if one of them fails', async () => {
+    const copy = await openSqliteStore(file)
+    const broken = { ...apiOrder({ id: 'ord_2' }), id: undefined } as unknown as Order
+    await expect(copy.save([apiOrder(), broken], state)).rejects.toThrow()
+    expect(await copy.read()).toBeNull()
+    expect(copy.changes()).toBe(0)
+    await copy.close()
+    expect(query('SELECT id FROM orders')).toEqual([])
+  })
+
+  it('is readable by its owner only', async () => {
+    await keep([apiOrder()])
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
+  })
+
+  it('may start as an empty file', async () => {
+    writeFileSync(file, '')
+    await keep([apiOrder()])
+    expect(query('SELECT id FROM orders')).toHaveLength(1)
+  })
+})
+
+describe('a file is rejected, and stays untouched,', () => {
+  const database = (sql: string) => () => {
+    const db = new DatabaseSync(file)
+    db.exec(sql)
+    db.close()
+  }
+  it.each<[string, () => void, RegExp]>([
+    [
+      'that is no database',
+      () => writeFileSync(file, 'id;status\r\n1;PAID\r\n'),
+      /não é um banco SQLite/,
+    ],
+    ['that is short', () => writeFileSync(file, 'x'), /não é um banco SQLite/],
+    ['of another program', database('CREATE TABLE fotos (id)'), /de outro programa/],
+    ['of a program that gave its mark', database('PRAGMA application_id = 5'), /de outro programa/],
+    [
+      'of a newer version',
+      database(
+        'PRAGMA application_id = 0x6f726473; PRAGMA user_version = 2; CREATE TABLE orders (id)',
+      ),
+      /versão mais nova/,
+    ],
+  ])('%s', async (_what, prepare, message) => {
+    prepare()
+    const before = readFileSync(file)
+    await expect(openSqliteStore(file)).rejects.toThrow(message)
+    expect(readFileSync(file).equals(before)).toBe(true)
+  })
+})

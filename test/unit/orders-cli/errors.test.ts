@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError, ConnectionError, UsageError } from '../../../src/client/client.ts'
+import { CommandError, explain, usageError } from '../../../src/orders-cli/errors.ts'
+
+const apiError = (param?: string) =>
+  new ApiError(
+    {
+      type: 'invalid_request_error',
+      code: 'invalid_request',
+      message: 'Faltam a hora e o fuso.',
+      request_id: 'req_1',
+      ...(param !== undefined && { param }),
+    },
+    { status: 400, requestId: 'req_1', retryAfterSeconds: null },
+  )
+const system = (code: string, path?: string) => Object.assign(new Error('told'), { code, path })
+
+describe('the message and exit code of', () => {
+  it.each<[string, unknown, string, number]>([
+    [
+      'a usage error, with its help',
+      usageError('Falta X.', 'get'),
+      'Falta X.\nAjuda: orders get --help',
+      2,
+    ],
+    ['an invalid address', new UsageError('Não é um endereço.'), 'Não é um endereço.', 2],
+    ['a failure', new CommandError('Já existe.'), 'Já existe.', 1],
+    [
+      'an invalid parameter, named as the option',
+      apiError('created_gte'),
+      '--created-gte: Faltam a hora e o fuso.',
+      2,
+    ],
+    [
+      'any other API error, with its request id',
+      apiError('cursor'),
+      'Faltam a hora e o fuso. (requisição req_1)',
+      1,
+    ],
+    [
+      'a connection error',
+      new ConnectionError('A rede caiu.', { cause: null, isFinal: false }),
+      'A rede caiu.',
+      1,
+    ],
+    [
+      'a full disk',
+      system('ENOSPC'),
+      'O disco está cheio: libere espaço, ou escolha outro lugar. (told)',
+      1,
+    ],
+    [
+      'a missing folder',
+      system('ENOENT', '/a/b.csv.lock-1'),
+      '/a: A pasta não existe: crie a pasta antes, ou escolha outra. (told)',
+      1,
+    ],
+    [
+      'a full disk reported by SQLite',
+      Object.assign(system('ERR_SQLITE_ERROR'), { errcode: 13 }),
+      'O disco está cheio: libere espaço, ou escolha outro lugar. (told)',
+      1,
+    ],
+    [
+      'a busy database, by its extended code',
+      Object.assign(system('ERR_SQLITE_ERROR'), { errcode: 261 }),
+      'Outro programa está escrevendo neste banco: feche-o e tente de novo. (told)',
+      1,
+    ],
+    ['an unknown error', new Error('told'), 'Erro inesperado. (told)', 1],
+    ['a thrown value that is no Error', 'told', 'Erro inesperado: told', 1],
+  ])('%s', (_what, error, message, exitCode) => {
+    expect(explain(error)).toEqual({ message, exitCode })
+  })
+})

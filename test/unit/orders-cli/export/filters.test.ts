@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { filterOptions, filtersOf, optionOf } from '../../../../src/orders-cli/export/filters.ts'
+
+const file = new URL('../../../../openapi/openapi.json', import.meta.url)
+const { parameters } = JSON.parse(readFileSync(file, 'utf8')).paths['/v1/orders'].get as {
+  parameters: { name: string; in: string }[]
+}
+
+it('every filter of the API is an option', () => {
+  const inQuery = parameters.filter((parameter) => parameter.in === 'query')
+  const filters = inQuery.map(({ name }) => name).filter((name) => !/^(limit|cursor)$/.test(name))
+  expect(Object.keys(filterOptions)).toEqual(filters.map((name) => name.replace('_', '-')))
+})
+
+it('filters are sent as typed', () => {
+  expect(filtersOf({ 'payment-method': 'PIX', 'created-gte': 'ontem' })).toEqual({
+    payment_method: 'PIX',
+    created_gte: 'ontem',
+  })
+})
+
+it.each([
+  ['payment_method', '--payment-method'],
+  ['sort', '--sort'],
+  ['cursor', null],
+  ['id', null],
+  [null, null],
+])('the option behind the parameter %s is %s', (param, option) => {
+  expect(optionOf(param)).toBe(option)
+})

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import {
+  differences,
+  type ExportRequest,
+  initialState,
+  parseState,
+} from '../../../../src/orders-cli/export/part-state.ts'
+
+const asked: ExportRequest = {
+  url: 'https://api.exemplo.com.br',
+  filters: { status: 'PAID' },
+  format: 'csv',
+  rows: 'orders',
+}
+const begun = initialState(asked)
+
+describe('the state of an export', () => {
+  it('is parsed as written', () => {
+    const state = { ...begun, cursor: 'abc', bytes: 10, orders: 1 }
+    expect(parseState(JSON.stringify(state))).toEqual(state)
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['what was torn', JSON.stringify(begun).slice(0, 30)],
+    ['null', 'null'],
+    ['something else', '{"name":"x"}'],
+    ['a later version', JSON.stringify({ ...begun, version: 2 })],
+    ['bytes that are no number', JSON.stringify({ ...begun, bytes: 'many' })],
+    ['a cursor that is no text', JSON.stringify({ ...begun, cursor: 5 })],
+  ])('is null for %s', (_what, text) => {
+    expect(parseState(text)).toBeNull()
+  })
+})
+
+describe('the options of an export', () => {
+  it('are the same in any order of the filters', () => {
+    const one = { ...asked, filters: { status: 'PAID', sort: 'updated_at_asc' } }
+    const other = { ...asked, filters: { sort: 'updated_at_asc', status: 'PAID' } }
+    expect(differences(one, other)).toEqual([])
+  })
+
+  it.each<[string, Partial<ExportRequest>, string]>([
+    ['format', { format: 'csv-br' }, '--format era csv, agora é csv-br'],
+    ['rows', { rows: 'items' }, '--rows era orders, agora é items'],
+    ['filter', { filters: { status: 'UNPAID' } }, '--status era PAID, agora é UNPAID'],
+    ['missing filter', { filters: {} }, '--status era PAID, agora é nenhum'],
+    [
+      'further filter',
+      { filters: { status: 'PAID', payment_method: 'PIX' } },
+      '--payment-method era nenhum, agora é PIX',
+    ],
+  ])('differ by another %s', (_what, other, text) => {
+    expect(differences(asked, { ...asked, ...other })).toEqual([text])
+  })
+})

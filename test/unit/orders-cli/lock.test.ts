@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { acquireLock } from '../../../src/orders-cli/lock.ts'
+import { temporaryFolder } from '../../support/stores/backend.ts'
+
+const LOCK = new URL('../../../src/orders-cli/lock.ts', import.meta.url)
+
+let folder: string
+let remove: () => void
+let others: ChildProcess[]
+beforeEach(() => {
+  ;({ folder, remove } = temporaryFolder())
+  others = []
+})
+afterEach(() => {
+  for (const other of others) other.kill('SIGKILL')
+  remove()
+})
+
+const prefix = () => join(folder, 'pedidos.csv.lock-')
+
+/** Starts another process that tries to acquire the lock, and returns its output. */
+async function another(): Promise<{ child: ChildProcess; output: string }> {
+  const code = `
+    import { acquireLock } from '${LOCK}'
+    try { await acquireLock(${JSON.stringify(prefix())}, 'busy'); console.log('taken'); setInterval(() => {}, 1e6) }
+    catch (error) { console.log(error.message) }`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code])
+  others.push(child)
+  const [output] = await once(child.stdout, 'data')
+  return { child, output: String(output).trim() }
+}
+
+describe('a lock', () => {
+  it('excludes another process until its release, and names its holder', async () => {
+    const lock = await acquireLock(prefix(), 'busy')
+    expect((await another()).output).toBe(`busy (É o processo ${process.pid}.)`)
+    await lock.release()
+    expect((await another()).output).toBe('taken')
+  })
+
+  it('of a killed process is removed', async () => {
+    const { child } = await another()
+    await expect(acquireLock(prefix(), 'busy')).rejects.toThrow(`busy (É o processo ${child.pid}.)`)
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    await (await acquireLock(prefix(), 'busy')).release()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('of a dead process whose pid is reused is removed', async () => {
+    const { child } = await another()
+    const [name = ''] = readdirSync(folder)
+    const [, host] = /-(\w+)$/.exec(name) ?? []
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    writeFileSync(`${prefix()}${process.ppid}-1-${host}`, '')
+    await (await acquireLock(prefix(), 'busy')).release()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('of another machine is kept, and its file is named', async () => {
+    const theirs = `${prefix()}77-88-0badc0de`
+    writeFileSync(theirs, '')
+    await expect(acquireLock(prefix(), 'busy')).rejects.toThrow(`apague ${theirs}.`)
+    expect(readdirSync(folder)).toHaveLength(1)
+  })
+
+  it('is distinguished from other files with its prefix', async () => {
+    writeFileSync(`${prefix()}notas.txt`, '')
+    await (await acquireLock(prefix(), 'busy')).release()
+    expect(readdirSync(folder)).toHaveLength(1)
+  })
+
+  it('has one holder at most when several processes start at once', async () => {
+    const outputs = await Promise.all(
+      Array.from({ length: 4 }, async () => (await another()).output),
+    )
+    expect(outputs.filter((text) => text === 'taken').length).toBeLessThanOrEqual(1)
+  })
+})

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import {
+  ApiError,
+  ConnectionError,
+  EdgeError,
+  UnexpectedAnswerError,
+  UsageError,
+} from '../../../../src/client/client.ts'
+import { type Sync, summary, watch } from '../../../../src/orders-cli/sync/watch.ts'
+
+const refusal = (status: number) => ({ status, requestId: null, retryAfterSeconds: null })
+const api = (status: number) =>
+  new ApiError(
+    { type: 'api_error', code: 'internal_error', message: 'Recusado.', request_id: '' },
+    refusal(status),
+  )
+const connection = (isFinal: boolean) =>
+  new ConnectionError('A rede caiu.', { cause: null, isFinal })
+const edge = new EdgeError('O balanceador respondeu 502.', refusal(502))
+const portal = new UnexpectedAnswerError('Não é desta API.', refusal(200))
+type Synced = Awaited<ReturnType<Sync>>
+const nothing: Synced = { kind: 'changes', received: 0, watermark: null, dropped: 0, changes: 0 }
+
+/** Watches through these results, an error being a failed sync, and returns the output. */
+async function watching(...syncs: (Error | Synced)[]) {
+  const said: string[] = []
+  const printed: string[] = []
+  const calls: boolean[] = []
+  const status = { show() {}, clear() {}, printLine: (line: string) => said.push(line) }
+  const work = async (isFirst: boolean) => {
+    calls.push(isFirst)
+    const next = syncs[calls.length - 1] ?? new Error('no more')
+    if (next instanceof Error) throw next
+    return next
+  }
+  const signal = new AbortController().signal
+  const error = await watch(work, 1, { signal, status }, async (line) => printed.push(line)).catch(
+    (reason: unknown) => reason,
+  )
+  return { said, printed, calls, error }
+}
+
+it('watch prints a line for the first sync, and for syncs with changes', async () => {
+  const one = { ...nothing, received: 5, changes: 1 }
+  const gone = { ...nothing, dropped: 1 }
+  const { printed } = await watching(nothing, nothing, one, { ...nothing, received: 5 }, gone)
+  expect(printed.map((line) => line.slice(0, line.indexOf(';')))).toEqual([
+    '0 pedidos lidos (0 novos ou alterados), 0 removidos',
+    '5 pedidos lidos (1 novo ou alterado), 0 removidos',
+    '0 pedidos lidos (0 novos ou alterados), 1 removido',
+  ])
+})
+
+describe('an outage during a watch', () => {
+  it('is reported once, and so is its end', async () => {
+    const { said } = await watching(nothing, connection(false), edge, connection(false), nothing)
+    expect(said).toEqual([
+      'A rede caiu. Continuo tentando; aviso quando voltar.',
+      'A API voltou a responder.',
+    ])
+  })
+
+  it.each([
+    ['the edge', edge],
+    ['503', api(503)],
+    ['429', api(429)],
+    ['an expired certificate', connection(true)],
+    ['a portal', portal],
+  ])('may be caused by %s', async (_what, outage) => {
+    const { calls } = await watching(nothing, outage, nothing)
+    expect(calls).toHaveLength(4)
+  })
+
+  it('before the first sync leaves the next one as the first', async () => {
+    const { calls } = await watching(connection(false), nothing, nothing)
+    expect(calls).toEqual([true, true, false, false])
+  })
+})
+
+describe('a permanent error ends a watch', () => {
+  it.each([
+    ['a revoked key', api(401)],
+    ['a blocked account', api(403)],
+    ['a store of another account', new UsageError('Outra chave.')],
+    ['a full disk', Object.assign(new Error('full'), { code: 'ENOSPC' })],
+  ])('%s', async (_what, end) => {
+    const { error, calls } = await watching(nothing, end, nothing)
+    expect(error).toBe(end)
+    expect(calls).toHaveLength(2)
+  })
+
+  it.each([
+    ['a foreign response', portal],
+    ['an untrusted certificate', connection(true)],
+  ])('%s before the first sync', async (_what, end) => {
+    const { error } = await watching(end, nothing)
+    expect(error).toBe(end)
+  })
+})
+
+const watermark = '2026-03-01T12:00:00.000Z'
+
+describe('the summary', () => {
+  it.each([
+    [
+      { received: 1_200, changes: 14, dropped: 3, watermark },
+      '1.200 pedidos lidos (14 novos ou alterados), 3 removidos; cópia em dia até 2026-03-01T12:00:00.000Z',
+    ],
+    [
+      { received: 1, changes: 1, dropped: 1, watermark },
+      '1 pedido lido (1 novo ou alterado), 1 removido; cópia em dia até 2026-03-01T12:00:00.000Z',
+    ],
+    [
+      { received: 0, changes: 0, dropped: 0, watermark: null },
+      '0 pedidos lidos (0 novos ou alterados), 0 removidos; cópia em dia',
+    ],
+  ])('of %o is one line', (result, text) => {
+    expect(summary(result)).toBe(text)
+  })
+})

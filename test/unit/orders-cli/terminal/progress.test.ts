@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { ConnectionError, EdgeError } from '../../../../src/client/client.ts'
+import { createOrdersProgress } from '../../../../src/orders-cli/terminal/progress.ts'
+
+const cut = new ConnectionError('A rede caiu.', { cause: null, isFinal: false })
+const overloaded = new EdgeError('O balanceador respondeu 502.', {
+  status: 502,
+  requestId: null,
+  retryAfterSeconds: null,
+})
+
+function start(before = 0) {
+  const shown: string[] = []
+  const said: string[] = []
+  let nowMs = 0
+  const status = {
+    show: (text: string) => shown.push(text),
+    printLine: (text: string) => said.push(text),
+  }
+  const progress = createOrdersProgress(status, () => nowMs, before)
+  return {
+    ...progress,
+    shown,
+    said,
+    pass(ms: number) {
+      nowMs += ms
+    },
+  }
+}
+
+describe('the progress of an export', () => {
+  it('shows the number of orders and the rate', () => {
+    const { update, pass, shown } = start()
+    pass(2_000)
+    update(2_500)
+    expect(shown).toEqual(['2.500 pedidos · 1.250/s'])
+  })
+
+  it('excludes orders of earlier processes from the rate', () => {
+    const { update, pass, shown } = start(1_000)
+    pass(1_000)
+    update(1_100)
+    expect(shown).toEqual(['1.100 pedidos · 100/s'])
+  })
+})
+
+describe('a wait', () => {
+  it('is shown with its reason, in whole seconds', () => {
+    const { wait, said } = start()
+    wait({ waitMs: 2_100, error: cut })
+    expect(said).toEqual(['esperando 3 s: A rede caiu.'])
+  })
+
+  it('of less than a second is not shown', () => {
+    const { wait, said } = start()
+    wait({ waitMs: 999, error: cut })
+    expect(said).toEqual([])
+  })
+
+  it('is shown once per reason until orders arrive', () => {
+    const { wait, update, said } = start()
+    for (const error of [cut, overloaded, cut, overloaded]) wait({ waitMs: 1_000, error })
+    expect(said).toHaveLength(2)
+    update(100)
+    wait({ waitMs: 1_000, error: cut })
+    expect(said).toHaveLength(3)
+  })
+})

@@ -13,7 +13,7 @@ export const apiItem = (overrides: Partial<Item> = {}): Item => ({
   ...overrides,
 })
 
-/** An order as the API answers it, with nothing in it that may be `null`. */
+/** An order as the API returns it, with `null` in every nullable field. */
 export const apiOrder = (overrides: Partial<Order> = {}): Order => ({
   object: 'order',
   id: 'ord_1',

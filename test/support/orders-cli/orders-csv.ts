@@ -1,4 +1,4 @@
-/** The records of a CSV text by RFC 4180, which is stricter than those who read such files. */
+/** The records of a CSV text, parsed strictly by RFC 4180. */
 export function parseCsv(text: string, separator: string): string[][] {
   const records: string[][] = []
   let cells: string[] = []
@@ -42,7 +42,7 @@ export function parseCsv(text: string, separator: string): string[][] {
   }
 }
 
-/** Records as objects under the names of the first one. */
+/** Records as objects with the keys of the header. */
 export function csvRows(text: string, separator: string): Record<string, string>[] {
   const [names = [], ...records] = parseCsv(text, separator)
   return records.map((cells) => {
@@ -51,7 +51,7 @@ export function csvRows(text: string, separator: string): Record<string, string>
   })
 }
 
-/** What Excel shows of a cell: the text in a formula that is nothing but text, or the cell. */
+/** The text that Excel displays: that of a text formula, or the cell. */
 export function shownByExcel(cell: string): string {
   const literal = /^="((?:[^"]|"")*)"$/.exec(cell)?.[1]
   return literal === undefined ? cell : literal.replaceAll('""', '"')

@@ -13,7 +13,7 @@ const apiError = (param?: string) =>
     },
     { status: 400, requestId: 'req_1', retryAfterSeconds: null },
   )
-const system = (code: string, path?: string) => Object.assign(new Error('told'), { code, path })
+const system = (code: string, path?: string) => Object.assign(new Error('raw'), { code, path })
 
 describe('the message and exit code of', () => {
   it.each<[string, unknown, string, number]>([
@@ -46,29 +46,29 @@ describe('the message and exit code of', () => {
     [
       'a full disk',
       system('ENOSPC'),
-      'O disco está cheio: libere espaço, ou escolha outro lugar. (told)',
+      'O disco está cheio: libere espaço, ou escolha outro lugar. (raw)',
       1,
     ],
     [
       'a missing folder',
       system('ENOENT', '/a/b.csv.lock-1'),
-      '/a: A pasta não existe: crie a pasta antes, ou escolha outra. (told)',
+      '/a: A pasta não existe: crie a pasta antes, ou escolha outra. (raw)',
       1,
     ],
     [
       'a full disk reported by SQLite',
       Object.assign(system('ERR_SQLITE_ERROR'), { errcode: 13 }),
-      'O disco está cheio: libere espaço, ou escolha outro lugar. (told)',
+      'O disco está cheio: libere espaço, ou escolha outro lugar. (raw)',
       1,
     ],
     [
       'a busy database, by its extended code',
       Object.assign(system('ERR_SQLITE_ERROR'), { errcode: 261 }),
-      'Outro programa está escrevendo neste banco: feche-o e tente de novo. (told)',
+      'Outro programa está escrevendo neste banco: feche-o e tente de novo. (raw)',
       1,
     ],
-    ['an unknown error', new Error('told'), 'Erro inesperado. (told)', 1],
-    ['a thrown value that is no Error', 'told', 'Erro inesperado: told', 1],
+    ['an unknown error', new Error('raw'), 'Erro inesperado. (raw)', 1],
+    ['a thrown value that is no Error', 'raw', 'Erro inesperado: raw', 1],
   ])('%s', (_what, error, message, exitCode) => {
     expect(explain(error)).toEqual({ message, exitCode })
   })

@@ -135,7 +135,7 @@ describe('a folder is rejected, and stays untouched,', () => {
       /outros arquivos/,
     ],
     [
-      'with orders of somebody else',
+      'with foreign orders',
       () => {
         mkdirSync(join(folder, 'orders'))
         writeFileSync(join(folder, 'orders/1.txt'), 'x')

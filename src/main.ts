@@ -1,11 +1,18 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs'
 import { unsupportedNodeMessage } from './cli/node-version.ts'
 
 // What the commands import would end an older Node with an error that says nothing.
 const tooOld = unsupportedNodeMessage(process.versions.node)
 if (tooOld === undefined) {
+  const { ignoreEpipe } = await import('./cli/ignore-epipe.ts')
   const { runProgram } = await import('./cli/run-program.ts')
-  await runProgram()
+  const { processSignals } = await import('./cli/signals.ts')
+  ignoreEpipe()
+  if (existsSync('.env')) process.loadEnvFile()
+  const { env, stdin, stdout, stderr } = process
+  const io = { env, stdin, stdout, stderr, ...processSignals }
+  process.exitCode = await runProgram(process.argv.slice(2), io)
 } else {
   console.error(tooOld)
   process.exitCode = 1

@@ -1,9 +1,14 @@
 import type { Command } from 'commander'
+import type { CommandContext } from '../commands/command-context.ts'
 import { account } from './arguments.ts'
 import type { WithKeys } from './with-services.ts'
 
 /** `accounts block | unblock`: a blocked account's keys get `403 account_blocked`. */
-export function addAccounts(accounts: Command, withKeys: WithKeys): void {
+export function addAccounts(
+  accounts: Command,
+  withKeys: WithKeys,
+  { stderr }: Pick<CommandContext, 'stderr'>,
+): void {
   for (const [name, blocked] of [
     ['block', true],
     ['unblock', false],
@@ -15,7 +20,7 @@ export function addAccounts(accounts: Command, withKeys: WithKeys): void {
       .action(async (accountId: string) =>
         withKeys(async ({ keys }) => {
           await keys.setAccountBlocked(accountId, blocked)
-          console.error(`${accountId} is ${name}ed`)
+          stderr.write(`${accountId} is ${name}ed\n`)
         }),
       )
   }

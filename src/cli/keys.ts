@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { KeyRecord, KeyStore, Scope } from '../auth/key-store.ts'
 import { type IssuedKey, inactiveReason, issueKey, rollKey } from '../auth/keys.ts'
+import type { CommandContext } from '../commands/command-context.ts'
 import { formatInstant } from '../lib/instant.ts'
 import { account, duration, expiry, scopeList } from './arguments.ts'
 import { printJson, printTable } from './output.ts'
@@ -15,7 +16,8 @@ interface CreateOptions {
 }
 
 /** `keys create | list | revoke | roll` (contract, "Authentication"). */
-export function addKeys(keys: Command, withKeys: WithKeys): void {
+export function addKeys(keys: Command, withKeys: WithKeys, context: CommandContext): void {
+  const { stderr } = context
   const now = Date.now()
 
   keys
@@ -33,7 +35,7 @@ export function addKeys(keys: Command, withKeys: WithKeys): void {
     .action(async ({ account: accountId, scopes, expires, name, json }: CreateOptions) =>
       withKeys(async (services) => {
         const grant = { accountId, scopes, name: name ?? null, expiresAt: expires ?? null }
-        printIssued(await issueKey(services, grant, now), json)
+        printIssued(await issueKey(services, grant, now), json, context)
       }),
     )
 
@@ -45,8 +47,9 @@ export function addKeys(keys: Command, withKeys: WithKeys): void {
     .action(async ({ account: accountId, json }: { account: string; json?: boolean }) =>
       withKeys(async (services) => {
         const records = await services.keys.list(accountId)
-        if (json) printJson(records.map((record) => toPublicRecord(record, now)))
-        else printTable(records.map((record) => toPublicRecord(record, now)))
+        const rows = records.map((record) => toPublicRecord(record, now))
+        if (json) printJson(rows, context)
+        else printTable(rows, context)
       }),
     )
 
@@ -58,7 +61,7 @@ export function addKeys(keys: Command, withKeys: WithKeys): void {
       withKeys(async (services) => {
         const { digest, revokedAt } = await existingKey(services.keys, keyId)
         if (revokedAt === null) await services.keys.update(digest, { revokedAt: now })
-        console.error(`${keyId} is revoked`)
+        stderr.write(`${keyId} is revoked\n`)
       }),
     )
 
@@ -77,8 +80,8 @@ export function addKeys(keys: Command, withKeys: WithKeys): void {
         const old = await existingKey(services.keys, keyId)
         const issued = await rollKey(services, old, overlap, now)
         const { expiresAt } = await existingKey(services.keys, keyId)
-        if (expiresAt !== null) console.error(`${keyId} ends at ${formatInstant(expiresAt)}`)
-        printIssued(issued, json)
+        if (expiresAt !== null) stderr.write(`${keyId} ends at ${formatInstant(expiresAt)}\n`)
+        printIssued(issued, json, context)
       }),
     )
 }
@@ -92,14 +95,18 @@ async function existingKey(keys: KeyStore, keyId: string): Promise<KeyRecord> {
   return record
 }
 
-function printIssued({ key, record }: IssuedKey, json = false): void {
+function printIssued(
+  { key, record }: IssuedKey,
+  json: boolean | undefined,
+  { stdout, stderr }: Pick<CommandContext, 'stdout' | 'stderr'>,
+): void {
   if (!json) {
-    console.error(`${record.keyId} for ${record.accountId}; the key is shown this once:`)
-    console.log(key)
+    stderr.write(`${record.keyId} for ${record.accountId}; the key is shown this once:\n`)
+    stdout.write(`${key}\n`)
     return
   }
   const { key_id, account_id, scopes, expires_at } = toPublicRecord(record, record.createdAt)
-  printJson({ key, key_id, account_id, scopes, expires_at })
+  printJson({ key, key_id, account_id, scopes, expires_at }, { stdout })
 }
 
 function toPublicRecord(record: KeyRecord, now: number) {

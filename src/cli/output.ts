@@ -1,13 +1,18 @@
+import type { ProgramIo } from '../commands/command-context.ts'
+
 /** A result that a program may read, on stdout. */
-export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value, null, 2))
+export function printJson(value: unknown, { stdout }: Pick<ProgramIo, 'stdout'>): void {
+  stdout.write(`${JSON.stringify(value, null, 2)}\n`)
 }
 
 /** Rows under their column names, on stdout. */
-export function printTable(rows: readonly Record<string, unknown>[]): void {
+export function printTable(
+  rows: readonly Record<string, unknown>[],
+  { stdout, stderr }: Pick<ProgramIo, 'stdout' | 'stderr'>,
+): void {
   const [first] = rows
   if (first === undefined) {
-    console.error('none')
+    stderr.write('none\n')
     return
   }
   const names = Object.keys(first)
@@ -16,12 +21,8 @@ export function printTable(rows: readonly Record<string, unknown>[]): void {
     return Math.max(name.length, ...cells.map((row) => row[at]?.length ?? 0))
   })
   for (const row of [names, ...cells]) {
-    console.log(
-      row
-        .map((text, at) => text.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
+    const line = row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  ')
+    stdout.write(`${line.trimEnd()}\n`)
   }
 }
 

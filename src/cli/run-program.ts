@@ -1,23 +1,25 @@
-import { existsSync } from 'node:fs'
 import { CommanderError } from 'commander'
-import { ignoreEpipe } from './ignore-epipe.ts'
+import type { ProgramIo } from '../commands/command-context.ts'
 import { buildProgram } from './program.ts'
 
 const USAGE_EXIT_CODE = 2
 const FAILURE_EXIT_CODE = 1
 
-/** Runs what the arguments of this process ask for, and sets its exit code. */
-export async function runProgram(): Promise<void> {
-  ignoreEpipe()
-  if (existsSync('.env')) process.loadEnvFile()
-  try {
-    await buildProgram(process.env).parseAsync()
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      process.exitCode = error.exitCode === 0 ? 0 : USAGE_EXIT_CODE
-    } else {
-      console.error(error instanceof Error ? error.message : error)
-      process.exitCode = FAILURE_EXIT_CODE
-    }
+/** Runs one command line. Resolves with the exit code once the command has ended. */
+export async function runProgram(argv: readonly string[], io: ProgramIo): Promise<number> {
+  let exitCode = 0
+  const context = {
+    ...io,
+    setFailed() {
+      exitCode = FAILURE_EXIT_CODE
+    },
   }
+  try {
+    await buildProgram(context).parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE
+    io.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+    return FAILURE_EXIT_CODE
+  }
+  return exitCode
 }

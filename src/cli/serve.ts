@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module'
+import type { ProgramIo } from '../commands/command-context.ts'
 import type { Config } from '../config/config.ts'
 import { seedDemo } from '../demo/seed-demo.ts'
 import { buildOperationsApp } from '../http/operations/operations-app.ts'
@@ -16,14 +17,14 @@ export interface ServeOptions {
 }
 
 /** Serves until a signal asks to stop; then finishes what is under way. */
-export async function serve(config: Config, options: ServeOptions): Promise<void> {
-  if (config.workers === 1) return serveSingle(config, options)
+export async function serve(config: Config, options: ServeOptions, io: ProgramIo): Promise<void> {
+  if (config.workers === 1) return serveSingle(config, options, io)
   const { serveCluster } = await import('./workers/primary.ts')
-  return serveCluster(config, options)
+  return serveCluster(config, options, io)
 }
 
-async function serveSingle(config: Config, { demo }: ServeOptions): Promise<void> {
-  const logger = openRequestLog(config)
+async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo): Promise<void> {
+  const logger = openRequestLog(config, io.stderr)
   const { app, services, metrics, isReady, ...service } = await openApiServer(config, logger)
   const shutdown = createGracefulShutdown(app.server, isReady)
   const operations = buildOperationsApp(shutdown.isReady, metrics)
@@ -31,10 +32,14 @@ async function serveSingle(config: Config, { demo }: ServeOptions): Promise<void
     await service.close()
     await operations.close()
   }
-  closeOnSignal(logger, async () => {
-    await shutdown.drain()
-    await close()
-  })
+  const closed = closeOnSignal(
+    logger,
+    async () => {
+      await shutdown.drain()
+      await close()
+    },
+    io,
+  )
 
   try {
     await assertIndexNotLost(services)
@@ -42,10 +47,11 @@ async function serveSingle(config: Config, { demo }: ServeOptions): Promise<void
     await listen(app, config.host, config.port, 'PORT')
     await listenOperations(operations, config, logger)
     await isReady() // So that the log tells at once what is amiss.
-    if (demoKey !== null) console.log(demoWelcome(serverUrl(app), demoKey, Date.now()))
+    if (demoKey !== null) io.stdout.write(`${demoWelcome(serverUrl(app), demoKey, Date.now())}\n`)
     flushCompileCache() // Where NODE_COMPILE_CACHE names one: Node keeps it at a clean end only.
   } catch (error) {
     await close() // What listens already would keep the process alive.
     throw error
   }
+  await closed
 }

@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino'
+import type { Output } from '../commands/command-context.ts'
 import type { Config } from '../config/config.ts'
 
-const STDERR = 2
 /** What a pipe takes in one piece, whoever else writes into it. */
 const MAX_WRITE_BYTES = 4_096
 const MIN_FLUSH_BYTES = 3_072
@@ -10,8 +10,8 @@ const FLUSH_INTERVAL_MS = 50
 const MAX_BUFFER_BYTES = 16 * 2 ** 20
 
 /** The log, on stderr, a line for each thing. */
-export function openLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
-  return pino({ level: logLevel }, pino.destination(STDERR))
+export function openLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: Output): Logger {
+  return pino({ level: logLevel }, stderr.fd === undefined ? stderr : pino.destination(stderr.fd))
 }
 
 /**
@@ -19,9 +19,10 @@ export function openLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
  * most: to write each by itself costs a tenth of all that is done for a request. They are all written when the
  * process ends, unless it is killed or runs out of memory.
  */
-export function openRequestLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
+export function openRequestLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: Output): Logger {
+  if (stderr.fd === undefined) return openLog({ logLevel }, stderr)
   const destination = pino.destination({
-    dest: STDERR,
+    dest: stderr.fd,
     sync: false,
     minLength: MIN_FLUSH_BYTES,
     maxWrite: MAX_WRITE_BYTES,

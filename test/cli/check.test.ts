@@ -1,16 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../support/cli/command.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../support/stores/backend.ts'
 import { dropDocument } from '../support/stores/damage-document.ts'
 
 let backend: Backend
-beforeEach(() => {
+beforeAll(() => {
   backend = createBackend()
 })
-afterEach(() => backend.remove())
+afterAll(() => backend.remove())
 
 const run = (args: string[], orders: object[] = []) =>
   runCommand(
@@ -25,11 +25,29 @@ const orders = [
   sourceOrder({ id: 'ord_3', changed_at: null }),
 ]
 
-describe('index check', () => {
+// One index for all tests, since a check writes nothing; the order of the tests is that of its states.
+describe('index check of an empty index', () => {
+  beforeAll(() => run(['init']))
+
+  it('tells the first faults, and how many more there are', async () => {
+    const { code, stdout } = await run(
+      ['check', '-', '--examples', '1'],
+      [...orders, sourceOrder({ id: 'ord_4' })],
+    )
+    expect(code).toBe(1)
+    const [one, more, ...summary] = stdout.trimEnd().split('\n')
+    expect(one).toMatch(/^missing acc_1 ord_1 /)
+    expect(more).toBe('and 4 more')
+    expect(summary).toHaveLength(1)
+  })
+})
+
+describe('index check of an index that has three orders', () => {
+  beforeAll(() => run(['load', '-'], orders))
+
   it('exits 0 where the index has what is in a file, and sums up', async () => {
     const file = join(backend.folder, 'orders.ndjson')
     writeFileSync(file, orders.map((order) => `${JSON.stringify(order)}\n`).join(''))
-    await run(['load', file])
     const { code, stdout, stderr } = await run(['check', file])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(
@@ -38,7 +56,6 @@ describe('index check', () => {
   })
 
   it('exits 1 and tells what is wrong, a line each, without a value of the order', async () => {
-    await run(['load', '-'], orders)
     const [first, , third] = orders
     const others = [first, { ...third, status: 'REFUNDED' }, sourceOrder({ id: 'ord_4' })]
     const { code, stdout } = await run(['check', '-'], others.map(Object))
@@ -53,27 +70,14 @@ describe('index check', () => {
     )
   })
 
-  it('tells the first faults, and how many more there are', async () => {
-    await run(['init'])
-    const { code, stdout } = await run(
-      ['check', '-', '--examples', '1'],
-      [...orders, sourceOrder({ id: 'ord_4' })],
-    )
-    expect(code).toBe(1)
-    const [one, more, ...summary] = stdout.trimEnd().split('\n')
-    expect(one).toMatch(/^missing acc_1 ord_1 /)
-    expect(more).toBe('and 4 more')
-    expect(summary).toHaveLength(1)
-  })
-
   it('reports as JSON', async () => {
-    await run(['load', '-'], orders.slice(0, 2))
-    const { code, stdout } = await run(['check', '-', '--json'], orders)
+    const more = [...orders, sourceOrder({ id: 'ord_4' })]
+    const { code, stdout } = await run(['check', '-', '--json'], more)
     expect(code).toBe(1)
     expect(JSON.parse(stdout)).toEqual({
-      read: 3,
-      orders: 3,
-      documents: 3,
+      read: 4,
+      orders: 4,
+      documents: 4,
       missing: 1,
       extra: 0,
       different: 0,
@@ -85,7 +89,7 @@ describe('index check', () => {
         {
           kind: 'missing',
           account_id: 'acc_1',
-          order_id: 'ord_3',
+          order_id: 'ord_4',
           what: expect.stringContaining('version 1'),
           fields: [],
         },
@@ -94,7 +98,6 @@ describe('index check', () => {
   })
 
   it('tells refused lines, which are no fault of the index', async () => {
-    await run(['load', '-'], orders)
     const { code, stdout, stderr } = await run(
       ['check', '-', '--json'],
       [...orders, { id: 'ord_9' }],
@@ -105,7 +108,6 @@ describe('index check', () => {
   })
 
   it('without a file, checks what the index knows of itself', async () => {
-    await run(['load', '-'], orders)
     const { code, stdout } = await run(['check', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({
@@ -117,20 +119,6 @@ describe('index check', () => {
     })
   })
 
-  it('without a file, exits 1 and tells a document that is lost', async () => {
-    await run(['load', '-'], orders)
-    await dropDocument(backend, 'acc_2', 'ord_1')
-    const { code, stdout } = await run(['check'])
-    expect(code).toBe(1)
-    const [fault, summary] = stdout.trimEnd().split('\n')
-    expect(fault).toBe(
-      'missing acc_2 ord_1 version 1 has no document; the index itself names the account',
-    )
-    expect(summary).toMatch(
-      /^read: 0, orders: 0, known orders: 3, documents: 3, missing: 1, extra: 0,/,
-    )
-  })
-
   it('says in its help what it compares without a file', async () => {
     const { stdout } = await run(['check', '--help'])
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
@@ -139,7 +127,6 @@ describe('index check', () => {
   })
 
   it('exits 1 naming a file it cannot read', async () => {
-    await run(['init'])
     const { code, stderr } = await run(['check', 'nowhere.ndjson'])
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -150,5 +137,18 @@ describe('index check', () => {
   it('exits 2 on a number of examples that is none', async () => {
     const { code, stderr } = await run(['check', '-', '--examples', 'all'])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--examples') })
+  })
+
+  it('without a file, exits 1 and tells a document that is lost', async () => {
+    await dropDocument(backend, 'acc_2', 'ord_1')
+    const { code, stdout } = await run(['check'])
+    expect(code).toBe(1)
+    const [fault, summary] = stdout.trimEnd().split('\n')
+    expect(fault).toBe(
+      'missing acc_2 ord_1 version 1 has no document; the index itself names the account',
+    )
+    expect(summary).toMatch(
+      /^read: 0, orders: 0, known orders: 3, documents: 3, missing: 1, extra: 0,/,
+    )
   })
 })

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'
 import { openServices } from '../../src/services.ts'
-import { runCommand } from '../support/cli/command.ts'
+import { runCommand, runProcess } from '../support/cli/command.ts'
 import { skewed } from '../support/cli/watch-process.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/stores/backend.ts'
@@ -16,14 +16,15 @@ beforeEach(() => {
 })
 afterEach(() => backend.remove())
 
-const run = (args: string[], input = '', env: Record<string, string> = {}) =>
-  runCommand(args, { ...backend.env, ...env }, input)
+const run = (args: string[], input = '') => runCommand(args, backend.env, input)
 
-const load = (order: object, env?: Record<string, string>) =>
-  run(['index', 'load', '-', '--live', '--json'], JSON.stringify(order), env)
+/** The same on a machine whose clock is wrong by this much. */
+const runSkewed = (args: string[], input: string, skewMs: number) =>
+  runProcess(args, { ...backend.env, NODE_OPTIONS: skewed(skewMs) }, input)
 
-/** A load on a machine whose clock is wrong by this much. */
-const loadSkewed = (order: object, skewMs: number) => load(order, { NODE_OPTIONS: skewed(skewMs) })
+const LOAD = ['index', 'load', '-', '--live', '--json']
+const load = (order: object) => run(LOAD, JSON.stringify(order))
+const loadSkewed = (order: object, skewMs: number) => runSkewed(LOAD, JSON.stringify(order), skewMs)
 
 async function status() {
   return JSON.parse((await run(['index', 'status', '--json', '--wait', '0s'])).stdout)
@@ -53,8 +54,8 @@ describe('a load with a clock 4 years ahead', () => {
     await load(sourceOrder())
     const future = new Date(Date.now() + FOUR_YEARS_MS / 2).toISOString()
     const history = JSON.stringify(sourceOrder({ id: 'ord_2', changed_at: future }))
-    const env = { NODE_OPTIONS: skewed(FOUR_YEARS_MS) }
-    expect(await run(['index', 'load', '-'], history, env)).toMatchObject({ code: 1, stdout: '' })
+    const refused = await runSkewed(['index', 'load', '-'], history, FOUR_YEARS_MS)
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
   })
 })
 
@@ -114,8 +115,7 @@ describe('an index that was stamped 4 years ahead', () => {
     // Embedded, the keys outlive the orders, which is a loss to every other command.
     const init = ['index', 'init', ...(onServices ? [] : ['--after-loss'])]
     expect(await run(init)).toMatchObject({ code: 0 })
-    const lines = orders.map((order) => JSON.stringify(order)).join('\n')
-    const loaded = await run(['index', 'load', '-', '--live', '--json'], lines)
+    const loaded = await run(LOAD, orders.map((order) => JSON.stringify(order)).join('\n'))
     expect(JSON.parse(loaded.stdout)).toMatchObject({ written: 2, older: 0 })
     await backend.refresh()
     expect(await updatedAt('ord_1')).toBeLessThanOrEqual(Date.now())

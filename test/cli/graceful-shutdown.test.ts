@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
+import {
+  type RunningService,
+  runCommand,
+  serveInProcess,
+  startService,
+} from '../support/cli/command.ts'
 import { emptyTally, sendContinuously } from '../support/http/keep-alive-client.ts'
 import { readAnswers } from '../support/http/raw-http.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
@@ -24,7 +29,7 @@ beforeAll(async () => {
   headers = { authorization: await createKey('acc_1') }
 })
 afterEach(async () => {
-  for (const service of running.splice(0)) await service.stop('SIGKILL')
+  for (const service of running.splice(0)) await service.stop()
 })
 afterAll(() => backend.remove())
 
@@ -44,8 +49,9 @@ function sourceLines(): string {
   return [sourceOrder(), ...orders].map((order) => `${JSON.stringify(order)}\n`).join('')
 }
 
-async function serve(env: Record<string, string> = {}) {
-  const service = await startService([], { ...backend.env, ...ROOMY, ...env })
+/** Serves in this process, or as `start` does it. */
+async function serve(start = serveInProcess, env: Record<string, string> = {}) {
+  const service = await start([], { ...backend.env, ...ROOMY, ...env })
   running.push(service)
   const operations = /operations at (http:[^"]+)/.exec(service.output().stderr)?.[1]
   const isReady = async () => (await fetch(`${operations}/health/ready`)).status === 200
@@ -59,7 +65,7 @@ const connectTo = async ({ baseUrl }: RunningService) => {
 }
 
 it('fails no request of many clients behind a balancer, and exits 0', async () => {
-  const service = await serve()
+  const service = await serve(startService)
   const tally = emptyTally()
   let isUp = true
   const balancing = (async () => {
@@ -126,7 +132,7 @@ it('lets a client read a large answer to its end', async () => {
 })
 
 it('is there again on the same port after SIGKILL under load', async () => {
-  const first = await serve()
+  const first = await serve(startService)
   const { port } = new URL(first.baseUrl)
   const tally = emptyTally()
   let mayConnect = true
@@ -137,6 +143,6 @@ it('is there again on the same port after SIGKILL under load', async () => {
   await first.stop('SIGKILL')
   await Promise.all(clients)
 
-  const again = await serve({ PORT: port })
+  const again = await serve(startService, { PORT: port })
   expect((await fetch(again.listing, { headers })).status).toBe(200)
 })

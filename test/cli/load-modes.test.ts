@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'
 import { openServices } from '../../src/services.ts'
-import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
+import { type ApiServer, startApiServer } from '../support/cli/api-server.ts'
+import { runCommand } from '../support/cli/command.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../support/stores/backend.ts'
 
@@ -9,13 +10,13 @@ const CHANGED_AT = '2026-03-01T12:05:00.000Z'
 const SOON = { timeout: 20_000, interval: 50 }
 
 let backend: Backend
-let service: RunningService | undefined
+let service: ApiServer | undefined
 beforeEach(() => {
   backend = createBackend()
   service = undefined
 })
 afterEach(async () => {
-  await service?.stop('SIGKILL')
+  await service?.close()
   await backend.remove()
 })
 
@@ -30,7 +31,7 @@ async function createKey(): Promise<string> {
 /** One request with a new key; returns once its use is stored. */
 async function useKey(): Promise<void> {
   const key = await createKey()
-  service = await startService([], backend.env)
+  service = await startApiServer(backend.env)
   const headers = { authorization: `Bearer ${key}` }
   await fetch(`${service.baseUrl}/v1/orders`, { headers })
   const services = await openServices(parseConfig(backend.env))

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runCommand, startCommand } from '../support/cli/command.ts'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type ProcessResult, runCommand, startCommand } from '../support/cli/command.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/stores/backend.ts'
 
@@ -36,53 +36,6 @@ describe('index load', () => {
     const customer = { name: 'Rita', email: 'rita@exemplo.com.br', document: '123' }
     const { stdout } = await load(JSON.stringify(sourceOrder({ customer })))
     expect(JSON.parse(stdout)).toMatchObject({ written: 1, customer_documents_dropped: 1 })
-  })
-
-  it.each<[string, string | Buffer, string]>([
-    ['half a line', '{"id":"ord_2","ver', 'line 2: expected one JSON object'],
-    ['no object', '[]', 'line 2: expected an object, got a list'],
-    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'line 2: not valid UTF-8'],
-    ['a line of 10 MB', `"${'x'.repeat(10_000_000)}"`, 'line 2: longer than'],
-    [
-      'an amount with a fraction',
-      JSON.stringify(sourceOrder({ id: 'ord_2', amount_total: 1.5 })),
-      'line 2: /amount_total: expected an integer from 0 to 2^53 − 1, got 1.5',
-    ],
-    [
-      'an instant without zone',
-      JSON.stringify(sourceOrder({ id: 'ord_2', created_at: '2026-03-01T12:00:00' })),
-      'line 2: /created_at: expected an RFC 3339 date-time with time and zone',
-    ],
-    [
-      '10,000 tracking keys',
-      JSON.stringify(sourceOrder({ id: 'ord_2', tracking: trackingKeys(10_000) })),
-      'line 2: /tracking: expected a map of at most 1000 texts',
-    ],
-    [
-      'another owner',
-      JSON.stringify(sourceOrder({ id: 'ord_1', version: 2, owner_account_id: 'acc_9' })),
-      'line 2: /owner_account_id: the owner of an order never changes',
-    ],
-    [
-      'another creation',
-      JSON.stringify(sourceOrder({ id: 'ord_1', version: 2, created_at: '2026-01-01T00:00:00Z' })),
-      'line 2: /created_at: the creation of an order never changes',
-    ],
-    [
-      'a wrong type in depth',
-      JSON.stringify(sourceOrder({ id: 'ord_2' })).replace('"amount":9900', '"amount":"9900"'),
-      'line 2: /payments/0/amount: expected an integer',
-    ],
-  ])('refuses %s with its number, path and reason, and goes on', async (_name, bad, message) => {
-    const input = Buffer.concat(
-      [line('ord_1'), bad, line('ord_3')]
-        .map((text) => Buffer.from(`${text}\n`))
-        .with(1, Buffer.concat([Buffer.from(bad), Buffer.from('\n')])),
-    )
-    const { code, stdout, stderr } = await load(input)
-    expect(code).toBe(1)
-    expect(JSON.parse(stdout)).toMatchObject({ read: 3, written: 2, refused: 1 })
-    expect(stderr).toContain(message)
   })
 
   it('exits 1 naming a file it cannot read', async () => {
@@ -139,6 +92,67 @@ describe('index load', () => {
       '/changed_at: expected an instant that is not in the future',
     )
     expect((await load(future, '--live')).code).toBe(0)
+  })
+})
+
+/** Each stands between two orders that are written. */
+const REFUSED: [name: string, line: string | Buffer, message: string][] = [
+  ['half a line', '{"id":"ord_2","ver', 'expected one JSON object'],
+  ['no object', '[]', 'expected an object, got a list'],
+  ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
+  ['a line of 10 MB', `"${'x'.repeat(10_000_000)}"`, 'longer than'],
+  [
+    'an amount with a fraction',
+    JSON.stringify(sourceOrder({ id: 'ord_2', amount_total: 1.5 })),
+    '/amount_total: expected an integer from 0 to 2^53 − 1, got 1.5',
+  ],
+  [
+    'an instant without zone',
+    JSON.stringify(sourceOrder({ id: 'ord_2', created_at: '2026-03-01T12:00:00' })),
+    '/created_at: expected an RFC 3339 date-time with time and zone',
+  ],
+  [
+    '10,000 tracking keys',
+    JSON.stringify(sourceOrder({ id: 'ord_2', tracking: trackingKeys(10_000) })),
+    '/tracking: expected a map of at most 1000 texts',
+  ],
+  [
+    'another owner',
+    JSON.stringify(sourceOrder({ id: 'ord_1', version: 2, owner_account_id: 'acc_9' })),
+    '/owner_account_id: the owner of an order never changes',
+  ],
+  [
+    'another creation',
+    JSON.stringify(sourceOrder({ id: 'ord_1', version: 2, created_at: '2026-01-01T00:00:00Z' })),
+    '/created_at: the creation of an order never changes',
+  ],
+  [
+    'a wrong type in depth',
+    JSON.stringify(sourceOrder({ id: 'ord_2' })).replace('"amount":9900', '"amount":"9900"'),
+    '/payments/0/amount: expected an integer',
+  ],
+]
+
+describe('index load of lines that it refuses', () => {
+  let finished: ProcessResult
+  beforeAll(async () => {
+    const own = createBackend()
+    const lines = [line('ord_1'), ...REFUSED.map(([, bad]) => bad), line('ord_3')]
+    const input = Buffer.concat(lines.flatMap((text) => [Buffer.from(text), Buffer.from('\n')]))
+    finished = await runCommand(['index', 'load', '-', '--json'], own.env, input)
+    await own.remove()
+  })
+
+  it.each(REFUSED)('names the number, the path and the reason of %s', (_name, bad, message) => {
+    const number = 2 + REFUSED.findIndex(([, other]) => other === bad)
+    expect(finished.stderr).toContain(`line ${number}: ${message}`)
+  })
+
+  it('writes the lines before and after them, and exits 1', () => {
+    expect(finished.code).toBe(1)
+    const read = REFUSED.length + 2
+    const summary = { read, written: 2, refused: REFUSED.length }
+    expect(JSON.parse(finished.stdout)).toMatchObject(summary)
   })
 })
 

@@ -1,21 +1,22 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
+import { type ApiServer, startApiServer } from '../support/cli/api-server.ts'
+import { runCommand, runProcess } from '../support/cli/command.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
-import { runOrders } from '../support/orders-cli.ts'
+import { runOrders } from '../support/orders-cli/orders-cli.ts'
+import { readSyncedOrders } from '../support/orders-cli/synced-orders.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/stores/backend.ts'
 import { deleteOrdersIndex } from '../support/stores/delete-index.ts'
-import { readSyncedOrders } from '../support/synced-orders.ts'
 
 const COUNT = 21
 const LOST = 'the index of the orders is lost'
 
 let backend: Backend
-let running: RunningService[]
+let running: ApiServer[]
 beforeEach(() => {
   running = []
 })
 afterEach(async () => {
-  for (const service of running) await service.stop('SIGKILL')
+  for (const service of running) await service.close()
 })
 
 /** A store for each test, or one for all of a group. */
@@ -41,22 +42,21 @@ async function load(version: number): Promise<void> {
 
 const createKey = () => succeed(['keys', 'create', '--account', 'acc_1'])
 
-async function serve(env: Record<string, string> = {}): Promise<RunningService> {
-  const service = await startService([], { ...backend.env, ...env })
+async function serve(env: Record<string, string> = {}): Promise<ApiServer> {
+  const service = await startApiServer({ ...backend.env, ...env })
   running.push(service)
   return service
 }
 
-async function list({ baseUrl }: RunningService, key: string) {
+async function list({ baseUrl }: ApiServer, key: string) {
   const headers = { authorization: `Bearer ${key}` }
   const response = await fetch(`${baseUrl}/v1/orders?limit=100`, { headers })
   const { data } = (await response.json()) as { data?: unknown[] }
   return { status: response.status, orders: data?.length }
 }
 
-async function isReady(service: RunningService): Promise<number> {
-  const operations = /operations at (http:[^"]+)/.exec(service.output().stderr)?.[1]
-  return (await fetch(`${operations}/health/ready`)).status
+async function isReady({ operations }: ApiServer): Promise<number> {
+  return (await operations.inject('/health/ready')).statusCode
 }
 
 const UNAVAILABLE = { status: 503, orders: undefined }
@@ -86,7 +86,7 @@ describe('an index of orders that is lost', () => {
     expect(await run(['serve'])).toMatchObject({ code: 1, stderr: expect.stringContaining(LOST) })
 
     await succeed(['index', 'init', '--after-loss'])
-    await service.stop()
+    await service.close()
     service = await serve({ PORT: new URL(service.baseUrl).port })
     const stopped = await runOrders(['sync', 'copia', '--all'], place())
     expect(stopped.code).toBe(1)
@@ -138,7 +138,7 @@ describe('where the index of the orders is lost', () => {
     const workers = { WORKERS: '2', PORT: '0', OPERATIONS_PORT: '0' }
     // Where no Redis is, each worker counts the limits by itself.
     const env = { REDIS_URL: 'redis://127.0.0.1:1', ...backend.env, ...workers }
-    const { code, stderr } = await runCommand(['serve'], env)
+    const { code, stderr } = await runProcess(['serve'], env)
     expect(code).toBe(1)
     expect(stderr).toContain(LOST)
   })

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
+import { runOrders, spawnOrders } from '../support/orders-cli/orders-cli.ts'
 import {
   changed,
   erased,
   type OrdersService,
   openOrdersService,
 } from '../support/orders-cli/orders-service.ts'
-import { runOrders, spawnOrders } from '../support/orders-cli.ts'
-import { readSyncedOrders } from '../support/synced-orders.ts'
+import { readSyncedOrders } from '../support/orders-cli/synced-orders.ts'
 
 const ROUNDS = 6
 

@@ -1,17 +1,30 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../support/cli/command.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../support/stores/backend.ts'
 
 let backend: Backend
-beforeEach(() => {
+beforeAll(() => {
   backend = createBackend()
 })
-afterEach(() => backend.remove())
+afterAll(() => backend.remove())
 
 const run = (args: string[], input = '') => runCommand(['index', ...args], backend.env, input)
 
 describe('index status', () => {
+  it('of an empty index tells of no change', async () => {
+    await run(['init'])
+    const { code, stdout } = await run(['status', '--json', '--wait', '0s'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      documents: 0,
+      orders_known: 0,
+      writer: null,
+      newest_visible_change: null,
+      lag_seconds: null,
+    })
+  })
+
   it('counts documents and orders, and tells how far behind the newest change is', async () => {
     const startedAt = Date.now()
     await run(['load', '-'], JSON.stringify(sourceOrder({ coproducer_account_ids: ['acc_2'] })))
@@ -28,25 +41,11 @@ describe('index status', () => {
   })
 
   it('tells it to people, a name and a value a line', async () => {
-    await run(['load', '-'], JSON.stringify(sourceOrder()))
     const { stdout } = await run(['status'])
     expect(stdout).toMatch(
-      /^documents: {13}1\norders known: {10}1\nindex: {17}\S+orders\S* \(read and fed, /,
+      /^documents: {13}2\norders known: {10}1\nindex: {17}\S+orders\S* \(read and fed, /,
     )
     expect(stdout).toMatch(/^newest visible change: \d{4}-\S+Z\nlag: {19}[\d.]+ s$/m)
-  })
-
-  it('of an empty index tells of no change', async () => {
-    await run(['init'])
-    const { code, stdout } = await run(['status', '--json', '--wait', '0s'])
-    expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({
-      documents: 0,
-      orders_known: 0,
-      writer: null,
-      newest_visible_change: null,
-      lag_seconds: null,
-    })
   })
 
   it('exits 2 on a span that is none', async () => {

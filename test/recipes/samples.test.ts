@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
-import { type RunningService, startService } from '../support/cli/command.ts'
+import { type RunningService, serveInProcess } from '../support/cli/command.ts'
 import type { ListBody } from '../support/http/test-app.ts'
 
 interface Sample {
@@ -33,7 +33,7 @@ let service: RunningService
 let key: string
 let paid: Order[]
 beforeAll(async () => {
-  service = await startService(['--demo'], { DATA_DIR: folder, ...FEW })
+  service = await serveInProcess(['--demo'], { DATA_DIR: folder, ...FEW })
   key = /demo key\s+(\S+)/.exec(service.output().stdout)?.[1] ?? ''
   paid = await listPaid()
 })

@@ -1,6 +1,7 @@
 import { DEMO_ACCOUNT, demoOrders } from '../../src/demo/demo-orders.ts'
 import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import type { Order } from '../../src/orders/order.ts'
+import { startApiServer } from '../support/cli/api-server.ts'
 import { runCommand } from '../support/cli/command.ts'
 import type { ListBody } from '../support/http/test-app.ts'
 import { openServedStore } from '../support/stores/served-store.ts'
@@ -30,10 +31,10 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
   let mine = orders.filter(isListed)
   let seed = 1
   await store.load(orders)
-  const service = await store.serve(settings)
+  const service = await startApiServer({ ...store.env, ...settings })
   const key = await store.createKey(DEMO_ACCOUNT)
   // Which no recipe uses, so that a test looks without a limit.
-  const unlimited = 'RATE_LIMIT_CAPACITY' in settings ? await store.serve() : service
+  const unlimited = 'RATE_LIMIT_CAPACITY' in settings ? await startApiServer(store.env) : service
   const front = await startRecipeFront(service.baseUrl)
 
   async function write(lines: readonly object[]) {
@@ -101,6 +102,7 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
 
     async close() {
       await front.close()
+      await Promise.all([service.close(), unlimited.close()])
       await store.close()
     },
   }

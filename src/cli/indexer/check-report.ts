@@ -1,3 +1,4 @@
+import type { ProgramIo } from '../../commands/command-context.ts'
 import type { CheckReport } from '../../indexing/consistency-check/check-index.ts'
 import {
   type Inconsistency,
@@ -13,22 +14,23 @@ export function isConsistent(report: CheckReport): boolean {
 export function printReport(
   { examples, ...counts }: CheckReport & { seconds: number },
   asJson: boolean,
+  { stdout, stderr }: Pick<ProgramIo, 'stdout' | 'stderr'>,
 ): void {
-  if (countInconsistencies(counts) > 0) console.error(REPAIR)
+  if (countInconsistencies(counts) > 0) stderr.write(`${REPAIR}\n`)
   if (asJson) {
     const publicExamples = examples.map(({ kind, accountId, orderId, what, fields }) => {
       return { kind, account_id: accountId, order_id: orderId, what, fields }
     })
-    printJson({ ...counts, examples: publicExamples })
+    printJson({ ...counts, examples: publicExamples }, { stdout })
     return
   }
-  for (const example of examples) console.log(inconsistencyLine(example))
+  for (const example of examples) stdout.write(`${inconsistencyLine(example)}\n`)
   const more = countInconsistencies(counts) - examples.length
-  if (more > 0) console.log(examples.length > 0 ? `and ${more} more` : `${more} faults`)
+  if (more > 0) stdout.write(examples.length > 0 ? `and ${more} more\n` : `${more} faults\n`)
   const parts = Object.entries(counts).map(([name, count]) => {
     return `${name.replaceAll('_', ' ')}: ${count}`
   })
-  console.log(parts.join(', '))
+  stdout.write(`${parts.join(', ')}\n`)
 }
 
 const REPAIR =

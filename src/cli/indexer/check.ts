@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Command, InvalidArgumentError } from 'commander'
+import type { CommandContext } from '../../commands/command-context.ts'
 import { type CheckReport, checkIndex } from '../../indexing/consistency-check/check-index.ts'
 import type { SourceEntry } from '../../indexing/consistency-check/compare-orders.ts'
 import type { IndexInspection } from '../../indexing/consistency-check/index-inspection.ts'
@@ -27,7 +28,11 @@ const NO_STREAM =
 const NO_INPUT = { bytesRead: () => 0, totalBytes: null }
 
 /** `index check`. */
-export function addCheck(index: Command, withServices: WithServices): void {
+export function addCheck(
+  index: Command,
+  withServices: WithServices,
+  context: CommandContext,
+): void {
   index
     .command('check')
     .description(
@@ -39,15 +44,15 @@ export function addCheck(index: Command, withServices: WithServices): void {
     .action(async (file: string | undefined, { examples, json }: CheckFlags) =>
       withServices(async ({ inspection }, config) => {
         const interruption = new AbortController()
-        onFirstSignal(() => interruption.abort())
-        const context = { inspection, examples, signal: interruption.signal }
+        onFirstSignal(() => interruption.abort(), context)
+        const check = { inspection, examples, signal: interruption.signal, context }
         const startedAt = monotonicClock()
         const report = await (file === undefined
-          ? checkStream(context, await openStreamInspection(config))
-          : checkFile(context, file))
+          ? checkStream(check, await openStreamInspection(config))
+          : checkFile(check, file))
         const seconds = Math.round((monotonicClock() - startedAt) / 100) / 10
-        printReport({ ...report, seconds }, json ?? false)
-        if (!isConsistent(report)) process.exitCode = 1
+        printReport({ ...report, seconds }, json ?? false, context)
+        if (!isConsistent(report)) context.setFailed()
       }),
     )
 }
@@ -56,11 +61,12 @@ interface CheckContext {
   inspection: IndexInspection
   examples: number
   signal: AbortSignal
+  context: CommandContext
 }
 
 async function checkFile(context: CheckContext, file: string): Promise<CheckReport> {
-  const input = await openInput(file, context.signal)
-  const progress = createProgress(process.stderr, input, monotonicClock)
+  const input = await openInput(file, context.context.stdin, context.signal)
+  const progress = createProgress(context.context.stderr, input, monotonicClock)
   try {
     return await check(context, entriesFromLines(input.chunks), true, progress)
   } finally {
@@ -72,7 +78,7 @@ async function checkStream(
   context: CheckContext,
   stream: StreamInspection | null,
 ): Promise<CheckReport> {
-  const progress = createProgress(process.stderr, NO_INPUT, monotonicClock)
+  const progress = createProgress(context.context.stderr, NO_INPUT, monotonicClock)
   try {
     if (stream === null) progress.printLine(NO_STREAM)
     return await check(context, stream === null ? [] : entriesFromStream(stream), false, progress)

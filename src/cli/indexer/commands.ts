@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { Environment, WithServices } from '../with-services.ts'
+import type { CommandContext } from '../../commands/command-context.ts'
+import type { WithServices } from '../with-services.ts'
 import { addCheck } from './check.ts'
 import { addInit } from './init.ts'
 import { addLoad } from './load.ts'
@@ -8,11 +9,15 @@ import { addStatus } from './status.ts'
 import { addWatch } from './watch.ts'
 
 /** `index`, one file a command. */
-export function addIndex(index: Command, withServices: WithServices, env: Environment): void {
-  addInit(index, withServices, env)
-  addLoad(index, withServices)
-  addReindex(index, withServices)
-  addWatch(index, withServices)
-  addCheck(index, withServices)
-  addStatus(index, withServices)
+export function addIndex(
+  index: Command,
+  withServices: WithServices,
+  context: CommandContext,
+): void {
+  addInit(index, withServices, context)
+  addLoad(index, withServices, context)
+  addReindex(index, withServices, context)
+  addWatch(index, withServices, context)
+  addCheck(index, withServices, context)
+  addStatus(index, withServices, context)
 }

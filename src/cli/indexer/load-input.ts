@@ -17,11 +17,15 @@ const CHUNK_BYTES = 256 * 1024
 const SIGNAL_DELAY_MS = 50
 
 /**
- * A file, or standard input for `-`. When `signal` aborts, reading ends with an error.
+ * A file, or `stdin` for `-`. When `signal` aborts, reading ends with an error.
  * @throws Error naming the file when it cannot be read, at once or while it is read
  */
-export async function openInput(file: string, signal: AbortSignal): Promise<LoadInput> {
-  if (file === '-') return withByteCount('standard input', process.stdin, null, signal)
+export async function openInput(
+  file: string,
+  stdin: Readable,
+  signal: AbortSignal,
+): Promise<LoadInput> {
+  if (file === '-') return withByteCount('standard input', stdin, null, signal)
   const { size } = await stat(file).catch(unreadable(file))
   const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES })
   return withByteCount(file, stream, size || null, signal)

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { CommandContext } from '../../commands/command-context.ts'
 import type { Config } from '../../config/config.ts'
 import { type EnqueueSummary, enqueue } from '../../indexing/sources/enqueue.ts'
 import { type LoadSummary, load } from '../../indexing/sources/load.ts'
@@ -20,7 +21,7 @@ interface LoadFlags extends WriterFlags {
 }
 
 /** `index load`. */
-export function addLoad(index: Command, withServices: WithServices): void {
+export function addLoad(index: Command, withServices: WithServices, context: CommandContext): void {
   index
     .command('load')
     .description('write source orders, one JSON object a line')
@@ -57,17 +58,18 @@ export function addLoad(index: Command, withServices: WithServices): void {
     .option('--json', 'print the summary as JSON')
     .action(async (file: string, flags: LoadFlags) => {
       const interruption = new AbortController()
-      onFirstSignal(() => interruption.abort())
+      onFirstSignal(() => interruption.abort(), context)
+      const { signal } = interruption
       const summary = flags.dryRun
-        ? await runWithProgress(file, interruption.signal, checkAndReport(flags))
+        ? await runWithProgress(file, context, signal, checkAndReport(flags))
         : await withServices<Timed<LoadSummary | EnqueueSummary>>((services, config) =>
             flags.stream
-              ? runWithProgress(file, interruption.signal, enqueueAndReport(flags, config))
-              : runWithProgress(file, interruption.signal, loadAndReport(flags, services)),
+              ? runWithProgress(file, context, signal, enqueueAndReport(flags, config))
+              : runWithProgress(file, context, signal, loadAndReport(flags, services)),
           )
-      if (flags.json) printJson(summary)
-      else console.log(summaryText(summary))
-      if (summary.refused > 0) process.exitCode = 1
+      if (flags.json) printJson(summary, context)
+      else context.stdout.write(`${summaryText(summary)}\n`)
+      if (summary.refused > 0) context.setFailed()
     })
 }
 
@@ -85,12 +87,13 @@ type Timed<Summary> = Summary & { seconds: number }
 /** Lets `work` read the input, and tells how long that took. */
 async function runWithProgress<Summary extends object>(
   file: string,
+  { stdin, stderr }: CommandContext,
   signal: AbortSignal,
   work: Work<Summary>,
 ): Promise<Timed<Summary>> {
   const startedAt = monotonicClock()
-  const input = await openInput(file, signal)
-  const progress = createProgress(process.stderr, input, monotonicClock)
+  const input = await openInput(file, stdin, signal)
+  const progress = createProgress(stderr, input, monotonicClock)
   try {
     const onRefused: LoadContext['onRefused'] = (line, { path, reason }) =>
       progress.printLine([`line ${line}`, path, reason].filter(Boolean).join(': '))

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import type { CommandContext } from '../../commands/command-context.ts'
 import type { Reindexing, ReindexSummary } from '../../indexing/reindexing.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { printJson } from '../output.ts'
@@ -16,7 +17,11 @@ const NOT_NEEDED =
   'the embedded store needs no reindex: its tables migrate when they are opened. Set OPENSEARCH_URL'
 
 /** `index reindex`. */
-export function addReindex(index: Command, withServices: WithServices): void {
+export function addReindex(
+  index: Command,
+  withServices: WithServices,
+  context: CommandContext,
+): void {
   index
     .command('reindex')
     .description('make the index anew beside the one that is read, and read it without a pause')
@@ -29,7 +34,7 @@ export function addReindex(index: Command, withServices: WithServices): void {
       withServices(
         async ({ reindexing }) => {
           if (reindexing === null) throw new Error(NOT_NEEDED)
-          await runReindex(reindexing, options)
+          await runReindex(reindexing, options, context)
         },
         // A rollback is a way back from a loss.
         { allowLostIndex: options.rollback ?? false },
@@ -37,25 +42,30 @@ export function addReindex(index: Command, withServices: WithServices): void {
     )
 }
 
-async function runReindex(reindexing: Reindexing, { finish, rollback, json }: ReindexOptions) {
+async function runReindex(
+  reindexing: Reindexing,
+  { finish, rollback, json }: ReindexOptions,
+  context: CommandContext,
+) {
+  const { stdout, stderr } = context
   const interruption = new AbortController()
-  onFirstSignal(() => interruption.abort())
+  onFirstSignal(() => interruption.abort(), context)
   const { signal } = interruption
-  const progress = createReindexProgress(process.stderr, monotonicClock)
+  const progress = createReindexProgress(stderr, monotonicClock)
   try {
     if (finish || rollback) {
       const events = { onDelay: progress.printLine, signal }
       const result = await (finish ? reindexing.finish(events) : reindexing.rollBack(events))
       const removed = result.removed.join(', ') || 'nothing'
-      if (json) printJson(result)
-      else console.log(`${result.live} is read; removed: ${removed}`)
+      if (json) printJson(result, context)
+      else stdout.write(`${result.live} is read; removed: ${removed}\n`)
       return
     }
     const { update: onProgress, printLine: onDelay } = progress
     const summary = await reindexing.build({ onProgress, onDelay, signal })
     progress.end()
-    if (json) printJson(summary)
-    else console.log(summaryText(summary))
+    if (json) printJson(summary, context)
+    else stdout.write(`${summaryText(summary)}\n`)
   } catch (error) {
     if (!signal.aborted) throw error
     throw new Error('interrupted: "index reindex" goes on with it, "--rollback" gives it up', {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { CommandContext } from '../../commands/command-context.ts'
 import type { Config } from '../../config/config.ts'
 import type { StreamBacklog } from '../../indexing/consistency-check/stream-inspection.ts'
 import { openStreamInspection } from '../../services.ts'
@@ -15,7 +16,11 @@ interface StatusFlags {
 }
 
 /** `index status`. */
-export function addStatus(index: Command, withServices: WithServices): void {
+export function addStatus(
+  index: Command,
+  withServices: WithServices,
+  context: CommandContext,
+): void {
   index
     .command('status')
     .description('tell what is in the index, who writes it and how far behind it is')
@@ -25,23 +30,26 @@ export function addStatus(index: Command, withServices: WithServices): void {
       withServices(async ({ inspection }, config) => {
         const [overview, backlog] = await Promise.all([
           inspection.overview(wait),
-          readBacklog(config),
+          readBacklog(config, context),
         ])
         const status = indexStatus(overview, backlog)
-        if (json) printJson(status)
-        else for (const line of statusLines(status)) console.log(line)
+        if (json) printJson(status, context)
+        else for (const line of statusLines(status)) context.stdout.write(`${line}\n`)
       }),
     )
 }
 
 /** A stream that does not answer is told, and the rest as well. */
-async function readBacklog(config: Config): Promise<StreamBacklog | null> {
+async function readBacklog(
+  config: Config,
+  { stderr, setFailed }: CommandContext,
+): Promise<StreamBacklog | null> {
   const stream = await openStreamInspection(config)
   try {
     return stream && (await stream.backlog())
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exitCode = 1
+    stderr.write(`${error instanceof Error ? error.message : error}\n`)
+    setFailed()
     return null
   } finally {
     stream?.close()

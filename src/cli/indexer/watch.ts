@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
+import type { CommandContext } from '../../commands/command-context.ts'
 import type { Config } from '../../config/config.ts'
 import { buildOperationsApp } from '../../http/operations/operations-app.ts'
 import { listenOperations } from '../../http/operations/operations-port.ts'
@@ -18,21 +19,27 @@ import type { WithServices } from '../with-services.ts'
 import { createWatchLog } from './watch-log.ts'
 
 /** `index watch`. */
-export function addWatch(index: Command, withServices: WithServices): void {
+export function addWatch(
+  index: Command,
+  withServices: WithServices,
+  context: CommandContext,
+): void {
   index
     .command('watch')
     .description('write the changes of the stream orders:changes as they come; needs Redis')
     .action(() =>
       withServices(async (services, config) => {
         const stream = await openChangeStream(config, 'index watch')
-        const logger = openLog(config)
+        const logger = openLog(config, context.stderr)
         const stopping = new AbortController()
         const watching = watchWithOperations(services, stream, config, logger, stopping.signal)
-        closeOnSignal(logger, () => {
+        const close = () => {
           stopping.abort()
           return watching
-        })
+        }
+        const closed = closeOnSignal(logger, close, context)
         await watching
+        await closed
       }),
     )
 }

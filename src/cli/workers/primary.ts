@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import Fastify from 'fastify'
+import type { ProgramIo } from '../../commands/command-context.ts'
 import type { Config } from '../../config/config.ts'
 import { seedDemo } from '../../demo/seed-demo.ts'
 import { buildOperationsApp } from '../../http/operations/operations-app.ts'
@@ -26,8 +27,12 @@ const RESPONSE_TIMEOUT_MS = 1_000
  * Serves with several processes. This one serves no request: it hands each new connection to the next worker, as
  * `node:cluster` does, replaces workers that end, and answers for all of them on the operations port.
  */
-export async function serveCluster(config: Config, { demo }: ServeOptions): Promise<void> {
-  const logger = openLog(config)
+export async function serveCluster(
+  config: Config,
+  { demo }: ServeOptions,
+  io: ProgramIo,
+): Promise<void> {
+  const logger = openLog(config, io.stderr)
   await assertCanListen(config)
   // What a first start makes is made here, before anybody else would; and it is kept open, since the last one
   // who closes a database, and the first who opens it again, keep others out for a moment.
@@ -75,24 +80,29 @@ export async function serveCluster(config: Config, { demo }: ServeOptions): Prom
 
   const operations = buildOperationsApp(isReady, { registry: metrics }, isAlive)
   const close = () => Promise.all([operations.close(), services.close()])
-  closeOnSignal(logger, async () => {
-    isDraining = true
-    process.once('exit', pool.kill) // At a second signal, or when it takes too long.
-    await pool.shutDown()
-    await close()
-  })
+  const closed = closeOnSignal(
+    logger,
+    async () => {
+      isDraining = true
+      process.once('exit', pool.kill) // At a second signal, or when it takes too long.
+      await pool.shutDown()
+      await close()
+    },
+    io,
+  )
 
   try {
     await assertIndexNotLost(services)
     const demoKey = demo ? await seedDemo(services, Date.now()) : null
     const address = await pool.start()
     await listenOperations(operations, config, logger)
-    if (demoKey !== null) console.log(demoWelcome(address, demoKey, Date.now()))
+    if (demoKey !== null) io.stdout.write(`${demoWelcome(address, demoKey, Date.now())}\n`)
   } catch (error) {
     pool.kill()
     await close()
     throw error
   }
+  await closed
 }
 
 /**

@@ -15,7 +15,7 @@ if (worker === undefined) throw new Error('set WORKERS, and serve')
 
 ignoreEpipe()
 const config = parseConfig(process.env)
-const logger = openRequestLog(config)
+const logger = openRequestLog(config, process.stderr)
 
 /** Nothing is under way yet. */
 let shutDown: () => void = () => process.exit(0)
@@ -54,7 +54,7 @@ try {
   shutDown = () => {
     if (isShuttingDown) return
     isShuttingDown = true
-    closeAndExit(logger, async () => {
+    void closeAndExit(logger, async () => {
       await shutdown.drain()
       await close()
       await disconnect()

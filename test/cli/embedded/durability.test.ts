@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices } from '../../../src/services.ts'
-import { runCommand } from '../../support/cli/command.ts'
+import { runProcess } from '../../support/cli/command.ts'
 import {
   callWith,
   canTrace,
@@ -30,7 +30,7 @@ async function run(...args: string[]): Promise<{ stdout: string; calls: SystemCa
   const file = join(folder, 'calls')
   // By `env`, since a command is started in its DATA_DIR, which is not there yet.
   const under = [...(isTracing ? traced(file) : []), 'env', `DATA_DIR=${dataDir}`]
-  const { code, stdout, stderr } = await runCommand(args, { DATA_DIR: folder }, '', under)
+  const { code, stdout, stderr } = await runProcess(args, { DATA_DIR: folder }, '', under)
   expect({ code, stderr }).toMatchObject({ code: 0 })
   return { stdout, calls: isTracing ? readCalls(file) : [] }
 }

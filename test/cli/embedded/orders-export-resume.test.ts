@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
 import {
   beginOrders,
   finish,
@@ -11,7 +10,8 @@ import {
   runOrders,
   runShell,
   spawnOrders,
-} from '../../support/orders-cli.ts'
+} from '../../support/orders-cli/orders-cli.ts'
+import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
 
 const CSV = ['export', '--format', 'csv-br', '--out', 'pedidos de hoje.csv'] as const
 const FILE = 'pedidos de hoje.csv'

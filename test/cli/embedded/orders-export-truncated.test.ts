@@ -9,7 +9,7 @@ import { ResumableError } from '../../../src/orders-cli/errors.ts'
 import { createFormat } from '../../../src/orders-cli/export/formats/format.ts'
 import { openPartFile } from '../../../src/orders-cli/export/part-file.ts'
 import { exportToFile } from '../../../src/orders-cli/export/write.ts'
-import { apiOrder } from '../../support/api-order.ts'
+import { apiOrder } from '../../support/orders-cli/api-order.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
 
 let folder: string

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
 import {
   finish,
   ordersInShell,
   runShell,
   spawnOrders,
   startOnTerminal,
-} from '../../support/orders-cli.ts'
+} from '../../support/orders-cli/orders-cli.ts'
+import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
 
 /** The escape sequence that erases the status line. */
 const WIPE = '\r\x1b[K'

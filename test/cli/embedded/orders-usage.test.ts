@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { finish, runOrders, spawnOrders } from '../../support/orders-cli/orders-cli.ts'
 import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
-import { finish, runOrders, spawnOrders } from '../../support/orders-cli.ts'
 
 let service: OrdersService
 let portal: Server

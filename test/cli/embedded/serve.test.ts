@@ -5,34 +5,44 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type RunningService, runCommand, startService } from '../../support/cli/command.ts'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  onTestFinished,
+} from 'vitest'
+import {
+  type RunningService,
+  runCommand,
+  runProcess,
+  serveInProcess,
+  startService,
+} from '../../support/cli/command.ts'
 import { readAnswers } from '../../support/http/raw-http.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
-
-let folder: string
-let remove: () => void
-let running: RunningService[]
-beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
-  running = []
-})
-afterEach(async () => {
-  for (const service of running) await service.stop('SIGKILL')
-  remove()
-})
-
-async function serve(args: string[] = [], env: Record<string, string> = {}) {
-  const service = await startService(args, { DATA_DIR: folder, ...env })
-  running.push(service)
-  return service
-}
 
 const keyIn = (stdout: string) => /key_live_\w+/.exec(stdout)?.[0] ?? ''
 
 describe('serve --demo', () => {
+  const { folder, remove } = temporaryFolder()
+  let service: RunningService
+  beforeAll(async () => {
+    // Without Redis, each worker counts the limits by itself.
+    const settings = { DATA_DIR: folder, WORKERS: '2', REDIS_URL: 'redis://127.0.0.1:1' }
+    service = await startService(['--demo'], settings)
+  })
+  afterAll(async () => {
+    await service.stop('SIGKILL')
+    remove()
+  })
+
   it('prints a key, its account and three curl lines that work when pasted', async () => {
-    const { stdout } = (await serve(['--demo'])).output()
+    const { stdout } = service.output()
+    expect(stdout.match(/demo key/g)).toHaveLength(1)
     expect(stdout).toMatch(/demo account\s+acc_demo\n/)
     const lines = stdout.match(/^ +curl .*$/gm) ?? []
     expect(lines).toHaveLength(3)
@@ -51,31 +61,27 @@ describe('serve --demo', () => {
       const response = await fetch(`${baseUrl}/v1/orders?limit=50`, { headers })
       return { key, body: await response.text() }
     }
-    // Where no Redis is, each worker counts the limits by itself.
-    const service = await serve(['--demo'], { WORKERS: '2', REDIS_URL: 'redis://127.0.0.1:1' })
-    expect(service.output().stdout.match(/demo key/g)).toHaveLength(1)
     const before = await page(service)
     expect(await service.stop()).toBe(0)
-    const again = await serve(['--demo'])
+    const again = await serveInProcess(['--demo'], { DATA_DIR: folder })
     expect(await page(again)).toEqual(before)
+    expect(await again.stop()).toBe(0)
 
     expect(service.output().stderr + again.output().stderr).not.toContain(before.key)
     for (const file of readdirSync(folder)) {
       expect(readFileSync(join(folder, file), 'latin1'), file).not.toContain(before.key)
     }
   })
-})
 
-describe('npm start', () => {
-  it('ends when npm is told to end', async () => {
-    const root = fileURLToPath(new URL('../..', import.meta.url))
+  it('as "npm start" ends when npm receives SIGTERM', async () => {
+    const root = fileURLToPath(new URL('../../..', import.meta.url))
     const env = { ...process.env, DATA_DIR: folder, PORT: '0', OPERATIONS_PORT: '0' }
     const npm = spawn('npm', ['start'], { cwd: root, env })
     let stderr = ''
     npm.stderr.on('data', (chunk) => {
       stderr += chunk
     })
-    await expect.poll(() => stderr, { timeout: 20_000 }).toContain('Server listening')
+    await expect.poll(() => stderr, { timeout: 60_000 }).toContain('Server listening')
     const url = /Server listening at (http:[^"]+)/.exec(stderr)?.[1] ?? ''
     expect((await fetch(url)).status).toBe(404)
     npm.kill('SIGTERM')
@@ -85,26 +91,50 @@ describe('npm start', () => {
 })
 
 describe('serve', () => {
-  it('sees what the other commands do while it runs', async () => {
-    const { baseUrl } = await serve()
-    const env = { DATA_DIR: folder }
-    const key = (await runCommand(['keys', 'create', '--account', 'acc_1'], env)).stdout.trim()
-    const status = async () => {
-      const headers = { authorization: `Bearer ${key}` }
-      return (await fetch(`${baseUrl}/v1/orders`, { headers })).status
-    }
-    expect(await status()).toBe(200)
-    await runCommand(['accounts', 'block', 'acc_1'], env)
-    await expect.poll(status, { timeout: 7_000, interval: 300 }).toBe(403)
-    await runCommand(['accounts', 'unblock', 'acc_1'], env)
-    await expect.poll(status, { timeout: 7_000, interval: 300 }).toBe(200)
-    const keys = await runCommand(['keys', 'list', '--account', 'acc_1', '--json'], env)
-    await runCommand(['keys', 'revoke', JSON.parse(keys.stdout)[0].key_id], env)
-    await expect.poll(status, { timeout: 7_000, interval: 300 }).toBe(401)
+  let folder: string
+  let remove: () => void
+  let running: RunningService | undefined
+  beforeEach(() => {
+    ;({ folder, remove } = temporaryFolder())
+    running = undefined
+  })
+  afterEach(async () => {
+    await running?.stop()
+    remove()
   })
 
-  it('finishes a request that is under way when it is told to stop, also twice at once', async () => {
-    const service = await serve()
+  async function serve(env: Record<string, string> = {}) {
+    running = await serveInProcess([], { DATA_DIR: folder, ...env })
+    return running
+  }
+
+  it('sees what the other commands do while it runs', async () => {
+    const env = { DATA_DIR: folder }
+    const accounts = ['acc_blocked', 'acc_unblocked', 'acc_revoked']
+    const keys = await Promise.all(
+      accounts.map((account) => runCommand(['keys', 'create', '--account', account], env)),
+    )
+    await runCommand(['accounts', 'block', 'acc_unblocked'], env)
+    const service = await startService([], env)
+    onTestFinished(async () => void (await service.stop('SIGKILL')))
+    const statuses = () =>
+      Promise.all(
+        keys.map(async ({ stdout }) => {
+          const headers = { authorization: `Bearer ${stdout.trim()}` }
+          return (await fetch(`${service.baseUrl}/v1/orders`, { headers })).status
+        }),
+      )
+    expect(await statuses()).toEqual([200, 403, 200])
+    await runCommand(['accounts', 'block', 'acc_blocked'], env)
+    await runCommand(['accounts', 'unblock', 'acc_unblocked'], env)
+    const listed = await runCommand(['keys', 'list', '--account', 'acc_revoked', '--json'], env)
+    await runCommand(['keys', 'revoke', JSON.parse(listed.stdout)[0].key_id], env)
+    await expect.poll(statuses, { timeout: 7_000, interval: 300 }).toEqual([403, 200, 401])
+  })
+
+  it('finishes a request that is under way at SIGTERM, also when it receives two at once', async () => {
+    const service = await startService([], { DATA_DIR: folder })
+    onTestFinished(async () => void (await service.stop('SIGKILL')))
     const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
     socket.write('GET /v1/orders HTTP/1.1\r\nHost: local')
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -135,7 +165,8 @@ describe('serve', () => {
   })
 
   it('answers for its health on the operations port alone', async () => {
-    const service = await serve([], { OPERATIONS_PORT: '0' })
+    const service = await startService([], { DATA_DIR: folder })
+    onTestFinished(async () => void (await service.stop('SIGKILL')))
     const operations = /operations at (http:[^"]+)/.exec(service.output().stderr)?.[1]
     for (const path of ['/health/live', '/health/ready', '/metrics']) {
       expect((await fetch(`${operations}${path}`)).status, path).toBe(200)
@@ -144,7 +175,7 @@ describe('serve', () => {
   })
 
   it('names every bad setting at once, and exits 1', async () => {
-    const { code, stderr } = await runCommand(['serve'], {
+    const { code, stderr } = await runProcess(['serve'], {
       DATA_DIR: folder,
       PORT: 'eighty',
       TRUST_PROXY: 'true',
@@ -182,7 +213,7 @@ describe('serve', () => {
 
   it('reads a file .env in the folder it starts in', async () => {
     writeFileSync(join(folder, '.env'), 'PORT=nonsense\n')
-    const { stderr } = await runCommand(['serve'], { DATA_DIR: folder })
+    const { stderr } = await runProcess(['serve'], { DATA_DIR: folder })
     expect(stderr).toContain('PORT: expected an integer')
   })
 })

@@ -1,5 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type RunningService, runCommand, startService } from '../../support/cli/command.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  type RunningService,
+  runCommand,
+  serveInProcess,
+  startService,
+} from '../../support/cli/command.ts'
 import {
   attributesOf,
   type OtlpReceiver,
@@ -36,14 +41,16 @@ beforeEach(async () => {
   collector = await startOtlpReceiver()
 })
 afterEach(async () => {
-  await service?.stop('SIGKILL')
+  vi.unstubAllEnvs()
+  await service?.stop()
   await collector.close()
 })
 
-/** A service that sends its traces to the collector. */
+/** A service that sends its traces to the collector. OpenTelemetry reads the environment of this process. */
 async function serve(env: Record<string, string> = {}): Promise<RunningService> {
   const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...TRACED, ...env }
-  service = await startService([], { ...backend.env, ...traced })
+  for (const [name, value] of Object.entries(traced)) vi.stubEnv(name, value)
+  service = await serveInProcess([], { ...backend.env, ...traced })
   return service
 }
 
@@ -153,8 +160,9 @@ describe('a collector', () => {
 
 describe('what traces are made with', () => {
   it('is loaded where they are asked for', async () => {
-    const running = await serve({ NODE_OPTIONS: TELL_LOADED })
-    expect(running.output().stderr).toContain('loaded @opentelemetry/sdk-trace')
+    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, NODE_OPTIONS: TELL_LOADED }
+    service = await startService([], { ...backend.env, ...traced })
+    expect(service.output().stderr).toContain('loaded @opentelemetry/sdk-trace')
   })
 
   it('is not loaded otherwise', async () => {

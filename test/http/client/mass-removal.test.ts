@@ -9,9 +9,9 @@ import {
   type SyncStore,
 } from '../../../src/client/client.ts'
 import { openDestination } from '../../../src/orders-cli/destinations/destination.ts'
-import { apiOrder } from '../../support/api-order.ts'
 import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
+import { apiOrder } from '../../support/orders-cli/api-order.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
 
 /** How many orders each account still has in the API. */

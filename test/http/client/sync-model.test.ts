@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOrdersClient, type Order, type SyncOptions } from '../../../src/client/client.ts'
 import { createRandom, type Random } from '../../../src/demo/random.ts'
+import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
+import { collect } from '../../support/orders/collect.ts'
 import {
   CrashError,
   type CrashingStore,
   createCrashingStore,
-} from '../../support/crashing-store.ts'
-import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
-import { collect } from '../../support/orders/collect.ts'
+} from '../../support/orders-cli/crashing-store.ts'
 import {
   type AlternatingWriters,
   createAlternatingWriters,

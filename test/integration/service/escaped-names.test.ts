@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCommand } from '../../support/cli/command.ts'
-import { startWatch } from '../../support/cli/watch-process.ts'
+import { watchInProcess } from '../../support/cli/watch-process.ts'
 import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
 import {
   BACKSLASH_TRACKING,
@@ -8,7 +8,7 @@ import {
   QUOTE_TRACKING,
 } from '../../support/orders/escaped-names.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
-import { runOrders } from '../../support/orders-cli.ts'
+import { runOrders } from '../../support/orders-cli/orders-cli.ts'
 import { opensearch } from '../../support/stores/backend.ts'
 
 // The order first: whatever reads both in their sequence, or in that of their accounts, confuses them.
@@ -72,7 +72,7 @@ describe('an order whose tracking keys have escapes', () => {
   })
 
   it('is shown with its own keys where a watch wrote it', async () => {
-    const watch = startWatch(app.env)
+    const watch = watchInProcess(app.env)
     await watch.becomesWriter()
     expect(await run(['load', '-', '--stream'], [CONFUSING, VICTIM])).toMatchObject({ code: 0 })
     await expect

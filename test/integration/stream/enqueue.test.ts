@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { runCommand } from '../../support/cli/command.ts'
-import { startWatch } from '../../support/cli/watch-process.ts'
+import { watchInProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
@@ -48,7 +48,7 @@ it('begins at a line', async () => {
 })
 
 it('is written by the watch beside which a load is refused', async () => {
-  const watch = startWatch(backend.env)
+  const watch = watchInProcess(backend.env)
   try {
     await watch.becomesWriter()
     const ids = Array.from({ length: 1_200 }, (_, n) => `ord_${n}`)

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
-import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
+import { type RunningWatch, watchInProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder, sourcePayment } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend, opensearch } from '../../support/stores/backend.ts'
 import {
@@ -15,17 +15,17 @@ const MIB = 1024 * 1024
 let backend: Backend
 let feed: ChangeFeed
 let services: Services
-let watch: WatchProcess
+let watch: RunningWatch
 beforeAll(async () => {
   backend = createBackend()
   feed = openChangeFeed(backend.env)
   services = await openServices(parseConfig(backend.env))
-  watch = startWatch(backend.env)
+  watch = watchInProcess(backend.env)
   await watch.becomesWriter()
 })
 afterEach(() => feed.redis.del(feed.refused))
 afterAll(async () => {
-  await watch.stop('SIGKILL')
+  await watch.stop()
   await services.close()
   await feed.close()
   await backend.remove()

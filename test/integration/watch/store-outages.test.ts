@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { type FaultyProxy, startFaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts'
-import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
+import { type RunningWatch, watchInProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend, opensearch } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
@@ -11,7 +11,7 @@ let backend: Backend
 let feed: ChangeFeed
 let services: Services
 let proxy: FaultyProxy
-let watches: WatchProcess[]
+let watches: RunningWatch[]
 beforeEach(async () => {
   backend = createBackend()
   feed = openChangeFeed(backend.env)
@@ -21,7 +21,7 @@ beforeEach(async () => {
   watches = []
 })
 afterEach(async () => {
-  await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
+  await Promise.all(watches.map((watch) => watch.stop()))
   await proxy.close()
   await services.close()
   await feed.close()
@@ -29,8 +29,8 @@ afterEach(async () => {
 })
 
 /** A watch whose way to OpenSearch is the proxy. */
-function start(): WatchProcess {
-  const watch = startWatch({ ...backend.env, OPENSEARCH_URL: `http://127.0.0.1:${proxy.port}` })
+function start(): RunningWatch {
+  const watch = watchInProcess({ ...backend.env, OPENSEARCH_URL: `http://127.0.0.1:${proxy.port}` })
   watches.push(watch)
   return watch
 }
@@ -38,7 +38,7 @@ function start(): WatchProcess {
 const SOON = { timeout: 60_000, interval: 50 }
 const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
 const isThere = async (id: string) => (await services.orders.get('acc_1', id)) !== null
-const outages = (watch: WatchProcess) =>
+const outages = (watch: RunningWatch) =>
   watch.log().filter(({ msg }) => /nothing is written for now|it works again/.test(msg))
 
 it('OpenSearch that is away is waited for, told once, and nothing is lost', async () => {
@@ -92,7 +92,7 @@ it('told to stop while OpenSearch is away, ends', async () => {
   proxy.resetConnections()
   await feed.add(sourceOrder())
   await watch.says('nothing is written for now')
-  await watch.stop('SIGTERM')
+  await watch.stop()
   proxy.refuse = false
   start()
   await isDone()

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
-import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
+import { type RunningWatch, watchInProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
@@ -9,7 +9,7 @@ import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-fee
 let backend: Backend
 let feed: ChangeFeed
 let services: Services
-let watches: WatchProcess[]
+let watches: RunningWatch[]
 beforeEach(async () => {
   backend = createBackend()
   feed = openChangeFeed(backend.env)
@@ -17,19 +17,19 @@ beforeEach(async () => {
   watches = []
 })
 afterEach(async () => {
-  await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
+  await Promise.all(watches.map((watch) => watch.stop()))
   await services.close()
   await feed.close()
   await backend.remove()
 })
 
-function start(env: Record<string, string> = {}): WatchProcess {
-  const watch = startWatch({ ...backend.env, ...env })
+function start(env: Record<string, string> = {}): RunningWatch {
+  const watch = watchInProcess({ ...backend.env, ...env })
   watches.push(watch)
   return watch
 }
 
-async function startWriter(env: Record<string, string> = {}): Promise<WatchProcess> {
+async function startWriter(env: Record<string, string> = {}): Promise<RunningWatch> {
   const watch = start(env)
   await watch.becomesWriter()
   return watch
@@ -63,7 +63,7 @@ describe('index watch', () => {
     const watch = await startWriter()
     await feed.add(...orders(0, 3), order(0))
     await isDone()
-    expect(await watch.stop('SIGTERM')).toBe(0)
+    expect(await watch.stop()).toBe(0)
     expect(watch.log().at(-1)).toMatchObject({ written: 3, older: 1, unchanged: 0, refused: 0 })
   })
 

@@ -1,12 +1,11 @@
 import { once } from 'node:events'
 import { vi } from 'vitest'
-import { startCommand } from './command.ts'
+import { startCommand, startInProcess } from './command.ts'
 
 export type LogLine = { level: number; msg: string } & Record<string, unknown>
 
-/** `index watch` as a process. */
-export interface WatchProcess {
-  pid: number
+/** `index watch` as it runs. */
+export interface RunningWatch {
   /** What it logged so far, and what else it said. */
   log(): LogLine[]
   output(): string
@@ -19,15 +18,36 @@ export interface WatchProcess {
   operations(path: '/metrics' | '/health/live' | '/health/ready'): Promise<string>
   /** The value of a metric, without its labels or with them in braces. */
   metric(name: string): Promise<number>
-  signal(signal: NodeJS.Signals): void
-  hasEnded(): boolean
-  /** Sends a signal and waits for the end; the exit code, `null` when it was killed. */
-  stop(signal?: NodeJS.Signals): Promise<number | null>
+  /** Sends SIGTERM and waits for the end; the exit code. */
+  stop(): Promise<number | null>
   /** Waits for its end. */
   ended(): Promise<number | null>
 }
 
+/** The same as a process of its own, which a test may kill or freeze. */
+export interface WatchProcess extends RunningWatch {
+  pid: number
+  signal(signal: NodeJS.Signals): void
+  hasEnded(): boolean
+  /** Sends a signal and waits for the end; the exit code, `null` when it was killed. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
 const PATIENCE_MS = 60_000
+
+/** Starts `index watch` in this process. */
+export function watchInProcess(env: Record<string, string>): RunningWatch {
+  const command = startInProcess(['index', 'watch'], { OPERATIONS_PORT: '0', ...env })
+  const ended = command.finished.then(({ code }) => code)
+  return {
+    ...reading(() => command.output().stdout + command.output().stderr),
+    stop() {
+      command.sendSignal('SIGTERM')
+      return ended
+    },
+    ended: () => ended,
+  }
+}
 
 /** `skewMs`: how wrong its clock is; `under`: the command that runs it, such as strace. */
 export function startWatch(
@@ -51,48 +71,11 @@ export function startWatch(
     output += chunk
   })
   const closed = once(child, 'close')
-
-  function log(): LogLine[] {
-    const whole = output.split('\n').slice(0, -1)
-    return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
-  }
-  const says = (words: string) =>
-    vi.waitFor(
-      () => {
-        const line = log().find(({ msg }) => msg.includes(words))
-        if (line === undefined) throw new Error(`it did not say "${words}":\n${output}`)
-        return line
-      },
-      { timeout: PATIENCE_MS, interval: 20 },
-    )
-  /** By its last line about it: it may be the writer, then stand by, then be it again. */
-  const becomes = (words: string) =>
-    vi.waitFor(
-      () => {
-        const states = log().filter(({ msg }) => STATES.some((state) => msg.includes(state)))
-        if (!states.at(-1)?.msg.includes(words)) throw new Error(`not "${words}":\n${output}`)
-      },
-      { timeout: PATIENCE_MS, interval: 20 },
-    )
-  async function operations(path: string): Promise<string> {
-    const { msg } = await says('operations at')
-    const response = await fetch(`${msg.split(' ').at(-1)}${path}`)
-    return await response.text()
-  }
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
 
   return {
+    ...reading(() => output),
     pid,
-    log,
-    output: () => output,
-    says,
-    becomesWriter: () => becomes(WRITER),
-    standsBy: () => becomes(STANDBY),
-    operations,
-    async metric(name) {
-      const lines = (await operations('/metrics')).split('\n')
-      return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1))
-    },
     hasEnded,
     signal(signal) {
       if (!hasEnded()) child.kill(signal)
@@ -105,6 +88,50 @@ export function startWatch(
     async ended() {
       await closed
       return child.exitCode
+    },
+  }
+}
+
+/** What a watch shows by its output and on its operations port. */
+function reading(output: () => string): Omit<RunningWatch, 'stop' | 'ended'> {
+  function log(): LogLine[] {
+    const whole = output().split('\n').slice(0, -1)
+    return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+  }
+  const says = (words: string) =>
+    vi.waitFor(
+      () => {
+        const line = log().find(({ msg }) => msg.includes(words))
+        if (line === undefined) throw new Error(`it did not say "${words}":\n${output()}`)
+        return line
+      },
+      { timeout: PATIENCE_MS, interval: 20 },
+    )
+  /** By its last line about it: it may be the writer, then stand by, then be it again. */
+  const becomes = (words: string) =>
+    vi.waitFor(
+      () => {
+        const states = log().filter(({ msg }) => STATES.some((state) => msg.includes(state)))
+        if (!states.at(-1)?.msg.includes(words)) throw new Error(`not "${words}":\n${output()}`)
+      },
+      { timeout: PATIENCE_MS, interval: 20 },
+    )
+  async function operations(path: string): Promise<string> {
+    const { msg } = await says('operations at')
+    const response = await fetch(`${msg.split(' ').at(-1)}${path}`)
+    return await response.text()
+  }
+
+  return {
+    log,
+    output,
+    says,
+    becomesWriter: () => becomes(WRITER),
+    standsBy: () => becomes(STANDBY),
+    operations,
+    async metric(name) {
+      const lines = (await operations('/metrics')).split('\n')
+      return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1))
     },
   }
 }

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Order, SyncState } from '../../../../src/client/client.ts'
 import { openDestination } from '../../../../src/orders-cli/destinations/destination.ts'
 import type { LocalStore } from '../../../../src/orders-cli/destinations/local-store.ts'
-import { apiOrder } from '../../../support/api-order.ts'
+import { apiOrder } from '../../../support/orders-cli/api-order.ts'
+import { readSyncedOrders } from '../../../support/orders-cli/synced-orders.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
-import { readSyncedOrders } from '../../../support/synced-orders.ts'
 
 let folder: string
 let remove: () => void

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SyncState } from '../../../../src/client/client.ts'
 import { openFolderStore } from '../../../../src/orders-cli/destinations/folder.ts'
-import { apiOrder } from '../../../support/api-order.ts'
+import { apiOrder } from '../../../support/orders-cli/api-order.ts'
+import { readSyncedOrders } from '../../../support/orders-cli/synced-orders.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
-import { readSyncedOrders } from '../../../support/synced-orders.ts'
 
 let parent: string
 let folder: string

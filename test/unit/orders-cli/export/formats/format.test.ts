@@ -5,7 +5,7 @@ import {
   type FormatName,
   type Rows,
 } from '../../../../../src/orders-cli/export/formats/format.ts'
-import { apiItem, apiOrder } from '../../../../support/api-order.ts'
+import { apiItem, apiOrder } from '../../../../support/orders-cli/api-order.ts'
 import { csvRows } from '../../../../support/orders-cli/orders-csv.ts'
 
 function written(name: FormatName, orders: readonly Order[], rows: Rows = 'orders'): string {

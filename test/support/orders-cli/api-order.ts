@@ -1,4 +1,4 @@
-import type { Item, Order } from '../../src/client/client.ts'
+import type { Item, Order } from '../../../src/client/client.ts'
 
 export const apiItem = (overrides: Partial<Item> = {}): Item => ({
   product_id: 'prod_1',

@@ -3,14 +3,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beginOrders, finish, runOrders, spawnOrders } from '../../support/orders-cli/orders-cli.ts'
 import {
   changed,
   erased,
   type OrdersService,
   openOrdersService,
 } from '../../support/orders-cli/orders-service.ts'
-import { beginOrders, finish, runOrders, spawnOrders } from '../../support/orders-cli.ts'
-import { readSyncedOrders } from '../../support/synced-orders.ts'
+import { readSyncedOrders } from '../../support/orders-cli/synced-orders.ts'
 
 let service: OrdersService
 /** Grows with every change, so that each is newer than the last. */

@@ -1,13 +1,18 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Health } from '../../src/http/operations/readiness.ts'
-import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
-import { emptyTally, sendContinuously } from '../support/http/keep-alive-client.ts'
-import { metricIn } from '../support/http/metric.ts'
-import { readAnswers } from '../support/http/raw-http.ts'
-import { sourceOrder } from '../support/orders/source-order.ts'
-import { type Backend, createBackend } from '../support/stores/backend.ts'
+import type { Health } from '../../../src/http/operations/readiness.ts'
+import {
+  type RunningService,
+  runCommand,
+  runProcess,
+  startService,
+} from '../../support/cli/command.ts'
+import { emptyTally, sendContinuously } from '../../support/http/keep-alive-client.ts'
+import { metricIn } from '../../support/http/metric.ts'
+import { readAnswers } from '../../support/http/raw-http.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
 const PATIENT = { timeout: 30_000 }
 /** Longer than it is taken for the echo of another. */
@@ -199,7 +204,7 @@ it('tells once, as one process does, of a port that is taken, and exits 1', asyn
   const { port } = taken.address() as AddressInfo
   for (const setting of ['PORT', 'OPERATIONS_PORT']) {
     const ports = { PORT: '0', OPERATIONS_PORT: '0', LOG_LEVEL: 'fatal', [setting]: `${port}` }
-    const { code, stderr } = await runCommand(['serve'], { ...env, ...ports })
+    const { code, stderr } = await runProcess(['serve'], { ...env, ...ports })
     expect(code).toBe(1)
     expect(stderr).toBe(
       `cannot listen on 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}. Set HOST or ${setting}\n`,
@@ -210,7 +215,7 @@ it('tells once, as one process does, of a port that is taken, and exits 1', asyn
 
 it('tells once, as one process does, why workers cannot start, and exits 1', async () => {
   const broken = { ...env, PORT: '0', OPERATIONS_PORT: '0', REDIS_CA_FILE: '/nowhere/ca.pem' }
-  const together = await runCommand(['serve'], broken)
+  const together = await runProcess(['serve'], broken)
   expect(together.stderr).toContain('REDIS_CA_FILE')
   expect(together).toEqual(await runCommand(['serve'], { ...broken, WORKERS: '1' }))
   expect(together.code).toBe(1)

@@ -1,5 +1,5 @@
-import type { Order, SyncState, SyncStore } from '../../src/client/client.ts'
-import type { Random } from '../../src/demo/random.ts'
+import type { Order, SyncState, SyncStore } from '../../../src/client/client.ts'
+import type { Random } from '../../../src/demo/random.ts'
 
 /** The simulated crash of a process. */
 export class CrashError extends Error {}

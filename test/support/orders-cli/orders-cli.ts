@@ -2,11 +2,11 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { Interruption } from '../../src/orders-cli/errors.ts'
-import { run } from '../../src/orders-cli/run.ts'
-import type { ProcessResult } from './cli/command.ts'
+import { Interruption } from '../../../src/orders-cli/errors.ts'
+import { run } from '../../../src/orders-cli/run.ts'
+import type { ProcessResult } from '../cli/command.ts'
 
-const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 
 const MAIN = root('src/orders-cli/main.ts')
 const COMPILED = root('node_modules/.cache/compiled')

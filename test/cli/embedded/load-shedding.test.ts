@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
-import { emptyTally, sendContinuously } from '../support/http/keep-alive-client.ts'
-import { sourceOrder } from '../support/orders/source-order.ts'
-import { type Backend, createBackend } from '../support/stores/backend.ts'
+import { type RunningService, runCommand, startService } from '../../support/cli/command.ts'
+import { emptyTally, sendContinuously } from '../../support/http/keep-alive-client.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
 const PATIENT = { timeout: 40_000 }
 
@@ -48,7 +48,7 @@ it('serves on while far too many ask, sheds the rest, and serves everybody when 
   expect(Object.keys(tally.answers)).toEqual(['200', '503'])
   expect(tally.failures).toEqual([])
   expect(new Set(health)).toEqual(new Set([200]))
-  for (let sent = 0; sent < 20; sent++) {
+  for (let asked = 0; asked < 20; asked++) {
     expect((await fetch(client.url, { headers: client.headers })).status).toBe(200)
   }
 })

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Order } from '../../src/client/client.ts'
+import type { Order } from '../../../src/client/client.ts'
 
 /** The orders at a destination by id, read without the code of the command. */
 export async function readSyncedOrders(destination: string): Promise<Map<string, Order>> {

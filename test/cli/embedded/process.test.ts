@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runProcess } from '../../support/cli/command.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import { finish, spawnOrders } from '../../support/orders-cli/orders-cli.ts'
+import { temporaryFolder } from '../../support/stores/backend.ts'
+
+let folder: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder, remove } = temporaryFolder())
+})
+afterEach(() => remove())
+
+const run = (args: string[], input?: string) => runProcess(args, { DATA_DIR: folder }, input)
+
+describe('a process of public-orders-api', () => {
+  it('prints help on stdout and exits 0', async () => {
+    const { code, stdout, stderr } = await run(['--help'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain('Usage: public-orders-api')
+  })
+
+  it('prints a usage error on stderr and exits 2', async () => {
+    const { code, stdout, stderr } = await run(['keys', 'create'])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain("error: required option '--account <id>' not specified")
+  })
+
+  it('prints the error of a command that fails on stderr and exits 1', async () => {
+    const { code, stdout, stderr } = await run(['keys', 'revoke', 'key_none'])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('there is no key key_none')
+  })
+
+  it('reads standard input, prints the summary on stdout, and exits 1 after a refused line', async () => {
+    const input = `${JSON.stringify(sourceOrder())}\n[]\n`
+    const { code, stdout, stderr } = await run(['index', 'load', '-', '--json'], input)
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({ read: 2, written: 1, refused: 1 })
+    expect(stderr).toBe('line 2: expected an object, got a list\n')
+  })
+})
+
+describe('a process of orders', () => {
+  it.each<[string[], { code: number; stdout: RegExp; stderr: RegExp }]>([
+    [['--version'], { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: /^$/ }],
+    [['exportar'], { code: 2, stdout: /^$/, stderr: /Não existe o comando "exportar"/ }],
+    [
+      ['get', 'ord_1', '--url', 'http://127.0.0.1:9'],
+      { code: 1, stdout: /^$/, stderr: /Confira a rede e o endereço/ },
+    ],
+  ])('with %j exits with its code and uses its own streams', async (args, expected) => {
+    const env = { ORDERS_API_KEY: 'key_live_1' }
+    const { code, stdout, stderr } = await finish(spawnOrders(args, { cwd: folder, env }))
+    expect(code).toBe(expected.code)
+    expect(stdout).toMatch(expected.stdout)
+    expect(stderr).toMatch(expected.stderr)
+  })
+})

@@ -1,8 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { keepTemporaryFilesInMemory } from './test/harness/processes/temporary-folder.ts'
 import { embeddedTiers, ownServicesTiers, servicesTiers } from './test/harness/tiers.ts'
 
 // The tiers, each with its rule of entry, are told in CONTRIBUTING.md.
+keepTemporaryFilesInMemory(process.env)
+
 const haveServices = Boolean(process.env['OPENSEARCH_URL'] && process.env['REDIS_URL'])
 
 interface Tier {

@@ -2,9 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { keepTemporaryFilesInMemory } from '../test/harness/processes/temporary-folder.ts'
 import { provideServices } from '../test/harness/services/provide.ts'
 import { describeMissingTools } from '../test/harness/services/service-sources.ts'
-import { ownServicesTiers, selectedTiers, servicesTiers } from '../test/harness/tiers.ts'
+import {
+  ownServicesTiers,
+  selectedTiers,
+  selectProjects,
+  servicesTiers,
+} from '../test/harness/tiers.ts'
 import { findMissingTools } from '../test/harness/tools/tools.ts'
 
 // Runs vitest, with the services if a selected tier needs them; arguments are vitest's.
@@ -13,7 +19,9 @@ import { findMissingTools } from '../test/harness/tools/tools.ts'
 // would gain later comes when the tests are nearly over.
 process.env['JAVA_TOOL_OPTIONS'] ??= '-XX:TieredStopAtLevel=1'
 
-const args = process.argv.slice(2)
+keepTemporaryFilesInMemory(process.env)
+
+const { args, leftOut: left } = selectProjects(process.argv.slice(2))
 const tiers = selectedTiers(servicesTiers, args)
 const ownTiers = selectedTiers(ownServicesTiers, args)
 const services =
@@ -27,13 +35,13 @@ const ownTiersWithLacks = await Promise.all(
     lacking: await findMissingTools(ownServicesTiers[tier].needs, process.env),
   })),
 )
-const leftOut = ownTiersWithLacks.filter(({ lacking }) => lacking.length > 0)
+const withoutTools = ownTiersWithLacks.filter(({ lacking }) => lacking.length > 0)
 
 const vitest = spawn(
   process.execPath,
   [
     fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url)),
-    ...['run', ...args, ...leftOut.map(({ tier }) => `--project=!${tier}`)],
+    ...['run', ...args, ...withoutTools.map(({ tier }) => `--project=!${tier}`)],
   ],
   { stdio: 'inherit', env: { ...process.env, ...(isMissing ? {} : services.env) } },
 )
@@ -42,12 +50,13 @@ const [code, signal] = await once(vitest, 'exit')
 process.exitCode = code ?? 128 + constants.signals[signal as NodeJS.Signals]
 
 if (!isMissing) await services.stop()
-const left = [...(isMissing ? tiers : []), ...leftOut.map(({ tier }) => tier)]
-if (left.length > 0) {
-  console.error(`\nThese tiers did not run: ${left.join(', ')}.`)
+if (left.length > 0) console.error(`\nLeft to npm run test:ecosystem: ${left.join(', ')}.`)
+const notRun = [...(isMissing ? tiers : []), ...withoutTools.map(({ tier }) => tier)]
+if (notRun.length > 0) {
+  console.error(`\nThese tiers did not run: ${notRun.join(', ')}.`)
   const reasons = [
     ...(isMissing ? services.missing : []),
-    ...leftOut.map(({ tier, lacking }) => describeMissingTools(tier, lacking)),
+    ...withoutTools.map(({ tier, lacking }) => describeMissingTools(tier, lacking)),
   ]
   for (const sentence of reasons) console.error(`- ${sentence}`)
   if (process.env['CI'] === 'true') {

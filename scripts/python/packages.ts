@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { installation } from '../installations.ts'
 
 const run = promisify(execFile)
-const CACHES = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url))
 /** Of the pinned packages: an older Python would need others too. */
 const HAS_PYTHON = 'import sys; sys.exit(sys.version_info < (3, 11))'
 const PIP_INSTALL = ['-m', 'pip', 'install', '--quiet', '--no-input', '--disable-pip-version-check']
@@ -22,34 +21,33 @@ export interface PythonPackages {
 export class Lacking extends Error {}
 
 /**
- * The pinned packages, installed on first use into a folder of their own that `npm ci` clears; answers with the
- * folder of their programs, `python` among them.
+ * The pinned packages, installed on first use and kept for later runs; returns the folder of their programs,
+ * `python` among them.
  * @throws Lacking
  */
 export async function installPython(
   { name, requirements }: PythonPackages,
   log: (line: string) => void,
 ): Promise<string> {
-  const folder = join(CACHES, name)
-  const programs = join(folder, 'bin')
-  const marker = join(folder, 'installed.txt')
-  // The folder too: what is installed has its own place written in it, and may have been moved.
-  const wanted = `${folder}\n${await readFile(requirements, 'utf8')}`
-  if ((await readFile(marker, 'utf8').catch(() => undefined)) === wanted) return programs
-
   const need = needFor(name)
-  log(`installing ${requirements}`)
-  await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true })
   const python = 'Python 3.11 or later (Debian: apt-get install -y python3)'
   await need(python, 'python3', ['-c', HAS_PYTHON])
-  const venv = 'venv of Python (Debian: apt-get install -y python3-venv)'
-  await need(venv, 'python3', ['-m', 'venv', folder])
-  const packages = `the packages of ${requirements}`
-  const install = [...PIP_INSTALL, '--requirement', requirements]
-  await need(packages, join(programs, 'python'), install)
-  await writeFile(marker, wanted)
-  return programs
+  // A virtual environment runs the interpreter that created it.
+  const { stdout: version } = await run('python3', ['--version'])
+  const wanted = `${version}${await readFile(requirements, 'utf8')}`
+
+  const folder = await installation(
+    name.replaceAll('/', '-'),
+    wanted,
+    async (empty) => {
+      const venv = 'venv of Python (Debian: apt-get install -y python3-venv)'
+      await need(venv, 'python3', ['-m', 'venv', empty])
+      const install = [...PIP_INSTALL, '--requirement', requirements]
+      await need(`the packages of ${requirements}`, join(empty, 'bin/python'), install)
+    },
+    { log },
+  )
+  return join(folder, 'bin')
 }
 
 const needFor = (name: string) => async (what: string, command: string, args: string[]) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../src/demo/random.ts'
 import type { OrderFilters, OrderStore, Sort } from '../../src/orders/order-store.ts'
 import { type Listing, type PagerState, readPage } from '../../src/orders/paging.ts'
+import { byEffort } from '../support/effort.ts'
 import {
   type AlternatingWriters,
   createAlternatingWriters,
@@ -13,8 +14,8 @@ import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
 /** On a cluster a write costs a hundred times what it costs embedded. */
 const { walks, disturbedReads, handover } = onServices
-  ? { walks: 200, disturbedReads: 25, handover: 0.02 }
-  : { walks: 400, disturbedReads: 40, handover: 0.5 }
+  ? { walks: byEffort(40, 200), disturbedReads: 25, handover: 0.02 }
+  : { walks: byEffort(120, 400), disturbedReads: 40, handover: 0.5 }
 const MAX_PAGES = 1_000
 
 const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }

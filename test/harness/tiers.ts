@@ -72,20 +72,51 @@ export const ownServicesTiers = {
   },
 } as const satisfies Record<string, OwnServicesTier>
 
+/** The tiers of `npm run test:ecosystem`: what integrators use, installed and run as they do it. */
+const ECOSYSTEM: readonly (keyof typeof ownServicesTiers)[] = ['browser', 'package', 'recipes']
+/** Adds one of them to a run: `npm test -- --with=package`. */
+const WITH = '--with='
+
+/** What `npm test` hands to vitest, and what it leaves to other commands. */
+export interface Selection {
+  args: string[]
+  /** Tiers of {@link ECOSYSTEM} that neither a project, nor a path, nor `--with` selects. */
+  leftOut: string[]
+}
+
+/** Takes the arguments that vitest does not know out of those of a run. */
+export function selectProjects(given: readonly string[]): Selection {
+  const added = given.filter((arg) => arg.startsWith(WITH)).map((arg) => arg.slice(WITH.length))
+  const unknown = added.find((tier) => !ECOSYSTEM.some((known) => known === tier))
+  if (unknown !== undefined) {
+    throw new Error(`${WITH}${unknown} names no tier. Use ${ECOSYSTEM.join(', ')}.`)
+  }
+  const args = given.filter((arg) => !arg.startsWith(WITH))
+  const isNarrowed = projectPatterns(args).some((pattern) => !pattern.startsWith('!'))
+  const isNamed = (tier: string) =>
+    added.includes(tier) || args.some((arg) => arg.includes(`test/${tier}`))
+  const leftOut = isNarrowed ? [] : ECOSYSTEM.filter((tier) => !isNamed(tier))
+  return { args: [...args, ...leftOut.map((tier) => `--project=!${tier}`)], leftOut }
+}
+
 /** Those of the tiers that vitest's `--project` arguments select: all of them without any. */
 export function selectedTiers<T extends object>(
   tiers: T,
   args: readonly string[],
 ): (keyof T & string)[] {
-  const patterns = args.flatMap((arg, index) => {
-    if (arg === '--project') return args[index + 1] ?? []
-    return arg.startsWith('--project=') ? arg.slice('--project='.length) : []
-  })
+  const patterns = projectPatterns(args)
   const refused = patterns.filter((pattern) => pattern.startsWith('!'))
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!'))
   return (Object.keys(tiers) as (keyof T & string)[]).filter((name) => {
     if (refused.some((pattern) => matches(name, pattern.slice(1)))) return false
     return wanted.length === 0 || wanted.some((pattern) => matches(name, pattern))
+  })
+}
+
+function projectPatterns(args: readonly string[]): string[] {
+  return args.flatMap((arg, index) => {
+    if (arg === '--project') return args[index + 1] ?? []
+    return arg.startsWith('--project=') ? arg.slice('--project='.length) : []
   })
 }
 

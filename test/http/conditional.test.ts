@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { expectMatchesOpenApi } from '../harness/traffic/openapi-check.ts'
 import { createTestApp, ROOMY, type TestApp } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
@@ -9,106 +9,152 @@ const ROUTES = ['/v1/orders?limit=2', '/v1/orders/ord_1']
 
 let app: TestApp
 let key: string
-const opened: TestApp[] = []
-beforeEach(async () => {
-  await open()
-  await app.load(IDS.map((id) => sourceOrder({ id })))
-})
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close()
-})
 
+/** Opens stores of their own with three orders, and makes them those that the tests call. */
 async function open(env: Record<string, string> = ROOMY) {
   app = await createTestApp(env)
-  opened.push(app)
   key = (await app.issue()).key
+  await app.load(IDS.map((id) => sourceOrder({ id })))
+}
+
+/** The port of the app, which listens from the first call on. */
+async function listen(): Promise<number> {
+  const { server } = app.app
+  if (!server.listening) await app.app.listen({ port: 0, host: '127.0.0.1' })
+  return (server.address() as AddressInfo).port
 }
 
 const tagOf = async (url: string) => `${(await app.call(url, { key })).headers['etag']}`
 const revalidate = (url: string, etag: string, more: Record<string, string> = {}) =>
   app.call(url, { key, headers: { 'if-none-match': etag, ...more } })
 
+describe('a page and an order that nobody writes to', () => {
+  beforeAll(() => open())
+  afterAll(() => app.close())
+
+  describe.each(ROUTES)('%s', (url) => {
+    it('has a strong tag, and may be kept by its caller alone, who asks each time', async () => {
+      const { headers } = await app.call(url, { key })
+      expect(headers).toMatchObject({
+        etag: expect.stringMatching(/^"[0-9A-Za-z_-]{22}"$/),
+        'cache-control': 'private, no-cache',
+        vary: 'Authorization, Prefer',
+      })
+    })
+
+    it('is 304 for who holds it: no body, no type, the tag, the limits and an id', async () => {
+      const tag = await tagOf(url)
+      const { status, text, headers } = await revalidate(url, tag)
+      expect([status, text]).toEqual([304, ''])
+      expectMatchesOpenApi({ url, status, headers, json: null })
+      expect(headers).toMatchObject({
+        etag: tag,
+        'cache-control': 'private, no-cache',
+        vary: 'Authorization, Prefer',
+      })
+      expect(headers).not.toHaveProperty('content-type')
+      expect(headers).not.toHaveProperty('content-length')
+    })
+
+    it('is 304 on HEAD too, which says nothing of a length', async () => {
+      const tag = await tagOf(url)
+      const headers = { 'if-none-match': tag }
+      const head = await app.call(url, { key, method: 'HEAD', headers })
+      expect([head.status, head.headers['etag']]).toEqual([304, tag])
+      expect(head.headers).not.toHaveProperty('content-type')
+      expect(head.headers).not.toHaveProperty('content-length')
+    })
+
+    it('has on HEAD the tag that it has on GET', async () => {
+      const head = await app.call(url, { key, method: 'HEAD' })
+      expect([head.status, head.headers['etag']]).toEqual([200, await tagOf(url)])
+    })
+
+    it.each<[string, (tag: string) => string]>([
+      ['the weak form, as it comes through a compressing edge', (tag) => `W/${tag}`],
+      ['a list', (tag) => `"a", ${tag},"b"`],
+      ['a list with the weak form', (tag) => `"a" , W/${tag}`],
+      ['anything at all', () => '*'],
+    ])('is 304 for %s', async (_, ifNoneMatch) => {
+      expect((await revalidate(url, ifNoneMatch(await tagOf(url)))).status).toBe(304)
+    })
+
+    it.each<[string, (tag: string) => string]>([
+      ['another tag', () => '"mZ4tQ0vT1x7cWfK2aB9dLg"'],
+      ['the tag without its quotes', (tag) => tag.slice(1, -1)],
+      ['the tag in other letters', (tag) => tag.toUpperCase()],
+      ['a part of it', (tag) => `${tag.slice(0, -2)}"`],
+      ['nothing', () => ''],
+      ['garbage', () => ',,"'],
+    ])('is 200 for %s', async (_, ifNoneMatch) => {
+      expect((await revalidate(url, ifNoneMatch(await tagOf(url)))).status).toBe(200)
+    })
+
+    it('is 304 whatever the caller tells caches on the way', async () => {
+      const tag = await tagOf(url)
+      for (const cacheControl of ['no-cache', 'max-age=0', 'no-store']) {
+        expect((await revalidate(url, tag, { 'cache-control': cacheControl })).status).toBe(304)
+      }
+    })
+
+    it('is never 304 by a date', async () => {
+      const headers = { 'if-modified-since': new Date(Date.now() + 86_400_000).toUTCString() }
+      expect((await app.call(url, { key, headers })).status).toBe(200)
+    })
+
+    it('is 304 for a fetch that sets If-None-Match, and says no-cache by itself', async () => {
+      const port = await listen()
+      const headers = { authorization: `Bearer ${key}`, 'if-none-match': await tagOf(url) }
+      const answer = await fetch(`http://127.0.0.1:${port}${url}`, { headers })
+      expect([answer.status, await answer.text()]).toEqual([304, ''])
+    })
+  })
+
+  describe('If-None-Match', () => {
+    it.each([
+      ['/v1/orders?limit=0', 400],
+      ['/v1/orders/ord_nobody', 404],
+      ['/v1/nope', 404],
+    ])('makes no 304 of the error of %s', async (url, status) => {
+      expect((await revalidate(url, '*')).status).toBe(status)
+    })
+
+    it('makes no 304 of a 401', async () => {
+      const headers = { 'if-none-match': '*' }
+      expect((await app.call('/v1/orders', { headers })).status).toBe(401)
+    })
+
+    it('makes no 304 of a write, which is a route that does not exist', async () => {
+      const call = { key, method: 'PUT', headers: { 'if-none-match': '*' } } as const
+      expect((await app.call('/v1/orders/ord_1', call)).status).toBe(404)
+    })
+  })
+
+  describe('an error', () => {
+    it.each([
+      ['/v1/orders?limit=0', 400],
+      ['/v1/orders/ord_nobody', 404],
+      ['/v1/nope', 404],
+      ['/elsewhere', 404],
+    ])('is kept by nobody: %s', async (url, status) => {
+      const answer = await app.call(url, { key })
+      expect(answer.status).toBe(status)
+      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store' })
+      expect(answer.headers).not.toHaveProperty('etag')
+    })
+
+    it('is kept by nobody: no key', async () => {
+      const { headers } = await app.call('/v1/orders')
+      expect(headers['cache-control']).toBe('no-store')
+    })
+  })
+})
+
 describe.each(ROUTES)('%s', (url) => {
-  it('has a strong tag, and may be kept by its caller alone, who asks each time', async () => {
-    const { headers } = await app.call(url, { key })
-    expect(headers).toMatchObject({
-      etag: expect.stringMatching(/^"[0-9A-Za-z_-]{22}"$/),
-      'cache-control': 'private, no-cache',
-      vary: 'Authorization, Prefer',
-    })
-  })
-
-  it('is 304 for who holds it: no body, no type, the tag, the limits and an id', async () => {
-    const tag = await tagOf(url)
-    const { status, text, headers } = await revalidate(url, tag)
-    expect([status, text]).toEqual([304, ''])
-    expectMatchesOpenApi({ url, status, headers, json: null })
-    expect(headers).toMatchObject({
-      etag: tag,
-      'cache-control': 'private, no-cache',
-      vary: 'Authorization, Prefer',
-    })
-    expect(headers).not.toHaveProperty('content-type')
-    expect(headers).not.toHaveProperty('content-length')
-  })
-
-  it('is 304 on HEAD too, which says nothing of a length', async () => {
-    const tag = await tagOf(url)
-    const headers = { 'if-none-match': tag }
-    const head = await app.call(url, { key, method: 'HEAD', headers })
-    expect([head.status, head.headers['etag']]).toEqual([304, tag])
-    expect(head.headers).not.toHaveProperty('content-type')
-    expect(head.headers).not.toHaveProperty('content-length')
-  })
-
-  it('has on HEAD the tag that it has on GET', async () => {
-    const head = await app.call(url, { key, method: 'HEAD' })
-    expect([head.status, head.headers['etag']]).toEqual([200, await tagOf(url)])
-  })
-
-  it.each<[string, (tag: string) => string]>([
-    ['the weak form, as it comes through a compressing edge', (tag) => `W/${tag}`],
-    ['a list', (tag) => `"a", ${tag},"b"`],
-    ['a list with the weak form', (tag) => `"a" , W/${tag}`],
-    ['anything at all', () => '*'],
-  ])('is 304 for %s', async (_, ifNoneMatch) => {
-    expect((await revalidate(url, ifNoneMatch(await tagOf(url)))).status).toBe(304)
-  })
-
-  it.each<[string, (tag: string) => string]>([
-    ['another tag', () => '"mZ4tQ0vT1x7cWfK2aB9dLg"'],
-    ['the tag without its quotes', (tag) => tag.slice(1, -1)],
-    ['the tag in other letters', (tag) => tag.toUpperCase()],
-    ['a part of it', (tag) => `${tag.slice(0, -2)}"`],
-    ['nothing', () => ''],
-    ['garbage', () => ',,"'],
-  ])('is 200 for %s', async (_, ifNoneMatch) => {
-    expect((await revalidate(url, ifNoneMatch(await tagOf(url)))).status).toBe(200)
-  })
-
-  it('is 304 whatever the caller tells caches on the way', async () => {
-    const tag = await tagOf(url)
-    for (const cacheControl of ['no-cache', 'max-age=0', 'no-store']) {
-      expect((await revalidate(url, tag, { 'cache-control': cacheControl })).status).toBe(304)
-    }
-  })
-
-  it('is never 304 by a date', async () => {
-    const headers = { 'if-modified-since': new Date(Date.now() + 86_400_000).toUTCString() }
-    expect((await app.call(url, { key, headers })).status).toBe(200)
-  })
-
-  it('is 304 for a fetch that sets If-None-Match, and says no-cache by itself', async () => {
-    await app.app.listen({ port: 0, host: '127.0.0.1' })
-    const { port } = app.app.server.address() as AddressInfo
-    const headers = { authorization: `Bearer ${key}`, 'if-none-match': await tagOf(url) }
-    const answer = await fetch(`http://127.0.0.1:${port}${url}`, { headers })
-    expect([answer.status, await answer.text()]).toEqual([304, ''])
-  })
+  afterEach(() => app.close())
 
   it('counts as a request where it is 304', async () => {
     await open({ RATE_LIMIT_CAPACITY: '3', RATE_LIMIT_REFILL_PER_SECOND: '1' })
-    await app.load(IDS.map((id) => sourceOrder({ id })))
     const statuses: number[] = []
     while (!statuses.includes(429)) statuses.push((await revalidate(url, '*')).status)
     expect(statuses.slice(0, 3)).toEqual([304, 304, 304])
@@ -116,9 +162,7 @@ describe.each(ROUTES)('%s', (url) => {
 
   it('gives its place back where it is 304', async () => {
     await open({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
-    await app.load(IDS.map((id) => sourceOrder({ id })))
-    await app.app.listen({ port: 0, host: '127.0.0.1' })
-    const { port } = app.app.server.address() as AddressInfo
+    const port = await listen()
     const headers = { authorization: `Bearer ${key}`, 'if-none-match': '*' }
     const statuses: number[] = []
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -129,6 +173,9 @@ describe.each(ROUTES)('%s', (url) => {
 })
 
 describe('the tag', () => {
+  beforeEach(() => open())
+  afterEach(() => app.close())
+
   it.each(ROUTES)('of %s changes with an order, and not without', async (url) => {
     const tag = await tagOf(url)
     expect(await tagOf(url)).toBe(tag)
@@ -158,44 +205,5 @@ describe('the tag', () => {
     const partner = (await app.issue({ accountId: 'acc_2' })).key
     const { headers } = await app.call('/v1/orders/ord_1', { key: partner })
     expect(headers['etag']).not.toBe(await tagOf('/v1/orders/ord_1'))
-  })
-})
-
-describe('If-None-Match', () => {
-  it.each([
-    ['/v1/orders?limit=0', 400],
-    ['/v1/orders/ord_nobody', 404],
-    ['/v1/nope', 404],
-  ])('makes no 304 of the error of %s', async (url, status) => {
-    expect((await revalidate(url, '*')).status).toBe(status)
-  })
-
-  it('makes no 304 of a 401', async () => {
-    const headers = { 'if-none-match': '*' }
-    expect((await app.call('/v1/orders', { headers })).status).toBe(401)
-  })
-
-  it('makes no 304 of a write, which is a route that does not exist', async () => {
-    const call = { key, method: 'PUT', headers: { 'if-none-match': '*' } } as const
-    expect((await app.call('/v1/orders/ord_1', call)).status).toBe(404)
-  })
-})
-
-describe('an error', () => {
-  it.each([
-    ['/v1/orders?limit=0', 400],
-    ['/v1/orders/ord_nobody', 404],
-    ['/v1/nope', 404],
-    ['/elsewhere', 404],
-  ])('is kept by nobody: %s', async (url, status) => {
-    const answer = await app.call(url, { key })
-    expect(answer.status).toBe(status)
-    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store' })
-    expect(answer.headers).not.toHaveProperty('etag')
-  })
-
-  it('is kept by nobody: no key', async () => {
-    const { headers } = await app.call('/v1/orders')
-    expect(headers['cache-control']).toBe('no-store')
   })
 })

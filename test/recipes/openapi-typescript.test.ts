@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs'
+import { cpSync, symlinkSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
 import { cachedFolder, npm } from '../support/cli/cached-folder.ts'
 import { recipe, runProgram } from '../support/cli/program.ts'
+import { temporaryFolder } from '../support/stores/backend.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
 import { passing, refusals } from './refusals.ts'
 import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'
@@ -17,20 +18,25 @@ const INSTALL_MS = 300_000
 let service: RecipeService
 let elsewhere: Elsewhere
 /** Where the recipe was installed, generated and compiled. */
-let folder: string
+const { folder, remove } = temporaryFolder()
 beforeAll(async () => {
   const lock = await readFile(recipe('openapi-typescript/package-lock.json'), 'utf8')
-  folder = await cachedFolder('openapi-typescript', lock, async (empty) => {
+  const installed = await cachedFolder('openapi-typescript', lock, async (empty) => {
     for (const file of FILES) cpSync(recipe(`openapi-typescript/${file}`), join(empty, file))
     await npm(empty, 'ci')
   })
+  for (const file of FILES) cpSync(recipe(`openapi-typescript/${file}`), join(folder, file))
+  symlinkSync(join(installed, 'node_modules'), join(folder, 'node_modules'))
   cpSync(recipe('openapi-typescript/src'), join(folder, 'src'), { recursive: true })
   await build('openapi-typescript/bin/cli.js', DESCRIPTION, '--output', 'src/schema.ts')
   await build('typescript/bin/tsc')
   service = await openRecipeService({ settings: CONTRACT_LIMITS })
   elsewhere = await startElsewhere()
 }, INSTALL_MS)
-afterAll(() => Promise.all([service.close(), elsewhere.close()]))
+afterAll(async () => {
+  await Promise.all([service.close(), elsewhere.close()])
+  remove()
+})
 beforeEach(() => {
   service.front.forget()
   elsewhere.forget()

@@ -80,7 +80,7 @@ describe('a client of Redis', () => {
     try {
       const client = await open(redis.url)
       client.close()
-      await becomes(client, 'end')
+      await expect(becomes(client, 'end')).resolves.toBeUndefined()
     } finally {
       send('SIGCONT', redis)
     }

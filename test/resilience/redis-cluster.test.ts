@@ -79,7 +79,7 @@ describe('with Redis Cluster', () => {
     await callDecisionsFor(one, 1_000)
     await node.restart()
     await becomesUsable()
-    await waitUntilDecisionsAre(one, 'shared')
+    await expect(waitUntilDecisionsAre(one, 'shared')).resolves.toBeUndefined()
   })
 
   it('of which a node hangs, decisions are local, and shared when it goes on', async () => {

@@ -51,7 +51,7 @@ describe('with a Redis of one node', () => {
     await redis.restart()
     await waitUntilDecisionsAre(one, 'shared')
     await waitUntilDecisionsAre(other, 'shared')
-    await waitUntilShared(one, other)
+    await expect(waitUntilShared(one, other)).resolves.toBeUndefined()
   })
 
   it('that is killed, the error is told once, however often it is seen', async () => {
@@ -124,7 +124,7 @@ describe('with a Redis of one node', () => {
     } finally {
       send('SIGCONT', redis)
     }
-    await waitUntilDecisionsAre(one, 'shared')
+    await expect(waitUntilDecisionsAre(one, 'shared')).resolves.toBeUndefined()
   })
 
   it('that is not there at the start, the process starts, and shares when it is', async () => {
@@ -152,7 +152,7 @@ describe('with a Redis of one node', () => {
     proxy.stall = true
     await waitUntilDecisionsAre(one, 'local')
     proxy.stall = false
-    await waitUntilDecisionsAre(one, 'shared')
+    await expect(waitUntilDecisionsAre(one, 'shared')).resolves.toBeUndefined()
   })
 
   it('whose packets vanish for long, decisions are shared soon after', async () => {
@@ -161,7 +161,7 @@ describe('with a Redis of one node', () => {
     await waitUntilDecisionsAre(one, 'local')
     await callDecisionsFor(one, 2_500)
     proxy.stall = false
-    await waitUntilDecisionsAre(one, 'shared')
+    await expect(waitUntilDecisionsAre(one, 'shared')).resolves.toBeUndefined()
   })
 
   it('whose connections are reset, decisions are shared over new ones', async () => {
@@ -181,7 +181,7 @@ describe('with a Redis of one node', () => {
     await admin.replicaof('127.0.0.1', 1)
     await waitUntilDecisionsAre(one, 'local')
     await admin.replicaof('NO', 'ONE')
-    await waitUntilDecisionsAre(one, 'shared')
+    await expect(waitUntilDecisionsAre(one, 'shared')).resolves.toBeUndefined()
   })
 
   it('a busy event loop is not taken for a slow Redis', async () => {

@@ -135,7 +135,7 @@ describe('a Redis with the stream', () => {
     const services = await openEmbedded()
     start(redis.url, { REDIS_URL: 'redis://127.0.0.1:1' })
     await feed.add(order('ord_1'))
-    await isWritten(services, 'ord_1')
+    await expect(isWritten(services, 'ord_1')).resolves.toBeUndefined()
   })
 
   it('that wants another password is named as the reason, without the password', async () => {

@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Reindexing } from '../../src/indexing/reindexing.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
-import { type FailingStores, openFailingStores } from '../support/simulation/failing-stores.ts'
+import { byEffort } from '../support/effort.ts'
+import { openTroubledStores, type TroubledStores } from '../support/simulation/failing-stores.ts'
 import { createLiveReaders } from '../support/simulation/live-readers.ts'
 import { opensearch } from '../support/stores/backend.ts'
 
-const WALKS = 120
+const WALKS = byEffort(60, 120)
 /** The index is replaced so often, and as often it is after all not. */
-const TIMES = 2
+const TIMES = byEffort(1, 2)
 
-let troubled: FailingStores
+let troubled: TroubledStores
 beforeAll(async () => {
-  troubled = await openFailingStores()
+  troubled = await openTroubledStores()
 })
 afterAll(() => troubled.close())
 

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type FailingStores, openFailingStores } from '../support/simulation/failing-stores.ts'
+import { byEffort } from '../support/effort.ts'
+import { openTroubledStores, type TroubledStores } from '../support/simulation/failing-stores.ts'
 import { createLiveReaders } from '../support/simulation/live-readers.ts'
 import { opensearch } from '../support/stores/backend.ts'
 
-const WALKS = 240
+const WALKS = byEffort(80, 240)
 /** Each trouble comes at least so often. */
-const TIMES = 3
+const TIMES = byEffort(2, 3)
 
-let troubled: FailingStores
+let troubled: TroubledStores
 beforeAll(async () => {
-  troubled = await openFailingStores()
+  troubled = await openTroubledStores()
 })
 afterAll(() => troubled.close())
 

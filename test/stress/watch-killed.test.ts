@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
 import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
+import { byEffort } from '../support/effort.ts'
 import { createHistory, type History } from '../support/simulation/change-history.ts'
 import { type Backend, createBackend } from '../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/stores/change-feed.ts'
 import { readStored } from '../support/stores/stored-orders.ts'
 
-const KILLS = 20
+const KILLS = byEffort(8, 20)
 const CHANGES_A_KILL = 2_500
 const LONGEST_LIFE_MS = 1_500
 /** One of so many entries is no order. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOrdersClient, type Order, type SyncOptions } from '../../../src/client/client.ts'
 import { createRandom, type Random } from '../../../src/demo/random.ts'
+import { byEffort } from '../../support/effort.ts'
 import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
 import { collect } from '../../support/orders/collect.ts'
 import {
@@ -16,10 +17,10 @@ import type { Row } from '../../support/simulation/rows.ts'
 import { createSimulation, type Simulation } from '../../support/simulation/simulation.ts'
 import { onServices } from '../../support/stores/backend.ts'
 
-/** A write to a cluster costs a hundred times as much as an embedded one. */
+/** On a cluster a write costs a hundred times what it costs embedded. */
 const { stores, changes, handover } = onServices
-  ? { stores: 8, changes: 15, handover: 0.02 }
-  : { stores: 60, changes: 40, handover: 0.5 }
+  ? { stores: byEffort(4, 8), changes: 15, handover: 0.02 }
+  : { stores: byEffort(20, 60), changes: 40, handover: 0.5 }
 const SYNCS = 5
 /** Each is a test of its own, so that none comes near its timeout on a busy machine. */
 const GROUPS = 4

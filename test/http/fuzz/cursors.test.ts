@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { byEffort } from '../../support/effort.ts'
 import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { walk } from '../../support/simulation/walk.ts'
 
-const RUNS = 250
+const RUNS = byEffort(100, 250)
 const INVALID_CURSOR = { status: 400, code: 'invalid_request', param: 'cursor' }
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const queries = [

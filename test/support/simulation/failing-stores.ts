@@ -6,8 +6,14 @@ import { type Backend, createBackend, opensearch } from '../stores/backend.ts'
 import { createFailingWriters, type FailingWriters } from './failing-writers.ts'
 
 const LEASE_MS = 500
+/** For the pagers: how long a page takes on a busy machine is no fault of theirs. */
+const PATIENT = {
+  WRITER_LEASE_MS: `${LEASE_MS}`,
+  SEARCH_DEADLINE_MS: '60000',
+  REQUEST_DEADLINE_MS: '60000',
+}
 
-export interface FailingStores {
+export interface TroubledStores {
   backend: Backend
   stores: Stores
   writers: FailingWriters
@@ -15,11 +21,11 @@ export interface FailingStores {
 }
 
 /** Stores on OpenSearch, and writers to them to whom everything happens that can happen. */
-export async function openFailingStores(): Promise<FailingStores> {
+export async function openTroubledStores(): Promise<TroubledStores> {
   const backend = createBackend()
   const config = parseConfig({ ...backend.env, WRITER_LEASE_MS: String(LEASE_MS) })
   const urls = config.opensearchUrls ?? []
-  const stores = openOpenSearchStores({ urls }, config)
+  const stores = openOpenSearchStores({ urls }, parseConfig({ ...backend.env, ...PATIENT }))
   await stores.initialize()
   const writers = createFailingWriters({
     ports: urls.map((url) => Number(new URL(url).port)),

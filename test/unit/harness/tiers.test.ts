@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { ownServicesTiers, selectedTiers, servicesTiers } from '../../harness/tiers.ts'
+import {
+  ownServicesTiers,
+  selectedTiers,
+  selectProjects,
+  servicesTiers,
+} from '../../harness/tiers.ts'
 
 const all = Object.keys(servicesTiers)
 
@@ -30,5 +35,33 @@ describe('the tiers on services of their own', () => {
     [['--project=!r*', '--project=!browser', '--project=!package'], ['proxy']],
   ])('is selected or not by %j', (args, tiers) => {
     expect(selectedTiers(ownServicesTiers, args)).toEqual(tiers)
+  })
+})
+
+describe('the tiers of integrators', () => {
+  const ecosystem = ['browser', 'package', 'recipes']
+
+  it.each([
+    [[], ecosystem],
+    [['--project=!rush'], ecosystem],
+    [['--project', 'recipes'], []],
+    [['--project=unit'], []],
+    [['test/package/package.test.ts'], ['browser', 'recipes']],
+    [['--with=package', '--with=browser'], ['recipes']],
+  ])('of a run with %j leave out %j', (args, leftOut) => {
+    expect(selectProjects(args).leftOut).toEqual(leftOut)
+  })
+
+  it('that are left out are excluded for vitest, which never sees --with', () => {
+    expect(selectProjects(['--reporter=dot', '--with=package', '--with=recipes']).args).toEqual([
+      '--reporter=dot',
+      '--project=!browser',
+    ])
+  })
+
+  it('are named where --with names none of them', () => {
+    expect(() => selectProjects(['--with=unit'])).toThrow(
+      '--with=unit names no tier. Use browser, package, recipes.',
+    )
   })
 })

@@ -1,38 +1,25 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseConfig } from '../../../../src/config/config.ts'
+import { describe, expect, it } from 'vitest'
 import { checkIndex } from '../../../../src/indexing/consistency-check/check-index.ts'
 import type { FoundDocument } from '../../../../src/indexing/consistency-check/index-inspection.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { openServices, type Services } from '../../../../src/services.ts'
 import { scanIndex } from '../../../../src/stores/opensearch/check/document-scan.ts'
 import { connectOpenSearch } from '../../../../src/stores/opensearch/client/client.ts'
 import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { collect } from '../../../support/orders/collect.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+import { opensearch } from '../../../support/stores/backend.ts'
+import { useServices } from '../../../support/stores/use-services.ts'
 import { GENEROUS_MS, thrownBy } from '../scripted/scripted-nodes.ts'
 
 const LEASE_MS = 1_000
 
-let backend: Backend
-let services: Services
-let prefix: string
-beforeEach(async () => {
-  backend = createBackend()
-  const config = parseConfig(backend.env)
-  prefix = config.indexPrefix
-  services = await openServices(config)
-})
-afterEach(async () => {
-  await services.close()
-  await backend.remove()
-})
+const test = useServices()
 
 /** Writes orders 0 to `count` − 1 of acc_1, and hands the lease back. */
 async function write(count: number): Promise<void> {
-  const index = await services.openIndex()
+  const index = await test.services.openIndex()
   const orders = Array.from({ length: count }, (_, n) => changeOf(sourceOrder({ id: `ord_${n}` })))
   await createWriter(index, Date.now).write(orders, 'live')
   await index.close()
@@ -40,20 +27,20 @@ async function write(count: number): Promise<void> {
 
 /** Puts a document by hand. */
 const put = (id: string, source: object) =>
-  opensearch('PUT', `${prefix}orders/_doc/${id}?routing=acc_1&refresh=true`, source)
+  opensearch('PUT', `${test.prefix}orders/_doc/${id}?routing=acc_1&refresh=true`, source)
 
 const idOf = ({ address }: FoundDocument) => `${address.accountId}:${address.orderId}`
 
 async function walked(pageSize: number): Promise<string[][]> {
   const client = connectOpenSearch({ urls: (process.env['OPENSEARCH_URL'] ?? '').split(',') })
-  const options = { client, names: indexNames(prefix), deadlineMs: GENEROUS_MS, pageSize }
+  const options = { client, names: indexNames(test.prefix), deadlineMs: GENEROUS_MS, pageSize }
   const pages = await collect(scanIndex(options)).finally(() => client.close())
   return pages.map((page) => page.map(idOf))
 }
 
 const checkAlone = () =>
   checkIndex({
-    inspection: services.inspection,
+    inspection: test.services.inspection,
     entries: [],
     isWhole: false,
     maxExamples: 10,
@@ -79,8 +66,8 @@ describe('a walk', () => {
 
   it('sees what was written a moment ago', async () => {
     await write(1)
-    await opensearch('PUT', `${prefix}orders/_settings`, { index: { refresh_interval: -1 } })
-    await opensearch('PUT', `${prefix}orders/_doc/acc_1:ord_9?routing=acc_1`, {
+    await opensearch('PUT', `${test.prefix}orders/_settings`, { index: { refresh_interval: -1 } })
+    await opensearch('PUT', `${test.prefix}orders/_doc/acc_1:ord_9?routing=acc_1`, {
       account_id: 'acc_1',
       id: 'ord_9',
     })
@@ -110,7 +97,7 @@ describe('a check', () => {
     await write(1)
     const { _source } = await opensearch<{ _source: object }>(
       'GET',
-      `${prefix}orders/_doc/acc_1:ord_0?routing=acc_1`,
+      `${test.prefix}orders/_doc/acc_1:ord_0?routing=acc_1`,
     )
     await put('acc_9:ord_0', { ..._source, frame: undefined, account_id: 'acc_9' })
     expect(await checkAlone()).toMatchObject({
@@ -128,23 +115,23 @@ describe('a check', () => {
 })
 
 describe('an overview', () => {
-  const writer = async (lookMs: number) => (await services.inspection.overview(lookMs)).writer
+  const writer = async (lookMs: number) => (await test.services.inspection.overview(lookMs)).writer
 
   it('tells a writer that renews its lease', async () => {
-    const index = await services.openIndex({ purpose: 'watch' })
+    const index = await test.services.openIndex({ purpose: 'watch' })
     expect(await writer(LEASE_MS)).toMatchObject({ purpose: 'watch', released: false, alive: true })
     await index.close()
   })
 
   it('does not tell whether a writer is alive that it looked at for too short', async () => {
-    const index = await services.openIndex()
+    const index = await test.services.openIndex()
     expect(await writer(0)).toMatchObject({ purpose: 'load', released: false, alive: null })
     await index.close()
   })
 
   it('tells a writer that did not renew its lease', async () => {
     await write(1)
-    await opensearch('POST', `${prefix}writer/_update/orders?refresh=true`, {
+    await opensearch('POST', `${test.prefix}writer/_update/orders?refresh=true`, {
       doc: { released: false },
     })
     expect(await writer(2 * LEASE_MS)).toMatchObject({ released: false, alive: false })
@@ -157,19 +144,17 @@ describe('an overview', () => {
 
   it('tells which index is read and which are fed', async () => {
     await write(2)
-    const { reindexing } = services
-    if (reindexing === null) throw new Error('expected stores that can be reindexed')
-    await reindexing.build()
-    const { indices } = await services.inspection.overview(0)
+    await test.reindexing.build()
+    const { indices } = await test.services.inspection.overview(0)
     const byName = indices.toSorted((one, other) => one.name.localeCompare(other.name))
     expect(byName).toMatchObject([
-      { name: `${prefix}orders-v1`, read: false, fed: true, documents: 2 },
-      { name: `${prefix}orders-v2`, read: true, fed: true, documents: 2 },
+      { name: `${test.prefix}orders-v1`, read: false, fed: true, documents: 2 },
+      { name: `${test.prefix}orders-v2`, read: true, fed: true, documents: 2 },
     ])
   })
 
   it('says what to do where there is no index', async () => {
-    const error = await thrownBy(services.inspection.overview(0))
+    const error = await thrownBy(test.services.inspection.overview(0))
     expect(error).toMatchObject({ message: expect.stringContaining('"index init" makes it') })
   })
 })

@@ -1,35 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseConfig } from '../../../../src/config/config.ts'
-import type { Reindexing } from '../../../../src/indexing/reindexing.ts'
+import { describe, expect, it } from 'vitest'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
-import { openServices, type Services } from '../../../../src/services.ts'
-import { runCommand } from '../../../support/cli/command.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { confuseParser, QUOTE_TRACKING } from '../../../support/orders/escaped-names.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+import { opensearch } from '../../../support/stores/backend.ts'
+import { useServices } from '../../../support/stores/use-services.ts'
 
-let backend: Backend
-let services: Services
-let reindexing: Reindexing
-let prefix: string
-beforeEach(async () => {
-  backend = createBackend()
-  const config = parseConfig(backend.env)
-  prefix = config.indexPrefix
-  services = await openServices(config)
-  if (services.reindexing === null) throw new Error('expected stores that can be reindexed')
-  reindexing = services.reindexing
-})
-afterEach(async () => {
-  await services.close()
-  await backend.remove()
-})
+const test = useServices()
 
 /** Writes orders 0 to 2; tells what it had to wait for. */
 async function write(version = 1): Promise<string[]> {
   const delays: string[] = []
-  const index = await services.openIndex({ onDelay: (reason) => delays.push(reason) })
+  const index = await test.services.openIndex({ onDelay: (reason) => delays.push(reason) })
   const orders = [0, 1, 2].map((n) => {
     return sourceOrder({
       id: `ord_${n}`,
@@ -46,30 +28,27 @@ async function write(version = 1): Promise<string[]> {
 /** Changes a document by hand, its frame left as it was. */
 async function damage(index: string, id: string): Promise<void> {
   const doc = { order: { amount_total: 77 } }
-  await opensearch('POST', `${prefix}${index}/_update/acc_1:${id}?routing=acc_1&refresh=true`, {
-    doc,
-  })
+  await opensearch(
+    'POST',
+    `${test.prefix}${index}/_update/acc_1:${id}?routing=acc_1&refresh=true`,
+    {
+      doc,
+    },
+  )
 }
 
 /** The source of a document, byte for byte; `null` where there is none. */
 async function sourceOf(index: string, id: string): Promise<string | null> {
   const [node = ''] = (process.env['OPENSEARCH_URL'] ?? '').split(',')
   const response = await fetch(
-    `${node}/${prefix}${index}/_source/acc_1:${id}?routing=acc_1&realtime=true`,
+    `${node}/${test.prefix}${index}/_source/acc_1:${id}?routing=acc_1&realtime=true`,
   )
   return response.ok ? await response.text() : null
 }
 
 async function read(): Promise<string[]> {
-  const indices = await opensearch<object>('GET', `_alias/${prefix}orders`)
-  return Object.keys(indices).map((name) => name.slice(prefix.length))
-}
-
-/** A new index that has all, is fed from now on, and is not read yet. */
-async function beginReindex(): Promise<void> {
-  const stop = new AbortController()
-  const build = reindexing.build({ onProgress: () => stop.abort(), signal: stop.signal })
-  await expect(build).rejects.toThrow()
+  const indices = await opensearch<object>('GET', `_alias/${test.prefix}orders`)
+  return Object.keys(indices).map((name) => name.slice(test.prefix.length))
 }
 
 /** Leaves a document in the new index as a writer does that ended before it wrote to the one that is read. */
@@ -77,20 +56,18 @@ async function leaveHalfABulk(id: string): Promise<void> {
   const source = JSON.parse((await sourceOf('orders-v1', 'ord_0')) ?? '')
   const written_key = Date.now() + 60_000
   const version = `version_type=external&version=${written_key}`
-  await opensearch('PUT', `${prefix}orders-v2/_doc/acc_1:${id}?routing=acc_1&${version}`, {
+  await opensearch('PUT', `${test.prefix}orders-v2/_doc/acc_1:${id}?routing=acc_1&${version}`, {
     ...source,
     id,
     written_key,
   })
 }
 
-const run = (...args: string[]) => runCommand(['index', ...args], backend.env)
-
 describe('a document that is not as it was written', () => {
   it('is listed by a check, with the command that repairs it', async () => {
     await write()
     await damage('orders', 'ord_1')
-    const { code, stdout } = await run('check', '--json')
+    const { code, stdout } = await test.run('check', '--json')
     expect(code).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject({
       documents: 3,
@@ -106,7 +83,7 @@ describe('a document that is not as it was written', () => {
         },
       ],
     })
-    expect((await run('check')).stdout).toMatch(
+    expect((await test.run('check')).stdout).toMatch(
       /^damaged acc_1 ord_1 .*index load --repair FILE.*\n.*, damaged: 1,/,
     )
   })
@@ -115,10 +92,10 @@ describe('a document that is not as it was written', () => {
     await write()
     await damage('orders', 'ord_1')
     const before = await sourceOf('orders', 'ord_1')
-    const { code, stdout, stderr } = await run('reindex')
+    const { code, stdout, stderr } = await test.run('reindex')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(
-      `documents of ${prefix}orders-v1 are not as they were written: acc_1:ord_1.`,
+      `documents of ${test.prefix}orders-v1 are not as they were written: acc_1:ord_1.`,
     )
     expect(stderr).toMatch(/"index check" lists .*"index load --repair FILE".*"index reindex"/)
     expect(await read()).toEqual(['orders-v1'])
@@ -126,44 +103,44 @@ describe('a document that is not as it was written', () => {
     expect(await sourceOf('orders-v2', 'ord_1')).toBeNull()
 
     await write(2)
-    expect(await run('reindex')).toMatchObject({ code: 0 })
+    expect(await test.run('reindex')).toMatchObject({ code: 0 })
     expect(await read()).toEqual(['orders-v2'])
-    expect(await run('check')).toMatchObject({ code: 0 })
+    expect(await test.run('check')).toMatchObject({ code: 0 })
   })
 
   it('in the copy of an earlier attempt ends the reindex before it is read', async () => {
     await write()
-    await beginReindex()
+    await test.beginReindex()
     await damage('orders-v2', 'ord_1')
-    await expect(reindexing.build()).rejects.toThrow(
-      `documents of ${prefix}orders-v2 are not as they were written: acc_1:ord_1. "index reindex --rollback" removes this copy`,
+    await expect(test.reindexing.build()).rejects.toThrow(
+      `documents of ${test.prefix}orders-v2 are not as they were written: acc_1:ord_1. "index reindex --rollback" removes this copy`,
     )
     expect(await read()).toEqual(['orders-v1'])
   })
 
   it('keeps the old index from being removed, which may have it as it was written', async () => {
     await write()
-    await reindexing.build()
+    await test.reindexing.build()
     await damage('orders-v2', 'ord_1')
-    await expect(reindexing.finish()).rejects.toThrow(
-      `documents of ${prefix}orders-v2 are not as they were written: acc_1:ord_1.`,
+    await expect(test.reindexing.finish()).rejects.toThrow(
+      `documents of ${test.prefix}orders-v2 are not as they were written: acc_1:ord_1.`,
     )
-    expect(await reindexing.rollBack()).toMatchObject({ live: `${prefix}orders-v1` })
+    expect(await test.reindexing.rollBack()).toMatchObject({ live: `${test.prefix}orders-v1` })
   })
 
   it('is not copied by a recovery, which names it and lets the writer go on', async () => {
     await write()
-    await beginReindex()
+    await test.beginReindex()
     await damage('orders-v1', 'ord_1')
     await leaveHalfABulk('ord_1')
-    await backend.refresh()
+    await test.refresh()
     const delays: string[] = []
-    await (await services.openIndex({ onDelay: (reason) => delays.push(reason) })).close()
+    await (await test.services.openIndex({ onDelay: (reason) => delays.push(reason) })).close()
     expect(delays.join()).toContain(
-      `documents of ${prefix}orders-v1 are not as they were written: acc_1:ord_1.`,
+      `documents of ${test.prefix}orders-v1 are not as they were written: acc_1:ord_1.`,
     )
     expect(await sourceOf('orders-v2', 'ord_1')).toMatch(/^\{"removed_key":\d+\}$/)
-    await expect(reindexing.build()).rejects.toThrow('acc_1:ord_1')
+    await expect(test.reindexing.build()).rejects.toThrow('acc_1:ord_1')
   })
 })
 
@@ -171,7 +148,7 @@ describe('a copy of a document, byte for byte the one that was written, is made'
   it('by a reindex', async () => {
     confuseParser()
     await write()
-    await reindexing.build()
+    await test.reindexing.build()
     const ids = ['ord_0', 'ord_1', 'ord_2']
     for (const id of ids) {
       const written = await sourceOf('orders-v1', id)
@@ -183,10 +160,10 @@ describe('a copy of a document, byte for byte the one that was written, is made'
   it('by the recovery of what a writer that died left in another index', async () => {
     confuseParser()
     await write()
-    await beginReindex()
+    await test.beginReindex()
     await leaveHalfABulk('ord_1')
-    await backend.refresh()
-    await (await services.openIndex()).close()
+    await test.refresh()
+    await (await test.services.openIndex()).close()
     const written = await sourceOf('orders-v1', 'ord_1')
     expect(written).toContain(JSON.stringify(QUOTE_TRACKING))
     expect(await sourceOf('orders-v2', 'ord_1')).toBe(written)

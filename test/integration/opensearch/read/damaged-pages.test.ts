@@ -3,17 +3,20 @@ import { createRandom } from '../../../../src/demo/random.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { type RenderedOrder, type Sort, sorts } from '../../../../src/orders/order-store.ts'
 import { decodePage } from '../../../../src/stores/opensearch/read/decode-orders.ts'
+import { byEffort } from '../../../support/effort.ts'
 import { hostileDocuments } from '../../../support/orders/hostile-orders.ts'
 import { createBackend } from '../../../support/stores/backend.ts'
 import { openRawPages } from './raw-pages.ts'
 
 const ACCOUNT = 'acc_hostile'
 const OTHER = 'acc_other'
-const ORDERS = 6
+const ORDERS = byEffort(3, 6)
 const HIT = '{"_index":'
-const RANDOM_DAMAGES = 20_000
+const RANDOM_DAMAGES = byEffort(4_000, 20_000)
 /** What is put in the place of a byte: all that JSON is made of, and what it knows nothing of. */
 const SUBSTITUTES = Buffer.from('"\\{}[]:,01a \0\xff', 'latin1')
+/** How many of them are tried at each place; neighbouring places try others. */
+const SUBSTITUTES_A_BYTE = byEffort(2, SUBSTITUTES.length)
 
 const backend = createBackend()
 const answers = new Map<Sort, Buffer>()
@@ -106,8 +109,9 @@ function* withoutOne(answer: Buffer) {
 function* withAnother(answer: Buffer) {
   for (let at = 0; at < answer.length; at += 1) {
     const damaged = Buffer.from(answer)
-    for (const byte of SUBSTITUTES) {
-      damaged[at] = byte
+    for (let tried = 0; tried < SUBSTITUTES_A_BYTE; tried += 1) {
+      const turn = (SUBSTITUTES_A_BYTE * at + tried) % SUBSTITUTES.length
+      damaged[at] = SUBSTITUTES[turn] ?? 0
       yield damaged
     }
   }

@@ -7,11 +7,12 @@ import {
 } from '../../../../src/orders/order-store.ts'
 import { decodePage } from '../../../../src/stores/opensearch/read/decode-orders.ts'
 import { decodeRawHits } from '../../../../src/stores/opensearch/read/raw-hit-decoder.ts'
+import { byEffort } from '../../../support/effort.ts'
 import { hostileDocument, hostileDocuments } from '../../../support/orders/hostile-orders.ts'
 import { createBackend } from '../../../support/stores/backend.ts'
 import { openRawPages } from './raw-pages.ts'
 
-const ORDERS = 100_000
+const ORDERS = byEffort(20_000, 100_000)
 const PAGE = 1_000
 const ACCOUNT = 'acc_hostile'
 

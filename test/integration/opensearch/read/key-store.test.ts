@@ -117,7 +117,7 @@ describe('the holder of a key', () => {
 
   it('can be found when keys and accounts can both be looked at', async () => {
     const { keys } = await start(missing, missing)
-    await keys.ping()
+    await expect(keys.ping()).resolves.toBeUndefined()
   })
 
   const noIndex = respondError(404, 'index_not_found_exception')

@@ -1,29 +1,12 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { parseConfig } from '../../../../src/config/config.ts'
-import type { Reindexing } from '../../../../src/indexing/reindexing.ts'
+import { expect, it } from 'vitest'
 import { createWriter, type Writer } from '../../../../src/indexing/writer/writer.ts'
-import { openServices, type Services } from '../../../../src/services.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+import { opensearch } from '../../../support/stores/backend.ts'
+import { useServices } from '../../../support/stores/use-services.ts'
 
-let backend: Backend
-let services: Services
-let reindexing: Reindexing
-let prefix: string
-beforeEach(async () => {
-  backend = createBackend()
-  // So long a lease that a writer does not look at its record while something else happens.
-  const config = parseConfig({ ...backend.env, WRITER_LEASE_MS: '6000' })
-  prefix = config.indexPrefix
-  services = await openServices(config)
-  if (services.reindexing === null) throw new Error('expected stores that can be reindexed')
-  reindexing = services.reindexing
-})
-afterEach(async () => {
-  await services.close()
-  await backend.remove()
-})
+// So long a lease that a writer does not read its record while something else happens.
+const test = useServices({ WRITER_LEASE_MS: '6000' })
 
 const write = (writer: Writer, ...ids: string[]) =>
   writer.write(
@@ -37,10 +20,10 @@ interface Document {
   _source: { written_key: number; order: { amount_total: number } }
 }
 async function documents(index: string): Promise<Map<string, Document['_source']>> {
-  await backend.refresh()
+  await test.refresh()
   const { hits } = await opensearch<{ hits: { hits: (Document & { _id: string })[] } }>(
     'GET',
-    `${prefix}${index}/_search?size=5000&q=_exists_:id`,
+    `${test.prefix}${index}/_search?size=5000&q=_exists_:id`,
   )
   return new Map(hits.hits.map(({ _id, _source }) => [_id, _source]))
 }
@@ -48,45 +31,38 @@ async function documents(index: string): Promise<Map<string, Document['_source']
 async function targets(): Promise<string[]> {
   const { _source } = await opensearch<{ _source: { targets: string[] } }>(
     'GET',
-    `${prefix}writer/_doc/orders`,
+    `${test.prefix}writer/_doc/orders`,
   )
   return _source.targets
 }
 const feedsTwo = () => expect.poll(targets, { timeout: 10_000, interval: 10 }).toHaveLength(2)
 
-/** A new index that is fed from now on, and not read yet. */
-async function beginReindex(): Promise<void> {
-  const stop = new AbortController()
-  const build = reindexing.build({ onProgress: () => stop.abort(), signal: stop.signal })
-  await expect(build).rejects.toThrow()
-}
-
 it('a reindex removes no index but its own, whatever others are called', async () => {
-  await services.initialize()
-  const others = ['orders-visits', 'orders-v1-backup'].map((name) => `${prefix}${name}`)
+  await test.services.initialize()
+  const others = ['orders-visits', 'orders-v1-backup'].map((name) => `${test.prefix}${name}`)
   for (const other of others) await opensearch('PUT', other)
-  await reindexing.build()
-  await reindexing.finish()
-  const there = await opensearch<object>('GET', `${prefix}orders*`)
+  await test.reindexing.build()
+  await test.reindexing.finish()
+  const there = await opensearch<object>('GET', `${test.prefix}orders*`)
   expect(Object.keys(there).toSorted((one, other) => (one < other ? -1 : 1))).toEqual([
-    `${prefix}orders-v1-backup`,
-    `${prefix}orders-v2`,
-    `${prefix}orders-visits`,
+    `${test.prefix}orders-v1-backup`,
+    `${test.prefix}orders-v2`,
+    `${test.prefix}orders-visits`,
   ])
 })
 
 it('a reindex that is stopped and begun again waits until the writer feeds the new index', async () => {
-  const index = await services.openIndex({ purpose: 'watch' })
+  const index = await test.services.openIndex({ purpose: 'watch' })
   const writer = createWriter(index, Date.now)
   await write(writer, 'ord_0')
   const stop = new AbortController()
-  const first = reindexing.build({ signal: stop.signal })
+  const first = test.reindexing.build({ signal: stop.signal })
   await feedsTwo()
   stop.abort()
   await expect(first).rejects.toThrow()
 
   let isBuilt = false
-  const built = reindexing.build().finally(() => {
+  const built = test.reindexing.build().finally(() => {
     isBuilt = true
   })
   for (let n = 1; !isBuilt; n++) await write(writer, `ord_${n}`)
@@ -96,38 +72,38 @@ it('a reindex that is stopped and begun again waits until the writer feeds the n
 })
 
 it('what half a bulk left in the new index alone is taken back by whoever writes next', async () => {
-  const first = await services.openIndex()
+  const first = await test.services.openIndex()
   await write(createWriter(first, Date.now), 'ord_1', 'ord_2')
   await first.close()
-  await beginReindex()
+  await test.beginReindex()
   const { written_key: stamp, ...rest } = (await documents('orders-v1')).get('acc_1:ord_1') ?? {}
   const later = { ...rest, written_key: Number(stamp) + 1 }
   for (const id of ['acc_1:ord_1', 'acc_1:ord_9']) {
     const version = `version_type=external&version=${later.written_key}`
-    await opensearch('PUT', `${prefix}orders-v2/_doc/${id}?routing=acc_1&${version}`, {
+    await opensearch('PUT', `${test.prefix}orders-v2/_doc/${id}?routing=acc_1&${version}`, {
       ...later,
       id: id.slice('acc_1:'.length),
     })
   }
 
-  await (await services.openIndex()).close()
+  await (await test.services.openIndex()).close()
   expect((await documents('orders-v2')).get('acc_1:ord_1')?.written_key).toBe(stamp)
   expect([...(await documents('orders-v2')).keys()]).not.toContain('acc_1:ord_9')
 })
 
 it('what a writer that died removed from the new index alone is waited for', async () => {
-  const first = await services.openIndex()
+  const first = await test.services.openIndex()
   await write(createWriter(first, Date.now), 'ord_1', 'ord_2')
   await first.close()
-  await beginReindex()
+  await test.beginReindex()
   const stamp = (await documents('orders-v1')).get('acc_1:ord_1')?.written_key ?? 0
   const version = `version_type=external&version=${stamp + 1}`
-  await opensearch('DELETE', `${prefix}orders-v2/_doc/acc_1:ord_1?routing=acc_1&${version}`)
+  await opensearch('DELETE', `${test.prefix}orders-v2/_doc/acc_1:ord_1?routing=acc_1&${version}`)
 
   let looks = 0
-  const built = reindexing.build({ onProgress: () => (looks += 1) })
+  const built = test.reindexing.build({ onProgress: () => (looks += 1) })
   await expect.poll(() => looks, { timeout: 60_000 }).toBeGreaterThan(5)
-  const next = await services.openIndex()
+  const next = await test.services.openIndex()
   await createWriter(next, Date.now).write([changeOf(erased('ord_1'))], 'live')
   await next.close()
   await built
@@ -136,13 +112,15 @@ it('what a writer that died removed from the new index alone is waited for', asy
 })
 
 it('of two reindexes at once, whatever becomes of the other, what is read has every order', async () => {
-  const index = await services.openIndex({ purpose: 'watch' })
+  const index = await test.services.openIndex({ purpose: 'watch' })
   const writer = createWriter(index, Date.now)
   await write(writer, 'ord_0')
   let isDone = false
-  const both = Promise.allSettled([reindexing.build(), reindexing.build()]).finally(() => {
-    isDone = true
-  })
+  const both = Promise.allSettled([test.reindexing.build(), test.reindexing.build()]).finally(
+    () => {
+      isDone = true
+    },
+  )
   let written = 1
   for (; !isDone; written++) await write(writer, `ord_${written}`)
   const outcomes = await both
@@ -153,33 +131,33 @@ it('of two reindexes at once, whatever becomes of the other, what is read has ev
   const read = await documents('orders')
   expect(read.size).toBe(written + 1)
   for (const target of await targets()) {
-    expect(await documents(target.slice(prefix.length))).toEqual(read)
+    expect(await documents(target.slice(test.prefix.length))).toEqual(read)
   }
 })
 
 it('a finish beside a reindex that is under way is refused, and takes nothing away', async () => {
-  const index = await services.openIndex({ purpose: 'watch' })
+  const index = await test.services.openIndex({ purpose: 'watch' })
   const writer = createWriter(index, Date.now)
   await write(writer, 'ord_0')
   let isBuilt = false
-  const built = reindexing.build().finally(() => {
+  const built = test.reindexing.build().finally(() => {
     isBuilt = true
   })
   await feedsTwo()
-  await expect(reindexing.finish()).rejects.toThrow('still being built')
+  await expect(test.reindexing.finish()).rejects.toThrow('still being built')
   for (let n = 1; !isBuilt; n++) await write(writer, `ord_${n}`)
-  expect(await built).toMatchObject({ live: `${prefix}orders-v2` })
+  expect(await built).toMatchObject({ live: `${test.prefix}orders-v2` })
   await index.close()
   expect(await documents('orders')).toEqual(await documents('orders-v1'))
 })
 
 it('an order that is erased while the index is made anew is in neither', async () => {
-  const index = await services.openIndex({ purpose: 'watch' })
+  const index = await test.services.openIndex({ purpose: 'watch' })
   const writer = createWriter(index, Date.now)
   const ids = Array.from({ length: 3_000 }, (_, n) => `ord_${n}`)
   await write(writer, ...ids)
   let isBuilt = false
-  const built = reindexing.build().finally(() => {
+  const built = test.reindexing.build().finally(() => {
     isBuilt = true
   })
   await feedsTwo() // From now on it is copied.

@@ -1,34 +1,17 @@
 import { once } from 'node:events'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseConfig } from '../../../../src/config/config.ts'
-import type { Reindexing } from '../../../../src/indexing/reindexing.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
-import { openServices, type Services } from '../../../../src/services.ts'
 import { runCommand, startCommand } from '../../../support/cli/command.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+import { opensearch } from '../../../support/stores/backend.ts'
+import { useServices } from '../../../support/stores/use-services.ts'
 
-let backend: Backend
-let services: Services
-let reindexing: Reindexing
-let prefix: string
-beforeEach(async () => {
-  backend = createBackend()
-  const config = parseConfig(backend.env)
-  prefix = config.indexPrefix
-  services = await openServices(config)
-  if (services.reindexing === null) throw new Error('expected stores that can be reindexed')
-  reindexing = services.reindexing
-})
-afterEach(async () => {
-  await services.close()
-  await backend.remove()
-})
+const test = useServices()
 
 /** Writes orders 0 to `count` − 1 in this version, whose amount tells the versions apart. */
 async function write(count: number, version = 1): Promise<void> {
-  const index = await services.openIndex()
+  const index = await test.services.openIndex()
   await createWriter(index, Date.now).write(
     Array.from({ length: count }, (_, n) => {
       return changeOf(sourceOrder({ id: `ord_${n}`, version, amount_total: version }))
@@ -40,20 +23,20 @@ async function write(count: number, version = 1): Promise<void> {
 
 const deletion = { id: 'ord_0', version: 9, owner_account_id: 'acc_1', deleted: true }
 
-/** The indices there are, without their prefix, and which of them is read. */
+/** The indices there are, without their test.prefix, and which of them is read. */
 async function versions(): Promise<{ all: Set<string>; read: string[] }> {
-  const name = (index: string) => index.slice(prefix.length)
-  const all = await opensearch<object>('GET', `${prefix}orders-v*`)
-  const read = await opensearch<object>('GET', `_alias/${prefix}orders`)
+  const name = (index: string) => index.slice(test.prefix.length)
+  const all = await opensearch<object>('GET', `${test.prefix}orders-v*`)
+  const read = await opensearch<object>('GET', `_alias/${test.prefix}orders`)
   return { all: new Set(Object.keys(all).map(name)), read: Object.keys(read).map(name) }
 }
 
 /** Every document of an index as it is stored, by its id. */
 async function documents(index: string): Promise<Record<string, unknown>> {
-  await backend.refresh()
+  await test.refresh()
   const { hits } = await opensearch<{ hits: { hits: { _id: string; _source: unknown }[] } }>(
     'GET',
-    `${prefix}${index}/_search?size=1000&q=_exists_:id`,
+    `${test.prefix}${index}/_search?size=1000&q=_exists_:id`,
   )
   return Object.fromEntries(hits.hits.map(({ _id, _source }) => [_id, _source]))
 }
@@ -62,9 +45,9 @@ describe('a reindex', () => {
   it('reads a new index with the same documents, and the old one is still fed', async () => {
     await write(20)
     const before = await documents('orders-v1')
-    expect(await reindexing.build()).toEqual({
-      live: `${prefix}orders-v2`,
-      previous: `${prefix}orders-v1`,
+    expect(await test.reindexing.build()).toEqual({
+      live: `${test.prefix}orders-v2`,
+      previous: `${test.prefix}orders-v1`,
       documents: 20,
       copied: 20,
       removed: 0,
@@ -81,29 +64,29 @@ describe('a reindex', () => {
   })
 
   it('of an index that nobody wrote to yet makes an empty one', async () => {
-    await services.initialize()
-    expect(await reindexing.build()).toMatchObject({ documents: 0, copied: 0 })
+    await test.services.initialize()
+    expect(await test.reindexing.build()).toMatchObject({ documents: 0, copied: 0 })
     expect((await versions()).read).toEqual(['orders-v2'])
   })
 
   it('gives every document the mapping and the keys of today', async () => {
-    await services.initialize()
-    await opensearch('DELETE', `${prefix}orders-v1`)
-    await opensearch('PUT', `${prefix}orders-v1`, {
-      aliases: { [`${prefix}orders`]: {} },
+    await test.services.initialize()
+    await opensearch('DELETE', `${test.prefix}orders-v1`)
+    await opensearch('PUT', `${test.prefix}orders-v1`, {
+      aliases: { [`${test.prefix}orders`]: {} },
       mappings: { properties: { status: { type: 'text' }, account_id: { type: 'keyword' } } },
     })
     await write(3)
-    await opensearch('POST', `${prefix}orders-v1/_update_by_query?refresh=true`, {
+    await opensearch('POST', `${test.prefix}orders-v1/_update_by_query?refresh=true`, {
       script: {
         // As they were written before they had frames.
         source: `ctx._source.remove('frame'); ctx._source.remove('payment_method'); ctx._source.status = 'OLD'`,
       },
     })
-    await reindexing.build()
-    const { [`${prefix}orders-v2`]: index } = await opensearch<
+    await test.reindexing.build()
+    const { [`${test.prefix}orders-v2`]: index } = await opensearch<
       Record<string, { mappings: { dynamic: string; properties: Record<string, object> } }>
-    >('GET', `${prefix}orders-v2`)
+    >('GET', `${test.prefix}orders-v2`)
     expect(index?.mappings.dynamic).toBe('strict')
     expect(index?.mappings.properties).toMatchObject({ status: { type: 'keyword' } })
     const order = { status: 'PAID', payment_method: 'PIX' }
@@ -112,10 +95,10 @@ describe('a reindex', () => {
 
   it('ends with what is read when it is finished', async () => {
     await write(3)
-    await reindexing.build()
-    expect(await reindexing.finish()).toEqual({
-      live: `${prefix}orders-v2`,
-      removed: [`${prefix}orders-v1`],
+    await test.reindexing.build()
+    expect(await test.reindexing.finish()).toEqual({
+      live: `${test.prefix}orders-v2`,
+      removed: [`${test.prefix}orders-v1`],
     })
     await write(4, 2)
     expect(await versions()).toEqual({ all: new Set(['orders-v2']), read: ['orders-v2'] })
@@ -124,36 +107,36 @@ describe('a reindex', () => {
 
   it('ends with what was read before when it is rolled back, with all that was written since', async () => {
     await write(3)
-    await reindexing.build()
+    await test.reindexing.build()
     await write(4, 2)
     const since = await documents('orders-v2')
-    expect(await reindexing.rollBack()).toEqual({
-      live: `${prefix}orders-v1`,
-      removed: [`${prefix}orders-v2`],
+    expect(await test.reindexing.rollBack()).toEqual({
+      live: `${test.prefix}orders-v1`,
+      removed: [`${test.prefix}orders-v2`],
     })
     expect(await versions()).toEqual({ all: new Set(['orders-v1']), read: ['orders-v1'] })
     expect(await documents('orders-v1')).toEqual(since)
   })
 
   it('is refused while the last one was neither finished nor rolled back', async () => {
-    await services.initialize()
-    await reindexing.build()
-    await expect(reindexing.build()).rejects.toThrow(
+    await test.services.initialize()
+    await test.reindexing.build()
+    await expect(test.reindexing.build()).rejects.toThrow(
       /orders-v2 is read, and .*orders-v1 is still fed .* --finish.*--rollback/,
     )
   })
 
   it('that never was cannot be rolled back, and finishing it changes nothing', async () => {
     await write(1)
-    await expect(reindexing.rollBack()).rejects.toThrow('there is nothing to roll back')
-    expect(await reindexing.finish()).toEqual({ live: `${prefix}orders-v1`, removed: [] })
+    await expect(test.reindexing.rollBack()).rejects.toThrow('there is nothing to roll back')
+    expect(await test.reindexing.finish()).toEqual({ live: `${test.prefix}orders-v1`, removed: [] })
   })
 })
 
 describe('a reindex that was stopped while it copied', () => {
   const stopped = () => {
     const stop = new AbortController()
-    return reindexing.build({ onProgress: () => stop.abort(), signal: stop.signal })
+    return test.reindexing.build({ onProgress: () => stop.abort(), signal: stop.signal })
   }
   beforeEach(async () => {
     await write(20)
@@ -167,15 +150,18 @@ describe('a reindex that was stopped while it copied', () => {
     })
     await write(21, 2)
     expect(await documents('orders-v2')).toEqual(await documents('orders-v1'))
-    expect(await reindexing.build()).toMatchObject({ live: `${prefix}orders-v2`, documents: 21 })
+    expect(await test.reindexing.build()).toMatchObject({
+      live: `${test.prefix}orders-v2`,
+      documents: 21,
+    })
   })
 
   it('cannot be finished', async () => {
-    await expect(reindexing.finish()).rejects.toThrow(/orders-v2 is still being built/)
+    await expect(test.reindexing.finish()).rejects.toThrow(/orders-v2 is still being built/)
   })
 
   it('can be rolled back', async () => {
-    await reindexing.rollBack()
+    await test.reindexing.rollBack()
     expect(await versions()).toEqual({ all: new Set(['orders-v1']), read: ['orders-v1'] })
   })
 })
@@ -186,18 +172,18 @@ describe('a copy that is made late', () => {
     await write(2)
     const { [`acc_1:ord_0`]: early } = await documents('orders-v1')
     const stop = new AbortController()
-    const build = reindexing.build({ onProgress: () => stop.abort(), signal: stop.signal })
+    const build = test.reindexing.build({ onProgress: () => stop.abort(), signal: stop.signal })
     await expect(build).rejects.toThrow()
     await between()
     const { written_key: version } = early as { written_key: number }
-    const late = `${prefix}orders-copy-v2/_doc/acc_1:ord_0?routing=acc_1&version_type=external&version=${version}`
+    const late = `${test.prefix}orders-copy-v2/_doc/acc_1:ord_0?routing=acc_1&version_type=external&version=${version}`
     await expect(opensearch('PUT', late, early as object)).rejects.toThrow('version_conflict')
-    await reindexing.build()
+    await test.reindexing.build()
   }
 
   it('brings nothing back that was removed meanwhile', async () => {
     await copiedLate(async () => {
-      const index = await services.openIndex()
+      const index = await test.services.openIndex()
       await createWriter(index, Date.now).write([changeOf(deletion)], 'live')
       await index.close()
     })
@@ -213,7 +199,7 @@ describe('a copy that is made late', () => {
 })
 
 describe('index reindex', () => {
-  const run = (...args: string[]) => runCommand(['index', 'reindex', ...args], backend.env)
+  const run = (...args: string[]) => runCommand(['index', 'reindex', ...args], test.env)
   const line = (n: number) => JSON.stringify(sourceOrder({ id: `ord_${n}` }))
   const BULK = 1_000
 
@@ -225,8 +211,8 @@ describe('index reindex', () => {
     const finished = await run('--finish', '--json')
     expect(finished.code).toBe(0)
     expect(JSON.parse(finished.stdout)).toEqual({
-      live: `${prefix}orders-v2`,
-      removed: [`${prefix}orders-v1`],
+      live: `${test.prefix}orders-v2`,
+      removed: [`${test.prefix}orders-v1`],
     })
   })
 
@@ -235,23 +221,24 @@ describe('index reindex', () => {
   })
 
   it('goes on beside a load that is at work, which feeds both from then on', async () => {
-    const load = startCommand(['index', 'load', '-', '--live'], backend.env)
+    const load = startCommand(['index', 'load', '-', '--live'], test.env)
     const ended = once(load, 'close')
     const lines = (from: number) =>
       Array.from({ length: BULK }, (_, n) => line(from + n)).join('\n')
     load.stdin.write(`${lines(0)}\n${line(BULK)}\n`)
     await expect
-      .poll(() => services.orders.get('acc_1', 'ord_0'), { timeout: 20_000 })
+      .poll(() => test.services.orders.get('acc_1', 'ord_0'), { timeout: 20_000 })
       .not.toBeNull()
 
     expect(await run()).toMatchObject({ code: 0 })
     load.stdin.end(`${lines(BULK + 1)}\n`)
     await ended
     expect(load.exitCode).toBe(0)
-    await backend.refresh()
+    await test.refresh()
     const counts = ['orders-v1', 'orders-v2'].map(async (index) => {
-      return (await opensearch<{ count: number }>('GET', `${prefix}${index}/_count?q=_exists_:id`))
-        .count
+      return (
+        await opensearch<{ count: number }>('GET', `${test.prefix}${index}/_count?q=_exists_:id`)
+      ).count
     })
     expect(await Promise.all(counts)).toEqual([2 * BULK + 1, 2 * BULK + 1])
   })

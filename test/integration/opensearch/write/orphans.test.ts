@@ -1,28 +1,18 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { parseConfig } from '../../../../src/config/config.ts'
+import { expect, it } from 'vitest'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
-import { openServices, type Services } from '../../../../src/services.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+import { opensearch } from '../../../support/stores/backend.ts'
+import { useServices } from '../../../support/stores/use-services.ts'
 
-let backend: Backend
-let services: Services
-beforeEach(async () => {
-  backend = createBackend()
-  services = await openServices(parseConfig(backend.env))
-})
-afterEach(async () => {
-  await services.close()
-  await backend.remove()
-})
+const test = useServices()
 
 const order = (version: number, coproducers: string[]) =>
   changeOf(sourceOrder({ version, coproducer_account_ids: coproducers }))
 
 /** Ends as a process does between the documents of a change and its head. */
 async function endBeforeHeads(version: number, coproducers: string[]): Promise<void> {
-  const index = await services.openIndex()
+  const index = await test.services.openIndex()
   const headless = createWriter(
     {
       bulk: (decide) =>
@@ -35,17 +25,17 @@ async function endBeforeHeads(version: number, coproducers: string[]): Promise<v
 }
 
 async function write(version: number, coproducers: string[]) {
-  const index = await services.openIndex()
+  const index = await test.services.openIndex()
   const [verdict] = await createWriter(index, Date.now).write([order(version, coproducers)], 'live')
   await index.close()
   return verdict
 }
 
 async function documents(): Promise<string[]> {
-  await backend.refresh()
+  await test.refresh()
   const { hits } = await opensearch<{ hits: { hits: { _id: string }[] } }>(
     'GET',
-    `${backend.env['INDEX_PREFIX']}orders/_search?q=_exists_:id`,
+    `${test.prefix}orders/_search?q=_exists_:id`,
   )
   return hits.hits.map(({ _id }) => _id).toSorted((one, other) => (one < other ? -1 : 1))
 }

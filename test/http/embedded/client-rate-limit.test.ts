@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createOrdersClient } from '../../src/client/client.ts'
-import { type FaultServer, startFaultServer } from '../support/http/fault-server.ts'
-import { createTestApp, type TestApp } from '../support/http/test-app.ts'
-import { collect } from '../support/orders/collect.ts'
-import { sourceOrder } from '../support/orders/source-order.ts'
+import { createOrdersClient } from '../../../src/client/client.ts'
+import { type FaultServer, startFaultServer } from '../../support/http/fault-server.ts'
+import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
+import { collect } from '../../support/orders/collect.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
 
 /** A bucket that a client without a rate limiter would empty at once. */
 const SMALL = { RATE_LIMIT_CAPACITY: '4', RATE_LIMIT_REFILL_PER_SECOND: '5' }

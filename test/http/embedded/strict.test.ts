@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateApiKey } from '../../src/auth/api-key.ts'
-import { createTestApp, type TestApp } from '../support/http/test-app.ts'
-import { sourceOrder } from '../support/orders/source-order.ts'
+import { generateApiKey } from '../../../src/auth/api-key.ts'
+import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
 
 const STRICT = { prefer: 'handling=strict' }
 const APPLIED = { 'preference-applied': 'handling=strict' }

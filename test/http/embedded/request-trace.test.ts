@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import requestTrace from '../../src/http/plugins/request-trace.ts'
-import type { TracedRequest, Tracing } from '../../src/observability/tracing/tracing.ts'
-import { openSocket } from '../support/http/raw-http.ts'
+import requestTrace from '../../../src/http/plugins/request-trace.ts'
+import type { TracedRequest, Tracing } from '../../../src/observability/tracing/tracing.ts'
+import { openSocket } from '../../support/http/raw-http.ts'
 
 let begun: TracedRequest[]
 let ended: (number | undefined)[]

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import type { Change } from './slow-tiers.ts'
+
+/** Runs git; `undefined` where it fails. */
+export type Git = (...args: readonly string[]) => string | undefined
+
+const LANDED = ['origin/HEAD', 'origin/main', 'origin/master']
+
+/** Git in a folder. */
+export const gitIn =
+  (folder: string): Git =>
+  (...args) => {
+    try {
+      const stdio = ['ignore', 'pipe', 'ignore'] as const
+      return execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: [...stdio] }).trim()
+    } catch {
+      return undefined
+    }
+  }
+
+/**
+ * The files that differ from the last landed commit: the one of `CI_BASE`, the one where the branch left the remote's
+ * main branch, or, for a commit that has landed, the one before it. A shallow clone may have none of them.
+ */
+export function changeSince(git: Git, env: NodeJS.ProcessEnv): Change {
+  const head = commit(git, 'HEAD')
+  const base = head === undefined ? undefined : baseOf(git, env, head)
+  if (base === undefined) return { unknown: 'the last landed commit is not in this clone' }
+  const changed = git('diff', '--name-only', '--no-renames', base, '--')
+  const untracked = git('ls-files', '--others', '--exclude-standard')
+  if (changed === undefined || untracked === undefined) return { unknown: 'git diff failed' }
+  const files = [...changed.split('\n'), ...untracked.split('\n')].filter((file) => file !== '')
+  return { files, base: base.slice(0, 10) }
+}
+
+function baseOf(git: Git, env: NodeJS.ProcessEnv, head: string): string | undefined {
+  const given = env['CI_BASE'] ? commit(git, env['CI_BASE']) : undefined
+  if (given !== undefined && given !== head) return git('merge-base', given, head) ?? given
+  for (const landed of LANDED) {
+    const base = commit(git, landed) && git('merge-base', landed, head)
+    if (base && base !== head) return base
+  }
+  return commit(git, 'HEAD~1')
+}
+
+const commit = (git: Git, name: string) =>
+  git('rev-parse', '--verify', '--quiet', `${name}^{commit}`)

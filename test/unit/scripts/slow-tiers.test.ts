@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { changeSince, type Git, gitIn } from '../../../scripts/ci/change.ts'
+import { chooseTiers, slowTiers } from '../../../scripts/ci/slow-tiers.ts'
+import { temporaryFolder } from '../../support/stores/backend.ts'
+
+const chosen = (...files: string[]) => chooseTiers({ files, base: 'abc' }, false).tiers
+
+describe('the slow tiers of a change', () => {
+  it.each([
+    ['CHANGELOG.md', []],
+    ['src/client/sync.ts', ['package']],
+    ['src/http/orders.ts', slowTiers],
+    ['src/stores/redis/client.ts', ['fuzz']],
+    ['openapi/page/start.js', ['browser', 'package']],
+    ['openapi/recipes/python/pedidos.py', ['browser', 'package', 'recipes']],
+    ['scripts/fuzz/hooks.py', ['fuzz', 'recipes']],
+    ['test/recipes/dlt.test.ts', ['recipes']],
+    ['test/unit/http/api-error.test.ts', []],
+    ['package-lock.json', slowTiers],
+    ['.ci/run', slowTiers],
+    ['a-file-of-no-known-kind', slowTiers],
+  ])('of %s are those that it may break', (file, tiers) => {
+    expect(chosen(file)).toEqual(tiers)
+  })
+
+  it('of several files are those of any of them', () => {
+    expect(chosen('src/client/sync.ts', 'test/browser/docs.test.ts')).toEqual([
+      'browser',
+      'package',
+    ])
+  })
+
+  it('are all of them where the change is not known', () => {
+    expect(chooseTiers({ unknown: 'no base' }, false)).toEqual({
+      tiers: slowTiers,
+      reason: 'no base',
+    })
+  })
+
+  it('are all of them in a full run', () => {
+    expect(chooseTiers({ files: [], base: 'abc' }, true).tiers).toEqual(slowTiers)
+  })
+})
+
+describe('the change since the last landed commit', () => {
+  let place: ReturnType<typeof temporaryFolder>
+  let git: Git
+  beforeEach(() => {
+    place = temporaryFolder()
+    git = gitIn(place.folder)
+    git('init', '--initial-branch=main')
+    for (const file of ['first', 'second']) save(file)
+  })
+  afterEach(() => place.remove())
+
+  function save(file: string) {
+    writeFileSync(join(place.folder, file), file)
+    const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com']
+    git('add', '-A')
+    execFileSync('git', [...identity, 'commit', '-q', '-m', file], { cwd: place.folder })
+  }
+  const files = (env = {}) => {
+    const change = changeSince(git, env)
+    return 'files' in change ? change.files : change
+  }
+
+  it('is that of the last commit where nothing is known of a remote', () => {
+    expect(files()).toEqual(['second'])
+  })
+
+  it('is that of the branch since it left the main branch of the remote', () => {
+    git('update-ref', 'refs/remotes/origin/main', 'HEAD')
+    for (const file of ['third', 'fourth']) save(file)
+    expect(files()).toEqual(['fourth', 'third'])
+  })
+
+  it('is that of the last commit where the remote has it already', () => {
+    git('update-ref', 'refs/remotes/origin/main', 'HEAD')
+    expect(files()).toEqual(['second'])
+  })
+
+  it('begins at CI_BASE where that commit is there', () => {
+    save('third')
+    expect(files({ CI_BASE: 'HEAD~2' })).toEqual(['second', 'third'])
+    expect(files({ CI_BASE: '0000000000000000000000000000000000000000' })).toEqual(['third'])
+  })
+
+  it('has what is not committed', () => {
+    writeFileSync(join(place.folder, 'first'), 'changed')
+    writeFileSync(join(place.folder, 'new'), '')
+    expect(files()).toEqual(['first', 'second', 'new'])
+  })
+
+  it('is not known in a shallow clone of one commit', () => {
+    const clone = join(place.folder, 'clone')
+    git('clone', '-q', '--depth=1', `file://${place.folder}`, clone)
+    expect(changeSince(gitIn(clone), {})).toHaveProperty('unknown')
+  })
+})

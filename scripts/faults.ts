@@ -1,22 +1,16 @@
 import { writeFileSync } from 'node:fs'
-import { constants, cpus, loadavg } from 'node:os'
-import { onFirstSignal } from '../src/cli/signals.ts'
+import { cpus, loadavg } from 'node:os'
 import { breachesOf } from './faults/breaches.ts'
 import { runMatrix } from './faults/matrix.ts'
 import { renderMatrix } from './faults/table.ts'
+import { interruptible } from './interruptible.ts'
 
-// Lets the service run into every fault while requests keep arriving, and writes what it answered to
-// openapi/fault-matrix.md. It takes about four minutes. When a promise was broken it exits with 1, and what it
-// would have written goes to standard output.
+// Injects every fault while requests keep arriving, and writes the responses of the service to
+// openapi/fault-matrix.md. It takes about four minutes. After a broken promise it exits with 1, and prints
+// the page to standard output instead.
 const FILE = new URL('../openapi/fault-matrix.md', import.meta.url)
 
-const interrupted = new AbortController()
-onFirstSignal((signal) => {
-  process.exitCode = 128 + constants.signals[signal]
-  interrupted.abort(new Error(`ended by ${signal}`))
-})
-
-try {
+await interruptible(async (signal) => {
   const load = loadavg()[0]?.toFixed(1)
   const matrix = await runMatrix({
     rate: 50,
@@ -25,7 +19,7 @@ try {
     restMs: 4_000,
     requestDeadlineMs: 2_500,
     searchDeadlineMs: 2_000,
-    signal: interrupted.signal,
+    signal,
     log: console.error,
   })
   const date = new Date().toISOString().slice(0, 10)
@@ -39,6 +33,4 @@ try {
     for (const breach of breaches) console.error(breach)
     process.exitCode = 1
   }
-} catch (error) {
-  if (!interrupted.signal.aborted) throw error
-}
+})

@@ -1,24 +1,21 @@
 import { execFile } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { onFirstSignal } from '../src/cli/signals.ts'
 import { openScratch } from '../test/harness/processes/scratch.ts'
-import { startService } from './bench/measuring/running-service.ts'
+import { MAIN, startService } from './bench/measuring/service.ts'
 import { type FuzzOptions, readOptions } from './fuzz/options.ts'
-import { faultsOf, tell } from './fuzz/report.ts'
+import { faultsOf, summaryLine } from './fuzz/report.ts'
 import { runSchemathesis } from './fuzz/schemathesis.ts'
+import { interruptible } from './interruptible.ts'
 import { installPython, Lacking } from './python/packages.ts'
-import { UsageError } from './usage.ts'
 
-// Holds a service with demo orders against the description that it serves, by all that schemathesis generates
-// and checks. Exits 1 when an answer was not as described, or too little was tried to tell.
+// Compares a service with demo orders against its own OpenAPI description, with the cases and checks of
+// schemathesis. Exits 1 when a response violates the description, or when there were too few cases.
 const MINIMUM_CASES = { inFull: 10_000, bounded: 500 }
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const REQUIREMENTS = fileURLToPath(new URL('fuzz/requirements.txt', import.meta.url))
-/** An account that must not see the orders of the demo account, some shared ones apart. */
+/** An account that must not see orders of the demo account, except shared ones. */
 const STRANGER = 'acc_demo_loja'
 
 const SERVED_DEMO = {
@@ -31,30 +28,26 @@ const SERVED_DEMO = {
   awaited: [/Server listening at (http:[^"]+)/, /demo key +(key_\S+)/],
 }
 
-const interrupted = new AbortController()
-onFirstSignal((signal) => {
-  process.exitCode = 128 + constants.signals[signal]
-  interrupted.abort()
-})
+const isExpected = (error: unknown) => error instanceof Lacking
 
-try {
-  const options = readOptions(process.argv.slice(2), () => randomInt(2 ** 31))
-  const programs = await installPython({ name: 'fuzz', requirements: REQUIREMENTS }, console.error)
-  await fuzz(options, join(programs, 'st'))
-} catch (error) {
-  const isExpected = error instanceof UsageError || error instanceof Lacking
-  if (!isExpected && !interrupted.signal.aborted) throw error
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode ??= error instanceof UsageError ? 2 : 1
-}
+await interruptible(
+  async (signal) => {
+    const options = readOptions(process.argv.slice(2), () => randomInt(2 ** 31))
+    const programs = await installPython(
+      { name: 'fuzz', requirements: REQUIREMENTS },
+      console.error,
+    )
+    await fuzz(options, join(programs, 'st'), signal)
+  },
+  { isExpected },
+)
 
-async function fuzz(options: FuzzOptions, program: string): Promise<void> {
+async function fuzz(options: FuzzOptions, program: string, signal: AbortSignal): Promise<void> {
   const { seconds, seed } = options
-  const { signal } = interrupted
-  const service = await startService(SERVED_DEMO)
+  await using service = await startService(SERVED_DEMO)
   const scratch = await openScratch('fuzz')
   try {
-    const [baseUrl = '', owner = ''] = service.said
+    const [baseUrl = '', owner = ''] = service.captured
     const keys = { owner, stranger: await issueKey(service.settingsFile, STRANGER) }
     console.error(
       `schemathesis, seed ${seed}, ${seconds === undefined ? 'in full' : `${seconds} s`}`,
@@ -69,9 +62,8 @@ async function fuzz(options: FuzzOptions, program: string): Promise<void> {
       console.error([...outputs, ...faults.map((fault) => `- ${fault}`)].join('\n'))
       process.exitCode = 1
     }
-    console.log(tell(runs, faults))
+    console.log(summaryLine(runs, faults))
   } finally {
-    await service.stop()
     await scratch.close()
   }
 }

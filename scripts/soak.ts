@@ -1,39 +1,22 @@
-import { constants } from 'node:os'
-import { onFirstSignal } from '../src/cli/signals.ts'
 import { provideServices } from '../test/harness/services/provide.ts'
 import type { ResponseStats } from '../test/harness/traffic/response-stats.ts'
+import { interruptible } from './interruptible.ts'
 import { type Memory, slope } from './soak/memory.ts'
 import { readOptions } from './soak/options.ts'
 import { soak } from './soak/soak.ts'
-import { UsageError } from './usage.ts'
 
-// Sends mixed traffic to a service for a long while: it exits with 1 when its memory or its open files keep
-// growing, or when an answer was wrong or a request turned away.
+// Sends mixed traffic to a service for a long time. It exits with 1 when memory or open files keep growing,
+// when a response was wrong, or when the service shed a request.
 const MAX_SLOPE_MB = 1
 const MAX_MORE_FILES = 25
 const COLUMNS = ['minute', 'RSS MB', 'heap MB', 'external MB', 'files', 'answers']
 
-const interrupted = new AbortController()
-onFirstSignal((signal) => {
-  process.exitCode = 128 + constants.signals[signal]
-  interrupted.abort(new Error(`ended by ${signal}`))
-})
-
-try {
-  await run()
-} catch (error) {
-  if (!interrupted.signal.aborted && !(error instanceof UsageError)) throw error
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode ??= 2
-}
-
-async function run(): Promise<void> {
+await interruptible(async (signal) => {
   const options = readOptions(process.argv.slice(2))
   const services = await provideServices({ env: process.env, log: console.error })
   if ('missing' in services) throw new Error(services.missing.join('\n'))
   let faults = 0
   try {
-    const { signal } = interrupted
     console.log(COLUMNS.join('  '))
     const onMinute = (minute: number, memory: Memory, tally: ResponseStats) => {
       const { resident, heapUsed, external, openFiles } = memory
@@ -53,7 +36,7 @@ async function run(): Promise<void> {
   } finally {
     await services.stop()
   }
-}
+})
 
 function judge(minutes: readonly Memory[], faults: number): void {
   const slopes = (['resident', 'heapUsed', 'external'] as const).map((name) => ({
@@ -65,7 +48,7 @@ function judge(minutes: readonly Memory[], faults: number): void {
   }
   const moreFiles = slope(minutes.map(({ openFiles }) => openFiles)) * (minutes.length - 1)
   console.log(`open files: ${moreFiles.toFixed(0)} more`)
-  if (faults > 0) console.log('not every answer was right')
+  if (faults > 0) console.log('there were wrong responses')
   const isGrowing = slopes.some(({ mb }) => !(mb < MAX_SLOPE_MB)) || moreFiles > MAX_MORE_FILES
   if (faults > 0 || isGrowing) process.exitCode = 1
 }

@@ -1,31 +1,27 @@
 import { parseArgs } from 'node:util'
 import { readersOf } from '../usage.ts'
-import { parts } from './parts.ts'
-
-const USAGE = `usage: npm run -s bench -- [options]
-  --orders N         how many orders to load: 5000 to 10000000 (default 200000)
-  --seconds N        how long each measurement takes: 1 to 600 (default 8)
-  --rounds N         how often each is repeated; medians are told: 1 to 99 (default 3)
-  --connections N    how many requests are under way at a time: 1 to 256 (default 8)
-  --load-orders N    how many source orders each load takes in, and how many there are before the lag is
-                     measured: 1000 to 300000 (default 100000)
-  --rate N           how many changes a second enter the stream where the lag is measured: 10 to 10000
-                     (default 500)
-  --largest N        orders of the largest account where sizes are measured: 10000 to 10000000 (default 1000000)
-  --only PART        one of:
-${parts.map(({ name, about }) => `                       ${name.padEnd(12)} ${about}`).join('\n')}
-  --merged           measure all once more, with every index merged into one segment
-  --json FILE        write every figure to a file as well
-  --record           add the ratios to the history beside the script, and draw the chart anew
-  --chart            draw the chart out of the history, and measure nothing
-OPENSEARCH_URL and REDIS_URL are used where they are set; else both are started and stopped.
-`
 
 /**
- * What the segments of an index are like: those of one that was just filled are many and small, and most
- * orders of one that has been written to for months are in one large segment.
+ * The segments of the measured indices: many and small right after the load, or merged into one, as
+ * most orders of an index are that was written to for months.
  */
 export type IndexState = 'filled' | 'merged'
+
+/** Each with its least, greatest and default value. */
+const INTEGERS = {
+  orders: [5_000, 10_000_000, 200_000, 'orders to load'],
+  seconds: [1, 600, 8, 'seconds of each measurement'],
+  rounds: [1, 99, 3, 'rounds; the tables show their medians'],
+  connections: [1, 256, 8, 'concurrent requests'],
+  'load-orders': [
+    1_000,
+    300_000,
+    100_000,
+    'source orders of a load, and in the index before the lag',
+  ],
+  rate: [10, 10_000, 500, 'changes a second while the lag is measured'],
+  largest: [10_000, 10_000_000, 1_000_000, 'orders of the largest account of the sizes'],
+} as const
 
 /** What to measure, and how. */
 export interface BenchOptions {
@@ -45,55 +41,74 @@ export interface BenchOptions {
   chart: boolean
 }
 
-const { parsed, readInteger, refuse } = readersOf(USAGE)
+interface NamedPart {
+  name: string
+  about: string
+}
 
-export { refuse }
+/** The readers of the arguments, with an error that shows the usage. */
+export function benchUsage(parts: readonly NamedPart[]) {
+  const { parsed, readInteger, refuse } = readersOf(renderUsage(parts))
 
-/** @throws UsageError */
-export function readOptions(args: readonly string[]): BenchOptions {
-  const values = parseOrExplain(args)
+  function readParts(only: string | undefined): readonly string[] {
+    const known = parts.map(({ name }) => name)
+    if (only === undefined) return known
+    if (known.includes(only)) return [only]
+    return refuse(`--only must be one of ${known.join(', ')}, not "${only}"`)
+  }
+
   return {
-    orders: readInteger('--orders', values.orders, 5_000, 10_000_000),
-    seconds: readInteger('--seconds', values.seconds, 1, 600),
-    rounds: readInteger('--rounds', values.rounds, 1, 99),
-    connections: readInteger('--connections', values.connections, 1, 256),
-    loadOrders: readInteger('--load-orders', values['load-orders'], 1_000, 300_000),
-    rate: readInteger('--rate', values.rate, 10, 10_000),
-    largest: readInteger('--largest', values.largest, 10_000, 10_000_000),
-    parts: readParts(values.only),
-    states: values.merged ? ['filled', 'merged'] : ['filled'],
-    json: values.json,
-    record: values.record,
-    chart: values.chart,
+    refuse,
+
+    /** @throws UsageError */
+    readOptions(args: readonly string[]): BenchOptions {
+      const values = parsed(() => parse(args))
+      const integer = (name: keyof typeof INTEGERS) => {
+        const [from, to, byDefault] = INTEGERS[name]
+        return readInteger(`--${name}`, values[name] ?? `${byDefault}`, from, to)
+      }
+      return {
+        orders: integer('orders'),
+        seconds: integer('seconds'),
+        rounds: integer('rounds'),
+        connections: integer('connections'),
+        loadOrders: integer('load-orders'),
+        rate: integer('rate'),
+        largest: integer('largest'),
+        parts: readParts(values.only),
+        states: values.merged ? ['filled', 'merged'] : ['filled'],
+        json: values.json,
+        record: values.record,
+        chart: values.chart,
+      }
+    },
   }
 }
 
-function parseOrExplain(args: readonly string[]) {
-  return parsed(() => {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        orders: { type: 'string', default: '200000' },
-        seconds: { type: 'string', default: '8' },
-        rounds: { type: 'string', default: '3' },
-        connections: { type: 'string', default: '8' },
-        'load-orders': { type: 'string', default: '100000' },
-        rate: { type: 'string', default: '500' },
-        largest: { type: 'string', default: '1000000' },
-        only: { type: 'string' },
-        merged: { type: 'boolean', default: false },
-        json: { type: 'string' },
-        record: { type: 'boolean', default: false },
-        chart: { type: 'boolean', default: false },
-      },
-    })
-    return values
-  })
+function parse(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  const flag = { type: 'boolean', default: false } as const
+  const options = {
+    ...{ orders: text, seconds: text, rounds: text, connections: text, 'load-orders': text },
+    ...{ rate: text, largest: text, only: text, json: text },
+    ...{ merged: flag, record: flag, chart: flag },
+  }
+  return parseArgs({ args: [...args], options }).values
 }
 
-function readParts(only: string | undefined): readonly string[] {
-  const known = parts.map(({ name }) => name)
-  if (only === undefined) return known
-  if (known.includes(only)) return [only]
-  return refuse(`--only must be one of ${known.join(', ')}, not "${only}"`)
+function renderUsage(parts: readonly NamedPart[]): string {
+  const line = (option: string, about: string) => `  ${option.padEnd(18)} ${about}`
+  const integers = Object.entries(INTEGERS).map(([name, [from, to, byDefault, about]]) =>
+    line(`--${name} N`, `${about}: ${from} to ${to} (default ${byDefault})`),
+  )
+  return `usage: npm run -s bench -- [options]
+${integers.join('\n')}
+${line('--only PART', 'one of:')}
+${parts.map(({ name, about }) => `${line('', '')}  ${name.padEnd(12)} ${about}`).join('\n')}
+${line('--merged', 'measure once more, with each index merged into one segment')}
+${line('--json FILE', 'write every figure to a file as well')}
+${line('--record', 'add the ratios to the history beside the script, and redraw the chart')}
+${line('--chart', 'redraw the chart from the history, and measure nothing')}
+The bench uses OPENSEARCH_URL and REDIS_URL where they are set, and starts its own services elsewhere.
+`
 }

@@ -1,27 +1,26 @@
 import type { BenchContext } from './context.ts'
 
-/** One side of a run by another: on a machine twice as fast, they are the same. */
+/** Ratios of two contenders of one run, by name. A faster machine does not change them. */
 export type Ratios = Readonly<Record<string, number>>
 
-/** One of the things that the bench measures: told as text, as figures for a program, and what was not right. */
 export interface PartReport {
   tables: readonly string[]
+  /** For a program to read. */
   figures: unknown
-  /**
-   * What the history keeps, each under a name that says what it is, such as "api÷raw large created 20": the
-   * greater, the better.
-   */
+  /** What the history records: the greater, the better. */
   ratios?: Ratios
-  /** The same of what should be small, such as "p50 api÷raw large created 20". */
+  /** What the history records: the smaller, the better. */
   costs?: Ratios
-  /** Answers that were not as they should be: the figures then say nothing. */
+  /** Answers that were wrong: they void the figures. */
   failures: readonly string[]
 }
 
+/** One of the comparisons that the bench can run. */
 export interface Part {
-  /** What `--only` calls it. */
+  /** The value of `--only`. */
   name: string
   /** What it measures, for the usage. */
   about: string
-  measure(context: BenchContext): Promise<PartReport>
+  /** Runs the contenders. What it defers to `scope` runs when the part ends, also after an error. */
+  measure(context: BenchContext, scope: AsyncDisposableStack): Promise<PartReport>
 }

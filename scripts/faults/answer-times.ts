@@ -1,14 +1,14 @@
 import { open } from 'node:fs/promises'
 
-/** How long answers took in the service itself, by its request log: a busy generator adds nothing to that. */
+/** Response times in the request log of the service, which exclude delays of a busy generator. */
 export interface AnswerTimes {
-  /** The longest answer logged since the last call, in milliseconds; 0 where there is none. */
+  /** The longest response since the last call, in milliseconds; 0 where there is none. */
   longestMs(): Promise<number>
 }
 
 const DURATION = /"duration_ms":(\d+(?:\.\d+)?)/g
 
-/** Reads a log that another process writes, from its present end on. */
+/** Reads a log that another process writes, from its current end. */
 export async function followAnswerTimes(logFile: string): Promise<AnswerTimes> {
   let readTo = 0
   let half = ''

@@ -8,29 +8,27 @@ import {
 import type { Sender } from '../../test/harness/traffic/sender.ts'
 import type { Traffic } from '../../test/harness/traffic/traffic.ts'
 
-/** Requests that keep arriving, each counted in the phase in which it was sent, or met by a fault. */
+/** Requests that keep arriving. Each counts in the phase that sent it, or in the fault that hit it. */
 export interface Arrivals {
   enter(plan: PhasePlan): Phase
-  /** Sends one more at once. */
+  /** Sends one more immediately. */
   send(ask: TrafficRequest): void
-  /** What is sent at present. */
   phase(): Phase
-  /** Sends no more, and waits until all was answered. */
+  /** Stops sending, and waits for all responses. */
   stop(): Promise<void>
 }
 
 export interface PhasePlan {
   tally: ResponseStats
   isFault: boolean
-  /** OpenSearch is in trouble, or just was. */
+  /** Whether OpenSearch has a fault, or had one recently. */
   mayFail: boolean
 }
 
-/** A while of the arrivals. */
 export interface Phase {
-  /** From its start until the last request was sent that was not answered as in health, in milliseconds. */
+  /** Milliseconds from its start until it sent the last request without a healthy response. */
   rightAfterMs(): number
-  /** Whether all that was sent up to so long ago was answered, and nothing since but as in health. */
+  /** Whether all earlier requests have a response, and all responses since then were healthy. */
   isRight(forMs: number): boolean
 }
 
@@ -38,9 +36,9 @@ interface CurrentPhase extends PhasePlan, Phase {
   send(ask: TrafficRequest): Promise<void>
 }
 
-/** What is sent before the first phase counts nowhere. */
+/** Requests before the first phase do not count. */
 export function startArrivals(rate: number, traffic: Traffic, sender: Sender): Arrivals {
-  const underWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   let current = begin({ tally: createResponseStats(), isFault: false, mayFail: true })
 
   function begin(plan: PhasePlan): CurrentPhase {
@@ -68,8 +66,8 @@ export function startArrivals(rate: number, traffic: Traffic, sender: Sender): A
   }
 
   function send(ask: TrafficRequest): void {
-    const sent = current.send(ask).finally(() => underWay.delete(sent))
-    underWay.add(sent)
+    const sent = current.send(ask).finally(() => inFlight.delete(sent))
+    inFlight.add(sent)
   }
 
   const stopPace = startOpenLoop(rate, () => send(traffic.next()))
@@ -83,7 +81,7 @@ export function startArrivals(rate: number, traffic: Traffic, sender: Sender): A
     phase: () => current,
     async stop() {
       stopPace()
-      await Promise.all(underWay)
+      await Promise.all(inFlight)
     },
   }
 }

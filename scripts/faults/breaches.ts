@@ -1,13 +1,13 @@
 import type { ResponseStats } from '../../test/harness/traffic/response-stats.ts'
 import type { Matrix } from './matrix.ts'
 
-/** A process that only reads keeps one connection to Redis, and none to OpenSearch once nobody asks. */
+/** An idle process keeps one connection to Redis, and none to OpenSearch. */
 const MOST_LEFT = { OpenSearch: 0, Redis: 1 }
 
-/** What an answer may take beyond the deadline of its request: a decision of Redis, rendering, a busy machine. */
+/** Allowed beyond the deadline of a request: a Redis decision, rendering, a busy machine. */
 export const LATE_MS = 500
 
-/** What the service promises under every fault and did not keep, a line each. */
+/** The promises that the service broke, a line each. */
 export function breachesOf(matrix: Matrix): string[] {
   const { healthy, cells, backAgain, connectionsLeft, walked } = matrix
   const tallies: [name: string, ResponseStats][] = [
@@ -24,27 +24,29 @@ export function breachesOf(matrix: Matrix): string[] {
   )
   breaches.push(...lateIn('no fault', matrix.healthyLongestMs, matrix))
   for (const { service, fault, tally, rightAfterMs, leftOpen, longestMs } of cells) {
-    if (rightAfterMs === undefined) breaches.push(`${service} ${fault}: not right again`)
+    if (rightAfterMs === undefined)
+      breaches.push(`${service} ${fault}: no healthy responses before the timeout`)
     breaches.push(...lateIn(`${service} ${fault}`, longestMs, matrix))
     if (service === 'Redis' && tally.limited === 0) {
-      breaches.push(`${service} ${fault}: who asked too much was not told so`)
+      breaches.push(`${service} ${fault}: no response was rate-limited`)
     }
-    if (leftOpen > 0) breaches.push(`${service} ${fault}: ${leftOpen} dead connections are held`)
+    if (leftOpen > 0)
+      breaches.push(`${service} ${fault}: ${leftOpen} dead connections are still open`)
   }
   for (const service of ['OpenSearch', 'Redis'] as const) {
     const left = connectionsLeft[service]
-    if (left > MOST_LEFT[service]) breaches.push(`${left} connections to ${service} are left`)
+    if (left > MOST_LEFT[service]) breaches.push(`${left} connections to ${service} are still open`)
   }
   const turnedAway = tallies.reduce((sum, [, { violations }]) => sum + violations['turned away'], 0)
   if (!(turnedAway <= matrix.turnedAway)) {
-    breaches.push(`${turnedAway} were turned away, and the service tells of ${matrix.turnedAway}`)
+    breaches.push(`${turnedAway} requests were shed, but the service counted ${matrix.turnedAway}`)
   }
-  if (walked === 0) breaches.push('no listing was walked to its end')
+  if (walked === 0) breaches.push('no listing was paged to its end')
   return breaches
 }
 
 function lateIn(name: string, longestMs: number, { plan }: Matrix): string[] {
-  if (longestMs === 0) return [`${name}: the service logged no answer`]
+  if (longestMs === 0) return [`${name}: the service logged no response`]
   if (longestMs <= plan.requestDeadlineMs + LATE_MS) return []
-  return [`${name}: an answer took ${longestMs.toFixed(0)} ms of ${plan.requestDeadlineMs}`]
+  return [`${name}: a response took ${longestMs.toFixed(0)} ms of ${plan.requestDeadlineMs}`]
 }

@@ -9,54 +9,54 @@ import type { AnswerTimes } from './answer-times.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Fault, FaultyService } from './faults.ts'
 
-/** What came of one fault. */
+/** The outcome of one fault. */
 export interface Cell {
   service: FaultyService
   fault: string
   tally: ResponseStats
-  /** Decisions on limits that the service made alone, because Redis did not answer in time. */
+  /** Rate-limit decisions that the service made alone, since Redis did not respond in time. */
   alone: number
-  /** From its end until everything was as in health again; `undefined`: not while we waited. */
+  /** From its end until all responses were healthy; `undefined`: not before the timeout. */
   rightAfterMs: number | undefined
-  /** Connections that had lost something, and that the service still held when all was right again. */
+  /** Damaged connections that the service still held when all responses were healthy. */
   leftOpen: number
-  /** The longest answer from its begin until everything was as in health again, by the service's own log. */
+  /** The longest response from its start until all were healthy, by the log of the service. */
   longestMs: number
 }
 
 export interface CellPlan {
   service: FaultyService
   fault: Fault
-  /** Before every node of that service. */
+  /** One before each node of that service. */
   proxies: readonly FaultyProxy[]
   arrivals: Arrivals
   traffic: Pick<Traffic, 'nextOverLimit'>
-  /** How long the fault lasts, and how long there is none after it, at least. */
+  /** The duration of the fault, and the minimum time after it. */
   faultMs: number
   restMs: number
-  /** Counts what is sent after the fault. */
+  /** Counts requests after the fault. */
   backAgain: ResponseStats
-  /** Decisions on limits made alone so far. */
+  /** Rate-limit decisions made alone so far. */
   readAlone(): Promise<number>
   answerTimes: AnswerTimes
   signal: AbortSignal
 }
 
-/** More than a bucket in Redis and one in the process have together: some have to be refused. */
+/** More than the buckets in Redis and in the process allow together, so some are rejected. */
 export const GREEDY_BURST = 80
-/** For so long everything has to be right before the next fault. */
+/** All responses are healthy for so long before the next fault. */
 const RIGHT_MS = 500
-const PATIENCE_MS = 60_000
-const LOOK_MS = 50
+const TIMEOUT_MS = 60_000
+const CHECK_MS = 50
 
-/** Begins a fault while requests arrive, ends it, and waits until all is right again. */
+/** Injects a fault while requests arrive, ends it, and waits for healthy responses. */
 export async function suffer(plan: CellPlan): Promise<Cell> {
   const { service, fault, proxies, arrivals, traffic, backAgain, readAlone, answerTimes, signal } =
     plan
   const mayFail = service === 'OpenSearch'
   const tally = createResponseStats()
   const aloneBefore = await readAlone()
-  await answerTimes.longestMs() // Those before the fault are not of it.
+  await answerTimes.longestMs() // Discards responses before the fault.
   arrivals.enter({ tally, isFault: true, mayFail })
   await Promise.all(proxies.map(fault.begin))
   const burst = service === 'Redis' ? GREEDY_BURST : 0
@@ -64,11 +64,11 @@ export async function suffer(plan: CellPlan): Promise<Cell> {
   await sleep(plan.faultMs, undefined, { signal })
   await Promise.all(proxies.map(fault.end))
   const rest = arrivals.enter({ tally: backAgain, isFault: false, mayFail })
-  const patientUntil = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + TIMEOUT_MS
   const alone = (await readAlone()) - aloneBefore
   await sleep(plan.restMs, undefined, { signal })
   const isOver = () => rest.isRight(RIGHT_MS) && countOf(proxies, 'broken') === 0
-  while (!isOver() && performance.now() < patientUntil) await sleep(LOOK_MS, undefined, { signal })
+  while (!isOver() && performance.now() < deadline) await sleep(CHECK_MS, undefined, { signal })
   return {
     service,
     fault: fault.name,

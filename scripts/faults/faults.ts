@@ -1,6 +1,6 @@
 import type { FaultyProxy } from '../../test/harness/faulty-proxy/faulty-proxy.ts'
 
-/** Something that a network does to a service, at all of its nodes. */
+/** A network fault of a service, at all of its nodes. */
 export interface Fault {
   name: string
   begin(proxy: FaultyProxy): Promise<void> | void
@@ -24,7 +24,7 @@ function toxic(name: string, switches: Switches): Fault {
   }
 }
 
-/** Resets in the middle of an answer: of every answer, or of one in some. */
+/** Resets the connection within every response, or within every nth. */
 function reset(afterBytes: number, everyNth = 1): Fault {
   const which = everyNth === 1 ? '' : `, 1 answer in ${everyNth}`
   return toxic(`reset after ${afterBytes} B${which}`, {
@@ -38,12 +38,12 @@ const common: readonly Fault[] = [
     begin: (proxy) => proxy.stopListening(),
     end: (proxy) => proxy.listenAgain(),
   },
-  toxic('1 s latency', { delayMs: 500 }), // Half of it on the way there, and half on the way back.
+  toxic('1 s latency', { delayMs: 500 }), // Half for the request, and half for the response.
   toxic('black hole', { stall: true }),
   toxic('sliced bytes', { slice: true }),
 ]
 
-/** What each service goes through. The head of an answer of OpenSearch has some 150 B, a whole one of Redis 12 B. */
+/** The faults of each service. Response headers of OpenSearch have 150 B; a response of Redis has 12 B. */
 export const faults = {
   OpenSearch: [...common, reset(0), reset(100, 3), reset(1_000, 3), reset(20_000)],
   Redis: [...common, reset(0), reset(1), reset(5, 3)],

@@ -7,7 +7,7 @@ import {
 import { seedServices, seedSettings } from '../../test/harness/traffic/seed.ts'
 import { createSender, type Sender } from '../../test/harness/traffic/sender.ts'
 import { createTraffic, type Traffic } from '../../test/harness/traffic/traffic.ts'
-import { startService } from '../bench/measuring/running-service.ts'
+import { startApi } from '../bench/measuring/service.ts'
 import { followAnswerTimes } from './answer-times.ts'
 import { startArrivals } from './arrivals.ts'
 import { type Cell, countOf, suffer } from './cell.ts'
@@ -15,13 +15,13 @@ import { type FaultyService, faults } from './faults.ts'
 import { startProxiedServices } from './proxied-services.ts'
 
 export interface MatrixPlan {
-  /** Requests a second, whatever becomes of them. */
+  /** Requests a second, independent of their responses. */
   rate: number
-  /** For how long everything has to be right before the first fault: OpenSearch is slow at first. */
+  /** How long all responses are right before the first fault: OpenSearch is slow at the start. */
   warmMs: number
   /** How long a fault lasts. */
   faultMs: number
-  /** How long there is no fault after it, at least. */
+  /** The minimum time between two faults. */
   restMs: number
   /** The service's `REQUEST_DEADLINE_MS` and `SEARCH_DEADLINE_MS`. */
   requestDeadlineMs: number
@@ -30,38 +30,37 @@ export interface MatrixPlan {
 
 export interface MatrixOptions extends MatrixPlan {
   signal: AbortSignal
-  /** Told what is going on. */
   log(text: string): void
 }
 
 export interface Matrix {
   plan: MatrixPlan
-  /** After so long no answer would come any more. */
+  /** A response that takes longer counts as hung. */
   latestMs: number
   healthy: ResponseStats
-  /** The longest answer without a fault, by the service's own log. */
+  /** The longest response without a fault, by the log of the service. */
   healthyLongestMs: number
   cells: readonly Cell[]
   /** After the faults of each service. */
   backAgain: Readonly<Record<FaultyService, ResponseStats>>
-  /** Listings that were walked to their end. */
+  /** Listings that were paged to their end. */
   walked: number
   /** As the service counts them, from `healthy` on. */
   turnedAway: number
-  /** When all was over and quiet. */
+  /** After the last fault, without traffic. */
   connectionsLeft: Readonly<Record<FaultyService, number>>
-  /** Files and sockets of the service, before and after; NaN where the system does not tell. */
+  /** Files and sockets of the service, before and after; NaN on systems that do not report them. */
   openFiles: readonly [before: number, after: number]
 }
 
 const SEED = 5
-/** For a busy machine. */
+/** Tolerance for a busy machine. */
 const SLACK_MS = 10_000
-const WARM_UP_PATIENCE_MS = 120_000
-const QUIET_PATIENCE_MS = 20_000
-const LOOK_MS = 50
+const WARM_UP_TIMEOUT_MS = 120_000
+const QUIET_TIMEOUT_MS = 20_000
+const CHECK_MS = 50
 
-/** Lets a service of its own, in a process of its own, run into every fault while requests keep arriving. */
+/** Starts a service in its own process, and injects every fault while requests keep arriving. */
 export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promise<Matrix> {
   const { rate, warmMs, faultMs, restMs, requestDeadlineMs, searchDeadlineMs } = plan
   const services = await startProxiedServices()
@@ -72,13 +71,9 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
       SEARCH_DEADLINE_MS: `${searchDeadlineMs}`,
     })
     const { truth, keys } = await seedServices({ ...settings, ...services.direct })
-    const service = await startService({
-      args: ['serve'],
-      settings: { ...settings, ...services.proxied },
-      awaited: [/Server listening at (http:[^"]+)/],
-    })
+    await using service = await startApi({ ...settings, ...services.proxied })
     const latestMs = requestDeadlineMs + SLACK_MS
-    const sender = createSender(service.said[0] ?? '', latestMs)
+    const sender = createSender(service.origin, latestMs)
     const traffic = createTraffic(truth, keys, createRandom(SEED, 0, 0))
     const read = async (metric: string) => sumOf(await service.metrics(), metric)
     const readAlone = () => read('limiter_degraded_decisions_total')
@@ -95,7 +90,7 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
       let healthyLongestMs = 0
       const arrivals = startArrivals(rate, traffic, sender)
       try {
-        await patiently(signal, async () => arrivals.phase().isRight(warmMs))
+        await waitUntil(signal, async () => arrivals.phase().isRight(warmMs))
         turnedAwayBefore = await readTurnedAway()
         arrivals.enter({ tally: healthy, isFault: false, mayFail: false })
         const answerTimes = await followAnswerTimes(service.logFile)
@@ -114,9 +109,9 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
       }
 
       await sender.close()
-      const quietBy = performance.now() + QUIET_PATIENCE_MS
+      const quietBy = performance.now() + QUIET_TIMEOUT_MS
       while (countOf(proxies.OpenSearch, 'open') > 0 && performance.now() < quietBy) {
-        await sleep(LOOK_MS, undefined, { signal })
+        await sleep(CHECK_MS, undefined, { signal })
       }
       return {
         plan,
@@ -135,33 +130,33 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
       }
     } finally {
       await sender.close()
-      await service.stop()
     }
   } finally {
     await services.stop()
   }
 }
 
-/** Lets the service see every key while OpenSearch is there; what it has seen it knows for some minutes without. */
+/** Sends every key once while OpenSearch is healthy: the service caches keys for some minutes. */
 async function introduceKeys(traffic: Traffic, sender: Sender, signal: AbortSignal): Promise<void> {
   for (const ask of traffic.warmUpRequests()) {
-    await patiently(signal, async () => {
+    await waitUntil(signal, async () => {
       const outcome = await sender.send(ask)
       return 'status' in outcome && outcome.status !== 503
     })
   }
 }
 
-/** Looks until it is so. Throws when this machine cannot do so much. */
-async function patiently(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
-  const patientUntil = performance.now() + WARM_UP_PATIENCE_MS
-  while (!(await isSo())) {
-    if (performance.now() > patientUntil) throw new Error('too slow for that rate, with no fault')
-    await sleep(LOOK_MS, undefined, { signal })
+/** Waits for a condition. Throws when the machine is too slow for the traffic. */
+async function waitUntil(signal: AbortSignal, condition: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + WARM_UP_TIMEOUT_MS
+  while (!(await condition())) {
+    if (performance.now() > deadline)
+      throw new Error('this machine is too slow for the rate, without any fault')
+    await sleep(CHECK_MS, undefined, { signal })
   }
 }
 
-/** Over all labels; NaN when there is no such metric. */
+/** The sum over all labels; NaN where the metric is absent. */
 function sumOf(metrics: string, name: string): number {
   const lines = [...metrics.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)`, 'gm'))]
   return lines.length === 0 ? Number.NaN : lines.reduce((sum, [, value]) => sum + Number(value), 0)

@@ -3,7 +3,7 @@ import { startOpenSearch } from '../../test/harness/services/opensearch.ts'
 import { startRedis } from '../../test/harness/services/redis.ts'
 import type { FaultyService } from './faults.ts'
 
-/** An OpenSearch of two nodes and a Redis of one's own, with a proxy before each node. */
+/** OpenSearch with two nodes and Redis, with a proxy before each node. */
 export interface ProxiedServices {
   /** The addresses without the proxies. */
   direct: Readonly<Record<string, string>>
@@ -15,7 +15,7 @@ export interface ProxiedServices {
 
 const HEAP_MB = 512
 
-/** They end with this process at the latest. Throws when there is no JDK, Maven or Redis. */
+/** Starts both until `stop` or the end of this process. Throws without a JDK, Maven or Redis. */
 export async function startProxiedServices(): Promise<ProxiedServices> {
   const redis = await startRedis()
   const openSearch = await startOpenSearch({ heapMb: HEAP_MB }).catch(async (error) => {

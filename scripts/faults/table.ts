@@ -6,7 +6,7 @@ import type { Matrix } from './matrix.ts'
 const STATUSES = [200, 400, 401, 403, 404, 429, 503]
 const COLUMNS = [
   'fault',
-  'asked',
+  'requests',
   ...STATUSES.map(String),
   'p50 ms',
   'p99 ms',
@@ -15,13 +15,13 @@ const COLUMNS = [
   'off contract',
   'wrong pages',
   'hung',
-  'turned away',
+  'shed',
   'alone',
   'left open',
-  'right after ms',
+  'recovery ms',
 ]
 
-/** The matrix as a page of Markdown; `madeOn` tells of the machine. */
+/** Renders the matrix as a page of Markdown; `madeOn` describes the machine. */
 export function renderMatrix(matrix: Matrix, madeOn: string): string {
   const { plan, cells, backAgain, connectionsLeft, openFiles } = matrix
   const lines = [
@@ -30,39 +30,38 @@ export function renderMatrix(matrix: Matrix, madeOn: string): string {
     row(['none', ...answers(matrix.healthy, matrix.healthyLongestMs), '', '', '']),
     ...(['OpenSearch', 'Redis'] as const).flatMap((service) => [
       ...cells.filter((cell) => cell.service === service).map(cellRow),
-      row([`${service}: back again`, ...answers(backAgain[service]), '', '', '']),
+      row([`${service}: recovered`, ...answers(backAgain[service]), '', '', '']),
     ]),
   ]
   const seconds = (ms: number) => `${ms / 1000} s`
-  return `# What the service answers while OpenSearch or Redis is in trouble
+  return `# Responses of the service during faults of OpenSearch or Redis
 
 Written by \`npm run -s faults\`. ${madeOn}
 
-${plan.rate} requests a second arrive at one process, whatever becomes of those before: listings with both sorts and
+${plan.rate} requests a second arrive at one process, independent of earlier responses: listings with both sorts and
 with filters, page by page, single orders, unknown and foreign ids, bad parameters and cursors, bad, unknown, revoked and
-expired keys, of several accounts, one of which asks for more than its bucket has, and for ${GREEDY_BURST} at once when Redis gets into
-trouble: no other account is ever told 429. Each fault lasts
-${seconds(plan.faultMs)} and hits every connection to the service, through a proxy; then it is gone for at least
-${seconds(plan.restMs)} (all of that is "back again"). \`REQUEST_DEADLINE_MS\` is ${plan.requestDeadlineMs}, \`SEARCH_DEADLINE_MS\` ${plan.searchDeadlineMs}.
+expired keys, of several accounts. One account exceeds its rate limit, and sends ${GREEDY_BURST} requests at once at the start of
+a Redis fault: no other account ever receives 429. Each fault lasts
+${seconds(plan.faultMs)} and affects every connection to the faulty service, through a proxy. The next fault follows after at least
+${seconds(plan.restMs)} (counted as "recovered"). \`REQUEST_DEADLINE_MS\` is ${plan.requestDeadlineMs}, \`SEARCH_DEADLINE_MS\` ${plan.searchDeadlineMs}.
 
 ${lines.join('\n')}
 
-- **off contract**: an answer that \`openapi.json\` does not describe to the letter, one without the headers that it has to
-  have, a status that the request cannot have here (a 5xx while Redis alone is in trouble, anything but 503 in place of what is right
-  while OpenSearch is), and a connection that breaks.
-- **wrong pages**: a 200 that is not, field by field, what was loaded: pages in order, without a gap and without a repetition,
-  and nothing of another account. ${matrix.walked} listings were walked to their end.
-- **in service ms**: the longest answer from the arrival of its request in the service, by its own log, from the start of the fault
-  until all was right again. Its promise: never more than \`REQUEST_DEADLINE_MS\` and ${LATE_MS} ms, whatever a request needs: its key, the
-  decisions on limits, up to three searches. The columns before it are what the caller saw, on a machine that also ran everything else.
-- **hung**: no whole answer within ${seconds(matrix.latestMs)}.
-- **turned away**: 503 at once, since the process had too much to do already, whatever the request was.
-- **alone**: decisions on limits that the process made by itself, because Redis was not in time.
-- **left open**: connections that had lost something and that the service still held when all was right again.
-- **right after**: from the end of the fault to the last request sent that was not answered as in health; 0 where there is none.
+- **off contract**: a response that violates \`openapi.json\`, lacks a required header, or has a status that is wrong for the request
+  (a 5xx during a Redis fault; any other status than the right one or 503 during an OpenSearch fault); and a broken connection.
+- **wrong pages**: a 200 that differs from the loaded orders: a field, the order, a gap, a repetition, or an order of another account.
+  ${matrix.walked} listings were paged to their end.
+- **in service ms**: the longest response time in the log of the service, from the start of the fault until all responses were
+  healthy. The service promises at most \`REQUEST_DEADLINE_MS\` and ${LATE_MS} ms for all parts of a request: its key, the
+  rate-limit decisions, up to three searches. The columns before it are the caller's view, on a machine that also ran everything else.
+- **hung**: no complete response within ${seconds(matrix.latestMs)}.
+- **shed**: an immediate 503, since the process was overloaded.
+- **alone**: rate-limit decisions that the process made alone, since Redis did not respond in time.
+- **left open**: damaged connections that the service still held when all responses were healthy.
+- **recovery ms**: from the end of the fault to the last request without a healthy response; 0 where there is none.
 
-When all was over and quiet, the service held ${connectionsLeft.OpenSearch} connections to OpenSearch and ${connectionsLeft.Redis} to Redis,
-and ${openFiles[1]} files and sockets in all; before the first request it was ${openFiles[0]}.
+After the last fault, without traffic, the service held ${connectionsLeft.OpenSearch} connections to OpenSearch and ${connectionsLeft.Redis} to Redis,
+and ${openFiles[1]} files and sockets in total; before the first request it held ${openFiles[0]}.
 `
 }
 
@@ -85,7 +84,7 @@ function cellRow({
   ])
 }
 
-/** `longestMs` is part of a fault's row: what comes after it is counted there. */
+/** Only the row of a fault has `longestMs`, which includes its recovery. */
 function answers(
   { total, statuses, violations, percentileMs }: ResponseStats,
   longestMs?: number,

@@ -1,4 +1,4 @@
-"""What schemathesis cannot read in our description. All its checks stay on; four of its failures are right answers."""
+"""Adapts schemathesis to our description. All its checks stay on; four of its failures are correct responses."""
 
 import atexit
 import itertools
@@ -12,13 +12,13 @@ from schemathesis.openapi.checks import RejectedPositiveData, UnsupportedMethodR
 
 _numbers = itertools.count()
 _issued = {}
-"""Of each `next_cursor`: the key and the query of the listing that it continues."""
+"""`next_cursor` → the key and the query of its listing."""
 _accepted = 0
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Every request comes from an address of its own: thirty bad keys from one would block it, and the rest be 429."""
+    """Sends each request from its own address: thirty wrong keys would block an address with 429."""
     number = next(_numbers)
     case.headers["X-Forwarded-For"] = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
     if case.meta.phase.name == TestPhase.STATEFUL and case.meta.generation.mode.is_positive and _cursor(case):
@@ -27,7 +27,7 @@ def before_call(context, case, kwargs):
 
 @schemathesis.hook
 def after_call(context, case, response):
-    """Remembers which listing a cursor is for, and counts those that were taken."""
+    """Records the listing of each cursor, and counts accepted cursors."""
     global _accepted
     if response.status_code != 200 or not case.operation.path.endswith("/orders"):
         return
@@ -39,24 +39,24 @@ def after_call(context, case, response):
 
 @schemathesis.check
 def own_cursors_accepted(ctx, response, case):
-    """A cursor that we made is accepted for the very listing that it was made for."""
-    assert not (_is_ours(case, response) and _is_refused_cursor(response)), "refuses a cursor of its own"
+    """The service accepts its own cursor for the same listing."""
+    assert not (_is_ours(case, response) and _is_refused_cursor(response)), "rejects its own cursor"
 
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Whether a failure is one; what the contract demands is none, to the letter of its answer."""
+    """Returns false for a failure that is a correct response by our guide."""
     if isinstance(failure, UnsupportedMethodResponse):
-        # The check wants 405. A method that a route does not have is a missing route here, as one of another path is.
+        # The check expects 405. This API answers 404 for an unknown method as for an unknown path.
         return not _is_error(response, 404, "resource_missing")
     if isinstance(failure, RejectedPositiveData):
         if response.status_code == 304:
-            # `If-None-Match: *`, or a tag of ours: nothing was rejected, the caller has it already.
+            # `If-None-Match` with `*` or our own tag: the client already has the response.
             return not _is_not_modified(case, response)
         if _is_strict_refusal(case, response):
-            # More parameters than there are is valid, but who prefers strict handling asks for a refusal.
+            # Unknown parameters are valid, but `Prefer: handling=strict` requests their rejection.
             return False
-        # No schema tells a sealed cursor from another text.
+        # No schema can distinguish a sealed cursor from other text.
         is_foreign = _cursor(case) is not None and not _is_ours(case, response)
         return not (is_foreign and _is_refused_cursor(response))
     return True
@@ -68,7 +68,7 @@ def tell_accepted():
 
 
 def _continued(case, number):
-    """A link hands on part of a listing, and the rest is drawn, or even the cursor: hardly one would be accepted."""
+    """A link passes on part of a listing, and schemathesis draws the rest, so hardly any cursor would match."""
     if not _issued:
         return {name: value for name, value in case.query.items() if name != "cursor"}
     cursor = _cursor(case)

@@ -2,13 +2,13 @@ import { parseArgs } from 'node:util'
 import { readersOf } from '../usage.ts'
 
 const USAGE = `usage: npm run -s fuzz -- [options]
-  --seconds N   stop after so long: 30 to 3600 (at least 500 cases; default: all, at least 10,000)
-  --seed N      the seed of an earlier run, to have its cases again (default: another one each time)
+  --seconds N   time limit: 30 to 3600 (at least 500 cases; default: none, at least 10,000 cases)
+  --seed N      the seed of an earlier run, to repeat its cases (default: random)
 `
 const MAX_SEED = 2 ** 31
 
 export interface FuzzOptions {
-  /** `undefined`: in full. */
+  /** `undefined`: no limit. */
   seconds: number | undefined
   seed: number
 }

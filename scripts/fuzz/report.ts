@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 const Phase = Type.Object({ status: Type.String() })
 const Rate = Type.Object({ accepted: Type.Integer() })
 
-/** What we read of the report that schemathesis writes of a run. */
+/** The parts of schemathesis' report that we read. */
 const Report = Type.Object({
   seed: Type.Integer(),
   running_time: Type.Number(),
@@ -16,34 +16,34 @@ const Report = Type.Object({
     Type.Object({ title: Type.String(), operations: Type.Array(Type.String()) }),
   ),
   errors: Type.Array(Type.Object({ title: Type.String() })),
-  /** Of a run of links alone: nothing. */
+  /** Empty for a run of links only. */
   valid_rates: Type.Record(Type.String(), Type.Record(Type.String(), Rate)),
 })
 export type Report = Static<typeof Report>
 
-/** A run of schemathesis over some of its phases. */
+/** A run of schemathesis with some of its phases. */
 export interface Run {
   phases: readonly string[]
   report: Report
-  /** The cursors of ours that were accepted for the listing they were made for. */
+  /** Cursors of the service that it accepted for their own listing. */
   cursors: number
 }
 
-/** A phase that failed has its failures told one by one. */
+/** The failures of a failed phase are listed separately. */
 const ENDED = ['success', 'failure']
 
-/** @throws Error for a text that is no report, such as that of a run that did not begin */
+/** @throws Error for an invalid report, such as that of a run that did not start */
 export function readReport(json: string): Report {
   return Value.Parse(Report, JSON.parse(json))
 }
 
-/** What is wrong with the runs: what they found, and what they should have tried and did not. */
+/** The failures that the runs found, and the cases that they failed to try. */
 export function faultsOf(runs: readonly Run[], minimumCases: number): string[] {
   const cases = casesOf(runs)
   const faults = [
     cases < minimumCases && `${cases} cases are fewer than ${minimumCases}`,
     cursorsOf(runs) === 0 && 'no cursor of its own was accepted',
-    // All 401 or 404 is all as described.
+    // Responses with 401 or 404 only would match the description, too.
     answeredIn(runs).size < Math.max(...runs.map(({ report }) => report.operations.selected)) &&
       'an operation that never answered 200',
   ].filter((fault) => fault !== false)
@@ -66,8 +66,8 @@ function faultsOfOne({ phases, report }: Run): string[] {
   return faults
 }
 
-/** The last line. */
-export function tell(runs: readonly Run[], faults: readonly string[]): string {
+/** The last line of the output. */
+export function summaryLine(runs: readonly Run[], faults: readonly string[]): string {
   const tried = `${counted(casesOf(runs))} cases, ${counted(cursorsOf(runs))} cursors accepted`
   const seeds = [...new Set(runs.map(({ report }) => report.seed))].join(' and ')
   const seconds = Math.round(sum(runs.map(({ report }) => report.running_time)))

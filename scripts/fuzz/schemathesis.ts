@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url'
 import type { FuzzOptions } from './options.ts'
 import { type Run, readReport } from './report.ts'
 
-/** Which phases share a run, and how it is bounded in full. */
+/** The phases of each run, and its limit without `--seconds`. */
 const SHARES = [
   { phases: ['examples', 'coverage', 'fuzzing'], inFull: ['--max-examples', 4_500] },
-  // With the others it follows a dozen links. By time: a round ends early, since `hooks.py` chooses cursors that
-  // schemathesis did not draw, and has another after it only while there is time.
+  // A run of its own, since it follows a dozen links only beside the others. Limited by time: `hooks.py`
+  // replaces drawn cursors, which ends a round early, and only a time limit starts another round.
   { phases: ['stateful'], inFull: ['--max-time', 90] },
 ]
 
@@ -19,21 +19,21 @@ const HOOKS = fileURLToPath(new URL('hooks.py', import.meta.url))
 
 interface Target {
   baseUrl: string
-  /** By the names that `schemathesis.toml` knows them under. */
+  /** By their names in `schemathesis.toml`. */
   keys: Readonly<Record<'owner' | 'stranger', string>>
 }
 
 interface Surroundings {
-  /** Where schemathesis is. */
+  /** The executable of schemathesis. */
   program: string
-  /** A folder for what it is told and what it tells. */
+  /** A folder for its input and output. */
   folder: string
   signal: AbortSignal
 }
 
 type RunWithOutput = Run & { output: string }
 
-/** Runs schemathesis over the description that the target serves, to its end; each run has its share of the time. */
+/** Runs schemathesis with the description that the target serves; the runs share the time. */
 export async function runSchemathesis(
   options: FuzzOptions,
   target: Target,
@@ -69,15 +69,15 @@ async function runShare(
   })
   await once(child, 'exit').finally(() => output.close())
 
-  const told = await readFile(outputFile, 'utf8')
+  const text = await readFile(outputFile, 'utf8')
   const json = await readFile(reportFile, 'utf8').catch((cause) => {
-    throw new Error(`schemathesis wrote no report:\n${told}`, { cause })
+    throw new Error(`schemathesis wrote no report:\n${text}`, { cause })
   })
   const cursors = Number(await readFile(cursorsFile, 'utf8'))
-  return { phases, report: readReport(json), cursors, output: told }
+  return { phases, report: readReport(json), cursors, output: text }
 }
 
-/** In the form of Web Fuzzing Commons. */
+/** In the format of Web Fuzzing Commons. */
 function identities(keys: Target['keys']): string {
   const auth = Object.entries(keys).map(([name, key]) => ({
     name,

@@ -1,16 +1,18 @@
-/** What a process holds, in bytes. */
+import { readMetric } from '../bench/measuring/cpu.ts'
+
+/** The memory of a process, in bytes. */
 export interface Memory {
   resident: number
   heapUsed: number
-  /** Buffers, outside of the heap. */
+  /** Buffers outside of the heap. */
   external: number
-  /** Not bytes: files and sockets; NaN where the system does not tell. */
+  /** Number of files and sockets; NaN on systems that do not report it. */
   openFiles: number
 }
 
-/** Out of what `/metrics` shows. */
+/** Reads the text of `/metrics`. */
 export function readMemory(metrics: string): Memory {
-  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(metrics)?.[1])
+  const value = (name: string) => readMetric(metrics, name)
   return {
     resident: value('process_resident_memory_bytes'),
     heapUsed: value('nodejs_heap_size_used_bytes'),
@@ -20,8 +22,8 @@ export function readMemory(metrics: string): Memory {
 }
 
 /**
- * The least of each over a while. The heap grows until it is collected and the resident memory follows it:
- * what is left when both are low is what is held.
+ * The minimum of each sample. The heap grows until the next garbage collection, and resident memory
+ * follows it, so only the minimum shows what the process keeps.
  */
 export function leastOf(samples: readonly Memory[]): Memory {
   const least = (name: keyof Memory) => Math.min(...samples.map((sample) => sample[name]))
@@ -33,7 +35,7 @@ export function leastOf(samples: readonly Memory[]): Memory {
   }
 }
 
-/** By how much the values grow from one to the next, by least squares. NaN of fewer than two. */
+/** The growth from one value to the next, by least squares. NaN for fewer than two values. */
 export function slope(values: readonly number[]): number {
   const mean = (numbers: readonly number[]) =>
     numbers.reduce((sum, number) => sum + number, 0) / numbers.length

@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util'
 import { readersOf } from '../usage.ts'
 
 const USAGE = `usage: npm run -s soak -- [options]
-  --minutes N      how long: 2 to 1440 (default 30)
-  --warm-up N      minutes at the beginning that the slope leaves out (default a sixth of all)
+  --minutes N      duration: 2 to 1440 (default 30)
+  --warm-up N      minutes at the start that the slope excludes (default: a sixth of all)
   --rate N         requests a second: 1 to 500 (default 40)
-OPENSEARCH_URL and REDIS_URL are used where they are set; else both are started and stopped.
+The soak uses OPENSEARCH_URL and REDIS_URL where they are set, and starts its own services elsewhere.
 `
 
 export interface SoakOptions {

@@ -13,7 +13,7 @@ import {
 } from '../../test/harness/traffic/seed.ts'
 import { createSender } from '../../test/harness/traffic/sender.ts'
 import { createTraffic } from '../../test/harness/traffic/traffic.ts'
-import { type RunningService, startService } from '../bench/measuring/running-service.ts'
+import { type RunningApi, startApi } from '../bench/measuring/service.ts'
 import { leastOf, type Memory, readMemory } from './memory.ts'
 import type { SoakOptions } from './options.ts'
 
@@ -22,7 +22,7 @@ export interface Soak {
   /** Addresses of OpenSearch and Redis. */
   services: Readonly<Record<string, string>>
   signal: AbortSignal
-  /** Told what is held at the end of every minute, and what was answered in it. */
+  /** Receives the memory and the responses of every minute. */
   onMinute(minute: number, memory: Memory, tally: ResponseStats): void
 }
 
@@ -30,22 +30,17 @@ const SEED = 30
 const MINUTE_MS = 60_000
 const SAMPLE_MS = 5_000
 const LATEST_MS = 15_000
-/** Of all requests, those whose client goes away before it has its answer. */
+/** The share of requests whose client disconnects before the response. */
 const ABANDONED_SHARE = 0.05
-const MAX_PATIENCE_MS = 20
+const LATEST_ABANDON_MS = 20
 
-/** Sends traffic at a steady rate to a service of its own, and looks at its memory; one entry a minute. */
+/** Sends traffic at a steady rate to its own service, and returns the memory of every minute. */
 export async function soak(plan: Soak): Promise<Memory[]> {
   const settings = seedSettings(plan.services)
   try {
     const platform = await seedServices(settings)
-    const awaited = [/Server listening at (http:[^"]+)/]
-    const service = await startService({ args: ['serve'], settings, awaited })
-    try {
-      return await drive(plan, platform, service)
-    } finally {
-      await service.stop()
-    }
+    await using service = await startApi(settings)
+    return await drive(plan, platform, service)
   } finally {
     await removeSeed(settings)
   }
@@ -54,9 +49,9 @@ export async function soak(plan: Soak): Promise<Memory[]> {
 async function drive(
   { options, signal, onMinute }: Soak,
   { truth, keys }: SeededData,
-  service: RunningService,
+  service: RunningApi,
 ): Promise<Memory[]> {
-  const sender = createSender(service.said[0] ?? '', LATEST_MS)
+  const sender = createSender(service.origin, LATEST_MS)
   const random = createRandom(SEED, 0, 0)
   const traffic = createTraffic(truth, keys, random)
   let tally = createResponseStats()
@@ -64,7 +59,7 @@ async function drive(
   async function sendOne() {
     const ask = traffic.next()
     if (random.chance(ABANDONED_SHARE)) {
-      await sender.abandon(ask, random.between(0, MAX_PATIENCE_MS))
+      await sender.abandon(ask, random.between(0, LATEST_ABANDON_MS))
     } else {
       const into = tally
       into.add(ask, await sender.send(ask), false)

@@ -1,37 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type OpenSearch, read, write } from '../../../src/stores/opensearch/client/client.ts'
 
-/** What an index has become of what was loaded into it. */
-export interface IndexFacts {
+export interface IndexFigures {
   documents: number
   bytes: number
   segments: number
 }
 
-/** What the bench asks of the cluster besides searches and documents. */
-export interface Cluster {
-  readonly client: OpenSearch
-  create(index: string, body: object): Promise<void>
-  /** Makes what was loaded visible. */
-  refresh(index: string): Promise<void>
-  /** The same, and waits until nothing is being merged any more. */
-  settle(index: string): Promise<void>
-  /** Merges each shard into one segment, or into no more than so many. */
-  merge(index: string, segments?: number): Promise<void>
-  facts(index: string): Promise<IndexFacts>
-  /** Searches that took a part of their answer from the cache of queries: hardly any should. */
-  queryCacheHits(index: string): Promise<number>
-  /** All indices and templates whose name begins so. */
-  remove(prefix: string): Promise<void>
-  version(): Promise<{ version: string; nodes: number }>
-}
+/** The administration of the cluster that the bench needs beside searches and documents. */
+export type Cluster = ReturnType<typeof createCluster>
 
 const DEADLINE_MS = 600_000
 const POLL_MS = 500
-/** One merge starts the next, so one look that sees none does not tell. */
-const QUIET_LOOKS = 4
+/** One merge starts the next, so a single reading without merges does not prove that all ended. */
+const QUIET_READINGS = 4
 
-export function createCluster(client: OpenSearch): Cluster {
+export function createCluster(client: OpenSearch) {
   async function request<T>(method: string, path: string, body?: object): Promise<T> {
     const call = method === 'GET' ? read : write
     return (await call(DEADLINE_MS, (options) =>
@@ -44,59 +28,53 @@ export function createCluster(client: OpenSearch): Cluster {
     return _all.primaries
   }
 
+  /** Makes loaded documents visible, and waits until no merge runs any more. */
   async function settle(index: string): Promise<void> {
     await request('POST', `/${index}/_refresh`)
-    for (let quiet = 0; quiet < QUIET_LOOKS; await sleep(POLL_MS)) {
+    for (let quiet = 0; quiet < QUIET_READINGS; await sleep(POLL_MS)) {
       quiet = (await stats(index)).merges.current === 0 ? quiet + 1 : 0
     }
-    await request('POST', `/${index}/_flush`) // What was merged away stays on disk until then.
+    await request('POST', `/${index}/_flush`) // Merged segments stay on disk until then.
   }
 
   return {
     client,
-
-    async create(index, body) {
-      await request('PUT', `/${index}`, body)
-    },
-
-    async refresh(index) {
-      await request('POST', `/${index}/_refresh`)
-    },
-
     settle,
+    create: (index: string, body: object) => request<void>('PUT', `/${index}`, body),
+    refresh: (index: string) => request<void>('POST', `/${index}/_refresh`),
 
-    async merge(index, segments = 1) {
+    /** Merges each shard into at most so many segments. */
+    async merge(index: string, segments = 1): Promise<void> {
       await request('POST', `/${index}/_forcemerge?max_num_segments=${segments}`)
       await settle(index)
     },
 
-    async facts(index) {
+    async figures(index: string): Promise<IndexFigures> {
       const { docs, store, segments } = await stats(index)
       return { documents: docs.count, bytes: store.size_in_bytes, segments: segments.count }
     },
 
-    async queryCacheHits(index) {
+    /** Searches partly answered from the query cache: production hardly ever hits it. */
+    async queryCacheHits(index: string): Promise<number> {
       return (await stats(index)).query_cache.hit_count
     },
 
-    async remove(prefix) {
+    /** Deletes all indices and templates whose name begins with the prefix. */
+    async remove(prefix: string): Promise<void> {
       type Names = { index: string }[]
       const indices = await request<Names>('GET', `/_cat/indices/${prefix}*?format=json&h=index`)
       for (const { index } of indices) await request('DELETE', `/${index}`)
-      // Asked for by name, a template that is not there would be an error.
+      // By list, since OpenSearch answers 404 for the name of a template that does not exist.
       const { index_templates } = await request<Templates>('GET', '/_index_template')
       for (const { name } of index_templates) {
         if (name.startsWith(prefix)) await request('DELETE', `/_index_template/${name}`)
       }
     },
 
-    async version() {
+    async version(): Promise<{ version: string; nodes: number }> {
       const root = await request<{ version: { number: string } }>('GET', '/')
-      const { number_of_data_nodes } = await request<{ number_of_data_nodes: number }>(
-        'GET',
-        '/_cluster/health',
-      )
-      return { version: root.version.number, nodes: number_of_data_nodes }
+      const health = await request<{ number_of_data_nodes: number }>('GET', '/_cluster/health')
+      return { version: root.version.number, nodes: health.number_of_data_nodes }
     },
   }
 }

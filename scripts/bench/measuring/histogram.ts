@@ -1,7 +1,7 @@
 /** How many values were at most `le`, for each bound, ascending; the last bound is infinite. */
 export type Buckets = readonly { le: number; count: number }[]
 
-/** A histogram without labels out of what `/metrics` shows. */
+/** A histogram without labels in the text of `/metrics`. */
 export function readBuckets(metrics: string, name: string): Buckets {
   const lines = metrics.matchAll(new RegExp(`^${name}_bucket\\{le="([^"]+)"\\} (\\S+)`, 'gm'))
   return [...lines].map(([, le, count]) => {
@@ -9,14 +9,15 @@ export function readBuckets(metrics: string, name: string): Buckets {
   })
 }
 
-/** What came in between two readings. */
+/** The values that were added between two readings. */
 export function bucketsSince(before: Buckets, after: Buckets): Buckets {
   return after.map(({ le, count }, at) => ({ le, count: count - (before[at]?.count ?? 0) }))
 }
 
 /**
- * The value that a share (0 to 1) of the values does not exceed, as Prometheus estimates it: as if values lay
- * evenly in each bucket, and at the last finite bound where they are beyond it. NaN of no values.
+ * The value that a share (0 to 1) of the values does not exceed, as Prometheus estimates it: values are
+ * spread evenly in each bucket, and a value beyond the last finite bound counts as that bound. NaN where
+ * there are no values.
  */
 export function estimatePercentile(buckets: Buckets, share: number): number {
   const rank = share * (buckets.at(-1)?.count ?? 0)

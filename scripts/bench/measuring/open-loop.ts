@@ -1,73 +1,91 @@
-import { Client } from 'undici'
-import { type LoadRequest, send, type Target } from './generator.ts'
-import { atPace } from './pace.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'undici'
+import { connect, type LoadRequest, send, type Target } from './request.ts'
 
-/** What came of a request that was to be sent at its instant, whoever was slow. */
+/** The outcome of a request that was due at a fixed instant, however slow the service was. */
 export interface Arrival {
-  /** When it was to be sent, on the clock of `performance.now()`. */
+  /** When it was due, on the clock of `performance.now()`. */
   dueAt: number
-  /** When it was: later where this process was held up. */
+  /** When it was sent: later than due where this process was busy. */
   sentAt: number
-  /** From when it was due until its last byte: a wait before it was sent is one that a caller would have had. */
+  /** From due to the last byte: a delay before sending is one that a caller would have seen. */
   ms: number
-  /** Absent: 200 with the orders that were expected. */
+  /** Absent where the response was the expected one. */
   failure: string | undefined
 }
 
-export interface Arriving {
-  /** A second. */
+export interface Pace {
+  /** Per second. */
   rate: number
   seconds: number
   signal: AbortSignal
 }
 
-export interface OpenLoop {
-  /** Sends the requests in turn at a rate, and waits for all answers. */
-  run(requests: readonly LoadRequest[], arriving: Arriving): Promise<Arrival[]>
-  close(): Promise<void>
+export interface OpenLoop extends AsyncDisposable {
+  /** Sends the requests in rotation at a rate, and waits for all responses. */
+  run(requests: readonly LoadRequest[], pace: Pace): Promise<Arrival[]>
 }
 
-const STALLED_MS = 10_000
+/** The shortest delay of a timer, so about how late a request is sent on an idle machine. */
+const TICK_MS = 1
 
-/** Callers who know nothing of each other: one who finds all connections in use opens another. */
-export function createOpenLoop({ origins, ca }: Target): OpenLoop {
+/** Independent callers: a request that finds all connections busy opens another one. */
+export function createOpenLoop(target: Target): OpenLoop {
   const clients: Client[] = []
   const idle: Client[] = []
   let turn = 0
 
-  function connect(): Client {
-    const client = new Client(origins[clients.length % origins.length] ?? '', {
-      pipelining: 1,
-      headersTimeout: STALLED_MS,
-      bodyTimeout: STALLED_MS,
-      ...(ca !== undefined && { connect: { ca } }),
-    })
+  function open(): Client {
+    const client = connect(target, clients.length)
     clients.push(client)
     return client
   }
 
   return {
-    async run(requests, arriving) {
+    async run(requests, pace) {
       const arrivals: Arrival[] = []
-
-      async function sendOne(dueAt: number): Promise<void> {
+      const sendOne = async (dueAt: number) => {
         const request = requests[turn++ % requests.length]
-        if (!request) throw new Error('there is nothing to send')
-        const client = idle.pop() ?? connect()
+        if (!request) throw new Error('there is no request to send')
+        const client = idle.pop() ?? open()
         const sentAt = performance.now()
         const failure = await send(client, request)
         arrivals.push({ dueAt, sentAt, ms: performance.now() - dueAt, failure })
         idle.push(client)
       }
-
-      await atPace(arriving, async (due) => {
-        await Promise.all(due.map(sendOne))
-      })
+      await atPace(pace, async (due) => void (await Promise.all(due.map(sendOne))))
       return arrivals
     },
 
-    async close() {
+    async [Symbol.asyncDispose]() {
       await Promise.all(clients.map((client) => client.destroy()))
     },
   }
+}
+
+/**
+ * Calls `send` with the instants that are due, on the clock of `performance.now()`, until `rate` times
+ * `seconds` were due. It does not wait for earlier calls. After a stall it sends all that is overdue at
+ * once, with the original instants, so latencies include the delay.
+ * @throws what `send` throws
+ */
+export async function atPace(
+  { rate, seconds, signal }: Pace,
+  send: (due: readonly number[]) => Promise<void>,
+): Promise<void> {
+  const total = Math.round(rate * seconds)
+  const startedAt = performance.now()
+  const dueAt = (place: number) => startedAt + (1000 * (place + 1)) / rate
+  const inFlight: Promise<void>[] = []
+  const failures: unknown[] = []
+  for (let sent = 0; sent < total && failures.length === 0; ) {
+    signal.throwIfAborted()
+    const now = performance.now()
+    const due: number[] = []
+    for (; sent < total && dueAt(sent) <= now; sent += 1) due.push(dueAt(sent))
+    if (due.length > 0) inFlight.push(send(due).catch((error) => void failures.push(error)))
+    await sleep(Math.max(TICK_MS, Math.floor(dueAt(sent) - performance.now())))
+  }
+  await Promise.all(inFlight)
+  if (failures.length > 0) throw failures[0]
 }

@@ -1,117 +1,107 @@
-import { CPU_RENEWAL_MS, type CpuTimes, cpuPerAnswer, type ReadCpu } from './cpu.ts'
-import { median } from './figures.ts'
-import type { Generator, LoadFigures, LoadRequest } from './generator.ts'
+import type { BenchContext } from '../context.ts'
+import type { ClosedLoop, LoadFigures } from './closed-loop.ts'
+import { CPU_RENEWAL_MS, type CpuTimes, cpuPerAnswer } from './cpu.ts'
+import type { LoadRequest } from './request.ts'
+import type { RunningService } from './service.ts'
 
-/** A process that answers, and tells what it uses. */
-export interface Server {
-  /** Its CPU time since its start, in microseconds. */
-  cpuMicros(): Promise<number>
-  residentBytes(): Promise<number>
-}
-
-/** One of those that are compared. */
-export interface Side {
+/** One of the implementations or configurations that a scenario compares. */
+export interface Contender<S> {
   name: string
-  generator: Generator
-  /** The process behind it, where it is not OpenSearch itself. */
-  server?: Server
-  requests: readonly LoadRequest[]
+  /** Takes one measurement. */
+  measure(): Promise<S>
 }
 
-/** Sides that answer the same question, one way or another. */
-export interface Heat {
+export interface Scenario<S> {
   name: string
-  sides: readonly Side[]
+  contenders: readonly Contender<S>[]
 }
 
-/** One measurement of a side; CPU times are microseconds an answer. */
+/** The measurements of each contender, one for each round. */
+export interface Result<S = Sample> {
+  name: string
+  samples: Record<string, S[]>
+}
+
+/** A closed loop's measurement; CPU times are microseconds for each answer. */
 export interface Sample extends LoadFigures {
   cpu: CpuTimes
-  /** Of the process behind the side, after the load. */
+  /** Memory of the contender's process after the load. */
   residentBytes?: number
 }
 
-/** The measurements of each side, one a round. */
-export interface HeatResult {
-  name: string
-  samples: Record<string, Sample[]>
-}
-
-export interface RaceOptions {
+interface RaceOptions {
   rounds: number
-  seconds: number
-  readCpu: ReadCpu
   signal: AbortSignal
   log(text: string): void
 }
 
-/** Longer than OpenSearch needs to renew what it tells of its CPU time. */
+/** Longer than OpenSearch needs to renew its CPU statistics. */
 const WARM_UP_MS = 1.5 * CPU_RENEWAL_MS
 
 /**
- * Measures all sides of a heat one right after the other, and all heats in each round: what disturbs the
- * machine for a while falls on all sides alike. Every other round goes backwards.
+ * Measures the contenders of a scenario one right after the other, and all scenarios in each round, so
+ * a disturbance of the machine affects all contenders alike. Every other round runs in reverse.
  */
-export async function race(heats: readonly Heat[], options: RaceOptions): Promise<HeatResult[]> {
-  const results = heats.map(({ name, sides }) => ({
-    name,
-    samples: Object.fromEntries(sides.map((side) => [side.name, [] as Sample[]])),
-  }))
-  for (let round = 0; round < options.rounds; round += 1) {
-    for (const [at, { name, sides }] of heats.entries()) {
-      const told: string[] = []
-      for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-        const sample = await measure(side, options)
-        results[at]?.samples[side.name]?.push(sample)
-        told.push(`${side.name} ${Math.round(sample.perSecond)}/s`)
+export async function race<S>(
+  scenarios: readonly Scenario<S>[],
+  { rounds, signal, log }: RaceOptions,
+  describe: (sample: S) => string,
+): Promise<Result<S>[]> {
+  const results = scenarios.map(({ name, contenders }) => {
+    const samples = contenders.map((contender): [string, S[]] => [contender.name, []])
+    return { name, samples: Object.fromEntries(samples) }
+  })
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [at, { name, contenders }] of scenarios.entries()) {
+      const texts: string[] = []
+      for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
+        signal.throwIfAborted()
+        const sample = await contender.measure()
+        results[at]?.samples[contender.name]?.push(sample)
+        texts.push(`${contender.name} ${describe(sample)}`)
       }
-      options.log(`round ${round + 1}/${options.rounds}  ${name}: ${told.join(', ')}`)
+      log(`round ${round + 1}/${rounds}  ${name}: ${texts.join(', ')}`)
     }
   }
   return results
 }
 
-async function measure(
-  { generator, requests, server }: Side,
-  { seconds, readCpu, signal }: RaceOptions,
-): Promise<Sample> {
-  const read = async () => {
-    const times = await readCpu()
-    return server ? { ...times, api: await server.cpuMicros() } : times
-  }
-  await generator.run(requests, WARM_UP_MS, signal)
-  const before = await read()
-  const figures = await generator.run(requests, 1000 * seconds, signal)
-  const after = await read()
-  const sample = { ...figures, cpu: cpuPerAnswer(before, after, figures.answers) }
-  return server ? { ...sample, residentBytes: await server.residentBytes() } : sample
+/** Races closed loops with the options of the bench. */
+export async function raceLoops(
+  scenarios: readonly Scenario<Sample>[],
+  { options, signal, log }: Pick<BenchContext, 'options' | 'signal' | 'log'>,
+): Promise<Result[]> {
+  const perSecond = (sample: Sample) => `${Math.round(sample.perSecond)}/s`
+  return await race(scenarios, { rounds: options.rounds, signal, log }, perSecond)
 }
 
-/** The median of each figure over the rounds, and every failure. */
-export function summarize(samples: readonly Sample[]): Sample {
-  const of = (figure: (sample: Sample) => number) => median(samples.map(figure))
+interface LoopPlan {
+  name: string
+  loop: ClosedLoop
+  requests: readonly LoadRequest[]
+  /** The process of the contender, unless OpenSearch itself is the contender. */
+  server?: Pick<RunningService, 'cpuMicros' | 'residentBytes'>
+  /** How long it runs; the option of the bench when absent. */
+  seconds?: number
+}
+
+/** A contender that receives as many requests as it can answer. */
+export function closedLoopContender(
+  { options, readCpu, signal }: Pick<BenchContext, 'options' | 'readCpu' | 'signal'>,
+  { name, loop, requests, server, seconds = options.seconds }: LoopPlan,
+): Contender<Sample> {
+  const read = async () => ({
+    ...(await readCpu()),
+    ...(server && { api: await server.cpuMicros() }),
+  })
   return {
-    answers: samples.reduce((total, { answers }) => total + answers, 0),
-    perSecond: of(({ perSecond }) => perSecond),
-    p50Ms: of(({ p50Ms }) => p50Ms),
-    p99Ms: of(({ p99Ms }) => p99Ms),
-    cpu: {
-      openSearch: of(({ cpu }) => cpu.openSearch),
-      redis: of(({ cpu }) => cpu.redis),
-      api: of(({ cpu }) => cpu.api),
-      bench: of(({ cpu }) => cpu.bench),
+    name,
+    async measure() {
+      await loop.run(requests, WARM_UP_MS, signal)
+      const before = await read()
+      const figures = await loop.run(requests, 1000 * seconds, signal)
+      const cpu = cpuPerAnswer(before, await read(), figures.answers)
+      return { ...figures, cpu, ...(server && { residentBytes: await server.residentBytes() }) }
     },
-    ...(samples.some((sample) => sample.residentBytes !== undefined) && {
-      residentBytes: of((sample) => sample.residentBytes ?? Number.NaN),
-    }),
-    failures: allFailures(samples),
   }
-}
-
-function allFailures(samples: readonly Sample[]): Record<string, number> {
-  const total: Record<string, number> = {}
-  for (const { failures } of samples) {
-    for (const [what, times] of Object.entries(failures)) total[what] = (total[what] ?? 0) + times
-  }
-  return total
 }

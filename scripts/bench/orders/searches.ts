@@ -6,8 +6,10 @@ import { readPage } from '../../../src/orders/paging.ts'
 import { connectOpenSearch } from '../../../src/stores/opensearch/client/client.ts'
 import { indexNames } from '../../../src/stores/opensearch/index-names.ts'
 import { createOpenSearchOrderStore } from '../../../src/stores/opensearch/read/order-store.ts'
-import type { LoadRequest } from '../measuring/generator.ts'
-import type { Place } from './places.ts'
+import type { LoadRequest } from '../measuring/request.ts'
+import type { Place } from './cases.ts'
+
+export const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
 const NO_HITS = JSON.stringify({
   took: 0,
@@ -16,13 +18,11 @@ const NO_HITS = JSON.stringify({
   hits: { max_score: null, hits: [] },
 })
 const DEADLINE_MS = 10_000
-/** Of the connection, not of the search. */
+/** Headers of the connection, not of the search. */
 const CONNECTION_HEADERS = ['host', 'connection', 'keep-alive', 'content-length']
-export const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
-/** Pages of `limit` orders, of the orders in `index`. */
 export interface SearchPlan {
-  /** Whose credentials the requests carry. */
+  /** The requests carry the credentials of these. */
   urls: readonly string[]
   index: string
   places: readonly Place[]
@@ -30,8 +30,8 @@ export interface SearchPlan {
 }
 
 /**
- * The searches that the service sends for the pages after `places`, to the last byte: its own store sends
- * them, to a server that writes them down. So the raw search cannot come to differ from the service's.
+ * The searches that the service sends for the pages after `places`, byte for byte: its own store sends
+ * them to a server that records them. So the raw search never differs from that of the service.
  */
 export async function recordSearches({ urls, index, places, limit }: SearchPlan) {
   const recorded: LoadRequest[] = []

@@ -1,39 +1,35 @@
 import { demoOrderId } from '../../../src/demo/order-ids.ts'
 import { createRandom } from '../../../src/demo/random.ts'
 import { NULL_UPDATED_KEY, type Position, type Sort } from '../../../src/orders/order-store.ts'
-import { bulkLinesOf, inventKeys, projectedOrders, type Row } from './orders.ts'
+import { sum } from '../measuring/figures.ts'
+import { bulkLinesOf, inventKeys, projectedOrders } from './orders.ts'
 
-/** An account with a number of orders, and where they lie in its listings. */
+/** An account with a number of orders. */
 export interface SizedAccount {
   id: string
   size: number
-  /** Takes seconds for a million orders, and holds 4 bytes of each while it is kept. */
+  /** Takes seconds for a million orders, and holds 4 bytes for each. */
   listing(sort: Sort): SizedListing
 }
 
-/** All orders of an account in the order of a sort. */
+/** All orders of an account, sorted. */
 export interface SizedListing {
   at(place: number): Position
-  /** The last that has a date in this sort. */
+  /** The last order with a date in this sort. */
   lastDated: Position | null
-}
-
-/** Accounts of given sizes, ascending: their orders lie between each other as in life. */
-export interface SizedAccounts {
-  accounts: readonly SizedAccount[]
-  count: number
-  /** The two lines of a bulk request for each order. */
-  bulkLines(): Generator<string>
 }
 
 const SEED = 2
 const ROW_STREAM = 0x73697a65
-/** A prime far above any count, so that its multiples meet every order once before they repeat. */
+/** A prime far above any count: its multiples reach every order once before they repeat. */
 const STRIDE = 2_147_483_647
 
-/** Invents the orders of the three years before `until` (epoch ms). Keeps 16 bytes of each. */
-export function createSizedAccounts(sizes: readonly number[], until: number): SizedAccounts {
-  const count = sizes.reduce((total, size) => total + size, 0)
+/**
+ * Generates accounts of ascending sizes, with interleaved orders of the three years before `until`
+ * (epoch ms). Holds 16 bytes for each order.
+ */
+export function createSizedAccounts(sizes: readonly number[], until: number) {
+  const count = sum(sizes)
   const createdKeys = new Float64Array(count)
   const updatedKeys = new Float64Array(count)
   for (let index = 0; index < count; index += 1) {
@@ -41,48 +37,42 @@ export function createSizedAccounts(sizes: readonly number[], until: number): Si
     createdKeys[index] = createdKey
     updatedKeys[index] = updatedKey
   }
-  const keysOf = (sort: Sort) => (sort === 'created_at_desc' ? createdKeys : updatedKeys)
-  const owned = (first: number, size: number) => (sort: Sort) =>
-    sortedListing(keysOf(sort), { first, size, sort })
 
-  let first = 0
+  let next = 0
   const accounts = sizes.map((size) => {
-    const account = { id: `acc_of_${size}`, size, first, listing: owned(first, size) }
-    first += size
-    return account
+    const first = next
+    next += size
+    const listing = (sort: Sort) => {
+      const keys = sort === 'created_at_desc' ? createdKeys : updatedKeys
+      return sortedListing(keys, { first, size, way: sort === 'created_at_desc' ? -1 : 1 })
+    }
+    return { id: `acc_of_${size}`, size, first, listing }
   })
 
-  function row(index: number): Row {
-    const account = accounts.findLast((one) => one.first <= index)
-    return {
-      accountId: account?.id ?? '',
-      orderId: demoOrderId(SEED, index),
-      createdKey: createdKeys[index] ?? 0,
-      updatedKey: updatedKeys[index] ?? 0,
-    }
-  }
-
+  /** The two lines of a bulk request for each order. */
   function* bulkLines() {
     const pool = projectedOrders(until)
     for (let turn = 0; turn < count; turn += 1) {
       const index = (turn * (STRIDE % count)) % count
+      const accountId = accounts.findLast(({ first }) => first <= index)?.id ?? ''
+      const [createdKey = 0, updatedKey = 0] = [createdKeys[index], updatedKeys[index]]
+      const row = { accountId, orderId: demoOrderId(SEED, index), createdKey, updatedKey }
       const order = pool[turn % pool.length]
-      if (order) yield bulkLinesOf(row(index), order, until - count + turn)
+      if (order) yield bulkLinesOf(row, order, until - count + turn)
     }
   }
 
-  return { accounts, count, bulkLines }
+  return { accounts: accounts as readonly SizedAccount[], count, bulkLines }
 }
 
 interface Owned {
-  /** The orders from this index on are the account's. */
+  /** The orders from this index on belong to the account. */
   first: number
   size: number
-  sort: Sort
+  way: 1 | -1
 }
 
-function sortedListing(keys: Float64Array, { first, size, sort }: Owned): SizedListing {
-  const way = sort === 'created_at_desc' ? -1 : 1
+function sortedListing(keys: Float64Array, { first, size, way }: Owned): SizedListing {
   const positionOf = (index: number): Position => {
     return { key: keys[index] ?? 0, id: demoOrderId(SEED, index) }
   }

@@ -43,15 +43,17 @@ describe('the promise that no answer is late', () => {
 
   it('is broken by one that took half a second more than the deadline', () => {
     expect(breachesOf(matrixOf(3_001))).toEqual([
-      'OpenSearch black hole: an answer took 3001 ms of 2500',
+      'OpenSearch black hole: a response took 3001 ms of 2500',
     ])
   })
 
   it('holds without a fault as well', () => {
-    expect(breachesOf(matrixOf(20, 4_000))).toEqual(['no fault: an answer took 4000 ms of 2500'])
+    expect(breachesOf(matrixOf(20, 4_000))).toEqual(['no fault: a response took 4000 ms of 2500'])
   })
 
   it('cannot be judged without a log', () => {
-    expect(breachesOf(matrixOf(0))).toEqual(['OpenSearch black hole: the service logged no answer'])
+    expect(breachesOf(matrixOf(0))).toEqual([
+      'OpenSearch black hole: the service logged no response',
+    ])
   })
 })

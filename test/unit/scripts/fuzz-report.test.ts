@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { faultsOf, type Report, type Run, readReport, tell } from '../../../scripts/fuzz/report.ts'
+import {
+  faultsOf,
+  type Report,
+  type Run,
+  readReport,
+  summaryLine,
+} from '../../../scripts/fuzz/report.ts'
 
 const ended = (status: string) => ({ status })
 
@@ -94,7 +100,7 @@ describe('what the runs of the fuzzer tell', () => {
   })
 
   it('ends with their cases, cursors, failures, seed and seconds', () => {
-    expect(tell([ofCases(), ofLinks()], ['one'])).toBe(
+    expect(summaryLine([ofCases(), ofLinks()], ['one'])).toBe(
       'fuzz: 12,345 cases, 1,234 cursors accepted, 1 failures, seed 7, 91 s',
     )
   })

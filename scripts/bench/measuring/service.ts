@@ -1,0 +1,112 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { poll } from '../../../test/harness/processes/poll.ts'
+import { openScratch } from '../../../test/harness/processes/scratch.ts'
+import { metricsMicros, residentBytes } from './cpu.ts'
+
+export type Settings = Readonly<Record<string, string>>
+
+/** The program of the service. */
+export const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+/** As in the Docker image. Other programs start with the defaults of Node. */
+const NODE_FLAGS = ['--max-semi-space-size=8']
+const START_MS = 60_000
+const OPERATIONS = /operations at (http:[^"\s]+)/
+
+export interface ProgramOptions {
+  /** Its file; that of the service when absent. */
+  program?: string
+  args: readonly string[]
+  settings?: Settings
+}
+
+interface ServiceOptions extends ProgramOptions {
+  /** The log of a started service matches all of these. */
+  awaited: readonly RegExp[]
+}
+
+/** A command that runs in a process of its own until it is stopped. */
+export interface RunningService extends AsyncDisposable {
+  readonly pid: number
+  /** What each of `awaited` captured in the log. */
+  readonly captured: readonly string[]
+  /** For other commands on the same stores. */
+  readonly settingsFile: string
+  readonly logFile: string
+  /** The text of `/metrics`. */
+  metrics(): Promise<string>
+  /** CPU time since its start, in microseconds. */
+  cpuMicros(): Promise<number>
+  residentBytes(): Promise<number>
+}
+
+/** The service, or a baseline of it. */
+export type RunningApi = RunningService & { readonly origin: string }
+
+/** Starts `serve` with these settings only, and waits until it listens. Its log goes to a file. */
+export async function startApi(settings: Settings): Promise<RunningApi> {
+  return await startServer({ args: ['serve'], settings })
+}
+
+/** Starts a baseline, which logs its address as the service does. */
+export async function startBaseline(name: string, options: Omit<ProgramOptions, 'program'>) {
+  return await startServer({ ...options, program: baselineFile(name) })
+}
+
+export function baselineFile(name: string): string {
+  return fileURLToPath(new URL(`../baselines/${name}`, import.meta.url))
+}
+
+async function startServer(options: ProgramOptions): Promise<RunningApi> {
+  const awaited = [/Server listening at (http:[^"\s]+)/]
+  const service = await startService({ ...options, awaited })
+  return { ...service, origin: service.captured[0] ?? '' }
+}
+
+/** Writes the settings to `file`, and returns the command line that runs a program with them only. */
+export async function commandLine(
+  file: string,
+  { program = MAIN, args, settings = {} }: ProgramOptions,
+): Promise<[command: string, ...args: string[]]> {
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  // A file keeps secrets out of the arguments, which every user of the machine can list.
+  await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 })
+  const flags = program === MAIN ? NODE_FLAGS : []
+  return ['env', '-i', process.execPath, ...flags, `--env-file=${file}`, program, ...args]
+}
+
+/** Starts a command with these settings only. Its data goes to a temporary folder by default. */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  await using starting = new AsyncDisposableStack()
+  const scratch = await openScratch('bench')
+  starting.defer(scratch.close)
+  const settingsFile = join(scratch.path, 'settings.env')
+  const ports = { PORT: '0', OPERATIONS_PORT: '0' }
+  const settings = { DATA_DIR: scratch.path, ...options.settings, ...ports }
+  const [command, ...args] = await commandLine(settingsFile, { ...options, settings })
+  const service = await scratch.start('service', command, args)
+  let matches: (RegExpExecArray | null)[] = []
+  await poll(
+    async () => {
+      const log = await service.logTail()
+      matches = [OPERATIONS, ...options.awaited].map((pattern) => pattern.exec(log))
+      return matches.every((match) => match !== null)
+    },
+    async () => `the service did not start:\n${await service.logTail()}`,
+    { timeoutMs: START_MS, intervalMs: 50, shouldAbort: service.hasEnded },
+  )
+  const [operations = '', ...captured] = matches.map((match) => match?.[1] ?? '')
+  const metrics = async () => (await fetch(new URL('/metrics', operations))).text()
+  starting.move()
+  return {
+    pid: service.pid,
+    captured,
+    settingsFile,
+    logFile: service.logFile,
+    metrics,
+    cpuMicros: async () => metricsMicros(await metrics()),
+    residentBytes: async () => residentBytes(await metrics()),
+    [Symbol.asyncDispose]: scratch.close,
+  }
+}

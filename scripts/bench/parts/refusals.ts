@@ -1,0 +1,207 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { request as fetchOnce } from 'undici'
+import { generateApiKey } from '../../../src/auth/api-key.ts'
+import { MAX_FAILURES, WINDOW_MS } from '../../../src/rate-limit/failure-window.ts'
+import type { Services } from '../../../src/services.ts'
+import { openScratch } from '../../../test/harness/processes/scratch.ts'
+import type { BenchContext } from '../context.ts'
+import { createClosedLoop } from '../measuring/closed-loop.ts'
+import { closedLoopContender, type Result, raceLoops } from '../measuring/race.ts'
+import type { LoadRequest } from '../measuring/request.ts'
+import { type Settings, startApi, startBaseline } from '../measuring/service.ts'
+import { issueAccountKeys } from '../orders/pages.ts'
+import { openEmbedded, openStores } from '../orders/stores.ts'
+import type { Part } from '../part.ts'
+import { figure, figureColumn, ratioColumn, reportSections } from '../reporting/comparison.ts'
+
+/** A kind of 401 or 429. */
+export interface Refusal {
+  name: string
+  requests: readonly LoadRequest[]
+  /** Other answers that are right, and how often in so many seconds of load. */
+  allowed?: { what: string; times(seconds: number): number }
+}
+
+/** The bench poses as a trusted proxy, so it can choose the client's address. */
+const SETTINGS = {
+  TRUST_PROXY: '127.0.0.1/32',
+  RATE_LIMIT_CAPACITY: '1',
+  RATE_LIMIT_REFILL_PER_SECOND: '1',
+} as const
+const ACCOUNT = 'acc_refused'
+/** The service blocks an address after 30 refusals a minute: here only after two million. */
+const ADDRESSES = 65_536
+const WINDOW_SECONDS = WINDOW_MS / 1000
+const CONNECTION_HEADERS = ['connection', 'keep-alive', 'date', 'content-length']
+
+const rate = { key: 'apiPerBare', of: 'api', per: 'bare', figure: figure.perSecond }
+const cpu = { ...rate, key: 'cpuPerBare', figure: figure.apiCpu }
+const COLUMNS = [
+  figureColumn('bare/s', ['bare'], figure.perSecond),
+  figureColumn('api/s', ['api'], figure.perSecond),
+  ratioColumn('api÷bare', rate),
+  figureColumn('bare µs', ['bare'], figure.apiCpu),
+  figureColumn('API µs', ['api'], figure.apiCpu),
+  ratioColumn('µs ÷', cpu),
+  figureColumn('OpenSearch µs', ['api'], figure.openSearchCpu),
+  figureColumn('Redis µs', ['api'], figure.redisCpu),
+  figureColumn('p50 ms', ['bare', 'api'], figure.p50),
+]
+const LEGEND = `bare: a Fastify route in a process of its own that returns the same status, headers and bytes, without a log
+µs: CPU time of an answer, in the process and behind it; p50: bare/api`
+
+/** Refusals beside a bare route with the same responses, on both kinds of stores. */
+export const refusalsPart: Part = {
+  name: 'refusals',
+  about: '401 and 429 beside a bare route of Fastify',
+  async measure(context, scope) {
+    const settings = { ...context.settings, ...SETTINGS }
+    const embedded = await openEmbedded(settings, scope)
+    const services = await openStores(settings, scope)
+    await services.initialize()
+    const alone = await compareOn(context, embedded.settings, embedded.services)
+    const shared = await compareOn(context, settings, services)
+    return reportSections([
+      refusalSection('embedded store, counters in the process', alone),
+      refusalSection('OpenSearch, counters in Redis', shared),
+    ])
+  },
+}
+
+export function refusalSection(stores: string, results: readonly Result[]) {
+  return {
+    title: `Refusals; ${stores}`,
+    heading: 'refusal',
+    results,
+    tables: [COLUMNS],
+    ratios: [{ ...rate, recordedAs: 'api÷bare' }, cpu],
+    suffix: `, ${stores}`,
+    legend: [LEGEND],
+    extra: { stores },
+  }
+}
+
+async function compareOn(context: BenchContext, settings: Settings, services: Services) {
+  await using scope = new AsyncDisposableStack()
+  const { connections, seconds } = context.options
+  const refusals = createRefusals((await issueAccountKeys([ACCOUNT], services)).get(ACCOUNT) ?? '')
+  const api = scope.use(await startApi(settings))
+  const responses: Recorded[] = []
+  for (const [at, refusal] of refusals.entries()) {
+    responses.push(await recordResponse(api.origin, refusal, `/${at}`))
+  }
+  const scratch = await openScratch('bench-answers')
+  scope.defer(scratch.close)
+  const file = join(scratch.path, 'answers.json')
+  await writeFile(file, JSON.stringify(responses))
+  const bare = scope.use(await startBaseline('bare.mjs', { args: [file] }))
+
+  const loop = scope.use(createClosedLoop({ origins: [api.origin] }, connections))
+  const bareLoop = scope.use(createClosedLoop({ origins: [bare.origin] }, connections))
+  const scenarios = refusals.map(({ name, requests }, at) => {
+    const { path = '', body = '' } = responses[at] ?? {}
+    const expected = requests.map((one) => ({ ...one, expectedBytes: Buffer.byteLength(body) }))
+    const atBare = expected.map((one) => ({ ...one, path }))
+    const contenders = [
+      closedLoopContender(context, {
+        name: 'bare',
+        loop: bareLoop,
+        server: bare,
+        requests: atBare,
+      }),
+      closedLoopContender(context, { name: 'api', loop, server: api, requests: expected }),
+    ]
+    return { name, contenders }
+  })
+  const results = await raceLoops(scenarios, context)
+  return results.map((result, at) => withoutAllowed(result, refusals[at]?.allowed, seconds))
+}
+
+/** Every kind of 401 and 429; `key` is a valid one. */
+export function createRefusals(key: string): Refusal[] {
+  return [
+    { name: '401 unknown key', requests: fromMany(1, generateApiKey) },
+    { name: '401 malformed key', requests: fromMany(2, malformedKey) },
+    {
+      name: '429 empty bucket',
+      requests: [request(429, key, '10.8.0.1')],
+      // The full bucket at the start, and one token each second.
+      allowed: { what: 'status 200', times: (seconds) => 1 + Math.ceil(seconds) },
+    },
+    {
+      name: '429 blocked address',
+      requests: [request(429, malformedKey(), '10.9.0.1')],
+      // The failures at the start of each window.
+      allowed: {
+        what: 'status 401',
+        times: (seconds) => MAX_FAILURES * (1 + Math.floor(seconds / WINDOW_SECONDS)),
+      },
+    },
+  ]
+}
+
+/** A key without the last digit of its checksum. */
+function malformedKey(): string {
+  return generateApiKey().slice(0, -1)
+}
+
+function fromMany(network: number, credential: () => string): LoadRequest[] {
+  return Array.from({ length: ADDRESSES }, (_, at) =>
+    request(401, credential(), `10.${network}.${at >> 8}.${at & 255}`),
+  )
+}
+
+function request(expectedStatus: number, credential: string, address: string): LoadRequest {
+  const headers = { authorization: `Bearer ${credential}`, 'x-forwarded-for': address }
+  return { method: 'GET', path: '/v1/orders?limit=20', headers, expectedStatus }
+}
+
+/** A response, for the bare route to return. */
+interface Recorded {
+  path: string
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+/** Repeats the request until the service refuses it: the bucket must be empty or the address blocked. */
+async function recordResponse(
+  origin: string,
+  { name, requests: [first] }: Refusal,
+  path: string,
+): Promise<Recorded> {
+  if (!first) throw new Error(`the refusal has no request: ${name}`)
+  const { method, headers, expectedStatus } = first
+  const statuses = new Set<number>()
+  for (let times = 0; times <= MAX_FAILURES; times += 1) {
+    const response = await fetchOnce(`${origin}${first.path}`, { method, headers })
+    const body = await response.body.text()
+    const status = response.statusCode
+    statuses.add(status)
+    if (status !== expectedStatus) continue
+    const kept = Object.entries(response.headers).flatMap(([header, value]) =>
+      typeof value === 'string' && !CONNECTION_HEADERS.includes(header) ? [[header, value]] : [],
+    )
+    return { path, status, headers: Object.fromEntries(kept), body }
+  }
+  throw new Error(`the service did not refuse: ${name}; it returned status ${[...statuses]}`)
+}
+
+/** Removes failures that are right. More of them than allowed remain failures. */
+export function withoutAllowed(
+  { name, samples }: Result,
+  allowed: Refusal['allowed'],
+  seconds: number,
+): Result {
+  const isWrong = ([what, times]: [string, number]) =>
+    what !== allowed?.what || times > allowed.times(seconds)
+  const contenders = Object.entries(samples).map(([contender, taken]) => {
+    const checked = taken.map((sample) => {
+      const failures = Object.fromEntries(Object.entries(sample.failures).filter(isWrong))
+      return { ...sample, failures }
+    })
+    return [contender, checked]
+  })
+  return { name, samples: Object.fromEntries(contenders) }
+}

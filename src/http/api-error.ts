@@ -1,3 +1,5 @@
+import { ExpectedError } from '../lib/expected-error.ts'
+
 interface ErrorSpec {
   status: number
   type:
@@ -9,7 +11,7 @@ interface ErrorSpec {
   message: string
 }
 
-/** The closed catalogue of what a caller can be told (contract, "Errors"). */
+/** The closed catalogue of error responses; `openapi/openapi.json` is generated from it. */
 export const errorCatalogue = {
   invalid_request: {
     status: 400,
@@ -62,31 +64,27 @@ export const errorCatalogue = {
 export type ErrorCode = keyof typeof errorCatalogue
 
 export interface ApiErrorDetails {
-  /** The query parameter at fault. */
+  /** The invalid query parameter. */
   param?: string
-  /** Portuguese; how to mend the call. The catalogue's own when absent. */
+  /** Portuguese: how to correct the request. Defaults to the message of the catalogue. */
   message?: string
-  /** Whole seconds, at least 1, after which the call may be repeated. */
+  /** Whole seconds, at least 1, until the client can retry. */
   retryAfterSeconds?: number
   cause?: unknown
 }
 
-// A 503 always says when to come back.
+// Every 503 carries Retry-After.
 const DEFAULT_RETRY_SECONDS: Partial<Record<ErrorCode, number>> = { service_unavailable: 1 }
 
-/** An answer other than 200. Thrown anywhere on the read path, rendered in `http/error-handler` alone. */
-export class ApiError extends Error {
+/** An error response. Thrown anywhere in `http/`; `plugins/error-handler` renders it. */
+export class ApiError extends ExpectedError {
   readonly code: ErrorCode
   readonly status: number
   readonly param: string | undefined
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: ErrorCode, details: ApiErrorDetails = {}) {
-    // An answer, not a fault: nobody reads where it was made, and to note that is a twentieth of all its cost.
-    const { stackTraceLimit } = Error
-    Error.stackTraceLimit = 0
     super(details.message ?? errorCatalogue[code].message, { cause: details.cause })
-    Error.stackTraceLimit = stackTraceLimit
     this.name = 'ApiError'
     this.code = code
     this.status = errorCatalogue[code].status
@@ -95,7 +93,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The error body of the contract, as it goes on the wire. */
+/** Renders the error body, as the `Error` schema of `openapi/openapi.json` defines it. */
 export function renderError(error: ApiError, requestId: string): string {
   const { type } = errorCatalogue[error.code]
   const { code, message, param } = error

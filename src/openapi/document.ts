@@ -2,27 +2,26 @@ import type { ChangelogEntry } from './changelog.ts'
 import { markDeprecated, markDeprecatedFields } from './deprecations.ts'
 import { errorResponses, strictErrorResponse } from './error-responses.ts'
 import { cacheableHeaders, queryHeaders, rateLimitHeaders, requestIdHeader } from './headers.ts'
-import { pageLinks } from './links.ts'
 import type { OperationId } from './operations.ts'
-import { headerParameters, listParameters } from './parameters.ts'
+import { headerParameters, listParameters, pageLinks } from './parameters.ts'
 import { hoistSchemas } from './schemas.ts'
 
 export interface CodeSample {
-  /** As Scalar and others know the language. */
+  /** The language name that Scalar and other renderers use. */
   lang: string
   label: string
   source: string
 }
 
-/** What the description tells besides what the code knows of itself. */
+/** The content of the description that does not come from schemas. */
 export interface DocInputs {
-  /** Markdown; its headings are the chapters of the page. */
+  /** Markdown; its headings become the chapters of the page. */
   guide: string
   samples: Record<OperationId, CodeSample[]>
   changelog: readonly ChangelogEntry[]
 }
 
-/** The OpenAPI 3.1 description of the API, made from the schemas that the code itself uses. */
+/** Builds the OpenAPI 3.1 description from the schemas that the code uses. */
 export function buildOpenApiDocument({ guide, samples, changelog }: DocInputs) {
   return {
     openapi: '3.1.0',

@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCatalogue } from '../http/api-error.ts'
-import { unknownParamMessage } from '../http/routes/unknown-param-error.ts'
+import { unknownParamMessage } from '../http/unknown-params.ts'
 import { LIMIT_HELP } from '../orders/list-params.ts'
 import {
   challengeHeader,
@@ -10,11 +10,11 @@ import {
   retryAfterHeader,
 } from './headers.ts'
 
-/** Nobody is told these before the bucket of the account was asked. */
+/** These follow the account's rate limit, so they always carry its headers. */
 const RATE_LIMITED_STATUSES: readonly number[] = [403, 404]
-/** Some of these are answered before they come to the routes: malformed HTTP, and what is too much. */
+/** The server sends some of these before routing: malformed HTTP, and load shedding. */
 const EARLY_STATUSES: readonly number[] = [400, 503]
-/** The query may have been read by then. */
+/** The query can already be parsed when these occur. */
 const QUERY_PARSED_STATUSES: readonly number[] = [400, 404, 500, 503]
 const BAD_LIMIT = { param: 'limit', message: LIMIT_HELP }
 
@@ -30,7 +30,7 @@ const descriptions = {
   503: 'Indisponibilidade temporária; tente de novo após `Retry-After` (sem os cabeçalhos `RateLimit-*` quando nem a chave pôde ser conferida).',
 } as const satisfies Record<Status, string>
 
-/** The error answers of an operation, each with an example for every code it can carry. */
+/** The error responses of an operation, each with an example of every code it can carry. */
 export function errorResponses(...statuses: Status[]) {
   return Object.fromEntries(statuses.map((status) => [status, errorResponse(status)]))
 }
@@ -58,7 +58,7 @@ function errorResponse(status: Status, fault = BAD_LIMIT) {
   }
 }
 
-/** The only 400 of a route that knows no query parameter. */
+/** The only 400 of a route without query parameters. */
 export function strictErrorResponse() {
   const description = 'Parâmetro desconhecido; só com `Prefer: handling=strict`.'
   const fault = { param: 'expand', message: unknownParamMessage('expand', []) }

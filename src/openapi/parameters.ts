@@ -1,12 +1,6 @@
-import {
-  DEFAULT_LIMIT,
-  type ListParamName,
-  listParamNames,
-  MAX_CURSOR_LENGTH,
-  MAX_LIMIT,
-} from '../orders/list-params.ts'
+import { type Filter, orderFilters } from '../orders/filters.ts'
+import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_LIMIT } from '../orders/list-params.ts'
 import { sorts } from '../orders/order-store.ts'
-import { orderStatuses, paymentMethods } from '../orders/statuses.ts'
 import { EXAMPLE_ETAG, STRICT_PREFERENCE } from './headers.ts'
 
 interface Parameter {
@@ -34,7 +28,7 @@ const listOf = (description: string, values: readonly string[], example: string)
   example: [example],
 })
 
-const parameters = {
+const pageParameters = {
   limit: {
     description: 'Pedidos por página.',
     schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
@@ -45,31 +39,33 @@ const parameters = {
       'O `next_cursor` da página anterior, exatamente como recebido; vale só para a mesma conta, os mesmos filtros e o mesmo `sort`.',
     schema: { type: 'string', minLength: 1, maxLength: MAX_CURSOR_LENGTH },
   },
-  status: listOf('Pedidos com um destes status.', orderStatuses, 'PAID'),
-  payment_method: listOf(
-    'Pedidos cujo último pagamento tem um destes métodos (`payment.method`).',
-    paymentMethods,
-    'PIX',
-  ),
-  created_gte: instant('Pedidos criados neste instante ou depois.', FROM),
-  created_lt: instant('Pedidos criados antes deste instante.', UNTIL),
-  updated_gte: instant(
-    'Pedidos com `updated_at` neste instante ou depois; nunca traz pedidos com `updated_at` nulo.',
-    FROM,
-  ),
-  updated_lt: instant(
-    'Pedidos com `updated_at` antes deste instante; nunca traz pedidos com `updated_at` nulo.',
-    UNTIL,
-  ),
-  sort: {
-    description:
-      '`created_at_desc`: por `created_at` e `id` decrescentes, para exibir ou exportar; nenhum pedido que já existia quando a primeira página foi lida se repete ou falta. `updated_at_asc`: por `updated_at` e `id` crescentes, nulos no fim, para manter uma cópia em dia; nenhum pedido falta, e um que mudou durante a leitura aparece de novo (deduplique por `id`).',
-    schema: { type: 'string', enum: [...sorts], default: 'created_at_desc' },
-    example: 'updated_at_asc',
-  },
-} as const satisfies Record<ListParamName, Parameter>
+} as const satisfies Record<string, Parameter>
 
-// Any text: what is no preference or no tag of ours is passed over.
+const sortParameter: Parameter = {
+  description:
+    '`created_at_desc`: por `created_at` e `id` decrescentes, para exibir ou exportar; nenhum pedido que já existia quando a primeira página foi lida se repete ou falta. `updated_at_asc`: por `updated_at` e `id` crescentes, nulos no fim, para manter uma cópia em dia; nenhum pedido falta, e um que mudou durante a leitura aparece de novo (deduplique por `id`).',
+  schema: { type: 'string', enum: [...sorts], default: 'created_at_desc' },
+  example: 'updated_at_asc',
+}
+
+/** The parameters that define a listing, which every page of it repeats. */
+const listingParameters: Record<string, Parameter> = {
+  ...Object.fromEntries(Object.values(orderFilters).flatMap(filterParameters)),
+  sort: sortParameter,
+}
+
+function filterParameters(filter: Filter): [string, Parameter][] {
+  if (filter.kind === 'values') {
+    return [[filter.param, listOf(filter.description, filter.values, filter.example)]]
+  }
+  const { gte, lt } = filter
+  return [
+    [gte.param, instant(gte.description, FROM)],
+    [lt.param, instant(lt.description, UNTIL)],
+  ]
+}
+
+// Both accept any text: unknown preferences and foreign ETags are ignored.
 const requestHeaders = {
   Prefer: {
     description:
@@ -85,7 +81,7 @@ const requestHeaders = {
   },
 } as const satisfies Record<string, Parameter>
 
-/** The headers that a caller may send, on both routes. */
+/** The optional request headers of both routes. */
 export function headerParameters() {
   return Object.entries(requestHeaders).map(([name, header]) => {
     return { name, in: 'header', required: false, ...header }
@@ -94,5 +90,30 @@ export function headerParameters() {
 
 /** The query parameters of `GET /v1/orders`. */
 export function listParameters() {
-  return listParamNames.map((name) => ({ name, in: 'query', required: false, ...parameters[name] }))
+  return Object.entries({ ...pageParameters, ...listingParameters }).map(([name, parameter]) => {
+    return { name, in: 'query', required: false, ...parameter }
+  })
+}
+
+const repeatedParameters = Object.keys(listingParameters).map((name) => [
+  name,
+  `$request.query.${name}`,
+])
+
+/** The OpenAPI links of a page of orders, for programs that follow the description. */
+export const pageLinks = {
+  nextPage: {
+    operationId: 'orders_list',
+    description:
+      'A próxima página, enquanto `has_more` é verdadeiro: os mesmos filtros e o mesmo `sort`.',
+    parameters: {
+      cursor: '$response.body#/next_cursor',
+      ...Object.fromEntries(repeatedParameters),
+    },
+  },
+  order: {
+    operationId: 'orders_get',
+    description: 'Um dos pedidos da página; o primeiro, por exemplo.',
+    parameters: { id: '$response.body#/data/0/id' },
+  },
 }

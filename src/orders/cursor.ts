@@ -1,24 +1,23 @@
 import { timingSafeEqual } from 'node:crypto'
-import { ApiError } from '../http/api-error.ts'
 import { hmacSha256 } from '../lib/hmac.ts'
-import { decodeState, encodeState } from './cursor-state.ts'
-import { type InstantRange, sorts } from './order-store.ts'
+import { canonicalFilters } from './filters.ts'
+import { InvalidParamError } from './invalid-param-error.ts'
+import { type Position, sorts } from './order-store.ts'
 import type { Listing, PagerState } from './paging.ts'
-import { orderStatuses, paymentMethods } from './statuses.ts'
 
-/** A secret that signs cursors; `kid` (at most 16 bytes) tells which one did. */
+/** A secret that signs cursors; a cursor carries its `kid`, at most 16 bytes. */
 export interface CursorSecret {
   kid: string
   secret: Uint8Array
 }
 
 export interface CursorCodec {
-  /** The opaque text of `next_cursor`, at most 438 characters. */
+  /** Returns the opaque text of `next_cursor`, at most 438 characters. */
   seal(listing: Listing, state: PagerState): string
   /**
-   * The place a cursor stands for.
-   * @throws ApiError `invalid_request` on `cursor` for a text that is not, to the letter, a cursor
-   *   sealed for this account, sort and filters (contract, "Paging procedure" 4)
+   * Returns the state that a cursor carries.
+   * @throws InvalidParamError on `cursor` unless the text is exactly a cursor that was sealed for
+   *   this account, sort and filters
    */
   open(listing: Listing, cursor: string): PagerState
 }
@@ -27,13 +26,13 @@ const VERSION = 1
 const MAC_BYTES = 16
 
 /**
- * Cursors are sealed, not encrypted: base64url of
+ * Cursors are signed, not encrypted: base64url of
  *
  *     version u8 · kid length u8 · kid · sort u8 · pager state · MAC (HMAC-SHA-256, first 16 bytes)
  *
- * The MAC also covers the account and the canonical filters, which the cursor does not carry: with other
- * ones it simply fails. A cursor never expires and names no index. `secrets` rotate: the first signs, all
- * verify.
+ * The MAC also covers the account and the filters, which the cursor does not carry: a request with
+ * other ones fails verification. A cursor never expires and names no index. Secrets rotate: the
+ * first signs, all verify.
  */
 export function createCursorCodec(
   secrets: readonly [CursorSecret, ...CursorSecret[]],
@@ -45,13 +44,13 @@ export function createCursorCodec(
     seal(listing, state) {
       const kid = Buffer.from(signing.kid)
       const header = Buffer.from([VERSION, kid.length, ...kid, sorts.indexOf(listing.sort)])
-      const sealed = Buffer.concat([header, encodeState(state)])
-      return Buffer.concat([sealed, mac(signing.secret, sealed, listing)]).toString('base64url')
+      const signed = Buffer.concat([header, encodeState(state)])
+      return Buffer.concat([signed, mac(signing.secret, signed, listing)]).toString('base64url')
     },
 
     open(listing, cursor) {
       const bytes = Buffer.from(cursor, 'base64url')
-      // The decoder skips what is not base64url and drops spare bits: only the canonical text counts.
+      // The decoder skips foreign characters and drops spare bits; only the canonical text is valid.
       if (bytes.toString('base64url') !== cursor) throw invalidCursor()
 
       const kidEnd = 2 + (bytes[1] ?? 0)
@@ -60,39 +59,68 @@ export function createCursorCodec(
       const secret = byKid.get(bytes.toString('utf8', 2, kidEnd))
       if (secret === undefined) throw invalidCursor()
 
-      const sealed = bytes.subarray(0, macStart)
-      const expected = mac(secret, sealed, listing)
+      const signed = bytes.subarray(0, macStart)
+      const expected = mac(secret, signed, listing)
       if (!timingSafeEqual(expected, bytes.subarray(macStart))) throw invalidCursor()
       if (bytes[kidEnd] !== sorts.indexOf(listing.sort)) throw invalidCursor()
-      return decodeState(sealed.subarray(kidEnd + 1))
+      return decodeState(signed.subarray(kidEnd + 1))
     },
   }
 }
 
-function mac(secret: Uint8Array, sealed: Uint8Array, listing: Listing): Buffer {
-  return hmacSha256(secret, canonicalListing(listing), sealed).subarray(0, MAC_BYTES)
+function mac(secret: Uint8Array, signed: Uint8Array, listing: Listing): Buffer {
+  const { accountId, sort, filters } = listing
+  const canonicalListing = JSON.stringify([accountId, sort, ...canonicalFilters(filters)])
+  return hmacSha256(secret, canonicalListing, signed).subarray(0, MAC_BYTES)
 }
+
+function invalidCursor(): InvalidParamError {
+  return new InvalidParamError(
+    'cursor',
+    'Cursor inválido para esta conta, estes filtros e esta ordenação. Envie o next_cursor exatamente como recebido ou recomece a listagem sem cursor.',
+  )
+}
+
+const FIELDS = ['after', 'dated', 'mark', 'nextMark'] as const satisfies (keyof PagerState)[]
 
 /**
- * One text for all ways to write the same listing: value sets in one order and without duplicates. A filter
- * that is added some day joins it only where it is set: cursors that are out keep their text.
+ * Encodes the pager's state, in at most 1 + 4 × 73 bytes. The first byte says which positions follow
+ * (bit n: field n). Each position is its key as i64, the length of its id as u8, then the id.
  */
-function canonicalListing({ accountId, sort, filters }: Listing): string {
-  const range = ({ gte, lt }: InstantRange) => [gte ?? null, lt ?? null]
-  return JSON.stringify([
-    accountId,
-    sort,
-    orderStatuses.filter((status) => filters.statuses.includes(status)),
-    paymentMethods.filter((method) => filters.paymentMethods.includes(method)),
-    range(filters.created),
-    range(filters.updated),
-  ])
+export function encodeState(state: PagerState): Buffer {
+  let present = 0
+  const parts: Buffer[] = []
+  for (const [bit, field] of FIELDS.entries()) {
+    const position = state[field]
+    if (position === null) continue
+    present |= 1 << bit
+    parts.push(encodePosition(position))
+  }
+  return Buffer.concat([Buffer.from([present]), ...parts])
 }
 
-function invalidCursor(): ApiError {
-  return new ApiError('invalid_request', {
-    param: 'cursor',
-    message:
-      'Cursor inválido para esta conta, estes filtros e esta ordenação. Envie o next_cursor exatamente como recebido ou recomece a listagem sem cursor.',
-  })
+/** Decodes bytes from {@link encodeState}; the MAC of the cursor proves their origin. */
+export function decodeState(bytes: Buffer): PagerState {
+  const state: PagerState = { after: null, dated: null, mark: null, nextMark: null }
+  const present = bytes.readUInt8(0)
+  let offset = 1
+  for (const [bit, field] of FIELDS.entries()) {
+    if ((present & (1 << bit)) === 0) continue
+    const idStart = offset + 9
+    const idEnd = idStart + bytes.readUInt8(offset + 8)
+    state[field] = {
+      key: Number(bytes.readBigInt64BE(offset)),
+      id: bytes.toString('utf8', idStart, idEnd),
+    }
+    offset = idEnd
+  }
+  return state
+}
+
+function encodePosition({ key, id }: Position): Buffer {
+  const idBytes = Buffer.from(id)
+  const header = Buffer.alloc(9)
+  header.writeBigInt64BE(BigInt(key))
+  header.writeUInt8(idBytes.length, 8)
+  return Buffer.concat([header, idBytes])
 }

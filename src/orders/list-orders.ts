@@ -1,13 +1,12 @@
 import type { RequestScope } from '../lib/request-scope.ts'
 import type { CursorCodec } from './cursor.ts'
-import { renderList } from './list-envelope.ts'
 import type { ListParams } from './list-params.ts'
-import type { OrderStore } from './order-store.ts'
+import type { OrderStore, RenderedOrder } from './order-store.ts'
 import { readPage } from './paging.ts'
 
 /**
- * One page of the account's orders as the bytes of the list envelope (contract, "GET /v1/orders").
- * @throws ApiError `invalid_request` on `cursor`; whatever the store throws
+ * Returns one page of the account's orders as the bytes of the list envelope.
+ * @throws InvalidParamError on `cursor`; also whatever the store throws
  */
 export async function listOrders(
   { store, cursors }: { store: OrderStore; cursors: CursorCodec },
@@ -19,4 +18,19 @@ export async function listOrders(
   const state = cursor === undefined ? null : cursors.open(listing, cursor)
   const page = await readPage(store, listing, state, limit, scope)
   return renderList(page.rows, page.next && cursors.seal(listing, page.next))
+}
+
+const PREFIX = Buffer.from('{"object":"list","data":[')
+const COMMA = Buffer.from(',')
+
+/** The list envelope around orders that are already rendered; nothing is parsed. */
+export function renderList(rows: readonly RenderedOrder[], nextCursor: string | null): Buffer {
+  const suffix = `],"has_more":${nextCursor !== null},"next_cursor":${JSON.stringify(nextCursor)}}`
+  const parts: Uint8Array[] = [PREFIX]
+  for (const row of rows) {
+    if (parts.length > 1) parts.push(COMMA)
+    parts.push(row.json)
+  }
+  parts.push(Buffer.from(suffix))
+  return Buffer.concat(parts)
 }

@@ -1,9 +1,15 @@
-import { ApiError } from '../http/api-error.ts'
 import { type InvalidInstantReason, parseInstant } from '../lib/instant.ts'
-import { type OrderFilters, type Sort, sorts } from './order-store.ts'
-import { orderStatuses, paymentMethods } from './statuses.ts'
+import {
+  type FilterParamName,
+  type InstantRange,
+  type OrderFilters,
+  orderFilters,
+  paramsOf,
+} from './filters.ts'
+import { InvalidParamError } from './invalid-param-error.ts'
+import { type Sort, sorts } from './order-store.ts'
 
-/** A parsed query string: a parameter that was sent more than once is a list. */
+/** A parsed query string: a parameter that occurs more than once is a list. */
 export type RawQuery = Readonly<Record<string, string | string[]>>
 
 export interface ListParams {
@@ -19,53 +25,44 @@ export const MAX_LIMIT = 100
 export const MAX_CURSOR_LENGTH = 512
 export const LIMIT_HELP = `Envie em limit um número inteiro de 1 a ${MAX_LIMIT}, só com dígitos.`
 
-/** The query parameters of `GET /v1/orders`; any other is ignored. */
-export const listParamNames = [
+export type ListParamName = 'limit' | 'cursor' | 'sort' | FilterParamName
+
+/** The query parameters of `GET /v1/orders`, in the order of the API reference. */
+export const listParamNames: readonly ListParamName[] = [
   'limit',
   'cursor',
-  'status',
-  'payment_method',
-  'created_gte',
-  'created_lt',
-  'updated_gte',
-  'updated_lt',
+  ...Object.values(orderFilters)
+    .flatMap(paramsOf)
+    .map(({ param }) => param as ListParamName),
   'sort',
-] as const
-export type ListParamName = (typeof listParamNames)[number]
+]
 
 /**
- * Reads the parameters of `GET /v1/orders` (contract, "Query parameters" and "Filter rules").
- * Own code because coercing validators let `5.0`, `1e1` and February 30 through.
- * @throws ApiError `invalid_request` naming the first parameter at fault and how to mend it
+ * Parses the parameters of `GET /v1/orders`. Written by hand, because coercing validators accept
+ * `5.0`, `1e1` and February 30.
+ * @throws InvalidParamError naming the first invalid parameter and how to correct it
  */
 export function parseListParams(query: RawQuery): ListParams {
   return {
-    limit: limit(query),
-    cursor: cursor(query),
-    sort: oneOf(query, 'sort', sorts) ?? 'created_at_desc',
-    filters: {
-      statuses: listOf(query, 'status', orderStatuses),
-      paymentMethods: listOf(query, 'payment_method', paymentMethods),
-      created: range(query, 'created_gte', 'created_lt'),
-      updated: range(query, 'updated_gte', 'updated_lt'),
-    },
+    limit: parseLimit(query),
+    cursor: parseCursor(query),
+    sort: parseOneOf(query, 'sort', sorts) ?? 'created_at_desc',
+    filters: parseFilters(query),
   }
 }
 
-function limit(query: RawQuery): number {
+function parseLimit(query: RawQuery): number {
   const text = single(query, 'limit')
   if (text === undefined) return DEFAULT_LIMIT
   const value = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0
-  if (value < 1 || value > MAX_LIMIT) {
-    throw invalidParam('limit', LIMIT_HELP)
-  }
+  if (value < 1 || value > MAX_LIMIT) throw new InvalidParamError('limit', LIMIT_HELP)
   return value
 }
 
-function cursor(query: RawQuery): string | undefined {
+function parseCursor(query: RawQuery): string | undefined {
   const text = single(query, 'cursor')
   if (text !== undefined && (text === '' || text.length > MAX_CURSOR_LENGTH)) {
-    throw invalidParam(
+    throw new InvalidParamError(
       'cursor',
       `O cursor deve ter de 1 a ${MAX_CURSOR_LENGTH} caracteres. Envie o next_cursor exatamente como recebido ou recomece a listagem sem cursor.`,
     )
@@ -73,25 +70,36 @@ function cursor(query: RawQuery): string | undefined {
   return text
 }
 
-function range(query: RawQuery, gte: ListParamName, lt: ListParamName) {
-  const from = instant(query, gte)
-  const until = instant(query, lt)
+function parseFilters(query: RawQuery): OrderFilters {
+  const parsed = Object.entries(orderFilters).map(([name, filter]) => [
+    name,
+    filter.kind === 'values'
+      ? parseListOf(query, filter.param, filter.values)
+      : parseRange(query, filter.gte.param, filter.lt.param),
+  ])
+  return Object.fromEntries(parsed)
+}
+
+function parseRange(query: RawQuery, gte: ListParamName, lt: ListParamName): InstantRange {
+  const from = parseBound(query, gte)
+  const until = parseBound(query, lt)
   return { ...(from !== undefined && { gte: from }), ...(until !== undefined && { lt: until }) }
 }
 
-/** A bound finer than a millisecond is rounded up, which is exact for both `gte` and `lt`. */
-function instant(query: RawQuery, name: ListParamName): number | undefined {
+/** Rounds a bound finer than a millisecond up, which is exact for both `gte` and `lt`. */
+function parseBound(query: RawQuery, name: ListParamName): number | undefined {
   const text = single(query, name)
   if (text === undefined) return undefined
   const parsed = parseInstant(text)
-  if (typeof parsed === 'string')
-    throw invalidParam(name, `${instantFaultMessages[parsed]} ${INSTANT_HELP}`)
+  if (typeof parsed === 'string') {
+    throw new InvalidParamError(name, `${invalidInstantMessages[parsed]} ${INSTANT_HELP}`)
+  }
   return parsed.ceilMs
 }
 
 const INSTANT_HELP = 'Exemplos: 2026-03-01T00:00:00Z e 2026-03-01T00:00:00-03:00.'
 
-const instantFaultMessages = {
+const invalidInstantMessages = {
   'date-alone': 'Faltam a hora e o fuso: envie data, hora e fuso.',
   'no-zone': 'Falta o fuso: termine com Z ou com um deslocamento como -03:00.',
   'plus-read-as-space':
@@ -101,8 +109,8 @@ const instantFaultMessages = {
   malformed: 'Envie um instante no formato RFC 3339, com data, hora, segundos e fuso.',
 } as const satisfies Record<InvalidInstantReason, string>
 
-/** A comma-separated list, a repeated parameter, or both. */
-function listOf<T extends string>(
+/** Parses a comma-separated list, a repeated parameter, or both. */
+function parseListOf<T extends string>(
   query: RawQuery,
   name: ListParamName,
   allowed: readonly T[],
@@ -118,7 +126,7 @@ function listOf<T extends string>(
   return [...new Set(values as T[])]
 }
 
-function oneOf<T extends string>(
+function parseOneOf<T extends string>(
   query: RawQuery,
   name: ListParamName,
   allowed: readonly T[],
@@ -130,7 +138,7 @@ function oneOf<T extends string>(
 
 function single(query: RawQuery, name: ListParamName): string | undefined {
   const raw = query[name]
-  if (Array.isArray(raw)) throw invalidParam(name, `Envie ${name} uma única vez.`)
+  if (Array.isArray(raw)) throw new InvalidParamError(name, `Envie ${name} uma única vez.`)
   return raw
 }
 
@@ -142,11 +150,7 @@ const ONE_HELP = 'Envie um destes valores, escrito exatamente assim:'
 const LIST_HELP =
   'Valores aceitos, escritos exatamente assim e separados só por vírgula, sem espaços:'
 
-function unknownValue(name: ListParamName, value: string, help: string): ApiError {
+function unknownValue(name: ListParamName, value: string, help: string): InvalidParamError {
   const fault = value === '' ? `Há um valor vazio em ${name}.` : `Valor desconhecido em ${name}.`
-  return invalidParam(name, `${fault} ${help}`)
-}
-
-function invalidParam(param: ListParamName, message: string): ApiError {
-  return new ApiError('invalid_request', { param, message })
+  return new InvalidParamError(name, `${fault} ${help}`)
 }

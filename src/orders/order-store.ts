@@ -1,5 +1,5 @@
 import type { RequestScope } from '../lib/request-scope.ts'
-import type { OrderStatus, PaymentMethod } from './statuses.ts'
+import { type InstantRange, type OrderFilters, orderFilters } from './filters.ts'
 
 /** The sort key of an order without `updated_at`: finite, exact in a JSON number, after every date. */
 export const NULL_UPDATED_KEY = 8_640_000_000_000_000
@@ -7,22 +7,26 @@ export const NULL_UPDATED_KEY = 8_640_000_000_000_000
 export const sorts = ['created_at_desc', 'updated_at_asc'] as const
 export type Sort = (typeof sorts)[number]
 
-/** Epoch milliseconds; `gte` inclusive, `lt` exclusive. */
-export interface InstantRange {
-  gte?: number
-  lt?: number
+/** One condition of a listing, which each store translates into its query language. */
+export type FilterCondition =
+  | { column: string; values: readonly string[] }
+  | { column: string; range: InstantRange }
+
+/** The conditions of the filters that are set, in the order of the table of filters. */
+export function filterConditions(filters: OrderFilters): FilterCondition[] {
+  return Object.entries(orderFilters).flatMap(([name, filter]): FilterCondition[] => {
+    const { column } = filter
+    const given = filters[name as keyof OrderFilters]
+    if (filter.kind === 'values') {
+      const values = given as readonly string[]
+      return values.length === 0 ? [] : [{ column, values }]
+    }
+    const range = filter.isNullable ? datedRange(given as InstantRange) : (given as InstantRange)
+    return Object.keys(range).length === 0 ? [] : [{ column, range }]
+  })
 }
 
-/** Different filters combine with AND, the values of one with OR; an empty list filters nothing. */
-export interface OrderFilters {
-  statuses: readonly OrderStatus[]
-  paymentMethods: readonly PaymentMethod[]
-  created: InstantRange
-  /** With a bound at either end, orders whose `updated_at` is null are left out. */
-  updated: InstantRange
-}
-
-/** A filter on `updated_at` as a range of keys: at either end, it leaves out the orders that have none. */
+/** A filter on `updated_at` as a range of keys. A bound at either end excludes undated orders. */
 export function datedRange({ gte, lt }: InstantRange): InstantRange {
   if (gte === undefined && lt === undefined) return {}
   return {
@@ -31,13 +35,13 @@ export function datedRange({ gte, lt }: InstantRange): InstantRange {
   }
 }
 
-/** A place in a sequence ordered by (key, id): epoch milliseconds, then the order's id in byte order. */
+/** A place in a sequence ordered by (key, id): epoch milliseconds, then the order id in byte order. */
 export interface Position {
   key: number
   id: string
 }
 
-/** Whether a place comes after another one in a sort: no two orders have the same. */
+/** Whether `after` follows `before` in a sort; two orders never have the same position. */
 export function isAfter(before: Position, after: Position, sort: Sort): boolean {
   const [first, second] = sort === 'created_at_desc' ? [after, before] : [before, after]
   return first.key < second.key || (first.key === second.key && first.id < second.id)
@@ -47,29 +51,30 @@ export interface PageQuery {
   accountId: string
   sort: Sort
   filters: OrderFilters
-  /** Only orders after this place in the sort; `null` starts at its beginning. */
+  /** Only orders after this position in the sort; `null` starts at the beginning. */
   after: Position | null
-  /** Of the orders without `updated_at`, only those written after this mark; `null` takes all. */
+  /** Of the undated orders, only those written after this mark; `null` includes all. */
   nullsWrittenAfter: Position | null
-  /** At most this many rows. */
+  /** The maximum number of rows. */
   size: number
 }
 
-/** One order of a slice: its place in the sort and the public JSON, already rendered. */
+/** One order of a page: its position in the sort and the public JSON, already rendered. */
 export interface RenderedOrder extends Position {
   json: Uint8Array
 }
 
 /**
- * The read side of the orders. Implementations answer each call from one snapshot, and writes become
- * visible in the order of their stamps; the guarantees of `paging` rest on both. A call for a request ends when its
- * `scope` does: `Unavailable` where its time is over, `CallerGone` where its caller disconnected.
+ * The read side of the orders. An implementation answers each call from one snapshot, and writes
+ * become visible in the order of their timestamps; the guarantees of `paging` rest on both. A call
+ * ends with the `scope` of its request: it throws `Unavailable` once the deadline has passed, and
+ * `ClientDisconnected` once the client has disconnected.
  */
 export interface OrderStore {
-  /** The next rows of the account in the sort's order: fewer than `size` only when there are no more. */
+  /** Returns the next rows in the sort's order: fewer than `size` only when no more exist. */
   findPage(query: PageQuery, scope?: RequestScope): Promise<RenderedOrder[]>
-  /** The greatest (written key, id) of the account: the mark of `paging`; `null` without orders. */
+  /** Returns the greatest (written key, id) of the account, for `paging`; `null` without orders. */
   latestWrite(accountId: string, scope?: RequestScope): Promise<Position | null>
-  /** The account's view of one order as rendered JSON; `null` when it has none. */
+  /** Returns the account's view of one order as rendered JSON; `null` when it has none. */
   get(accountId: string, id: string, scope?: RequestScope): Promise<Uint8Array | null>
 }

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
 import type { WriteMode } from '../../src/indexing/writer/decide.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
+import type { OrderFilters } from '../../src/orders/filters.ts'
 import type { Order } from '../../src/orders/order.ts'
 import {
   NULL_UPDATED_KEY,
-  type OrderFilters,
   type PageQuery,
   type RenderedOrder,
 } from '../../src/orders/order-store.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { CursorCodec } from '../../src/orders/cursor.ts'
-import type { InstantRange } from '../../src/orders/order-store.ts'
+import type { InstantRange } from '../../src/orders/filters.ts'
 import type { Listing } from '../../src/orders/paging.ts'
 import { listings, pagerStates } from '../support/orders/arbitraries.ts'
 

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { isWellFormedKey, keyDigest } from '../../auth/api-key.ts'
 import { bearerCredential } from '../../auth/bearer.ts'
 import type { KeyCache } from '../../auth/key-cache.ts'
-import type { KeyStore } from '../../auth/key-store.ts'
+import type { KeyStore, Scope } from '../../auth/key-store.ts'
 import { inactiveReason } from '../../auth/keys.ts'
 import { createLastUse } from '../../auth/last-use.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -11,6 +11,29 @@ import { ipRateLimitKey } from '../../rate-limit/ip-rate-limit-key.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
 import { ApiError } from '../api-error.ts'
 import { headerValues } from '../headers.ts'
+
+/** The owner of a valid key. */
+export interface Caller {
+  accountId: string
+  accountBlocked: boolean
+  keyId: string
+  scopes: readonly Scope[]
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** `null` before `authenticate`, and outside `/v1`. */
+    caller: Caller | null
+  }
+}
+
+/** Returns the caller of an authenticated request. @throws Error without `authenticate` */
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === null) {
+    throw new Error('request has no caller: register authenticate before this route')
+  }
+  return request.caller
+}
 
 export interface AuthenticateOptions {
   pepper: Uint8Array
@@ -21,14 +44,13 @@ export interface AuthenticateOptions {
   clock: Clock
 }
 
-/** The 24 hours of the contract, and the hour by which a key's record may be behind. */
+/** The 24 hours that the guide promises, plus the hour by which a stored last use can be late. */
 const TRUSTED_MS = 25 * 3_600_000
 
 /**
- * The bearer key (contract, "Authentication"), and the block of addresses that keep sending bad ones
- * ("Limits"). A key seen valid within a day asks nothing of the address's counter, so the hot path stays
- * at one decision of the limiter; another valid key asks whether the address is blocked; a bad one asks
- * and counts in one step.
+ * Authenticates the bearer key and enforces the block of IP addresses with repeated failures. A key
+ * that was valid within a day skips the address counter, so a typical request makes one limiter
+ * decision. Another valid key only reads the block; an invalid key reads and counts in one step.
  */
 export default fp<AuthenticateOptions>(
   async (app, { pepper, keys, keyCache, limiter, clock }) => {
@@ -38,7 +60,7 @@ export default fp<AuthenticateOptions>(
     app.decorateRequest('caller', null)
 
     app.addHook('onRequest', async (request) => {
-      // A browser's preflight carries no key; it is no failed authentication, only no route.
+      // A CORS preflight carries no key: it is an unknown route, not a failed authentication.
       if (request.method === 'OPTIONS' && request.headers.authorization === undefined) {
         throw new ApiError('resource_missing')
       }

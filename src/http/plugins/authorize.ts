@@ -1,13 +1,13 @@
 import fp from 'fastify-plugin'
 import type { Scope } from '../../auth/key-store.ts'
 import { ApiError } from '../api-error.ts'
-import { callerOf } from './caller.ts'
+import { callerOf } from './authenticate.ts'
 
 export interface AuthorizeOptions {
   scope: Scope
 }
 
-/** Blocked accounts and keys without the scope (contract, "Authentication" 6 and 7). */
+/** Rejects blocked accounts and keys without the scope. */
 export default fp<AuthorizeOptions>(
   async (app, { scope }) => {
     app.addHook('onRequest', async (request) => {

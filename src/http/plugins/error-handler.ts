@@ -2,17 +2,18 @@ import type { FastifyError } from 'fastify'
 import fp from 'fastify-plugin'
 import { ClientDisconnected } from '../../lib/request-scope.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
+import { InvalidParamError } from '../../orders/invalid-param-error.ts'
 import { ApiError, renderError } from '../api-error.ts'
 import { JSON_TYPE } from '../headers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The error that the request was answered with. */
+    /** The error of the response; `null` for a successful one. */
     apiError: ApiError | null
   }
 }
 
-/** The one place where an error becomes an answer (contract, "Errors"). */
+/** Converts every thrown error to a response; no other module does. */
 export default fp(
   async (app) => {
     app.decorateRequest('apiError', null)
@@ -23,7 +24,7 @@ export default fp(
       else if (error.status >= 500 && !(thrown instanceof ClientDisconnected)) {
         request.log.error({ err: error.cause ?? thrown }, 'failed')
       }
-      // A cache may keep a 404 unasked (RFC 9110, 15.1), and the order may be there a second later.
+      // A cache can store a 404 by default (RFC 9110, 15.1), and the order can exist a second later.
       reply.header('Cache-Control', 'no-store')
       if (error.code === 'invalid_api_key') reply.header('WWW-Authenticate', 'Bearer')
       if (error.retryAfterSeconds !== undefined) {
@@ -33,7 +34,7 @@ export default fp(
     })
 
     app.setNotFoundHandler(throwNotFound)
-    // Before a body is looked at: what came with a request for nothing can be as odd as it likes.
+    // Before body parsing: a request for an unknown route is a 404 whatever its body contains.
     app.addHook('preParsing', async (request) => {
       if (request.is404) throwNotFound()
     })
@@ -47,7 +48,11 @@ export function throwNotFound(): never {
 }
 
 function toApiError(thrown: unknown): ApiError {
-  // The answer to a caller that is gone is never received.
+  if (thrown instanceof InvalidParamError) {
+    const { param, message } = thrown
+    return new ApiError('invalid_request', { param, message })
+  }
+  // A disconnected client never receives the response.
   const isTransient = thrown instanceof Unavailable || thrown instanceof ClientDisconnected
   if (isTransient) return new ApiError('service_unavailable', { cause: thrown })
   return new ApiError('internal_error', { cause: thrown })

@@ -1,15 +1,15 @@
 import fp from 'fastify-plugin'
 import type { Limiter } from '../../rate-limit/limiter.ts'
 import { ApiError } from '../api-error.ts'
-import { callerOf } from './caller.ts'
+import { callerOf } from './authenticate.ts'
 
 export interface RateLimitOptions {
   limiter: Limiter
-  /** Requests of a full bucket. */
+  /** The number of requests in a full bucket. */
   capacity: number
 }
 
-/** Takes one request from the account's bucket and tells what is left (contract, "Limits"). */
+/** Consumes one request of the account's token bucket and reports the bucket in `RateLimit-*`. */
 export default fp<RateLimitOptions>(
   async (app, { limiter, capacity }) => {
     app.addHook('onRequest', async (request, reply) => {

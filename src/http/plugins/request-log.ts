@@ -1,9 +1,9 @@
 import fp from 'fastify-plugin'
-import { safeParamLabel } from './safe-param-label.ts'
+import { safeParamLabel } from '../unknown-params.ts'
 
 /**
- * One line a request. The route is its pattern, never the address: that may hold a key or a buyer's data
- * in its query.
+ * Logs one line per request. The route is its pattern, never the URL: a query string can contain a
+ * key or personal data.
  */
 export default fp(
   async (app) => {

@@ -1,25 +1,25 @@
 import fp from 'fastify-plugin'
 import type { Metrics } from '../../observability/metrics/registry.ts'
 import { errorCatalogue } from '../api-error.ts'
-import { safeParamLabel } from './safe-param-label.ts'
+import { safeParamLabel } from '../unknown-params.ts'
 
 export interface RequestMetricsOptions {
   metrics: Metrics
 }
 
-/** What any route may answer. */
+/** The status codes of every route. */
 const STATUSES = new Set([200, 304, ...Object.values(errorCatalogue).map(({ status }) => status)])
 
-/** Counts and times every request, by its route's pattern: an address would make a series of its own. */
+/** Counts and times every request by route pattern; each URL would create its own time series. */
 export default fp<RequestMetricsOptions>(
   async (app, { metrics }) => {
-    // From zero on, so that the first 503 of a route is seen as an increase.
+    // Series start at zero, so that the first 503 of a route is an increase.
     app.addHook('onRoute', ({ method, url: route }) => {
       if (![method].flat().includes('GET')) return
       for (const status of STATUSES) metrics.requestSeconds.zero({ method: 'GET', route, status })
     })
     app.addHook('onRequest', (_request, { raw }, next) => {
-      // Those never come to `onResponse`: a service whose callers all give up would look idle.
+      // `onResponse` does not run for these: a service whose clients all time out would look idle.
       raw.once('close', () => {
         if (!raw.writableFinished) metrics.abandoned.inc()
       })

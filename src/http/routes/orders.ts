@@ -5,26 +5,26 @@ import { listParamNames, parseListParams } from '../../orders/list-params.ts'
 import { orderIdPattern } from '../../orders/order.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
 import { ApiError } from '../api-error.ts'
-import { callerOf } from '../plugins/caller.ts'
+import { callerOf } from '../plugins/authenticate.ts'
 import { sendCacheable } from '../plugins/conditional.ts'
-import { handleUnknownParams } from './unknown-params.ts'
+import { handleUnknownParams } from '../unknown-params.ts'
 
 export interface OrdersRoutesOptions {
   store: OrderStore
   cursors: CursorCodec
 }
 
-// Nothing is coerced or refused here: `parseListParams` does that, with messages that help.
+// Accepts any query: `parseListParams` validates it, with messages that say how to correct it.
 const Querystring = Type.Record(
   Type.String(),
   Type.Union([Type.String(), Type.Array(Type.String())]),
 )
 const Params = Type.Object({ id: Type.String() })
 const ORDER_ID = new RegExp(orderIdPattern)
-// Both by name: the framework's own HEAD gives a 304 a Content-Length of 0, as if the order were empty.
+// HEAD is listed, because Fastify's automatic HEAD route sends a 304 with Content-Length: 0.
 const READ_METHODS = ['GET', 'HEAD']
 
-/** The two routes (contract, "Endpoints"). */
+/** `GET /v1/orders` and `GET /v1/orders/{id}`. */
 const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app, options) => {
   app.route({
     method: READ_METHODS,

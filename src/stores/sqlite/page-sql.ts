@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
+import type { InstantRange } from '../../orders/filters.ts'
 import {
-  datedRange,
-  type InstantRange,
+  filterConditions,
   NULL_UPDATED_KEY,
   type PageQuery,
   type Position,
@@ -35,15 +35,14 @@ const sortOrders = {
  */
 export function pageStatement({ accountId, sort, filters, after, ...query }: PageQuery): Statement {
   const { index, column, direction, operator } = sortOrders[sort]
-  const ranges = { created_key: filters.created, updated_key: datedRange(filters.updated) }
-  if (after) ranges[column] = withoutPassedBound(ranges[column], after, sort)
-
   const conditions: Statement[] = [
     { sql: 'account_id = ?', params: [accountId] },
-    ...oneOf('status', filters.statuses),
-    ...oneOf('payment_method', filters.paymentMethods),
-    ...within('created_key', ranges.created_key),
-    ...within('updated_key', ranges.updated_key),
+    ...filterConditions(filters).flatMap((condition) => {
+      if ('values' in condition) return oneOf(condition.column, condition.values)
+      const isPaged = after !== null && condition.column === column
+      const range = isPaged ? withoutPassedBound(condition.range, after, sort) : condition.range
+      return within(condition.column, range)
+    }),
   ]
   if (after) {
     conditions.push({ sql: `(${column}, id) ${operator} (?, ?)`, params: [after.key, after.id] })
@@ -84,6 +83,5 @@ function within(column: string, { gte, lt }: InstantRange): Statement[] {
 }
 
 function oneOf(column: string, values: readonly string[]): Statement[] {
-  if (values.length === 0) return []
   return [{ sql: `${column} IN (${values.map(() => '?').join(', ')})`, params: [...values] }]
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeState, encodeState } from '../../../src/orders/cursor-state.ts'
+import { decodeState, encodeState } from '../../../src/orders/cursor.ts'
 import { NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
 import type { PagerState } from '../../../src/orders/paging.ts'
 import { pagerStates } from '../../support/orders/arbitraries.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCursorCodec } from '../../../src/orders/cursor.ts'
-import type { OrderFilters } from '../../../src/orders/order-store.ts'
+import type { OrderFilters } from '../../../src/orders/filters.ts'
 import type { Listing } from '../../../src/orders/paging.ts'
 import { accountIds, listings, pagerStates } from '../../support/orders/arbitraries.ts'
 import { codec, isRejected, listing, secretOf, states } from './cursors.ts'
@@ -44,6 +44,21 @@ describe('a cursor', () => {
     const cursor = opener.seal(of, state)
     expect(cursor.length).toBeLessThanOrEqual(512)
     expect(opener.open(of, cursor)).toEqual(state)
+  })
+})
+
+describe('a cursor of an earlier release', () => {
+  it.each([
+    ['no filter', listing(), 'AQJrMQEBAAABnKlFCgAFb3JkXzmTf5WJNXw1MAcMyQS9BaAb'],
+    ['every filter', filtered(), 'AQJrMQEBAAABnKlFCgAFb3JkXzn_Ay9g1jIKJ4nOT8AvwGSV'],
+    [
+      'one bound',
+      listing({ filters: { ...listing().filters, updated: { gte: 3000 } } }),
+      'AQJrMQEBAAABnKlFCgAFb3JkXzkmPv1lthBUa7U1TvZK7lZI',
+    ],
+  ])('stays valid with %s', (_name, of, cursor) => {
+    expect(codec.open(of, cursor)).toEqual(states.dated)
+    expect(codec.seal(of, states.dated)).toBe(cursor)
   })
 })
 

@@ -1,9 +1,9 @@
-import { ApiError } from '../../../src/http/api-error.ts'
 import {
   type CursorCodec,
   type CursorSecret,
   createCursorCodec,
 } from '../../../src/orders/cursor.ts'
+import { InvalidParamError } from '../../../src/orders/invalid-param-error.ts'
 import type { Listing, PagerState } from '../../../src/orders/paging.ts'
 
 export const secretOf = (kid: string): CursorSecret => ({
@@ -33,13 +33,13 @@ export const states: Record<'fresh' | 'dated' | 'full', PagerState> = {
   },
 }
 
-/** Whether the cursor is refused as the contract wants: 400 `invalid_request` on `cursor`. */
+/** Whether the codec rejects the cursor as an invalid parameter `cursor`. */
 export function isRejected(opener: CursorCodec, cursor: string, of = listing()): boolean {
   try {
     opener.open(of, cursor)
     return false
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    return error.code === 'invalid_request' && error.status === 400 && error.param === 'cursor'
+    if (!(error instanceof InvalidParamError)) throw error
+    return error.param === 'cursor'
   }
 }

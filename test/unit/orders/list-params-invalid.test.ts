@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../../src/http/api-error.ts'
+import { InvalidParamError } from '../../../src/orders/invalid-param-error.ts'
 import { listParamNames, parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 
-function errorOf(query: RawQuery): ApiError {
+function errorOf(query: RawQuery): InvalidParamError {
   try {
     parseListParams(query)
   } catch (error) {
-    if (error instanceof ApiError) return error
+    if (error instanceof InvalidParamError) return error
     throw error
   }
   throw new Error('expected a refusal')
@@ -72,7 +72,7 @@ const invalidValues: Record<(typeof listParamNames)[number], string[]> = {
 describe.each(listParamNames)('%s', (name) => {
   it.each(invalidValues[name])('%j is refused with its name and how to mend it', (value) => {
     const error = errorOf({ [name]: value })
-    expect([error.code, error.status, error.param]).toEqual(['invalid_request', 400, name])
+    expect([error.name, error.param]).toEqual(['InvalidParamError', name])
     expect(error.message).toMatch(/Envie|Valores aceitos|caracteres|Exemplo/)
   })
 

@@ -1,6 +1,6 @@
 import {
-  datedRange,
-  type InstantRange,
+  type FilterCondition,
+  filterConditions,
   NULL_UPDATED_KEY,
   type PageQuery,
   type Position,
@@ -37,10 +37,7 @@ export function buildSearch({
       bool: {
         filter: [
           { term: { account_id: accountId } },
-          ...oneOf('status', filters.statuses),
-          ...oneOf('payment_method', filters.paymentMethods),
-          ...within('created_key', filters.created),
-          ...within('updated_key', datedRange(filters.updated)),
+          ...filterConditions(filters).map(filterClause),
           // What `search_after` says already, told once more as a range: that is what lets it skip.
           ...(after ? [{ range: { [key]: { [beyond]: after.key } } }] : []),
           ...(nullsWrittenAfter ? [datedOrWrittenAfter(nullsWrittenAfter)] : []),
@@ -75,10 +72,8 @@ function datedOrWrittenAfter({ key, id }: Position) {
   }
 }
 
-function within(field: string, range: InstantRange) {
-  return Object.keys(range).length === 0 ? [] : [{ range: { [field]: range } }]
-}
-
-function oneOf(field: string, values: readonly string[]) {
-  return values.length === 0 ? [] : [{ terms: { [field]: values } }]
+function filterClause(condition: FilterCondition) {
+  return 'values' in condition
+    ? { terms: { [condition.column]: condition.values } }
+    : { range: { [condition.column]: condition.range } }
 }

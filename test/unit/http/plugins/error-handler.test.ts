@@ -5,6 +5,7 @@ import { ApiError } from '../../../../src/http/api-error.ts'
 import errorHandler from '../../../../src/http/plugins/error-handler.ts'
 import requestId from '../../../../src/http/plugins/request-id.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { InvalidParamError } from '../../../../src/orders/invalid-param-error.ts'
 
 let logged: { level: number; reason?: string; err?: { type: string; message: string } }[]
 let app: Awaited<ReturnType<typeof start>>
@@ -98,6 +99,15 @@ describe('an error of the catalogue', () => {
   it('is answered as it is', async () => {
     const answer = await app.answerTo(new ApiError('invalid_request', { param: 'limit' }))
     expect(answer).toMatchObject({ status: 400, error: { param: 'limit' } })
+  })
+
+  it('answers an invalid parameter of a listing with 400, its name and its message', async () => {
+    const answer = await app.answerTo(new InvalidParamError('limit', 'Envie limit.'))
+    expect(answer).toMatchObject({
+      status: 400,
+      error: { code: 'invalid_request', param: 'limit', message: 'Envie limit.' },
+    })
+    expect(logged).toEqual([])
   })
 
   it('is logged with its cause where it is a fault of ours', async () => {

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OrderFilters, type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
+import type { OrderFilters } from '../../../../src/orders/filters.ts'
+import { type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
 import { ordersMigrations } from '../../../../src/stores/sqlite/database/orders-schema.ts'
 import { pageStatement } from '../../../../src/stores/sqlite/page-sql.ts'
 

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  NULL_UPDATED_KEY,
-  type OrderFilters,
-  type PageQuery,
-} from '../../../../src/orders/order-store.ts'
+import type { OrderFilters } from '../../../../src/orders/filters.ts'
+import { NULL_UPDATED_KEY, type PageQuery } from '../../../../src/orders/order-store.ts'
 import { pageStatement } from '../../../../src/stores/sqlite/page-sql.ts'
 
 const NONE: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }

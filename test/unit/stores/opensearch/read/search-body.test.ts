@@ -1,11 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  NULL_UPDATED_KEY,
-  type OrderFilters,
-  type PageQuery,
-} from '../../../../../src/orders/order-store.ts'
+import type { OrderFilters } from '../../../../../src/orders/filters.ts'
+import { NULL_UPDATED_KEY, type PageQuery } from '../../../../../src/orders/order-store.ts'
 import {
   buildLatestWriteSearch,
   buildSearch,

@@ -1,16 +1,16 @@
 /** A token of HTTP (RFC 9110, 5.6.2). */
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`
-/** A comma within quotes parts nothing. Quotes that are never closed hold all that follows. */
+/** Quoted commas do not separate list elements. An unclosed quote extends to the end. */
 const ELEMENTS = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g
-// No two runs of spaces meet in it, so that it takes no longer than the header is long.
+// No two runs of spaces are adjacent, so matching takes time linear in the header's length.
 const PREFERENCE = new RegExp(
   `^[ \\t]*(${TOKEN})[ \\t]*(?:=[ \\t]*(${TOKEN}|${QUOTED})?[ \\t]*)?(?:;|$)`,
 )
 
 /**
- * Whether `Prefer` asks for `handling=strict` (RFC 7240, 2 and 4.4). The first of several counts; what is no
- * preference, or one that nobody here knows, is passed over, and so are parameters of a preference.
+ * Whether `Prefer` requests `handling=strict` (RFC 7240, 2 and 4.4). The first `handling` counts.
+ * Unknown or malformed preferences and parameters of a preference are ignored.
  */
 export function prefersStrict(header: string | readonly string[] | undefined): boolean {
   if (header === undefined) return false

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { suggestParam } from '../../../src/http/unknown-params.ts'
 import { listParamNames } from '../../../src/orders/list-params.ts'
-import { suggestParam } from '../../../src/orders/suggest-param.ts'
 
 describe('the nearest parameter', () => {
   it.each([

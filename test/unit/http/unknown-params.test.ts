@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatIgnoredParams } from '../../../../src/http/routes/unknown-params.ts'
-import { listParamNames } from '../../../../src/orders/list-params.ts'
+import { formatIgnoredParams } from '../../../src/http/unknown-params.ts'
+import { listParamNames } from '../../../src/orders/list-params.ts'
 
 const format = (...names: string[]) => formatIgnoredParams(names, listParamNames)
 

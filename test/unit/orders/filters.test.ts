@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { canonicalFilters, type Filter, orderFilters } from '../../../src/orders/filters.ts'
+import { filterConditions } from '../../../src/orders/order-store.ts'
+
+const NONE = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+
+describe('canonicalFilters', () => {
+  it('returns a fixed place for every filter of the first release', () => {
+    expect(canonicalFilters(NONE)).toEqual([[], [], [null, null], [null, null]])
+  })
+
+  it('returns values in the order of the table and without duplicates', () => {
+    const filters = { ...NONE, statuses: ['PAID', 'UNPAID', 'PAID'] }
+    expect(canonicalFilters(filters)[0]).toEqual(['UNPAID', 'PAID'])
+  })
+
+  const bound = { description: '', synonyms: [] }
+  const added: Record<string, Filter> = {
+    ...orderFilters,
+    origins: {
+      ...{ kind: 'values', param: 'origin', column: 'origin', values: ['A', 'B'] },
+      ...{ description: '', example: 'A', synonyms: [], isInEveryCursor: false },
+    },
+    paid: {
+      ...{ kind: 'range', column: 'paid_key', isNullable: true, isInEveryCursor: false },
+      gte: { ...bound, param: 'paid_gte' },
+      lt: { ...bound, param: 'paid_lt' },
+    },
+  }
+
+  it.each([
+    ['absent', NONE],
+    ['empty', { ...NONE, origins: [], paid: {} }],
+  ])('omits an added filter that is %s, so that existing cursors stay valid', (_state, filters) => {
+    expect(canonicalFilters(filters, added)).toEqual(canonicalFilters(NONE))
+  })
+
+  it('names an added filter that is set', () => {
+    const filters = { ...NONE, origins: ['B', 'A'], paid: { lt: 7 } }
+    expect(canonicalFilters(filters, added)).toEqual([
+      ...canonicalFilters(NONE),
+      { origins: ['A', 'B'] },
+      { paid: [null, 7] },
+    ])
+  })
+})
+
+describe('filterConditions', () => {
+  it('returns no condition without filters', () => {
+    expect(filterConditions(NONE)).toEqual([])
+  })
+
+  it('returns the conditions of the filters that are set, in the order of the table', () => {
+    const filters = {
+      ...{ statuses: ['PAID'] as const, paymentMethods: ['PIX'] as const },
+      ...{ created: { gte: 1 }, updated: { lt: 2 } },
+    }
+    expect(filterConditions(filters)).toEqual([
+      { column: 'status', values: ['PAID'] },
+      { column: 'payment_method', values: ['PIX'] },
+      { column: 'created_key', range: { gte: 1 } },
+      { column: 'updated_key', range: { lt: 2 } },
+    ])
+  })
+})

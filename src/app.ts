@@ -8,7 +8,7 @@ import requestMetrics from './http/plugins/request-metrics.ts'
 import requestTrace from './http/plugins/request-trace.ts'
 import docs from './http/routes/docs.ts'
 import v1 from './http/routes/v1.ts'
-import connectionDraining from './http/server/connection-draining.ts'
+import connectionDraining from './http/server/graceful-shutdown.ts'
 import {
   createHttpServer,
   defaultServerLimits,

@@ -1,14 +1,14 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
-import connectionDraining from '../server/connection-draining.ts'
+import connectionDraining from '../server/graceful-shutdown.ts'
 import type { Readiness } from './readiness.ts'
 
-/** What of the metrics is shown. */
+/** The part of the metrics that `GET /metrics` renders. */
 interface OperationsMetrics {
   registry: Pick<Registry, 'contentType' | 'metrics'>
 }
 
-/** What an operator's machines ask, on a port of its own. `isAlive`: not to be started again. */
+/** The operations port: liveness, readiness and metrics. `isAlive`: no restart is needed. */
 export function buildOperationsApp(
   readiness: Readiness,
   { registry }: OperationsMetrics,

@@ -6,9 +6,9 @@ import { listen, serverUrl } from '../server/listen.ts'
 const DEFAULT_OPERATIONS_PORT = 3001
 
 /**
- * Serves health and metrics. A port that was asked for must be had; the default one may be another
- * instance's.
- * @throws Error when OPERATIONS_PORT cannot be had
+ * Serves health and metrics. Only a configured port is required: another instance can already use
+ * the default one.
+ * @throws Error when OPERATIONS_PORT is set and cannot be bound
  */
 export async function listenOperations(
   operations: FastifyInstance,

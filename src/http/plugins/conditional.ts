@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
 import { JSON_TYPE } from '../headers.ts'
 
-/** 132 bits of the digest. */
+/** 22 characters of base64url: 132 bits of the digest. */
 const TAG_LENGTH = 22
 
 /**
- * Answers with JSON that the caller may keep for itself and has to ask about each time, or with a `304` that has no
- * body where the caller says by `If-None-Match` that it has just these bytes.
+ * Sends JSON that only the client can cache and must revalidate on each use. Sends `304` without a
+ * body when `If-None-Match` matches these bytes.
  */
 export function sendCacheable(
   request: FastifyRequest,
@@ -24,14 +24,14 @@ export function sendCacheable(
   return isFresh(request, etag) ? reply.code(304).send() : reply.type(JSON_TYPE).send(json)
 }
 
-/** The strong tag of these very bytes. */
+/** The strong ETag of these bytes. */
 export function etagOf(bytes: Uint8Array): string {
   return `"${hash('sha256', bytes, 'base64url').slice(0, TAG_LENGTH)}"`
 }
 
-/** Whether the caller says by `If-None-Match` that it has what this tag is of. */
+/** Whether `If-None-Match` contains this ETag. */
 export function isFresh({ headers }: FastifyRequest, etag: string): boolean {
-  // The request's `Cache-Control` is not shown: `no-cache` there is for caches on the way, and whoever sets
-  // If-None-Match on a `fetch` sends it unasked: none of them would ever be told 304.
+  // The request's `Cache-Control` is omitted. `fetch` adds `no-cache` when code sets If-None-Match, and
+  // `fresh` would then never match; the directive addresses shared caches only.
   return fresh({ 'if-none-match': headers['if-none-match'] }, { etag })
 }

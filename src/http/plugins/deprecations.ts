@@ -12,7 +12,7 @@ export interface DeprecationsOptions {
   deprecations: readonly Deprecation[]
 }
 
-/** Tells in every answer of a deprecated operation since when it is (RFC 9745), and until when it is there (RFC 8594). */
+/** Adds `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) to responses of a deprecated operation. */
 export default fp<DeprecationsOptions>(
   async (app, { deprecations }) => {
     const headers = new Map<string, Record<string, string>>()

@@ -4,17 +4,17 @@ import type { RequestScope } from '../../lib/request-scope.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Bounds everything that is done for a request of `/v1`, from its arrival on. */
+    /** Bounds all work for a request of `/v1`: its deadline and its client's connection. */
     scope: RequestScope
   }
 }
 
 export interface RequestScopeOptions {
-  /** From the arrival of a request until its answer is made, in milliseconds. */
+  /** From the arrival of a request until its response is rendered, in milliseconds. */
   deadlineMs: number
 }
 
-/** Gives every request one deadline, and tells the calls for it when its caller disconnects. */
+/** Gives every request one deadline, and stops its store calls when the client disconnects. */
 export default fp<RequestScopeOptions>(
   async (app, { deadlineMs }) => {
     app.decorateRequest('scope')
@@ -26,7 +26,7 @@ export default fp<RequestScopeOptions>(
   { name: 'request-scope' },
 )
 
-/** Without a timer, a signal or a listener of its own: each request pays for those it needs. */
+/** Creates no timer, signal or listener up front: a request pays only for those it uses. */
 function scopeOf(reply: FastifyReply, deadlineMs: number): RequestScope {
   const { raw } = reply
   return {

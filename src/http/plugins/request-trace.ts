@@ -5,7 +5,7 @@ export interface RequestTraceOptions {
   tracing: Tracing
 }
 
-/** A span for every request, around all that is done for it. */
+/** Records one span per request, which encloses all of its work. */
 export default fp<RequestTraceOptions>(
   async (app, { tracing }) => {
     app.addHook('onRequest', (request, { raw }, next) => {
@@ -16,7 +16,7 @@ export default fp<RequestTraceOptions>(
         requestId: request.id,
         traceparent: typeof traceparent === 'string' ? traceparent : undefined,
       })
-      // Also where the caller went away before there was an answer.
+      // `close` also fires when the client disconnects before the response.
       raw.once('close', () => span.end(raw.headersSent ? raw.statusCode : undefined))
       span.run(next)
     })

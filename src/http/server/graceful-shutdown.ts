@@ -1,31 +1,38 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import fp from 'fastify-plugin'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
 import type { Health, Readiness } from '../operations/readiness.ts'
 import { connectionTrackerOf } from './connection-tracker.ts'
 
-/** So long after the last question for readiness somebody is taken to go by the answer. */
+/** A readiness request this recent means that a load balancer acts on the result. */
 const BALANCER_ACTIVE_MS = 30_000
-/** How long a balancer may take to hear that this process is not ready. */
+/** How long a load balancer can take to detect that this process is not ready. */
 const NOT_READY_PROPAGATION_MS = 5_000
-/** Whoever still sends after so long does not heed what it is told. */
+/** A client that still sends after this time ignores `Connection: close`. */
 const MAX_DRAIN_MS = 8_000
 const CHECK_INTERVAL_MS = 25
-/** Nobody sends any more when nothing has come for half a second. */
+/** Traffic has ended after half a second without a request or connection. */
 const QUIET_CHECKS = 500 / CHECK_INTERVAL_MS
 
-/** What is told of a process that leaves. */
+/** After the drain: how long a client that has sent nothing can take to start its request. */
+const FIRST_BYTE_TIMEOUT_MS = 500
+/** After the drain: how long a client can take to complete a request. */
+const REQUEST_TIMEOUT_MS = 2_000
+/** After the drain: how long a client can take to read a response. */
+const RESPONSE_TIMEOUT_MS = 5_000
+
+/** The health of a process that shuts down. */
 export const DRAINING: Health = { status: 'draining', checks: {} }
 
-/** How a server that others rely on goes away. */
+/** The first phase of a shutdown: the server still answers while traffic moves elsewhere. */
 export interface GracefulShutdown {
-  /** Whether to send it requests: no, from the moment it leaves. */
+  /** The readiness for load balancers: `draining` from the start of {@link drain}. */
   isReady: Readiness
   /**
-   * Goes on answering while it sends everybody away: balancers by `isReady`, clients by `Connection: close`.
-   * Resolves when nobody sends or reads any more. What is closed before that may lose a request that is on
-   * its way, in the kernel's queue of new connections or on one that was idle; and Node cuts answers that
-   * are made and not wholly taken.
+   * Answers requests while load balancers see `draining` and clients see `Connection: close`.
+   * Resolves when no request is in flight and no new one arrives. Closing earlier can lose requests
+   * in the kernel's accept queue or on idle connections, and truncates responses in transit.
    */
   drain(): Promise<void>
 }
@@ -51,8 +58,8 @@ export function createGracefulShutdown(
       isDraining = true
       connections.closeAfterResponses()
 
-      // Looks are counted, since time alone does not tell: a process that got no CPU for a while has not
-      // looked at what came meanwhile.
+      // Quiet checks are counted, because elapsed time is not enough: a process without CPU time
+      // has not accepted the connections that arrived meanwhile.
       let quietChecks = 0
       let acceptedCount = connections.acceptedCount()
 
@@ -71,3 +78,26 @@ export function createGracefulShutdown(
     },
   }
 }
+
+/**
+ * The second phase: `close()` waits for every connection, and Node closes only those that have
+ * received a response. A preconnected socket of a load balancer would block it until SIGKILL.
+ */
+export default fp(
+  async (app) => {
+    const { open, idle, inFlight } = connectionTrackerOf(app.server)
+
+    app.addHook('preClose', async () => {
+      setTimeout(() => {
+        for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+      }, FIRST_BYTE_TIMEOUT_MS).unref()
+      setTimeout(() => {
+        for (const socket of idle) socket.destroy()
+      }, REQUEST_TIMEOUT_MS).unref()
+      setTimeout(() => {
+        for (const { req, headersSent } of inFlight) if (headersSent) req.socket.destroy()
+      }, RESPONSE_TIMEOUT_MS).unref()
+    })
+  },
+  { name: 'connection-draining' },
+)

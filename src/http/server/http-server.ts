@@ -1,11 +1,10 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { CloseReason } from '../../observability/metrics/http.ts'
 import { headerValues } from '../headers.ts'
 import { connectionTrackerOf } from './connection-tracker.ts'
 import type { LoadShedder } from './load-shedding.ts'
 import type { MalformedRequestResponder } from './malformed-request.ts'
-import { closeSlowClients, type SlowClientLimits } from './slow-clients.ts'
+import { type CloseReason, closeSlowClients, type SlowClientLimits } from './slow-clients.ts'
 
 /** Bytes of request line and headers together. */
 const MAX_HEADER_BYTES = 16 * 1024

@@ -1,21 +1,29 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { CloseReason, ShedReason } from '../../observability/metrics/http.ts'
-import type { Metrics } from '../../observability/metrics/registry.ts'
-import { createThrottledLog } from './throttled-log.ts'
+import type { ShedReason } from './load-shedding.ts'
+import type { CloseReason } from './slow-clients.ts'
 
-/** A line each would be the flood once more. */
+/** One line per event would flood the log as well. */
 const LOG_INTERVAL_MS = 5_000
 
-/** Counts who is turned away, and tells the log of it now and then. */
+interface ReasonCounter<Reason extends string> {
+  inc(labels: { reason: Reason }): void
+}
+
+export interface RejectionCounters {
+  shedRequests: ReasonCounter<ShedReason>
+  closedConnections: ReasonCounter<CloseReason>
+}
+
+/** Counts shed requests and closed connections, and logs them at intervals. */
 export function createRejectionReporter(
   logger: FastifyBaseLogger,
-  { shedRequests, closedConnections }: Pick<Metrics, 'shedRequests' | 'closedConnections'>,
+  { shedRequests, closedConnections }: RejectionCounters,
 ) {
   const logShed = createThrottledLog<ShedReason>((shed) => {
     logger.warn({ shed }, 'overloaded: requests were answered 503')
   }, LOG_INTERVAL_MS)
   const logClosed = createThrottledLog<CloseReason>((cut) => {
-    logger.warn({ cut }, 'connections were cut that held up others')
+    logger.warn({ cut }, 'closed connections of slow or idle clients')
   }, LOG_INTERVAL_MS)
 
   return {
@@ -27,5 +35,32 @@ export function createRejectionReporter(
       closedConnections.inc({ reason })
       logClosed(reason)
     },
+  }
+}
+
+/**
+ * Counts frequent events by name. Logs the first one at once, then the counts of each interval until
+ * an interval without events.
+ */
+export function createThrottledLog<Name extends string>(
+  log: (counts: Partial<Record<Name, number>>) => void,
+  intervalMs: number,
+): (name: Name) => void {
+  let counts: Partial<Record<Name, number>> = {}
+  let timer: NodeJS.Timeout | undefined
+
+  function flush(): void {
+    if (Object.keys(counts).length === 0) {
+      timer = undefined
+      return
+    }
+    log(counts)
+    counts = {}
+    timer = setTimeout(flush, intervalMs).unref()
+  }
+
+  return (name) => {
+    counts[name] = (counts[name] ?? 0) + 1
+    if (timer === undefined) flush()
   }
 }

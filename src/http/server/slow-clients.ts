@@ -1,10 +1,13 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { monotonicClock } from '../../lib/clock.ts'
-import type { CloseReason } from '../../observability/metrics/http.ts'
 import type { ConnectionTracker } from './connection-tracker.ts'
 import { selectToFreeMemory, selectToFreeSlots, type UnreadConnection } from './eviction-policy.ts'
 import { peerOf } from './peers.ts'
+
+export const CLOSE_REASONS = ['too_many', 'answer_not_taken', 'memory'] as const
+/** Why a connection is closed: too many, a response that is not read, or too much unread memory. */
+export type CloseReason = (typeof CLOSE_REASONS)[number]
 
 export interface SlowClientLimits {
   /** Connections at a time. */

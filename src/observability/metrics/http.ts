@@ -1,5 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { type ErrorCode, errorCatalogue } from '../../http/api-error.ts'
+import { SHED_REASONS } from '../../http/server/load-shedding.ts'
+import { CLOSE_REASONS } from '../../http/server/slow-clients.ts'
+import { UNKNOWN_PARAM } from '../../http/unknown-params.ts'
 import { listParamNames } from '../../orders/list-params.ts'
 import { DURATION_BUCKETS } from './buckets.ts'
 
@@ -19,16 +22,7 @@ export interface HttpMetrics {
   closedConnections: Counter<'reason'>
 }
 
-/** Why a request is not let in: too many are inside, or the event loop is far behind. */
-export type ShedReason = (typeof SHED_REASONS)[number]
-/** Why a connection is cut: one of too many, idle or unread, an answer of which nothing is read, or too much memory. */
-export type CloseReason = (typeof CLOSE_REASONS)[number]
-
-const SHED_REASONS = ['concurrency', 'event_loop'] as const
-const CLOSE_REASONS = ['too_many', 'answer_not_taken', 'memory'] as const
 const INVALID_PARAM_CODE = 'invalid_request' satisfies ErrorCode
-/** For whatever name a parameter has that does not exist. */
-export const UNKNOWN_PARAM = 'unknown'
 
 export function createHttpMetrics(registry: Registry): HttpMetrics {
   const registers = [registry]

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createConcurrencyLimiter } from '../../../../src/http/server/concurrency-limiter.ts'
+import { createConcurrencyLimiter } from '../../../../src/http/server/load-shedding.ts'
 
 const request = () => new ServerResponse(new IncomingMessage(new Socket()))
 

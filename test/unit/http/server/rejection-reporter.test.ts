@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createThrottledLog } from '../../../../src/http/server/throttled-log.ts'
+import { createThrottledLog } from '../../../../src/http/server/rejection-reporter.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

@@ -26,23 +26,23 @@ import { type ChangelogEntry, deprecationsIn } from './openapi/changelog.ts'
 import { readChangelog } from './openapi/openapi-files.ts'
 import type { ServerServices } from './services.ts'
 
-// Above the 16 KB of a whole request line: a long id is a 404 like any other, not a router's refusal.
+// Above the 16 KB limit of a request line: a long id is a 404, not an error of the router.
 const MAX_PARAM_LENGTH = 32 * 1024
 
 export interface AppOptions {
   logger: FastifyBaseLogger
   metrics: Metrics
-  /** Spans of requests; none when absent. */
+  /** Records request spans; `null` records none. */
   tracing?: Tracing | null
   /** Epoch milliseconds. */
   clock?: Clock
-  /** What a client may take up where it is not the usual. */
+  /** Overrides of the default limits. */
   limits?: Partial<ServerLimits>
-  /** What changed in the API; what `openapi/changes.json` tells when absent. */
+  /** The API changelog; defaults to `openapi/changes.json`. */
   changelog?: readonly ChangelogEntry[]
 }
 
-/** The API, ready to listen; what it serves, in the order in which it is asked. */
+/** Builds the API, ready to listen. Hooks run in the order of registration. */
 export function buildApp(
   config: Pick<Config, 'trustProxy' | 'rateLimit' | 'maxConcurrentRequests' | 'requestDeadlineMs'>,
   services: ServerServices,
@@ -56,7 +56,7 @@ export function buildApp(
   }: AppOptions,
 ): FastifyInstance {
   const malformedRequests = createMalformedRequestResponder(({ requestId: request_id, reason }) => {
-    logger.info({ request_id, status: 400, reason }, 'refused')
+    logger.info({ request_id, status: 400, reason }, 'malformed request rejected')
     metrics.malformed.inc()
   })
   const rejections = createRejectionReporter(logger, metrics)
@@ -72,7 +72,7 @@ export function buildApp(
     }),
     genReqId: newRequestId,
     trustProxy: config.trustProxy,
-    return503OnClosing: false, // A request that still arrives while closing is answered, not turned away.
+    return503OnClosing: false, // A request that arrives during shutdown is still answered.
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     serverFactory: (handler) => {
       const all = { ...defaultServerLimits, ...limits }
@@ -83,7 +83,7 @@ export function buildApp(
         onClose: rejections.onClose,
       })
     },
-    clientErrorHandler: () => {}, // The server answers these itself; the framework's answer would be a second one.
+    clientErrorHandler: () => {}, // Our server answers; Fastify would send a second response.
   })
   app.setValidatorCompiler(TypeBoxValidatorCompiler)
 

@@ -14,8 +14,8 @@ export const UNKNOWN_PARAM = 'unknown'
 const TOKEN = /^[A-Za-z*][!#$%&'*+.^_`|~:/0-9A-Za-z-]*$/
 
 /**
- * Handles query parameters that the route does not define. An ignored filter filters nothing, so the
- * response names it in `Ignored-Params`.
+ * Handles query parameters that the route does not define. An ignored filter filters nothing, so
+ * the response names it in `Ignored-Params`.
  * @throws ApiError `invalid_request` naming the first one, under `Prefer: handling=strict`
  */
 export function handleUnknownParams(
@@ -74,8 +74,8 @@ export function unknownParamMessage(name: string, known: readonly string[]): str
 }
 
 /**
- * The parameter of an error as a label for logs and metrics. An unknown name can contain a key or an
- * e-mail address, and each would create a time series.
+ * The parameter of an error as a label for logs and metrics. An unknown name can contain a key or
+ * an e-mail address, and each would create a time series.
  */
 export function safeParamLabel({ param }: Pick<ApiError, 'param'>): string | undefined {
   if (param === undefined) return undefined
@@ -106,9 +106,9 @@ const paramBySynonym = new Map<string, string>(
 )
 
 /**
- * Returns the known parameter that `name` probably means: a synonym from another API, or the nearest
- * name with at most a third of its letters changed. Case and separators do not count. The cost grows
- * with the length of `name`, so callers truncate it first.
+ * Returns the known parameter that `name` probably means: a synonym from another API, or the
+ * nearest name with at most a third of its letters changed. Case and separators do not count. The
+ * cost grows with the length of `name`, so callers truncate it first.
  */
 export function suggestParam<Name extends string>(
   name: string,

@@ -20,6 +20,6 @@ export async function listenOperations(
     logger.info(`operations at ${serverUrl(operations)}`)
   } catch (error) {
     if (operationsPort !== undefined) throw error
-    logger.warn({ err: error }, 'going on without operations')
+    logger.warn({ err: error }, 'continuing without the operations port')
   }
 }

@@ -5,23 +5,23 @@ import { MAX_CLOCK_SKEW_MS } from '../../indexing/writer/clock-skew.ts'
 import type { ServerServices } from '../../services.ts'
 import type { Stores } from '../../stores/stores.ts'
 
-/** What is told of a check: `degraded` is a warning, and makes nothing unavailable. */
+/** The result of one check; `degraded` is a warning and does not affect the status. */
 export type CheckState = 'ok' | 'unavailable' | 'degraded'
 
-/** How the service is; never where anything is, or why it is not there: that is in the log. */
+/** The health response. It contains no address and no reason; the log has both. */
 export interface Health {
-  /** `draining`: it answers, and is about to stop. */
+  /** `draining`: the process still answers and is shutting down. */
   status: 'ok' | 'unavailable' | 'draining'
   checks: Record<string, CheckState>
 }
 
-/** Looks whether all that is needed answers, for machines that ask. */
+/** Checks every dependency, for orchestrators and load balancers. */
 export type Readiness = () => Promise<Health>
 
-// Nothing is kept under it: looking for it is the whole question.
+// No record has this id; the lookup itself is the probe.
 const PROBE_ID = 'health-probe'
 
-/** Looks at what a request needs: every store; without shared limits it goes on. */
+/** Checks what a request needs. Rate limits can degrade without making the service unavailable. */
 export function createReadiness(
   {
     keys,
@@ -41,7 +41,7 @@ export function createReadiness(
   }
 }
 
-/** Looks at what a watch needs: where it writes, what it may stamp, and where the changes come from. */
+/** Checks what a watch needs: the order store, its write timestamps, and the change stream. */
 export function createWatchReadiness(
   { orders, inspection }: Pick<Stores, 'orders' | 'inspection'>,
   stream: Pick<ChangeStream, 'ping'>,
@@ -50,24 +50,24 @@ export function createWatchReadiness(
   return createReadinessCheck(
     {
       orders: () => orders.latestWrite(PROBE_ID),
-      stamps: () => checkStamps(inspection),
+      stamps: () => checkWriteTimestamps(inspection),
       stream: () => stream.ping(),
     },
-    'changes wait, or show later than they should',
+    'changes are delayed',
     logger,
   )
 }
 
-/** Further ahead, changes hide from `updated_lt=<now>`, and on OpenSearch no writer goes on. */
-async function checkStamps(
+/** Timestamps further ahead hide changes from `updated_lt=<now>` and stop writers on OpenSearch. */
+async function checkWriteTimestamps(
   inspection: Pick<Stores['inspection'], 'writeTimestamps'>,
 ): Promise<void> {
   const aheadMs = writeTimestampsAheadMs(await inspection.writeTimestamps())
   if (aheadMs <= MAX_CLOCK_SKEW_MS) return
-  throw new Error(`stamps are ${Math.round(aheadMs / 1000)} s ahead of the clock`)
+  throw new Error(`write timestamps are ${Math.round(aheadMs / 1000)} s ahead of the clock`)
 }
 
-/** Tells the log why it is not ready, what follows from it, and when it changes. */
+/** Logs each change of readiness, with its reasons and its consequence. */
 function createReadinessCheck(
   dependencyChecks: Record<string, () => Promise<unknown>>,
   consequence: string,

@@ -31,7 +31,7 @@ export function etagOf(bytes: Uint8Array): string {
 
 /** Whether `If-None-Match` contains this ETag. */
 export function isFresh({ headers }: FastifyRequest, etag: string): boolean {
-  // The request's `Cache-Control` is omitted. `fetch` adds `no-cache` when code sets If-None-Match, and
-  // `fresh` would then never match; the directive addresses shared caches only.
+  // The request's `Cache-Control` is omitted. `fetch` adds `no-cache` when code sets If-None-Match,
+  // and `fresh` would then never match; the directive addresses shared caches only.
   return fresh({ 'if-none-match': headers['if-none-match'] }, { etag })
 }

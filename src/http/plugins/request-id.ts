@@ -1,6 +1,9 @@
 import fp from 'fastify-plugin'
 
-/** Sets `Request-Id` to the id that the service generated; a `Request-Id` from the client is ignored. */
+/**
+ * Sets `Request-Id` to the id that the service generated; a `Request-Id` from the client is
+ * ignored.
+ */
 export default fp(
   async (app) => {
     app.addHook('onRequest', async (request, reply) => {

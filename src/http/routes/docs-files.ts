@@ -11,11 +11,11 @@ export interface DocsFile {
 const MARKDOWN = 'text/markdown; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 
-/** Committed files that are served as they are: path → where it is below the folder `openapi`, and its type. */
+/** Committed files, served verbatim: path → file below the folder `openapi`, and its type. */
 const committedFiles = {
   '/openapi.json': ['openapi.json', JSON_TYPE],
   '/docs.md': ['docs.md', MARKDOWN],
-  // Markdown by its convention, and a text by its name: browsers show it.
+  // Markdown, but as plain text browsers display it.
   '/llms.txt': ['llms.txt', 'text/plain; charset=utf-8'],
   '/docs/changes.atom': ['changes.atom', 'application/atom+xml; charset=utf-8'],
   '/docs/icon.svg': ['page/icon.svg', 'image/svg+xml'],
@@ -26,7 +26,7 @@ const committedFiles = {
   '/docs/client-texts.js': ['page/client-texts.js', SCRIPT],
 } as const
 
-/** All of them, read at once: a folder that is not whole is found at the start. @throws Error naming what is missing */
+/** Reads all files at start, to fail early. @throws Error naming the missing file */
 export function readDocsFiles(): Map<string, DocsFile> {
   const files = Object.entries(committedFiles).map(([path, [file, type]]) => {
     const bytes = readOpenApiFile(file)

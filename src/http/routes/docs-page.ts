@@ -1,14 +1,14 @@
-/** What the page may do, with styles that carry `nonce`. Nothing comes from anywhere else, and nothing goes there. */
+/** Allows this origin alone, and inline styles that carry `nonce`. */
 export function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
-    // The reference makes its styles as it goes; `strict-styles.js` gives them the nonce.
+    // Scalar creates styles at run time; `strict-styles.js` adds the nonce to them.
     `style-src 'self' 'nonce-${nonce}'`,
-    // It writes how many lines a program has into an attribute of its markup, which no nonce and no hash can allow.
+    // Scalar sets style attributes in code samples, which neither nonce nor hash can allow.
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data:",
-    // What try-it calls: this service alone.
+    // Test requests from the page go to this service only.
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -16,7 +16,7 @@ export function contentSecurityPolicy(nonce: string): string {
   ].join('; ')
 }
 
-/** The page of the documentation, which `script` (its file name) makes out of `/openapi.json`. */
+/** Renders the documentation page; `script` is the file name of the reference's script. */
 export function renderDocsPage(nonce: string, script: string): string {
   return `<!doctype html>
 <html lang="pt-BR">

@@ -4,20 +4,20 @@ import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
 import Fastify from 'fastify'
 
-/** The script that makes the page of the reference. */
+/** The script that renders the API reference. */
 export interface DocsScript {
-  /** Changes with its content, so that it may be kept for ever. */
+  /** Contains a hash of the content, so that clients can cache it forever. */
   name: string
-  /** The only form that is kept and sent: plain it has 4 MB. */
+  /** The only stored form: uncompressed, the script has 4 MB. */
   gzipped: Buffer
 }
 
-const WORKER_TASK = 'take the script of the reference out of its package'
+const WORKER_TASK = 'extract the script of the API reference'
 
 /**
- * Takes the script out of the package that serves it, once somebody opens the page. In a thread of its own: the package
- * is a module of 4 MB with parsers beside it, and requests would wait a quarter of a second while it is imported, and as
- * long again while it is compressed.
+ * Extracts the script from its package when the page is first opened. A worker thread does it:
+ * importing the 4 MB module blocks the event loop for 250 ms, and compressing the script as long
+ * again.
  */
 export async function loadDocsScript(): Promise<DocsScript> {
   const worker = new Worker(new URL(import.meta.url), { workerData: WORKER_TASK })
@@ -32,7 +32,10 @@ async function extractScript(): Promise<{ name: string; gzipped: Uint8Array }> {
   const app = Fastify()
   await app.register(reference, { routePrefix: '/x', configuration: { url: '/' } })
   const { statusCode, rawPayload } = await app.inject('/x/js/scalar.js')
-  if (statusCode !== 200) throw new Error(`the package of the reference answers ${statusCode}`)
+  if (statusCode !== 200)
+    throw new Error(
+      `cannot extract the script of the API reference: its package answered ${statusCode}. Reinstall @scalar/fastify-api-reference`,
+    )
   return {
     name: `scalar-${hash('sha256', rawPayload, 'base64url').slice(0, 16)}.js`,
     gzipped: gzipSync(rawPayload),

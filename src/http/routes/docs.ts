@@ -12,17 +12,19 @@ import { loadDocsScript } from './docs-script.ts'
 
 const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  // A nonce is good for one answer.
+  // A nonce is valid for one response.
   'Cache-Control': 'no-store',
 }
 const ZERO_QUALITY = /^q=0(\.0*)?$/
 const NEEDS_GZIP =
   'Este arquivo só é enviado comprimido com gzip. Envie o cabeçalho "Accept-Encoding: gzip" (no curl: --compressed).'
-/** Of a large file, at most so many bytes are handed to a connection before its client reads. */
+/** The most that a connection buffers of a large file before its client reads. */
 const CHUNK_BYTES = 64 * 1024
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** What anybody may read, without a key: the page, the same as Markdown, the description, the feed of changes. */
+/**
+ * Public documentation: the page, the same as Markdown, the OpenAPI description, the changes feed.
+ */
 export default fp(
   async (app) => {
     const files = readDocsFiles()
@@ -46,7 +48,7 @@ export default fp(
       return reply.send(renderDocsPage(nonce, name))
     })
 
-    // One pattern for all of them: each would have series of its own in the metrics.
+    // One route pattern for all files: each pattern adds time series to the metrics.
     app.get<{ Params: { file: string } }>('/docs/:file', async (request, reply) => {
       if (!request.params.file.startsWith('scalar-')) return sendFile(request, reply)
       const { name, gzipped } = await docsScript()
@@ -70,7 +72,7 @@ function setSecurityHeaders(reply: FastifyReply): FastifyReply {
   return reply.headers({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' })
 }
 
-/** Whether a client takes gzip (RFC 9110, 12.5.3): without the header it takes every coding. */
+/** Whether a client accepts gzip (RFC 9110, 12.5.3); without the header it accepts any coding. */
 function acceptsGzip(acceptEncoding: string | undefined): boolean {
   if (acceptEncoding === undefined) return true
   const accepted = new Map<string, boolean>()
@@ -81,7 +83,7 @@ function acceptsGzip(acceptEncoding: string | undefined): boolean {
   return accepted.get('gzip') ?? accepted.get('*') ?? false
 }
 
-/** The bytes as a stream, so that a client that does not read keeps one window of them, not all. */
+/** Streams the bytes, so that a client that does not read buffers one chunk, not all. */
 function streamInChunks(bytes: Buffer): Readable {
   let offset = 0
   return new Readable({

@@ -21,14 +21,16 @@ export interface V1Options {
   limiter: Limiter
   clock: Clock
   capacity: number
-  /** From the arrival of a request until its answer is made, in milliseconds. */
+  /** From the arrival of a request until its response is rendered, in milliseconds. */
   requestDeadlineMs: number
   store: OrderStore
   cursors: CursorCodec
   deprecations: readonly Deprecation[]
 }
 
-/** All of `/v1`, in the order of its decisions: key, bucket, account, scope, route, parameters. */
+/**
+ * Registers `/v1` in the order of its checks: key, rate limit, account, scope, route, parameters.
+ */
 const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
   const { pepper, keys, keyCache, limiter, clock, capacity, store, cursors, deprecations } = options
   app.register(requestScope, { deadlineMs: options.requestDeadlineMs })
@@ -37,7 +39,7 @@ const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
   app.register(rateLimit, { limiter, capacity })
   app.register(authorize, { scope: 'orders:read' })
   app.register(ordersRoutes, { store, cursors })
-  // Set here so that an unknown path below /v1 goes through the decisions above.
+  // Set here, so that the checks above also apply to unknown paths below /v1.
   app.setNotFoundHandler(throwNotFound)
 }
 

@@ -1,26 +1,26 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Which connections a server has, and what each of them waits for. */
+/** The open connections of a server and the requests in flight on them. */
 export interface ConnectionTracker {
   readonly open: ReadonlySet<Socket>
-  /** Without a request under way. */
+  /** Connections without a request in flight; the longest-idle first. */
   readonly idle: ReadonlySet<Socket>
-  /** Cuts the idle one that has rested longest. */
+  /** Closes the longest-idle connection. */
   closeLongestIdle(): void
-  /** Answers that are not wholly taken, the oldest request's first. */
+  /** Responses that are not completely flushed, in the order of their requests. */
   readonly inFlight: ReadonlySet<ServerResponse>
-  /** The answer to the last request of a connection. */
+  /** The response to the latest request of a connection. */
   lastResponse(socket: Socket): ServerResponse | undefined
-  /** How many connections and requests have come so far. */
+  /** The number of connections and requests accepted so far. */
   acceptedCount(): number
-  /** From now on an answer is the last of its connection, and says so. */
+  /** From now on, every response closes its connection and sends `Connection: close`. */
   closeAfterResponses(): void
 }
 
 const trackers = new WeakMap<Server, ConnectionTracker>()
 
-/** The connections of a server, from when this is first asked; the same ones whoever asks. */
+/** Returns the one tracker of a server. Tracking starts at the first call. */
 export function connectionTrackerOf(server: Server): ConnectionTracker {
   const tracker = trackers.get(server) ?? track(server)
   trackers.set(server, tracker)
@@ -42,19 +42,20 @@ function track(server: Server): ConnectionTracker {
     socket.once('close', () => {
       open.delete(socket)
       idle.delete(socket)
-      // Of a socket that Node has let go of, no answer is told. They end in their order: the last one tells of all.
+      // After `connect`, Node emits no `close` for the socket's responses. They complete in order,
+      // so the last one decides for all.
       const lastResponse = lastResponses.get(socket)
       if (lastResponse === undefined || !inFlight.has(lastResponse)) return
       for (const response of inFlight) if (response.req.socket === socket) inFlight.delete(response)
     })
   })
 
-  // First, while its answer can still be changed.
+  // Runs before the handler, while the response headers can still change.
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     acceptedCount += 1
     idle.delete(socket)
     inFlight.add(response)
-    // Of requests sent one behind the other only the last one's answer may end the connection.
+    // Of pipelined requests, only the last response can close the connection.
     const previous = lastResponses.get(socket)
     if (isClosing && previous?.headersSent === false) previous.removeHeader('Connection')
     lastResponses.set(socket, response)
@@ -73,7 +74,7 @@ function track(server: Server): ConnectionTracker {
     acceptedCount: () => acceptedCount,
 
     closeLongestIdle() {
-      const [longestIdle] = idle // In the order in which they came to rest.
+      const [longestIdle] = idle
       if (longestIdle === undefined) return
       idle.delete(longestIdle)
       longestIdle.destroy()

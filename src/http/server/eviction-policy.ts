@@ -1,8 +1,8 @@
 import type { Peer } from './peers.ts'
 
-/** A connection whose client has not read all that the service made for it. */
+/** A connection whose client has not read all of its responses. */
 export interface UnreadConnection {
-  /** Bytes that wait in the process. */
+  /** Unread bytes buffered in the process. */
   bytes: number
   peer: Peer
 }
@@ -10,14 +10,15 @@ export interface UnreadConnection {
 interface PeerTotal<C> {
   peer: Peer
   bytes: number
-  /** The smallest first. */
+  /** Sorted by size, the smallest first. */
   connections: C[]
 }
 
 /**
- * The connections to close, in this order, until those that stay hold at most `maxBytes`: clients without a key
- * before accounts, of each the peer with the largest sum, of that its largest connection. So a flood costs the peer
- * that causes it, and an account never pays for callers without a key. Of equals the earlier one goes first.
+ * Returns the connections to close, in this order, until the rest buffer at most `maxBytes`.
+ * Unauthenticated peers precede accounts; then the peer with the largest total; then its largest
+ * connection; then the earlier one. A flood thus closes only connections of the peer that causes
+ * it.
  */
 export function selectToFreeMemory<C extends UnreadConnection>(
   connections: readonly C[],
@@ -30,7 +31,7 @@ export function selectToFreeMemory<C extends UnreadConnection>(
   while (excess > 0) {
     const total = totals.reduce((first, other) => (isEvictedBefore(other, first) ? other : first))
     const connection = total.connections.pop()
-    if (connection === undefined) break // Nothing is left: only a negative bound leads here.
+    if (connection === undefined) break // Reached only with a negative bound.
     chosen.push(connection)
     total.bytes -= connection.bytes
     excess -= connection.bytes
@@ -39,9 +40,10 @@ export function selectToFreeMemory<C extends UnreadConnection>(
 }
 
 /**
- * The connections to close, in this order, where new ones need their places: clients without a key before accounts,
- * of each the peer with the most connections, of that the earliest. An account keeps its latest one, and a connection
- * for which nothing waits is not blocked by its client.
+ * Returns the connections to close, in this order, when new connections need their slots.
+ * Unauthenticated peers precede accounts; then the peer with the most connections; then its
+ * earliest one. An account keeps its latest connection. A connection without unread bytes is never
+ * chosen.
  */
 export function selectToFreeSlots<C extends UnreadConnection>(connections: readonly C[]): C[] {
   const counts = new Map<string, number>()
@@ -51,7 +53,7 @@ export function selectToFreeSlots<C extends UnreadConnection>(connections: reado
     .map((connection) => {
       const { peer } = connection
       const name = peerKey(peer)
-      const rank = (counts.get(name) ?? 0) + 1 // Among those of its peer; the latest is 1.
+      const rank = (counts.get(name) ?? 0) + 1 // Within its peer; the latest is 1.
       counts.set(name, rank)
       return { connection, isAuthenticated: peer.isAuthenticated, rank }
     })
@@ -73,7 +75,7 @@ function totalsByPeer<C extends UnreadConnection>(connections: readonly C[]): Pe
   const totals = new Map<string, PeerTotal<C>>()
   for (const connection of connections) {
     const { peer, bytes } = connection
-    if (bytes === 0) continue // Closing it would free nothing.
+    if (bytes === 0) continue // Closing it frees no memory.
     const name = peerKey(peer)
     const total = totals.get(name) ?? { peer, bytes: 0, connections: [] }
     total.bytes += bytes

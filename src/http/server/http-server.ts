@@ -6,25 +6,25 @@ import type { LoadShedder } from './load-shedding.ts'
 import type { MalformedRequestResponder } from './malformed-request.ts'
 import { type CloseReason, closeSlowClients, type SlowClientLimits } from './slow-clients.ts'
 
-/** Bytes of request line and headers together. */
+/** The maximum size of request line and headers together. */
 const MAX_HEADER_BYTES = 16 * 1024
 const KEEP_ALIVE_MS = 72_000
-/** How long a refused connection may take to read its answer. */
+/** How long a rejected client can take to read its response. */
 const LINGER_MS = 1_000
 
-/** What a client may take up, and for how long, in milliseconds. */
+/** The resources that a client can use; durations in milliseconds. */
 export interface ServerLimits extends SlowClientLimits {
-  /** To send the headers of a request; also until the first one. */
+  /** The time for the headers of a request, and for the first byte of a connection. */
   headersMs: number
-  /** To send all of a request. */
+  /** The time for a whole request. */
   requestMs: number
 }
 
 export const defaultServerLimits: ServerLimits = {
   headersMs: 20_000,
   requestMs: 30_000,
-  // Longer than it seems to need: a loopback or a near proxy takes some 1.5 MB from the process at a time, and what is
-  // read of those is not visible here. So 12 KB/s are progress in the worst case, on real networks much less.
+  // Long, because a loopback or nearby proxy buffers about 1.5 MB, and its reads are not visible
+  // here. In the worst case a client needs 12 KB/s to show progress; on real networks much less.
   stallMs: 120_000,
   checkIntervalMs: 1_000,
   maxConnections: 4_096,
@@ -39,9 +39,9 @@ export interface HttpServerOptions {
 }
 
 /**
- * Node's server, with everything that Node would answer by itself, without a body and a `Request-Id`,
- * answered by us: `400 invalid_request` and the connection closed (contract, "Error object"). What cannot be
- * answered soon is answered before the handler is asked, and who holds a connection without use loses it.
+ * Creates Node's server with our own responses to malformed requests: `400 invalid_request`, then
+ * close. Node's built-in ones have neither body nor `Request-Id`. Load shedding precedes the
+ * handler, and slow or idle connections are closed.
  */
 export function createHttpServer(
   handler: RequestListener,
@@ -49,7 +49,7 @@ export function createHttpServer(
 ): Server {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
-    requireHostHeader: false, // Node's own refusal has no body; `faultOf` is ours.
+    requireHostHeader: false, // Node's own 400 has no body; `findProtocolViolation` checks instead.
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: limits.headersMs / 4,
@@ -70,26 +70,28 @@ export function createHttpServer(
     request.url = routableUrl(request.url ?? '/')
     handler(request, response)
   })
-  // No route takes a body, so there is nothing an expectation could be about.
+  // No route accepts a body, so no expectation applies.
   server.on('checkContinue', (_request, response) => malformedRequests.respond(response, 'expect'))
   server.on('checkExpectation', (_request, response) =>
     malformedRequests.respond(response, 'expect'),
   )
   server.on('connect', (_request, stream) => {
     const socket = stream as Socket
-    socket.on('error', () => socket.destroy()) // Node has let go of it.
+    socket.on('error', () => socket.destroy()) // Node has detached its own handler.
     afterResponses(socket, () => respondAndClose(socket, malformedRequests.rawResponse('connect')))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket
-    if (rejected.has(socket)) return // More of what was refused already, until the client has read why.
+    // Further data of a rejected client that still reads the response.
+    if (rejected.has(socket)) return
     rejected.add(socket)
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy(error)
       return
     }
     const lastResponse = connections.lastResponse(socket)
-    // What is bad is the body of a request that has its answer: a second one would be taken for the next's.
+    // A malformed body of an answered request: the client would match a second response to its next
+    // one.
     const isBody = lastResponse !== undefined && !lastResponse.req.complete
     afterResponses(socket, () => {
       if (isBody) socket.destroy()
@@ -98,7 +100,9 @@ export function createHttpServer(
   })
   return server
 
-  /** Requests before a bad one get their answers first: ours in the midst of one would garble it. */
+  /**
+   * Waits for the responses to earlier pipelined requests; interleaved bytes would corrupt them.
+   */
   function afterResponses(socket: Socket, end: () => void): void {
     const lastResponse = connections.lastResponse(socket)
     if (lastResponse === undefined || lastResponse.closed) end()
@@ -107,8 +111,8 @@ export function createHttpServer(
 }
 
 /**
- * Answers and closes. A socket destroyed at once, with input still unread, resets the connection, and
- * the client may lose the answer; so it is drained for a moment first.
+ * Sends the response, then closes. Destroying a socket with unread input resets the connection, and
+ * the client can lose the response, so the input is drained first.
  */
 function respondAndClose(socket: Socket, response: Buffer): void {
   if (!socket.writable) return
@@ -119,14 +123,14 @@ function respondAndClose(socket: Socket, response: Buffer): void {
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
-/** What makes a request none that HTTP/1 allows, where the parser let it pass. */
+/** Returns the violation of HTTP/1 that Node's parser accepts, if any. */
 function findProtocolViolation({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'version'
   const hosts = headerValues(rawHeaders, 'host').length
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0') ? undefined : 'host'
 }
 
-/** A path whose percent signs cannot be decoded is taken to the letter: it names nothing, so it is a 404. */
+/** Escapes a path that cannot be percent-decoded, so that the router answers 404. */
 function routableUrl(url: string): string {
   const [path = '', ...query] = url.split('?')
   if (!path.includes('%')) return url

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** @throws Error naming the setting of the port */
+/** @throws Error naming the setting to change when the port cannot be bound */
 export async function listen(
   app: FastifyInstance,
   host: string,
@@ -18,7 +18,7 @@ export async function listen(
   }
 }
 
-/** The URL under which what listens is reached from this machine. */
+/** The URL of a listening server, as reachable from this machine. */
 export function serverUrl(app: FastifyInstance): string {
   const { address, family, port } = app.server.address() as AddressInfo
   const host = ['0.0.0.0', '::'].includes(address) ? 'localhost' : address

@@ -23,7 +23,10 @@ export interface ConcurrencyLimiter {
 export interface ConcurrencyLimiterOptions {
   /** The maximum number of requests in flight. */
   maxConcurrent: number
-  /** The age of an event loop turn, since its first request, at which it accepts no more; milliseconds. */
+  /**
+   * The age of an event loop turn, since its first request, at which it accepts no more;
+   * milliseconds.
+   */
   maxLoopDelayMs: number
   clock?: Clock
 }

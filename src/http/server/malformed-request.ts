@@ -3,10 +3,10 @@ import { newRequestId } from '../../lib/ids.ts'
 import { ApiError, renderError } from '../api-error.ts'
 import { JSON_TYPE } from '../headers.ts'
 
-/** Tells whoever wants to log it that a request was refused before it became one. */
-export type OnMalformedRequest = (refusal: { requestId: string; reason: string }) => void
+/** Receives each rejected request, for logs and metrics. */
+export type OnMalformedRequest = (rejection: { requestId: string; reason: string }) => void
 
-/** The `400 invalid_request` of requests that HTTP itself refuses, as a response and as raw bytes. */
+/** Creates the `400 invalid_request` for malformed HTTP, as a response or as raw bytes. */
 export interface MalformedRequestResponder {
   respond(response: ServerResponse, reason: string): void
   rawResponse(reason: string): Buffer

@@ -3,17 +3,17 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ipRateLimitKey } from '../../rate-limit/ip-rate-limit-key.ts'
 
-/** The caller that an answer is for. */
+/** The party that a response belongs to. */
 export interface Peer {
-  /** Whether the service accepted a key of the caller. */
+  /** Whether the request carried a valid key. */
   isAuthenticated: boolean
-  /** The account, whose connections belong to one caller; without a key, the address as the limits count it. */
+  /** The account; without a key, the address in the form that the rate limiter counts. */
   id: string
 }
 
 const requests = new WeakMap<ServerResponse, FastifyRequest>()
 
-/** The peer of an answer; requests that the framework never received count for their connection's address. */
+/** Returns the peer of a response; a request that never reached Fastify counts for its address. */
 export function peerOf(response: ServerResponse): Peer {
   const request = requests.get(response)
   const account = request?.caller?.accountId
@@ -22,7 +22,7 @@ export function peerOf(response: ServerResponse): Peer {
   return { isAuthenticated: false, id: ipRateLimitKey(request?.ip ?? remoteAddress, remoteAddress) }
 }
 
-/** Keeps the request of every answer, so that its peer is resolved only when something asks for it. */
+/** Maps responses to requests, so that peers are resolved lazily. */
 export default fp(
   async (app) => {
     app.addHook('onRequest', (request, { raw }, next) => {

@@ -39,8 +39,8 @@ export function createRejectionReporter(
 }
 
 /**
- * Counts frequent events by name. Logs the first one at once, then the counts of each interval until
- * an interval without events.
+ * Counts frequent events by name. Logs the first one at once, then the counts of each interval
+ * until an interval without events.
  */
 export function createThrottledLog<Name extends string>(
   log: (counts: Partial<Record<Name, number>>) => void,

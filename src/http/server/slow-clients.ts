@@ -10,34 +10,34 @@ export const CLOSE_REASONS = ['too_many', 'answer_not_taken', 'memory'] as const
 export type CloseReason = (typeof CLOSE_REASONS)[number]
 
 export interface SlowClientLimits {
-  /** Connections at a time. */
+  /** The maximum number of open connections. */
   maxConnections: number
-  /** For how long a client may read nothing of an answer that is made, in milliseconds. */
+  /** How long a client can read nothing of a response, in milliseconds. */
   stallMs: number
-  /** Of all answers together that wait for their readers. */
+  /** The maximum size of all unread responses together. */
   maxUnreadBytes: number
-  /** How often the two above are checked, in milliseconds. */
+  /** The interval of the checks of the two limits above, in milliseconds. */
   checkIntervalMs: number
 }
 
 interface SlowConnection extends UnreadConnection {
-  /** The first of the connection that is not wholly read. */
+  /** The first response of the connection that is not completely read. */
   response: ServerResponse
   socket: Socket
   isStalled: boolean
 }
 
-/** A flood of new connections must leave each of them the time to send its request. */
+/** Below this share of idle connections, a new one would have no time to send its request. */
 const IDLE_SHARE = 1 / 16
 /** Sorting thousands of connections for each new one would cost more than the flood. */
 const EVICTION_CACHE_MS = 100
 
 /**
- * Closes connections that clients hold without use. At the limit a new connection closes the longest-idle one:
- * Node's `maxConnections` would drop the new one without an answer, so thousands of silent connections would keep
- * every other client out. Where few are idle it closes one with an unread answer (see `connectionsToReplace`).
- * An answer of which nothing is read closes its own connection. One that is read slowly stays, however long it takes,
- * unless its place is needed or unread answers need too much memory (see `connectionsToCut`).
+ * Closes connections of idle and slow clients. At the limit, evicts the longest-idle connection:
+ * Node's `maxConnections` would drop the new one, so silent connections could lock out all clients.
+ * With few idle connections, evicts one with an unread response (see `selectToFreeSlots`).
+ * A response that stalls closes its connection. One that progresses slowly stays open, unless its
+ * slot is needed or unread responses exceed `maxUnreadBytes` (see `selectToFreeMemory`).
  */
 export function closeSlowClients(
   server: Server,
@@ -46,18 +46,17 @@ export function closeSlowClients(
   onClose: (reason: CloseReason) => void,
 ): void {
   const { open, idle, inFlight } = connections
-  const minIdle = Math.max(1, maxConnections * IDLE_SHARE) // The new one is idle itself.
+  const minIdle = Math.max(1, maxConnections * IDLE_SHARE) // The new connection is idle itself.
 
   server.on('connection', () => {
     if (open.size <= maxConnections) return
     const unread = idle.size > minIdle ? undefined : nextEvictable()
-    // The longest-idle one is at worst the new one itself.
     if (unread === undefined) connections.closeLongestIdle()
     else unread.socket.destroy()
     onClose('too_many')
   })
 
-  /** The first to close is the last. */
+  /** In reverse order: the next connection to close is the last element. */
   let evictable: SlowConnection[] = []
   let evictableSinceMs = -Infinity
 
@@ -83,7 +82,7 @@ export function closeSlowClients(
     return false
   }
 
-  /** One entry for each connection: several answers to pipelined requests end together. */
+  /** Returns one entry per connection: closing it ends all of its pipelined responses. */
   function unreadConnections(): SlowConnection[] {
     const now = monotonicClock()
     const bySocket = new Map<Socket, SlowConnection>()
@@ -116,7 +115,7 @@ export function closeSlowClients(
   }
 
   function check(): void {
-    evictable = [] // It would keep closed connections and their answers in memory.
+    evictable = [] // The cache would keep closed connections and their responses in memory.
     evictableSinceMs = -Infinity
     const unread = unreadConnections()
     for (const connection of unread) if (connection.isStalled) close(connection, 'answer_not_taken')
@@ -131,9 +130,9 @@ export function closeSlowClients(
 }
 
 /**
- * Changes whenever the kernel took bytes of the connection. `bytesWritten` and `writableLength` count a write as a
- * whole, so a page that is one write would show no progress. Node's own socket timeouts read this queue as well; it
- * has no public name.
+ * Counts the bytes that the kernel has accepted. `bytesWritten` and `writableLength` count a write
+ * as a whole, so a page sent in one write would show no progress. Node's socket timeouts read the
+ * same private queue.
  */
 function countFlushedBytes(socket: Socket): number {
   const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }

@@ -43,13 +43,13 @@ beforeEach(() => {
 const WATCH_OK = { orders: 'ok', stamps: 'ok', stream: 'ok' }
 const OK = { status: 'ok', checks: { orders: 'ok', keys: 'ok', limits: 'ok' } }
 
-it('is ready when every store answers, and says nothing of it', async () => {
+it('the service is ready, without a log line, when every store answers', async () => {
   expect(await readiness()).toEqual(OK)
   expect(logged).toEqual([])
 })
 
 it.each(['orders', 'keys'])(
-  'is not ready without the %s, and tells which check failed',
+  'the service is not ready without the %s store, and the response names the failed check',
   async (name) => {
     unavailable = [name]
     expect(await readiness()).toEqual({
@@ -59,12 +59,12 @@ it.each(['orders', 'keys'])(
   },
 )
 
-it('is ready while limits are degraded, and warns of it', async () => {
+it('the service is ready while rate limits are degraded, and the response reports it', async () => {
   unavailable = ['redis']
   expect(await readiness()).toEqual({ ...OK, checks: { ...OK.checks, limits: 'degraded' } })
 })
 
-it('tells the log why it is not ready, once, and when it is again', async () => {
+it('readiness logs the reasons once, and the recovery', async () => {
   unavailable = ['orders', 'keys']
   await readiness()
   await readiness()
@@ -80,20 +80,23 @@ it('tells the log why it is not ready, once, and when it is again', async () => 
   expect(Object.keys(logged[0]?.reasons ?? {})).toEqual(['orders', 'keys'])
 })
 
-it('tells machines no address, no credentials and no reason', async () => {
+it('the health response contains no address, no credentials and no reason', async () => {
   unavailable = ['orders', 'keys', 'redis']
   expect(JSON.stringify(await readiness())).not.toMatch(/http|secret|answer/)
 })
 
-it.each(['orders', 'stream'])('a watch is not ready without its %s', async (name) => {
-  expect(await watchReadiness()).toEqual({ status: 'ok', checks: WATCH_OK })
-  unavailable = [name]
-  const checks = { ...WATCH_OK, [name]: 'unavailable' }
-  expect(await watchReadiness()).toEqual({ status: 'unavailable', checks })
-  expect(logged).toMatchObject([{ msg: 'not ready: changes wait, or show later than they should' }])
-})
+it.each(['orders', 'stream'])(
+  'a watch is not ready when the check of its %s fails',
+  async (name) => {
+    expect(await watchReadiness()).toEqual({ status: 'ok', checks: WATCH_OK })
+    unavailable = [name]
+    const checks = { ...WATCH_OK, [name]: 'unavailable' }
+    expect(await watchReadiness()).toEqual({ status: 'unavailable', checks })
+    expect(logged).toMatchObject([{ msg: 'not ready: changes are delayed' }])
+  },
+)
 
-it('a watch is not ready while stamps are more than 5 s ahead of the clock, and says by how much', async () => {
+it('a watch is not ready while write timestamps are more than 5 s ahead of the clock', async () => {
   lastStampMs = NOON + 5_000
   expect(await watchReadiness()).toEqual({ status: 'ok', checks: WATCH_OK })
   lastStampMs = NOON + 126_230_400_000
@@ -103,8 +106,8 @@ it('a watch is not ready while stamps are more than 5 s ahead of the clock, and 
   })
   expect(logged).toMatchObject([
     {
-      msg: 'not ready: changes wait, or show later than they should',
-      reasons: { stamps: 'stamps are 126230400 s ahead of the clock' },
+      msg: 'not ready: changes are delayed',
+      reasons: { stamps: 'write timestamps are 126230400 s ahead of the clock' },
     },
   ])
 })

@@ -2,12 +2,13 @@ import { hash } from 'node:crypto'
 import { Feed } from 'feed'
 import type { ChangelogEntry } from '../../src/openapi/changelog.ts'
 
-// `feed` takes whole addresses only. This one is taken out again: readers resolve what is left against the feed's own.
+// `feed` accepts only absolute URLs. The origin is removed from the output, and feed readers
+// resolve the relative URLs against the URL of the feed.
 const ORIGIN = 'https://relative.invalid'
-/** Where the changes are told on the page. */
+/** The chapter of the documentation page that lists the changes. */
 const CHAPTER = `${ORIGIN}/docs#como-a-api-muda`
 
-/** The Atom feed of the changes, in Portuguese. */
+/** Renders the changelog as an Atom feed, in Portuguese. */
 export function atomFeed(changes: readonly ChangelogEntry[]): string {
   const [newest] = changes
   const feed = new Feed({
@@ -37,14 +38,14 @@ export function atomFeed(changes: readonly ChangelogEntry[]): string {
   return `${xml.trim()}\n`
 }
 
-/** `feed` calls every text HTML. */
+/** Escapes text, because `feed` declares every text as HTML. */
 const asHtml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 function instantOf({ date }: ChangelogEntry): Date {
   return new Date(`${date}T00:00:00Z`)
 }
 
-/** The same for ever, and nobody else's: a version 8 UUID (RFC 9562) of the name. */
+/** A stable, globally unique id: a version 8 UUID (RFC 9562) of the name. */
 function urn(name: string): string {
   const hex = hash('sha256', `public-orders-api/changes/${name}`)
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16)

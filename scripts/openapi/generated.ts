@@ -3,9 +3,9 @@ import { readChangelog } from '../../src/openapi/openapi-files.ts'
 import { atomFeed } from './feed.ts'
 import { readGuide, readSamples } from './guide.ts'
 import { llmsText } from './llms.ts'
-import { markdownTwin } from './markdown/twin.ts'
+import { renderMarkdownDocs } from './markdown/markdown-docs.ts'
 
-/** The generated files of the folder `openapi`: name → content. */
+/** Generates the files of the folder `openapi`: name → content. */
 export function generatedFiles() {
   const changes = readChangelog()
   const document = buildOpenApiDocument({
@@ -15,7 +15,7 @@ export function generatedFiles() {
   })
   return {
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
-    'docs.md': markdownTwin(document),
+    'docs.md': renderMarkdownDocs(document),
     'llms.txt': llmsText(document.info),
     'changes.atom': atomFeed(changes),
   }

@@ -6,7 +6,7 @@ import { operationIds } from '../../src/openapi/operations.ts'
 
 const folder = new URL('../../openapi/guide/', import.meta.url)
 
-/** In the order in which the page shows them. */
+/** The sample programs, in the order of the page. */
 const programs = {
   'curl.sh': { lang: 'shell', label: 'curl' },
   'javascript.mjs': { lang: 'javascript', label: 'JavaScript' },
@@ -20,14 +20,14 @@ const kinds = {
   deprecated: 'descontinuação',
 } as const satisfies Record<ChangelogEntry['kind'], string>
 
-/** The chapters of `openapi/guide` in the order of their numbers, the list of changes at their end. */
+/** Reads the chapters of `openapi/guide` in numeric order, followed by the list of changes. */
 export function readGuide(changes: readonly ChangelogEntry[]): string {
   const chapters = readdirSync(folder).filter((name) => name.endsWith('.md'))
   const texts = chapters.sort().map((name) => readOpenApiFile(`guide/${name}`).toString().trim())
   return [...texts, changeList(changes)].join('\n\n')
 }
 
-/** The programs of `openapi/samples`, of each operation. */
+/** Reads the sample programs of each operation from `openapi/samples`. */
 export function readSamples(): DocInputs['samples'] {
   const samples = operationIds.map((id): [string, CodeSample[]] => [
     id,

@@ -1,4 +1,4 @@
-/** A short text for programs that read (the convention of `llms.txt`): what this is, and where the rest is. */
+/** Renders `llms.txt` (https://llmstxt.org): a summary for language models, with links. */
 export function llmsText({ title }: { title: string }): string {
   return `# ${title}
 

@@ -3,11 +3,11 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { parseInstant } from '../lib/instant.ts'
 import { operationIds } from './operations.ts'
 
-/** What the chapter on changes promises: both versions answer side by side for at least as long. */
+/** The guide promises that both versions answer for at least this long. */
 export const MONTHS_UNTIL_SUNSET = 12
 
 const common = {
-  /** Stays for ever: readers of the feed know an entry by it. */
+  /** Never changes: feed readers identify an entry by it. */
   id: Type.String({ pattern: '^[a-z0-9-]{1,60}$' }),
   date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
   title: Type.String({ minLength: 1 }),
@@ -23,9 +23,9 @@ const Deprecated = Type.Object(
   {
     ...common,
     kind: Type.Literal('deprecated'),
-    /** Those of whose answers it is told. */
+    /** The operations whose responses announce the deprecation. */
     operations: Type.Array(Type.Union(operationIds.map((id) => Type.Literal(id))), { minItems: 1 }),
-    /** Where it is about fields alone: each as the description names it, such as `Order.promocode`. */
+    /** Present when only fields are deprecated, each by schema and name: `Order.promocode`. */
     fields: Type.Optional(
       Type.Array(Type.String({ pattern: '^[A-Z][A-Za-z]*\\.[a-z0-9_]+$' }), { minItems: 1 }),
     ),
@@ -36,16 +36,16 @@ const Deprecated = Type.Object(
 )
 const ChangelogEntry = Type.Union([Announcement, Deprecated])
 
-/** A change of the API, in Portuguese, as `openapi/changes.json` has it. */
+/** An entry of `openapi/changes.json`, in Portuguese. */
 export type ChangelogEntry = Static<typeof ChangelogEntry>
 export type Deprecation = Static<typeof Deprecated>
 
 const changelog = TypeCompiler.Compile(Type.Array(ChangelogEntry))
 
 /**
- * Reads a list of changes.
- * @throws Error telling which entry breaks which rule: its form, real dates, newest first, ids of their own, and
- * at least a year from a deprecation to its sunset
+ * Parses the changelog.
+ * @throws Error naming the entry and the rule that it violates: form, valid dates, newest first,
+ *   unique ids, and at least a year from a deprecation to its sunset
  */
 export function parseChangelog(json: string): ChangelogEntry[] {
   const list: unknown = JSON.parse(json)
@@ -65,7 +65,7 @@ export function parseChangelog(json: string): ChangelogEntry[] {
   return list
 }
 
-/** The deprecations among them. */
+/** The deprecations of a changelog. */
 export function deprecationsIn(list: readonly ChangelogEntry[]): Deprecation[] {
   return list.filter((change) => change.kind === 'deprecated')
 }

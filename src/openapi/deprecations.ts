@@ -9,8 +9,8 @@ interface Operation {
 }
 
 /**
- * The operation as the changes leave it: the same, or with the headers that tell of a deprecation; and marked, with a
- * note, where it is about more than fields.
+ * Adds the deprecation headers to a deprecated operation. Also marks the operation and adds a note,
+ * unless only fields are deprecated.
  */
 export function markDeprecated<T extends Operation>(
   operation: T,
@@ -32,8 +32,8 @@ export function markDeprecated<T extends Operation>(
 }
 
 /**
- * The named schemas, with the fields marked that are deprecated.
- * @throws Error naming a field that there is not
+ * Marks the deprecated fields of the named schemas.
+ * @throws Error naming a field that does not exist
  */
 export function markDeprecatedFields(
   schemas: Record<string, Json>,
@@ -54,7 +54,9 @@ export function markDeprecatedFields(
   return result
 }
 
-/** Of those of an operation, the one that its answers tell: of all of it before that of fields, the newest first. */
+/**
+ * Returns the deprecation that responses announce: of the operation before fields, newest first.
+ */
 export function deprecationFor(
   operation: OperationId,
   deprecations: readonly Deprecation[],
@@ -83,15 +85,15 @@ function headersOf({ since, sunset }: Deprecation) {
   }
 }
 
-/** The chapter that says what a deprecation means, and lists them. */
+/** Links to the chapter that explains and lists deprecations. */
 export const DEPRECATION_LINK = '</docs#como-a-api-muda>; rel="deprecation"; type="text/html"'
 
-/** An instant as the header `Deprecation` has it: seconds since the epoch. */
+/** Formats an instant for the header `Deprecation`: seconds since the epoch. */
 export function deprecationDate(instant: string): string {
   return `@${Date.parse(instant) / 1000}`
 }
 
-/** An instant as the header `Sunset` has it: a date of HTTP. */
+/** Formats an instant for the header `Sunset`: an HTTP date. */
 export function sunsetDate(instant: string): string {
   return new Date(instant).toUTCString()
 }

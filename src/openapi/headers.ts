@@ -5,7 +5,7 @@ const integerHeader = (description: string, minimum: number, example: number, re
   example,
 })
 
-/** The preference that there is, as it is sent and confirmed. */
+/** The only supported preference, as a request sends it and a response confirms it. */
 export const STRICT_PREFERENCE = 'handling=strict'
 export const EXAMPLE_ETAG = '"mZ4tQ0vT1x7cWfK2aB9dLg"'
 
@@ -28,7 +28,7 @@ export const requestIdHeader = {
   },
 }
 
-/** `always`: no answer of that status comes before the account is known. */
+/** `always`: every response of that status follows authentication. */
 export const rateLimitHeaders = ({ always }: { always: boolean }) => ({
   'RateLimit-Limit': integerHeader('Capacidade do balde da conta, em requisições.', 1, 20, always),
   'RateLimit-Remaining': integerHeader('Requisições que restam no balde da conta.', 0, 19, always),
@@ -39,7 +39,7 @@ export const retryAfterHeader = {
   'Retry-After': integerHeader('Segundos até a requisição poder ser repetida.', 1, 1),
 }
 
-/** How the query was read; only where there is something to tell. */
+/** How the query was parsed; absent without unknown parameters or a preference. */
 export const queryHeaders = {
   'Ignored-Params': {
     description:
@@ -54,7 +54,7 @@ export const queryHeaders = {
   },
 }
 
-/** Of what may be kept, and has to be asked about each time. */
+/** The headers of a response that clients can cache and must revalidate. */
 export const cacheableHeaders = {
   ETag: {
     description:
@@ -69,7 +69,7 @@ export const cacheableHeaders = {
   ),
 }
 
-/** `always`: no answer of that status is given by anything but the API itself. */
+/** `always`: only the API, never the server or a proxy, sends that status. */
 export const errorCacheHeader = ({ always }: { always: boolean }) =>
   cacheControl('Um erro não se guarda.', 'no-store', always)
 

@@ -1,4 +1,4 @@
-/** The operations of the description, each with the pattern of its route. */
+/** The operations of the OpenAPI description, each with its Fastify route pattern. */
 export const operationRoutes = {
   orders_list: '/v1/orders',
   orders_get: '/v1/orders/:id',

@@ -3,7 +3,7 @@ import { Order } from '../orders/order.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** The named schemas: the order and its parts, the list around it, the error. */
+/** Builds the named schemas: the order and its parts, the list envelope, the error. */
 export function hoistSchemas(): Record<string, Json> {
   const hoisted: Record<string, Json> = {}
   hoist(JSON.parse(JSON.stringify(Order)), hoisted)
@@ -14,7 +14,7 @@ export function hoistSchemas(): Record<string, Json> {
   }
 }
 
-/** Puts every schema that has a title among the named ones, and a reference in its place. */
+/** Moves every schema that has a title into `into` and returns a reference to it. */
 function hoist(schema: Json, into: Record<string, Json>): Json {
   if (Array.isArray(schema)) return schema.map((part) => hoist(part, into))
   if (typeof schema !== 'object' || schema === null) return schema

@@ -50,7 +50,8 @@ export function createCursorCodec(
 
     open(listing, cursor) {
       const bytes = Buffer.from(cursor, 'base64url')
-      // The decoder skips foreign characters and drops spare bits; only the canonical text is valid.
+      // The decoder skips foreign characters and drops spare bits; only the canonical text is
+      // valid.
       if (bytes.toString('base64url') !== cursor) throw invalidCursor()
 
       const kidEnd = 2 + (bytes[1] ?? 0)
@@ -84,8 +85,9 @@ function invalidCursor(): InvalidParamError {
 const FIELDS = ['after', 'dated', 'mark', 'nextMark'] as const satisfies (keyof PagerState)[]
 
 /**
- * Encodes the pager's state, in at most 1 + 4 × 73 bytes. The first byte says which positions follow
- * (bit n: field n). Each position is its key as i64, the length of its id as u8, then the id.
+ * Encodes the pager's state, in at most 1 + 4 × 73 bytes. The first byte says which positions
+ * follow (bit n: field n). Each position is its key as i64, the length of its id as u8, then the
+ * id.
  */
 export function encodeState(state: PagerState): Buffer {
   let present = 0

@@ -40,8 +40,8 @@ export interface RangeFilter extends FilterStorage {
 export type Filter = ValuesFilter | RangeFilter
 
 /**
- * Every filter of `GET /v1/orders`. Parser, suggestions, API reference, cursors and both stores read
- * this table. Different filters combine with AND, the values of one filter with OR.
+ * Every filter of `GET /v1/orders`. Parser, suggestions, API reference, cursors and both stores
+ * read this table. Different filters combine with AND, the values of one filter with OR.
  */
 export const orderFilters = {
   statuses: {

@@ -1,7 +1,9 @@
 import type { RequestScope } from '../lib/request-scope.ts'
 import { type InstantRange, type OrderFilters, orderFilters } from './filters.ts'
 
-/** The sort key of an order without `updated_at`: finite, exact in a JSON number, after every date. */
+/**
+ * The sort key of an order without `updated_at`: finite, exact in a JSON number, after every date.
+ */
 export const NULL_UPDATED_KEY = 8_640_000_000_000_000
 
 export const sorts = ['created_at_desc', 'updated_at_asc'] as const
@@ -35,7 +37,9 @@ export function datedRange({ gte, lt }: InstantRange): InstantRange {
   }
 }
 
-/** A place in a sequence ordered by (key, id): epoch milliseconds, then the order id in byte order. */
+/**
+ * A place in a sequence ordered by (key, id): epoch milliseconds, then the order id in byte order.
+ */
 export interface Position {
   key: number
   id: string

@@ -7,12 +7,12 @@ import { Payment } from './schema/payment.ts'
 import { cents, instant, nullable, oneOf, orNull, pattern, resource } from './schema/types.ts'
 import { orderStatuses, roles } from './statuses.ts'
 
-/** The version of the shape below; grows with every field added to it. */
+/** The schema version of stored orders. Increment it with every field added below. */
 export const ORDER_SCHEMA_VERSION = 1
 
 export const orderIdPattern = '^ord_[A-Za-z0-9_-]{1,60}$'
 
-/** The public order (contract, "Order"): every key always present, `null` where it has no value. */
+/** The public order. Every key is always present, with `null` where it has no value. */
 export const Order = resource('Order', 'Pedido.', {
   object: Type.Literal('order', { description: 'Sempre `order`.' }),
   id: pattern(orderIdPattern, 'Identificador do pedido, prefixo `ord_`.', 'ord_1aB2cD3eF4gH5iJ6'),

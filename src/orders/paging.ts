@@ -8,28 +8,15 @@ import {
 } from './order-store.ts'
 
 /**
- * Where a listing stands between two pages; what a cursor carries.
- *
- * `created_at_desc` is a keyset on (created key, id) and needs `after` alone: both never change, so
- * nothing moves across the cursor.
- *
- * `updated_at_asc` is a keyset on (updated key, id). The writer stamps changes in the order in which
- * they become visible, so among dated orders everything written later lies after the cursor. The tail
- * of orders without `updated_at` breaks that: while a client pages through it by id, an order that gets
- * its first date moves to *before* the cursor, and a new one may have an id before it. So a listing runs
- * in passes. A pass reads the dated orders after `dated`, then the undated ones written after `mark`.
- * When a page first ends inside the undated tail, `nextMark` is taken **before** the rows of that page
- * are read: whatever the tail can lose from then on is either dated after `dated` or written after
- * `nextMark`, and the next pass reads just that. A pass that one search finishes saw one snapshot of
- * everything left, so it ends the listing. (A clock in place of the mark would repeat fresh rows until
- * they age, or miss delayed ones.)
+ * The state of a listing between two pages, which a cursor carries. Both sorts are keysets; the
+ * undated tail of `updated_at_asc` needs passes. paging.md explains them, with the counterexample.
  */
 export interface PagerState {
-  /** The last row delivered in this pass; `null` at the start of one that begins at the very beginning. */
+  /** The last row delivered in this pass; `null` when the pass starts at the first order. */
   after: Position | null
   /** The last dated row delivered in any pass. */
   dated: Position | null
-  /** Undated rows written up to here belong to an earlier pass; `null` in the first. */
+  /** Earlier passes cover the undated rows written up to this mark; `null` in the first pass. */
   mark: Position | null
   /** The mark of the next pass; `null` until a page ends inside the undated tail. */
   nextMark: Position | null
@@ -37,21 +24,21 @@ export interface PagerState {
 
 export interface Page {
   rows: RenderedOrder[]
-  /** Where the next page starts; `null` when nothing follows. */
+  /** The state of the next page; `null` after the last page. */
   next: PagerState | null
 }
 
-/** What is listed: the account, the sort and the filters stay the same over all pages. */
+/** The account, sort and filters, which are the same for all pages of a listing. */
 export type Listing = Pick<PageQuery, 'accountId' | 'sort' | 'filters'>
 
 const START: PagerState = { after: null, dated: null, mark: null, nextMark: null }
 
-// Before every stamp: with it, all undated rows belong to the next pass.
+// Precedes every write, so all undated rows belong to the next pass.
 const MARK_BEFORE_ALL_WRITES: Position = { key: 0, id: '' }
 
 /**
- * Reads the page of at most `limit` orders that follows `state` (contract, "Ordering" and "Paging
- * procedure"). One search a page; up to three where a page ends or leaves the undated tail, all of them within `scope`.
+ * Reads the page of at most `limit` orders after `state`. It makes one search, and up to three when
+ * the page ends inside or leaves the undated tail; `scope` bounds them together.
  */
 export async function readPage(
   store: OrderStore,
@@ -87,7 +74,7 @@ export async function readPage(
   }
 }
 
-/** Whether a page of `wanted` rows leaves off inside the undated tail with more to come. */
+/** Whether a page of `remaining` rows ends inside the undated tail, with more rows to follow. */
 function endsInUndatedTail(listing: Listing, found: RenderedOrder[], remaining: number): boolean {
   if (listing.sort !== 'updated_at_asc' || found.length <= remaining) return false
   return found[remaining - 1]?.key === NULL_UPDATED_KEY

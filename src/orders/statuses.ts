@@ -1,4 +1,4 @@
-/** Order `status` (contract, "States and transitions"); SHIPPED and DELIVERED are reserved. */
+/** The order `status`; SHIPPED and DELIVERED are reserved. */
 export const orderStatuses = [
   'AWAITING_PAYMENT',
   'UNPAID',
@@ -12,7 +12,7 @@ export const orderStatuses = [
 ] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
-/** `payment.status` of the contract. */
+/** The values of `payment.status`. */
 export const paymentStatuses = [
   'PENDING',
   'FAILED',
@@ -26,14 +26,14 @@ export const paymentStatuses = [
 ] as const
 export type PaymentStatus = (typeof paymentStatuses)[number]
 
-/** The methods a single payment can have. */
+/** The methods of a single payment. */
 export const singlePaymentMethods = ['CREDIT_CARD', 'BOLETO', 'PIX'] as const
 
-/** `payment.method` of the contract: MULTIPLE is a payment split in parts. */
+/** The values of `payment.method`; MULTIPLE is a split payment. */
 export const paymentMethods = [...singlePaymentMethods, 'MULTIPLE'] as const
 export type PaymentMethod = (typeof paymentMethods)[number]
 
-/** `payment.card.brand`: an open list, which may grow. */
+/** The values of `payment.card.brand`; the list can grow. */
 export const cardBrands = [
   'AMERICAN_EXPRESS',
   'DINERS_CLUB_INTERNATIONAL',
@@ -50,7 +50,7 @@ export const cardBrands = [
   'VISA',
 ] as const
 
-/** `navigator.device`: an open list, which may grow. */
+/** The values of `navigator.device`; the list can grow. */
 export const devices = ['Desktop', 'Mobile', 'Tablet'] as const
 
 export const roles = ['OWNER', 'COPRODUCER'] as const

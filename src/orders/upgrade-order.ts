@@ -3,8 +3,8 @@ import { parseJson } from '../lib/json.ts'
 import { ORDER_SCHEMA_VERSION, Order } from './order.ts'
 
 /**
- * A stored order as the public shape of today: one of the current shape as it is, an older one with `null`
- * for every field that came since. An added field thus needs no flag day.
+ * Converts a stored order to the current schema version, with `null` for every field added since.
+ * A new field thus needs no migration of stored orders.
  */
 export function upgradeOrder(json: Uint8Array, schemaVersion: number): Uint8Array {
   if (schemaVersion === ORDER_SCHEMA_VERSION) return json
@@ -13,9 +13,9 @@ export function upgradeOrder(json: Uint8Array, schemaVersion: number): Uint8Arra
 }
 
 function upgrade(schema: TSchema | undefined, value: unknown): unknown {
-  // What has no schema was put in by hand: it stays as it is.
+  // A value without a schema was added by hand; keep it.
   if (schema === undefined || value === null || typeof value !== 'object') return value
-  if (schema['anyOf']) return upgrade(schema['anyOf'][0], value) // An object, or null.
+  if (schema['anyOf']) return upgrade(schema['anyOf'][0], value) // Nullable object.
   if (Array.isArray(value)) return value.map((item) => upgrade(schema['items'], item))
 
   const properties: Record<string, TSchema> = schema['properties'] ?? {}

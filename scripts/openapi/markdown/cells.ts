@@ -1,17 +1,17 @@
 import type { Schema } from './document.ts'
 
-/** A table of GitHub's Markdown. */
+/** Renders a table in GitHub Flavored Markdown. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
 }
 
-/** A text that stays in its cell. */
+/** Escapes text for a table cell. */
 export function cell(text: string): string {
   return text.trim().replaceAll('|', '\\|').replace(/\n+/g, '<br>')
 }
 
-/** What a value may be, in few words: its type, where it is told, and the rules that it keeps. */
+/** Describes a schema in Portuguese: its type, a link to a named schema, and its constraints. */
 export function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return schemaLink(schema.$ref)
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' ou ')
@@ -20,7 +20,7 @@ export function typeOf(schema: Schema): string {
   return [types.join(' ou '), ...rulesOf(schema)].join(', ')
 }
 
-/** The values of a closed or open list, and an example of any other. */
+/** Describes the values of a closed or open list, or gives an example of any other schema. */
 export function valuesOf(schema: Schema): string {
   const list = schema.enum ?? schema['x-extensible-enum'] ?? schema.items?.enum
   const open = schema['x-extensible-enum'] === undefined ? '' : ' (a lista pode crescer)'

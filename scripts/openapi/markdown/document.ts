@@ -1,4 +1,4 @@
-/** What the Markdown takes from the description. */
+/** The parts of an OpenAPI schema that the Markdown renders. */
 export interface Schema {
   description?: string
   type?: string | string[]
@@ -36,7 +36,7 @@ export interface Header {
   schema: Schema
 }
 
-export interface Answer {
+export interface Response {
   description: string
   headers?: Record<string, Header>
   content?: Record<string, { schema: Schema; examples?: Record<string, { value: unknown }> }>
@@ -48,7 +48,7 @@ export interface Operation {
   description: string
   deprecated?: boolean
   parameters: Parameter[]
-  responses: Record<string, Answer>
+  responses: Record<string, Response>
   'x-codeSamples': { lang: string; label: string; source: string }[]
 }
 

@@ -1,9 +1,9 @@
 import { cell, code, table, typeOf, valuesOf } from './cells.ts'
-import type { Answer, Description, Operation, Parameter } from './document.ts'
+import type { Description, Operation, Parameter, Response } from './document.ts'
 
 const places: Record<string, string> = { query: 'consulta', path: 'caminho', header: 'cabeçalho' }
 
-/** Both routes: what they take, what they answer, and programs that call them. */
+/** Renders both routes: their parameters, responses and sample programs. */
 export function operationsChapter({ paths }: Description): string {
   return Object.entries(paths)
     .map(([path, { get }]) => operationPart(path, get))
@@ -17,7 +17,7 @@ function operationPart(path: string, operation: Operation): string {
     `**${summary}** (\`${operation.operationId}\`${deprecated ? ', descontinuada' : ''}). ${description}`,
     '**Parâmetros**',
     table(['nome', 'onde', 'tipo', 'o que faz'], parameters.map(parameterRow)),
-    ...Object.entries(responses).map(([status, answer]) => answerPart(status, answer)),
+    ...Object.entries(responses).map(([status, response]) => responsePart(status, response)),
     ...operation['x-codeSamples'].map(
       ({ lang, label, source }) => `**Exemplo em ${label}**\n\n\`\`\`${lang}\n${source}\`\`\``,
     ),
@@ -26,12 +26,15 @@ function operationPart(path: string, operation: Operation): string {
 
 function parameterRow({ name, in: place, required, description, schema, example }: Parameter) {
   const shown = example === undefined ? '' : `Exemplo: ${code([example].flat().join(','))}.`
-  const told = [description, schema.items ? valuesOf(schema) : '', shown].filter(Boolean)
+  const text = [description, schema.items ? valuesOf(schema) : '', shown].filter(Boolean)
   const needed = required ? ', obrigatório' : ''
-  return [`\`${name}\``, `${places[place]}${needed}`, cell(typeOf(schema)), cell(told.join('\n'))]
+  return [`\`${name}\``, `${places[place]}${needed}`, cell(typeOf(schema)), cell(text.join('\n'))]
 }
 
-function answerPart(status: string, { description, headers = {}, content = {} }: Answer): string {
+function responsePart(
+  status: string,
+  { description, headers = {}, content = {} }: Response,
+): string {
   const rows = Object.entries(headers).map(([name, header]) => [
     `\`${name}\`${header.required ? '' : ' (nem sempre presente)'}`,
     cell(typeOf(header.schema)),

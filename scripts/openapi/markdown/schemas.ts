@@ -1,7 +1,7 @@
 import { cell, table, typeOf, valuesOf } from './cells.ts'
 import type { Description, Schema } from './document.ts'
 
-/** Every named schema with a row for each of its fields, those of unnamed objects inside among them. */
+/** Renders every named schema, with one row per field, including fields of inline objects. */
 export function schemasChapter({ components }: Description): string {
   const parts = Object.entries(components.schemas).map(([name, schema]) => {
     const rows = fieldsOf(schema, '')
@@ -15,7 +15,7 @@ export function schemasChapter({ components }: Description): string {
 function fieldsOf({ properties = {}, required = [] }: Schema, prefix: string): string[][] {
   return Object.entries(properties).flatMap(([key, schema]) => {
     const name = `\`${prefix}${key}\`${required.includes(key) ? '' : ' (nem sempre presente)'}`
-    const told = [schema.description ?? '', valuesOf(schema)].filter(Boolean).join('\n')
-    return [[name, cell(typeOf(schema)), cell(told)], ...fieldsOf(schema, `${prefix}${key}.`)]
+    const text = [schema.description ?? '', valuesOf(schema)].filter(Boolean).join('\n')
+    return [[name, cell(typeOf(schema)), cell(text)], ...fieldsOf(schema, `${prefix}${key}.`)]
   })
 }

@@ -1,6 +1,6 @@
 import type { OrderStatus, PaymentStatus } from '../statuses.ts'
 
-/** What each order `status` means, for the integrator (contract, "Order status"). */
+/** The meaning of each order `status`, in Portuguese, for the API reference. */
 export const orderStatusDescriptions = {
   AWAITING_PAYMENT:
     'PIX ou boleto emitido e ainda pagável; também um pagamento dividido entre a primeira e a segunda parte, e o início de um parcelamento inteligente',
@@ -15,7 +15,7 @@ export const orderStatusDescriptions = {
   TRIAL: 'assinatura em teste, cartão guardado sem cobrança; os valores são 0',
 } as const satisfies Record<OrderStatus, string>
 
-/** What each `payment.status` means (contract, "Payment status"). */
+/** The meaning of each `payment.status`, in Portuguese, for the API reference. */
 export const paymentStatusDescriptions = {
   PENDING: 'em andamento',
   FAILED: 'não chegou ao banco (falha de comunicação da plataforma)',
@@ -28,7 +28,7 @@ export const paymentStatusDescriptions = {
   TRIAL: 'teste de assinatura, sem cobrança',
 } as const satisfies Record<PaymentStatus, string>
 
-/** A description with one line a value. */
+/** Formats a description with one line per value. */
 export function describeValues(intro: string, descriptions: Record<string, string>): string {
   const lines = Object.entries(descriptions).map(
     ([value, description]) => `- \`${value}\`: ${description}.`,

@@ -9,13 +9,13 @@ type Doctype = [description: string, ...examples: unknown[]]
 
 const doc = ([description, ...examples]: Doctype): Doc => ({ description, examples })
 
-/** A scalar that may be `null`, written as the type list of JSON Schema 2020-12 (OpenAPI 3.1). */
+/** A nullable scalar, as the type list of JSON Schema 2020-12 (OpenAPI 3.1). */
 export function nullable<T extends TSchema>(schema: T) {
   const values = schema['enum'] && { enum: [...schema['enum'], null] }
   return Type.Unsafe<Static<T> | null>({ ...schema, ...values, type: [schema['type'], 'null'] })
 }
 
-/** An object that may be `null`. */
+/** A nullable object. */
 export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 export const text = (...about: Doctype) => Type.String(doc(about))
@@ -23,7 +23,7 @@ export const text = (...about: Doctype) => Type.String(doc(about))
 export const pattern = (expression: string, ...about: Doctype) =>
   Type.String({ pattern: expression, ...doc(about) })
 
-/** Money: an integer of cents. */
+/** Money, as an integer of cents. */
 export const cents = (...about: Doctype) => Type.Integer(doc(about))
 
 export const integer = (minimum: number, ...about: Doctype) =>
@@ -31,15 +31,15 @@ export const integer = (minimum: number, ...about: Doctype) =>
 
 export const instant = (...about: Doctype) => Type.String({ format: 'date-time', ...doc(about) })
 
-/** A list of values that is closed within the version. */
+/** One of a closed list of values; `/v1` adds none. */
 export const oneOf = <T extends string>(values: readonly T[], ...about: Doctype) =>
   Type.Unsafe<T>({ type: 'string', enum: [...values], ...doc(about) })
 
-/** A list of values that may grow within the version: told to the reader, not enforced by a validator. */
+/** One of an open list of values: documented, but not enforced, because `/v1` can add values. */
 export const openList = (values: readonly string[], ...about: Doctype) =>
   Type.String({ 'x-extensible-enum': [...values], ...doc(about) })
 
-/** A named object: every key always present; a client must ignore the ones it does not know yet. */
+/** A named object. Every key is always present; clients must ignore unknown keys. */
 export const resource = <T extends TProperties>(
   title: string,
   description: string,

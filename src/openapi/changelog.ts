@@ -60,7 +60,7 @@ export function parseChangelog(json: string): ChangelogEntry[] {
     if (violation !== undefined) throw new Error(`changes.json, ${change.id}: ${violation}`)
   }
   if (new Set(list.map(({ id }) => id)).size < list.length) {
-    throw new Error('changes.json: two entries have one id')
+    throw new Error('changes.json: two entries share an id; ids must be unique')
   }
   return list
 }
@@ -74,14 +74,14 @@ function findViolation(
   change: ChangelogEntry,
   newer: ChangelogEntry | undefined,
 ): string | undefined {
-  if (typeof parseInstant(`${change.date}T00:00:00Z`) === 'string') return 'date is no day'
-  if (newer !== undefined && newer.date < change.date) return 'comes after an older one'
+  if (typeof parseInstant(`${change.date}T00:00:00Z`) === 'string') return 'date is not a valid day'
+  if (newer !== undefined && newer.date < change.date) return 'must precede older entries'
   if (change.kind !== 'deprecated') return undefined
   for (const name of ['since', 'sunset'] as const) {
-    if (typeof parseInstant(change[name]) === 'string') return `${name} is no instant`
+    if (typeof parseInstant(change[name]) === 'string') return `${name} is not a valid instant`
   }
   const earliest = new Date(change.since)
   earliest.setUTCMonth(earliest.getUTCMonth() + MONTHS_UNTIL_SUNSET)
   if (new Date(change.sunset) >= earliest) return undefined
-  return `sunset has to be ${MONTHS_UNTIL_SUNSET} months after since, or later`
+  return `sunset must be at least ${MONTHS_UNTIL_SUNSET} months after since`
 }

@@ -6,7 +6,7 @@ import {
   renderError,
 } from '../../../src/http/api-error.ts'
 
-/** The table of the contract, "Errors". */
+/** The table of `openapi/guide/07-erros.md`. */
 const contract: [status: number, code: ErrorCode, type: string][] = [
   [400, 'invalid_request', 'invalid_request_error'],
   [401, 'invalid_api_key', 'authentication_error'],
@@ -21,21 +21,21 @@ const ID = 'req_0123456789abcdef0123456789abcdef'
 const body = (error: ApiError) => JSON.parse(renderError(error, ID)).error
 
 describe('the catalogue of errors', () => {
-  it.each(contract)('has %d %s of the type %s', (status, code, type) => {
+  it.each(contract)('contains %d %s of type %s', (status, code, type) => {
     expect(errorCatalogue[code]).toMatchObject({ status, type })
   })
 
-  it('has no other', () => {
+  it('contains no other code', () => {
     expect(Object.keys(errorCatalogue)).toEqual(contract.map(([, code]) => code))
   })
 
-  it.each(contract)('has for %d %s a message in Portuguese', (_, code) => {
+  it.each(contract)('contains for %d %s a message in Portuguese', (_, code) => {
     expect(errorCatalogue[code].message).toMatch(/(não|chave|conta|tente) .*\.$/i)
   })
 })
 
 describe('an ApiError', () => {
-  it.each(contract)('has the status %d of %s', (status, code) => {
+  it.each(contract)('carries the status %d of %s', (status, code) => {
     const error = new ApiError(code)
     expect([error.status, error.code, error.message]).toEqual([
       status,
@@ -44,13 +44,13 @@ describe('an ApiError', () => {
     ])
   })
 
-  it('carries its own message, param, wait and cause', () => {
+  it('carries its own message, param, Retry-After and cause', () => {
     const cause = new Error('boom')
     const details = { param: 'limit', message: 'Envie limit.', retryAfterSeconds: 7, cause }
     expect(new ApiError('rate_limited', details)).toMatchObject(details)
   })
 
-  it('says after a service_unavailable when to come back', () => {
+  it('carries a Retry-After for service_unavailable', () => {
     expect(new ApiError('service_unavailable').retryAfterSeconds).toBe(1)
     expect(new ApiError('service_unavailable', { retryAfterSeconds: 3 }).retryAfterSeconds).toBe(3)
   })
@@ -62,7 +62,7 @@ describe('renderError', () => {
     expect(body(new ApiError(code))).toEqual({ type, code, message, request_id: ID })
   })
 
-  it('names the parameter at fault', () => {
+  it('renders the invalid parameter', () => {
     const error = new ApiError('invalid_request', { param: 'cursor', message: 'Recomece.' })
     expect(body(error)).toEqual({
       type: 'invalid_request_error',
@@ -73,13 +73,13 @@ describe('renderError', () => {
     })
   })
 
-  it('has nothing beside the error', () => {
+  it('renders nothing beside the error', () => {
     expect(Object.keys(JSON.parse(renderError(new ApiError('internal_error'), ID)))).toEqual([
       'error',
     ])
   })
 
-  it('never shows the cause', () => {
+  it('never renders the cause', () => {
     const error = new ApiError('internal_error', { cause: new Error('password=hunter2') })
     expect(renderError(error, ID)).not.toContain('hunter2')
   })

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { prefersStrict } from '../../../src/http/prefer.ts'
 
-describe('Prefer asks for handling=strict', () => {
+describe('prefersStrict accepts handling=strict', () => {
   it.each<[string, string | string[]]>([
     ['plainly', 'handling=strict'],
     ['in any case', 'Handling=STRICT'],
     ['in quotes', 'handling="strict"'],
     ['in quotes with escapes', String.raw`handling="st\rict"`],
     ['with spaces and tabs around', ' \thandling = strict \t'],
-    ['with parameters, which are nobody’s', 'handling=strict; why="a, b"; x'],
+    ['with ignored parameters', 'handling=strict; why="a, b"; x'],
     ['with an empty parameter', 'handling=strict;'],
     ['after other preferences', 'respond-async, wait=10, handling=strict'],
     ['after empty elements', ',, ,handling=strict'],
@@ -17,22 +17,22 @@ describe('Prefer asks for handling=strict', () => {
     ['after an escaped quote', String.raw`note="a\", handling=lenient", handling=strict`],
     ['after garbage', 'a b c, =, handling==x, (), handling=strict'],
     ['in another header than the first', ['respond-async', 'handling=strict']],
-    ['before it asks for the opposite', 'handling=strict, handling=lenient'],
+    ['before handling=lenient', 'handling=strict, handling=lenient'],
   ])('%s', (_, header) => {
     expect(prefersStrict(header)).toBe(true)
   })
 })
 
-describe('Prefer does not', () => {
+describe('prefersStrict returns false', () => {
   it.each<[string, string | string[] | undefined]>([
     ['when it is absent', undefined],
     ['when it is empty', ''],
-    ['when it asks for lenient', 'handling=lenient'],
-    ['when lenient came first', 'handling=lenient, handling=strict'],
-    ['when lenient came in an earlier header', ['handling=lenient', 'handling=strict']],
-    ['when another value came first', 'handling=firm, handling=strict'],
-    ['when no value came first', 'handling, handling=strict'],
-    ['when an empty value came first', 'handling="", handling=strict'],
+    ['when it requests lenient', 'handling=lenient'],
+    ['when lenient is first', 'handling=lenient, handling=strict'],
+    ['when lenient is in an earlier header', ['handling=lenient', 'handling=strict']],
+    ['when another value is first', 'handling=firm, handling=strict'],
+    ['when handling without a value is first', 'handling, handling=strict'],
+    ['when an empty value is first', 'handling="", handling=strict'],
     ['with a value that only begins alike', 'handling=stricter'],
     ['with spaces in the quotes', 'handling=" strict"'],
     ['as a parameter of another', 'respond-async; handling=strict'],
@@ -45,7 +45,7 @@ describe('Prefer does not', () => {
   })
 })
 
-it('Prefer is whatever anybody sends, and then of no effect', () => {
+it('prefersStrict ignores any text after handling=lenient', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(prefersStrict(`handling=lenient, ${text}`)).toBe(false)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { suggestParam } from '../../../src/http/unknown-params.ts'
 import { listParamNames } from '../../../src/orders/list-params.ts'
 
-describe('the nearest parameter', () => {
+describe('suggestParam', () => {
   it.each([
     ['statuss', 'status'],
     ['statuses', 'status'],
@@ -30,7 +30,7 @@ describe('the nearest parameter', () => {
     ['updated_at_gte', 'updated_gte'],
     ['update_gte', 'updated_gte'],
     ['updated_lte', 'updated_lt'],
-  ])('to %s is %s, by its letters', (name, nearest) => {
+  ])('for %s returns %s, by edit distance', (name, nearest) => {
     expect(suggestParam(name, listParamNames)).toBe(nearest)
   })
 
@@ -46,7 +46,7 @@ describe('the nearest parameter', () => {
     ['created_before', 'created_lt'],
     ['updated_since', 'updated_gte'],
     ['modifiedSince', 'updated_gte'],
-  ])('to %s is %s, as other APIs call it', (name, nearest) => {
+  ])('for %s returns %s, by synonym', (name, nearest) => {
     expect(suggestParam(name, listParamNames)).toBe(nearest)
   })
 
@@ -65,11 +65,11 @@ describe('the nearest parameter', () => {
     ],
     ...['total', 'gte', '', '__', 'é', '😀', '__proto__', 'constructor'],
     'statusstatusstatus',
-  ])('to "%s" is none', (name) => {
+  ])('for "%s" returns nothing', (name) => {
     expect(suggestParam(name, listParamNames)).toBeUndefined()
   })
 
-  it.each(listParamNames)('to %s is itself', (name) => {
+  it.each(listParamNames)('for %s returns the same name', (name) => {
     expect(suggestParam(name, listParamNames)).toBe(name)
   })
 

@@ -5,7 +5,7 @@ import { listParamNames } from '../../../src/orders/list-params.ts'
 
 const format = (...names: string[]) => formatIgnoredParams(names, listParamNames)
 
-/** A list of RFC 9651 whose items are tokens or strings, with no parameter but the one. */
+/** A list of RFC 9651: tokens or strings, with `did-you-mean` as the only parameter. */
 const LIST = (() => {
   const token = "[A-Za-z*][!#$%&'*+.^_`|~:/0-9A-Za-z-]*"
   const item = `(?:${token}|"[ !#-\\[\\]-~]*")(?:;did-you-mean=${token})?`
@@ -29,22 +29,22 @@ describe('Ignored-Params', () => {
     [['a, b;did-you-mean=c'], 'a%2C%20b%3Bdid-you-mean%3Dc'],
     [['a"\\'], 'a%22%5C'],
     [['a\r\nX-Injected: 1'], 'a%0D%0AX-Injected%3A%201'],
-  ])('of %j is %s', (names, header) => {
+  ])('lists %j as %s', (names, header) => {
     expect(format(...names)).toBe(header)
   })
 
-  it('has no suggestion where nothing is known', () => {
+  it('contains no suggestion when the route defines no parameter', () => {
     expect(formatIgnoredParams(['statuss'], [])).toBe('statuss')
   })
 
-  it('names ten, each by its first 64 characters', () => {
+  it('contains at most ten names, each truncated to 64 characters', () => {
     const items = format(...Array.from({ length: 11 }, (_, n) => `n${n}${'x'.repeat(100)}`)).split(
       ', ',
     )
     expect(items.map((item) => item.length)).toEqual(Array(10).fill(64))
   })
 
-  it('is a list of RFC 9651, whatever the names are', () => {
+  it('is a valid list of RFC 9651 for any names', () => {
     const names = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...listParamNames))
     fc.assert(
       fc.property(fc.array(names, { minLength: 1 }), (all) => {

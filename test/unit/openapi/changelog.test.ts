@@ -24,41 +24,41 @@ const deprecated = {
 const parse = (...changes: object[]) => parseChangelog(JSON.stringify(changes))
 
 describe('the committed changes', () => {
-  it('keep the rules', () => {
+  it('follow the rules', () => {
     expect(readChangelog().length).toBeGreaterThan(0)
   })
 })
 
 describe('a list of changes', () => {
-  it('is taken when it keeps the rules', () => {
+  it('is accepted when it follows the rules', () => {
     expect(parse(deprecated, added)).toEqual([deprecated, added])
   })
 
   it.each([
     ['another kind', { ...added, kind: 'removed' }, /kind|union/i],
     ['a missing text', { ...added, text: undefined }, /text|union/i],
-    ['a field that nobody reads', { ...added, author: 'x' }, /union|author/i],
+    ['an unknown field', { ...added, author: 'x' }, /union|author/i],
     ['an id with a space', { ...added, id: 'um dois' }, /union|pattern/i],
-    ['a day that there is not', { ...added, date: '2026-02-30' }, /um: date is no day/],
+    ['an impossible date', { ...added, date: '2026-02-30' }, /um: date is not a valid day/],
     ['an unknown operation', { ...deprecated, operations: ['orders_drop'] }, /union/i],
     ['a field without its schema', { ...deprecated, fields: ['promocode'] }, /union/i],
     ['no operation', { ...deprecated, operations: [] }, /union/i],
-    ['an impossible sunset', { ...deprecated, sunset: '2028-13-01T00:00:00Z' }, /no instant/],
+    ['an impossible sunset', { ...deprecated, sunset: '2028-13-01T00:00:00Z' }, /not a valid instant/],
     [
       'a sunset a second too early',
       { ...deprecated, sunset: '2027-12-31T23:59:59Z' },
-      /12 months after since/,
+      /at least 12 months after since/,
     ],
-  ])('is refused with %s', (_what, change, message) => {
+  ])('is rejected with %s', (_what, change, message) => {
     expect(() => parse(change)).toThrow(message)
   })
 
-  it('is refused when an older entry comes first', () => {
-    expect(() => parse(added, deprecated)).toThrow(/lista: comes after an older one/)
+  it('is rejected when an older entry comes first', () => {
+    expect(() => parse(added, deprecated)).toThrow(/lista: must precede older entries/)
   })
 
-  it('is refused when two entries have one id', () => {
-    expect(() => parse(added, added)).toThrow(/one id/)
+  it('is rejected when two entries share an id', () => {
+    expect(() => parse(added, added)).toThrow(/share an id/)
   })
 })
 
@@ -67,7 +67,7 @@ describe('a deprecation', () => {
   const samples = { orders_list: [], orders_get: [] }
   const { paths } = buildOpenApiDocument({ guide: readGuide(changes), samples, changelog: changes })
 
-  it('is found among the changes', () => {
+  it('is listed by deprecationsIn', () => {
     expect(deprecationsIn(changes)).toEqual([deprecated])
   })
 
@@ -76,7 +76,7 @@ describe('a deprecation', () => {
     expect(paths['/v1/orders/{id}'].get).not.toHaveProperty('deprecated')
   })
 
-  it('is told by its operation, and its headers by every answer', () => {
+  it('is documented by its operation, and its headers by every response', () => {
     const { description, responses } = paths['/v1/orders'].get
     expect(description).toContain(deprecated.text)
     for (const { headers } of Object.values(responses)) {
@@ -87,7 +87,7 @@ describe('a deprecation', () => {
     }
   })
 
-  it('is told in the guide, with its dates', () => {
+  it('is listed in the guide, with its dates', () => {
     const guide = readGuide(changes)
     expect(guide).toContain('A lista')
     expect(guide).toContain(deprecated.since)
@@ -120,7 +120,7 @@ describe('a deprecation of a field', () => {
     },
   )
 
-  it('is refused for a field that there is not', () => {
-    expect(() => describedWith(['Order.nada'])).toThrow(/lista: there is no field Order.nada/)
+  it('is rejected for a field that does not exist', () => {
+    expect(() => describedWith(['Order.nada'])).toThrow(/lista: field Order.nada does not exist/)
   })
 })

@@ -46,7 +46,7 @@ describe('the description of the API', () => {
     expect(result).toEqual({ valid: true })
   })
 
-  it('has just the two routes, both with the key', () => {
+  it('contains exactly two routes, both with the key', () => {
     expect(Object.keys(document.paths)).toEqual(['/v1/orders', '/v1/orders/{id}'])
     expect(document.security).toEqual([{ apiKey: [] }])
     expect(document.components.securitySchemes.apiKey).toMatchObject({
@@ -55,7 +55,7 @@ describe('the description of the API', () => {
     })
   })
 
-  it('refers only to what is there', () => {
+  it('contains no dangling reference', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)]
     const missing = references.map(([, $ref]) => nameIn($ref)).filter((name) => !(name in schemas))
     expect(missing).toEqual([])
@@ -63,7 +63,7 @@ describe('the description of the API', () => {
 })
 
 describe('the operations', () => {
-  it('have the parameters of the contract', () => {
+  it('have the documented parameters', () => {
     const [list, get] = operations
     const namesOf = ({ parameters }: { parameters: { name: string }[] }) =>
       parameters.map(({ name }) => name)
@@ -74,18 +74,18 @@ describe('the operations', () => {
     ])
   })
 
-  it('have the names by which changes speak of them', () => {
+  it('have the operation ids that the changelog uses', () => {
     expect(operations.map(({ operationId }) => operationId)).toEqual(operationIds)
   })
 
-  it('have programs in curl, JavaScript, Python and PHP', () => {
+  it('have samples in curl, JavaScript, Python and PHP', () => {
     for (const operation of operations) {
       const labels = operation['x-codeSamples'].map(({ label }: { label: string }) => label)
       expect(labels).toEqual(['curl', 'JavaScript', 'Python', 'PHP'])
     }
   })
 
-  it('have the answers of the contract', () => {
+  it('have the documented responses', () => {
     expect(operations.map(({ responses }) => Object.keys(responses))).toEqual([
       ['200', '304', '400', '401', '403', '429', '500', '503'],
       ['200', '304', '400', '401', '403', '404', '429', '500', '503'],
@@ -101,7 +101,7 @@ describe('the operations', () => {
     expect(new Set(codes)).toEqual(new Set(Object.keys(errorCatalogue)))
   })
 
-  it('have a Request-Id on every answer', () => {
+  it('have a Request-Id on every response', () => {
     const headers = operations.flatMap(({ responses }) =>
       Object.values<{ headers: object }>(responses).map((response) =>
         Object.keys(response.headers),
@@ -116,18 +116,15 @@ describe('the operations', () => {
     }
   })
 
-  it.each(['200', '304', '403', '404'])(
-    'promise the limits of the account on every %s',
-    (status) => {
-      const promised = operations.flatMap(({ responses }) => responses[status] ?? [])
-      for (const { headers } of promised) {
-        expect(headers['RateLimit-Remaining']).toMatchObject({ required: true })
-      }
-      expect(promised).not.toEqual([])
-    },
-  )
+  it.each(['200', '304', '403', '404'])('document the RateLimit headers on every %s', (status) => {
+    const promised = operations.flatMap(({ responses }) => responses[status] ?? [])
+    for (const { headers } of promised) {
+      expect(headers['RateLimit-Remaining']).toMatchObject({ required: true })
+    }
+    expect(promised).not.toEqual([])
+  })
 
-  it('promise a tag on what may be kept, and that no error is', () => {
+  it('document an ETag on cacheable responses and no-store on errors', () => {
     for (const { responses } of operations) {
       expect(responses[304]).not.toHaveProperty('content')
       for (const status of ['200', '304']) {
@@ -141,26 +138,26 @@ describe('the operations', () => {
     }
   })
 
-  it('show an error of each route that it can have', () => {
+  it('show an error that each route can return', () => {
     const example = ({ responses }: (typeof operations)[number]) =>
       responses[400].content['application/json'].examples.invalid_request.value.error
     expect(operations.map((operation) => example(operation).param)).toEqual(['limit', 'expand'])
   })
 
-  it('lead from a page to the next one, with all that a cursor is valid for', () => {
+  it('link a page to the next one, with every parameter that the cursor covers', () => {
     const { nextPage } = operations[0].responses[200].links
     const carried = listParamNames.filter((name) => name !== 'limit')
     expect(new Set(Object.keys(nextPage.parameters))).toEqual(new Set(carried))
     expect(nextPage.operationId).toBe(operations[0].operationId)
   })
 
-  it('promise no RateLimit headers on 401', () => {
+  it('document no RateLimit headers on 401', () => {
     for (const { responses } of operations) {
       expect(responses[401].headers).not.toHaveProperty('RateLimit-Limit')
     }
   })
 
-  it('have examples of errors that have the form of an error', () => {
+  it('have error examples that match the error schema', () => {
     const validate = ajv.getSchema('openapi#/components/schemas/Error')
     const examples = [...JSON.stringify(operations).matchAll(/"value":(\{"error":\{.*?\}\})/g)]
     expect(examples.length).toBeGreaterThan(10)
@@ -185,7 +182,7 @@ describe('the schemas', () => {
   )
 
   it.each(orderParts.filter(({ schema }) => isReference(schema)))(
-    'describe what $path refers to',
+    'describe the target of $path',
     ({ schema }) => {
       const inner = [schema, schema.items, ...(schema.anyOf ?? [])].find((one) => one?.$ref)
       expect(schemas[nameIn(inner?.$ref)]?.description).toMatch(/\S/)
@@ -193,14 +190,14 @@ describe('the schemas', () => {
   )
 
   it.each(orderParts.filter(({ schema }) => schema.examples))(
-    'have for $path examples that are valid',
+    'have valid examples for $path',
     ({ schema }) => {
       const validate = ajv.compile(schema)
       expect(schema.examples?.filter((example) => !validate(example))).toEqual([])
     },
   )
 
-  it('require every key of the order and its parts, but for metadata and tracking', () => {
+  it('require every key of the order and its parts, except metadata and tracking', () => {
     const open = Object.entries(schemas)
       .filter(([, { properties: own = {}, required = [] }]) => {
         return Object.keys(own).some((key) => !required.includes(key))
@@ -209,7 +206,7 @@ describe('the schemas', () => {
     expect(open).toEqual(['Metadata'])
   })
 
-  it('forbid no key that may be added later', () => {
+  it('allow keys that a later release adds', () => {
     expect(JSON.stringify(schemas)).not.toContain('"additionalProperties":false')
   })
 
@@ -220,7 +217,7 @@ describe('the schemas', () => {
     expect(new Set(type.enum)).toEqual(new Set(types))
   })
 
-  it('fit what the projection makes', () => {
+  it('match the output of the projection', () => {
     const validate = ajv.getSchema('openapi#/components/schemas/Order')
     const [view] = projectOrder(sourceOrder()).views
     expect(validate?.(view?.order)).toBe(true)

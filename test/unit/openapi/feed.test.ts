@@ -20,23 +20,23 @@ const feed = atomFeed([newest, oldest])
 const all = (pattern: RegExp) => [...feed.matchAll(pattern)].map(([, value]) => value)
 
 describe('the feed of changes', () => {
-  it('is as new as its newest change', () => {
+  it('carries the date of the newest change', () => {
     expect(all(/<updated>(.+)<\/updated>/g)[0]).toBe('2026-12-01T00:00:00.000Z')
   })
 
-  it('has an entry for each, in their order, as the HTML that it says it is', () => {
+  it('contains one HTML entry per change, in order', () => {
     const titles = all(/<title type="html"><!\[CDATA\[(.+)\]\]>/g)
     expect(titles).toEqual(['Dois &amp; &lt;três>', oldest.title])
   })
 
-  it('knows an entry by an id of its own, which never changes', () => {
+  it('identifies each entry by a stable, unique id', () => {
     const ids = all(/<id>urn:uuid:(.+)<\/id>/g)
     expect(new Set(ids).size).toBe(3)
     for (const id of ids) expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-/)
     expect(atomFeed([{ ...oldest, title: 'Outro' }])).toContain(ids.at(-1))
   })
 
-  it('names no host: its addresses are those of the service that serves it', () => {
+  it('contains relative URLs only', () => {
     expect(all(/href="([^"]+)"/g).every((href) => href?.startsWith('/docs'))).toBe(true)
     expect(feed.replace('http://www.w3.org/2005/Atom', '')).not.toContain('http')
   })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { generatedFiles } from '../../../scripts/openapi/generated.ts'
 
 it.each(Object.entries(generatedFiles()))(
-  'what is made for openapi/%s is what is committed; npm run openapi writes it',
+  'the committed openapi/%s equals the generated one; npm run openapi updates it',
   (name, text) => {
     expect(readFileSync(new URL(`../../../openapi/${name}`, import.meta.url), 'utf8')).toBe(text)
   },

@@ -16,14 +16,14 @@ describe('the chapter on errors', () => {
     .slice(1)
     .map((line) => line.split('|').map((cell) => cell.trim()))
 
-  it('has the status and the code of every error in the catalogue, in its order', () => {
+  it('lists the status and code of every error, in the order of the catalogue', () => {
     const catalogue = Object.entries(errorCatalogue)
     expect(documented.map(([, status, code]) => [status, code])).toEqual(
       catalogue.map(([code, { status }]) => [String(status), `\`${code}\``]),
     )
   })
 
-  it('says for each what to do', () => {
+  it('states what to do for each error', () => {
     for (const [, , , help = ''] of documented) expect(help.length).toBeGreaterThan(20)
   })
 })
@@ -32,11 +32,11 @@ describe('the chapter on limits', () => {
   it.each([
     ['the page', `1 a ${MAX_LIMIT}`],
     ['the cursor', `${MAX_CURSOR_LENGTH} caracteres`],
-  ])('tells the limit of %s as the code has it', (_what, text) => {
+  ])('states the limit of %s as the code defines it', (_what, text) => {
     expect(chapter('Limites')).toContain(text)
   })
 
-  it('leaves the default of a page to the chapter on paging', () => {
+  it('leaves the default page size to the chapter on paging', () => {
     expect(chapter('Paginação')).toContain(`o padrão é ${DEFAULT_LIMIT}`)
   })
 })
@@ -47,18 +47,18 @@ describe.each(['openapi.json', 'docs.md'] as const)('links inside %s', (name) =>
   const prose = text.replace(/^```[\s\S]*?^```/gm, '')
   const anchors = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => anchorOf(title))
 
-  it('lead to a heading', () => {
+  it('point to a heading', () => {
     const links = [...prose.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor)
     expect(links.length).toBeGreaterThanOrEqual(5)
     expect(links.filter((anchor) => !anchors.includes(anchor ?? ''))).toEqual([])
   })
 
-  it('lead to one heading alone', () => {
+  it('point to exactly one heading', () => {
     expect(new Set(anchors).size).toBe(anchors.length)
   })
 })
 
-/** As GitHub and the page make one of a heading. */
+/** The anchor that GitHub and the page derive from a heading. */
 function anchorOf(title: string): string {
   return title
     .toLowerCase()

@@ -25,8 +25,8 @@ const schemas = Object.entries<Schema>(components.schemas).map(([name, schema]) 
   fields: fields(schema),
 }))
 
-describe('the Markdown twin', () => {
-  it('has every sentence of the guide', () => {
+describe('the Markdown documentation', () => {
+  it('contains every sentence of the guide', () => {
     const sentences = (info.description as string).split('\n').filter((line) => /^[^#]/.test(line))
     expect(sentences.filter((line) => !markdown.includes(line))).toEqual([])
   })
@@ -35,7 +35,7 @@ describe('the Markdown twin', () => {
     expect(markdown).toContain(`\n## GET ${path}\n`)
   })
 
-  it('has every parameter, answer, header and program of both', () => {
+  it('contains every parameter, response, header and sample of both routes', () => {
     for (const { parameters, responses, ...rest } of operations) {
       for (const { name } of parameters) expect(markdown).toContain(`| \`${name}\` |`)
       for (const [status, { headers }] of Object.entries(responses)) {
@@ -46,7 +46,7 @@ describe('the Markdown twin', () => {
     }
   })
 
-  it.each(schemas)('has every field of $name', ({ name, fields: all }) => {
+  it.each(schemas)('contains every field of $name', ({ name, fields: all }) => {
     const [, part = ''] = markdown.split(`\n### Esquema ${name}\n`)
     const [own = ''] = part.split('\n### ')
     expect(own).not.toBe('')
@@ -57,11 +57,11 @@ describe('the Markdown twin', () => {
 describe('llms.txt', () => {
   const text = files['llms.txt']
 
-  it('begins with the title and a summary', () => {
+  it('starts with the title and a summary', () => {
     expect(text).toMatch(/^# .+\n\n> .+\n/)
   })
 
-  it('leads to everything else', () => {
+  it('links to every other document', () => {
     const links = [...text.matchAll(/^- \[.+\]\((\S+)\): /gm)].map(([, link]) => link)
     expect(links).toEqual(['/docs.md', '/openapi.json', '/docs', '/docs/changes.atom'])
   })

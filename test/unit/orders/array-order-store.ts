@@ -15,13 +15,13 @@ interface Row {
   written: number
 }
 
-/** An order store over an array whose writes are visible at once, in the order of their stamps. */
+/** An order store over an array; writes are visible at once, in the order of their timestamps. */
 export interface ArrayOrderStore extends OrderStore {
-  /** Writes orders in one bulk; those of `undated` have no `updated_at`. */
+  /** Writes orders in one bulk; those in `undated` have no `updated_at`. */
   write(...ids: string[]): void
   writeUndated(...ids: string[]): void
   remove(id: string): void
-  /** Called by the next mark, before and after it is taken. */
+  /** Callbacks before and after the next mark is read. */
   beforeMark: () => void
   afterMark: () => void
   searches: number
@@ -105,7 +105,7 @@ export function startListing(store: OrderStore, limit: number, sort: Sort = 'upd
   return {
     nextPage,
     hasMore: () => hasMore,
-    /** All pages that are left. */
+    /** Reads all remaining pages. */
     async rest(): Promise<string[][]> {
       const pages: string[][] = []
       while (hasMore) {

@@ -13,7 +13,7 @@ const put = (text: string, at: number, letter: string) =>
   text.slice(0, at) + letter + text.slice(at + 1)
 const positions = (text: string) => [...text].keys()
 
-/** The first cursor whose text, or whose number of bytes, is like this. */
+/** Returns the first cursor that satisfies the predicate. */
 function cursorWhere(is: (cursor: string) => boolean): string {
   for (let id = 0; id < 1000; id++) {
     const state = { ...states.fresh, after: { key: id, id: 'x'.repeat(id % 5) } }
@@ -24,11 +24,11 @@ function cursorWhere(is: (cursor: string) => boolean): string {
 }
 
 describe.each(named)('a cursor with a %s state', (_name, cursor) => {
-  it('is accepted as it is', () => {
+  it('is accepted unaltered', () => {
     expect(isRejected(codec, cursor)).toBe(false)
   })
 
-  it('is refused with any one character altered', () => {
+  it('is rejected with any one character altered', () => {
     const variants = [...positions(cursor)].flatMap((at) =>
       [...ALPHABET, ...FOREIGN]
         .filter((letter) => letter !== cursor[at])
@@ -37,7 +37,7 @@ describe.each(named)('a cursor with a %s state', (_name, cursor) => {
     expect(accepted(variants)).toEqual([])
   })
 
-  it('is refused with any one byte altered', () => {
+  it('is rejected with any one byte altered', () => {
     const bytes = Buffer.from(cursor, 'base64url')
     const variants = [...bytes].flatMap((byte, at) =>
       [0x01, 0x02, 0x10, 0x80, 0xff].map((mask) => {
@@ -49,34 +49,34 @@ describe.each(named)('a cursor with a %s state', (_name, cursor) => {
     expect(accepted(variants)).toEqual([])
   })
 
-  it('is refused with a character left out', () => {
+  it('is rejected with a character left out', () => {
     expect(accepted([...positions(cursor)].map((at) => put(cursor, at, '')))).toEqual([])
   })
 
-  it('is refused cut short at its end or its start', () => {
+  it('is rejected truncated at its end or its start', () => {
     const cuts = [...positions(cursor)].flatMap((at) => [cursor.slice(0, at), cursor.slice(at + 1)])
     expect(accepted(cuts)).toEqual([])
   })
 
-  it('is refused with anything added', () => {
+  it('is rejected with anything added', () => {
     const added = [...ALPHABET, ...FOREIGN, '==', '\r\n', cursor]
     expect(accepted(added.flatMap((more) => [cursor + more, more + cursor]))).toEqual([])
   })
 
-  it('is refused with two neighbouring characters swapped', () => {
+  it('is rejected with two neighbouring characters swapped', () => {
     const swapped = [...positions(cursor)]
       .map((at) => cursor.slice(0, at) + cursor.charAt(at + 1) + cursor[at] + cursor.slice(at + 2))
       .filter((text) => text !== cursor)
     expect(accepted(swapped)).toEqual([])
   })
 
-  it('is refused in capitals or small letters', () => {
+  it('is rejected in capitals or small letters', () => {
     expect(accepted([cursor.toUpperCase(), cursor.toLowerCase()])).toEqual([])
   })
 })
 
-describe('a cursor written in another way', () => {
-  it.each([1, 2])('is refused when only its spare bits differ, at %d bytes over', (over) => {
+describe('a cursor in another encoding', () => {
+  it.each([1, 2])('is rejected when only its spare bits differ, at %d bytes over', (over) => {
     const cursor = cursorWhere((text) => Buffer.from(text, 'base64url').length % 3 === over)
     const last = cursor.length - 1
     const bytes = Buffer.from(cursor, 'base64url')
@@ -87,18 +87,18 @@ describe('a cursor written in another way', () => {
     expect(accepted(aliases)).toEqual([])
   })
 
-  it.each([1, 2])('is refused with padding, at %d bytes over', (over) => {
+  it.each([1, 2])('is rejected with padding, at %d bytes over', (over) => {
     const cursor = cursorWhere((text) => Buffer.from(text, 'base64url').length % 3 === over)
     expect(isRejected(codec, cursor.padEnd(Math.ceil(cursor.length / 4) * 4, '='))).toBe(true)
   })
 
-  it('is refused in the standard alphabet of base64', () => {
+  it('is rejected in the standard alphabet of base64', () => {
     const cursor = cursorWhere((text) => text.includes('-') && text.includes('_'))
     const standard = cursor.replaceAll('-', '+').replaceAll('_', '/')
     expect(isRejected(codec, standard)).toBe(true)
   })
 
-  it('is refused in hexadecimal', () => {
+  it('is rejected in hexadecimal', () => {
     const hex = cursors.map((cursor) => Buffer.from(cursor, 'base64url').toString('hex'))
     expect(accepted(hex)).toEqual([])
   })
@@ -121,11 +121,11 @@ describe('a text that never was a cursor', () => {
     '_'.repeat(512),
     '\u0000',
     '😀',
-  ])('is refused: %j', (text) => {
+  ])('is rejected: %j', (text) => {
     expect(isRejected(codec, text)).toBe(true)
   })
 
-  it('is refused when it has only a version, a known kid and 16 bytes', () => {
+  it('is rejected when it has only a version, a known kid and 16 bytes', () => {
     const bytes = Buffer.concat([Buffer.from([1, 2]), Buffer.from('k1'), Buffer.alloc(16)])
     expect(isRejected(codec, bytes.toString('base64url'))).toBe(true)
   })

@@ -9,7 +9,7 @@ const NOWHERE: PagerState = { after: null, dated: null, mark: null, nextMark: nu
 const LONGEST_ID = 'x'.repeat(64)
 
 describe('the bytes of a pager state', () => {
-  it('give the state back', () => {
+  it('decode to the same state', () => {
     fc.assert(
       fc.property(pagerStates, (state) => {
         expect(decodeState(encodeState(state))).toEqual(state)
@@ -26,15 +26,18 @@ describe('the bytes of a pager state', () => {
     )
   })
 
-  it.each(['after', 'dated', 'mark', 'nextMark'] as const)('tell %s from the others', (field) => {
-    const state = { ...NOWHERE, [field]: { key: 7, id: 'ord_1' } }
-    expect(decodeState(encodeState(state))).toEqual(state)
-  })
+  it.each(['after', 'dated', 'mark', 'nextMark'] as const)(
+    'distinguish %s from the other positions',
+    (field) => {
+      const state = { ...NOWHERE, [field]: { key: 7, id: 'ord_1' } }
+      expect(decodeState(encodeState(state))).toEqual(state)
+    },
+  )
 
   it.each([
     ['the key of an order without updated_at', NULL_UPDATED_KEY],
     ['a key before 1970', -1],
-    ['the first instant there is', Date.parse('0000-01-01T00:00:00Z')],
+    ['the first valid instant', Date.parse('0000-01-01T00:00:00Z')],
     ['a key that needs more than 32 bits', 2 ** 32 + 1],
     ['zero', 0],
   ])('keep %s', (_name, key) => {
@@ -47,11 +50,11 @@ describe('the bytes of a pager state', () => {
     expect(decodeState(encodeState(state))).toEqual(state)
   })
 
-  it('are one byte where there is no position', () => {
+  it('are one byte without positions', () => {
     expect(encodeState(NOWHERE)).toHaveLength(1)
   })
 
-  it('are at most 293', () => {
+  it('have a length of at most 293', () => {
     const position = { key: NULL_UPDATED_KEY, id: LONGEST_ID }
     const state = { after: position, dated: position, mark: position, nextMark: position }
     expect(encodeState(state)).toHaveLength(1 + 4 * 73)

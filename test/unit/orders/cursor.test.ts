@@ -16,7 +16,7 @@ const filters = (changes: Partial<OrderFilters> = {}): OrderFilters => ({
 const filtered = (changes: Partial<OrderFilters> = {}) => listing({ filters: filters(changes) })
 
 describe('a cursor', () => {
-  it('gives back the place it was sealed for', () => {
+  it('opens to the state it was sealed for', () => {
     fc.assert(
       fc.property(listings, pagerStates, (of, state) => {
         expect(codec.open(of, codec.seal(of, state))).toEqual(state)
@@ -24,7 +24,7 @@ describe('a cursor', () => {
     )
   })
 
-  it('is the same text for the same place', () => {
+  it('is the same text for the same state', () => {
     expect(codec.seal(listing(), states.full)).toBe(codec.seal(listing(), states.full))
   })
 
@@ -62,7 +62,7 @@ describe('a cursor of an earlier release', () => {
   })
 })
 
-describe('a cursor is refused', () => {
+describe('a cursor is rejected', () => {
   it('for any other account', () => {
     fc.assert(
       fc.property(listings, accountIds, pagerStates, (of, accountId, state) => {
@@ -141,24 +141,24 @@ describe('the rotation of secrets', () => {
   const cursorOf = (kid: string) => createCursorCodec([secretOf(kid)]).seal(listing(), states.full)
   const rotated = createCursorCodec([secretOf('new'), secretOf('old'), secretOf('older')])
 
-  it('signs with the first', () => {
+  it('signs with the first secret', () => {
     expect(rotated.seal(listing(), states.full)).toBe(cursorOf('new'))
   })
 
-  it.each(['new', 'old', 'older'])('verifies with each: %s', (kid) => {
+  it.each(['new', 'old', 'older'])('verifies with each secret: %s', (kid) => {
     expect(rotated.open(listing(), cursorOf(kid))).toEqual(states.full)
   })
 
-  it('refuses a cursor of a secret that was taken out', () => {
+  it('rejects a cursor of a removed secret', () => {
     expect(isRejected(rotated, cursorOf('gone'))).toBe(true)
   })
 
-  it('refuses a cursor whose secret was replaced under the same kid', () => {
+  it('rejects a cursor whose secret was replaced under the same kid', () => {
     const replaced = createCursorCodec([{ kid: 'k1', secret: Buffer.alloc(32, 9) }])
     expect(isRejected(replaced, codec.seal(listing(), states.full))).toBe(true)
   })
 
-  it('refuses a cursor signed by one secret under the kid of another', () => {
+  it('rejects a cursor signed by one secret under the kid of another', () => {
     const mixed = createCursorCodec([{ kid: 'new', secret: secretOf('old').secret }])
     expect(isRejected(rotated, mixed.seal(listing(), states.full))).toBe(true)
   })

@@ -8,7 +8,7 @@ import { codec } from './cursors.ts'
 function fiveOrders() {
   const store = createArrayOrderStore()
   store.write('ord_1', 'ord_2', 'ord_3', 'ord_4', 'ord_5')
-  // The store of these tests renders no JSON; any will do.
+  // The array store renders no JSON, so each row is its id.
   const findPage: typeof store.findPage = async (query) => {
     const rows = await store.findPage(query)
     return rows.map((row) => ({ ...row, json: Buffer.from(JSON.stringify(row.id)) }))
@@ -22,7 +22,7 @@ async function page(query: RawQuery, accountId = 'acc_1') {
 }
 
 describe('listOrders', () => {
-  it('gives a page and the cursor of the next', async () => {
+  it('returns a page and the cursor of the next', async () => {
     expect(await page({ limit: '2' })).toEqual({
       object: 'list',
       data: ['ord_5', 'ord_4'],
@@ -31,14 +31,14 @@ describe('listOrders', () => {
     })
   })
 
-  it('goes on from a cursor, also with another limit', async () => {
+  it('continues from a cursor, also with another limit', async () => {
     const { next_cursor } = await page({ limit: '2' })
     expect((await page({ limit: '3', cursor: next_cursor })).data).toEqual([
       ...['ord_3', 'ord_2', 'ord_1'],
     ])
   })
 
-  it('gives no cursor with the last page', async () => {
+  it('returns no cursor with the last page', async () => {
     expect(await page({ limit: '5' })).toMatchObject({ has_more: false, next_cursor: null })
   })
 
@@ -46,7 +46,7 @@ describe('listOrders', () => {
     ['another account', {}, 'acc_2'],
     ['another sort', { sort: 'updated_at_asc' }, 'acc_1'],
     ['other filters', { status: 'PAID' }, 'acc_1'],
-  ])('refuses a cursor with %s', async (_name, query, accountId) => {
+  ])('rejects a cursor with %s', async (_name, query, accountId) => {
     const { next_cursor } = await page({ limit: '2' })
     await expect(page({ ...query, cursor: next_cursor }, accountId)).rejects.toMatchObject({
       name: 'InvalidParamError',
@@ -75,11 +75,11 @@ describe('renderList', () => {
     })
   })
 
-  it('says has_more and the cursor when a page follows', () => {
+  it('renders has_more and the cursor when a page follows', () => {
     expect(parsed([row('1')], 'abc_-')).toMatchObject({ has_more: true, next_cursor: 'abc_-' })
   })
 
-  it('has just the four fields of the contract', () => {
+  it('renders exactly four fields', () => {
     expect(Object.keys(parsed([row('1')], 'abc'))).toEqual([
       'object',
       'data',
@@ -88,12 +88,12 @@ describe('renderList', () => {
     ])
   })
 
-  it('passes the bytes of each order through, in their order', () => {
+  it('keeps the bytes and the order of the rows', () => {
     const odd = ['{ "name" : "Zoë 😀" }', '{"a":1.0}', '{"a":1e3}']
     expect(renderList(odd.map(row), null).toString()).toContain(`[${odd.join(',')}]`)
   })
 
-  it('gives the orders back', () => {
+  it('renders JSON that parses to the same orders', () => {
     fc.assert(
       fc.property(fc.array(fc.json()), fc.option(fc.string()), (orders, cursor) => {
         expect(parsed(orders.map(row), cursor)).toEqual({

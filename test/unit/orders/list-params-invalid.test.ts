@@ -9,7 +9,7 @@ function errorOf(query: RawQuery): InvalidParamError {
     if (error instanceof InvalidParamError) return error
     throw error
   }
-  throw new Error('expected a refusal')
+  throw new Error('expected an InvalidParamError')
 }
 
 const dates = ['created_gte', 'created_lt', 'updated_gte', 'updated_lt'] as const
@@ -70,13 +70,13 @@ const invalidValues: Record<(typeof listParamNames)[number], string[]> = {
 }
 
 describe.each(listParamNames)('%s', (name) => {
-  it.each(invalidValues[name])('%j is refused with its name and how to mend it', (value) => {
+  it.each(invalidValues[name])('%j is rejected with its name and how to correct it', (value) => {
     const error = errorOf({ [name]: value })
     expect([error.name, error.param]).toEqual(['InvalidParamError', name])
     expect(error.message).toMatch(/Envie|Valores aceitos|caracteres|Exemplo/)
   })
 
-  it('is named also among good parameters', () => {
+  it('is named also among valid parameters', () => {
     const good = { limit: '5', status: 'PAID', created_gte: EXAMPLE, sort: 'updated_at_asc' }
     expect(errorOf({ ...good, [name]: '' }).param).toBe(name)
   })
@@ -87,37 +87,37 @@ describe.each(['limit', 'cursor', 'sort', ...dates])('a repeated %s', (name) => 
     ['with equal values', ['5', '5']],
     ['with one value', ['5']],
     ['without values', []],
-  ])('is refused %s', (_name, values) => {
+  ])('is rejected %s', (_name, values) => {
     expect(errorOf({ [name]: values }).param).toBe(name)
   })
 })
 
-describe('a refusal', () => {
+describe('the message', () => {
   it.each([
     ['2026-03-01T00:00:00 03:00', '%2B'],
     ['2026-03-01', 'hora e o fuso'],
     ['2026-03-01T00:00:00', 'Falta o fuso'],
     ['2026-02-30T00:00:00Z', 'não existe no calendário'],
     ['agora', 'RFC 3339'],
-  ])('of the instant %j says what is wrong with it: %s', (value, hint) => {
+  ])('for the instant %j states the fault: %s', (value, hint) => {
     expect(errorOf({ created_gte: value }).message).toContain(hint)
   })
 
-  it('of an unknown value names the known ones', () => {
+  it('for an unknown value lists the known ones', () => {
     expect(errorOf({ payment_method: 'CASH' }).message).toContain(
       'CREDIT_CARD, BOLETO, PIX, MULTIPLE',
     )
   })
 
-  it('of an empty element says that a value is empty', () => {
+  it('for an empty element states that a value is empty', () => {
     expect(errorOf({ status: 'PAID,' }).message).toContain('vazio')
   })
 
-  it('of a cursor tells how to go on', () => {
+  it('for a cursor states how to continue', () => {
     expect(errorOf({ cursor: '' }).message).toContain('recomece a listagem sem cursor')
   })
 
-  it('never repeats what was sent', () => {
+  it('never echoes the input', () => {
     const sent = '<script>'
     for (const name of listParamNames.filter((some) => some !== 'cursor')) {
       expect(errorOf({ [name]: sent }).message).not.toContain(sent)
@@ -127,7 +127,7 @@ describe('a refusal', () => {
 
 describe('a list of values', () => {
   it.each([[['PAID', '']], [['PAID', 'TUDO']], [['PAID,', 'UNPAID']], [['']]])(
-    'is refused when one of a repeated parameter is: %j',
+    'is rejected when one occurrence is invalid: %j',
     (status) => {
       expect(errorOf({ status }).param).toBe('status')
     },

@@ -13,7 +13,7 @@ const filtersOf = (query: RawQuery) => parseListParams(query).filters
 const EXAMPLE = '2026-03-01T00:00:00Z'
 
 describe('no parameter', () => {
-  it('means 20 orders by created_at_desc, unfiltered', () => {
+  it('defaults to 20 orders by created_at_desc, unfiltered', () => {
     expect(parseListParams({})).toEqual(defaults)
   })
 })
@@ -51,11 +51,11 @@ describe('a list of values', () => {
         ...['DELIVERED', 'REFUNDED', 'DISPUTED', 'TRIAL'],
       ],
     ],
-  ])('is read from %s', (_name, status, statuses) => {
+  ])('is parsed from %s', (_name, status, statuses) => {
     expect(filtersOf({ status })).toEqual({ ...defaults.filters, statuses })
   })
 
-  it('is read for every payment method', () => {
+  it('is parsed for every payment method', () => {
     const payment_method = ['MULTIPLE', 'PIX,BOLETO', 'CREDIT_CARD']
     const paymentMethods = ['MULTIPLE', 'PIX', 'BOLETO', 'CREDIT_CARD']
     expect(filtersOf({ payment_method })).toEqual({ ...defaults.filters, paymentMethods })
@@ -68,11 +68,11 @@ describe('the bounds', () => {
     ['created_lt', { created: { lt: Date.parse(EXAMPLE) } }],
     ['updated_gte', { updated: { gte: Date.parse(EXAMPLE) } }],
     ['updated_lt', { updated: { lt: Date.parse(EXAMPLE) } }],
-  ])('%s is read in milliseconds', (name, expected) => {
+  ])('%s is parsed to milliseconds', (name, expected) => {
     expect(filtersOf({ [name]: EXAMPLE })).toEqual({ ...defaults.filters, ...expected })
   })
 
-  it('are accepted in any zone', () => {
+  it('are accepted in any time zone', () => {
     const { created } = filtersOf({ created_gte: '2026-02-28T21:00:00-03:00' })
     expect(created).toEqual({ gte: Date.parse(EXAMPLE) })
   })
@@ -82,7 +82,7 @@ describe('the bounds', () => {
     expect(Object.values(created)).toEqual([Date.parse(EXAMPLE) + 1])
   })
 
-  it('are accepted when nothing lies between them', () => {
+  it('are accepted when the range is empty', () => {
     const { created } = filtersOf({ created_gte: EXAMPLE, created_lt: '2020-01-01T00:00:00Z' })
     expect(created).toEqual({ gte: Date.parse(EXAMPLE), lt: Date.parse('2020-01-01T00:00:00Z') })
   })

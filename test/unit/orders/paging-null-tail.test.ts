@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type ArrayOrderStore, createArrayOrderStore, startListing } from './array-order-store.ts'
 
-// The orders without `updated_at` come last, by id: what happens to them while a client pages.
+// Undated orders are last, by id. These tests change them while a client pages.
 let store: ArrayOrderStore
 
 beforeEach(() => {
   store = createArrayOrderStore()
 })
 
-describe('while a client pages through the orders without updated_at', () => {
-  it('an order that gets its first date is shown again or for the first time', async () => {
+describe('while a client pages through the undated orders', () => {
+  it('an order that gets its first date is returned again or for the first time', async () => {
     store.writeUndated('a', 'b', 'c', 'd')
     const pages = startListing(store, 2)
     expect(await pages.nextPage()).toEqual(['a', 'b'])
@@ -17,7 +17,7 @@ describe('while a client pages through the orders without updated_at', () => {
     expect(await pages.rest()).toEqual([['c', 'd']])
   })
 
-  it('an order passed already that gets its first date is shown again', async () => {
+  it('an already returned order that gets its first date is returned again', async () => {
     store.writeUndated('a', 'b', 'c')
     const pages = startListing(store, 2)
     await pages.nextPage()
@@ -25,7 +25,7 @@ describe('while a client pages through the orders without updated_at', () => {
     expect(await pages.rest()).toEqual([['c', 'a']])
   })
 
-  it('a new one with a smaller id is shown', async () => {
+  it('a new order with a smaller id is returned', async () => {
     store.writeUndated('b', 'c', 'd')
     const pages = startListing(store, 2)
     await pages.nextPage()
@@ -33,7 +33,7 @@ describe('while a client pages through the orders without updated_at', () => {
     expect(await pages.rest()).toEqual([['d', 'a']])
   })
 
-  it('a new one in the place of one just passed is shown', async () => {
+  it('a new order with the id of one just returned is returned', async () => {
     store.writeUndated('a', 'c', 'd', 'e')
     const pages = startListing(store, 2)
     await pages.nextPage()
@@ -41,7 +41,7 @@ describe('while a client pages through the orders without updated_at', () => {
     expect((await pages.rest()).flat()).toEqual(['d', 'e', 'b'])
   })
 
-  it('one that changes and stays without a date is shown with its new data', async () => {
+  it('an order that changes and stays undated is returned with its new data', async () => {
     store.writeUndated('a', 'b', 'c')
     const pages = startListing(store, 2)
     await pages.nextPage()
@@ -49,7 +49,7 @@ describe('while a client pages through the orders without updated_at', () => {
     expect(await pages.rest()).toEqual([['c', 'a']])
   })
 
-  it('every pass keeps what is written during it', async () => {
+  it('the next pass returns what is written during a pass', async () => {
     store.writeUndated('d', 'e', 'f')
     const pages = startListing(store, 1)
     const shown = [await pages.nextPage()]
@@ -62,7 +62,7 @@ describe('while a client pages through the orders without updated_at', () => {
     expect(['b', 'c', 'd', 'e', 'f', 'g'].filter((id) => !all.includes(id))).toEqual([])
   })
 
-  it('a dated order that changes after the dated ones were passed is shown', async () => {
+  it('a dated order that changes after the dated part is returned again', async () => {
     store.write('x', 'y')
     store.writeUndated('a', 'b', 'c')
     const pages = startListing(store, 4)
@@ -72,13 +72,13 @@ describe('while a client pages through the orders without updated_at', () => {
   })
 })
 
-describe('a page that ends just where the orders without updated_at begin', () => {
+describe('a page that ends exactly before the undated tail', () => {
   beforeEach(() => {
     store.write('x', 'y')
     store.writeUndated('b', 'c', 'd')
   })
 
-  it('takes no mark', async () => {
+  it('requests no mark', async () => {
     await startListing(store, 2).nextPage()
     expect([store.searches, store.marks]).toEqual([1, 0])
   })
@@ -90,7 +90,7 @@ describe('a page that ends just where the orders without updated_at begin', () =
     expect([first, ...(await pages.rest())]).toEqual([['x', 'y'], ['d', 'b'], ['c']])
   })
 
-  it('loses no new order before the next', async () => {
+  it('loses no order created before the next page', async () => {
     const pages = startListing(store, 2)
     const first = await pages.nextPage()
     store.writeUndated('a')
@@ -103,7 +103,7 @@ describe('a page that ends just where the orders without updated_at begin', () =
 })
 
 describe('the mark', () => {
-  it('is taken once a pass, with a second search', async () => {
+  it('is requested once per pass, with a second search', async () => {
     store.writeUndated('a', 'b', 'c', 'd')
     const pages = startListing(store, 1)
     await pages.nextPage()
@@ -112,14 +112,14 @@ describe('the mark', () => {
     expect(store.marks).toBe(1)
   })
 
-  it('is not taken when the tail ends with the page', async () => {
+  it('is not requested when the tail ends with the page', async () => {
     store.write('x')
     store.writeUndated('a', 'b')
     const pages = await startListing(store, 3).rest()
     expect([pages, store.marks]).toEqual([[['x', 'a', 'b']], 0])
   })
 
-  it('is taken before the rows, so an order written between the two is not lost', async () => {
+  it('is requested before the rows, so an order written in between is not lost', async () => {
     store.writeUndated('b', 'c', 'd', 'e')
     store.afterMark = () => {
       store.afterMark = () => {}
@@ -168,8 +168,8 @@ describe('the mark', () => {
   })
 })
 
-describe('a listing under writing', () => {
-  it('ends as soon as one search is not full', async () => {
+describe('a listing with concurrent writes', () => {
+  it('ends as soon as one search returns fewer rows than requested', async () => {
     store.writeUndated('a', 'b', 'c')
     const pages = startListing(store, 2)
     await pages.nextPage()
@@ -187,14 +187,14 @@ describe('a listing under writing', () => {
     expect(await pages.rest()).toEqual([['c']])
   })
 
-  it('says has_more only when a row of the next pass follows', async () => {
+  it('returns a cursor only when a row of the next pass follows', async () => {
     store.writeUndated('a', 'b', 'c', 'd')
     const pages = startListing(store, 2)
     await pages.nextPage()
     expect([await pages.nextPage(), pages.hasMore()]).toEqual([['c', 'd'], false])
   })
 
-  it('goes on in the next pass from a page that the last one filled', async () => {
+  it('continues in the next pass after a page that the last pass filled', async () => {
     store.writeUndated('a', 'b', 'c', 'd')
     const pages = startListing(store, 2)
     await pages.nextPage()

@@ -27,20 +27,20 @@ describe.each(sorts)('a listing by %s', (sort) => {
     expect((await pagesOf(limit)).map((page) => page.length)).toEqual(lengths)
   })
 
-  it('may change its limit between pages', async () => {
+  it('can change its limit between pages', async () => {
     store.write('a', 'b', 'c', 'd', 'e', 'f')
     const pages = startListing(store, 2, sort)
     const lengths = [(await pages.nextPage(3)).length, (await pages.nextPage(1)).length]
     expect([...lengths, ...(await pages.rest()).map((page) => page.length)]).toEqual([3, 1, 2])
   })
 
-  it('makes one search a page', async () => {
+  it('makes one search per page', async () => {
     store.write('a', 'b', 'c', 'd')
     await pagesOf(2)
     expect([store.searches, store.marks]).toEqual([2, 0])
   })
 
-  it('goes on when the last order of a page is removed before the next', async () => {
+  it('continues when the last order of a page is removed before the next', async () => {
     store.write('a', 'b', 'c')
     const pages = startListing(store, 2, sort)
     const [, last = ''] = await pages.nextPage()
@@ -50,13 +50,13 @@ describe.each(sorts)('a listing by %s', (sort) => {
 })
 
 describe('created_at_desc', () => {
-  it('gives the newest first, and of equal ones the greatest id', async () => {
+  it('returns the newest first, and the greatest id of equal ones', async () => {
     store.write('b', 'a')
     store.write('d', 'c')
     expect(await startListing(store, 3, 'created_at_desc').rest()).toEqual([['d', 'c', 'b'], ['a']])
   })
 
-  it('shows no order that was created while paging', async () => {
+  it('returns no order created during the listing', async () => {
     store.write('a', 'b', 'c')
     const pages = startListing(store, 2, 'created_at_desc')
     const first = await pages.nextPage()
@@ -64,7 +64,7 @@ describe('created_at_desc', () => {
     expect([first, ...(await pages.rest())]).toEqual([['c', 'b'], ['a']])
   })
 
-  it('neither repeats nor skips an order that changes while paging', async () => {
+  it('neither repeats nor skips an order that changes during the listing', async () => {
     store.write('a', 'b', 'c', 'd')
     const pages = startListing(store, 2, 'created_at_desc')
     const first = await pages.nextPage()
@@ -75,7 +75,7 @@ describe('created_at_desc', () => {
     ])
   })
 
-  it('takes no mark, dated or not', async () => {
+  it('requests no mark, dated or not', async () => {
     store.writeUndated('a', 'b', 'c')
     await startListing(store, 1, 'created_at_desc').rest()
     expect(store.marks).toBe(0)
@@ -83,7 +83,7 @@ describe('created_at_desc', () => {
 })
 
 describe('updated_at_asc', () => {
-  it('gives the oldest change first, of equal ones the smallest id, and nulls after all', async () => {
+  it('returns the oldest change first, the smallest id of equal ones, and nulls last', async () => {
     store.writeUndated('a')
     store.write('d', 'c')
     store.write('b')
@@ -91,7 +91,7 @@ describe('updated_at_asc', () => {
     expect(await startListing(store, 2).rest()).toEqual([['c', 'd'], ['b', '0'], ['a']])
   })
 
-  it('shows an order that changes while paging again, on a later page', async () => {
+  it('returns an order that changes during the listing again, on a later page', async () => {
     store.write('a', 'b', 'c')
     const pages = startListing(store, 2)
     const first = await pages.nextPage()
@@ -102,7 +102,7 @@ describe('updated_at_asc', () => {
     ])
   })
 
-  it('shows an order that is created while paging at the end', async () => {
+  it('returns an order created during the listing at the end', async () => {
     store.write('b', 'c', 'd')
     const pages = startListing(store, 2)
     const first = await pages.nextPage()
@@ -113,7 +113,7 @@ describe('updated_at_asc', () => {
     ])
   })
 
-  it('says that nothing follows when nothing does, though an earlier page was full', async () => {
+  it('returns no cursor at the end, even after a full page', async () => {
     store.write('a')
     store.write('b')
     const pages = startListing(store, 1)
@@ -123,8 +123,8 @@ describe('updated_at_asc', () => {
   })
 })
 
-describe('a listing that nobody writes to', () => {
-  it('shows every order once, in order, whatever the pages', async () => {
+describe('a listing without concurrent writes', () => {
+  it('returns every order once, in order, for any page sizes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(fc.stringMatching(/^[a-c]{1,4}$/), { maxLength: 12 }),

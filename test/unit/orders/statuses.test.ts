@@ -9,7 +9,7 @@ import {
   roles,
 } from '../../../src/orders/statuses.ts'
 
-describe('the values of the contract', () => {
+describe('the documented values', () => {
   it.each([
     [
       'order statuses',
@@ -30,7 +30,7 @@ describe('the values of the contract', () => {
       cardBrands,
       'AMERICAN_EXPRESS DINERS_CLUB_INTERNATIONAL DISCOVER ELO ELO_DISCOVER HIPERCARD JCB MAESTRO MASTERCARD OUROCARD SODEXO UNIONPAY VISA',
     ],
-  ])('are all there: %s', (_name, values, contract) => {
+  ])('are complete: %s', (_name, values, contract) => {
     expect(values.join(' ')).toBe(contract)
   })
 })

@@ -22,7 +22,7 @@ function without(order: object, path: string[]): object {
   return copy
 }
 
-describe('an order of an older shape', () => {
+describe('an order of an older schema version', () => {
   it('keeps its tracking keys, also where V8 confuses names with escapes', () => {
     confuseParser()
     const json = JSON.stringify({ ...complete, tracking: QUOTE_TRACKING })
@@ -37,19 +37,19 @@ describe('an order of an older shape', () => {
     [['payment', 'card', 'brand']],
     [['shipping_address', 'line3']],
     [['items', '0', 'order_bump_id']],
-  ])('without %j has null there, and all else as it was', (path) => {
+  ])('without %j gets null there and stays otherwise unchanged', (path) => {
     const older = without(complete, path)
     const shown = upgraded(older)
     expect(at(shown, path)).toBeNull()
     expect(without(shown, path)).toEqual(older)
   })
 
-  it('gets no key of metadata or tracking that it has not', () => {
+  it('gets no additional key of metadata or tracking', () => {
     const bare = { ...complete, metadata: {}, tracking: { src: 'bio' } }
     expect(upgraded(bare)).toEqual(bare)
   })
 
-  it('keeps what is null', () => {
+  it('keeps null values', () => {
     const bare = { ...complete, shipping_address: null, navigator: null, tracking: null }
     expect(upgraded(bare)).toEqual(bare)
   })
@@ -61,7 +61,7 @@ describe('an order of an older shape', () => {
   })
 })
 
-it('an order of the current shape is passed through, byte for byte', () => {
+it('an order of the current schema version is returned byte for byte', () => {
   const bytes = Buffer.from('{"anything": 1 }')
   expect(upgradeOrder(bytes, ORDER_SCHEMA_VERSION)).toBe(bytes)
 })

@@ -10,7 +10,7 @@ import { InvalidParamError } from '../../../../src/orders/invalid-param-error.ts
 let logged: { level: number; reason?: string; err?: { type: string; message: string } }[]
 let app: Awaited<ReturnType<typeof start>>
 
-/** An app that throws what it is told to. */
+/** Starts an app whose route throws the given error. */
 async function start() {
   const write = (line: string) => logged.push(JSON.parse(line))
   const fastify = Fastify({
@@ -42,12 +42,12 @@ afterEach(() => app.close())
 
 const SECRET = 'rita@exemplo.com.br'
 
-/** What is thrown where nobody said what to answer. */
+/** Errors without a response of their own. */
 const faults: [name: string, error: Error, code: string, status: number][] = [
   ['a store that does not answer', new Unavailable(SECRET), 'service_unavailable', 503],
   ['any other error', new TypeError(SECRET), 'internal_error', 500],
   [
-    'an error with a status of its own',
+    'an error with its own status',
     Object.assign(new Error(SECRET), { statusCode: 503, code: 'service_unavailable' }),
     'internal_error',
     500,
@@ -67,11 +67,11 @@ describe.each(faults)('%s', (_name, thrown, code, status) => {
     expect(answer.error).toMatchObject({ type: 'api_error', code, request_id: 'req_1' })
   })
 
-  it('tells the caller nothing of itself', async () => {
+  it('is not disclosed in the response', async () => {
     expect((await app.answerTo(thrown)).body).not.toContain(SECRET)
   })
 
-  it('is logged: what is down by its reason alone, any other error as it was thrown', async () => {
+  it('is logged: an unavailable store by reason alone, any other error in full', async () => {
     await app.answerTo(thrown)
     const asThrown = { level: 50, err: { type: thrown.constructor.name } }
     expect(logged).toMatchObject([status === 503 ? { level: 40, reason: SECRET } : asThrown])
@@ -80,12 +80,12 @@ describe.each(faults)('%s', (_name, thrown, code, status) => {
 })
 
 describe('Retry-After', () => {
-  it('says after a 503 when to come back', async () => {
+  it('is sent with a 503', async () => {
     const { headers } = await app.answerTo(new Unavailable('no answer'))
     expect(headers['retry-after']).toBe('1')
   })
 
-  it('is as long as the error says', async () => {
+  it('equals the wait of the error', async () => {
     const { headers } = await app.answerTo(new ApiError('rate_limited', { retryAfterSeconds: 7 }))
     expect(headers['retry-after']).toBe('7')
   })
@@ -96,12 +96,12 @@ describe('Retry-After', () => {
 })
 
 describe('an error of the catalogue', () => {
-  it('is answered as it is', async () => {
+  it('is rendered unchanged', async () => {
     const answer = await app.answerTo(new ApiError('invalid_request', { param: 'limit' }))
     expect(answer).toMatchObject({ status: 400, error: { param: 'limit' } })
   })
 
-  it('answers an invalid parameter of a listing with 400, its name and its message', async () => {
+  it('is 400 invalid_request for an InvalidParamError, with its name and message', async () => {
     const answer = await app.answerTo(new InvalidParamError('limit', 'Envie limit.'))
     expect(answer).toMatchObject({
       status: 400,
@@ -110,12 +110,12 @@ describe('an error of the catalogue', () => {
     expect(logged).toEqual([])
   })
 
-  it('is logged with its cause where it is a fault of ours', async () => {
+  it('is logged with its cause when its status is 500 or above', async () => {
     await app.answerTo(new ApiError('service_unavailable', { cause: new RangeError('why') }))
     expect(logged).toMatchObject([{ err: { type: 'RangeError', message: 'why' } }])
   })
 
-  it('is no fault of ours below 500', async () => {
+  it('is not logged when its status is below 500', async () => {
     await app.answerTo(new ApiError('resource_missing'))
     expect(logged).toEqual([])
   })

@@ -29,7 +29,7 @@ afterEach(() => {
   server.close()
 })
 
-it('forget what was under way on one that Node let go of, and that is reset', async () => {
+it('the tracker removes the responses of a detached socket after a reset', async () => {
   server.on('connect', (_request, socket) => socket.on('error', () => socket.destroy()))
   const socket = await openSocket(port)
   socket.write(`${GET.repeat(3)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -53,11 +53,11 @@ const respondToAll = () => {
 const closeHeaders = async (answers: ReturnType<typeof readAnswers>) =>
   (await answers).map(({ headers }) => headers['connection'] === 'close')
 
-it('are the same ones for whoever asks', () => {
+it('connectionTrackerOf returns one tracker per server', () => {
   expect(connectionTrackerOf(server)).toBe(tracker)
 })
 
-it('know which of them is idle, and which has a request under way', async () => {
+it('the tracker separates idle connections from requests in flight', async () => {
   const { socket } = await send()
   expect([tracker.open.size, tracker.idle.size, tracker.inFlight.size]).toEqual([1, 0, 1])
   respondToAll()
@@ -68,13 +68,13 @@ it('know which of them is idle, and which has a request under way', async () => 
   expect(tracker.idle.size).toBe(0)
 })
 
-it('count what has come, connections and requests', async () => {
+it('the tracker counts accepted connections and requests', async () => {
   expect(tracker.acceptedCount()).toBe(0)
   await send(2)
   expect(tracker.acceptedCount()).toBe(3)
 })
 
-it('cut the one that has rested longest', async () => {
+it('closeLongestIdle closes the longest-idle connection', async () => {
   const [first, second] = [await openSocket(port), await openSocket(port)]
   await expect.poll(() => tracker.idle.size, POLL_TIMEOUT).toBe(2)
   tracker.closeLongestIdle()
@@ -83,15 +83,15 @@ it('cut the one that has rested longest', async () => {
   second.destroy()
 })
 
-describe('that are to close after their answers', () => {
-  it('tell so on an answer that is under way', async () => {
+describe('closeAfterResponses', () => {
+  it('a response in flight carries Connection: close', async () => {
     const { answers } = await send()
     tracker.closeAfterResponses()
     respondToAll()
     expect(await closeHeaders(answers)).toEqual([true])
   })
 
-  it('tell so on the next answer of one that was idle', async () => {
+  it('the next response of an idle connection carries Connection: close', async () => {
     const { socket, answers } = await send()
     respondToAll()
     await expect.poll(() => tracker.idle.size, POLL_TIMEOUT).toBe(1)
@@ -105,14 +105,11 @@ describe('that are to close after their answers', () => {
   it.each([
     ['before', async () => {}],
     ['after', async () => tracker.closeAfterResponses()],
-  ])(
-    'give every answer to requests sent one behind the other, which came %s that',
-    async (when, before) => {
-      await before()
-      const { answers } = await send(3)
-      if (when === 'before') tracker.closeAfterResponses()
-      respondToAll()
-      expect(await closeHeaders(answers)).toEqual([false, false, true])
-    },
-  )
+  ])('pipelined requests sent %s the call all receive their responses', async (when, before) => {
+    await before()
+    const { answers } = await send(3)
+    if (when === 'before') tracker.closeAfterResponses()
+    respondToAll()
+    expect(await closeHeaders(answers)).toEqual([false, false, true])
+  })
 })

@@ -24,19 +24,19 @@ const address = (id: string, bytes: number, name = `${id} ${bytes}`): Named => (
 const freeMemory = (connections: Named[], maxBytes: number) =>
   selectToFreeMemory(connections, maxBytes).map(({ name }) => name)
 
-describe('the connections that unread answers close', () => {
-  it('are none as long as all of it has room', () => {
+describe('selectToFreeMemory', () => {
+  it('selects no connection below the memory limit', () => {
     expect(freeMemory([account('acc_1', 60), address('10.0.0.1', 40)], 100)).toEqual([])
   })
 
-  it('are those of clients without a key first, however small and however new', () => {
+  it('selects unauthenticated clients first, however small and new', () => {
     const connections = [account('acc_1', 90), address('10.0.0.1', 5), address('10.0.0.1', 7)]
     expect(freeMemory(connections, 95)).toEqual(['10.0.0.1 7'])
     expect(freeMemory(connections, 90)).toEqual(['10.0.0.1 7', '10.0.0.1 5'])
     expect(freeMemory(connections, 89)).toEqual(['10.0.0.1 7', '10.0.0.1 5', 'acc_1 90'])
   })
 
-  it('are those of the peer with the largest sum, its largest answer first', () => {
+  it('selects the peer with the largest total, and its largest response first', () => {
     const connections = [
       account('acc_1', 50),
       account('acc_2', 30),
@@ -47,22 +47,22 @@ describe('the connections that unread answers close', () => {
     expect(freeMemory(connections, 94)).toEqual(['acc_2 30', 'acc_1 50'])
   })
 
-  it('are those of an address that floods, before that of another one', () => {
+  it('selects a flooding address before another address', () => {
     const flood = [1, 2, 3].map((n) => address('10.0.0.1', 10, `flood ${n}`))
     expect(freeMemory([address('10.0.0.2', 12), ...flood], 22)).toEqual(['flood 1', 'flood 2'])
   })
 
-  it('are the earlier ones of equals', () => {
+  it('selects the earlier of equal connections', () => {
     expect(freeMemory([account('acc_1', 10, 'first'), account('acc_1', 10, 'second')], 19)).toEqual(
       ['first'],
     )
   })
 
-  it('are none of which nothing waits', () => {
+  it('never selects a connection without unread bytes', () => {
     expect(freeMemory([address('10.0.0.1', 0), account('acc_1', 10)], 5)).toEqual(['acc_1 10'])
   })
 
-  it('are as many as it takes, and no account while a client without a key keeps anything', () => {
+  it('selects no account while an unauthenticated client has unread bytes', () => {
     const connection = fc.record({
       bytes: fc.nat(100),
       peer: fc.record({ isAuthenticated: fc.boolean(), id: fc.constantFrom('a', 'b', 'c') }),
@@ -85,11 +85,11 @@ describe('the connections that unread answers close', () => {
   })
 })
 
-describe('the connections that give their places to new ones', () => {
+describe('selectToFreeSlots', () => {
   const freeSlots = (...connections: Named[]) =>
     selectToFreeSlots(connections).map(({ name }) => name)
 
-  it('are those of clients without a key before those of any account', () => {
+  it('selects unauthenticated clients before accounts', () => {
     expect(
       freeSlots(
         account('acc_1', 9, 'first'),
@@ -99,7 +99,7 @@ describe('the connections that give their places to new ones', () => {
     ).toEqual(['10.0.0.1 1', 'first'])
   })
 
-  it('are those of the peer with the most of them, the earliest first, however many bytes wait', () => {
+  it('selects the peer with the most connections, the earliest first, whatever their size', () => {
     expect(
       freeSlots(
         address('10.0.0.2', 99),
@@ -111,11 +111,11 @@ describe('the connections that give their places to new ones', () => {
     ).toEqual(['10.0.0.1 1', '10.0.0.2 99', '10.0.0.1 2', '10.0.0.2 98', '10.0.0.1 3'])
   })
 
-  it('are none that is the only one of an account', () => {
+  it('never selects the only connection of an account', () => {
     expect(freeSlots(account('acc_1', 10), account('acc_2', 10))).toEqual([])
   })
 
-  it('are none for which nothing waits', () => {
+  it('never selects a connection without unread bytes', () => {
     expect(freeSlots(address('10.0.0.1', 0))).toEqual([])
   })
 })

@@ -32,12 +32,12 @@ function keepSending() {
   polling = setInterval(() => fetch(url()).catch(() => {}), 10)
 }
 
-/** Longer than it waits for anybody; the clock of the test stands still meanwhile. */
+/** Longer than any real wait of the drain; the test clock does not advance meanwhile. */
 const GRACE_MS = 1_500
 const isDrained = (left: Promise<void>) =>
   Promise.race([left.then(() => true), sleep(GRACE_MS).then(() => false)])
 
-it('is as ready as its services until it leaves, and then at once no more', async () => {
+it('readiness follows the services until the drain starts, and then reports draining', async () => {
   expect((await shutdown.isReady()).status).toBe('ok')
   const left = shutdown.drain()
   expect((await shutdown.isReady()).status).toBe('draining')
@@ -45,17 +45,17 @@ it('is as ready as its services until it leaves, and then at once no more', asyn
   await left
 })
 
-it('leaves when nobody asks, although a client keeps its connection', async () => {
+it('the drain completes without requests, even with an open idle connection', async () => {
   await (await fetch(url())).text()
   await shutdown.drain()
 })
 
-it('goes on while somebody asks', async () => {
+it('the drain continues while requests arrive', async () => {
   keepSending()
   expect(await isDrained(shutdown.drain())).toBe(false)
 })
 
-it('leaves once those who asked have gone elsewhere', async () => {
+it('the drain completes once clients stop sending requests', async () => {
   keepSending()
   const left = shutdown.drain()
   await sleep(100)
@@ -63,14 +63,14 @@ it('leaves once those who asked have gone elsewhere', async () => {
   await left
 })
 
-it('leaves after 8 seconds, whoever asks', async () => {
+it('the drain completes after 8 seconds, even while requests arrive', async () => {
   keepSending()
   const left = shutdown.drain()
   clock.nowMs += 8_000
   await left
 })
 
-it('gives a balancer 5 seconds to hear that it is not ready', async () => {
+it('the drain gives a load balancer 5 seconds to detect that the process is not ready', async () => {
   await shutdown.isReady()
   const left = shutdown.drain()
   clock.nowMs += 4_999
@@ -79,7 +79,7 @@ it('gives a balancer 5 seconds to hear that it is not ready', async () => {
   await left
 })
 
-it('waits for no balancer that last asked half a minute ago', async () => {
+it('the drain ignores a load balancer whose last readiness request is 30 seconds old', async () => {
   await shutdown.isReady()
   clock.nowMs += 30_000
   await shutdown.drain()

@@ -16,15 +16,15 @@ function createLimiter(maxConcurrent: number) {
   return { limiter, clock }
 }
 
-describe('the gate', () => {
-  it('lets in as many as there is room for, and nobody else', () => {
+describe('the concurrency limiter', () => {
+  it('the limiter admits maxConcurrent requests and rejects the next one', () => {
     const { limiter } = createLimiter(2)
     expect(limiter.tryAcquire(request())).toBeUndefined()
     expect(limiter.tryAcquire(request())).toBeUndefined()
     expect(limiter.tryAcquire(request())).toBe('concurrency')
   })
 
-  it('has room again in the next turn of the loop once an answer is made, and not before', async () => {
+  it('the limiter frees a slot in the turn after the release, and not earlier', async () => {
     const { limiter } = createLimiter(1)
     const first = request()
     limiter.tryAcquire(first)
@@ -36,7 +36,7 @@ describe('the gate', () => {
     expect(limiter.tryAcquire(request())).toBe('concurrency')
   })
 
-  it('has room again when a caller went away before the answer', async () => {
+  it('the limiter frees the slot of a client that disconnected before the response', async () => {
     const { limiter } = createLimiter(1)
     const first = request()
     limiter.tryAcquire(first)
@@ -45,7 +45,7 @@ describe('the gate', () => {
     expect(limiter.tryAcquire(request())).toBeUndefined()
   })
 
-  it('gives a place back once, however a request ends', async () => {
+  it('the limiter releases a slot once, however the request ends', async () => {
     const { limiter } = createLimiter(2)
     const [first, second] = [request(), request()]
     limiter.tryAcquire(first)
@@ -58,7 +58,7 @@ describe('the gate', () => {
     expect(limiter.tryAcquire(request())).toBe('concurrency')
   })
 
-  it('takes nothing from whoever was not let in', async () => {
+  it('a rejected request releases no slot', async () => {
     const { limiter } = createLimiter(1)
     const rejected = request()
     limiter.tryAcquire(request())
@@ -72,14 +72,14 @@ describe('the gate', () => {
   it.each([
     [500, undefined],
     [501, 'event_loop'],
-  ])('judges a turn of the loop that is %i ms old', (delayMs, expected) => {
+  ])('in an event loop turn of %i ms, the limiter returns %s', (delayMs, expected) => {
     const { limiter, clock } = createLimiter(10)
     limiter.tryAcquire(request())
     clock.nowMs += delayMs
     expect(limiter.tryAcquire(request())).toBe(expected)
   })
 
-  it('counts the time that answers take in a turn, too', async () => {
+  it('the limiter includes the time of responses in the age of a turn', async () => {
     const { limiter, clock } = createLimiter(10)
     const first = request()
     limiter.tryAcquire(first)
@@ -89,7 +89,7 @@ describe('the gate', () => {
     expect(limiter.tryAcquire(request())).toBe('event_loop')
   })
 
-  it('takes requests again in the turn after one that was too long', async () => {
+  it('the limiter admits requests again in the turn after one that was too long', async () => {
     const { limiter, clock } = createLimiter(10)
     limiter.tryAcquire(request())
     clock.nowMs += 10_000

@@ -13,13 +13,13 @@ function setUp() {
   return { logged, count: createThrottledLog((counts) => logged.push(counts), 5_000) }
 }
 
-it('tells the first one at once', () => {
+it('the throttled log writes the first event at once', () => {
   const { logged, count } = setUp()
   count('a')
   expect(logged).toEqual([{ a: 1 }])
 })
 
-it('tells what comes after it together, however much it is', () => {
+it('the throttled log writes later events as one line per interval', () => {
   const { logged, count } = setUp()
   count('a')
   for (let n = 0; n < 1_000; n++) count('a')
@@ -29,7 +29,7 @@ it('tells what comes after it together, however much it is', () => {
   expect(logged.slice(1)).toEqual([{ a: 1_000, b: 1 }])
 })
 
-it('falls silent when nothing came for a while, and tells the next one at once again', () => {
+it('after an interval without events, the throttled log writes the next event at once', () => {
   const { logged, count } = setUp()
   count('a')
   vi.advanceTimersByTime(20_000)

@@ -45,7 +45,8 @@ export function markDeprecatedFields(
       const [name = '', field = ''] = path.split('.')
       const schema = result[name] as { properties?: Record<string, Json> } | undefined
       const property = schema?.properties?.[field] as { description?: string } | undefined
-      if (property === undefined) throw new Error(`changes.json, ${id}: field ${path} does not exist`)
+      if (property === undefined)
+        throw new Error(`changes.json, ${id}: field ${path} does not exist`)
       const note = `**Descontinuado.** ${text}`
       const description = [property.description, note].filter(Boolean).join('\n\n')
       Object.assign(property, { deprecated: true, description })

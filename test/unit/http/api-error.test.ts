@@ -7,7 +7,7 @@ import {
 } from '../../../src/http/api-error.ts'
 
 /** The table of `openapi/guide/07-erros.md`. */
-const contract: [status: number, code: ErrorCode, type: string][] = [
+const documented: [status: number, code: ErrorCode, type: string][] = [
   [400, 'invalid_request', 'invalid_request_error'],
   [401, 'invalid_api_key', 'authentication_error'],
   [403, 'account_blocked', 'permission_error'],
@@ -21,21 +21,21 @@ const ID = 'req_0123456789abcdef0123456789abcdef'
 const body = (error: ApiError) => JSON.parse(renderError(error, ID)).error
 
 describe('the catalogue of errors', () => {
-  it.each(contract)('contains %d %s of type %s', (status, code, type) => {
+  it.each(documented)('contains %d %s of type %s', (status, code, type) => {
     expect(errorCatalogue[code]).toMatchObject({ status, type })
   })
 
   it('contains no other code', () => {
-    expect(Object.keys(errorCatalogue)).toEqual(contract.map(([, code]) => code))
+    expect(Object.keys(errorCatalogue)).toEqual(documented.map(([, code]) => code))
   })
 
-  it.each(contract)('contains for %d %s a message in Portuguese', (_, code) => {
+  it.each(documented)('contains for %d %s a message in Portuguese', (_, code) => {
     expect(errorCatalogue[code].message).toMatch(/(não|chave|conta|tente) .*\.$/i)
   })
 })
 
 describe('an ApiError', () => {
-  it.each(contract)('carries the status %d of %s', (status, code) => {
+  it.each(documented)('carries the status %d of %s', (status, code) => {
     const error = new ApiError(code)
     expect([error.status, error.code, error.message]).toEqual([
       status,
@@ -57,7 +57,7 @@ describe('an ApiError', () => {
 })
 
 describe('renderError', () => {
-  it.each(contract)('renders %d %s without param when there is none', (_, code, type) => {
+  it.each(documented)('renders %d %s without param when there is none', (_, code, type) => {
     const { message } = errorCatalogue[code]
     expect(body(new ApiError(code))).toEqual({ type, code, message, request_id: ID })
   })

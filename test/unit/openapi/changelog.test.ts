@@ -43,7 +43,11 @@ describe('a list of changes', () => {
     ['an unknown operation', { ...deprecated, operations: ['orders_drop'] }, /union/i],
     ['a field without its schema', { ...deprecated, fields: ['promocode'] }, /union/i],
     ['no operation', { ...deprecated, operations: [] }, /union/i],
-    ['an impossible sunset', { ...deprecated, sunset: '2028-13-01T00:00:00Z' }, /not a valid instant/],
+    [
+      'an impossible sunset',
+      { ...deprecated, sunset: '2028-13-01T00:00:00Z' },
+      /not a valid instant/,
+    ],
     [
       'a sunset a second too early',
       { ...deprecated, sunset: '2027-12-31T23:59:59Z' },
@@ -53,7 +57,7 @@ describe('a list of changes', () => {
     expect(() => parse(change)).toThrow(message)
   })
 
-  it('is rejected when an older entry comes first', () => {
+  it('is rejected when an older entry is first', () => {
     expect(() => parse(added, deprecated)).toThrow(/lista: must precede older entries/)
   })
 

@@ -28,7 +28,7 @@ describe.each(stores)('a read of %s for a request', (_name, open) => {
   afterEach(() => store.close())
 
   it.each(calls)('is unavailable once the time of the request is over: %s', async (_what, call) => {
-    const overdue = { ...unbounded, leftMs: () => -0.5 }
+    const overdue = { ...unbounded, remainingMs: () => -0.5 }
     await expect(call(store.orders, overdue)).rejects.toBeInstanceOf(Unavailable)
     await expect(call(store.orders, unbounded)).resolves.not.toBeUndefined()
   })

@@ -107,7 +107,7 @@ describe('of two nodes', () => {
   it('none is given up for a call that had less than the whole deadline', async () => {
     const nodes = [await serve(stall, found), await serve(stall, found)]
     const { client, get } = connect(nodes.map(({ url }) => url))
-    const late = { ...unbounded, leftMs: () => SHORT_MS }
+    const late = { ...unbounded, remainingMs: () => SHORT_MS }
     for (const _ of nodes) {
       const call = readRaw(client, GENEROUS_MS, { path: '/orders/_doc/1' }, late)
       expect(await thrownBy(call)).toBeInstanceOf(Unavailable)

@@ -66,7 +66,7 @@ export function createOpenSearchKeyStore({
     async find(digest, withinMs = Infinity) {
       const endsAt = monotonicClock() + withinMs
       // A caller that disconnects does not end it: other requests with the key wait for the same look-up.
-      const scope = { ...unbounded, leftMs: () => endsAt - monotonicClock() }
+      const scope = { ...unbounded, remainingMs: () => endsAt - monotonicClock() }
       const found = await getDocument('get_key', { index: names.keys, id: digest }, scope)
       if (found === null) return null
       const key = keyRecord(digest, found.source)

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { KeyLookupOutcome } from '../../auth/key-cache.ts'
 import type { LimiterDecision } from '../../rate-limit/fallback-limiter.ts'
-import type { OpenSearchOperation } from '../../stores/opensearch/client/operation.ts'
+import type { OpenSearchOperation } from '../../stores/opensearch/client/client.ts'
 import type { DecodePath } from '../../stores/opensearch/read/decode-orders.ts'
 import { DURATION_BUCKETS } from './buckets.ts'
 

@@ -1,7 +1,8 @@
 import { memoizeAsync } from '../../lib/memoize-async.ts'
 import { createMutex } from '../../lib/mutex.ts'
 import { IndexLost } from '../index-lost.ts'
-import { type OpenSearch, RequestRejectedError, read, write } from './client/client.ts'
+import { type OpenSearch, read, write } from './client/client.ts'
+import { BAD_REQUEST, isIndexExistsError, isRejectedWith } from './client/errors.ts'
 import { keyDefinitions, ordersDefinition, recordDefinitions } from './index-definition.ts'
 import { concreteIndex, type IndexNames } from './index-names.ts'
 import { indexLostError, readPresence } from './index-presence.ts'
@@ -22,8 +23,6 @@ export interface EnsureIndices {
 }
 
 const TEMPLATE_PRIORITY = 500
-const BAD_REQUEST = 400
-const ALREADY_EXISTS = 'resource_already_exists_exception'
 
 /** Its methods throw Unavailable, and Error when OpenSearch refuses, with its reason. */
 export function createEnsureIndices(
@@ -37,7 +36,7 @@ export function createEnsureIndices(
   async function ensureOrders(mayCreate: boolean): Promise<void> {
     const presence = await readPresence({ client, names, deadlineMs })
     if (presence.kind === 'lost') throw indexLostError(names, presence)
-    if (presence.kind === 'virgin') {
+    if (presence.kind === 'never-created') {
       if (isEnsured)
         throw new IndexLost('every index of them is gone, and this process has used them')
       if (!mayCreate) throw new Error('there is no index yet: "index init" makes it')
@@ -97,7 +96,7 @@ export function createEnsureIndices(
       const request = { index, body: { properties: Object.fromEntries(missing) } as object }
       await write(deadlineMs, (options) => client.indices.putMapping(request, options)).catch(
         (error) => {
-          if (!(error instanceof RequestRejectedError && error.status === BAD_REQUEST)) throw error
+          if (!isRejectedWith(error, BAD_REQUEST)) throw error
         },
       )
     }
@@ -113,8 +112,7 @@ export function createEnsureIndices(
     try {
       await write(deadlineMs, (options) => client.indices.create({ index, body }, options))
     } catch (error) {
-      // Another process was faster.
-      if (!(error instanceof RequestRejectedError && error.type === ALREADY_EXISTS)) throw error
+      if (!isIndexExistsError(error)) throw error // Otherwise another process created it first.
     }
   }
 

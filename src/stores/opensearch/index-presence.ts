@@ -5,10 +5,10 @@ import { concreteIndex, type IndexNames, indexVersion } from './index-names.ts'
 /** Whether the index of the orders exists, in one state of the cluster. */
 export interface IndexPresence {
   /**
-   * `present`: the alias leads to an index. `virgin`: neither it nor what is made after it exists. `lost`: version
+   * `present`: the alias leads to an index. `never-created`: neither it nor what is made after it exists. `lost`: version
    * records or the writer's lease exist, and the alias does not.
    */
-  kind: 'present' | 'virgin' | 'lost'
+  kind: 'present' | 'never-created' | 'lost'
   /** Indices of version records and of the lease. */
   records: readonly string[]
   /** Versions of the orders' index, with the alias or without it. */
@@ -49,7 +49,7 @@ export async function readPresence({
       client.indices.existsAlias({ name: names.orders }, options),
     ))
   if (hasLiveAlias) return { kind: 'present', ...found }
-  return { kind: found.records.length > 0 ? 'lost' : 'virgin', ...found }
+  return { kind: found.records.length > 0 ? 'lost' : 'never-created', ...found }
 }
 
 /** What to tell of a loss. */

@@ -3,9 +3,8 @@ import { monotonicClock } from '../../lib/clock.ts'
 import { type Instrument, noopInstrument } from '../../lib/instrument.ts'
 import { type RequestScope, unbounded } from '../../lib/request-scope.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import { type OpenSearch, parseResponse, read, readRaw, write } from './client/client.ts'
-import { type DocumentAddress, parseGetResponse, type StoredDocument } from './client/documents.ts'
-import type { OpenSearchOperation } from './client/operation.ts'
+import { type OpenSearch, type OpenSearchOperation, read, write } from './client/client.ts'
+import { type DocumentAddress, readDocument, type StoredDocument } from './client/documents.ts'
 import { completeHits, completeRawHits, type Hit } from './client/search-response.ts'
 import type { EnsureIndices } from './ensure-indices.ts'
 import type { IndexNames } from './index-names.ts'
@@ -41,14 +40,10 @@ export function createOpenSearchKeyStore({
 }: OpenSearchKeyStoreOptions): KeyStore {
   function getDocument(
     operation: OpenSearchOperation,
-    { index, id }: DocumentAddress,
+    address: DocumentAddress,
     scope: RequestScope = unbounded,
   ): Promise<StoredDocument | null> {
-    const path = `/${index}/_doc/${encodeURIComponent(id)}`
-    return instrument(operation, async () => {
-      const bytes = await readRaw(client, deadlineMs, { path }, scope)
-      return parseGetResponse(index, parseResponse(bytes))
-    })
+    return instrument(operation, () => readDocument(client, deadlineMs, address, scope))
   }
 
   async function searchKeys(query: Record<string, string>, after?: Hit['sort']): Promise<Hit[]> {

@@ -4,8 +4,11 @@ import type { Instrument } from '../../lib/instrument.ts'
 import type { IndexRecovery } from '../index-lost.ts'
 import type { Stores } from '../stores.ts'
 import { createOpenSearchConsistencyCheck } from './check/consistency-check.ts'
-import { connectOpenSearch, type OpenSearchNodes } from './client/client.ts'
-import type { OpenSearchOperation } from './client/operation.ts'
+import {
+  connectOpenSearch,
+  type OpenSearchNodes,
+  type OpenSearchOperation,
+} from './client/client.ts'
 import { createEnsureIndices } from './ensure-indices.ts'
 import { indexNames } from './index-names.ts'
 import { indexLostError, readPresence } from './index-presence.ts'
@@ -35,7 +38,7 @@ export function openOpenSearchStores(
 ): Stores {
   const client = connectOpenSearch(nodes)
   const names = indexNames(config.indexPrefix)
-  const prepare = createEnsureIndices(client, names, config.bulkDeadlineMs)
+  const ensureIndices = createEnsureIndices(client, names, config.bulkDeadlineMs)
   const shared = {
     client,
     names,
@@ -49,15 +52,15 @@ export function openOpenSearchStores(
     }),
     keys: createOpenSearchKeyStore({
       ...shared,
-      ensureIndices: prepare,
+      ensureIndices,
       writeDeadlineMs: config.bulkDeadlineMs,
     }),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
-      await prepare.keys() // Without their index a request has a 503, and no load knows whether a key was used.
+      await ensureIndices.keys() // Without their index a request has a 503, and no load knows whether a key was used.
       return openOpenSearchOrderIndex({
         client,
         names,
-        ensureIndices: prepare,
+        ensureIndices,
         leaseMs: config.writerLeaseMs,
         deadlineMs: config.bulkDeadlineMs,
         clock,
@@ -75,14 +78,14 @@ export function openOpenSearchStores(
     reindexing: createReindexing({
       client,
       names,
-      ensureIndices: prepare,
+      ensureIndices,
       leaseMs: config.writerLeaseMs,
       deadlineMs: config.bulkDeadlineMs,
       clock: wallClock,
     }),
     async initialize() {
-      await prepare.orders()
-      await prepare.keys()
+      await ensureIndices.orders()
+      await ensureIndices.keys()
     },
     async assertIndexNotLost() {
       const presence = await readPresence(shared)

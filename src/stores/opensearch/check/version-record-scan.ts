@@ -1,6 +1,7 @@
 import type { OrderVersionRecord } from '../../../indexing/writer/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { RequestRejectedError, read } from '../client/client.ts'
+import { read } from '../client/client.ts'
+import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
 import { toVersionRecord } from '../write/index-reader.ts'
 import type { OpenSearchCheckOptions } from './consistency-check.ts'
@@ -62,9 +63,7 @@ async function readPage(
   const response = await read(deadlineMs, (call) =>
     client.search({ ...request, body: { track_total_hits: false, ...body } }, call),
   ).catch((error) => {
-    throw error instanceof RequestRejectedError && error.status === 404
-      ? new Unavailable(POINT_IN_TIME_LOST)
-      : error
+    throw isRejectedWith(error, NOT_FOUND) ? new Unavailable(POINT_IN_TIME_LOST) : error
   })
   const hits = completeRawHits(response as SearchResponse)
   if (hits.every(isVersionRecordHit)) return hits

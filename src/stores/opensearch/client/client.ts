@@ -8,8 +8,8 @@ import {
   unbounded,
 } from '../../../lib/request-scope.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { DeadlineConnection, type RawRequest } from './deadline-connection.ts'
-import type { RawResponse } from './send.ts'
+import { DeadlineConnection, type RawRequest, type RawResponse } from './deadline-connection.ts'
+import { NOT_FOUND, NOT_JSON, toStoreError } from './errors.ts'
 
 export interface OpenSearchNodes {
   /** URLs; the credentials of the first that has some are for all. */
@@ -19,6 +19,15 @@ export interface OpenSearchNodes {
 }
 
 export type OpenSearch = Client
+
+/** The kinds of request that the serving process sends; a metric label. */
+export type OpenSearchOperation =
+  | 'search'
+  | 'latest_write'
+  | 'get_order'
+  | 'get_key'
+  | 'get_account'
+  | 'update_key'
 
 /** The client's option for a deadline, in milliseconds. */
 export interface CallOptions {
@@ -119,7 +128,7 @@ export function readRaw(
 }
 
 function isDocumentMissing({ body }: RawRequest, { statusCode }: RawResponse): boolean {
-  return body === undefined && statusCode === 404
+  return body === undefined && statusCode === NOT_FOUND
 }
 
 /** An answer that was had as bytes, where they have to be parsed. @throws Unavailable when it is no JSON */
@@ -154,53 +163,4 @@ async function execute<B>(call: RequestFn<B>, requestTimeout: number): Promise<B
   // A machine in between may answer 200 with a page of its own.
   if (typeof body !== 'boolean' && Object(body) !== body) throw new Unavailable(NOT_JSON)
   return body
-}
-
-/** OpenSearch refused what it was asked: our fault, or that of its operator. */
-export class RequestRejectedError extends Error {
-  readonly status: number
-  /** What kind of refusal, in OpenSearch's words. */
-  readonly type: string
-
-  constructor(status: number, type: string, reason: string) {
-    super(`OpenSearch refused with ${status} ${type}: ${reason}`)
-    this.name = 'Refused'
-    this.status = status
-    this.type = type
-  }
-}
-
-const TOO_MANY_REQUESTS = 429
-/** A full disk, or an operator who closed it to writes for a while. */
-const INDEX_BLOCKED = 'cluster_block_exception'
-/** An operator closed the index, or restores it. */
-const INDEX_CLOSED = 'index_closed_exception'
-const INDEX_NOT_FOUND = 'index_not_found_exception'
-const NOT_JSON = 'what answers at OPENSEARCH_URL answered with no JSON: expected OpenSearch'
-const CHECK_PERMISSIONS = 'check the user and password in OPENSEARCH_URL, and what that user may do'
-
-/** The client's errors carry the whole request, personal data and credentials too: they end here. */
-function toStoreError(error: unknown): Error {
-  if (!(error instanceof errors.OpenSearchClientError)) return error as Error
-  if (error instanceof errors.DeserializationError) return new Unavailable(NOT_JSON) // Its message quotes the answer.
-  if (!(error instanceof errors.ResponseError)) {
-    return new Unavailable(`no answer from OPENSEARCH_URL: ${error.name}: ${error.message.trim()}`)
-  }
-  const { statusCode } = error
-  const { type = 'no type', reason = 'no reason' } = error.body?.['error'] ?? {}
-  const isTransient =
-    statusCode >= 500 ||
-    statusCode === TOO_MANY_REQUESTS ||
-    type === INDEX_BLOCKED ||
-    type === INDEX_CLOSED
-  if (isTransient) return new Unavailable(`OpenSearch answered ${statusCode} ${type}: ${reason}`)
-  if (type === INDEX_NOT_FOUND) {
-    return new Unavailable(
-      `OpenSearch has no such index: "index init" makes it, or says what was lost: ${reason}`,
-    )
-  }
-  if (statusCode === 401 || statusCode === 403) {
-    return new RequestRejectedError(statusCode, type, `${reason}; ${CHECK_PERMISSIONS}`)
-  }
-  return new RequestRejectedError(statusCode, type, reason)
 }

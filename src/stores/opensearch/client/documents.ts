@@ -1,3 +1,4 @@
+import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { isTombstone, isTombstoneBytes, REMOVED_FIELD } from '../tombstone.ts'
 import { type OpenSearch, parseResponse, read, readRaw } from './client.ts'
@@ -6,7 +7,6 @@ import { extractSources } from './mget-sources.ts'
 export interface DocumentAddress {
   index: string
   id: string
-  routing?: string
 }
 
 export interface StoredDocument {
@@ -35,12 +35,11 @@ interface GetResponse {
 export async function readDocument(
   client: OpenSearch,
   deadlineMs: number,
-  address: DocumentAddress,
+  { index, id }: DocumentAddress,
+  scope: RequestScope = unbounded,
 ): Promise<StoredDocument | null> {
-  return parseGetResponse(
-    address.index,
-    await read(deadlineMs, (options) => client.get(address, { ...options, ignore: [404] })),
-  )
+  const path = `/${index}/_doc/${encodeURIComponent(id)}`
+  return parseGetResponse(index, parseResponse(await readRaw(client, deadlineMs, { path }, scope)))
 }
 
 /** The document of an answer. @throws Unavailable when it does not tell whether there is one */

@@ -10,7 +10,7 @@ const NINE = 0x39
 export class ByteReader {
   readonly bytes: Buffer
   offset = 0
-  #isWrong = false
+  #hasFailed = false
 
   constructor(bytes: Buffer) {
     this.bytes = bytes
@@ -18,12 +18,12 @@ export class ByteReader {
 
   /** Whether all that was expected was there. */
   isValid(): boolean {
-    return !this.#isWrong
+    return !this.#hasFailed
   }
 
   /** What was read is not as it has to be, for a reason of the grammar's own. */
   fail(): void {
-    this.#isWrong = true
+    this.#hasFailed = true
   }
 
   /** Just this text, of single bytes. */

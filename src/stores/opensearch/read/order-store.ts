@@ -1,8 +1,12 @@
 import { type Instrument, noopInstrument } from '../../../lib/instrument.ts'
 import { unbounded } from '../../../lib/request-scope.ts'
 import type { OrderStore } from '../../../orders/order-store.ts'
-import { type OpenSearch, parseResponse, readRaw } from '../client/client.ts'
-import type { OpenSearchOperation } from '../client/operation.ts'
+import {
+  type OpenSearch,
+  type OpenSearchOperation,
+  parseResponse,
+  readRaw,
+} from '../client/client.ts'
 import { completeHits, positionOf } from '../client/search-response.ts'
 import type { IndexNames } from '../index-names.ts'
 import { documentId } from '../order-document.ts'

@@ -15,8 +15,8 @@ export const sortFields = {
 
 /** Which way, and where the rows are that come after one. */
 const directions = {
-  created_at_desc: { way: 'desc', beyond: 'lte' },
-  updated_at_asc: { way: 'asc', beyond: 'gte' },
+  created_at_desc: { order: 'desc', afterBound: 'lte' },
+  updated_at_asc: { order: 'asc', afterBound: 'gte' },
 } as const satisfies Record<Sort, object>
 
 /** The search that answers a slice; pure, compared with stored JSON in the tests. */
@@ -29,7 +29,7 @@ export function buildSearch({
   size,
 }: PageQuery) {
   const key = sortFields[sort]
-  const { way, beyond } = directions[sort]
+  const { order, afterBound } = directions[sort]
   return {
     size,
     track_total_hits: false,
@@ -39,12 +39,12 @@ export function buildSearch({
           { term: { account_id: accountId } },
           ...filterConditions(filters).map(filterClause),
           // What `search_after` says already, told once more as a range: that is what lets it skip.
-          ...(after ? [{ range: { [key]: { [beyond]: after.key } } }] : []),
+          ...(after ? [{ range: { [key]: { [afterBound]: after.key } } }] : []),
           ...(nullsWrittenAfter ? [datedOrWrittenAfter(nullsWrittenAfter)] : []),
         ],
       },
     },
-    sort: [{ [key]: way }, { id: way }],
+    sort: [{ [key]: order }, { id: order }],
     ...(after && { search_after: [after.key, after.id] }),
   }
 }

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/backoff.ts'
-import { LACKS_SORT_KEYS } from '../client/scan.ts'
+import { describeDamaged, findDamaged } from '../check/damaged-documents.ts'
+import { LACKS_SORT_KEYS, scanDocuments } from '../client/scan.ts'
 import { type CopyOptions, copyMissing, removeExtras } from './copy-documents.ts'
 import type { IndexVersions } from './index-versions.ts'
-import { verifyChecksums } from './verify-checksums.ts'
+import { type DocumentOptions, type RetryOptions, retry } from './versioned-documents.ts'
 
 export interface BackfillOptions extends Omit<CopyOptions, 'onPage'> {
   versions: IndexVersions
@@ -67,4 +68,31 @@ async function checkSortKeys({ versions, from }: BackfillOptions): Promise<void>
   throw new Error(
     `${count} documents of ${from} have no account or no id: "index check" tells which; remove them first`,
   )
+}
+
+export interface VerificationOptions extends DocumentOptions, RetryOptions {
+  index: string
+  /** The next step for an operator when documents are damaged. */
+  nextStep: string
+  /** Called after each page with its number of documents. */
+  onPage(documents: number): void
+}
+
+const PAGE_SIZE = 500
+
+/**
+ * Verifies the checksum of every document of an index that a search finds.
+ * @throws Error with the ids of damaged documents
+ */
+export async function verifyChecksums(options: VerificationOptions): Promise<void> {
+  const { index, nextStep, onPage, signal } = options
+  const attempt = <T>(work: () => Promise<T>) => retry(options, work)
+  const search = { ...options, attempt }
+  const selection = { _source: ['frame'] }
+  for await (const page of scanDocuments({ ...search, pageSize: PAGE_SIZE, selection })) {
+    const damaged = await findDamaged(search, page)
+    if (damaged.size > 0) throw new Error(`${describeDamaged(index, [...damaged])}. ${nextStep}`)
+    signal?.throwIfAborted()
+    onPage(page.length)
+  }
 }

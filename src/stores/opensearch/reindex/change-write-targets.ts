@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { monotonicClock } from '../../../lib/clock.ts'
 import { acquireLease } from '../write/acquire-lease.ts'
 import type { Fence } from '../write/fence.ts'
-import { isSameTargets, type LeaseOptions } from '../write/lease.ts'
-import type { LeaseRecord } from '../write/lease-document.ts'
+import type { LeaseOptions } from '../write/lease.ts'
+import { isSameTargets, type LeaseRecord } from '../write/lease-document.ts'
 
 export interface ChangeWriteTargetsOptions extends Omit<LeaseOptions, 'onTargetsChanged'> {
   fence: Fence

@@ -4,11 +4,12 @@ import { newestWriteTimestamp, type ScannedHit, scanDocuments } from '../client/
 import { parseStoredDocument, serializeDocument } from '../order-document.ts'
 import { renderTombstone } from '../tombstone.ts'
 import { externalVersion } from '../write/optimistic-concurrency.ts'
-import { type RetryOptions, retry } from './retry.ts'
 import {
   type DocumentOptions,
   documentAddress,
+  type RetryOptions,
   readWrittenKeys,
+  retry,
   sendItems,
   type VersionedDocument,
 } from './versioned-documents.ts'

@@ -1,4 +1,5 @@
-import { type OpenSearch, RequestRejectedError, read, write } from '../client/client.ts'
+import { type OpenSearch, read, write } from '../client/client.ts'
+import { isIndexExistsError } from '../client/errors.ts'
 import { concreteIndex, type IndexNames, indexVersion } from '../index-names.ts'
 import { NO_TOMBSTONES } from '../tombstone.ts'
 
@@ -28,8 +29,6 @@ export interface IndexVersions {
   count(index: string, query?: object): Promise<number>
 }
 
-const ALREADY_EXISTS = 'resource_already_exists_exception'
-
 export function createIndexVersions({
   client,
   names,
@@ -41,7 +40,7 @@ export function createIndexVersions({
       try {
         await write(deadlineMs, (call) => client.indices.create({ index, body }, call))
       } catch (error) {
-        if (!(error instanceof RequestRejectedError && error.type === ALREADY_EXISTS)) throw error
+        if (!isIndexExistsError(error)) throw error
         throw new Error(
           `${index} is there and nothing feeds it: another reindex is just beginning, or one ended as it began. Look at "index status"; "index reindex --rollback" removes it`,
           { cause: error },

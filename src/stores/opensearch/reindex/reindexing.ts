@@ -8,10 +8,9 @@ import { createFence } from '../write/fence.ts'
 import { leaseDocument } from '../write/lease-document.ts'
 import { createStoreClock } from '../write/store-clock.ts'
 import { readMaxWriteTimestamp } from '../write/write-timestamps.ts'
-import { backfill } from './backfill.ts'
+import { backfill, verifyChecksums } from './backfill.ts'
 import { changeWriteTargets, type WriteTargets } from './change-write-targets.ts'
 import { createIndexVersions, type IndexVersionsOptions } from './index-versions.ts'
-import { verifyChecksums } from './verify-checksums.ts'
 
 export interface ReindexingOptions extends IndexVersionsOptions {
   ensureIndices: Pick<EnsureIndices, 'existingOrders'>

@@ -1,7 +1,9 @@
+import { retryUntilDeadline } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { type OpenSearch, write } from '../client/client.ts'
+import type { OpenSearch } from '../client/client.ts'
 import { readDocuments } from '../client/documents.ts'
-import { firstChunk } from '../write/chunk-by-size.ts'
+import { firstChunk, sendBulk } from '../write/bulk-request.ts'
+import { type BulkItemResult, describeResult, outcomeOf } from '../write/bulk-response.ts'
 
 export interface DocumentOptions {
   client: OpenSearch
@@ -34,56 +36,60 @@ export function documentAddress({ _id, _routing }: Omit<VersionedDocument, 'writ
   return { _id, routing: _routing }
 }
 
-const BAD_DOCUMENT = 400
-const CONFLICT = 409
-
 /**
- * Sends items, the lines of each, in as many bulks as they take, and tells how many changed something: a
- * newer document stays as it is.
- * @throws Unavailable; Error when a document is refused
+ * Sends items in as many bulks as needed and returns how many changed a document. An item older than its
+ * document conflicts and changes nothing.
+ * @throws Unavailable; Error when OpenSearch rejects a document
  */
 export async function sendItems(
-  options: DocumentOptions,
+  { client, deadlineMs }: DocumentOptions,
   alias: string,
   items: readonly string[],
 ): Promise<number> {
   let changed = 0
   for (let at = 0; at < items.length; ) {
-    const chunk = firstChunk(items.slice(at), (lines) => lines)
-    changed += await sendBulk(options, alias, chunk)
-    at += chunk.length
+    const lines = firstChunk(items.slice(at), (item) => item)
+    const results = await sendBulk(client, deadlineMs, { alias, lines })
+    changed += results.filter(hasChanged).length
+    at += lines.length
   }
   return changed
 }
 
-async function sendBulk(
-  { client, deadlineMs }: DocumentOptions,
-  alias: string,
-  items: readonly string[],
-): Promise<number> {
-  const body = Buffer.from(items.join('')) as never
-  const response = await write(deadlineMs, (call) =>
-    client.bulk({ index: alias, require_alias: true, body }, call),
-  )
-  const { items: results } = response as {
-    items?: Record<string, { status: number; error?: BulkError }>[]
-  }
-  if (results?.length !== items.length) {
-    throw new Unavailable('OpenSearch did not tell of every item')
-  }
-  const outcomes = results.flatMap((item) => Object.values(item))
-  for (const { status, error } of outcomes)
-    if (error && status !== CONFLICT) throwItemError(status, error)
-  return outcomes.filter(({ status }) => status !== CONFLICT).length
+function hasChanged(result: BulkItemResult): boolean {
+  const outcome = outcomeOf(result)
+  if (outcome === 'accepted') return true
+  if (outcome === 'conflict') return false
+  const message = `OpenSearch rejected a document: ${describeResult(result)}`
+  throw outcome === 'invalid' || outcome === 'unmapped'
+    ? new Error(message)
+    : new Unavailable(message)
 }
 
-interface BulkError {
-  type: string
-  reason: string
+export interface RetryOptions {
+  /** Receives the reason of each retry. */
+  onDelay(reason: string): void
+  signal?: AbortSignal | undefined
+  /** Throws when a retry cannot succeed. */
+  assertRetryable(): Promise<void>
 }
 
-function throwItemError(status: number, { type, reason }: BulkError): never {
-  const message = `OpenSearch did not take a document: ${status} ${type}: ${reason}`
-  if (status === BAD_DOCUMENT) throw new Error(message)
-  throw new Unavailable(message) // A full disk, an index that is gone or closed to writes.
+/** Longer than a cluster needs to replace a node. */
+const RETRY_DEADLINE_MS = 300_000
+
+/** Retries idempotent work while OpenSearch is unavailable. @throws Unavailable after five minutes */
+export function retry<T>(
+  { onDelay, signal, assertRetryable }: RetryOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  const policy = {
+    deadlineMs: RETRY_DEADLINE_MS,
+    activity: 'OpenSearch was unavailable',
+    signal,
+    async onRetry({ message }: Error) {
+      await assertRetryable()
+      onDelay(`${message}; retrying`)
+    },
+  }
+  return retryUntilDeadline(policy, work)
 }

@@ -1,17 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import { setTimeout as pause } from 'node:timers/promises'
 import { WatchRunningError, type WriterPurpose } from '../../../indexing/writer/order-index.ts'
 import { monotonicClock } from '../../../lib/clock.ts'
+import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import {
-  isSameTargets,
-  type Lease,
-  type LeaseOptions,
-  startLease,
-  writeTimestampAt,
-} from './lease.ts'
-import type { LeaseState } from './lease-document.ts'
+import { type Lease, type LeaseOptions, startLease, writeTimestampAt } from './lease.ts'
+import { isSameTargets, type LeaseState } from './lease-document.ts'
 
 export interface AcquireOptions extends LeaseOptions {
   /** The index that the first writer of all feeds. */
@@ -67,7 +61,7 @@ async function waitUntilFree(options: AcquireOptions): Promise<LeaseState | null
   while (observed !== null && !observed.record.released) {
     const { lease_ms: leaseMs } = observed.record
     if (monotonicClock() - observedAt >= leaseMs) return observed
-    await pause(leaseMs / 20, undefined, { signal }).catch(throwInterrupted)
+    await interruptiblePause(leaseMs / 20, signal, 'another writer was at work')
     const now = await document.read().catch(keepIfUnavailable(observed))
     if (now?.state.if_seq_no !== observed.state.if_seq_no) {
       if (purpose === 'load' && isRenewedByWatch(observed, now))
@@ -91,8 +85,4 @@ function keepIfUnavailable(observed: LeaseState) {
     if (!(error instanceof Unavailable)) throw error
     return observed
   }
-}
-
-function throwInterrupted(cause: unknown): never {
-  throw new Error('interrupted while another writer was at work', { cause })
 }

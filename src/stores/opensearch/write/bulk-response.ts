@@ -1,47 +1,57 @@
-import { DocumentRejectedError } from '../../../indexing/writer/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
+import {
+  BAD_REQUEST,
+  CONFLICT,
+  INDEX_BLOCKED,
+  INDEX_CLOSED,
+  TOO_MANY_REQUESTS,
+} from '../client/errors.ts'
 
-/** What a bulk request is told of one of its items. */
-export type BulkItemResponse = Partial<Record<'index' | 'create', ItemResult>>
-interface ItemResult {
+/** The result of one item of a bulk. */
+export interface BulkItemResult {
   status: number
   error?: { type: string; reason: string }
 }
 
-/** All of an answer that is relied on: hardly anything where all is well. */
+/** The fields of a bulk response that this module reads. The response to a successful bulk stays small. */
 export const BULK_FILTER_PATH = ['items.*.status', 'items.*.error']
 
-const TOO_MANY_REQUESTS = 429
-const BAD_DOCUMENT = 400
-/** By a full disk, or an operator. */
-const INDEX_BLOCKED = 'cluster_block_exception'
-const INDEX_CLOSED = 'index_closed_exception'
-const UNKNOWN_FIELD = 'strict_dynamic_mapping_exception'
-
-/**
- * Whether an item was taken; else it was turned away and has to be sent again.
- * @throws Unavailable when its document has to be looked at again; DocumentRefused
- */
-export function isAccepted(
-  { orderId, address: { _id } }: { orderId: string; address: { _id: string } },
-  response: BulkItemResponse = {},
-): boolean {
-  const { status, error } = response.index ?? response.create ?? { status: 0 }
-  if (error === undefined && isSuccess(status)) return true
-  if (status === TOO_MANY_REQUESTS && error?.type !== INDEX_BLOCKED) return false
-  const { type, reason } = error ?? { type: 'no answer', reason: '' }
-  if (type === UNKNOWN_FIELD) {
-    throw new Error(`the index lacks a field that documents have: ${reason}; "index init" adds it`)
-  }
-  if (status === BAD_DOCUMENT && type !== INDEX_CLOSED) {
-    throw new DocumentRejectedError(
-      orderId,
-      `OpenSearch refused the document ${_id}: ${type}: ${reason}`,
-    )
-  }
-  // No fault of the document: a full disk, an index that is gone or closed to writes, or another state of it
-  // than was seen, so that it has to be looked at again.
-  throw new Unavailable(`OpenSearch did not write ${_id}: ${type}: ${reason}`)
+/** The results of a bulk, in the order of its items. @throws Unavailable when one is missing */
+export function parseBulkResponse(response: object, count: number): BulkItemResult[] {
+  const { items } = response as { items?: Record<string, BulkItemResult>[] }
+  const results = items?.flatMap((item) => Object.values(item)) ?? []
+  if (results.length === count) return results
+  throw new Unavailable(
+    `the bulk response of OpenSearch has ${results.length} of ${count} items: what was written is unknown`,
+  )
 }
 
-const isSuccess = (status: number) => status >= 200 && status < 300
+/**
+ * - `overloaded`: the write queue of a node was full; the item can be sent again.
+ * - `unmapped`: the mapping lacks a field of the document.
+ * - `invalid`: OpenSearch never accepts this document.
+ * - `unavailable`: the cause is the index and not the document, such as a full disk or a closed index.
+ */
+export type BulkItemOutcome =
+  | 'accepted'
+  | 'conflict'
+  | 'overloaded'
+  | 'unmapped'
+  | 'invalid'
+  | 'unavailable'
+
+const UNMAPPED_FIELD = 'strict_dynamic_mapping_exception'
+
+export function outcomeOf({ status, error }: BulkItemResult): BulkItemOutcome {
+  if (error === undefined && status >= 200 && status < 300) return 'accepted'
+  if (status === TOO_MANY_REQUESTS && error?.type !== INDEX_BLOCKED) return 'overloaded'
+  if (status === CONFLICT) return 'conflict'
+  if (error?.type === UNMAPPED_FIELD) return 'unmapped'
+  if (status === BAD_REQUEST && error?.type !== INDEX_CLOSED) return 'invalid'
+  return 'unavailable'
+}
+
+/** Describes a failed item: its status, the type of its error and the reason. */
+export function describeResult({ status, error }: BulkItemResult): string {
+  return `${status} ${error?.type ?? 'no type'}: ${error?.reason ?? 'no reason'}`
+}

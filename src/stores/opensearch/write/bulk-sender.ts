@@ -1,10 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import type { LastWrite } from '../../../indexing/writer/order-index.ts'
+import { DocumentRejectedError, type LastWrite } from '../../../indexing/writer/order-index.ts'
+import { createRetryBudget } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { type OpenSearch, write } from '../client/client.ts'
+import type { OpenSearch } from '../client/client.ts'
 import { concreteIndex, type IndexNames } from '../index-names.ts'
-import { BULK_FILTER_PATH, type BulkItemResponse, isAccepted } from './bulk-response.ts'
-import { firstChunk } from './chunk-by-size.ts'
+import { firstChunk, sendBulk } from './bulk-request.ts'
+import { type BulkItemResult, describeResult, outcomeOf } from './bulk-response.ts'
 import type { Lease } from './lease.ts'
 import {
   type BulkAddress,
@@ -43,13 +43,12 @@ export interface BulkSender {
   lastWrite(): LastWrite | null
 }
 
-/** Heads show nothing to anybody. */
+/** Version records are never shown to a client, so they carry no write timestamp. */
 const NO_WRITE_TIMESTAMP = 0
-const FIRST_PAUSE_MS = 50
-const MAX_PAUSE_MS = 5_000
-/** A full queue is empty again sooner; a full disk is not. */
-const LOGGED_PAUSE_MS = 800
-const GIVE_UP_MS = 60_000
+const RETRY_DEADLINE_MS = 60_000
+/** A full queue drains before this failure in a row. */
+const LOGGED_FAILURE = 5
+const QUEUE_FULL = 'the write queue of OpenSearch is full'
 
 export function createBulkSender(options: BulkOptions): BulkSender {
   const { client, names, lease, deadlineMs, onDelay, signal } = options
@@ -62,17 +61,20 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     lastWrite: () => lastWrite,
 
     async send(target, items, states) {
-      const endsAt = performance.now() + GIVE_UP_MS
-      let pauseMs = FIRST_PAUSE_MS
+      const budget = createRetryBudget({
+        deadlineMs: RETRY_DEADLINE_MS,
+        backoff: { firstMs: 50 },
+        signal,
+        activity: 'OpenSearch rejected bulks for full queues',
+        onRetry({ message }, failures) {
+          if (failures === LOGGED_FAILURE) onDelay(`${message}; retrying`)
+        },
+      })
       for (let pending = items; pending.length > 0; ) {
         const { sent, remaining, rejected } = await sendChunk(target, pending, states)
         pending = [...rejected, ...remaining]
-        if (rejected.length < sent) pauseMs = FIRST_PAUSE_MS
-        if (rejected.length === 0) continue
-        if (performance.now() > endsAt) throw new Unavailable('OpenSearch has no room for a bulk')
-        if (pauseMs === LOGGED_PAUSE_MS) onDelay('OpenSearch has no room for a bulk; trying again')
-        await pause(pauseMs, undefined, { signal }).catch(throwInterrupted)
-        pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)
+        if (rejected.length < sent) budget.resetBackoff()
+        if (rejected.length > 0) await budget.backOff(new Unavailable(QUEUE_FULL))
       }
     },
   }
@@ -89,21 +91,17 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     const chunk = firstChunk(items, (item) => actionLines(states, target, item, writeTimestamp))
     const sent = items.slice(0, chunk.length)
     // The index that is read comes last: whatever it has the others have too, also when all ends here.
-    let accepted = sent
+    let accepted: readonly BulkItem[] = sent
     for (const index of others) {
       const lines = accepted.map((item) => actionLines(unconditional, target, item, writeTimestamp))
-      const responses = await post(index, lines)
-      accepted = accepted.filter((item, at) => isAccepted(item, responses[at]))
+      accepted = await sendTo(index, accepted, lines)
     }
-    const responses = await post(
-      live,
+    const liveLines =
       others.length === 0
         ? chunk
-        : accepted.map((item) => actionLines(states, target, item, writeTimestamp)),
-    )
-    const written = new Set(accepted.filter((item, at) => isAccepted(item, responses[at])))
-    const last = accepted.findLast((item) => item.source && written.has(item))
-    const accountId = last?.address.routing
+        : accepted.map((item) => actionLines(states, target, item, writeTimestamp))
+    const written = new Set(await sendTo(live, accepted, liveLines))
+    const accountId = [...written].findLast(({ source }) => source)?.address.routing
     if (accountId !== undefined) lastWrite = { accountId, writeTimestamp }
     return {
       sent: sent.length,
@@ -112,21 +110,42 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     }
   }
 
-  /** What became of each item, in their order. */
-  async function post(index: string, lines: readonly string[]): Promise<BulkItemResponse[]> {
-    if (lines.length === 0) return []
-    const alias = names.writeAlias(index, lease.epoch())
-    const opaqueId = names.opaqueId(lease.epoch())
-    const body = encodeLines(lines) as never
-    const { items } = (await write(deadlineMs, (options) =>
-      client.bulk(
-        { index: alias, require_alias: true, filter_path: BULK_FILTER_PATH, body },
-        { ...options, opaqueId },
-      ),
-    )) as { items?: BulkItemResponse[] }
-    if (items?.length === lines.length) return items
-    throw new Unavailable('OpenSearch did not tell of every item')
+  /** The items that `index` accepted; the others met a full queue. @throws like {@link checkAccepted} */
+  async function sendTo(
+    index: string,
+    items: readonly BulkItem[],
+    lines: readonly string[],
+  ): Promise<readonly BulkItem[]> {
+    const epoch = lease.epoch()
+    const request = {
+      alias: names.writeAlias(index, epoch),
+      lines,
+      opaqueId: names.opaqueId(epoch),
+    }
+    const results = await sendBulk(client, deadlineMs, request)
+    return items.filter((item, at) => checkAccepted(item, results[at]))
   }
+}
+
+/**
+ * Whether OpenSearch accepted an item. A rejected one met a full queue and can be sent again.
+ * @throws Unavailable when the document must be read again before a retry; DocumentRejectedError
+ */
+function checkAccepted({ orderId, address: { _id } }: BulkItem, result?: BulkItemResult): boolean {
+  if (result === undefined) throw new Unavailable(`no result for ${_id}`)
+  const outcome = outcomeOf(result)
+  if (outcome === 'accepted') return true
+  if (outcome === 'overloaded') return false
+  const description = describeResult(result)
+  if (outcome === 'unmapped') {
+    throw new Error(
+      `the mapping of the index lacks a field of ${_id}: run "index init", which adds it: ${description}`,
+    )
+  }
+  if (outcome === 'invalid') {
+    throw new DocumentRejectedError(orderId, `OpenSearch rejected ${_id}: ${description}`)
+  }
+  throw new Unavailable(`OpenSearch did not write ${_id}: ${description}`)
 }
 
 function actionLines(
@@ -138,16 +157,4 @@ function actionLines(
   const { address, source } = item
   if (source === undefined) return states.tombstoneAction(address, writeTimestamp)
   return `${states.indexAction(target, address, writeTimestamp)}${source(writeTimestamp)}\n`
-}
-
-/** Without a text of all of it in between, which would be as large again. */
-function encodeLines(lines: readonly string[]): Buffer {
-  const body = Buffer.allocUnsafe(lines.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0))
-  let end = 0
-  for (const text of lines) end += body.write(text, end)
-  return body
-}
-
-function throwInterrupted(cause: unknown): never {
-  throw new Error('interrupted while OpenSearch had no room', { cause })
 }

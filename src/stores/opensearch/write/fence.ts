@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { type OpenSearch, RequestRejectedError, read, write } from '../client/client.ts'
+import { type OpenSearch, read, write } from '../client/client.ts'
+import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { concreteIndex, type IndexNames } from '../index-names.ts'
 import type { LeaseRecord } from './lease-document.ts'
 import { revertPartialWrites } from './revert-partial-writes.ts'
@@ -128,16 +129,14 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   }
 }
 
-const NOT_FOUND = 404
-
 /** The index was lost: a fence that gave the alias to another one would hide it. */
 function throwAliasMissing(error: unknown): never {
-  if (!(error instanceof RequestRejectedError && error.status === NOT_FOUND)) throw error
+  if (!isRejectedWith(error, NOT_FOUND)) throw error
   throw new Unavailable('no alias leads to the index of the orders', { cause: error })
 }
 
 function throwAliasConflict(error: unknown): never {
-  if (!(error instanceof RequestRejectedError && error.status === NOT_FOUND)) throw error
+  if (!isRejectedWith(error, NOT_FOUND)) throw error
   throw new Unavailable('the write aliases changed while they were swapped', { cause: error })
 }
 

@@ -1,6 +1,7 @@
 import type { WriterPurpose } from '../../../indexing/writer/order-index.ts'
-import { type OpenSearch, RequestRejectedError, write } from '../client/client.ts'
+import { type OpenSearch, write } from '../client/client.ts'
 import { readDocument, type StoredDocument } from '../client/documents.ts'
+import { CONFLICT, isRejectedWith } from '../client/errors.ts'
 import type { IndexNames } from '../index-names.ts'
 
 /** What the writers of an index agree on: one document, changed by compare-and-set alone. */
@@ -38,7 +39,6 @@ export interface LeaseDocument {
 }
 
 const ID = 'orders'
-const CONFLICT = 409
 
 export function leaseDocument(
   client: OpenSearch,
@@ -59,7 +59,7 @@ export function leaseDocument(
         )
         return { record, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } }
       } catch (error) {
-        if (error instanceof RequestRejectedError && error.status === CONFLICT) return null
+        if (isRejectedWith(error, CONFLICT)) return null
         throw error
       }
     },
@@ -77,4 +77,17 @@ function leaseRecord(source: unknown): LeaseRecord {
   throw new Error(
     'the document of the writer’s lease is damaged: expected epoch, lease and ceiling',
   )
+}
+
+/** How far a ceiling is ahead of what may be stamped when it is confirmed. */
+export const headroomMs = (leaseMs: number) => Math.ceil(leaseMs / 2)
+
+/** What was stamped at most, by the record: of a lease that is held, when it was last confirmed. */
+export function maxIssuedTimestamp({ released, stamp_ceiling, lease_ms }: LeaseRecord): number {
+  return released ? stamp_ceiling : stamp_ceiling - headroomMs(lease_ms)
+}
+
+/** Whether these are the same indices, in the same order. */
+export function isSameTargets(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((one, at) => one === others[at])
 }

@@ -5,7 +5,13 @@ import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { createMutex } from '../../../lib/mutex.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { Fence } from './fence.ts'
-import type { LeaseDocument, LeaseRecord, LeaseState } from './lease-document.ts'
+import {
+  headroomMs,
+  isSameTargets,
+  type LeaseDocument,
+  type LeaseRecord,
+  type LeaseState,
+} from './lease-document.ts'
 import type { StoreClock } from './store-clock.ts'
 
 /** The right to write, held. Once it is lost every call throws {@link LeaseLostError}. */
@@ -178,14 +184,6 @@ export async function startLease(
   }
 }
 
-/** How far a ceiling is ahead of what may be stamped when it is confirmed. */
-const headroomMs = (leaseMs: number) => Math.ceil(leaseMs / 2)
-
-/** What was stamped at most, by the record: of a lease that is held, when it was last confirmed. */
-export function maxIssuedTimestamp({ released, stamp_ceiling, lease_ms }: LeaseRecord): number {
-  return released ? stamp_ceiling : stamp_ceiling - headroomMs(lease_ms)
-}
-
 /** @throws ClockAhead, StampsAhead */
 export function writeTimestampAt(
   clockMs: number,
@@ -197,8 +195,3 @@ export function writeTimestampAt(
 }
 
 const REMEDY = 'Set the clock of the machine right (NTP), then start again'
-
-/** Whether these are the same indices, in the same order. */
-export function isSameTargets(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((one, at) => one === others[at])
-}

@@ -1,6 +1,6 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { describeDamaged, REPAIR_HINT } from '../check/damaged-documents.ts'
-import { type OpenSearch, write } from '../client/client.ts'
+import type { OpenSearch } from '../client/client.ts'
 import {
   type DocumentState,
   type MgetDocument,
@@ -15,6 +15,8 @@ import {
 } from '../client/scan.ts'
 import { parseStoredDocument, serializeDocument } from '../order-document.ts'
 import { REMOVED_FIELD, renderTombstone } from '../tombstone.ts'
+import { sendBulk } from './bulk-request.ts'
+import { describeResult, outcomeOf } from './bulk-response.ts'
 
 export interface RevertOptions {
   client: OpenSearch
@@ -123,7 +125,7 @@ async function revertDocuments(
   options: RevertOptions,
   divergent: readonly Divergence[],
 ): Promise<void> {
-  const { client, deadlineMs, liveIndex, onDelay } = options
+  const { client, deadlineMs, liveIndex, index, alias, onDelay } = options
   const docs = divergent.map(({ address }) => address)
   const sources = await readSourceBytes(client, deadlineMs, { index: liveIndex, docs })
   const damaged: string[] = []
@@ -138,21 +140,12 @@ async function revertDocuments(
     return [`${JSON.stringify(action)}\n${replacement}\n`]
   })
   if (damaged.length > 0) onDelay(`${describeDamaged(liveIndex, damaged)}. ${REPAIR_HINT}`)
-  if (lines.length > 0) await sendBulk(options, lines)
+  const results = await sendBulk(client, deadlineMs, { alias, lines })
+  const failed = results.find((result) => outcomeOf(result) !== 'accepted')
+  if (failed) throw new Unavailable(`${index} rejected a document: ${describeResult(failed)}`)
 }
 
 /** What takes the place of a document; `null` where a tombstone has it already. */
 function replacementTombstone(writeTimestamp: Divergence['writeTimestamp']): string | null {
   return writeTimestamp === null ? null : renderTombstone(writeTimestamp)
-}
-
-async function sendBulk(
-  { client, deadlineMs, alias, index }: RevertOptions,
-  lines: readonly string[],
-) {
-  const body = Buffer.from(lines.join('')) as never
-  const { errors } = await write(deadlineMs, (call) =>
-    client.bulk({ index: alias, require_alias: true, body }, call),
-  )
-  if (errors !== false) throw new Unavailable(`${index} did not take every document`)
 }

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { RequestRejectedError } from '../../../../src/stores/opensearch/client/client.ts'
+import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import {
   type Connected,
   createScriptedNodes,

@@ -37,7 +37,7 @@ describe('with an OpenSearch behind TLS', () => {
   it('a command that does not trust it says that it is the certificate', async () => {
     const { code, stdout, stderr } = await createKey({})
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^no answer from OPENSEARCH_URL: .*certificate/)
+    expect(stderr).toMatch(/^no response from OPENSEARCH_URL: .*certificate/)
   })
 
   it.each([

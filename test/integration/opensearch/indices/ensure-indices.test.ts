@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { IndexLost } from '../../../../src/stores/index-lost.ts'
-import { RequestRejectedError } from '../../../../src/stores/opensearch/client/client.ts'
+import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import { createEnsureIndices } from '../../../../src/stores/opensearch/ensure-indices.ts'
 import { ordersDefinition } from '../../../../src/stores/opensearch/index-definition.ts'
 import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'

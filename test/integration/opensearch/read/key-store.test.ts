@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { RequestRejectedError } from '../../../../src/stores/opensearch/client/client.ts'
+import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import {
   createOpenSearchKeyStore,
   type OpenSearchKeyStoreOptions,

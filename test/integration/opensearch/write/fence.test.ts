@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { RequestRejectedError } from '../../../../src/stores/opensearch/client/client.ts'
+import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import { createFence } from '../../../../src/stores/opensearch/write/fence.ts'
 import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
 import {

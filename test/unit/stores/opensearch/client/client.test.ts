@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import {
   type CallOptions,
-  RequestRejectedError,
   read,
   write,
 } from '../../../../../src/stores/opensearch/client/client.ts'
+import { RequestRejectedError } from '../../../../../src/stores/opensearch/client/errors.ts'
 
 const DEADLINE_MS = 2_000
 const SECRET = 'rita@exemplo.com.br'

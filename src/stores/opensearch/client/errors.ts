@@ -1,0 +1,71 @@
+import { errors } from '@opensearch-project/opensearch'
+import { Unavailable } from '../../../lib/unavailable.ts'
+
+/** OpenSearch rejected a request. The cause is a defect of this service or its configuration. */
+export class RequestRejectedError extends Error {
+  readonly status: number
+  /** The `type` of OpenSearch's error. */
+  readonly type: string
+
+  constructor(status: number, type: string, reason: string) {
+    super(`OpenSearch rejected the request with ${status} ${type}: ${reason}`)
+    this.name = 'RequestRejectedError'
+    this.status = status
+    this.type = type
+  }
+}
+
+export const BAD_REQUEST = 400
+export const NOT_FOUND = 404
+export const CONFLICT = 409
+export const TOO_MANY_REQUESTS = 429
+/** The disk is full, or an operator blocked writes to the index. */
+export const INDEX_BLOCKED = 'cluster_block_exception'
+/** An operator closed the index, or restores it. */
+export const INDEX_CLOSED = 'index_closed_exception'
+const INDEX_NOT_FOUND = 'index_not_found_exception'
+const INDEX_EXISTS = 'resource_already_exists_exception'
+
+export const NOT_JSON =
+  'OPENSEARCH_URL did not answer with JSON: check that it is the address of OpenSearch'
+const CHECK_PERMISSIONS =
+  'check the user and password in OPENSEARCH_URL, and the permissions of that user'
+
+/** Whether OpenSearch rejected a request with this status. */
+export function isRejectedWith(error: unknown, status: number): error is RequestRejectedError {
+  return error instanceof RequestRejectedError && error.status === status
+}
+
+/** Whether OpenSearch rejected the creation of an index because the index exists. */
+export function isIndexExistsError(error: unknown): error is RequestRejectedError {
+  return error instanceof RequestRejectedError && error.type === INDEX_EXISTS
+}
+
+/** Maps errors of the client, which carry the request with personal data and credentials. */
+export function toStoreError(error: unknown): Error {
+  if (!(error instanceof errors.OpenSearchClientError)) return error as Error
+  // The message of this error quotes the response.
+  if (error instanceof errors.DeserializationError) return new Unavailable(NOT_JSON)
+  if (!(error instanceof errors.ResponseError)) {
+    return new Unavailable(
+      `no response from OPENSEARCH_URL: ${error.name}: ${error.message.trim()}`,
+    )
+  }
+  const { statusCode } = error
+  const { type = 'no type', reason = 'no reason' } = error.body?.['error'] ?? {}
+  const isTransient =
+    statusCode >= 500 ||
+    statusCode === TOO_MANY_REQUESTS ||
+    type === INDEX_BLOCKED ||
+    type === INDEX_CLOSED
+  if (isTransient) return new Unavailable(`OpenSearch answered ${statusCode} ${type}: ${reason}`)
+  if (type === INDEX_NOT_FOUND) {
+    return new Unavailable(
+      `OpenSearch has no such index: run "index init", which creates it or reports its loss: ${reason}`,
+    )
+  }
+  if (statusCode === 401 || statusCode === 403) {
+    return new RequestRejectedError(statusCode, type, `${reason}; ${CHECK_PERMISSIONS}`)
+  }
+  return new RequestRejectedError(statusCode, type, reason)
+}

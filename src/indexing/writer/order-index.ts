@@ -117,7 +117,7 @@ export class LeaseLostError extends Error {
 
 /**
  * The write side of the orders. There is one active writer at a time and one bulk at a time, so that the
- * order of stamps is the order in which changes become visible; `paging` rests on it.
+ * order of write timestamps is the order of visibility: see `src/orders/paging.md`.
  */
 export interface OrderIndex {
   /**

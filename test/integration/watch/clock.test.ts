@@ -103,5 +103,5 @@ it.each([
 it('the clock of the cluster is unavailable while no node tells its time', async () => {
   const server = await startServer([respond(200, { nodes: {} })])
   const clock = createStoreClock(connectOpenSearch({ urls: [server.url] }), 1_000)
-  await expect(clock.read().finally(() => server.close())).rejects.toThrow('told its time')
+  await expect(clock.read().finally(() => server.close())).rejects.toThrow('returned its time')
 })

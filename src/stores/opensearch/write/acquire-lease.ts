@@ -8,31 +8,32 @@ import { type Lease, type LeaseOptions, startLease, writeTimestampAt } from './l
 import { isSameTargets, type LeaseState } from './lease-document.ts'
 
 export interface AcquireOptions extends LeaseOptions {
-  /** The index that the first writer of all feeds. */
+  /** The write target of the very first writer. */
   firstTarget: string
   purpose: WriterPurpose
-  /** The greatest stamp in the index, epoch milliseconds; asked for where no lease tells of one. */
+  /** The greatest write timestamp in the index, epoch milliseconds; used when no lease document exists. */
   maxWriteTimestamp(): Promise<number>
-  /** Told what is waited for. */
+  /** Receives the reason of a delay. */
   onDelay(reason: string): void
-  /** Ends the waiting. */
+  /** Aborts the wait. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * Becomes the writer: once the last one handed the lease back, or after a whole lease in which nobody
- * renewed it, on this machine's monotonic clock.
- * @throws ClockAhead, StampsAhead; Error when `signal` ends the waiting, or for a load when a watch is at work
+ * Becomes the writer once the lease is released, or unchanged for its whole duration on this machine's
+ * monotonic clock: see `lease.md`.
+ * @throws WatchRunningError for a load while a watch runs; Error when `signal` aborts; errors of `clock-skew.ts`
  */
 export async function acquireLease(options: AcquireOptions): Promise<Lease> {
   const { document, leaseMs, firstTarget, purpose, clock, storeClock } = options
   const holder = `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
   for (;;) {
     const last = await waitUntilFree(options)
-    // Where the lease was removed, stamps still may not begin below those in the index.
+    // Without a lease document, the index has the only record of earlier write timestamps.
     const earlierCeiling = last?.record.stamp_ceiling ?? (await options.maxWriteTimestamp())
     const storeMs = await storeClock.read()
-    writeTimestampAt(clock(), storeMs, earlierCeiling) // Before it is the holder: another one may be able to write.
+    // Checked before the acquisition, so that a machine with a wrong clock evicts no writer.
+    writeTimestampAt(clock(), storeMs, earlierCeiling)
     const acquired = await document.replace(last, {
       epoch: (last?.record.epoch ?? 0) + 1,
       holder,
@@ -55,7 +56,7 @@ async function waitUntilFree(options: AcquireOptions): Promise<LeaseState | null
   if (observed !== null && !observed.record.released) {
     const seconds = Math.ceil(observed.record.lease_ms / 1000)
     onDelay(
-      `waiting for another writer to end (${observed.record.holder}); one that is gone has lost its lease in ${seconds} s`,
+      `waiting for another writer to end (${observed.record.holder}); the lease of a dead writer expires in ${seconds} s`,
     )
   }
   while (observed !== null && !observed.record.released) {
@@ -73,13 +74,13 @@ async function waitUntilFree(options: AcquireOptions): Promise<LeaseState | null
   return observed
 }
 
-/** Whether somebody watches, who is alive: it will not end by itself. A reindex changes targets alone. */
+/** Whether a live watch renewed the lease. A change of the targets alone comes from a reindex. */
 function isRenewedByWatch(observed: LeaseState, now: LeaseState | null): boolean {
   if (now === null || now.record.released || now.record.purpose !== 'watch') return false
   return isSameTargets(now.record.targets, observed.record.targets)
 }
 
-/** While nobody can look, it stands as it was seen. */
+/** While OpenSearch is unavailable, the last observation stays valid. */
 function keepIfUnavailable(observed: LeaseState) {
   return (error: unknown): LeaseState => {
     if (!(error instanceof Unavailable)) throw error

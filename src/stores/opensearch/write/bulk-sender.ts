@@ -17,29 +17,29 @@ export interface BulkOptions {
   client: OpenSearch
   names: IndexNames
   lease: Lease
-  /** For each request. */
+  /** For each request, in milliseconds. */
   deadlineMs: number
-  /** Told what is waited for. */
+  /** Receives the reason of a delay. */
   onDelay(reason: string): void
-  /** Ends the waiting. */
+  /** Aborts a pause. */
   signal?: AbortSignal | undefined
 }
 
 export interface BulkItem {
   orderId: string
   address: BulkAddress
-  /** The document at the stamp of the request that it is sent in; absent to remove it, from the orders. */
+  /** Renders the document at the write timestamp of its bulk; absent to write a tombstone. */
   source?: (writeTimestamp: number) => string
 }
 
 export interface BulkSender {
   /**
-   * Sends the items in their order and returns once every copy has them all. What OpenSearch has no room
-   * for is sent again, with the stamp of then.
-   * @throws Unavailable: nobody knows what was written; DocumentRefused
+   * Sends the items in order and returns once every shard copy has confirmed them. Items that met a full
+   * queue are sent again with a new write timestamp.
+   * @throws Unavailable when the outcome is unknown; DocumentRejectedError
    */
   send(target: BulkTarget, items: readonly BulkItem[], states: OptimisticConcurrency): Promise<void>
-  /** The document that was written last of all; `null` before the first. */
+  /** The last document written; `null` before the first. */
   lastWrite(): LastWrite | null
 }
 
@@ -53,7 +53,7 @@ const QUEUE_FULL = 'the write queue of OpenSearch is full'
 export function createBulkSender(options: BulkOptions): BulkSender {
   const { client, names, lease, deadlineMs, onDelay, signal } = options
   const versionRecords = concreteIndex(names.heads, 1)
-  /** Of the indices that are not read nothing is known: a stamp alone is the condition there. */
+  /** For the other write targets, whose document states are unknown: only the write timestamp decides. */
   const unconditional = createOptimisticConcurrency()
   let lastWrite: LastWrite | null = null
 
@@ -79,7 +79,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     },
   }
 
-  /** As many items as fit into one request, sent to every index that takes them. */
+  /** Sends the items that fit into one request to every write target. */
   async function sendChunk(
     target: BulkTarget,
     items: readonly BulkItem[],
@@ -90,7 +90,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     const [live = '', ...others] = target === 'orders' ? lease.writeTargets() : [versionRecords]
     const chunk = firstChunk(items, (item) => actionLines(states, target, item, writeTimestamp))
     const sent = items.slice(0, chunk.length)
-    // The index that is read comes last: whatever it has the others have too, also when all ends here.
+    // The live index comes last, so that the others have all it has, also after a crash: reindex.md.
     let accepted: readonly BulkItem[] = sent
     for (const index of others) {
       const lines = accepted.map((item) => actionLines(unconditional, target, item, writeTimestamp))

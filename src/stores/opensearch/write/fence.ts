@@ -8,10 +8,9 @@ import { revertPartialWrites } from './revert-partial-writes.ts'
 
 export interface Fence {
   /**
-   * Lets the writer of this epoch write to its targets, and nobody else: not an older one that wakes up, nor
-   * what it sent and what is still on its way. Returns when nothing of theirs can be written any more, all
-   * targets have what the index that was read has of it, and the first one is what is read.
-   * @throws Unavailable when that cannot be told; an attempt of a later epoch may
+   * Stops every bulk of an earlier epoch, including those in flight: see `fence.md`. Afterwards every target
+   * has the documents of the live index, and the first target is the live index.
+   * @throws Unavailable when the state of the cluster is unknown; an attempt of a later epoch can succeed
    */
   raise(lease: LeaseRecord): Promise<void>
 }
@@ -19,25 +18,21 @@ export interface Fence {
 export interface FenceOptions {
   client: OpenSearch
   names: IndexNames
-  /** For each call, the answer's body included. */
+  /** For each call, the response body included. */
   deadlineMs: number
-  /** Told what is waited for. */
+  /** Receives the reason of a delay. */
   onDelay(reason: string): void
 }
 
 const POLL_MS = 25
 const BULK_ACTIONS = 'indices:data/write/bulk*'
 
-/**
- * Writers write through an alias of their epoch. Swapping it stops every request that is yet to arrive;
- * those that passed it already are waited for, by the mark that they carry among the cluster's tasks.
- */
 export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions): Fence {
   return {
     async raise({ epoch, targets }) {
       await swapAliases(epoch, targets)
       if (await hasOlderBulks(epoch)) {
-        onDelay('waiting for a bulk that was sent before to end')
+        onDelay('waiting for bulks of an earlier epoch to end')
         do await pause(POLL_MS)
         while (await hasOlderBulks(epoch))
       }
@@ -63,7 +58,10 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     const { _shards } = await read(deadlineMs, (options) =>
       client.indices.refresh({ index: [...indices] }, options),
     )
-    if (_shards?.failed !== 0) throw new Unavailable('not every copy could be made visible')
+    if (_shards?.failed !== 0)
+      throw new Unavailable(
+        'the refresh failed on a shard copy: written documents may not be searchable',
+      )
   }
 
   async function readLiveIndices(): Promise<string[]> {
@@ -73,7 +71,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     return Object.keys(aliases)
   }
 
-  /** Nothing is written meanwhile and all is refreshed: no reader sees a difference. */
+  /** No bulk runs and everything is refreshed, so readers see no difference. */
   async function makeFirstTargetLive(
     epoch: number,
     [index = '']: readonly string[],
@@ -82,7 +80,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     if (live.length === 1 && live[0] === index) return
     const writeAlias = { index, alias: names.writeAlias(index, epoch) }
     await updateAliases([
-      { remove: { ...writeAlias, must_exist: true } }, // An older writer that wakes up changes nothing.
+      { remove: { ...writeAlias, must_exist: true } }, // Fails for a writer of an earlier epoch.
       { add: { ...writeAlias, is_write_index: true } },
       ...live.map((old) => ({ remove: { index: old, alias: names.orders } })),
       { add: { index, alias: names.orders } },
@@ -95,7 +93,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     )
     await updateAliases([
       ...Object.entries(aliases).flatMap(([index, { aliases }]) =>
-        // What another writer removed first makes the whole swap fail: it was made on an old look.
+        // `must_exist` fails the whole swap when another writer changed the aliases since the read.
         Object.keys(aliases).map((alias) => ({ remove: { index, alias, must_exist: true } })),
       ),
       ...[...targets, concreteIndex(names.heads, 1)].map((index) => ({
@@ -108,7 +106,8 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     const { acknowledged } = await write(deadlineMs, (options) =>
       client.indices.updateAliases({ body: { actions: actions as [] } }, options),
     ).catch(throwAliasConflict)
-    if (!acknowledged) throw new Unavailable('not every node of OpenSearch took the new aliases')
+    if (!acknowledged)
+      throw new Unavailable('a node of OpenSearch did not acknowledge the new write aliases')
   }
 
   async function hasOlderBulks(epoch: number): Promise<boolean> {
@@ -117,7 +116,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     )
     const { nodes, node_failures, task_failures } = answer as TaskList
     if (node_failures?.length || task_failures?.length || nodes === undefined) {
-      throw new Unavailable('not every node of OpenSearch told its tasks')
+      throw new Unavailable('the task list of OpenSearch is incomplete: a node did not respond')
     }
     const opaqueIds = Object.values(nodes).flatMap(({ tasks }) =>
       Object.values(tasks).map(({ headers }) => headers?.['X-Opaque-Id'] ?? ''),
@@ -129,10 +128,10 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   }
 }
 
-/** The index was lost: a fence that gave the alias to another one would hide it. */
+/** The live index is lost. A fence that moved the alias to another index would hide the loss. */
 function throwAliasMissing(error: unknown): never {
   if (!isRejectedWith(error, NOT_FOUND)) throw error
-  throw new Unavailable('no alias leads to the index of the orders', { cause: error })
+  throw new Unavailable('no index has the alias of the orders', { cause: error })
 }
 
 function throwAliasConflict(error: unknown): never {

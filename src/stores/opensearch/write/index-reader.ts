@@ -27,20 +27,19 @@ import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimisti
 export interface IndexReaderOptions {
   client: OpenSearch
   names: IndexNames
-  /** Told the state of everything that is read. */
+  /** Receives the state of every document read. */
   states: OptimisticConcurrency
-  /** For each call, the answer's body included. */
+  /** For each call, the response body included. */
   deadlineMs: number
 }
 
-/** What is in the index, searchable yet or not. */
+/** Reads the index for a decision. Reads by id include documents that are not searchable yet. */
 export function createIndexReader({
   client,
   names,
   states,
   deadlineMs,
 }: IndexReaderOptions): IndexReader {
-  /** The documents that exist. */
   async function readExisting(
     target: BulkTarget,
     docs: readonly BulkAddress[],
@@ -48,10 +47,12 @@ export function createIndexReader({
     const index = names[target]
     const documents = await readDocuments(client, deadlineMs, { index, docs })
     if (!documents.every(hasState)) {
-      throw new Unavailable(`OpenSearch did not tell the state of every document of ${index}`)
+      throw new Unavailable(
+        `the mget response of OpenSearch lacks the state of a document of ${index}`,
+      )
     }
     for (const { _id, found, _seq_no, _primary_term } of documents) {
-      // A tombstone is no document, and has a state.
+      // A tombstone has a state too.
       const isThere = found || _seq_no !== undefined
       const state = isThere ? { if_seq_no: _seq_no, if_primary_term: _primary_term } : null
       states.recordState(target, _id, state)
@@ -87,8 +88,8 @@ export function createIndexReader({
 
   async function scan(orderIds: readonly string[]): Promise<ViewKey[]> {
     if (orderIds.length === 0) return []
-    // A search, which shows what was refreshed: all that others wrote, or this writer in a bulk that
-    // failed, since the fence was raised. A bulk that did not fail left no strays.
+    // A search is enough: the fence refreshed all that other writers and failed bulks of this writer wrote.
+    // A successful bulk leaves no orphans.
     const filter = [{ terms: { id: [...orderIds] } }]
     const scanOptions = { client, index: names.orders, deadlineMs, pageSize: PAGE_SIZE, filter }
     const found: ViewKey[] = []
@@ -130,12 +131,11 @@ function storedView({ accountId, orderId }: ViewKey, source: unknown): StoredVie
   }
 }
 
-/** The document of an order; `undefined` where it is none. */
 function parseOrderSourceOrUndefined(source: unknown): OrderDocumentSource | undefined {
   try {
     return parseOrderSource(source)
   } catch {
-    return undefined // It says just that: it reads nothing.
+    return undefined // The caller reports it as unreadable.
   }
 }
 
@@ -160,7 +160,7 @@ interface VersionRecordSource {
   deleted: boolean
 }
 
-/** A head as it is kept. */
+/** The stored form of a version record. */
 export function toVersionRecordSource(versionRecord: OrderVersionRecord): VersionRecordSource {
   return {
     version: versionRecord.version,
@@ -172,7 +172,7 @@ export function toVersionRecordSource(versionRecord: OrderVersionRecord): Versio
   }
 }
 
-/** The head that `headSource` was made of. */
+/** The version record of a stored form. */
 export function toVersionRecord(orderId: string, source: VersionRecordSource): OrderVersionRecord {
   return {
     orderId,

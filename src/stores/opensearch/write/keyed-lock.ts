@@ -1,8 +1,8 @@
-/** Work on some orders, which begins once what was begun before on any of them has ended. */
+/** The locks of one piece of work. */
 export interface LockSession {
-  /** Waits for that. All at once: what is asked for again has been waited for. */
+  /** Waits until every earlier session has released these keys. Keys already held cost no wait. */
   acquire(keys: readonly string[]): Promise<void>
-  /** The work has ended, however. */
+  /** Releases all keys, after success or failure. */
   release(): void
 }
 
@@ -10,9 +10,9 @@ export interface KeyedLock {
   openSession(): LockSession
 }
 
-/** Keeps apart what several pieces of work do to one order; on different orders they go on together. */
+/** Serializes work on the same key in order of acquisition; work on different keys runs concurrently. */
 export function createKeyedLock(): KeyedLock {
-  /** The end of the work that was begun last on each order. */
+  /** For each key, the release of its latest session. */
   const lastReleases = new Map<string, Promise<void>>()
 
   return {

@@ -4,29 +4,28 @@ import { readDocument, type StoredDocument } from '../client/documents.ts'
 import { CONFLICT, isRejectedWith } from '../client/errors.ts'
 import type { IndexNames } from '../index-names.ts'
 
-/** What the writers of an index agree on: one document, changed by compare-and-set alone. */
+/** The shared state of all writers: one document, changed by compare-and-set only. See `lease.md`. */
 export interface LeaseRecord {
-  /** Grows with every writer, and whenever one fences off what it sent itself. */
+  /** Increases with every writer, and when a writer fences off its own bulks. */
   epoch: number
-  /** Who holds it, unlike anybody else. */
+  /** Unique name of the holding process. */
   holder: string
-  /** What it is held for. */
   purpose: WriterPurpose
-  /** Handed back: the next writer need not wait. */
+  /** The holder ended cleanly, so the next writer need not wait. */
   released: boolean
-  /** How long it lasts without being renewed, in milliseconds, by the holder's setting. */
+  /** Validity without a renewal, in milliseconds; the holder's setting. */
   lease_ms: number
-  /** No stamp above this was ever given, epoch milliseconds. */
+  /** No write timestamp exceeds this, epoch milliseconds. */
   stamp_ceiling: number
-  /** The indices that are to be fed; the first is the one that is read. Anybody may change them. */
+  /** The requested write targets; the first becomes the live index. A reindex changes them. */
   targets: readonly string[]
-  /** Those that every bulk goes to: the writer's answer to a change of the targets. */
+  /** The write targets of every bulk: the writer confirms a change of `targets` here. */
   fed: readonly string[]
-  /** Whether any writer ever sent a bulk in live mode. */
+  /** Whether a writer ever sent a bulk in live mode. */
   stamped_live: boolean
 }
 
-/** The record in one of its states. */
+/** A version of the record. */
 export interface LeaseState {
   record: LeaseRecord
   state: StoredDocument['state']
@@ -34,7 +33,7 @@ export interface LeaseState {
 
 export interface LeaseDocument {
   read(): Promise<LeaseState | null>
-  /** Replaces just this state, or makes the first one; `null` when the document is in another. */
+  /** Replaces this version, or creates the first; `null` on a conflict. */
   replace(expected: LeaseState | null, record: LeaseRecord): Promise<LeaseState | null>
 }
 
@@ -66,7 +65,7 @@ export function leaseDocument(
   }
 }
 
-// Records of earlier versions have none of these. Whether those writers stamped live is unknown: assume it.
+// Absent in records of earlier releases. Assume that those writers sent live bulks.
 const DEFAULTS = { purpose: 'load', fed: [], stamped_live: true }
 
 function leaseRecord(source: unknown): LeaseRecord {
@@ -75,19 +74,19 @@ function leaseRecord(source: unknown): LeaseRecord {
   const hasTargets = Array.isArray(record.targets) && record.targets.length > 0
   if (numbers.every(Number.isSafeInteger) && hasTargets) return record
   throw new Error(
-    'the document of the writer’s lease is damaged: expected epoch, lease and ceiling',
+    'the lease document is damaged: epoch, lease_ms, stamp_ceiling or targets are invalid; restore it from a snapshot',
   )
 }
 
-/** How far a ceiling is ahead of what may be stamped when it is confirmed. */
+/** Distance from the highest due write timestamp to a newly confirmed ceiling. */
 export const headroomMs = (leaseMs: number) => Math.ceil(leaseMs / 2)
 
-/** What was stamped at most, by the record: of a lease that is held, when it was last confirmed. */
+/** Upper bound of the issued write timestamps; for a held lease, as of its last renewal. */
 export function maxIssuedTimestamp({ released, stamp_ceiling, lease_ms }: LeaseRecord): number {
   return released ? stamp_ceiling : stamp_ceiling - headroomMs(lease_ms)
 }
 
-/** Whether these are the same indices, in the same order. */
+/** Whether both lists name the same indices in the same order. */
 export function isSameTargets(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((one, at) => one === others[at])
 }

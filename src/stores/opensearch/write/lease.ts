@@ -14,27 +14,27 @@ import {
 } from './lease-document.ts'
 import type { StoreClock } from './store-clock.ts'
 
-/** The right to write, held. Once it is lost every call throws {@link LeaseLostError}. */
+/** A held lease: see `lease.md`. After its loss every call throws {@link LeaseLostError}. */
 export interface Lease {
-  /** Names what this writer may write to; another one after every {@link fence}. */
+  /** Part of the write aliases; increases with every {@link fence}. */
   epoch(): number
-  /** The indices that every bulk of this epoch goes to; the first is the one that is read. */
+  /** The indices that receive every bulk of this epoch; the first is the live index. */
   writeTargets(): readonly string[]
-  /** Whether other indices are to be fed: then only {@link fence} leads to the next stamp. */
+  /** Whether the requested targets differ: then {@link fence} must precede the next write timestamp. */
   hasPendingTargets(): boolean
   /**
-   * The stamp of a bulk that is sent now: epoch milliseconds, above every stamp given before it by this
-   * writer or any earlier one, and at most `MAX_AHEAD_MS` ahead of the store's clock.
-   * @throws Unavailable when other indices are to be fed; ClockAhead; StampsAhead
+   * The write timestamp of a bulk that is sent now, epoch milliseconds. It exceeds every earlier one of any
+   * writer, and is at most `MAX_CLOCK_SKEW_MS` ahead of the cluster's clock.
+   * @throws Unavailable when the write targets must change first; an error of `clock-skew.ts`
    */
   nextWriteTimestamp(): Promise<number>
-  /** Whether this writer or any earlier one sent a bulk in live mode. */
+  /** Whether any writer sent a bulk in live mode. */
   hasLiveWrites(): boolean
-  /** Records that one is sent; once it returns, every later writer knows it. */
+  /** Records in the lease document that this writer sends bulks in live mode. */
   recordLiveWrites(): Promise<void>
-  /** Fences off what this writer sent itself and has no answer to, and feeds what is to be fed. */
+  /** Fences off this writer's own bulks of unknown outcome, and applies the requested targets. */
   fence(): Promise<void>
-  /** Hands it back; the next writer need not wait for its end. */
+  /** Releases the lease, so that the next writer need not wait for its expiry. */
   release(): Promise<void>
 }
 
@@ -44,17 +44,13 @@ export interface LeaseOptions {
   leaseMs: number
   /** Epoch milliseconds. */
   clock: Clock
-  /** Was read when the lease was taken. */
+  /** Has a reading from before the acquisition. */
   storeClock: StoreClock
-  /** Told, as long as it is so, that other indices are to be fed; also while nothing is written. */
+  /** Called after each renewal while the requested targets are not applied. */
   onTargetsChanged?(): void
 }
 
-/**
- * Begins the tenure of the writer that just became the holder in `taken`. A stamp is never above the
- * ceiling that the document confirmed, and a successor starts above that ceiling: so it needs no clock
- * in common with its predecessor, nor anything that is in the index.
- */
+/** Starts the tenure of the writer that became the holder in `acquired`: fence, then periodic renewal. */
 export async function startLease(
   acquired: LeaseState,
   earlierCeiling: number,
@@ -65,20 +61,20 @@ export async function startLease(
   let current = acquired
   let confirmedAt = monotonicClock()
   let lastWriteTimestamp = earlierCeiling
-  /** What the document confirmed: a state that was only read may be gone with its node. */
+  /** The last confirmed ceiling. One that was only read can disappear with its node. */
   let ceiling = earlierCeiling
-  /** What the fence was raised for last; `null` before that. */
+  /** The targets of the last fence; `null` before the first. */
   let writeTargets: readonly string[] | null = null
   let isLost = false
   let isReleasing = false
 
-  /** Bounded by the store's clock too: a ceiling outlives the writer, whose clock may be wrong. */
+  /** Limited by the cluster's clock, because the ceiling outlives a writer with a wrong clock. */
   const nextCeiling = () =>
     Math.floor(
       Math.min(Math.max(lastWriteTimestamp, clock()), storeClock.now() + MAX_CLOCK_SKEW_MS),
     ) + headroomMs(leaseMs)
 
-  /** Writes the record anew, as the holder that it still names. */
+  /** Renews the record. @throws LeaseLostError when it names another holder */
   async function renew(changes: Partial<LeaseRecord> = {}): Promise<void> {
     for (;;) {
       if (isLost) throw new LeaseLostError()
@@ -92,19 +88,19 @@ export async function startLease(
         confirmedAt = startedAt
         return
       }
-      // Either an attempt of our own arrived after all, or somebody took over.
+      // Either an earlier attempt succeeded after its timeout, or another writer took over.
       const now = await document.read()
       if (now?.record.holder !== current.record.holder) isLost = true
       else current = now
     }
   }
 
-  /** Renewed while it waits: what is fenced off may take longer than a lease. */
+  /** The periodic renewal continues meanwhile: the fence may take longer than a lease. */
   async function raiseFence(): Promise<void> {
     do {
       const { targets } = current.record
       await fence.raise(current.record)
-      // A writer that slept before it swapped the aliases finds out here, before it writes.
+      // A writer that froze before the alias swap detects its loss here, before it writes.
       await mutex(() => renew({ fed: targets }))
       writeTargets = targets
     } while (hasPendingTargets())
@@ -113,7 +109,7 @@ export async function startLease(
   const hasPendingTargets = () =>
     writeTargets !== null && !isSameTargets(writeTargets, current.record.targets)
 
-  /** What seems to be too far ahead may be a reading grown old, as after the machine slept: read it anew. */
+  /** Reads the cluster's clock again on a failure: after a suspend the last reading is stale. */
   async function dueWriteTimestamp(): Promise<number> {
     try {
       return writeTimestampAt(clock(), storeClock.now(), lastWriteTimestamp)
@@ -129,12 +125,12 @@ export async function startLease(
       ref: false,
       signal: renewal.signal,
     })) {
-      storeClock.read().catch(() => {}) // Not awaited: the lease must not wait for it.
-      await mutex(() => renew()).catch(() => {}) // Whoever wants to write is told.
+      storeClock.read().catch(() => {}) // Not awaited: a slow node must not delay the renewal.
+      await mutex(() => renew()).catch(() => {}) // The next write timestamp reports it.
       if (!isLost && hasPendingTargets()) onTargetsChanged()
     }
   }
-  renewPeriodically().catch(() => {}) // It ends by being aborted.
+  renewPeriodically().catch(() => {}) // release() aborts it.
 
   const lease: Lease = {
     epoch: () => current.record.epoch,
@@ -143,9 +139,12 @@ export async function startLease(
     async nextWriteTimestamp() {
       for (let renewals = 0; ; renewals++) {
         if (isReleasing) throw new LeaseLostError()
-        if (hasPendingTargets()) throw new Unavailable('other indices are to be fed')
+        if (hasPendingTargets())
+          throw new Unavailable(
+            'a reindex changed the write targets: the fence must be raised first',
+          )
         const candidate = await dueWriteTimestamp()
-        // While a new ceiling is confirmed the clock may run past it, and past the next one too.
+        // The clock may pass the new ceiling, and the next one, while it is confirmed.
         const writeTimestamp = renewals > 0 ? Math.min(candidate, ceiling) : candidate
         const isHeld = !isLost && monotonicClock() - confirmedAt < leaseMs
         if (isHeld && writeTimestamp <= ceiling) {
@@ -169,7 +168,7 @@ export async function startLease(
       if (isLost) return
       await mutex(() => renew({ released: true, stamp_ceiling: lastWriteTimestamp })).finally(
         () => {
-          isLost = true // Whatever became of it, nothing more is stamped.
+          isLost = true // Also after a failure no write timestamp is issued.
         },
       )
     },
@@ -179,12 +178,12 @@ export async function startLease(
     await raiseFence()
     return lease
   } catch (error) {
-    await lease.release().catch(() => {}) // Then it runs out by itself.
+    await lease.release().catch(() => {}) // Otherwise it expires.
     throw error
   }
 }
 
-/** @throws ClockAhead, StampsAhead */
+/** @throws an error of `clock-skew.ts` */
 export function writeTimestampAt(
   clockMs: number,
   storeMs: number,

@@ -1,25 +1,22 @@
 import type { DocumentState } from '../client/documents.ts'
 import { renderTombstone } from '../tombstone.ts'
 
-/** Where a document is, of what the writer writes. */
 export type BulkTarget = 'orders' | 'heads'
 
-/** A document, as its line of a bulk request names it. */
 export interface BulkAddress {
   _id: string
   routing?: string
 }
 
 /**
- * The states in which a bulk saw its documents when it was decided. What it sends replaces just these: a bulk that
- * arrives late, by way of a node that slept through the swap of the aliases, changes nothing that was
- * written since.
+ * The document states on which a bulk was decided. Its items replace only these, so a late bulk changes
+ * nothing that was written since: see `fence.md`.
  */
 export interface OptimisticConcurrency {
   recordState(target: BulkTarget, id: string, state: DocumentState | null): void
-  /** The line of a bulk request, sent at this stamp, that writes the document where it is as it was seen. */
+  /** The action line that writes the document if its state is unchanged. */
   indexAction(target: BulkTarget, address: BulkAddress, writeTimestamp: number): string
-  /** The lines that leave a tombstone in the place of the document. */
+  /** The lines that replace the document with a tombstone if its state is unchanged. */
   tombstoneAction(address: BulkAddress, writeTimestamp: number): string
 }
 
@@ -35,7 +32,7 @@ export function createOptimisticConcurrency(): OptimisticConcurrency {
     indexAction(target, address, writeTimestamp) {
       const state = stateOf(target, address)
       if (state !== undefined) return actionLine({ index: { ...address, ...state } })
-      if (target === 'heads') return actionLine({ create: address }) // A head is never removed.
+      if (target === 'heads') return actionLine({ create: address }) // A version record is never removed.
       return actionLine({ index: { ...address, ...externalVersion(writeTimestamp) } })
     },
     tombstoneAction(address, writeTimestamp) {
@@ -45,7 +42,7 @@ export function createOptimisticConcurrency(): OptimisticConcurrency {
   }
 }
 
-/** Its version is the stamp, so that an older one changes nothing of what left a later one. */
+/** The write timestamp is the version, so a late write conflicts with a newer document or tombstone. */
 export function externalVersion(writeTimestamp: number) {
   return { version: writeTimestamp, version_type: 'external' }
 }

@@ -35,28 +35,27 @@ export interface OpenSearchOrderIndexOptions {
   names: IndexNames
   ensureIndices: Pick<EnsureIndices, 'orders'>
   leaseMs: number
-  /** For each request of a bulk, the answer's body included. */
+  /** For each request of a bulk, the response body included. */
   deadlineMs: number
   /** Epoch milliseconds. */
   clock: Clock
   purpose: WriterPurpose
-  /** Told why nothing is written for a while, in words for an operator. */
+  /** Receives the reason of a delay, for an operator. */
   onDelay(reason: string): void
-  /** Ends the waiting, for another writer and for OpenSearch. */
+  /** Aborts the wait for another writer or for OpenSearch. */
   signal?: AbortSignal | undefined
 }
 
 const CLOSE_REFRESH_MS = 4_000
-/** Longer than a cluster takes to do without a node that says nothing any more. */
+/** Longer than a cluster needs to replace a node. */
 const GIVE_UP_MS = 300_000
 
 /**
- * Becomes the writer of the index, the only one until it is closed. The documents of one bulk at a time,
- * confirmed by all copies before the next ones are stamped and sent: a copy applies them in order, and a
- * refresh shows a beginning of them, so the order of stamps is the order in which changes become visible.
- * What shows nothing to anybody need not wait: while a bulk is sent the next one is decided, and the heads
- * of the one before are written.
- * @throws Unavailable, StampsAhead; ClockAhead; Error when OpenSearch refuses, or `signal` ends the waiting
+ * Becomes the only writer of the index until `close`. All shard copies confirm the documents of a bulk before
+ * the next bulk gets its write timestamp. A refresh shows a prefix of the bulks, so write timestamps
+ * increase in the order of visibility (`src/orders/paging.md`). Decisions and version records are invisible
+ * to clients, so they overlap with the bulk of another batch.
+ * @throws Unavailable; an error of `clock-skew.ts`; Error when OpenSearch rejects a request or `signal` aborts
  */
 export async function openOpenSearchOrderIndex(
   options: OpenSearchOrderIndexOptions,
@@ -90,7 +89,7 @@ export async function openOpenSearchOrderIndex(
   const orderMutex = createMutex()
   const keyedLock = createKeyedLock()
   const inFlight = new Set<Promise<void>>()
-  /** Whether something that was sent may still be on its way: also when its bulk was given up. */
+  /** Whether a bulk may still be in flight, also after its retries ended. */
   let hasUnknownOutcome = false
   let fenceCount = 0
 
@@ -193,11 +192,11 @@ export async function openOpenSearchOrderIndex(
     now: () => Math.min(clock(), storeClock.now() + MAX_CLOCK_SKEW_MS),
     async close() {
       await Promise.allSettled(inFlight)
-      // Whoever waited for the writer's end finds what it wrote; else that is a second away.
+      // A reader that waited for the end of the writer finds all it wrote.
       const refresh = { index: names.orders }
       const refreshDeadlineMs = Math.min(deadlineMs, CLOSE_REFRESH_MS)
       await read(refreshDeadlineMs, (call) => client.indices.refresh(refresh, call)).catch(() => {})
-      await lease.release().catch(() => {}) // Then it runs out.
+      await lease.release().catch(() => {}) // Otherwise it expires.
     },
   }
 }

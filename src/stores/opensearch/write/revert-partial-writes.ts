@@ -20,15 +20,15 @@ import { describeResult, outcomeOf } from './bulk-response.ts'
 
 export interface RevertOptions {
   client: OpenSearch
-  /** For each request, the answer's body included. */
+  /** For each request, the response body included. */
   deadlineMs: number
-  /** The index that is read: what it has is the truth. */
+  /** The source of truth. */
   liveIndex: string
-  /** One that is fed besides. */
+  /** Another write target. */
   index: string
-  /** The alias through which the writer writes to it. */
+  /** The write alias of `index`. */
   alias: string
-  /** Told which documents are damaged and were not copied. */
+  /** Receives the ids of damaged documents that were not copied. */
   onDelay(reason: string): void
 }
 
@@ -37,19 +37,14 @@ const PAGE_SIZE = 200
 const DOCUMENTS_AT_A_TIME = 50
 
 /**
- * Takes back from an index what a bulk left in it that never came to the index that is read: its writer
- * ended, or gave it up. Once such an index is read, its documents would lie behind readers that have passed
- * their stamps; and its tombstones would keep every copy of what they removed out. Only while the fence is
- * raised, all is refreshed and nothing is written.
- *
- * A document that is damaged in the index that is read is not copied but removed from the other, and said to
- * be: a reindex then fails on it. The recovery itself goes on, since `index load --repair` needs a writer.
+ * Reverts writes in `index` that never reached the live index: see `fence.md`. Runs only while the fence
+ * is raised, everything is refreshed and no bulk runs.
  */
 export async function revertPartialWrites(options: RevertOptions): Promise<void> {
   const { client, deadlineMs, liveIndex, index } = options
   const newest = await newestWriteTimestamp({ client, deadlineMs, index: liveIndex })
   for await (const page of scanTombstones(options, newest)) await revertPage(options, page)
-  // An item that was turned away has the stamp of those that were not.
+  // Inclusive: a rejected item has the write timestamp of the accepted items of its bulk.
   const filter = [{ range: { written_key: { gte: newest } } }]
   const scan = { client, deadlineMs, index, pageSize: PAGE_SIZE, filter, selection: WITHOUT_SOURCE }
   for await (const page of scanDocuments(scan)) await revertPage(options, page)
@@ -57,7 +52,7 @@ export async function revertPartialWrites(options: RevertOptions): Promise<void>
 
 const WITHOUT_SOURCE = { _source: false }
 
-/** Those of this stamp or a later one. They have no place in the order of account and order. */
+/** Tombstones from this write timestamp on. `scanDocuments` omits them: they lack its sort keys. */
 async function* scanTombstones(
   options: RevertOptions,
   newest: number,
@@ -91,11 +86,11 @@ async function revertPage(options: RevertOptions, page: readonly ScannedHit[]): 
   }
 }
 
-/** A document or a tombstone that is another document in the index that is read, or not there at all. */
+/** A document or tombstone that differs from the live index. */
 interface Divergence {
   address: { _id: string; routing: string }
   state: DocumentState
-  /** Of the document that is to be replaced, epoch milliseconds; `null` of a tombstone. */
+  /** Write timestamp of the document to replace, epoch milliseconds; `null` for a tombstone. */
   writeTimestamp: number | null
 }
 
@@ -120,7 +115,6 @@ function writeTimestampOf(document: MgetDocument | undefined): unknown {
   return Object(document?._source)['written_key']
 }
 
-/** Makes documents what they are in the index that is read. */
 async function revertDocuments(
   options: RevertOptions,
   divergent: readonly Divergence[],
@@ -145,7 +139,7 @@ async function revertDocuments(
   if (failed) throw new Unavailable(`${index} rejected a document: ${describeResult(failed)}`)
 }
 
-/** What takes the place of a document; `null` where a tombstone has it already. */
+/** The tombstone for a document absent from the live index; `null` when it is a tombstone already. */
 function replacementTombstone(writeTimestamp: Divergence['writeTimestamp']): string | null {
   return writeTimestamp === null ? null : renderTombstone(writeTimestamp)
 }

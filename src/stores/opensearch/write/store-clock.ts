@@ -2,21 +2,21 @@ import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, read } from '../client/client.ts'
 
-/** The clock of the cluster, which a writer's own is held against. Epoch milliseconds. */
+/** The cluster's clock, epoch milliseconds; limits how far a writer's clock may be ahead. */
 export interface StoreClock {
-  /** By the last reading and the monotonic time since then; nothing is asked. `-Infinity` before the first. */
+  /** The last reading plus the monotonic time since, without a request. `-Infinity` before the first. */
   now: Clock
-  /** @throws Unavailable; Error when OpenSearch refuses */
+  /** @throws Unavailable; Error when OpenSearch rejects the request */
   read(): Promise<number>
 }
 
-/** How long a node that does not answer is waited for: the reading is off by half of it then. */
+/** The wait for a node that does not respond. It makes the reading inaccurate by half as much. */
 const NODE_TIMEOUT_MS = 1_000
 
 /**
- * Reads the clocks of all nodes that answer, off by at most half the time that takes, and takes the one in
- * the middle; of two the earlier. So one node whose clock is wrong neither lets a writer on the same machine
- * stamp ahead nor, among three, stops a right one.
+ * The median clock of all responding nodes; of two nodes, the earlier. One node with a fast clock cannot
+ * approve a fast writer on the same machine. Among three nodes, a slow one cannot block a correct writer.
+ * The error is at most half the duration of the request.
  */
 export function createStoreClock(client: OpenSearch, deadlineMs: number): StoreClock {
   let aheadOfMonotonic = -Infinity
@@ -25,7 +25,7 @@ export function createStoreClock(client: OpenSearch, deadlineMs: number): StoreC
     now: () => aheadOfMonotonic + monotonicClock(),
     async read() {
       const sentAt = monotonicClock()
-      // Any statistics carry the node's time; these cost a node nothing. One that is frozen is left out.
+      // Every statistic carries the node's time, and this one is cheap. `timeout` omits frozen nodes.
       const timeout = `${Math.min(Math.ceil(deadlineMs / 2), NODE_TIMEOUT_MS)}ms`
       const request = { metric: 'breaker', timeout, filter_path: ['nodes.*.timestamp'] }
       const { nodes = {} } = (await read(deadlineMs, (options) =>
@@ -36,7 +36,7 @@ export function createStoreClock(client: OpenSearch, deadlineMs: number): StoreC
         .flatMap(({ timestamp }) => (typeof timestamp === 'number' ? [timestamp] : []))
         .sort((one, other) => one - other)
       const time = times[Math.floor((times.length - 1) / 2)]
-      if (time === undefined) throw new Unavailable('no node of OpenSearch told its time')
+      if (time === undefined) throw new Unavailable('no node of OpenSearch returned its time')
       aheadOfMonotonic = time - (sentAt + receivedAt) / 2
       return aheadOfMonotonic + receivedAt
     },

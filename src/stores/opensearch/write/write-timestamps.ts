@@ -11,7 +11,7 @@ interface NewestResponse extends SearchResponse {
 const NEWEST_WRITTEN = { max: { field: 'written_key' } }
 const NEWEST_REMOVED = { max: { field: REMOVED_FIELD } }
 
-/** How many documents a search can find, and the greatest stamp among them, epoch milliseconds. */
+/** The number of searchable documents and their greatest write timestamp, epoch milliseconds. */
 export async function readVisibleStats(
   client: OpenSearch,
   names: IndexNames,
@@ -28,7 +28,7 @@ export async function readVisibleStats(
   }
 }
 
-/** The greatest stamp of all documents and tombstones, visible yet or not; 0 without any. */
+/** The greatest write timestamp of all documents and tombstones after a refresh; 0 without any. */
 export async function readMaxWriteTimestamp(
   client: OpenSearch,
   names: IndexNames,
@@ -41,7 +41,6 @@ export async function readMaxWriteTimestamp(
   return Math.max(newest?.value ?? 0, removed?.value ?? 0)
 }
 
-/** What a search of the primary tells of all documents at once. */
 async function search(
   client: OpenSearch,
   names: IndexNames,

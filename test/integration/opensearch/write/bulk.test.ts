@@ -174,7 +174,7 @@ describe('a document that is refused', () => {
     const error = await thrownBy(send('orders', [put('a'), put('b')]))
     expect(error).toBeInstanceOf(DocumentRejectedError)
     expect(error).toMatchObject({ orderId: 'b' })
-    expect(String(error)).toContain(`b: ${type}: why ${type}`)
+    expect(String(error)).toContain(`b: 400 ${type}: why ${type}`)
     expect(received).toHaveLength(1)
   })
 
@@ -183,7 +183,7 @@ describe('a document that is refused', () => {
     const error = await thrownBy(send('orders', [put('a')]))
     expect(error).not.toBeInstanceOf(Unavailable)
     expect(error).not.toBeInstanceOf(DocumentRejectedError)
-    expect(String(error)).toContain('"index init" adds it')
+    expect(String(error)).toContain('run "index init", which adds it')
   })
 })
 

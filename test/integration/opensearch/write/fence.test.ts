@@ -164,7 +164,7 @@ describe('a fence', () => {
     })
     expect(error).toBeUndefined()
     expect(asked.filter((path) => path.includes('_tasks'))).toHaveLength(4)
-    expect(told).toEqual(['waiting for a bulk that was sent before to end'])
+    expect(told).toEqual(['waiting for bulks of an earlier epoch to end'])
   })
 
   it.each([

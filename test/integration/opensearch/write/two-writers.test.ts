@@ -48,7 +48,7 @@ async function startLoad() {
 }
 
 const WAITING =
-  /^waiting for another writer to end \(.+\); one that is gone has lost its lease in 1 s/
+  /^waiting for another writer to end \(.+\); the lease of a dead writer expires in 1 s/
 const LEASE_MS = 1_000
 
 /** A load of orders 0 to 999 that found another writer at work. */

@@ -78,10 +78,10 @@ describe.each([
     [404, { error: 'no handler found', status: 404 }, 'no type'],
     [409, failure('version_conflict_engine_exception'), 'version_conflict_engine_exception'],
     [413, '', 'no type'],
-  ])('that is answered %d is refused, and not repeated', async (status, body, type) => {
+  ])('that is answered %d is rejected without a retry', async (status, body, type) => {
     const error = await thrownBy(send(DEADLINE_MS, ending([1, response(status, body)])))
     expect(error).toBeInstanceOf(RequestRejectedError)
-    expect(error).toMatchObject({ status, type, name: 'Refused' })
+    expect(error).toMatchObject({ status, type, name: 'RequestRejectedError' })
     expect(calls).toHaveLength(1)
   })
 

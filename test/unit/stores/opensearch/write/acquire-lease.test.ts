@@ -149,7 +149,7 @@ describe('a lease that was not handed back', () => {
     await acquiring
     const seconds = Math.ceil(HOLDERS_LEASE_MS / 1000)
     expect(waited).toEqual([
-      `waiting for another writer to end (the writer before); one that is gone has lost its lease in ${seconds} s`,
+      `waiting for another writer to end (the writer before); the lease of a dead writer expires in ${seconds} s`,
     ])
   })
 

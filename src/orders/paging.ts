@@ -8,8 +8,9 @@ import {
 } from './order-store.ts'
 
 /**
- * The state of a listing between two pages, which a cursor carries. Both sorts are keysets; the
- * undated tail of `updated_at_asc` needs passes. paging.md explains them, with the counterexample.
+ * The position of a listing between two pages; the content of a cursor. `created_at_desc` uses
+ * `after` alone. `updated_at_asc` runs in passes over the dated orders and the undated tail: see
+ * `paging.md`.
  */
 export interface PagerState {
   /** The last row delivered in this pass; `null` when the pass starts at the first order. */
@@ -37,8 +38,8 @@ const START: PagerState = { after: null, dated: null, mark: null, nextMark: null
 const MARK_BEFORE_ALL_WRITES: Position = { key: 0, id: '' }
 
 /**
- * Reads the page of at most `limit` orders after `state`. It makes one search, and up to three when
- * the page ends inside or leaves the undated tail; `scope` bounds them together.
+ * Reads the page of at most `limit` orders after `state`, all searches within `scope`. A page costs
+ * one search, and up to three where it ends in the undated tail or leaves it.
  */
 export async function readPage(
   store: OrderStore,

@@ -7,24 +7,27 @@ import { keyDefinitions, ordersDefinition, recordDefinitions } from './index-def
 import { concreteIndex, type IndexNames } from './index-names.ts'
 import { indexLostError, readPresence } from './index-presence.ts'
 
-/** Makes the indices that are not there yet, and leaves those that are as they are. */
+/** Creates missing indices and adds missing fields. */
 export interface EnsureIndices {
-  /** Those of keys and accounts, and no other. Once a process, unless it fails. */
+  /** The indices of keys and accounts. Runs once per process, unless it fails. */
   keys(): Promise<void>
   /**
-   * Those of the orders: the one that is read only where nothing of them exists yet; version records and lease also
-   * later. The template is always today's. @throws IndexLost, whatever this process has made before
+   * The indices of orders, version records and the lease. Creates the orders index only if none of
+   * the three exists. @throws IndexLost when it is missing and another exists, or this process has
+   * used it
    */
   orders(): Promise<void>
-  /** The same where the index exists already. @throws IndexLost; Error where it was never made */
+  /**
+   * Like {@link orders}, for an existing index. @throws IndexLost; Error when it was never created
+   */
   existingOrders(): Promise<void>
-  /** Makes this version of the orders, empty and read, and what else is missing. */
+  /** Creates this version of the orders index, empty and live, and the other missing indices. */
   recreateOrders(version: string): Promise<void>
 }
 
 const TEMPLATE_PRIORITY = 500
 
-/** Its methods throw Unavailable, and Error when OpenSearch refuses, with its reason. */
+/** Its methods throw Unavailable, or RequestRejectedError. */
 export function createEnsureIndices(
   client: OpenSearch,
   names: IndexNames,
@@ -38,7 +41,7 @@ export function createEnsureIndices(
     if (presence.kind === 'lost') throw indexLostError(names, presence)
     if (presence.kind === 'never-created') {
       if (isEnsured)
-        throw new IndexLost('every index of them is gone, and this process has used them')
+        throw new IndexLost('all its indices are missing, and this process has used them')
       if (!mayCreate) throw new Error('there is no index yet: "index init" makes it')
       await createOrdersIndex(concreteIndex(names.orders, 1))
     }
@@ -46,7 +49,7 @@ export function createEnsureIndices(
     isEnsured = true
   }
 
-  /** The index that is read comes first: records without it then always mean that it was lost. */
+  /** Created first, so that records without it always mean a loss. */
   async function createOrdersIndex(version: string): Promise<void> {
     await putTemplate()
     await createIndex(version, names.orders, {})
@@ -82,7 +85,7 @@ export function createEnsureIndices(
       }),
   }
 
-  /** Fields that came since an index was made. One of another type takes a reindex. */
+  /** Adds new fields to existing indices. A field of another type needs a reindex. */
   async function addFields(): Promise<void> {
     const { properties } = ordersDefinition.mappings
     const existing = await read(deadlineMs, (options) =>

@@ -4,34 +4,36 @@ const KEYWORD = { type: 'keyword' }
 const LONG = { type: 'long' }
 const NOT_INDEXED = { ...KEYWORD, index: false, doc_values: false }
 
-/** A copy on another node where there is one, so that the loss of a node loses nothing. */
+/** With a replica on a second node if there is one, so that the loss of a node loses no data. */
 const ONE_SHARD = { number_of_shards: 1, auto_expand_replicas: '0-1' }
 
 /**
- * What is read by read calls, and not as mapped memory: the default without `fdt` and `fdx`, the sources. Every
- * hit of a page is read from those, so a page costs OpenSearch a seventh less: `npm run -s bench -- --only
- * settings`. Where mapped memory is not allowed all is read by calls, whatever this says.
+ * File types read by system calls instead of memory maps: the default without `fdt` and `fdx`, the
+ * stored sources. A page reads every hit from those, so mapping them makes it a seventh cheaper for
+ * OpenSearch
+ * (`npm run -s bench -- --only settings`). No effect where memory maps are disabled.
  */
 const NIO_EXTENSIONS = [
   ...['segments_N', 'write.lock', 'si', 'cfe', 'fnm', 'pos', 'pay', 'nvm', 'dvm'],
   ...['tvx', 'tvd', 'liv', 'dii', 'vem'],
 ]
 
-/** Written now and then, and read by id, so a search may wait for nothing and find what was just written. */
+/** Rarely written and read by id, so a short refresh interval is cheap. */
 const SMALL_INDEX = { ...ONE_SHARD, refresh_interval: '200ms' }
 
 /**
- * One document an order and account. Sorted by account, so that an account's documents lie together and
- * both sorts of the API skip by their keys. A key behind it makes one sort three times as cheap and the
- * other three times as dear, once segments are merged: `npm run -s bench -- --only definitions --merged`. The order itself is stored and never parsed: no tracking key
- * of a buyer can blow up the mapping.
+ * One document for each order and account. The index sort by account keeps an account's documents
+ * together, and both sorts of the API skip by their keys. A second sort field would make one API
+ * sort three times as
+ * cheap and the other three times as expensive (`npm run -s bench -- --only definitions --merged`).
+ * The order is stored without parsing, so tracking keys of buyers cannot grow the mapping.
  */
 export const ordersDefinition = {
   settings: {
     ...ONE_SHARD,
-    refresh_interval: '1s', // Unset, a shard that nobody searches stops refreshing.
+    refresh_interval: '1s', // When unset, an idle shard stops refreshing.
     'requests.cache.enable': false,
-    // Else a refresh waits for the merges of a flush, and with it every reader of what was just written.
+    // Otherwise a refresh waits for the merges of a flush, which delays the visibility of writes.
     'merge_on_flush.enabled': false,
     'store.hybrid.nio.extensions': NIO_EXTENSIONS,
     'sort.field': 'account_id',
@@ -50,13 +52,13 @@ export const ordersDefinition = {
       created_key: LONG,
       updated_key: LONG,
       written_key: LONG,
-      removed_key: LONG, // Of a tombstone alone, which has no other field.
+      removed_key: LONG, // The only field of a tombstone.
       order: { type: 'object', enabled: false },
     },
   },
 } as const
 
-/** Read by id alone, so nothing in it is searched. */
+/** Read by id only, never searched. */
 const byIdDefinition = {
   settings: { ...ONE_SHARD, refresh_interval: '30s' },
   mappings: { enabled: false },
@@ -86,7 +88,7 @@ const accountsDefinition = {
   mappings: { dynamic: 'strict', properties: { blocked: { type: 'boolean' } } },
 } as const
 
-/** How the indices of version records and of the lease are made, each behind its alias. */
+/** The indices of version records and of the lease, by alias. */
 export function recordDefinitions(names: IndexNames): Definitions {
   return [
     [names.heads, byIdDefinition],
@@ -94,7 +96,7 @@ export function recordDefinitions(names: IndexNames): Definitions {
   ]
 }
 
-/** The same of keys and accounts. */
+/** The indices of keys and accounts, by alias. */
 export function keyDefinitions(names: IndexNames): Definitions {
   return [
     [names.keys, keysDefinition],

@@ -1,19 +1,22 @@
-/** How what the service keeps is called: aliases, each over one index; `INDEX_PREFIX` goes before every name. */
+/** The names of aliases, each on one index. `INDEX_PREFIX` precedes every name. */
 export interface IndexNames {
   orders: string
   heads: string
   writer: string
   keys: string
   accounts: string
-  /** Whether an index is a version of the orders, by its whole name: others may begin like it. */
+  /**
+   * Whether an index is a version of the orders index. Compares the whole name, since prefixes may
+   * overlap.
+   */
   isVersion(index: string): boolean
-  /** The alias through which the writer of this epoch writes to an index, and no other writer does. */
+  /** The alias through which only the writer of this epoch writes to an index. */
   writeAlias(index: string, epoch: number): string
-  /** Patterns of the aliases of every epoch. */
+  /** Patterns of the write aliases of all epochs. */
   writeAliases: readonly string[]
-  /** The alias through which a new index is filled with what the old one has. */
+  /** The alias for the copies of a reindex. */
   copyAlias(index: string): string
-  /** Marks the writer's bulks among the tasks of the cluster. */
+  /** The `X-Opaque-Id` of the writer's bulks in the task list. */
   opaqueId(epoch: number | '*'): string
 }
 
@@ -36,12 +39,12 @@ export function indexNames(prefix: string): IndexNames {
 
 const VERSION = /-v(\d+)$/
 
-/** The version in the name of an index. */
+/** The version number in the name of an index. */
 export function indexVersion(index: string): number {
   return Number(VERSION.exec(index)?.[1])
 }
 
-/** The index behind an alias, in this version of its mapping. */
+/** The name of this version of the index behind an alias. */
 export function concreteIndex(alias: string, version: number | '*'): string {
   return `${alias}-v${version}`
 }

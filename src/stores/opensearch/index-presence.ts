@@ -2,29 +2,29 @@ import { IndexLost } from '../index-lost.ts'
 import { type OpenSearch, read } from './client/client.ts'
 import { concreteIndex, type IndexNames, indexVersion } from './index-names.ts'
 
-/** Whether the index of the orders exists, in one state of the cluster. */
+/** Whether the orders index exists, in one state of the cluster. */
 export interface IndexPresence {
   /**
-   * `present`: the alias leads to an index. `never-created`: neither it nor what is made after it exists. `lost`: version
-   * records or the writer's lease exist, and the alias does not.
+   * `present`: the alias has an index. `never-created`: no index exists. `lost`: version records or
+   * the lease exist without the alias.
    */
   kind: 'present' | 'never-created' | 'lost'
   /** Indices of version records and of the lease. */
   records: readonly string[]
-  /** Versions of the orders' index, with the alias or without it. */
+  /** Versions of the orders index, with or without the alias. */
   versions: readonly string[]
 }
 
 export interface PresenceOptions {
   client: OpenSearch
   names: IndexNames
-  /** For each request, the answer's body included. */
+  /** For each request, the response body included. */
   deadlineMs: number
 }
 
 /**
- * Reads it from the cluster manager, which decides about indices: no refresh and no timing is part of the answer.
- * The orders' index is made first and the records after it, so records without it are never an unfinished start.
+ * Reads the cluster state, so the result depends on no refresh. The orders index is created before
+ * the records, so records without it are never an unfinished start.
  * @throws Unavailable
  */
 export async function readPresence({
@@ -44,7 +44,7 @@ export async function readPresence({
   }
   const hasLiveAlias =
     Object.values(aliases).some(({ aliases }) => names.orders in aliases) ||
-    // The alias may lead to an index of another name, such as one that was restored.
+    // The alias may be on an index of another name, such as a restored one.
     (await read(deadlineMs, (options) =>
       client.indices.existsAlias({ name: names.orders }, options),
     ))
@@ -52,7 +52,7 @@ export async function readPresence({
   return { kind: found.records.length > 0 ? 'lost' : 'never-created', ...found }
 }
 
-/** What to tell of a loss. */
+/** The error for a lost index, with the ways to restore it. */
 export function indexLostError(
   { orders }: Pick<IndexNames, 'orders'>,
   { records, versions }: IndexPresence,
@@ -61,6 +61,6 @@ export function indexLostError(
   if (versions.length === 0) return new IndexLost(lost)
   return new IndexLost(
     lost,
-    `Without that alias there is ${versions.join(' and ')}: "index reindex --rollback" reads one that was fed beside the lost one, and POST _aliases adds the alias to one that is whole. `,
+    `Without that alias there are: ${versions.join(' and ')}: "index reindex --rollback" makes a former write target live, and POST _aliases adds the alias to a complete index. `,
   )
 }

@@ -5,10 +5,12 @@ import { type PresenceOptions, readPresence } from './index-presence.ts'
 import { leaseDocument } from './write/lease-document.ts'
 
 /**
- * Makes the lost index of the orders anew, empty. Version records and lease stay, so no stamp and no version goes back.
- * It gets the name of the lost one, which is the first target of the lease: a writer at work goes on there once it has
- * raised its fence. Other targets are taken out first, since a fence cannot be raised over one that is gone.
- * @throws Unavailable; Error where nothing is lost, or a whole copy may still exist
+ * Recreates the lost orders index, empty. Version records and the lease stay, so write timestamps
+ * and versions never decrease. The index keeps its name, which is the first target of the lease: an
+ * active writer
+ * continues there after its next fence. Other targets are removed first, since a fence fails on a
+ * missing index.
+ * @throws Unavailable; Error when no index is lost, or a complete copy may exist
  */
 export async function initOpenSearchAfterLoss(options: PresenceOptions): Promise<IndexRecovery> {
   const { client, names, deadlineMs } = options
@@ -30,7 +32,7 @@ export async function initOpenSearchAfterLoss(options: PresenceOptions): Promise
     if (surviving !== undefined) {
       throw new IndexLost(
         `there is no alias ${names.orders}`,
-        `${surviving} exists, nothing was made in its place: where it is whole, add the alias with POST _aliases. Else delete it and try again. `,
+        `${surviving} exists, so no index was created: if it is complete, add the alias with POST _aliases. Otherwise delete it and try again. `,
       )
     }
     const olderTarget = others.find(
@@ -39,7 +41,7 @@ export async function initOpenSearchAfterLoss(options: PresenceOptions): Promise
     if (olderTarget !== undefined) {
       throw new IndexLost(
         `there is no alias ${names.orders}`,
-        `${olderTarget} was still fed and has what the lost one had: "index reindex --rollback" reads it again. `,
+        `${olderTarget} was still a write target and has all documents of the lost index: "index reindex --rollback" makes it live again. `,
       )
     }
     const firstTargetOnly = lease && { ...lease.record, targets: [first] }

@@ -13,23 +13,26 @@ export interface OpenSearchKeyStoreOptions {
   client: OpenSearch
   names: IndexNames
   ensureIndices: Pick<EnsureIndices, 'keys'>
-  /** For each look-up of a document and each search, the answers' bodies included; a request may leave it less. */
+  /** For each read, the response body included; the scope of a request may shorten it. */
   deadlineMs: number
-  /** For each write; it returns once every command finds it, a refresh later. */
+  /** For each write, which includes the wait for a refresh. */
   writeDeadlineMs: number
-  /** Sees what is asked while the service serves. */
+  /** Receives the requests that serve API calls. */
   instrument?: Instrument<OpenSearchOperation>
 }
 
-/** Nothing is kept under it: looking for it is the whole question. */
+/** The id of a document that never exists. */
 const PROBE_ID = 'health-probe'
-/** Keys of an account that are read at a time. */
 const LIST_PAGE_SIZE = 1_000
 const RETRIES_ON_CONFLICT = 5
-/** A write returns once every command finds it, and makes no index: of one without keys every key is bad. */
+/**
+ * A write waits for the refresh, and never creates an index: an empty one would reject every key.
+ */
 const WRITE_OPTIONS = { refresh: 'wait_for', require_alias: true } as const
 
-/** Keys and accounts in a cluster: a key is the document of its digest, an account that of its id. */
+/**
+ * Keys and accounts in a cluster: a key is the document of its digest, an account that of its id.
+ */
 export function createOpenSearchKeyStore({
   client,
   names,
@@ -60,12 +63,12 @@ export function createOpenSearchKeyStore({
   return {
     async find(digest, withinMs = Infinity) {
       const endsAt = monotonicClock() + withinMs
-      // A caller that disconnects does not end it: other requests with the key wait for the same look-up.
+      // Without onDisconnect: other requests with the same key share this lookup.
       const scope = { ...unbounded, remainingMs: () => endsAt - monotonicClock() }
       const found = await getDocument('get_key', { index: names.keys, id: digest }, scope)
       if (found === null) return null
       const key = keyRecord(digest, found.source)
-      // Also for a key that has ended: one that was revoked and one that expired take the same time.
+      // Also for revoked and expired keys, so that response times do not distinguish them.
       const address = { index: names.accounts, id: key.accountId }
       const account = await getDocument('get_account', address, scope)
       return { key, accountBlocked: isBlocked(account?.source) }
@@ -93,7 +96,7 @@ export function createOpenSearchKeyStore({
     },
 
     async wasAnyKeyUsed() {
-      // What was noted before the call can be found by it.
+      // Makes all uses recorded before this call searchable.
       const { _shards } = await read(deadlineMs, (options) =>
         client.indices.refresh({ index: names.keys }, options),
       )
@@ -143,7 +146,7 @@ function keySource(key: Omit<KeyRecord, 'digest'>): object {
   }
 }
 
-/** Only what is told: `undefined` does not become JSON. */
+/** Undefined fields are omitted from the JSON, so they stay unchanged. */
 function timestampsSource({ expiresAt, revokedAt, lastValidAt }: KeyTimestamps): object {
   return { expires_at: expiresAt, revoked_at: revokedAt, last_valid_at: lastValidAt }
 }
@@ -153,7 +156,7 @@ type KeySource = Record<string, unknown>
 function keyRecord(digest: string, source: unknown): KeyRecord {
   const stored: KeySource = Object(source)
   if (typeof stored['account_id'] !== 'string' || !Array.isArray(stored['scopes'])) {
-    throw new Unavailable('OpenSearch answered with a document that is no key')
+    throw new Unavailable('OpenSearch returned a document that is no key')
   }
   return {
     keyId: stored['key_id'] as string,

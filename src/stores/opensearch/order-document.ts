@@ -10,7 +10,7 @@ export function documentId({ accountId, orderId }: { accountId: string; orderId:
   return `${accountId}:${orderId}`
 }
 
-/** A document as it is sent: the order goes in byte for byte. */
+/** The source of a document, with the order byte for byte. */
 export function serializeDocument(document: OrderDocument): string {
   const keys = {
     account_id: document.accountId,
@@ -25,7 +25,7 @@ export function serializeDocument(document: OrderDocument): string {
   return withChecksum(JSON.stringify(keys), document.json)
 }
 
-/** What of a stored document is read again. */
+/** The fields of a stored document that the service reads. */
 export interface OrderDocumentSource {
   account_id: string
   id: string
@@ -37,7 +37,7 @@ export interface OrderDocumentSource {
 /** @throws Unavailable when it is not a document of an order */
 export function parseOrderSource(source: unknown): OrderDocumentSource {
   if (!isOrderDocumentSource(source)) {
-    throw new Unavailable('OpenSearch answered with a document that is no order')
+    throw new Unavailable('OpenSearch returned a document that is no order')
   }
   const { account_id, id, shape, updated_key, order } = source
   return { account_id, id, shape, updated_key, order }
@@ -58,17 +58,17 @@ function isOrderDocumentSource(source: unknown): source is OrderDocumentSource {
 }
 
 /**
- * Whether a stored source is what was written: byte for byte, or rewritten with the same values. One of before
- * there were frames counts as such, since nothing tells.
+ * Whether a stored source matches its checksum, byte for byte or after another serialization of the
+ * same values. A source without a checksum header counts as intact.
  */
 export function isIntactSource(source: Buffer): boolean {
   return extractOrderJson(source) !== undefined || checksumMatches(parseResponse(source))
 }
 
 /**
- * A stored source as the document that is written of it today: what is searched is taken from its order again,
- * the order itself is taken byte for byte. `null` where it is not as it was written, or no order: a new frame
- * would make the damage good.
+ * A stored source as a document to write: keys are derived from the order again, and the order
+ * stays byte for byte. `null` when the source is damaged or no order, since a new checksum would
+ * hide the damage.
  */
 export function parseStoredDocument(source: Buffer): OrderDocument | null {
   const bytes = extractOrderJson(source)
@@ -92,21 +92,21 @@ export function parseStoredDocument(source: Buffer): OrderDocument | null {
   }
 }
 
-/** The order of a document, in the shape it was written in. */
+/** The order of a document, in its stored schema version. */
 export function toStoredJson({ order }: OrderDocumentSource): Buffer {
   return Buffer.from(JSON.stringify(order))
 }
 
 /**
- * The order of a document as it is shown.
- * @throws Unavailable also when it is not what was written: an order that was damaged is worse than none
+ * The order of a document in the current schema version.
+ * @throws Unavailable also when the document is damaged
  */
 export function toPublicJson(source: unknown): Uint8Array {
   const stored = parseOrderSource(source)
   if (!checksumMatches(Object(source))) {
     const id = documentId({ accountId: stored.account_id, orderId: stored.id })
     throw new Unavailable(
-      `the document ${id} is not as it was written: "index load --repair FILE" with its source order writes it anew`,
+      `the document ${id} does not match its checksum: "index load --repair FILE" with its source order replaces it`,
     )
   }
   return upgradeOrder(toStoredJson(stored), stored.shape)

@@ -24,13 +24,13 @@ export type OpenSearchConfig = Pick<
   'indexPrefix' | 'searchDeadlineMs' | 'bulkDeadlineMs' | 'writerLeaseMs'
 >
 
-/** What is told of the reads while the service serves. */
+/** Events of the reads that serve API calls. */
 export interface OpenSearchEvents {
   instrumentOpenSearch: Instrument<OpenSearchOperation>
   onDecode: OnDecode
 }
 
-/** The stores of a cluster; `INDEX_PREFIX` keeps several services on it apart. */
+/** Opens the stores of a cluster. `INDEX_PREFIX` separates several services on it. */
 export function openOpenSearchStores(
   nodes: OpenSearchNodes,
   config: OpenSearchConfig,
@@ -56,7 +56,7 @@ export function openOpenSearchStores(
       writeDeadlineMs: config.bulkDeadlineMs,
     }),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
-      await ensureIndices.keys() // Without their index a request has a 503, and no load knows whether a key was used.
+      await ensureIndices.keys() // Without the index of keys a request fails with 503, and a load cannot check for used keys.
       return openOpenSearchOrderIndex({
         client,
         names,
@@ -69,7 +69,7 @@ export function openOpenSearchStores(
         signal,
       })
     },
-    // Nobody waits for it, and a page of a walk may be long.
+    // The longer deadline, because a page of a scan may be large and no request waits for it.
     inspection: createOpenSearchConsistencyCheck({
       ...shared,
       deadlineMs: config.bulkDeadlineMs,

@@ -17,22 +17,22 @@ import { scanVersionRecords } from './version-record-scan.ts'
 export interface OpenSearchCheckOptions {
   client: OpenSearch
   names: IndexNames
-  /** For each request, the answer's body included. */
+  /** For each request, the response body included. */
   deadlineMs: number
-  /** For what health checks ask; `deadlineMs` when absent. */
+  /** For requests of health checks; `deadlineMs` when absent. */
   healthDeadlineMs?: number
 }
 
 const MAX_DOCUMENTS_PER_REQUEST = 1_000
 
-/** Looks into the index of a cluster without its writer's lease, and keeps nothing of what it saw. */
+/** Reads the index without the writer's lease. */
 export function createOpenSearchConsistencyCheck(options: OpenSearchCheckOptions): IndexInspection {
   const { client, names, deadlineMs, healthDeadlineMs = deadlineMs } = options
-  // Whoever does not write need not know the states of what it reads.
+  // A reader needs no document states.
   const states = { ...createOptimisticConcurrency(), recordState() {} }
   const reader = createIndexReader({ client, names, states, deadlineMs })
 
-  /** The documents that exist, all of each unless `wanted` says less. */
+  /** The existing documents, with all fields unless `selection` limits them. */
   async function readAll(
     keys: readonly ViewKey[],
     selection: Pick<MgetRequest, '_source'> = {},
@@ -63,7 +63,7 @@ export function createOpenSearchConsistencyCheck(options: OpenSearchCheckOptions
 
     scanDocuments: () => scanIndex(options),
     scanVersionRecords: () => scanVersionRecords(options),
-    overview: (lookMs) => readOverview(options, lookMs),
+    overview: (maxProbeMs) => readOverview(options, maxProbeMs),
     writeTimestamps: () => readWriteTimestamps(options, healthDeadlineMs),
   }
 }

@@ -6,17 +6,17 @@ import { isIntactSource } from '../order-document.ts'
 export interface DamageOptions {
   client: OpenSearch
   index: string
-  /** For each request, the answer's body included. */
+  /** For each request, the response body included. */
   deadlineMs: number
-  /** How a group of documents is read; once when absent. */
+  /** Runs the read of a batch, such as with retries; once when absent. */
   attempt?<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** What is read at once; an order may have megabytes, and its frame tells how many. */
+/** The limits of one read. The checksum header has the size of an order, which may be megabytes. */
 const BATCH = { documents: 500, bytes: 4 * 1024 * 1024 }
 const MAX_NAMED = 10
 
-/** The ids of the hits that are not as they were written. Each has to come with its field `frame`. */
+/** The ids of damaged documents. Each hit must include the field `frame`. */
 export async function findDamaged(
   { client, index, deadlineMs, attempt = (work) => work() }: DamageOptions,
   hits: readonly ScannedHit[],
@@ -34,16 +34,16 @@ export async function findDamaged(
   return damaged
 }
 
-/** Names damaged documents, the first ten of them. */
+/** Lists the ids of damaged documents, at most ten. */
 export function describeDamaged(index: string, ids: readonly string[]): string {
   const named = ids.slice(0, MAX_NAMED).join(', ')
   const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ''
   return `documents of ${index} are not as they were written: ${named}${more}`
 }
 
-/** What to do about damaged documents of the index that is read. */
+/** The next step for damaged documents of the live index. */
 export const REPAIR_HINT =
-  '"index check" lists all of them; "index load --repair FILE" with their source orders writes them anew'
+  '"index check" lists all of them; "index load --repair FILE" with their source orders replaces them'
 
 function checksumHeaderOf({ _source }: ScannedHit): unknown {
   return Object(_source)['frame']
@@ -65,7 +65,7 @@ function* batchesOf(hits: readonly ScannedHit[]): Generator<ScannedHit[]> {
   if (batch.length > 0) yield batch
 }
 
-/** How long the order is by its frame. */
+/** The byte length of the order, from the checksum header. */
 function orderByteLength(frame: unknown): number {
   const [, hex = '0'] = /-([0-9a-f]{8})$/.exec(String(frame)) ?? []
   return Number.parseInt(hex, 16)

@@ -8,10 +8,10 @@ import type { OpenSearchCheckOptions } from './consistency-check.ts'
 import { findDamaged } from './damaged-documents.ts'
 
 const PAGE_SIZE = 1_000
-/** More than this no search answers with. */
+/** The largest page of a search. */
 const MAX_WITHOUT_SORT_KEYS = 10_000
 
-/** The frame, the keys, and of the order what they are made of. */
+/** The checksum header, the keys, and the fields of the order behind the keys. */
 const SOURCE = [
   'frame',
   ...keyFields,
@@ -21,14 +21,13 @@ const SOURCE = [
 type Options = OpenSearchCheckOptions & { pageSize?: number }
 
 /**
- * Every document of the index that is read, in the order of account and order. Documents without a place come
- * last, the first 10,000 of them. Of a page that was found, every document is read whole besides, a few
- * megabytes at a time, and held against its frame.
+ * Scans the live index in the order of account and order id, then up to 10,000 documents without
+ * these keys. Also reads each document by id, a few megabytes at a time, and verifies its checksum.
  */
 export async function* scanIndex(options: Options): AsyncGenerator<FoundDocument[]> {
   const { client, names, deadlineMs, pageSize = PAGE_SIZE } = options
   const search = { client, index: names.orders, deadlineMs }
-  // What was written before the walk can be found by it.
+  // Makes everything written before the scan searchable.
   await read(deadlineMs, (call) => client.indices.refresh({ index: names.orders }, call))
 
   const selection = { _source: SOURCE }
@@ -51,7 +50,6 @@ async function withDamage(
   return page.map((hit) => toFoundDocument(hit, damaged.has(hit._id)))
 }
 
-/** A document as it is told, whatever is in it. */
 export function toFoundDocument(
   { _id, _source }: { _id: string; _source?: unknown },
   damaged: boolean,

@@ -18,9 +18,9 @@ type Options = OpenSearchCheckOptions
 
 const PROBE_INTERVAL_MS = 100
 
-/** What there is to know of the index. `lookMs`: how long to look at most whether the writer is alive. */
+/** The state of the index. `maxProbeMs` limits the observation of the writer's lease. */
 export async function readOverview(options: Options, maxProbeMs: number): Promise<IndexOverview> {
-  // First, and alone: without an index this is what says so.
+  // First and alone, so that a missing index is reported by one error.
   const visible = await readVisibleStats(options.client, options.names, options.deadlineMs)
   const [orders, indices, { writer, targets }, writeTimestamps] = await Promise.all([
     countVersionRecords(options),
@@ -38,7 +38,9 @@ export async function readOverview(options: Options, maxProbeMs: number): Promis
   }
 }
 
-/** The last stamp by the writer's lease, beside the clock of the cluster; `deadlineMs`: for each. */
+/**
+ * The latest write timestamp by the lease, and the cluster's clock. `deadlineMs` applies to each.
+ */
 export async function readWriteTimestamps(
   { client, names }: Pick<Options, 'client' | 'names'>,
   deadlineMs: number,
@@ -52,7 +54,7 @@ export async function readWriteTimestamps(
 
 async function countVersionRecords({ client, names, deadlineMs }: Options): Promise<number> {
   const index = names.heads
-  // Nobody searches heads, so they become countable seldom.
+  // Version records refresh rarely, and only a refresh makes them countable.
   await read(deadlineMs, (call) => client.indices.refresh({ index }, call))
   const { count } = await read(deadlineMs, (call) => client.count({ index }, call))
   return count
@@ -82,7 +84,7 @@ async function countDocuments({ client, deadlineMs }: Options, index: string): P
   return count
 }
 
-/** A lease that is renewed changes its document; nothing else tells, since clocks may be apart. */
+/** Observes the lease document for a renewal, because clocks of two machines cannot be compared. */
 async function probeWriter(
   { client, names, deadlineMs }: Options,
   maxProbeMs: number,

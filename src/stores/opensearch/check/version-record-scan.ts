@@ -7,14 +7,14 @@ import { toVersionRecord } from '../write/index-reader.ts'
 import type { OpenSearchCheckOptions } from './consistency-check.ts'
 
 const PAGE_SIZE = 1_000
-/** From page to page: much longer than whoever walks needs for one, and soon over should nobody close it. */
+/** Renewed by each page. Long enough to process one, and short if a crash leaves it open. */
 const KEEP_ALIVE = '5m'
 
 type Options = OpenSearchCheckOptions & { pageSize?: number }
 
 /**
- * Every head of the index. Nothing in a head can be sorted by, so the walk holds a point in time and goes by
- * the place of each in the one shard.
+ * Scans all version records. They have no sortable field, so the scan holds a point in time and
+ * sorts by `_doc`.
  */
 export async function* scanVersionRecords(options: Options): AsyncGenerator<OrderVersionRecord[]> {
   const { client, deadlineMs, pageSize = PAGE_SIZE } = options
@@ -33,20 +33,20 @@ export async function* scanVersionRecords(options: Options): AsyncGenerator<Orde
     }
   } finally {
     const body = { pit_id: [id] }
-    await read(deadlineMs, (call) => client.deletePit({ body }, call)).catch(() => {}) // Then it runs out.
+    await read(deadlineMs, (call) => client.deletePit({ body }, call)).catch(() => {}) // Otherwise it expires.
   }
 }
 
 async function openPointInTime({ client, names, deadlineMs }: Options): Promise<string> {
   const index = [names.heads]
-  // What was written before the walk can be found by it; nobody searches heads, so else it is seldom.
+  // Version records refresh rarely, and only a refresh makes them searchable.
   await read(deadlineMs, (call) => client.indices.refresh({ index }, call))
   const request = { index, keep_alive: KEEP_ALIVE, preference: '_primary' }
   const response: { pit_id?: unknown } = await read(deadlineMs, (call) =>
     client.createPit({ ...request, allow_partial_pit_creation: false }, call),
   )
   if (typeof response.pit_id === 'string') return response.pit_id
-  throw new Unavailable(`OpenSearch answered without the point in time of ${names.heads}`)
+  throw new Unavailable(`OpenSearch returned no point in time for ${names.heads}`)
 }
 
 interface VersionRecordHit {
@@ -67,11 +67,11 @@ async function readPage(
   })
   const hits = completeRawHits(response as SearchResponse)
   if (hits.every(isVersionRecordHit)) return hits
-  throw new Unavailable('OpenSearch answered without the heads that were asked for')
+  throw new Unavailable('the search response of OpenSearch has invalid version records')
 }
 
 const POINT_IN_TIME_LOST =
-  'OpenSearch lost the point in time of the walk over the orders, as when a node ends: try again'
+  'OpenSearch lost the point in time of the scan, as after the end of a node: try again'
 
 function isVersionRecordHit(hit: unknown): hit is VersionRecordHit {
   const { _id, _source, sort } = Object(hit) as Partial<VersionRecordHit>

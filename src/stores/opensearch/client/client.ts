@@ -34,23 +34,23 @@ export interface CallOptions {
   requestTimeout: number
 }
 
-/** One request of the client, with what is left of its time. */
+/** Sends one request with the given options. */
 type RequestFn<B> = (options: CallOptions) => PromiseLike<{ body: B }>
 
-/** A client of the nodes. Nothing is sent until it is asked. */
+/** Creates a client of the nodes. It sends no request yet. */
 export function connectOpenSearch({ urls, ca }: OpenSearchNodes): OpenSearch {
   const auth = urls.map(credentials).find((found) => found !== undefined)
   return new Client({
-    nodes: urls.map(withoutCredentials), // So that no error and no log line can tell them.
+    nodes: urls.map(withoutCredentials), // So that no error or log line contains them.
     ...(auth && { auth }),
     Connection: DeadlineConnection,
     ...(ca !== undefined && { ssl: { ca } }),
-    maxRetries: 0, // The client retries without a pause and without an end of its time.
+    maxRetries: 0, // The client's retries have no pause and ignore the deadline.
     Serializer: ProtoSafeSerializer,
   })
 }
 
-/** Parses answers as orders have to be, a tracking key `__proto__` included, which the client's own refuses. */
+/** Parses a tracking key `__proto__` too, which the client's own serializer rejects. */
 class ProtoSafeSerializer extends Serializer {
   override deserialize(json: string): unknown {
     try {
@@ -72,9 +72,9 @@ function withoutCredentials(url: string): string {
 }
 
 /**
- * Reads within one deadline over the whole call, the answer's body included; a connection error is tried
- * once more within it, on another node where there is one.
- * @throws Unavailable, or Error when OpenSearch refuses what was asked
+ * Reads within one deadline, which covers the response body. After a connection error it retries
+ * once within the deadline, on another node if possible.
+ * @throws Unavailable, or RequestRejectedError
  */
 export async function read<B>(deadlineMs: number, call: RequestFn<B>): Promise<B> {
   const endsAt = performance.now() + deadlineMs
@@ -83,14 +83,14 @@ export async function read<B>(deadlineMs: number, call: RequestFn<B>): Promise<B
   } catch (error) {
     const leftMs = Math.floor(endsAt - performance.now())
     if (!(error instanceof errors.ConnectionError) || leftMs <= 0) throw toStoreError(error)
-    await setImmediate() // Until every connection that broke with this one is known to be broken.
+    await setImmediate() // Until undici has noticed all connections that broke together.
     return await write(leftMs, call)
   }
 }
 
 /**
- * Writes within one deadline, and never twice: after an `Unavailable` nobody knows whether it was done.
- * @throws Unavailable, or Error when OpenSearch refuses what was asked
+ * Writes within one deadline, without a retry.
+ * @throws Unavailable when the outcome is unknown, or RequestRejectedError
  */
 export async function write<B>(deadlineMs: number, call: RequestFn<B>): Promise<B> {
   try {
@@ -101,10 +101,11 @@ export async function write<B>(deadlineMs: number, call: RequestFn<B>): Promise<
 }
 
 /**
- * Reads as {@link read} does, and hands over the answer's bytes as they came; also those of a 404, which a
- * document answers with that is not there. All of it within `scope`, too: when its caller disconnects the request is
- * aborted, which closes its connection, so that OpenSearch cancels the task.
- * @throws Unavailable, CallerGone, or Error when OpenSearch refuses what was asked
+ * Reads like {@link read} and returns the bytes of the response, also of the 404 for a missing
+ * document. When the caller of `scope` disconnects, the request is aborted. This closes its
+ * connection, so OpenSearch cancels
+ * the task.
+ * @throws Unavailable, ClientDisconnected, or RequestRejectedError
  */
 export function readRaw(
   { transport, connectionPool }: OpenSearch,
@@ -131,18 +132,18 @@ function isDocumentMissing({ body }: RawRequest, { statusCode }: RawResponse): b
   return body === undefined && statusCode === NOT_FOUND
 }
 
-/** An answer that was had as bytes, where they have to be parsed. @throws Unavailable when it is no JSON */
+/** Parses the bytes of a response. @throws Unavailable when they are no JSON */
 export function parseResponse(bytes: Buffer): object {
   try {
     return Object(parseJson(strictUtf8.decode(bytes)))
   } catch {
-    throw new Unavailable(NOT_JSON) // The error's own message would quote the answer.
+    throw new Unavailable(NOT_JSON) // The message of the caught error quotes the response.
   }
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Whether the node is at fault: a timeout shows that only where the call had the whole deadline. */
+/** Whether the node failed. A timeout indicates that only if the call had the whole deadline. */
 function isNodeFailure(error: unknown, hadFullDeadline: boolean): boolean {
   if (error instanceof ClientDisconnected) return false
   if (error instanceof errors.TimeoutError) return hadFullDeadline
@@ -150,7 +151,7 @@ function isNodeFailure(error: unknown, hadFullDeadline: boolean): boolean {
 }
 
 function toResponseError({ statusCode, headers, bytes }: RawResponse): Error {
-  let body: object = {} // Of a machine in between the status says enough.
+  let body: object = {} // For a response of a proxy the status is enough.
   try {
     body = parseResponse(bytes)
   } catch {}
@@ -160,7 +161,7 @@ function toResponseError({ statusCode, headers, bytes }: RawResponse): Error {
 
 async function execute<B>(call: RequestFn<B>, requestTimeout: number): Promise<B> {
   const { body } = await call({ requestTimeout })
-  // A machine in between may answer 200 with a page of its own.
+  // A proxy may answer 200 with a page of its own.
   if (typeof body !== 'boolean' && Object(body) !== body) throw new Unavailable(NOT_JSON)
   return body
 }

@@ -8,30 +8,31 @@ type Options = ConstructorParameters<typeof Connection>[0]
 type Params = Parameters<Connection['request']>[0]
 type Callback = Parameters<Connection['request']>[1]
 
-/** What is asked of a node; a search has a body. */
+/** A GET without a body; a search has one. */
 export interface RawRequest {
   path: string
   body?: string
 }
 
-/** An answer with all of its body. */
+/** A complete response. */
 export interface RawResponse {
   statusCode: number
   headers: IncomingHttpHeaders
   bytes: Buffer
 }
 
-/** Sockets to a node: a search takes milliseconds, so these carry thousands a second. */
+/** Sockets to a node. A search takes milliseconds, so these carry thousands a second. */
 const MAX_SOCKETS = 64
 
 /**
- * How the client reaches a node: through undici, with `requestTimeout` as the deadline of the whole
- * answer. The client's own connection stops counting at the headers, so a body that stalls would hang for
- * ever, and it prints to standard output when an answer is cut.
+ * The client's connection to a node, through undici, with `requestTimeout` as the deadline of the
+ * whole response. The client's own connection ends its timeout at the headers, so a stalled body
+ * would hang forever.
+ * It also prints to standard output when a response is cut.
  */
 export class DeadlineConnection extends Connection {
   readonly #pool: Pool
-  /** Of the node's address, before every path. */
+  /** The path of the node's URL, a prefix of every request path. */
   readonly #base: string
 
   constructor(options: Options) {
@@ -39,15 +40,16 @@ export class DeadlineConnection extends Connection {
     this.#base = this.url.pathname.replace(/\/$/, '')
     this.#pool = new Pool(this.url.origin, {
       connections: MAX_SOCKETS,
-      headersTimeout: 0, // The deadline is the only clock.
+      headersTimeout: 0, // Only the deadline applies.
       bodyTimeout: 0,
       ...(this.ssl?.ca && { connect: { ca: this.ssl.ca } }),
     })
   }
 
   /**
-   * Asks, past all that the client does besides, for the answer's bytes as they are.
-   * @throws TimeoutError after the deadline, ConnectionError when the answer did not come whole, CallerGone
+   * Sends a request without the client's transport and returns the bytes of the response.
+   * @throws TimeoutError after the deadline, ConnectionError for an incomplete response,
+   * ClientDisconnected
    */
   sendRaw(
     { path, body }: RawRequest,
@@ -69,7 +71,7 @@ export class DeadlineConnection extends Connection {
       (response) => callback(null, response),
       (error) => callback(error, null),
     )
-    // All that the transport asks of a request is that it can be aborted.
+    // The transport uses `abort` only.
     return { abort: () => controller.abort() } as unknown as ClientRequest
   }
 
@@ -96,13 +98,13 @@ export class DeadlineConnection extends Connection {
   }
 }
 
-/** Calls `end` to give an exchange up from outside; the returned function is called once it has ended. */
+/** Registers `end`, which aborts the request. The returned function removes the registration. */
 type AbortRegistration = (end: (error: Error) => void) => () => void
 
 /**
- * Sends a request and waits for all of its answer, from first to last within one deadline: as it comes
- * from the socket, without streams and signals, which cost more than the request itself.
- * @throws TimeoutError or ConnectionError of the client, or the error of the interruption
+ * Sends a request and collects its response within one deadline. It uses undici's dispatch, because
+ * streams and abort signals cost more than the request itself.
+ * @throws TimeoutError or ConnectionError of the client, or the error passed to `end`
  */
 function send(
   dispatcher: Dispatcher,
@@ -117,7 +119,7 @@ function send(
     let headers: IncomingHttpHeaders = {}
     const chunks: Buffer[] = []
 
-    /** Also before it is sent at all, where all sockets are in use. */
+    /** Works also before the dispatch, while all sockets are in use. */
     function abort(error: Error): void {
       clearTimeout(timer)
       failure ??= error
@@ -125,7 +127,7 @@ function send(
       controller?.abort(failure)
     }
     const timer = setTimeout(() => {
-      abort(new errors.TimeoutError(`no whole answer in ${deadlineMs} ms`, EMPTY_META))
+      abort(new errors.TimeoutError(`no complete response in ${deadlineMs} ms`, EMPTY_META))
     }, deadlineMs)
     const release = registerAbort(abort)
     if (failure !== undefined) {

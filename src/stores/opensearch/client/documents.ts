@@ -14,7 +14,7 @@ export interface StoredDocument {
   state: DocumentState
 }
 
-/** What a write must name to replace just this state of a document. */
+/** The state of a document, as the condition of a write that replaces it. */
 export interface DocumentState {
   if_seq_no: number
   if_primary_term: number
@@ -29,8 +29,8 @@ interface GetResponse {
 }
 
 /**
- * A document as it is now, searchable yet or not; `null` when there is none.
- * @throws Unavailable also when there is no such index: nobody knows then what would be in it
+ * The current document, searchable or not; `null` when it is missing.
+ * @throws Unavailable also when the index is missing, since the document may have been in it
  */
 export async function readDocument(
   client: OpenSearch,
@@ -42,7 +42,7 @@ export async function readDocument(
   return parseGetResponse(index, parseResponse(await readRaw(client, deadlineMs, { path }, scope)))
 }
 
-/** The document of an answer. @throws Unavailable when it does not tell whether there is one */
+/** The document of a get response. @throws Unavailable when the response is inconclusive */
 export function parseGetResponse(
   index: string,
   { found, _source, _seq_no, _primary_term, error }: GetResponse,
@@ -50,7 +50,7 @@ export function parseGetResponse(
   if (found === false) return null
   if (found !== true || typeof _seq_no !== 'number' || typeof _primary_term !== 'number') {
     throw new Unavailable(
-      `OpenSearch did not tell whether ${index} has a document: ${error?.reason ?? 'no reason'}`,
+      `OpenSearch could not read a document of ${index}: ${error?.reason ?? 'no reason'}`,
     )
   }
   return { source: _source, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } }
@@ -59,11 +59,11 @@ export function parseGetResponse(
 export interface MgetRequest {
   index: string
   docs: readonly { _id: string; routing?: string }[]
-  /** The fields that are wanted of each; all when absent, none when false. */
+  /** The fields to return; all when absent, none when false. */
   _source?: string[] | false
 }
 
-/** What is told of one document of many; a tombstone is not found, and has a state. */
+/** One document of an mget response. A tombstone is not found, but has a state. */
 export interface MgetDocument {
   _id: string
   found: boolean
@@ -73,8 +73,8 @@ export interface MgetDocument {
 }
 
 /**
- * Documents as they are now, searchable yet or not, in the order in which they were asked for.
- * @throws Unavailable when anything is told of fewer
+ * The current documents, searchable or not, in the order of the request.
+ * @throws Unavailable when the response is incomplete
  */
 export async function readDocuments(
   client: OpenSearch,
@@ -91,9 +91,9 @@ export async function readDocuments(
 }
 
 /**
- * The sources of documents as they are now, byte for byte as they were written, in the order in which they
- * were asked for; `null` where there is none.
- * @throws Unavailable when anything is told of fewer
+ * The current sources of documents, byte for byte, in the order of the request; `null` for a
+ * missing one.
+ * @throws Unavailable when the response is incomplete
  */
 export async function readSourceBytes(
   client: OpenSearch,
@@ -108,7 +108,9 @@ export async function readSourceBytes(
     if (!found) return null
     const source = sources[Number(_source)]
     if (source !== undefined) return isTombstoneBytes(source) ? null : source
-    throw new Unavailable(`OpenSearch answered with a document of ${index} without its source`)
+    throw new Unavailable(
+      `the mget response of OpenSearch lacks the source of a document of ${index}`,
+    )
   })
 }
 
@@ -118,7 +120,7 @@ function checkMgetComplete(
   count: number,
 ): MgetDocument[] {
   if (responses?.length === count && responses.every(isMgetDocument)) return responses
-  throw new Unavailable(`OpenSearch did not tell every document of ${index}`)
+  throw new Unavailable(`the mget response of OpenSearch lacks a document of ${index}`)
 }
 
 function isMgetDocument(response: unknown): response is MgetDocument {

@@ -8,22 +8,21 @@ const DOCUMENT_DEPTH = 3
 const SOURCE = '"_source"'
 
 export interface MgetSources {
-  /** The answer with the number of each source, counted from 0, in its place. */
+  /** The response with each source replaced by its index. */
   envelope: Buffer
-  /** The bytes of each source. */
   sources: Buffer[]
 }
 
 /**
- * Cuts the sources out of the answer to an `_mget`, whatever is in them: OpenSearch hands them out byte for
- * byte, and a copy made of these bytes depends on no parser.
+ * Extracts the sources of an `_mget` response. OpenSearch returns a source byte for byte, so a copy
+ * of these bytes depends on no parser.
  */
 export function extractSources(response: Buffer): MgetSources {
   const envelopeParts: Buffer[] = []
   const sources: Buffer[] = []
   let depth = 0
   let envelopeAt = 0
-  /** Where a source begins that has not ended. */
+  /** Start of the current source. */
   let sourceAt: number | undefined
   for (let at = 0; at < response.length; at += 1) {
     const byte = response[at]
@@ -49,13 +48,13 @@ export function extractSources(response: Buffer): MgetSources {
   return { envelope: Buffer.concat([...envelopeParts, response.subarray(envelopeAt)]), sources }
 }
 
-function isSourceName(answer: Buffer, at: number, end: number): boolean {
-  return answer[end] === COLON && answer.toString('latin1', at, end) === SOURCE
+function isSourceName(bytes: Buffer, at: number, end: number): boolean {
+  return bytes[end] === COLON && bytes.toString('latin1', at, end) === SOURCE
 }
 
-/** Behind the quote that ends the string which begins at `at`. */
-function stringEnd(answer: Buffer, at: number): number {
+/** The offset after the closing quote of the string that starts at `at`. */
+function stringEnd(bytes: Buffer, at: number): number {
   let end = at + 1
-  while (end < answer.length && answer[end] !== QUOTE) end += answer[end] === BACKSLASH ? 2 : 1
+  while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1
   return end + 1
 }

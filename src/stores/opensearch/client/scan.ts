@@ -3,7 +3,7 @@ import { TOMBSTONES } from '../tombstone.ts'
 import { type OpenSearch, read } from './client.ts'
 import { completeRawHits, type SearchResponse } from './search-response.ts'
 
-/** A document of a walk, with what was asked for of it. */
+/** A document of a scan, with the selected fields. */
 export interface ScannedHit {
   _id: string
   _routing?: string
@@ -15,29 +15,27 @@ export interface ScannedHit {
 export interface ScanOptions {
   client: OpenSearch
   index: string
-  /** For each page, the answer's body included. */
+  /** For each page, the response body included. */
   deadlineMs: number
   pageSize: number
-  /** What is asked for of each document, as in the body of a search. */
+  /** The part of the search body that selects fields. */
   selection: Readonly<Record<string, unknown>>
-  /** Which documents, as the filters of a search; all when absent. */
+  /** Search filters; all documents when absent. */
   filter?: readonly object[]
-  /** How a page is asked for; once when absent. */
+  /** Runs the search of a page, such as with retries; once when absent. */
   attempt?<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** Those that have a place in the order of account and order. */
 const HAS_SORT_KEYS = [{ exists: { field: 'account_id' } }, { exists: { field: 'id' } }]
 
-/** The query that finds documents without such a place. */
+/** The query for documents that {@link scanDocuments} omits, except tombstones. */
 export const LACKS_SORT_KEYS = {
   bool: { must_not: [{ bool: { filter: HAS_SORT_KEYS } }, TOMBSTONES] },
 }
 
 /**
- * Every document of an index in the order of account and order, a page at a time. Each page is a search of
- * its own, without a point in time to hold: the place of a document never changes, so one that is there all
- * the while is in exactly one page.
+ * Scans an index in the order of account and order id. It needs no point in time: the sort keys of
+ * a document never change, so a document that exists during the whole scan is in exactly one page.
  */
 export async function* scanDocuments(options: ScanOptions): AsyncGenerator<readonly ScannedHit[]> {
   const { pageSize, selection, filter = [], attempt = (work) => work() } = options
@@ -58,7 +56,7 @@ export async function* scanDocuments(options: ScanOptions): AsyncGenerator<reado
   }
 }
 
-/** The hits of one search of the primary. */
+/** Searches the primary shard. */
 export async function searchPrimary(
   { client, index, deadlineMs }: Pick<ScanOptions, 'client' | 'index' | 'deadlineMs'>,
   body: object,
@@ -69,10 +67,10 @@ export async function searchPrimary(
   )
   const hits = completeRawHits(response)
   if (hits.every(isScannedHit)) return hits
-  throw new Unavailable('OpenSearch answered without the hits that were asked for')
+  throw new Unavailable('the search response of OpenSearch has no valid hits')
 }
 
-/** The greatest stamp of an index, of what can be found in it; 0 where there is nothing. */
+/** The greatest write timestamp of the searchable documents; 0 without any. */
 export async function newestWriteTimestamp(
   options: Pick<ScanOptions, 'client' | 'index' | 'deadlineMs'>,
 ): Promise<number> {
@@ -82,7 +80,7 @@ export async function newestWriteTimestamp(
   return Number(hit?.sort?.[0] ?? 0)
 }
 
-/** Two documents may have one place, where somebody put one by hand: the next page begins with both. */
+/** Two documents share sort keys after a change by hand. The next page then starts with both. */
 function withoutLastSortKey(hits: readonly ScannedHit[]): readonly ScannedHit[] {
   const sortKey = ({ sort }: ScannedHit) => JSON.stringify(sort)
   const last = hits.at(-1)

@@ -1,7 +1,7 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { Position } from '../../../orders/order-store.ts'
 
-/** What OpenSearch answers to a search, as far as anything here relies on it. */
+/** The fields of a search response that this module reads. */
 export interface SearchResponse {
   timed_out?: unknown
   _shards?: { total?: unknown; successful?: unknown; failed?: unknown }
@@ -15,8 +15,8 @@ export interface Hit {
 }
 
 /**
- * The hits of an answer that is whole: of the one shard there is, in time.
- * @throws Unavailable when anything may be missing from it
+ * The hits of a complete response: no timeout, and an answer from the only shard.
+ * @throws Unavailable when a hit may be missing
  */
 export function completeHits(response: SearchResponse): Hit[] {
   const hits = completeRawHits(response)
@@ -24,9 +24,9 @@ export function completeHits(response: SearchResponse): Hit[] {
   throw new Unavailable(MISSING_HITS)
 }
 
-/** The same, whatever was asked of a hit. */
+/** Like {@link completeHits}, without a check of the fields of a hit. */
 export function completeRawHits({ timed_out, _shards, hits }: SearchResponse): unknown[] {
-  if (timed_out !== false) throw new Unavailable('OpenSearch ran out of time')
+  if (timed_out !== false) throw new Unavailable('OpenSearch timed out during a search')
   const { total, successful, failed } = _shards ?? {}
   if (total !== 1 || successful !== 1 || failed !== 0) {
     const shards = JSON.stringify({ total, successful, failed })
@@ -38,9 +38,9 @@ export function completeRawHits({ timed_out, _shards, hits }: SearchResponse): u
   return hits.hits
 }
 
-const MISSING_HITS = 'OpenSearch answered without the hits that were asked for'
+const MISSING_HITS = 'the search response of OpenSearch has no valid hits'
 
-/** Where a hit stands in the sort. */
+/** The sort position of a hit. */
 export function positionOf({ sort: [key, id] }: Hit): Position {
   return { key, id }
 }

@@ -4,8 +4,8 @@ const ZERO = 0x30
 const NINE = 0x39
 
 /**
- * Reads JSON as it lies in the bytes, from left to right, piece by piece as it is expected to be. A piece that
- * is not there fails the reading, and whatever is read after that means nothing: ask `isRight` in the end.
+ * Reads JSON of an expected form from bytes, left to right. A mismatch marks the reader as failed,
+ * and later values are meaningless: check `isValid` at the end.
  */
 export class ByteReader {
   readonly bytes: Buffer
@@ -16,17 +16,17 @@ export class ByteReader {
     this.bytes = bytes
   }
 
-  /** Whether all that was expected was there. */
+  /** Whether every read matched. */
   isValid(): boolean {
     return !this.#hasFailed
   }
 
-  /** What was read is not as it has to be, for a reason of the grammar's own. */
+  /** Marks the reader as failed. */
   fail(): void {
     this.#hasFailed = true
   }
 
-  /** Just this text, of single bytes. */
+  /** Reads exactly this ASCII text. */
   expectText(expected: string): void {
     if (this.startsWith(expected)) this.offset += expected.length
     else this.fail()
@@ -40,7 +40,7 @@ export class ByteReader {
     return true
   }
 
-  /** What is between two quotes, the first of which is behind it already: a name without escapes. */
+  /** Skips a name without escapes up to its closing quote. */
   skipName(): void {
     const { bytes } = this
     let { offset } = this
@@ -50,7 +50,7 @@ export class ByteReader {
     this.offset = offset
   }
 
-  /** A whole number without a sign. */
+  /** Reads an integer without a sign. */
   readNumber(): number {
     const { bytes } = this
     const from = this.offset
@@ -64,7 +64,7 @@ export class ByteReader {
     return value
   }
 
-  /** A number of so many hexadecimal digits, in small letters. */
+  /** Reads a number of this many lowercase hexadecimal digits. */
   readHex(digits: number): number {
     let value = 0
     for (const end = this.offset + digits; this.offset < end; this.offset += 1) {

@@ -10,15 +10,17 @@ import { isTombstone } from '../tombstone.ts'
 import { decodeRawDocument, decodeRawHits, type RawOrder } from './raw-hit-decoder.ts'
 import { sortFields } from './search-body.ts'
 
-/** How the orders of an answer were had: cut out of it, some of them of an older shape, or by parsing it. */
+/**
+ * How orders were decoded: `cut` from the bytes, `cut` with an older schema version, or by parsing.
+ */
 export type DecodePath = 'cut' | 'older_shape' | 'unexpected'
 
-/** Told of every answer with orders. */
+/** Called for every response with orders. */
 export type OnDecode = (path: DecodePath) => void
 
 /**
- * The rows in the answer to the search of a slice: cut out of it where that can be done, else parsed.
- * @throws Unavailable when anything is missing from it, or is not as it was written
+ * The rows of a page: extracted from the bytes of the response if possible, otherwise parsed.
+ * @throws Unavailable when the response is incomplete or a document is damaged
  */
 export function decodePage(
   response: Buffer,
@@ -33,8 +35,8 @@ export function decodePage(
 }
 
 /**
- * The order in the answer to a look at one document; `null` where there is none.
- * @throws Unavailable when it is another one, or not as it was written
+ * The order in a get response; `null` when it is missing.
+ * @throws Unavailable when the response has another order or a damaged one
  */
 export function decodeOrder(
   response: Buffer,
@@ -82,5 +84,7 @@ function checkIdentity(source: unknown, accountId: string, orderId: string): voi
 }
 
 function unexpectedResponse(): Error {
-  return new Unavailable('OpenSearch answered with what was not asked for')
+  return new Unavailable(
+    'OpenSearch returned a document of another account, order or position than requested',
+  )
 }

@@ -16,13 +16,13 @@ import { buildLatestWriteSearch, buildSearch } from './search-body.ts'
 export interface OpenSearchOrderStoreOptions {
   client: OpenSearch
   names: IndexNames
-  /** For each call, the answer's body included; its request may leave it less. */
+  /** For each call, the response body included; the scope of a request may shorten it. */
   deadlineMs: number
   instrument?: Instrument<OpenSearchOperation>
   onDecode?: OnDecode
 }
 
-/** The orders of a cluster. Each call is one request to one shard, so one snapshot. */
+/** Each call sends one request to one shard, so it reads one snapshot. */
 export function createOpenSearchOrderStore({
   client,
   names,
@@ -38,7 +38,7 @@ export function createOpenSearchOrderStore({
         path: `/${names.orders}/_search?allow_partial_search_results=false&preference=${preference}&routing=${routing}`,
         body: JSON.stringify(buildSearch(query)),
       }
-      // All of it, so that an answer which is no good does not count as one.
+      // Includes the decoding, so that an invalid response counts as a failure.
       return instrument('search', async () =>
         decodePage(await readRaw(client, deadlineMs, request, scope), query, onDecode),
       )
@@ -67,10 +67,12 @@ export function createOpenSearchOrderStore({
   }
 }
 
-/** Copies refresh at instants of their own: only one of them shows writes in their order for ever. */
+/**
+ * Replicas refresh at different times, so only the primary always shows writes in order: paging.md.
+ */
 const PRIMARY = '_primary'
 
-/** Pages of an account that never move back in time, spread over the copies. */
+/** Pins an account to one shard copy, and spreads accounts over the copies. */
 function oneCopy(accountId: string): string {
   return `account-${encodeURIComponent(accountId)}`
 }

@@ -8,8 +8,8 @@ import {
 import { ByteReader } from './byte-reader.ts'
 
 /**
- * Cuts orders out of OpenSearch's answers by their frames, without a look at what is in them: parsing a page
- * and rendering it again costs many times as much as everything else that is done for it.
+ * Extracts orders from responses of OpenSearch by their checksum headers, without parsing them.
+ * Parsing a page and rendering it again would cost many times as much as all other work for it.
  *
  *     page     = head [ hit *( "," hit ) ] "]}}"
  *     head     = {"took":N,"timed_out":false,"_shards":{…one, successful…},"hits":{"max_score":null,"hits":[
@@ -17,18 +17,21 @@ import { ByteReader } from './byte-reader.ts'
  *     document = {"_index":…,"_id":…,"_version":…,…,"found":true,"_source":source}
  *     source   = {"frame":"crc-keys-order",keys "order":order}
  *
- * The frame tells the length in bytes of the keys, with the name of `order`, and of the order, and the
- * CRC-32 of all that follows it. OpenSearch hands a source out byte for byte, so what fits its frame is what
- * was written, and no text of a buyer's choice can be taken for the end of an order.
+ * The checksum header (`frame`) has the CRC-32 of all that follows it, the byte length of the keys
+ * including the name of `order`, and the byte length of the order. OpenSearch returns a source byte
+ * for byte. So a
+ * source that matches is as written, and no text of a buyer can end an order early.
  */
 
-/** An order as it lies in an answer, in the shape it was written in. */
+/** The bytes of an order in a response, in the schema version in which it was written. */
 export interface RawOrder {
   schemaVersion: number
   json: Uint8Array
 }
 
-/** The source of a document, with its frame, out of the JSON of its keys and that of its order. */
+/**
+ * The source of a document with its checksum header, from the JSON of its keys and of its order.
+ */
 export function withChecksum(keys: string, order: string): string {
   const before = `${keys.slice(1, -1)},"order":`
   const rest = `${before}${order}}`
@@ -38,8 +41,8 @@ export function withChecksum(keys: string, order: string): string {
 }
 
 /**
- * The order of a source by itself, whose bytes are those of the source; `undefined` where it does not fit its
- * frame byte for byte, or has none.
+ * The order within a source, as a view; `undefined` when the checksum header is missing or does not
+ * match.
  */
 export function extractOrderJson(source: Buffer): Buffer | undefined {
   const reader = new ByteReader(source)
@@ -51,7 +54,7 @@ export function extractOrderJson(source: Buffer): Buffer | undefined {
   return source.subarray(orderAt, orderEnd)
 }
 
-/** Whether a parsed source is what was written; documents of before there were frames have none. */
+/** Whether a parsed source matches its checksum. Old documents without a checksum header match. */
 export function checksumMatches(source: object): boolean {
   const { frame, order, ...keys } = source as Record<string, unknown>
   if (frame === undefined) return true
@@ -61,8 +64,9 @@ export function checksumMatches(source: object): boolean {
 }
 
 /**
- * The rows of a slice, whose bytes are those of the answer; `undefined` where it has to be parsed. All are of
- * the account and in the sort's order, each with the key and id that its document has.
+ * The rows of a page, as views of the response; `undefined` when the response must be parsed.
+ * Verifies the account, the sort order, and that the sort key and id of each row equal those of its
+ * document.
  */
 export function decodeRawHits(
   response: Buffer,
@@ -98,7 +102,9 @@ export function decodeRawHits(
   return isAtEnd(reader) ? rows : undefined
 }
 
-/** The order of a document, whose bytes are those of the answer; `undefined` where it has to be parsed. */
+/**
+ * The order of a document, as a view of the response; `undefined` when the response must be parsed.
+ */
 export function decodeRawDocument(
   response: Buffer,
   { accountId, orderId }: { accountId: string; orderId: string },
@@ -135,7 +141,7 @@ function readRouting(reader: ByteReader): void {
   reader.expectText('"')
 }
 
-/** A source that fits its frame, as far as anything of it is read; its order as it lies there. */
+/** The fields of a source that matches its checksum. */
 interface RawSource extends Record<Sort, number> {
   id: string
   schemaVersion: number
@@ -172,7 +178,7 @@ function readSource(reader: ByteReader, accountId: string): RawSource {
   const orderAt = reader.offset
   reader.offset = orderEnd
   reader.expectText('}')
-  // With the brace behind the order, and not before all else is right: sums cost most.
+  // Last, because the CRC costs most. It includes the closing brace.
   const isComplete = reader.isValid() && orderAt === checksummedFrom + keysLength
   if (!isComplete || crc32(bytes.subarray(checksummedFrom, reader.offset)) !== crc) reader.fail()
   return {
@@ -184,7 +190,7 @@ function readSource(reader: ByteReader, accountId: string): RawSource {
   }
 }
 
-/** The frame that a source begins with; behind it the reader is where the bytes of the sum begin. */
+/** Reads the checksum header; the offset is then at the first byte that the CRC covers. */
 function readChecksumHeader(reader: ByteReader) {
   reader.expectText('{"frame":"')
   const crc = reader.readHex(8)

@@ -7,19 +7,19 @@ import {
   type Sort,
 } from '../../../orders/order-store.ts'
 
-/** By which key each sort walks. */
+/** The sort field of each sort. */
 export const sortFields = {
   created_at_desc: 'created_key',
   updated_at_asc: 'updated_key',
 } as const satisfies Record<Sort, string>
 
-/** Which way, and where the rows are that come after one. */
+/** The direction of each sort, and the range operator for rows after a position. */
 const directions = {
   created_at_desc: { order: 'desc', afterBound: 'lte' },
   updated_at_asc: { order: 'asc', afterBound: 'gte' },
 } as const satisfies Record<Sort, object>
 
-/** The search that answers a slice; pure, compared with stored JSON in the tests. */
+/** Builds the search for a page. */
 export function buildSearch({
   accountId,
   sort,
@@ -38,7 +38,7 @@ export function buildSearch({
         filter: [
           { term: { account_id: accountId } },
           ...filterConditions(filters).map(filterClause),
-          // What `search_after` says already, told once more as a range: that is what lets it skip.
+          // Repeats `search_after` as a range, which lets OpenSearch skip documents.
           ...(after ? [{ range: { [key]: { [afterBound]: after.key } } }] : []),
           ...(nullsWrittenAfter ? [datedOrWrittenAfter(nullsWrittenAfter)] : []),
         ],
@@ -49,7 +49,7 @@ export function buildSearch({
   }
 }
 
-/** The search for the last write of an account: where it stands is all that is asked. */
+/** Builds the search for the position of an account's latest write. */
 export function buildLatestWriteSearch(accountId: string) {
   return {
     size: 1,

@@ -8,20 +8,20 @@ import { type DocumentOptions, type RetryOptions, retry } from './versioned-docu
 
 export interface BackfillOptions extends Omit<CopyOptions, 'onPage'> {
   versions: IndexVersions
-  /** Documents looked at, of how many, since the last look began. */
+  /** Documents scanned in this pass, of the total. */
   onProgress(scanned: number, total: number): void
 }
 
 /**
- * How often a new index may be found to be another before it is given up. With the pauses in between that is
- * longer than a lease: what a writer left that died in the midst of a bulk, the next one levels.
+ * With the pauses in between longer than a lease, so that a new writer can revert partial writes.
  */
 const MAX_PASSES = 10
 
 /**
- * Makes a new index have what the one that is read has: looks, copies and removes until a look finds nothing
- * to do. Both are fed meanwhile.
- * @throws Unavailable; Error when it does not come to that, or a document is not as it was written
+ * Copies and removes documents until a pass finds no difference, while writers write to both
+ * indices: see `reindex.md`.
+ * @throws Unavailable; Error when the indices still differ after all passes, or a document is
+ * damaged
  */
 export async function backfill(
   options: BackfillOptions,
@@ -45,13 +45,13 @@ export async function backfill(
     totals.removed += removed
     if (copied + remaining + removed === 0) {
       scanned = 0
-      // A copy of an earlier attempt may be damaged.
+      // An earlier attempt may have left a damaged copy.
       await verifyChecksums({ ...options, index: to, nextStep: COPY_AGAIN_HINT, onPage })
       return totals
     }
     if (pass === MAX_PASSES) {
       throw new Error(
-        `${to} was still another than ${from} after ${MAX_PASSES} looks: "index reindex" looks again, "--rollback" gives it up`,
+        `${to} still differed from ${from} after ${MAX_PASSES} passes: "index reindex" continues, "--rollback" removes ${to}`,
       )
     }
     await pause(backoffMs(pass), undefined, { signal })
@@ -59,14 +59,14 @@ export async function backfill(
 }
 
 const COPY_AGAIN_HINT =
-  '"index reindex --rollback" removes this copy; then "index reindex" makes another'
+  'Run "index reindex --rollback", which removes this copy, then "index reindex" again'
 
-/** Documents that a walk does not find would stay behind. */
+/** A scan omits documents without sort keys, so a reindex would lose them. */
 async function checkSortKeys({ versions, from }: BackfillOptions): Promise<void> {
   const count = await versions.count(from, LACKS_SORT_KEYS)
   if (count === 0) return
   throw new Error(
-    `${count} documents of ${from} have no account or no id: "index check" tells which; remove them first`,
+    `${count} documents of ${from} have no account or no id: remove those that "index check" lists, then try again`,
   )
 }
 

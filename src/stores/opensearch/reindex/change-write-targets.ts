@@ -8,7 +8,7 @@ import { isSameTargets, type LeaseRecord } from '../write/lease-document.ts'
 export interface ChangeWriteTargetsOptions extends Omit<LeaseOptions, 'onTargetsChanged'> {
   fence: Fence
   maxWriteTimestamp(): Promise<number>
-  /** Told what is waited for. */
+  /** Receives the reason of a delay. */
   onDelay(reason: string): void
   signal?: AbortSignal | undefined
 }
@@ -16,13 +16,13 @@ export interface ChangeWriteTargetsOptions extends Omit<LeaseOptions, 'onTargets
 export type WriteTargets = readonly [read: string, ...others: string[]]
 
 const POLL_MS = 50
-/** A writer looks at its lease's record more often. */
+/** A writer reads its lease document more often. */
 const LOG_AFTER_MS = 5_000
 
 /**
- * Has these indices fed, and the first of them read, by whoever is the writer: it finds them in the record
- * of its lease and answers there. Where nobody is the writer this process is it for a moment.
- * @throws Error when the record names others than `from` meanwhile, or `signal` ends the waiting
+ * Requests new write targets in the lease document and waits until a writer has applied them: see
+ * `reindex.md`. Without an active writer, this process acquires the lease for a moment.
+ * @throws Error when another process changed the targets, or `signal` aborts the wait
  */
 export async function changeWriteTargets(
   options: ChangeWriteTargetsOptions,
@@ -42,7 +42,7 @@ export async function changeWriteTargets(
 }
 
 const CHANGED_MEANWHILE =
-  'another reindex changed which indices are fed: look at "index status", then try again'
+  'another reindex changed the write targets: check "index status", then try again'
 
 async function waitUntilApplied(
   options: ChangeWriteTargetsOptions,
@@ -67,7 +67,9 @@ async function waitUntilApplied(
         throw new Error(CHANGED_MEANWHILE)
       if (failure !== undefined) throw failure
       if (!isLogged && monotonicClock() - startedAt > LOG_AFTER_MS) {
-        options.onDelay(`waiting for the writer (${record?.holder}) to feed ${targets.join(', ')}`)
+        options.onDelay(
+          `waiting for the writer (${record?.holder}) to write to ${targets.join(', ')}`,
+        )
         isLogged = true
       }
       await pause(POLL_MS)
@@ -82,7 +84,7 @@ function isApplied(record: LeaseRecord, targets: WriteTargets): boolean {
   return isSameTargets(record.targets, targets) && isSameTargets(record.fed, targets)
 }
 
-/** Waits for its turn in silence: a writer that is at work may answer first. */
+/** Logs no delay, because an active writer may apply the targets first. */
 async function becomeWriterBriefly(
   options: ChangeWriteTargetsOptions,
   [firstTarget]: WriteTargets,

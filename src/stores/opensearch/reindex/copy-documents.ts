@@ -15,30 +15,29 @@ import {
 } from './versioned-documents.ts'
 
 export interface CopyOptions extends DocumentOptions, RetryOptions {
-  /** The index that is read, and the one that is to have the same. */
+  /** The live index, and the new one. */
   from: string
   to: string
-  /** The alias of `to` for this alone: once it is gone, a copy that comes late goes nowhere. */
+  /** The alias of `to` for copies only. After its removal OpenSearch rejects a late copy. */
   alias: string
-  /** Told after every page how many documents it had. */
+  /** Called after each page with its number of documents. */
   onPage(documents: number): void
 }
 
 const PAGE_SIZE = 500
-/** An order may have megabytes. */
+/** Small, because an order may have megabytes. */
 const BATCH_SIZE = 50
 
-/** What a look at two indices found, and did. */
 export interface PassResult {
   copied: number
-  /** Documents that `to` still does not have: something newer of them is, or was, in it. */
+  /** Documents that `to` still lacks, because a copy conflicted with a newer version. */
   remaining: number
 }
 
 /**
- * Copies what `to` does not have, or has in an older version. The stamp of a document is its version: what a
- * writer wrote or removed meanwhile is newer, and stays.
- * @throws Error naming documents that are not as they were written: a copy would keep the damage
+ * Copies what `to` lacks or has in an older version. The write timestamp is the version of a copy,
+ * so a concurrent write or removal wins.
+ * @throws Error with the ids of damaged documents, since a copy would keep the damage
  */
 export async function copyMissing(options: CopyOptions): Promise<PassResult> {
   const { from, onPage, signal } = options
@@ -57,9 +56,8 @@ export async function copyMissing(options: CopyOptions): Promise<PassResult> {
 }
 
 /**
- * Removes from `to` what `from` does not have, and tells how many documents that were. Only what has an older
- * stamp than everything that is written from now on: writers write to `to` first, so what is newer is about
- * to be in `from`.
+ * Removes from `to` what `from` lacks, and returns the number of documents. A document newer than
+ * all of `from` stays: writers write to `to` first, so it is about to appear in `from`.
  */
 export async function removeExtras(options: CopyOptions): Promise<number> {
   const { from, to, signal } = options
@@ -82,7 +80,7 @@ async function findMissing(
   return documents.filter(({ writtenKey }, at) => (existing[at] ?? -1) < writtenKey)
 }
 
-/** Of those that were missing; one that was removed meanwhile is missing no more. */
+/** Excludes documents removed from `from` meanwhile. */
 async function stillMissing(
   options: CopyOptions,
   documents: readonly VersionedDocument[],
@@ -107,7 +105,7 @@ function toVersionedDocument({ _id, _routing, fields }: ScannedHit): VersionedDo
   if (typeof _routing === 'string' && typeof writtenKey === 'number') {
     return { _id, _routing, writtenKey }
   }
-  throw new Error(`the document ${_id} lacks a key field: "index check" tells which are like it`)
+  throw new Error(`the document ${_id} lacks a key field: "index check" lists all such documents`)
 }
 
 async function findAbsent(
@@ -129,7 +127,7 @@ async function copyBatch(
   const damaged: string[] = []
   const items = docs.flatMap((address, at) => {
     const source = sources[at]
-    if (!source) return [] // Removed since it was found.
+    if (!source) return [] // Removed since the scan.
     const document = parseStoredDocument(source)
     if (document === null) {
       damaged.push(address._id)
@@ -140,7 +138,7 @@ async function copyBatch(
   })
   if (damaged.length > 0) {
     throw new Error(
-      `${describeDamaged(from, damaged)}. ${REPAIR_HINT}. Then "index reindex" goes on; "--rollback" gives it up`,
+      `${describeDamaged(from, damaged)}. ${REPAIR_HINT}. Then "index reindex" continues; "--rollback" removes the copy`,
     )
   }
   return sendItems(options, options.alias, items)
@@ -151,7 +149,7 @@ async function removeBatch(
   documents: readonly VersionedDocument[],
 ): Promise<number> {
   const items = documents.map(({ _id, _routing, writtenKey }) => {
-    // The next stamp: a document that was written anew meanwhile has that one, or a later one.
+    // Newer than this version only: a concurrent write has this timestamp or a later one, and wins.
     const writeTimestamp = writtenKey + 1
     const action = { index: { _id, routing: _routing, ...externalVersion(writeTimestamp) } }
     return `${JSON.stringify(action)}\n${renderTombstone(writeTimestamp)}\n`

@@ -6,26 +6,26 @@ import { NO_TOMBSTONES } from '../tombstone.ts'
 export interface IndexVersionsOptions {
   client: OpenSearch
   names: IndexNames
-  /** For each request, the answer's body included. */
+  /** For each request, the response body included. */
   deadlineMs: number
 }
 
-/** The indices behind the alias of the orders, one a version. */
+/** The versions of the orders index and their aliases. */
 export interface IndexVersions {
-  /** Makes an empty one by the template, so with the mapping of today. @throws Error when it is there */
+  /** Creates an empty index with the current template. @throws Error when it exists */
   create(index: string): Promise<void>
-  /** A copy that comes late goes nowhere from here on. */
+  /** From here on OpenSearch rejects a late copy. */
   removeCopyAlias(index: string): Promise<void>
-  /** Those above this one. */
+  /** The versions above this one. */
   newerThan(index: string): Promise<readonly string[]>
-  /** The one that is read. */
+  /** The index behind the read alias. */
   liveIndex(): Promise<string>
-  /** Gives the alias to an index where none has it. */
+  /** Adds the read alias to an index. */
   restoreLiveAlias(index: string): Promise<void>
-  /** Also where it is gone already. */
+  /** Succeeds also when the index is missing. */
   remove(index: string): Promise<void>
   refresh(index: string): Promise<void>
-  /** Documents of an index; with a query those that it finds. */
+  /** The number of documents that match `query`; of all but tombstones when absent. */
   count(index: string, query?: object): Promise<number>
 }
 
@@ -42,7 +42,7 @@ export function createIndexVersions({
       } catch (error) {
         if (!isIndexExistsError(error)) throw error
         throw new Error(
-          `${index} is there and nothing feeds it: another reindex is just beginning, or one ended as it began. Look at "index status"; "index reindex --rollback" removes it`,
+          `${index} exists and no writer writes to it: another reindex is starting, or one was interrupted. Check "index status"; "index reindex --rollback" removes it`,
           { cause: error },
         )
       }
@@ -71,7 +71,7 @@ export function createIndexVersions({
       const [index, ...others] = Object.keys(aliases)
       if (index !== undefined && others.length === 0) return index
       throw new Error(
-        `expected the alias ${names.orders} over one index; it is over ${Object.keys(aliases).join(', ') || 'none'}`,
+        `expected the alias ${names.orders} on one index; found it on ${Object.keys(aliases).join(', ') || 'none'}`,
       )
     },
 

@@ -19,7 +19,7 @@ export interface ReindexingOptions extends IndexVersionsOptions {
   clock: Clock
 }
 
-/** Versions of the orders' index, under the alias that is read. */
+/** The reindex commands: see `reindex.md`. */
 export function createReindexing(options: ReindexingOptions): Reindexing {
   const { client, names, ensureIndices, leaseMs, deadlineMs, clock } = options
   const document = leaseDocument(client, names, deadlineMs)
@@ -60,12 +60,12 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       const [previous, building] = before
       if (building !== undefined && indexVersion(building) < indexVersion(previous)) {
         throw new Error(
-          `${previous} is read, and ${building} is still fed since the last reindex: "index reindex --finish" removes it, "--rollback" reads it again`,
+          `${previous} is live, and ${building} is still a write target of the last reindex: "index reindex --finish" removes ${building}, "--rollback" makes it live again`,
         )
       }
       const live = building ?? concreteIndex(names.orders, indexVersion(previous) + 1)
       if (building === undefined) await versions.create(live)
-      // Also when an earlier attempt asked for it: its writer may not have answered yet.
+      // Also after an earlier attempt, whose request the writer may not have applied yet.
       await setWriteTargets(before, [previous, live], events)
       const totals = await backfill({
         client,
@@ -91,15 +91,15 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       if (old === undefined) return { live, removed: [] }
       if (indexVersion(old) > indexVersion(live)) {
         throw new Error(
-          `${old} is still being built: "index reindex" goes on with it, "--rollback" removes it`,
+          `the reindex to ${old} is incomplete: "index reindex" continues it, "--rollback" removes ${old}`,
         )
       }
-      // The old index may have the only good copy of a document.
+      // The old index may hold the only good copy of a document.
       await verifyChecksums({
         client,
         deadlineMs,
         index: live,
-        nextStep: `${REPAIR_HINT}; "index reindex --rollback" reads ${old} again. Nothing was removed`,
+        nextStep: `${REPAIR_HINT}; "index reindex --rollback" makes ${old} live again. Nothing was removed`,
         onPage() {},
         onDelay: events.onDelay ?? (() => {}),
         signal: events.signal,
@@ -115,9 +115,9 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       const before = await readWriteTargets()
       const [live, other] = before
       if (other === undefined) {
-        const left = await versions.newerThan(live) // Of an attempt that ended before anything fed it.
+        const left = await versions.newerThan(live) // From an attempt that ended before the dual write.
         if (left.length > 0) return { live, removed: await remove(live, left) }
-        throw new Error(`only ${live} is there: there is nothing to roll back`)
+        throw new Error(`${live} is the only index: there is nothing to roll back`)
       }
       const [restored, dropped] =
         indexVersion(other) < indexVersion(live) ? [other, live] : [live, other]
@@ -127,7 +127,9 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     },
   }
 
-  /** Where the index that is read was lost, and the one before it is still fed. */
+  /**
+   * Restores the read alias when the live index is lost and the older one is still a write target.
+   */
   async function restoreOlderIndex(): Promise<void> {
     const { kind, versions: existing } = await readPresence(options)
     if (kind !== 'lost' || existing.length === 0) return
@@ -137,26 +139,28 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       await versions.restoreLiveAlias(older)
   }
 
-  /** No writer can feed an index that is gone: once the lease names it as read, none could begin. */
+  /**
+   * A fence fails on a missing index, so a lease that names one as live would block every writer.
+   */
   async function checkExists(index: string, read: string): Promise<void> {
     const { versions: existing } = await readPresence(options)
     if (existing.includes(index)) return
     throw new Error(
-      `${index} is gone, there is nothing to go back to: "index reindex --finish" keeps ${read}, which is read`,
+      `${index} is missing, so a rollback is impossible: "index reindex --finish" keeps ${read}, the live index`,
     )
   }
 
   async function checkIsWriteTarget(index: string): Promise<void> {
     const writeTargets: readonly string[] = await readWriteTargets()
     if (writeTargets.includes(index)) return
-    throw new Error(`${index} is not fed any more: another "index reindex" gave it up`)
+    throw new Error(`${index} is no longer a write target: another "index reindex" rolled it back`)
   }
 
-  /** Removes indices that are neither read nor fed. */
+  /** Removes indices that are neither live nor write targets. */
   async function remove(live: string, others: readonly string[]): Promise<readonly string[]> {
     const needed: readonly string[] = [await versions.liveIndex(), ...(await readWriteTargets())]
     if (needed[0] !== live || others.some((index) => needed.includes(index))) {
-      throw new Error(`${needed.join(', ')} are needed: nothing was removed; try again`)
+      throw new Error(`${needed.join(', ')} are still in use: nothing was removed; try again`)
     }
     for (const index of others) await versions.remove(index)
     return others

@@ -7,18 +7,18 @@ import { type BulkItemResult, describeResult, outcomeOf } from '../write/bulk-re
 
 export interface DocumentOptions {
   client: OpenSearch
-  /** For each request, the answer's body included. */
+  /** For each request, the response body included. */
   deadlineMs: number
 }
 
-/** Where a document is, and the stamp that it was written at. */
+/** The address and write timestamp of a document. */
 export interface VersionedDocument {
   _id: string
   _routing: string
   writtenKey: number
 }
 
-/** The stamps of documents as they are now; `null` where there is none. */
+/** The current write timestamps of documents; `null` for a missing one. */
 export async function readWrittenKeys(
   { client, deadlineMs }: DocumentOptions,
   index: string,
@@ -31,14 +31,13 @@ export async function readWrittenKeys(
   )
 }
 
-/** A document as a request names it. */
 export function documentAddress({ _id, _routing }: Omit<VersionedDocument, 'writtenKey'>) {
   return { _id, routing: _routing }
 }
 
 /**
- * Sends items in as many bulks as needed and returns how many changed a document. An item older than its
- * document conflicts and changes nothing.
+ * Sends items in as many bulks as needed and returns how many changed a document. An item older
+ * than its document conflicts and changes nothing.
  * @throws Unavailable; Error when OpenSearch rejects a document
  */
 export async function sendItems(
@@ -77,7 +76,9 @@ export interface RetryOptions {
 /** Longer than a cluster needs to replace a node. */
 const RETRY_DEADLINE_MS = 300_000
 
-/** Retries idempotent work while OpenSearch is unavailable. @throws Unavailable after five minutes */
+/**
+ * Retries idempotent work while OpenSearch is unavailable. @throws Unavailable after five minutes
+ */
 export function retry<T>(
   { onDelay, signal, assertRetryable }: RetryOptions,
   work: () => Promise<T>,

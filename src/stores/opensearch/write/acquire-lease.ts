@@ -11,7 +11,10 @@ export interface AcquireOptions extends LeaseOptions {
   /** The write target of the very first writer. */
   firstTarget: string
   purpose: WriterPurpose
-  /** The greatest write timestamp in the index, epoch milliseconds; used when no lease document exists. */
+  /**
+   * The greatest write timestamp in the index, epoch milliseconds; used when no lease document
+   * exists.
+   */
   maxWriteTimestamp(): Promise<number>
   /** Receives the reason of a delay. */
   onDelay(reason: string): void
@@ -20,9 +23,10 @@ export interface AcquireOptions extends LeaseOptions {
 }
 
 /**
- * Becomes the writer once the lease is released, or unchanged for its whole duration on this machine's
- * monotonic clock: see `lease.md`.
- * @throws WatchRunningError for a load while a watch runs; Error when `signal` aborts; errors of `clock-skew.ts`
+ * Becomes the writer once the lease is released, or unchanged for its whole duration on this
+ * machine's monotonic clock: see `lease.md`.
+ * @throws WatchRunningError for a load while a watch runs; Error when `signal` aborts; errors of
+ * `clock-skew.ts`
  */
 export async function acquireLease(options: AcquireOptions): Promise<Lease> {
   const { document, leaseMs, firstTarget, purpose, clock, storeClock } = options

@@ -13,7 +13,10 @@ export interface BulkItemResult {
   error?: { type: string; reason: string }
 }
 
-/** The fields of a bulk response that this module reads. The response to a successful bulk stays small. */
+/**
+ * The fields of a bulk response that this module reads. The response to a successful bulk stays
+ * small.
+ */
 export const BULK_FILTER_PATH = ['items.*.status', 'items.*.error']
 
 /** The results of a bulk, in the order of its items. @throws Unavailable when one is missing */
@@ -30,7 +33,8 @@ export function parseBulkResponse(response: object, count: number): BulkItemResu
  * - `overloaded`: the write queue of a node was full; the item can be sent again.
  * - `unmapped`: the mapping lacks a field of the document.
  * - `invalid`: OpenSearch never accepts this document.
- * - `unavailable`: the cause is the index and not the document, such as a full disk or a closed index.
+ * - `unavailable`: the cause is the index and not the document, such as a full disk or a closed
+ *   index.
  */
 export type BulkItemOutcome =
   | 'accepted'

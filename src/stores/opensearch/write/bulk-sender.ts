@@ -34,8 +34,8 @@ export interface BulkItem {
 
 export interface BulkSender {
   /**
-   * Sends the items in order and returns once every shard copy has confirmed them. Items that met a full
-   * queue are sent again with a new write timestamp.
+   * Sends the items in order and returns once every shard copy has confirmed them. Items that met a
+   * full queue are sent again with a new write timestamp.
    * @throws Unavailable when the outcome is unknown; DocumentRejectedError
    */
   send(target: BulkTarget, items: readonly BulkItem[], states: OptimisticConcurrency): Promise<void>
@@ -53,7 +53,10 @@ const QUEUE_FULL = 'the write queue of OpenSearch is full'
 export function createBulkSender(options: BulkOptions): BulkSender {
   const { client, names, lease, deadlineMs, onDelay, signal } = options
   const versionRecords = concreteIndex(names.heads, 1)
-  /** For the other write targets, whose document states are unknown: only the write timestamp decides. */
+  /**
+   * For the other write targets, whose document states are unknown: only the write timestamp
+   * decides.
+   */
   const unconditional = createOptimisticConcurrency()
   let lastWrite: LastWrite | null = null
 
@@ -90,7 +93,8 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     const [live = '', ...others] = target === 'orders' ? lease.writeTargets() : [versionRecords]
     const chunk = firstChunk(items, (item) => actionLines(states, target, item, writeTimestamp))
     const sent = items.slice(0, chunk.length)
-    // The live index comes last, so that the others have all it has, also after a crash: reindex.md.
+    // The live index comes last, so that the others have all it has, also after a crash:
+    // reindex.md.
     let accepted: readonly BulkItem[] = sent
     for (const index of others) {
       const lines = accepted.map((item) => actionLines(unconditional, target, item, writeTimestamp))
@@ -110,7 +114,10 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     }
   }
 
-  /** The items that `index` accepted; the others met a full queue. @throws like {@link checkAccepted} */
+  /**
+   * The items that `index` accepted; the others met a full queue. @throws like {@link
+   * checkAccepted}
+   */
   async function sendTo(
     index: string,
     items: readonly BulkItem[],

@@ -88,8 +88,8 @@ export function createIndexReader({
 
   async function scan(orderIds: readonly string[]): Promise<ViewKey[]> {
     if (orderIds.length === 0) return []
-    // A search is enough: the fence refreshed all that other writers and failed bulks of this writer wrote.
-    // A successful bulk leaves no orphans.
+    // A search is enough: the fence refreshed all that other writers and failed bulks of this
+    // writer wrote. A successful bulk leaves no orphans.
     const filter = [{ terms: { id: [...orderIds] } }]
     const scanOptions = { client, index: names.orders, deadlineMs, pageSize: PAGE_SIZE, filter }
     const found: ViewKey[] = []

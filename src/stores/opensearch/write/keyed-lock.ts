@@ -10,7 +10,10 @@ export interface KeyedLock {
   openSession(): LockSession
 }
 
-/** Serializes work on the same key in order of acquisition; work on different keys runs concurrently. */
+/**
+ * Serializes work on the same key in order of acquisition; work on different keys runs
+ * concurrently.
+ */
 export function createKeyedLock(): KeyedLock {
   /** For each key, the release of its latest session. */
   const lastReleases = new Map<string, Promise<void>>()

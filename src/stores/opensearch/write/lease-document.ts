@@ -4,7 +4,9 @@ import { readDocument, type StoredDocument } from '../client/documents.ts'
 import { CONFLICT, isRejectedWith } from '../client/errors.ts'
 import type { IndexNames } from '../index-names.ts'
 
-/** The shared state of all writers: one document, changed by compare-and-set only. See `lease.md`. */
+/**
+ * The shared state of all writers: one document, changed by compare-and-set only. See `lease.md`.
+ */
 export interface LeaseRecord {
   /** Increases with every writer, and when a writer fences off its own bulks. */
   epoch: number

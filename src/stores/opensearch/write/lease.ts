@@ -20,11 +20,13 @@ export interface Lease {
   epoch(): number
   /** The indices that receive every bulk of this epoch; the first is the live index. */
   writeTargets(): readonly string[]
-  /** Whether the requested targets differ: then {@link fence} must precede the next write timestamp. */
+  /**
+   * Whether the requested targets differ: then {@link fence} must precede the next write timestamp.
+   */
   hasPendingTargets(): boolean
   /**
-   * The write timestamp of a bulk that is sent now, epoch milliseconds. It exceeds every earlier one of any
-   * writer, and is at most `MAX_CLOCK_SKEW_MS` ahead of the cluster's clock.
+   * The write timestamp of a bulk that is sent now, epoch milliseconds. It exceeds every earlier
+   * one of any writer, and is at most `MAX_CLOCK_SKEW_MS` ahead of the cluster's clock.
    * @throws Unavailable when the write targets must change first; an error of `clock-skew.ts`
    */
   nextWriteTimestamp(): Promise<number>
@@ -50,7 +52,10 @@ export interface LeaseOptions {
   onTargetsChanged?(): void
 }
 
-/** Starts the tenure of the writer that became the holder in `acquired`: fence, then periodic renewal. */
+/**
+ * Starts the tenure of the writer that became the holder in `acquired`: fence, then periodic
+ * renewal.
+ */
 export async function startLease(
   acquired: LeaseState,
   earlierCeiling: number,

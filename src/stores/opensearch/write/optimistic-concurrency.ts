@@ -9,8 +9,8 @@ export interface BulkAddress {
 }
 
 /**
- * The document states on which a bulk was decided. Its items replace only these, so a late bulk changes
- * nothing that was written since: see `fence.md`.
+ * The document states on which a bulk was decided. Its items replace only these, so a late bulk
+ * changes nothing that was written since: see `fence.md`.
  */
 export interface OptimisticConcurrency {
   recordState(target: BulkTarget, id: string, state: DocumentState | null): void
@@ -42,7 +42,9 @@ export function createOptimisticConcurrency(): OptimisticConcurrency {
   }
 }
 
-/** The write timestamp is the version, so a late write conflicts with a newer document or tombstone. */
+/**
+ * The write timestamp is the version, so a late write conflicts with a newer document or tombstone.
+ */
 export function externalVersion(writeTimestamp: number) {
   return { version: writeTimestamp, version_type: 'external' }
 }

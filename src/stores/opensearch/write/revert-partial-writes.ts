@@ -37,8 +37,8 @@ const PAGE_SIZE = 200
 const DOCUMENTS_AT_A_TIME = 50
 
 /**
- * Reverts writes in `index` that never reached the live index: see `fence.md`. Runs only while the fence
- * is raised, everything is refreshed and no bulk runs.
+ * Reverts writes in `index` that never reached the live index: see `fence.md`. Runs only while the
+ * fence is raised, everything is refreshed and no bulk runs.
  */
 export async function revertPartialWrites(options: RevertOptions): Promise<void> {
   const { client, deadlineMs, liveIndex, index } = options
@@ -139,7 +139,9 @@ async function revertDocuments(
   if (failed) throw new Unavailable(`${index} rejected a document: ${describeResult(failed)}`)
 }
 
-/** The tombstone for a document absent from the live index; `null` when it is a tombstone already. */
+/**
+ * The tombstone for a document absent from the live index; `null` when it is a tombstone already.
+ */
 function replacementTombstone(writeTimestamp: Divergence['writeTimestamp']): string | null {
   return writeTimestamp === null ? null : renderTombstone(writeTimestamp)
 }

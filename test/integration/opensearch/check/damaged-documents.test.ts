@@ -113,7 +113,7 @@ describe('a document that is not as it was written', () => {
     await test.beginReindex()
     await damage('orders-v2', 'ord_1')
     await expect(test.reindexing.build()).rejects.toThrow(
-      `documents of ${test.prefix}orders-v2 are not as they were written: acc_1:ord_1. "index reindex --rollback" removes this copy`,
+      `documents of ${test.prefix}orders-v2 are not as they were written: acc_1:ord_1. Run "index reindex --rollback", which removes this copy`,
     )
     expect(await read()).toEqual(['orders-v1'])
   })

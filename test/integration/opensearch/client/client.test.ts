@@ -75,7 +75,7 @@ describe.each(operations)('%s', (_name, work) => {
       const { url, received } = await serve(behaviour)
       const error = await thrownBy(work(connect([url], { deadlineMs: SHORT_MS })))
       expect(error).toBeInstanceOf(Unavailable)
-      expect(String(error)).toContain(`no whole answer in ${SHORT_MS} ms`)
+      expect(String(error)).toContain(`no complete response in ${SHORT_MS} ms`)
       expect(received.length).toBeLessThanOrEqual(1)
     },
   )

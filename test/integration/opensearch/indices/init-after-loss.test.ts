@@ -222,7 +222,7 @@ describe('an index that is fed beside the one that is read, and is gone', () => 
     await lose('orders-v1')
     const fed = [`${prefix}orders-v2`, `${prefix}orders-v1`]
     await expect(reindexing.rollBack({ signal: AbortSignal.timeout(20_000) })).rejects.toThrow(
-      /orders-v1 is gone.*"index reindex --finish" keeps .*orders-v2/,
+      /orders-v1 is missing.*"index reindex --finish" keeps .*orders-v2/,
     )
     expect((await lease()).targets).toEqual(fed)
     expect(await reindexing.finish()).toMatchObject({ live: `${prefix}orders-v2` })

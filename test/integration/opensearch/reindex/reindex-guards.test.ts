@@ -144,7 +144,7 @@ it('a finish beside a reindex that is under way is refused, and takes nothing aw
     isBuilt = true
   })
   await feedsTwo()
-  await expect(test.reindexing.finish()).rejects.toThrow('still being built')
+  await expect(test.reindexing.finish()).rejects.toThrow('is incomplete')
   for (let n = 1; !isBuilt; n++) await write(writer, `ord_${n}`)
   expect(await built).toMatchObject({ live: `${test.prefix}orders-v2` })
   await index.close()

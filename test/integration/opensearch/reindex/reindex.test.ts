@@ -122,7 +122,7 @@ describe('a reindex', () => {
     await test.services.initialize()
     await test.reindexing.build()
     await expect(test.reindexing.build()).rejects.toThrow(
-      /orders-v2 is read, and .*orders-v1 is still fed .* --finish.*--rollback/,
+      /orders-v2 is live, and .*orders-v1 is still a write target .* --finish.*--rollback/,
     )
   })
 
@@ -157,7 +157,7 @@ describe('a reindex that was stopped while it copied', () => {
   })
 
   it('cannot be finished', async () => {
-    await expect(test.reindexing.finish()).rejects.toThrow(/orders-v2 is still being built/)
+    await expect(test.reindexing.finish()).rejects.toThrow(/reindex to .*orders-v2 is incomplete/)
   })
 
   it('can be rolled back', async () => {

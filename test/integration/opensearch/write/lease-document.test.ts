@@ -67,7 +67,7 @@ describe('the document of the lease', () => {
     const { document } = await start(found(damaged))
     const error = await thrownBy(document.read())
     expect(error).not.toBeInstanceOf(Unavailable)
-    expect(String(error)).toContain('lease is damaged')
+    expect(String(error)).toContain('lease document is damaged')
   })
 })
 

@@ -126,7 +126,7 @@ describe('a stored document', () => {
       const written = JSON.parse(serializeDocument({ ...tracked('{"src":"bio"}'), schemaVersion }))
       const damaged = { ...written, order: { ...written.order, amount_total: 1 } }
       expect(() => toPublicJson(written)).not.toThrow()
-      expect(() => toPublicJson(damaged)).toThrow('acc_1:ord_1 is not as it was written')
+      expect(() => toPublicJson(damaged)).toThrow('acc_1:ord_1 does not match its checksum')
     },
   )
 

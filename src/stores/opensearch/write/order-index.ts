@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
 import type { WriteMode } from '../../../indexing/writer/decide.ts'
 import { renderDocument } from '../../../indexing/writer/order-document.ts'
@@ -9,10 +8,9 @@ import type {
   ViewWrite,
   WriterPurpose,
 } from '../../../indexing/writer/order-index.ts'
-import { backoffMs } from '../../../lib/backoff.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createMutex } from '../../../lib/mutex.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { retryUntilDeadline } from '../../../lib/retry-until-deadline.ts'
 import { type OpenSearch, read } from '../client/client.ts'
 import type { EnsureIndices } from '../ensure-indices.ts'
 import { concreteIndex, type IndexNames } from '../index-names.ts'
@@ -48,14 +46,16 @@ export interface OpenSearchOrderIndexOptions {
 
 const CLOSE_REFRESH_MS = 4_000
 /** Longer than a cluster needs to replace a node. */
-const GIVE_UP_MS = 300_000
+const RETRY_DEADLINE_MS = 300_000
 
 /**
- * Becomes the only writer of the index until `close`. All shard copies confirm the documents of a bulk before
- * the next bulk gets its write timestamp. A refresh shows a prefix of the bulks, so write timestamps
- * increase in the order of visibility (`src/orders/paging.md`). Decisions and version records are invisible
- * to clients, so they overlap with the bulk of another batch.
- * @throws Unavailable; an error of `clock-skew.ts`; Error when OpenSearch rejects a request or `signal` aborts
+ * Becomes the only writer of the index until `close`. All shard copies confirm the documents of a
+ * bulk before the next bulk gets its write timestamp. A refresh shows a prefix of the bulks, so
+ * write timestamps
+ * increase in the order of visibility (`src/orders/paging.md`). Decisions and version records are
+ * invisible to clients, so they overlap with the bulk of another batch.
+ * @throws Unavailable; an error of `clock-skew.ts`; Error when OpenSearch rejects a request or
+ * `signal` aborts
  */
 export async function openOpenSearchOrderIndex(
   options: OpenSearchOrderIndexOptions,
@@ -115,7 +115,9 @@ export async function openOpenSearchOrderIndex(
     states: OptimisticConcurrency,
   ) => trackOutcome(() => send('heads', heads.map(versionRecordItem), states))
 
-  /** Sends the documents, unless something was fenced off since they were decided: then tells so. */
+  /**
+   * Sends the documents, unless something was fenced off since they were decided: then tells so.
+   */
   const sendOrders = (
     items: readonly BulkItem[],
     states: OptimisticConcurrency,
@@ -156,18 +158,16 @@ export async function openOpenSearchOrderIndex(
     mode: WriteMode,
     locks: LockSession,
   ): Promise<void> {
-    const endsAt = performance.now() + GIVE_UP_MS
-    for (let attempts = 1; ; attempts++) {
-      try {
-        if (hasUnknownOutcome) await orderMutex(fenceUnknownOutcome)
-        while (!(await tryWrite(decide, mode, locks))) {}
-        return
-      } catch (error) {
-        if (!(error instanceof Unavailable) || performance.now() > endsAt) throw error
-        onDelay(`${error.message}; trying again`)
-      }
-      await pause(backoffMs(attempts), undefined, { signal }).catch(throwInterrupted)
+    const policy = {
+      deadlineMs: RETRY_DEADLINE_MS,
+      activity: 'OpenSearch was unavailable',
+      signal,
+      onRetry: ({ message }: Error) => onDelay(`${message}; trying again`),
     }
+    await retryUntilDeadline(policy, async () => {
+      if (hasUnknownOutcome) await orderMutex(fenceUnknownOutcome)
+      while (!(await tryWrite(decide, mode, locks))) {}
+    })
   }
 
   /** Also while there is nothing to write: somebody waits for it. */
@@ -199,10 +199,6 @@ export async function openOpenSearchOrderIndex(
       await lease.release().catch(() => {}) // Otherwise it expires.
     },
   }
-}
-
-function throwInterrupted(cause: unknown): never {
-  throw new Error('interrupted while OpenSearch took nothing', { cause })
 }
 
 type Decide = Parameters<OrderIndex['bulk']>[0]

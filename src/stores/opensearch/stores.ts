@@ -56,7 +56,8 @@ export function openOpenSearchStores(
       writeDeadlineMs: config.bulkDeadlineMs,
     }),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
-      await ensureIndices.keys() // Without the index of keys a request fails with 503, and a load cannot check for used keys.
+      // Without the index of keys a request fails with 503, and a load cannot check for used keys.
+      await ensureIndices.keys()
       return openOpenSearchOrderIndex({
         client,
         names,

@@ -33,7 +33,8 @@ export async function* scanVersionRecords(options: Options): AsyncGenerator<Orde
     }
   } finally {
     const body = { pit_id: [id] }
-    await read(deadlineMs, (call) => client.deletePit({ body }, call)).catch(() => {}) // Otherwise it expires.
+    // Otherwise it expires.
+    await read(deadlineMs, (call) => client.deletePit({ body }, call)).catch(() => {})
   }
 }
 

@@ -115,7 +115,8 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       const before = await readWriteTargets()
       const [live, other] = before
       if (other === undefined) {
-        const left = await versions.newerThan(live) // From an attempt that ended before the dual write.
+        // From an attempt that ended before the dual write.
+        const left = await versions.newerThan(live)
         if (left.length > 0) return { live, removed: await remove(live, left) }
         throw new Error(`${live} is the only index: there is nothing to roll back`)
       }

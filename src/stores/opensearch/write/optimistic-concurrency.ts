@@ -32,7 +32,8 @@ export function createOptimisticConcurrency(): OptimisticConcurrency {
     indexAction(target, address, writeTimestamp) {
       const state = stateOf(target, address)
       if (state !== undefined) return actionLine({ index: { ...address, ...state } })
-      if (target === 'heads') return actionLine({ create: address }) // A version record is never removed.
+      // A version record is never removed.
+      if (target === 'heads') return actionLine({ create: address })
       return actionLine({ index: { ...address, ...externalVersion(writeTimestamp) } })
     },
     tombstoneAction(address, writeTimestamp) {

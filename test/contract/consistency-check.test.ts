@@ -6,6 +6,7 @@ import type { OrderVersionRecord } from '../../src/indexing/writer/order-index.t
 import { createWriter } from '../../src/indexing/writer/writer.ts'
 import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder, sourcePayment } from '../support/orders/source-order.ts'
+import { putVersionRecord } from '../support/stores/bulk.ts'
 import { ndjson } from '../support/stores/services.ts'
 import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
@@ -44,10 +45,7 @@ describe.each(stores)('%s', (_name, open) => {
   /** Puts a head by hand, as it is where a writer is not done. */
   async function putRecord(record: OrderVersionRecord) {
     const index = await store.openIndex({ clock: () => NOW })
-    await index.bulk(async (stored) => {
-      await stored.versionRecords([record.orderId])
-      return { views: [], removals: [], versionRecords: [record] }
-    })
+    await putVersionRecord(index, record)
     await index.close()
   }
 

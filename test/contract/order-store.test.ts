@@ -11,6 +11,7 @@ import {
 } from '../../src/orders/order-store.ts'
 import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder, sourcePayment } from '../support/orders/source-order.ts'
+import { writeBulk } from '../support/stores/bulk.ts'
 import { ndjson } from '../support/stores/services.ts'
 import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
@@ -383,7 +384,7 @@ describe.each(stores)('%s', (_name, open) => {
   describe('a bulk', () => {
     it('that fails before it is sent writes nothing, and lets the next one in', async () => {
       const index = await store.openIndex({ clock: () => nowMs })
-      const failing = index.bulk(async () => {
+      const failing = writeBulk(index, () => {
         throw new Error('killed')
       })
       await expect(failing).rejects.toThrow('killed')

@@ -5,6 +5,7 @@ import { createWriter } from '../../src/indexing/writer/writer.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { readPage } from '../../src/orders/paging.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
+import { putVersionRecord } from '../support/stores/bulk.ts'
 import { ndjson } from '../support/stores/services.ts'
 import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
@@ -43,10 +44,7 @@ describe.each(stores)('a repair on %s', (_name, open) => {
   /** Puts a head by hand: the documents stay as they are. */
   async function putRecord(record: OrderVersionRecord) {
     const index = await store.openIndex({ clock: () => NOW })
-    await index.bulk(async (stored) => {
-      await stored.versionRecords([record.orderId])
-      return { views: [], removals: [], versionRecords: [record] }
-    })
+    await putVersionRecord(index, record)
     await index.close()
   }
 

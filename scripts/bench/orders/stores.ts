@@ -69,10 +69,20 @@ export async function fillEmbedded(
       signal.throwIfAborted()
       const views = nextOf(waiting, EMBEDDED_BULK_VIEWS)
       if (views.length === 0) return
-      await index.bulk(async () => ({ views, removals: [], versionRecords: [] }))
+      await writeViews(index, views)
     }
   } finally {
     await index.close()
+  }
+}
+
+async function writeViews(index: OrderIndex, views: readonly ViewWrite[]): Promise<void> {
+  const lock = await index.lock([])
+  try {
+    const transaction = await lock.begin()
+    await transaction.commit({ views, removals: [], versionRecords: [] }, 'back-fill')
+  } finally {
+    lock.release()
   }
 }
 

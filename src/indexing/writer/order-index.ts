@@ -115,28 +115,44 @@ export class LeaseLostError extends Error {
   }
 }
 
+/** One attempt to change the locked orders: read them, then commit. */
+export interface Transaction extends IndexReader {
+  /**
+   * Writes the documents and, once these are confirmed, the version records. Every document carries the
+   * write timestamp of the bulk, greater than that of every earlier bulk. A `live` commit is recorded for
+   * {@link OrderIndex.hasLiveWrites} before it is sent.
+   *
+   * Returns `false` when part of the bulk may be written, or the orders may have changed since they were
+   * read: begin another transaction and decide on its reads.
+   * @throws DocumentRejectedError, LeaseLostError, ClockSkewError; Unavailable after the retry deadline
+   */
+  commit(writes: BulkWrites, mode: WriteMode): Promise<boolean>
+}
+
+/** Exclusive write access to some orders, across the transactions of one change. */
+export interface OrderLock {
+  /** Starts an attempt on the current state of the index; an uncommitted one before it is discarded. */
+  begin(): Promise<Transaction>
+  /** Discards what is not committed and admits the next lock. Call it exactly once. */
+  release(): void
+}
+
 /**
- * The write side of the orders. There is one active writer at a time and one bulk at a time, so that the
- * order of write timestamps is the order of visibility: see `src/orders/paging.md`.
+ * The write side of the orders. One writer is active at a time and sends one bulk at a time, so write
+ * timestamps increase in the order in which changes become visible: see `src/orders/paging.md`.
  */
 export interface OrderIndex {
   /**
-   * Lets `decide` look at what is there as the only writer, then sends what it decided: the documents and,
-   * once these are confirmed, the heads. Every document carries the stamp that the bulk is given when it
-   * is sent: epoch milliseconds, greater than the stamp of every earlier bulk. Where nobody knows how much
-   * of a bulk was written, `decide` is asked again on what is there then. When it throws, the same changes
-   * may be handed in again. The next bulks may be handed in before this one is written: `decide` is told
-   * the heads of its orders, all asked for at once and first of all, when earlier bulks of them are written.
-   * `mode` is `back-fill` when absent; a `live` bulk is recorded for {@link hasLiveWrites} before it is sent.
-   * @throws DocumentRefused, LeaseLost, ClockAhead; Unavailable once it has been tried for long
+   * Waits until every earlier lock of these orders is released, whether its commit succeeded or not.
+   * Locks of other orders may overlap: their transactions read and decide while an earlier one commits.
    */
-  bulk(decide: (reader: IndexReader) => Promise<BulkWrites>, mode?: WriteMode): Promise<void>
-  /** Whether any writer ever sent a `live` bulk: clients may have paged past the date of a back-fill. */
+  lock(orderIds: readonly string[]): Promise<OrderLock>
+  /** Whether any writer ever sent a `live` bulk: clients may have paged past the date of a backfill. */
   hasLiveWrites(): boolean
-  /** The document that was written last of all; `null` before the first. */
+  /** The most recently written document; `null` before the first. */
   lastWrite(): LastWrite | null
-  /** The writer's clock, epoch milliseconds, never further ahead of the store's than a stamp may be. */
+  /** The writer's clock, epoch milliseconds, capped at the allowed lead over the store's clock. */
   now(): number
-  /** Lets another writer in. */
+  /** Admits another writer. */
   close(): Promise<void>
 }

@@ -1,107 +1,94 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Change } from '../projection/change.ts'
+import { type EqualVersionPolicy, viewKeys, type WriteMode, type WriteResult } from './decide.ts'
 import {
-  checkDocuments,
-  checkVersion,
-  decide,
-  type EqualVersionPolicy,
-  viewKeys,
-  type WriteMode,
-  type WriteResult,
-} from './decide.ts'
+  checkVersions,
+  type DecideOptions,
+  decideBulk,
+  type LoadedOrders,
+  type Results,
+  withResult,
+} from './decide-bulk.ts'
 import {
-  type BulkWrites,
   DocumentRejectedError,
   type IndexReader,
   type OrderIndex,
+  type OrderLock,
 } from './order-index.ts'
 
 export interface Writer {
   /**
-   * Writes one bulk of changes, each of another order, and tells what became of each, in their order.
-   * When it throws, all of them may be handed in again: a version that was written counts as older then.
+   * Writes one bulk of changes, each of another order, and returns the result of each, in their order.
+   * After an error, retry the same changes: a version that was written counts as older then.
    */
   write(changes: readonly Change[], mode: WriteMode): Promise<WriteResult[]>
 }
 
-/** How a writer takes what it is given. */
 export interface WriterOptions {
-  /** What a version does that is there already; `drop` when absent. */
+  /** How to treat a version that the index already has; `drop` when absent. */
   equalVersions?: EqualVersionPolicy
 }
 
-/** Brings changes into the index: project → compare → write. `clock`: epoch milliseconds. */
+/** Writes changes to the index: lock → load → decide → commit. `clock`: epoch milliseconds. */
 export function createWriter(
-  index: Pick<OrderIndex, 'bulk'>,
+  index: Pick<OrderIndex, 'lock'>,
   clock: Clock,
   { equalVersions: policy = 'drop' }: WriterOptions = {},
 ): Writer {
   return {
     async write(changes, mode) {
-      const results = new Map<Change, WriteResult>()
-      const rejected = new Map<string, WriteResult>()
-      const bulk = async (reader: IndexReader) => {
-        const records = await reader.versionRecords(changes.map(({ orderId }) => orderId))
-        const nowMs = clock()
-        const earlyResults = new Map(
-          changes.map((change) => {
-            const { orderId } = change
-            const byVersion = checkVersion(change, records.get(orderId), mode, nowMs, policy)
-            return [change, rejected.get(orderId) ?? byVersion]
-          }),
-        )
-        const accepted = changes.filter((change) => earlyResults.get(change) === undefined)
-        const acceptedIds = accepted.map(({ orderId }) => orderId)
-        const candidates = await (policy === 'repair'
-          ? reader.scan(acceptedIds)
-          : reader.orphans(acceptedIds))
-        const candidatesOf = Map.groupBy(candidates, ({ orderId }) => orderId)
-        const keys = accepted.flatMap(({ orderId }) =>
-          viewKeys(orderId, records.get(orderId), candidatesOf.get(orderId) ?? []),
-        )
-        const views = await reader.views(keys)
-        const viewsOf = Map.groupBy(views, ({ orderId }) => orderId)
-
-        const decisions = new Map<Change, BulkWrites>()
-        for (const change of accepted) {
-          const record = records.get(change.orderId)
-          const documents = viewsOf.get(change.orderId) ?? []
-          const decision = decide(change, record, documents, mode, policy)
-          const result = checkDocuments(change, record, documents, decision, policy)
-          if (result !== undefined) earlyResults.set(change, result)
-          else decisions.set(change, decision)
-        }
-        for (const change of changes) {
-          const result = earlyResults.get(change) ?? resultOf(decisions.get(change))
-          // Asked again, a change finds what the first attempt wrote of it: that counts as written.
-          const isFinal = result === 'written' || rejected.has(change.orderId)
-          if (isFinal || !results.has(change)) results.set(change, result)
-        }
-        return mergeDecisions([...decisions.values()])
-      }
-      for (;;) {
-        try {
-          await index.bulk(bulk, mode)
-          return [...results.values()]
-        } catch (error) {
-          if (!(error instanceof DocumentRejectedError) || rejected.has(error.orderId)) throw error
-          rejected.set(error.orderId, { path: '', reason: error.message })
-        }
+      const lock = await index.lock(changes.map(({ orderId }) => orderId))
+      try {
+        const results = await writeLocked(lock, changes, () => ({ mode, policy, nowMs: clock() }))
+        return [...results.values()]
+      } finally {
+        lock.release()
       }
     },
   }
 }
 
-/** One bulk of all decisions. By id within an account: a reader may be shown any beginning of the bulk. */
-function mergeDecisions(decisions: readonly BulkWrites[]): BulkWrites {
-  const views = decisions.flatMap(({ views }) => views)
-  return {
-    views: views.sort((one, other) => (one.orderId < other.orderId ? -1 : 1)),
-    removals: decisions.flatMap(({ removals }) => removals),
-    versionRecords: decisions.flatMap(({ versionRecords }) => versionRecords),
+/** Repeats load → decide → commit until a commit succeeds. */
+async function writeLocked(
+  lock: OrderLock,
+  changes: readonly Change[],
+  options: () => DecideOptions,
+): Promise<Results> {
+  let rejected: Results = new Map()
+  for (let earlier: Results = new Map(); ; ) {
+    const transaction = await lock.begin()
+    const attempt = options()
+    const loaded = await load(transaction, changes, rejected, attempt)
+    const { writes, results } = decideBulk(changes, loaded, earlier, attempt)
+    earlier = results
+    try {
+      if (await transaction.commit(writes, attempt.mode)) return results
+    } catch (error) {
+      if (!(error instanceof DocumentRejectedError) || rejected.has(error.orderId)) throw error
+      // The other orders are written without this one.
+      const { orderId, message: reason } = error
+      rejected = withResult(rejected, orderId, { path: '', reason })
+      earlier = withResult(results, orderId, { path: '', reason })
+    }
   }
 }
 
-function resultOf(decision: BulkWrites | undefined): WriteResult {
-  return decision && decision.views.length + decision.removals.length > 0 ? 'written' : 'unchanged'
+/** Reads the version records of all changes, then the documents of those that the records let pass. */
+async function load(
+  reader: IndexReader,
+  changes: readonly Change[],
+  rejected: Results,
+  options: DecideOptions,
+): Promise<LoadedOrders> {
+  const records = await reader.versionRecords(changes.map(({ orderId }) => orderId))
+  const decided = new Map([...checkVersions(changes, records, options), ...rejected])
+  const accepted = changes.map(({ orderId }) => orderId).filter((id) => !decided.has(id))
+  const candidates = await (options.policy === 'repair'
+    ? reader.scan(accepted)
+    : reader.orphans(accepted))
+  const candidatesOf = Map.groupBy(candidates, ({ orderId }) => orderId)
+  const keys = accepted.flatMap((orderId) =>
+    viewKeys(orderId, records.get(orderId), candidatesOf.get(orderId) ?? []),
+  )
+  return { records, decided, stored: await reader.views(keys) }
 }

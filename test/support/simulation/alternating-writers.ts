@@ -3,6 +3,7 @@ import type { Change } from '../../../src/indexing/projection/change.ts'
 import type { OrderIndex } from '../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../src/indexing/writer/writer.ts'
 import type { Stores } from '../../../src/stores/stores.ts'
+import { interceptCommits } from '../stores/bulk.ts'
 
 /** When the clocks of this model start. */
 export const START_MS = Date.parse('2026-03-01T12:00:00Z')
@@ -59,13 +60,9 @@ export function createAlternatingWriters(
   }
 }
 
-function crashingIndex(index: OrderIndex, random: Random): Pick<OrderIndex, 'bulk'> {
-  return {
-    bulk: (decide) =>
-      index.bulk(async (stored) => {
-        const writes = await decide(stored)
-        if (random.chance(0.1)) throw new NotSent()
-        return writes
-      }),
-  }
+function crashingIndex(index: OrderIndex, random: Random): Pick<OrderIndex, 'lock'> {
+  return interceptCommits(index, (writes) => {
+    if (random.chance(0.1)) throw new NotSent()
+    return writes
+  })
 }

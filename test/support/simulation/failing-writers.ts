@@ -8,6 +8,7 @@ import { type Clock, wallClock } from '../../../src/lib/clock.ts'
 import { createMutex } from '../../../src/lib/mutex.ts'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { type FaultyProxy, startFaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts'
+import { interceptCommits } from '../stores/bulk.ts'
 import { type AlternatingWriters, OutcomeUnknown } from './alternating-writers.ts'
 
 /** What happened to the writers, by kind. */
@@ -84,14 +85,10 @@ export function createFailingWriters(options: FailingWritersOptions): FailingWri
     changes: readonly Change[],
     atSending: () => void,
   ) {
-    const interrupted: Pick<OrderIndex, 'bulk'> = {
-      bulk: (decide) =>
-        index.bulk(async (stored) => {
-          const writes = await decide(stored)
-          atSending()
-          return writes
-        }),
-    }
+    const interrupted = interceptCommits(index, (writes) => {
+      atSending()
+      return writes
+    })
     return createWriter(interrupted, clock).write(changes, 'live')
   }
 

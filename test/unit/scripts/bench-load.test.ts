@@ -4,10 +4,11 @@ import { expect, it } from 'vitest'
 import { rawBulks, reportLoad, writeSourceFile } from '../../../scripts/bench/parts/load.ts'
 import { load } from '../../../src/indexing/sources/load.ts'
 import { renderDocument } from '../../../src/indexing/writer/order-document.ts'
-import type { OrderIndex } from '../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../src/indexing/writer/writer.ts'
 import { serializeDocument } from '../../../src/stores/opensearch/order-document.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
+import { interceptCommits } from '../../support/stores/bulk.ts'
+import { createMemoryOrderIndex } from '../indexing/writer/memory-order-index.ts'
 
 const UNTIL = Date.parse('2026-03-01T00:00:00Z')
 
@@ -16,18 +17,10 @@ it('Raw bulks have the documents that a load writes, and as many in each bulk', 
   const file = join(folder, 'orders.ndjson')
   await writeSourceFile(file, 1_500, UNTIL)
   const loaded: string[][] = []
-  const empty = {
-    heads: async () => new Map(),
-    strays: async () => [],
-    scan: async () => [],
-    views: async () => [],
-  }
-  const index: Pick<OrderIndex, 'bulk'> = {
-    async bulk(decide) {
-      const { views } = await decide(empty)
-      loaded.push(views.map((view) => serializeDocument(renderDocument(view, UNTIL))))
-    },
-  }
+  const index = interceptCommits(createMemoryOrderIndex(), (writes) => {
+    loaded.push(writes.views.map((view) => serializeDocument(renderDocument(view, UNTIL))))
+    return writes
+  })
   const writer = createWriter(index, () => UNTIL)
   const ignore = { onRefused() {}, onProgress() {} }
   await load(createReadStream(file), { writer, mode: 'back-fill', ...ignore })

@@ -2,7 +2,9 @@ import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
 import type { WriteMode } from '../../../indexing/writer/decide.ts'
 import { renderDocument } from '../../../indexing/writer/order-document.ts'
 import type {
+  BulkWrites,
   OrderIndex,
+  OrderLock,
   OrderVersionRecord,
   ViewKey,
   ViewWrite,
@@ -10,7 +12,8 @@ import type {
 } from '../../../indexing/writer/order-index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createMutex } from '../../../lib/mutex.ts'
-import { retryUntilDeadline } from '../../../lib/retry-until-deadline.ts'
+import { createRetryBudget, type RetryBudget } from '../../../lib/retry-until-deadline.ts'
+import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, read } from '../client/client.ts'
 import type { EnsureIndices } from '../ensure-indices.ts'
 import { concreteIndex, type IndexNames } from '../index-names.ts'
@@ -19,7 +22,7 @@ import { acquireLease } from './acquire-lease.ts'
 import { type BulkItem, createBulkSender } from './bulk-sender.ts'
 import { createFence } from './fence.ts'
 import { createIndexReader, toVersionRecordSource } from './index-reader.ts'
-import { createKeyedLock, type LockSession } from './keyed-lock.ts'
+import { createKeyedLock } from './keyed-lock.ts'
 import { leaseDocument } from './lease-document.ts'
 import {
   createOptimisticConcurrency,
@@ -33,29 +36,28 @@ export interface OpenSearchOrderIndexOptions {
   names: IndexNames
   ensureIndices: Pick<EnsureIndices, 'orders'>
   leaseMs: number
-  /** For each request of a bulk, the response body included. */
+  /** For each request of a bulk, the answer's body included. */
   deadlineMs: number
   /** Epoch milliseconds. */
   clock: Clock
   purpose: WriterPurpose
-  /** Receives the reason of a delay, for an operator. */
+  /** Told why nothing is written for a while, in words for an operator. */
   onDelay(reason: string): void
-  /** Aborts the wait for another writer or for OpenSearch. */
+  /** Ends the waiting, for another writer and for OpenSearch. */
   signal?: AbortSignal | undefined
 }
 
 const CLOSE_REFRESH_MS = 4_000
-/** Longer than a cluster needs to replace a node. */
-const RETRY_DEADLINE_MS = 300_000
+/** Longer than a cluster takes to do without a node that says nothing any more. */
+const GIVE_UP_MS = 300_000
 
 /**
- * Becomes the only writer of the index until `close`. All shard copies confirm the documents of a
- * bulk before the next bulk gets its write timestamp. A refresh shows a prefix of the bulks, so
- * write timestamps
- * increase in the order of visibility (`src/orders/paging.md`). Decisions and version records are
- * invisible to clients, so they overlap with the bulk of another batch.
- * @throws Unavailable; an error of `clock-skew.ts`; Error when OpenSearch rejects a request or
- * `signal` aborts
+ * Becomes the writer of the index, the only one until it is closed. The documents of one bulk at a time,
+ * confirmed by all copies before the next ones are stamped and sent: a copy applies them in order, and a
+ * refresh shows a beginning of them, so the order of stamps is the order in which changes become visible.
+ * What shows nothing to anybody need not wait: while a bulk is sent the next one is decided, and the heads
+ * of the one before are written.
+ * @throws Unavailable, StampsAhead; ClockAhead; Error when OpenSearch refuses, or `signal` ends the waiting
  */
 export async function openOpenSearchOrderIndex(
   options: OpenSearchOrderIndexOptions,
@@ -88,8 +90,9 @@ export async function openOpenSearchOrderIndex(
   })
   const orderMutex = createMutex()
   const keyedLock = createKeyedLock()
-  const inFlight = new Set<Promise<void>>()
-  /** Whether a bulk may still be in flight, also after its retries ended. */
+  /** Each resolves when its lock is released. */
+  const openLocks = new Set<Promise<void>>()
+  /** Whether something that was sent may still be on its way: also when its bulk was given up. */
   let hasUnknownOutcome = false
   let fenceCount = 0
 
@@ -111,63 +114,79 @@ export async function openOpenSearchOrderIndex(
   }
 
   const sendVersionRecords = (
-    heads: readonly OrderVersionRecord[],
+    records: readonly OrderVersionRecord[],
     states: OptimisticConcurrency,
-  ) => trackOutcome(() => send('heads', heads.map(versionRecordItem), states))
+  ) => trackOutcome(() => send('heads', records.map(versionRecordItem), states))
 
-  /**
-   * Sends the documents, unless something was fenced off since they were decided: then tells so.
-   */
+  /** Sends the documents; `false` when a fence was raised since the transaction read them. */
   const sendOrders = (
     items: readonly BulkItem[],
     states: OptimisticConcurrency,
-    decidedAtFence: number,
+    readAtFence: number,
     mode: WriteMode,
   ) =>
     orderMutex(async () => {
       await fenceUnknownOutcome()
-      if (fenceCount !== decidedAtFence) return false
+      if (fenceCount !== readAtFence) return false
       if (mode === 'live' && items.length > 0) await lease.recordLiveWrites()
       await trackOutcome(() => send('orders', items, states))
       return true
     })
 
-  /** Tells whether it is written; else it has to be decided anew. */
-  async function tryWrite(decide: Decide, mode: WriteMode, locks: LockSession): Promise<boolean> {
-    const decidedAtFence = fenceCount
-    const states = createOptimisticConcurrency()
-    const reader = createIndexReader({ client, names, states, deadlineMs })
-    const { views, removals, versionRecords } = await decide({
-      async versionRecords(orderIds) {
-        await locks.acquire(orderIds)
-        return reader.versionRecords(orderIds)
-      },
-      orphans: reader.orphans,
-      scan: reader.scan,
-      views: reader.views,
-    })
+  async function commit(
+    { views, removals, versionRecords }: BulkWrites,
+    states: OptimisticConcurrency,
+    readAtFence: number,
+    mode: WriteMode,
+  ): Promise<boolean> {
     const items = [...views.map(viewItem), ...removals.map(removalItem)]
-    if (!(await sendOrders(items, states, decidedAtFence, mode))) return false
+    if (!(await sendOrders(items, states, readAtFence, mode))) return false
     await sendVersionRecords(versionRecords, states)
     return true
   }
 
-  /** Once a bulk is of unknown outcome it is fenced off, and decided anew on what it left. */
-  async function writeWithRetry(
-    decide: Decide,
-    mode: WriteMode,
-    locks: LockSession,
-  ): Promise<void> {
-    const policy = {
-      deadlineMs: RETRY_DEADLINE_MS,
-      activity: 'OpenSearch was unavailable',
-      signal,
-      onRetry: ({ message }: Error) => onDelay(`${message}; trying again`),
+  /** Reads are repeated in place; a commit of unknown outcome is fenced and needs a new transaction. */
+  function createOrderLock(budget: RetryBudget, release: () => void): OrderLock {
+    async function repeat<T>(work: () => Promise<T>): Promise<T> {
+      for (;;) {
+        try {
+          return await work()
+        } catch (error) {
+          await backOff(error)
+        }
+      }
     }
-    await retryUntilDeadline(policy, async () => {
-      if (hasUnknownOutcome) await orderMutex(fenceUnknownOutcome)
-      while (!(await tryWrite(decide, mode, locks))) {}
-    })
+
+    async function backOff(error: unknown): Promise<void> {
+      if (!(error instanceof Unavailable)) throw error
+      await budget.backOff(error)
+    }
+
+    return {
+      release,
+      async begin() {
+        await repeat(async () => {
+          if (hasUnknownOutcome) await orderMutex(fenceUnknownOutcome)
+        })
+        const readAtFence = fenceCount
+        const states = createOptimisticConcurrency()
+        const reader = createIndexReader({ client, names, states, deadlineMs })
+        return {
+          versionRecords: (orderIds) => repeat(() => reader.versionRecords(orderIds)),
+          orphans: (orderIds) => repeat(() => reader.orphans(orderIds)),
+          scan: (orderIds) => repeat(() => reader.scan(orderIds)),
+          views: (keys) => repeat(() => reader.views(keys)),
+          async commit(writes, mode) {
+            try {
+              return await commit(writes, states, readAtFence, mode)
+            } catch (error) {
+              await backOff(error)
+              return false
+            }
+          },
+        }
+      },
+    }
   }
 
   /** Also while there is nothing to write: somebody waits for it. */
@@ -178,30 +197,36 @@ export async function openOpenSearchOrderIndex(
   }
 
   return {
-    bulk(decide, mode = 'back-fill') {
-      const locks = keyedLock.openSession()
-      const written = writeWithRetry(decide, mode, locks).finally(() => {
-        locks.release()
-        inFlight.delete(written)
+    async lock(orderIds) {
+      const budget = createRetryBudget({
+        deadlineMs: GIVE_UP_MS,
+        activity: 'OpenSearch was unavailable for writes',
+        signal,
+        onRetry: ({ message }) => onDelay(`${message}; retrying`),
       })
-      inFlight.add(written)
-      return written
+      const session = keyedLock.openSession()
+      const { promise: released, resolve } = Promise.withResolvers<void>()
+      openLocks.add(released)
+      await session.acquire(orderIds)
+      return createOrderLock(budget, () => {
+        session.release()
+        openLocks.delete(released)
+        resolve()
+      })
     },
     hasLiveWrites: () => lease.hasLiveWrites(),
     lastWrite,
     now: () => Math.min(clock(), storeClock.now() + MAX_CLOCK_SKEW_MS),
     async close() {
-      await Promise.allSettled(inFlight)
-      // A reader that waited for the end of the writer finds all it wrote.
+      await Promise.all(openLocks)
+      // Whoever waited for the writer's end finds what it wrote; else that is a second away.
       const refresh = { index: names.orders }
       const refreshDeadlineMs = Math.min(deadlineMs, CLOSE_REFRESH_MS)
       await read(refreshDeadlineMs, (call) => client.indices.refresh(refresh, call)).catch(() => {})
-      await lease.release().catch(() => {}) // Otherwise it expires.
+      await lease.release().catch(() => {}) // Then it runs out.
     },
   }
 }
-
-type Decide = Parameters<OrderIndex['bulk']>[0]
 
 const documentAddress = (view: ViewKey) => ({ _id: documentId(view), routing: view.accountId })
 

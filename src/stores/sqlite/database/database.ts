@@ -50,21 +50,8 @@ function assertTables(db: DatabaseSync, file: string): void {
   throw new DatabaseMissingError(file)
 }
 
-/** Runs `work` in one write transaction: all of it becomes visible at once, or nothing. */
-export async function inTransaction<T>(db: DatabaseSync, work: () => Promise<T> | T): Promise<T> {
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    const result = await work()
-    db.exec('COMMIT')
-    return result
-  } catch (error) {
-    rollBack(db)
-    throw error
-  }
-}
-
-/** On a full disk SQLite has rolled back by itself; a second time would hide the first error. */
-function rollBack(db: DatabaseSync): void {
+/** On a full disk SQLite rolls back by itself; a second `ROLLBACK` would hide the first error. */
+export function rollBack(db: DatabaseSync): void {
   if (db.isTransaction) db.exec('ROLLBACK')
 }
 

@@ -41,9 +41,22 @@ export function guardReads(orders: OrderStore, file: string, isSame: IsSameFile)
 export function guardWrites(index: OrderIndex, file: string, isSame: IsSameFile): OrderIndex {
   return {
     ...index,
-    async bulk(...args) {
-      await index.bulk(...args)
-      if (!isSame()) throw new Error(replacedMessage(file))
+    async lock(orderIds) {
+      const lock = await index.lock(orderIds)
+      return {
+        ...lock,
+        async begin() {
+          const transaction = await lock.begin()
+          return {
+            ...transaction,
+            async commit(writes, mode) {
+              const isCommitted = await transaction.commit(writes, mode)
+              if (!isSame()) throw new Error(replacedMessage(file))
+              return isCommitted
+            },
+          }
+        },
+      }
     },
   }
 }

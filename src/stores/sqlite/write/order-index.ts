@@ -19,7 +19,7 @@ import type {
 import type { Clock } from '../../../lib/clock.ts'
 import { parseJson } from '../../../lib/json.ts'
 import { createMutex } from '../../../lib/mutex.ts'
-import { inTransaction } from '../database/database.ts'
+import { rollBack } from '../database/database.ts'
 import { type MachineTime, machineTime } from './machine-time.ts'
 import { createWriteTimestamps } from './write-timestamps.ts'
 
@@ -113,8 +113,36 @@ export function createSqliteOrderIndex(
   const runExclusive = createMutex()
 
   return {
-    bulk: (decide, mode = 'back-fill') =>
-      runExclusive(() => inTransaction(db, async () => write(await decide(reader), mode))),
+    async lock() {
+      const locked = Promise.withResolvers<void>()
+      const released = Promise.withResolvers<void>()
+      void runExclusive(() => {
+        locked.resolve()
+        return released.promise
+      })
+      await locked.promise
+      return {
+        async begin() {
+          rollBack(db)
+          db.exec('BEGIN IMMEDIATE')
+          return {
+            ...reader,
+            async commit(writes, mode) {
+              write(writes, mode)
+              db.exec('COMMIT')
+              return true
+            },
+          }
+        },
+        release() {
+          try {
+            rollBack(db)
+          } finally {
+            released.resolve()
+          }
+        },
+      }
+    },
     hasLiveWrites: () => selectLiveFlag.get()?.['stamped_live'] === 1,
     lastWrite: () => lastWrite,
     now: timestamps.now,

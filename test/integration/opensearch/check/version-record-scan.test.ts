@@ -11,6 +11,7 @@ import {
 import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
 import { collect } from '../../../support/orders/collect.ts'
 import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+import { writeBulk } from '../../../support/stores/bulk.ts'
 import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
 import { type Behaviour, respond, respondError } from '../scripted/scripted-server.ts'
 
@@ -46,7 +47,7 @@ describe('a walk over the heads of a cluster', () => {
 
   async function putHeads(versionRecords: OrderVersionRecord[]) {
     const index = await services.openIndex()
-    await index.bulk(async () => ({ views: [], removals: [], versionRecords }))
+    await writeBulk(index, () => ({ views: [], removals: [], versionRecords }))
     await index.close()
   }
 

@@ -8,6 +8,7 @@ import { runCommand } from '../../../support/cli/command.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+import { interceptCommits } from '../../../support/stores/bulk.ts'
 import {
   proxyTo,
   type ReceivedRequest,
@@ -155,17 +156,13 @@ describe('a writer', () => {
     await write(1)
     const change = changeOf(sourceOrder({ version: 2, amount_total: 2 }))
     let looks = 0
-    const meddled: Pick<OrderIndex, 'bulk'> = {
-      bulk: (decide) =>
-        index.bulk(async (stored) => {
-          const writes = await decide(stored)
-          looks += 1
-          const touched = `${prefix}orders/_update/acc_1:ord_1?routing=acc_1`
-          // As a bulk does that was on its way.
-          if (looks === 1) await opensearch('POST', touched, { doc: { updated_key: 1 } })
-          return writes
-        }),
-    }
+    const meddled = interceptCommits(index, async (writes) => {
+      looks += 1
+      const touched = `${prefix}orders/_update/acc_1:ord_1?routing=acc_1`
+      // As a delayed bulk does.
+      if (looks === 1) await opensearch('POST', touched, { doc: { updated_key: 1 } })
+      return writes
+    })
     expect(await createWriter(meddled, Date.now).write([change], 'live')).toEqual(['written'])
     expect([looks, await amount()]).toEqual([2, 2])
   })

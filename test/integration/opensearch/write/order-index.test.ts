@@ -10,6 +10,7 @@ import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { openOpenSearchOrderIndex } from '../../../../src/stores/opensearch/write/order-index.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { writeBulk } from '../../../support/stores/bulk.ts'
 import { acceptAll, actionsOf, createScriptedCluster, NOON } from '../scripted/scripted-cluster.ts'
 import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
 import { type Behaviour, reset, respond, respondError } from '../scripted/scripted-server.ts'
@@ -74,12 +75,12 @@ const key = (orderId: string): ViewKey => ({ accountId: 'acc_1', orderId })
 describe('a bulk', () => {
   it('writes documents, then heads, and nothing where there is nothing', async () => {
     const { index, events } = await open()
-    await index.bulk(async () => ({
+    await writeBulk(index, () => ({
       ...put('ord_2'),
       removals: [key('ord_3')],
       versionRecords: [head('ord_4')],
     }))
-    await index.bulk(async () => NOTHING)
+    await writeBulk(index, () => NOTHING)
     expect(events).toEqual([
       'orders-w-1-v1: acc_1:ord_2 @0 acc_1:ord_3 @-0',
       'order-heads-w-1-v1: ord_4',
@@ -88,18 +89,18 @@ describe('a bulk', () => {
 
   it('expects nothing of what the one before it left: it looks again', async () => {
     const { index, bulkActions } = await open()
-    for (let time = 0; time < 2; time++) await index.bulk(async () => put('ord_1'))
+    for (let time = 0; time < 2; time++) await writeBulk(index, () => put('ord_1'))
     const unseen = { version_type: 'external' }
     expect(bulkActions().flat()).toMatchObject([unseen, unseen])
   })
 
   it('in live mode is recorded in the lease before it is sent, the first time alone', async () => {
     const { index, received } = await open()
-    await index.bulk(async () => put('ord_1'), 'back-fill')
-    await index.bulk(async () => NOTHING, 'live')
+    await writeBulk(index, () => put('ord_1'), { mode: 'back-fill' })
+    await writeBulk(index, () => NOTHING, { mode: 'live' })
     expect(index.hasLiveWrites()).toBe(false)
     const before = received.length
-    for (const id of ['ord_2', 'ord_3']) await index.bulk(async () => put(id), 'live')
+    for (const id of ['ord_2', 'ord_3']) await writeBulk(index, () => put(id), { mode: 'live' })
     const kinds = received.slice(before).map(({ path, body }) => {
       if (path.includes('_bulk')) return 'bulk'
       return path.startsWith('/writer/_doc')
@@ -117,7 +118,7 @@ describe('a bulk', () => {
   it('is sent once the one before it is written, and decided meanwhile', async () => {
     const { index, events } = await open(slow)
     const bulks = ['ord_1', 'ord_2', 'ord_3'].map((id) =>
-      index.bulk(async () => {
+      writeBulk(index, () => {
         events.push(`decides on ${id}`)
         return put(id)
       }),
@@ -136,11 +137,15 @@ describe('a bulk', () => {
   it('is decided once those before it are written that are of the same orders, heads and all', async () => {
     const { index, events } = await open(slow)
     const bulks = [['ord_1', 'ord_2'], ['ord_3'], ['ord_2', 'ord_3']].map((ids) =>
-      index.bulk(async (stored) => {
-        await stored.versionRecords(ids)
-        events.push(`decides on ${ids}`)
-        return { ...NOTHING, versionRecords: ids.map(head) }
-      }),
+      writeBulk(
+        index,
+        async (reader) => {
+          await reader.versionRecords(ids)
+          events.push(`decides on ${ids}`)
+          return { ...NOTHING, versionRecords: ids.map(head) }
+        },
+        { orderIds: ids },
+      ),
     )
     await Promise.all(bulks)
     expect(events.at(-2)).toBe('decides on ord_2,ord_3')
@@ -153,9 +158,9 @@ describe('a bulk', () => {
       end = () => acceptAll(response, request)
     }
     const { index, events } = await open(acceptAll, held)
-    const first = index.bulk(async () => ({ ...put('ord_1'), versionRecords: [head('ord_1')] }))
+    const first = writeBulk(index, () => ({ ...put('ord_1'), versionRecords: [head('ord_1')] }))
     await vi.waitUntil(() => events.includes('order-heads-w-1-v1: ord_1'))
-    await index.bulk(async () => put('ord_2'))
+    await writeBulk(index, () => put('ord_2'))
     expect(events.at(-1)).toBe('orders-w-1-v1: acc_1:ord_2 @1')
     end()
     await first
@@ -163,11 +168,11 @@ describe('a bulk', () => {
 
   it('that cannot be decided writes nothing, and lets the next one in', async () => {
     const { index, events } = await open()
-    const failing = index.bulk(async () => {
+    const failing = writeBulk(index, () => {
       throw new RangeError('a fault of ours')
     })
     await expect(failing).rejects.toThrow('a fault of ours')
-    await index.bulk(async () => put('ord_1'))
+    await writeBulk(index, () => put('ord_1'))
     expect(events).toEqual(['orders-w-1-v1: acc_1:ord_1 @0'])
   })
 })
@@ -176,7 +181,7 @@ describe('a bulk of unknown outcome', () => {
   it('is fenced off, decided anew, and sent with a later stamp', async () => {
     const { index, events } = await open(reset)
     const decisions = [put('ord_1'), put('ord_2')]
-    await index.bulk(async () => decisions.shift() ?? NOTHING)
+    await writeBulk(index, () => decisions.shift() ?? NOTHING)
     expect(events).toEqual([
       'orders-w-1-v1: acc_1:ord_1 @0',
       'fence',
@@ -186,7 +191,7 @@ describe('a bulk of unknown outcome', () => {
 
   it('is fenced off as often as it happens', async () => {
     const { index, events } = await open(reset, respondError(503, 'cluster_block_exception'))
-    await index.bulk(async () => put('ord_1'))
+    await writeBulk(index, () => put('ord_1'))
     expect(events.filter((what) => what === 'fence')).toHaveLength(2)
     expect(events.at(-1)).toBe('orders-w-3-v1: acc_1:ord_1 @2')
   })
@@ -197,7 +202,7 @@ describe('a bulk of unknown outcome', () => {
       respond(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 409, error } }] }),
     )
     const decisions = [put('ord_1'), put('ord_2')]
-    await index.bulk(async () => decisions.shift() ?? NOTHING)
+    await writeBulk(index, () => decisions.shift() ?? NOTHING)
     expect(events).toEqual([
       'orders-w-1-v1: acc_1:ord_1 @0',
       'fence',
@@ -210,7 +215,7 @@ describe('a bulk of unknown outcome', () => {
       takeOver()
       reset(response, request)
     })
-    expect(await thrownBy(index.bulk(async () => put('ord_1')))).toBeInstanceOf(LeaseLostError)
+    expect(await thrownBy(writeBulk(index, () => put('ord_1')))).toBeInstanceOf(LeaseLostError)
     expect(events).toHaveLength(1)
   })
 
@@ -220,9 +225,9 @@ describe('a bulk of unknown outcome', () => {
       vi.spyOn(performance, 'now').mockImplementation(() => now() + GIVE_UP_MS)
       reset(response, request)
     })
-    await expect(index.bulk(async () => put('ord_1'))).rejects.toThrow(Unavailable)
+    await expect(writeBulk(index, () => put('ord_1'))).rejects.toThrow(Unavailable)
     vi.restoreAllMocks()
-    await index.bulk(async () => put('ord_2'))
+    await writeBulk(index, () => put('ord_2'))
     expect(events).toEqual([
       'orders-w-1-v1: acc_1:ord_1 @0',
       'fence',
@@ -233,13 +238,13 @@ describe('a bulk of unknown outcome', () => {
   it('that cannot be decided again is fenced off once, before the next one is sent', async () => {
     const { index, events } = await open(reset)
     const decisions = [put('ord_1')]
-    const failing = index.bulk(async () => {
+    const failing = writeBulk(index, () => {
       const decided = decisions.shift()
       if (decided === undefined) throw new RangeError('a fault of ours')
       return decided
     })
     await expect(failing).rejects.toThrow(RangeError)
-    await index.bulk(async () => put('ord_2'))
+    await writeBulk(index, () => put('ord_2'))
     expect(events).toEqual([
       'orders-w-1-v1: acc_1:ord_1 @0',
       'fence',
@@ -254,8 +259,8 @@ describe('a document that is refused', () => {
     const { index, events } = await open(
       respond(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 400, error } }] }),
     )
-    await expect(index.bulk(async () => put('ord_1'))).rejects.toThrow('acc_1:ord_1')
-    await index.bulk(async () => put('ord_2'))
+    await expect(writeBulk(index, () => put('ord_1'))).rejects.toThrow('acc_1:ord_1')
+    await writeBulk(index, () => put('ord_2'))
     expect(events.filter((what) => what.includes('ord_1'))).toHaveLength(1)
     expect(events.at(-1)).toMatch(/ord_2 @1$/)
   })
@@ -264,7 +269,7 @@ describe('a document that is refused', () => {
 describe('a writer that ends', () => {
   it('hands its lease back once its last bulk is written', async () => {
     const { index, events, lease } = await open()
-    const last = index.bulk(async () => put('ord_1'))
+    const last = writeBulk(index, () => put('ord_1'))
     await index.close()
     await last
     expect(events).toEqual(['orders-w-1-v1: acc_1:ord_1 @0'])

@@ -3,6 +3,7 @@ import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
+import { interceptCommits } from '../../../support/stores/bulk.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
 
 const test = useServices()
@@ -14,10 +15,7 @@ const order = (version: number, coproducers: string[]) =>
 async function endBeforeHeads(version: number, coproducers: string[]): Promise<void> {
   const index = await test.services.openIndex()
   const headless = createWriter(
-    {
-      bulk: (decide) =>
-        index.bulk(async (stored) => ({ ...(await decide(stored)), versionRecords: [] })),
-    },
+    interceptCommits(index, (writes) => ({ ...writes, versionRecords: [] })),
     Date.now,
   )
   await headless.write([order(version, coproducers)], 'live')

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, vi } from 'vitest'
 import { type WatchEvents, watch } from '../../../../src/indexing/sources/watch.ts'
 import type { LastWrite, OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
+import { interceptCommits } from '../../../support/stores/bulk.ts'
 import { createMemoryOrderIndex, type MemoryOrderIndex } from '../writer/memory-order-index.ts'
 import { createMemoryChangeStream, type MemoryChangeStream } from './memory-change-stream.ts'
 
@@ -36,19 +37,19 @@ export function createWatchSimulation(): WatchSimulation {
   let lastWrite: LastWrite | null = null
   let reportDelay: (reason: string) => void = () => {}
 
+  const intercepted = interceptCommits(index, (writes) => {
+    const last = writes.views.at(-1)
+    if (last !== undefined) {
+      lastWrite = { accountId: last.accountId, writeTimestamp: index.lastWriteTimestamp + 1000 }
+      stream.operations.push(...writes.views.map(({ orderId }) => `write ${orderId}`))
+    }
+    return writes
+  })
   const opened: OrderIndex = {
-    async bulk(decide) {
+    async lock(orderIds) {
       const failure = watching.failures.shift()
       if (failure !== undefined) throw failure
-      await index.bulk(async (stored) => {
-        const writes = await decide(stored)
-        const last = writes.views.at(-1)
-        if (last !== undefined) {
-          lastWrite = { accountId: last.accountId, writeTimestamp: index.lastWriteTimestamp + 1000 }
-          stream.operations.push(...writes.views.map(({ orderId }) => `write ${orderId}`))
-        }
-        return writes
-      })
+      return intercepted.lock(orderIds)
     },
     hasLiveWrites: () => true,
     lastWrite: () => lastWrite,

@@ -1,9 +1,11 @@
+import type { WriteMode } from '../../../../src/indexing/writer/decide.ts'
 import {
   hasKeysOf,
   type OrderDocument,
   renderDocument,
 } from '../../../../src/indexing/writer/order-document.ts'
 import type {
+  BulkWrites,
   IndexReader,
   OrderIndex,
   OrderVersionRecord,
@@ -68,30 +70,31 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
     },
   }
 
+  async function commit({ views, removals, versionRecords }: BulkWrites, mode: WriteMode) {
+    index.lastWriteTimestamp += 1000
+    hasLiveWrites ||= mode === 'live'
+    const items = [
+      ...views.map((view) => () => {
+        unreadable.delete(keyOf(view.accountId, view.orderId))
+        documents.set(
+          keyOf(view.accountId, view.orderId),
+          renderDocument(view, index.lastWriteTimestamp),
+        )
+      }),
+      ...removals.map((key) => () => documents.delete(keyOf(key.accountId, key.orderId))),
+      ...versionRecords.map((record) => () => records.set(record.orderId, record)),
+    ]
+    const { failsAfter } = index
+    index.failsAfter = Infinity
+    for (const write of items.slice(0, failsAfter)) write()
+    if (failsAfter < items.length) throw new Error('it all ended')
+    return true
+  }
+
   const index: MemoryOrderIndex = {
     lastWriteTimestamp: FIRST_WRITE_TIMESTAMP - 1000,
     failsAfter: Infinity,
-    async bulk(decide, mode) {
-      const { views, removals, versionRecords: newHeads } = await decide(reader)
-      index.lastWriteTimestamp += 1000
-      hasLiveWrites ||= mode === 'live'
-      const putHead = (head: OrderVersionRecord) => () => records.set(head.orderId, head)
-      const items = [
-        ...views.map((view) => () => {
-          unreadable.delete(keyOf(view.accountId, view.orderId))
-          documents.set(
-            keyOf(view.accountId, view.orderId),
-            renderDocument(view, index.lastWriteTimestamp),
-          )
-        }),
-        ...removals.map((key) => () => documents.delete(keyOf(key.accountId, key.orderId))),
-        ...newHeads.map(putHead),
-      ]
-      const { failsAfter } = index
-      index.failsAfter = Infinity
-      for (const write of items.slice(0, failsAfter)) write()
-      if (failsAfter < items.length) throw new Error('it all ended')
-    },
+    lock: async () => ({ begin: async () => ({ ...reader, commit }), release() {} }),
     hasLiveWrites: () => hasLiveWrites,
     lastWrite: () => null,
     now: () => index.lastWriteTimestamp,

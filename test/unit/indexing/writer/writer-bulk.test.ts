@@ -1,8 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { BulkWrites } from '../../../../src/indexing/writer/order-index.ts'
+import type {
+  BulkWrites,
+  OrderIndex,
+  Transaction,
+} from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { interceptCommits } from '../../../support/stores/bulk.ts'
 import { NOW, pathOf, startWriter } from './order-writer.ts'
 
 let { index, writer, live }: ReturnType<typeof startWriter> = startWriter()
@@ -20,14 +25,10 @@ describe('a bulk', () => {
   /** A writer to the same index, whose every decision goes through here first. */
   const writerThrough = (decided: (writes: BulkWrites) => void | Promise<void>) =>
     createWriter(
-      {
-        bulk: (decide) =>
-          index.bulk(async (stored) => {
-            const writes = await decide(stored)
-            await decided(writes)
-            return writes
-          }),
-      },
+      interceptCommits(index, async (writes) => {
+        await decided(writes)
+        return writes
+      }),
       () => NOW,
     )
 
@@ -71,16 +72,12 @@ describe('a bulk', () => {
 })
 
 describe('a bulk that is decided twice, because nobody knows how much of it was written', () => {
-  /** Writes it to its end, or not at all, and asks again. */
+  /** Every first commit has an unknown outcome, with all of it written or nothing. */
   const decidingTwice = (wasWritten: boolean) =>
     createWriter(
-      {
-        async bulk(decide) {
-          if (wasWritten) await index.bulk(decide)
-          else await index.bulk(async (stored) => decide(stored).then(() => NOTHING))
-          await index.bulk(decide)
-        },
-      },
+      withUnknownOutcome(index, (transaction, writes) =>
+        transaction.commit(wasWritten ? writes : NOTHING, 'live'),
+      ),
       () => NOW,
     )
   const changes = [
@@ -107,23 +104,50 @@ describe('a bulk that is decided twice, because nobody knows how much of it was 
   it('tells of a change that the second decision alone writes that it was written', async () => {
     await live(1)
     const [result] = await createWriter(
-      {
-        async bulk(decide) {
-          await index.bulk((stored) => decide(stored).then(() => NOTHING))
-          await live(2, { status: 'REFUNDED' }) // Of this version only the head will be known.
-          await index.bulk(decide)
-        },
-      },
+      // Of this version only the version record will be known.
+      withUnknownOutcome(index, () => live(2, { status: 'REFUNDED' })),
       () => NOW,
     ).write([changeOf(sourceOrder({ version: 3 }))], 'live')
     expect(result).toBe('written')
   })
 
-  it('keeps the verdicts in the order of the changes', async () => {
-    await live(1)
-    const [older, , , refused, fresh] = changes
-    const given = [refused, fresh, older].filter((change) => change !== undefined)
+  it('keeps the results in the order of the changes', async () => {
+    const orders = ['ord_1', 'ord_3'].map((id) => changeOf(sourceOrder({ id })))
+    await writer.write(orders, 'live')
+    const given = [
+      sourceOrder({ id: 'ord_1', version: 2, owner_account_id: 'acc_9' }),
+      sourceOrder({ id: 'ord_2' }),
+      sourceOrder({ id: 'ord_3' }),
+    ].map((order) => changeOf(order))
     const results = await decidingTwice(true).write(given, 'live')
     expect(results.map(pathOf)).toEqual(['/owner_account_id', 'written', 'older'])
   })
 })
+
+/** An index whose first commit of every lock is replaced, and then is of unknown outcome. */
+function withUnknownOutcome(
+  index: Pick<OrderIndex, 'lock'>,
+  firstCommit: (transaction: Transaction, writes: BulkWrites) => Promise<unknown>,
+): Pick<OrderIndex, 'lock'> {
+  return {
+    async lock(orderIds) {
+      const lock = await index.lock(orderIds)
+      let isFirst = true
+      return {
+        ...lock,
+        async begin() {
+          const transaction = await lock.begin()
+          if (!isFirst) return transaction
+          isFirst = false
+          return {
+            ...transaction,
+            commit: async (writes) => {
+              await firstCommit(transaction, writes)
+              return false
+            },
+          }
+        },
+      }
+    },
+  }
+}

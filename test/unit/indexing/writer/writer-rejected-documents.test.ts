@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest'
-import {
-  DocumentRejectedError,
-  type OrderIndex,
-} from '../../../../src/indexing/writer/order-index.ts'
+import { DocumentRejectedError } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { interceptCommits } from '../../../support/stores/bulk.ts'
 import { createMemoryOrderIndex } from './memory-order-index.ts'
 import { NOW } from './order-writer.ts'
 
@@ -14,14 +12,12 @@ const changes = ['ord_1', 'ord_2', 'ord_3'].map((id) => changeOf(sourceOrder({ i
 /** An index that takes no document of these orders. */
 function indexRejecting(...refused: string[]) {
   const index = createMemoryOrderIndex()
-  const bulk: OrderIndex['bulk'] = (decide) =>
-    index.bulk(async (stored) => {
-      const writes = await decide(stored)
-      const orderId = refused.find((id) => writes.views.some((view) => view.orderId === id))
-      if (orderId !== undefined) throw new DocumentRejectedError(orderId, 'no such field')
-      return writes
-    })
-  return { index, writer: createWriter({ bulk }, () => NOW) }
+  const rejecting = interceptCommits(index, (writes) => {
+    const orderId = refused.find((id) => writes.views.some((view) => view.orderId === id))
+    if (orderId !== undefined) throw new DocumentRejectedError(orderId, 'no such field')
+    return writes
+  })
+  return { index, writer: createWriter(rejecting, () => NOW) }
 }
 
 it('a document that the store refuses costs its own order, and the others are written', async () => {
@@ -33,9 +29,9 @@ it('a document that the store refuses costs its own order, and the others are wr
 })
 
 it('a refusal of what was not sent is no refusal of an order', async () => {
-  const bulk = async () => {
+  const rejecting = interceptCommits(createMemoryOrderIndex(), () => {
     throw new DocumentRejectedError('ord_9', 'no such field')
-  }
-  const writer = createWriter({ bulk }, () => NOW)
+  })
+  const writer = createWriter(rejecting, () => NOW)
   await expect(writer.write(changes, 'live')).rejects.toThrow('no such field')
 })

@@ -1,0 +1,115 @@
+import type { Change } from '../projection/change.ts'
+import {
+  checkDocuments,
+  checkVersion,
+  decide,
+  type EqualVersionPolicy,
+  type WriteMode,
+  type WriteResult,
+} from './decide.ts'
+import type { BulkWrites, OrderVersionRecord, StoredView, UnreadableView } from './order-index.ts'
+
+/** How the changes of a bulk are compared with the index. */
+export interface DecideOptions {
+  mode: WriteMode
+  policy: EqualVersionPolicy
+  /** The writer's clock, epoch milliseconds. */
+  nowMs: number
+}
+
+/** The order version records of a bulk, by order id. */
+export type VersionRecords = ReadonlyMap<string, OrderVersionRecord>
+/** Results by order id, since a bulk has one change of each order. */
+export type Results = ReadonlyMap<string, WriteResult>
+
+export interface BulkDecision {
+  writes: BulkWrites
+  /** One result for each change. */
+  results: Results
+}
+
+/** The results that version records alone decide; changes without one need their documents. Pure. */
+export function checkVersions(
+  changes: readonly Change[],
+  records: VersionRecords,
+  { mode, policy, nowMs }: DecideOptions,
+): Results {
+  const results = changes.map(
+    (change) =>
+      [
+        change.orderId,
+        checkVersion(change, records.get(change.orderId), mode, nowMs, policy),
+      ] as const,
+  )
+  return new Map(results.flatMap(([orderId, result]) => (result ? [[orderId, result]] : [])))
+}
+
+/** What a transaction read, and the results that need no documents. */
+export interface LoadedOrders {
+  records: VersionRecords
+  /** Results of {@link checkVersions} and of documents that the store rejected. */
+  decided: Results
+  /** The documents of the other changes. */
+  stored: readonly (StoredView | UnreadableView)[]
+}
+
+/** Decides one bulk. `earlier`: the results of attempts before this one. Pure. */
+export function decideBulk(
+  changes: readonly Change[],
+  { records, decided, stored }: LoadedOrders,
+  earlier: Results,
+  { mode, policy }: DecideOptions,
+): BulkDecision {
+  const storedOf = Map.groupBy(stored, ({ orderId }) => orderId)
+  const decisions = changes.map((change): Decision => {
+    const { orderId } = change
+    const result = decided.get(orderId)
+    if (result !== undefined) return { orderId, result }
+    const record = records.get(orderId)
+    const documents = storedOf.get(orderId) ?? []
+    const writes = decide(change, record, documents, mode, policy)
+    const byDocuments = checkDocuments(change, record, documents, writes, policy)
+    if (byDocuments !== undefined) return { orderId, result: byDocuments }
+    return { orderId, result: resultOf(writes), writes }
+  })
+  return {
+    writes: mergeWrites(decisions.flatMap(({ writes }) => writes ?? [])),
+    results: new Map(
+      decisions.map(({ orderId, result }) => [orderId, mergeResult(earlier.get(orderId), result)]),
+    ),
+  }
+}
+
+interface Decision {
+  orderId: string
+  result: WriteResult
+  writes?: BulkWrites
+}
+
+/**
+ * An attempt of unknown outcome may have written a change that the next attempt finds unchanged or older,
+ * so its result stays. A later write or rejection by the store replaces it.
+ */
+function mergeResult(earlier: WriteResult | undefined, latest: WriteResult): WriteResult {
+  return latest === 'written' ? latest : (earlier ?? latest)
+}
+
+/** The results with one added or replaced. Pure. */
+export function withResult(results: Results, orderId: string, result: WriteResult): Results {
+  return new Map([...results, [orderId, result]])
+}
+
+/** Sorted by order id: a refresh may show readers any prefix of a bulk. */
+function mergeWrites(writes: readonly BulkWrites[]): BulkWrites {
+  return {
+    views: writes
+      .flatMap(({ views }) => views)
+      .toSorted((one, other) => (one.orderId < other.orderId ? -1 : 1)),
+    removals: writes.flatMap(({ removals }) => removals),
+    versionRecords: writes.flatMap(({ versionRecords }) => versionRecords),
+  }
+}
+
+function resultOf({ views, removals }: BulkWrites): WriteResult {
+  return views.length + removals.length > 0 ? 'written' : 'unchanged'
+}

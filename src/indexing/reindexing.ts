@@ -26,16 +26,15 @@ export interface ReindexOutcome {
 }
 
 /**
- * A new version of the index beside the one that is read: fed by the writers like the old one, filled with
- * what the old one has, compared with it, then read in its place without a pause. The old one goes on being
- * fed, so that there is a way back, until `finish` or `rollBack`.
+ * Rebuilds the index without downtime: dual writes to a new version, a backfill from the old one, a
+ * comparison, then an alias swap. The old version keeps receiving writes until `finish` or `rollBack`.
  */
 export interface Reindexing {
   /** @throws Error when an earlier reindex was neither finished nor rolled back */
   build(events?: ReindexEvents): Promise<ReindexSummary>
   /**
-   * Ends the feeding of the old index and removes it.
-   * @throws Error while the new one is being built, or where one of its documents is damaged
+   * Ends the dual writes and removes the old index.
+   * @throws Error during a rebuild, or when a document of the new index is damaged
    */
   finish(events?: ReindexEvents): Promise<ReindexOutcome>
   /** Reads the old index again, and removes the new one. @throws Error when there is no way back */

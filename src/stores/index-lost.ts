@@ -1,9 +1,9 @@
 /**
- * Orders were stored and their index is gone. An empty one in its place would answer `200` with no order,
- * and followers would drop their copies: so every command that needs the index ends with this error.
+ * Orders were stored and their index is gone. An empty index would return `200` without orders, and
+ * synchronising clients would delete their copies. So every command that needs the index throws this.
  */
 export class IndexLost extends Error {
-  /** `lost`: what is missing, and what shows that it existed. `hint`: another way back, where there is one. */
+  /** `lost`: what is missing, and the evidence that it existed. `hint`: another way to recover. */
   constructor(lost: string, hint = '') {
     super(
       `the index of the orders is lost: ${lost}. ${hint}Restore it from a snapshot or a backup; or begin with an empty one: stop what serves and what watches, then "index init --after-loss", then "index load --repair FILE" with every order of the platform`,
@@ -12,11 +12,11 @@ export class IndexLost extends Error {
   }
 }
 
-/** What `index init --after-loss` made. */
+/** The result of `index init --after-loss`. */
 export interface IndexRecovery {
-  /** The empty index, or the file of the empty database. */
+  /** The new empty index or database file. */
   created: string
-  /** Indices that are neither read nor fed any more. */
+  /** Indices that receive neither reads nor writes any more. */
   unused: readonly string[]
 }
 

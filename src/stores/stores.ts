@@ -5,30 +5,29 @@ import type { OrderIndex, WriterPurpose } from '../indexing/writer/order-index.t
 import type { Clock } from '../lib/clock.ts'
 import type { OrderStore } from '../orders/order-store.ts'
 
-/** Where orders, keys and accounts are: every implementation opens all of it together. */
+/** The stores of orders, keys and accounts; every implementation opens them together. */
 export interface Stores {
   orders: OrderStore
   keys: KeyStore
   /**
-   * The write side, until it is closed: the only one of all processes where the store knows one writer
-   * at a time.
-   * @throws ClockAhead, StampsAhead when nothing could be stamped
+   * Becomes the sole writer of all processes, until the index is closed.
+   * @throws ClockSkewError, TimestampsAheadError when no write timestamp is allowed
    */
   openIndex(options?: OpenIndexOptions): Promise<OrderIndex>
-  /** What is in the index, for an operator; no writer is needed. */
+  /** Reads the index for an operator, without becoming the writer. */
   inspection: IndexInspection
-  /** New versions of the index; `null` where tables migrate when they are opened. */
+  /** Rebuilds of the index; `null` for a store whose tables migrate when opened. */
   reindexing: Reindexing | null
   /**
-   * Makes what has to be there before the first write, and stays as it is where it is there.
+   * Creates what the first write needs. Idempotent.
    * @throws IndexLost
    */
   initialize(): Promise<void>
-  /** Writes nothing. @throws IndexLost where the index of the orders is gone; Unavailable */
+  /** Read-only. @throws IndexLost when the index of the orders is gone; Unavailable */
   assertIndexNotLost(): Promise<void>
   /**
-   * Lets the next writer begin with what the machine's clock shows then, where a step of it was found and is
-   * right; `null` where the store has a clock of its own.
+   * Makes the next writer accept the machine's clock, after an operator confirmed a detected step; `null`
+   * for a store that has a separate clock.
    */
   trustClock: (() => void) | null
   close(): Promise<void>
@@ -37,10 +36,10 @@ export interface Stores {
 export interface OpenIndexOptions {
   /** Epoch milliseconds; the machine's own when absent. */
   clock?: Clock
-  /** What is written, `load` when absent: a load is refused beside a living watch. */
+  /** `load` when absent. A load is rejected while a watch runs. */
   purpose?: WriterPurpose
-  /** Told why nothing is written for a while, in words for an operator. */
+  /** Called with the reason of a delay, in words for an operator. */
   onDelay?(reason: string): void
-  /** Ends the waiting, for another writer and for the store. */
+  /** Ends the wait for another writer and for the store. */
   signal?: AbortSignal
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
-import type { WriteMode } from '../../src/indexing/writer/decide.ts'
+import type { WriteMode } from '../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
 import type { OrderFilters } from '../../src/orders/filters.ts'
 import type { Order } from '../../src/orders/order.ts'

@@ -22,7 +22,7 @@ async function insistently<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      const passes = error instanceof Unavailable || (error as Error).name === 'LeaseLost'
+      const passes = error instanceof Unavailable || (error as Error).name === 'LeaseLostError'
       if (!passes || attempt === 20) throw error
     }
   }

@@ -1,6 +1,5 @@
 import type { KeyStore } from '../../auth/key-store.ts'
-import type { WriteMode } from '../../indexing/writer/decide.ts'
-import type { OrderIndex } from '../../indexing/writer/order-index.ts'
+import type { OrderIndex, WriteMode } from '../../indexing/writer/order-index.ts'
 import { createWriter, type Writer } from '../../indexing/writer/writer.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'

@@ -21,14 +21,13 @@ export interface StreamBatch {
 export type DeadLetter = Pick<StreamEntry, 'id' | 'order' | 'fields'> & { error: ValidationError }
 
 /**
- * Changes that others put in, each delivered until it is acknowledged. There is one reader at a time, so
- * whatever was delivered to anybody and is not acknowledged is the reader's to read again. Every call
- * throws Unavailable when the stream does not answer, and may be repeated then.
+ * The queue of changes, with at-least-once delivery. One consumer reads at a time, so it may claim every
+ * unacknowledged entry. Every call throws Unavailable when the stream does not respond, and may be retried.
  */
 export interface ChangeStream {
   /**
-   * Takes over what was delivered to others and not acknowledged: `read` brings it again, before anything
-   * new. Answers with the ids of what is gone by now.
+   * Claims the unacknowledged entries of other consumers: `read` returns them before new ones. Returns the
+   * ids of those no longer in the stream.
    */
   claimPending(): Promise<readonly string[]>
   /** What is not acknowledged yet, then what is new; waits a moment when there is nothing. */

@@ -1,12 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { backoffMs } from '../../lib/backoff.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
+import { interruptiblePause } from '../../lib/interruptible-pause.ts'
+import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
 import { isValidationError, type ValidationError } from '../projection/change.ts'
 import { type BatchLimits, inBatches } from './batches.ts'
 import type { ChangeStream } from './change-stream.ts'
 import { parseLines } from './parsed-lines.ts'
 
-/** What became of the lines that were handed over. */
+/** The counts of an enqueue. */
 export interface EnqueueSummary {
   /** Lines that were not blank. */
   read: number
@@ -16,28 +15,28 @@ export interface EnqueueSummary {
 
 export interface EnqueueOptions {
   stream: Pick<ChangeStream, 'append' | 'backlog'>
-  /** The first line that is handed over, counted from 1. */
+  /** The first line to append, counted from 1. */
   fromLine?: number
-  /** Told of every refused line, in their order. */
+  /** Called for each rejected line, in their order. */
   onRefused(lineNumber: number, error: ValidationError): void
-  /** Told after every batch, with the number of its last line: all up to there is in the stream. */
+  /** Called after each batch with its last line number: the stream has every line up to it. */
   onProgress(summary: Readonly<EnqueueSummary>, lineNumber: number): void
-  /** Told why nothing is handed over for a while, in words for an operator. */
+  /** Called with the reason of a delay, in words for an operator. */
   onDelay(reason: string): void
-  /** Ends the waiting. */
+  /** Ends a wait for the stream. */
   signal: AbortSignal
 }
 
 const BATCH: BatchLimits = { entries: 500, bytes: 4 * 1024 * 1024 }
-/** Some hundred megabytes of orders: a stream lives in memory. */
+/** Some hundred megabytes of orders, since Redis keeps the stream in memory. */
 const MAX_BACKLOG = 100_000
 const BACKLOG_PAUSE_MS = 500
 const RETRY_DEADLINE_MS = 300_000
 
 /**
- * Puts NDJSON source orders into the stream of changes, each as it stands in its line. A line that does
- * not hold an order is told and passed over; memory stays bounded, here and in the stream.
- * @throws Unavailable once it has been tried for long; Error when `signal` ends the waiting
+ * Appends NDJSON source orders to the change stream, each with the bytes of its line. Rejected lines are
+ * reported and skipped. Memory stays bounded, here and in the stream.
+ * @throws Unavailable after the retry deadline; Error when `signal` aborts a wait
  */
 export async function enqueue(
   input: AsyncIterable<Buffer>,
@@ -49,7 +48,7 @@ export async function enqueue(
     const orders = batch.flatMap(({ line, result }) =>
       isValidationError(result) ? [] : (line ?? []),
     )
-    await retryUnavailable(() => stream.append(orders))
+    await retry(() => stream.append(orders))
     for (const { lineNumber, result } of batch) {
       summary.read++
       if (isValidationError(result)) {
@@ -62,30 +61,27 @@ export async function enqueue(
   return summary
 
   async function waitForCapacity(): Promise<void> {
-    const hasCapacity = async () => (await retryUnavailable(() => stream.backlog())) < MAX_BACKLOG
+    const hasCapacity = async () => (await retry(() => stream.backlog())) < MAX_BACKLOG
     if (await hasCapacity()) return
     onDelay(
-      `${MAX_BACKLOG} changes wait in the stream: going on once "index watch" has written some of them`,
+      `${MAX_BACKLOG} changes wait in the stream: continuing once "index watch" has written some of them`,
     )
-    do await pause(BACKLOG_PAUSE_MS, undefined, { signal }).catch(throwInterrupted)
+    do await interruptiblePause(BACKLOG_PAUSE_MS, signal, 'the stream was full')
     while (!(await hasCapacity()))
   }
 
-  /** Lines that are put in twice are harmless: a version that was written counts as older. */
-  async function retryUnavailable<T>(work: () => Promise<T>): Promise<T> {
-    const deadlineAt = performance.now() + RETRY_DEADLINE_MS
-    for (let attempts = 1; ; attempts++) {
-      try {
-        return await work()
-      } catch (error) {
-        if (!(error instanceof Unavailable) || performance.now() > deadlineAt) throw error
-        if (attempts === 1) onDelay(`${error.message}; trying again`)
-      }
-      await pause(backoffMs(attempts), undefined, { signal }).catch(throwInterrupted)
-    }
+  /** A repeated append is harmless: the second copy of a version counts as older. */
+  function retry<T>(work: () => Promise<T>): Promise<T> {
+    return retryUntilDeadline(
+      {
+        deadlineMs: RETRY_DEADLINE_MS,
+        activity: 'the stream was unavailable',
+        signal,
+        onRetry({ message }, failures) {
+          if (failures === 1) onDelay(`${message}; trying again`)
+        },
+      },
+      work,
+    )
   }
-}
-
-function throwInterrupted(cause: unknown): never {
-  throw new Error('interrupted', { cause })
 }

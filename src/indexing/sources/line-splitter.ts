@@ -4,8 +4,8 @@ const NEWLINE = 0x0a
 export type Line = { number: number } & ({ bytes: Buffer } | { tooLong: true })
 
 /**
- * Cuts a stream into lines. No more than `maxBytes` and a chunk are held: the rest of a longer line is
- * passed over, and the line is told as too long.
+ * Splits a stream into lines. Holds at most `maxBytes` and one chunk: the rest of a longer line is
+ * skipped and the line is reported as too long.
  */
 export async function* splitLines(
   chunks: AsyncIterable<Buffer>,

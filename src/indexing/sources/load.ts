@@ -1,18 +1,18 @@
 import type { ValidationError } from '../projection/change.ts'
-import type { WriteMode } from '../writer/decide.ts'
 import { prerender } from '../writer/order-document.ts'
+import type { WriteMode } from '../writer/order-index.ts'
 import type { Writer } from '../writer/writer.ts'
 import { type BatchLimits, inBatches } from './batches.ts'
 import { orderedConcurrentMap } from './ordered-concurrent-map.ts'
 import { hasDroppedDocument, type ParsedLine, parseLines } from './parsed-lines.ts'
 import { writeChanges } from './write-changes.ts'
 
-/** What a load writes together. */
+/** The size of one bulk of a load. */
 export const LOAD_BATCH: BatchLimits = { entries: 1_000, bytes: 4 * 1024 * 1024 }
-/** One whose heads are written, one whose documents are, and one that is looked up and decided. */
+/** One writes version records, one writes documents, and one loads and decides. */
 const MAX_CONCURRENT_BATCHES = 3
 
-/** What became of the lines of a load. */
+/** The counts of a load. */
 export interface LoadSummary {
   /** Lines that were not blank. */
   read: number
@@ -28,17 +28,17 @@ export interface LoadSummary {
 export interface LoadOptions {
   writer: Writer
   mode: WriteMode
-  /** The first line that is written, counted from 1: a load that stopped goes on there. */
+  /** The first line to write, counted from 1, to resume a stopped load. */
   fromLine?: number
-  /** Told of every refused line, in their order. */
+  /** Called for each rejected line, in their order. */
   onRefused(lineNumber: number, error: ValidationError): void
-  /** Told after every batch, with the number of its last line: all up to there is in. */
+  /** Called after each batch with its last line number: the index has every line up to it. */
   onProgress(summary: Readonly<LoadSummary>, lineNumber: number): void
 }
 
 /**
- * Writes NDJSON source orders. A refused line is told and passed over; memory stays bounded: some
- * batches are written while the next one is read.
+ * Writes NDJSON source orders. Rejected lines are reported and skipped. Memory stays bounded: a fixed
+ * number of batches is written while the next one is read.
  */
 export async function load(
   input: AsyncIterable<Buffer>,
@@ -81,7 +81,7 @@ export async function load(
   return summary
 }
 
-/** Renders what is read, as while the batches before it are written. */
+/** Renders orders while earlier batches are written. */
 async function* prerendered(entries: AsyncIterable<ParsedLine>): AsyncGenerator<ParsedLine> {
   for await (const entry of entries) {
     if ('views' in entry.result) for (const { order } of entry.result.views) prerender(order)

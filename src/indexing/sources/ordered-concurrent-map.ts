@@ -1,13 +1,13 @@
-/** A value, and what came of the work on it. */
+/** A value and the result of its work. */
 export interface MappedValue<T, R> {
   value: T
   result: R
 }
 
 /**
- * Works on values as they come, on several at a time, and tells what came of each in their order; the next
- * value is made meanwhile. No more than `atMost` and that one are held. It ends with the first failure of
- * the work, or with that of a value once all before it is told; never before what was begun has ended.
+ * Maps values concurrently and yields the results in their order, while the next value is generated. Holds
+ * at most `concurrency` values and that one. Throws the first failure of the work, or that of the generator
+ * after all earlier results. Running work always settles first.
  */
 export async function* orderedConcurrentMap<T, R>(
   values: AsyncGenerator<T>,
@@ -31,7 +31,7 @@ export async function* orderedConcurrentMap<T, R>(
       }
       if (first === undefined) {
         if (next === null) return
-        await next // Its failure, now that all before it is told.
+        await next // Throws its failure, after all earlier results.
       } else {
         const result = await first.resultPromise
         inFlight.shift()
@@ -39,19 +39,19 @@ export async function* orderedConcurrentMap<T, R>(
       }
     }
   } finally {
-    // Not waited for: what is being made may be long in coming, as a line that somebody types.
+    // Not awaited: the generator may block for long, as on a terminal.
     values.return(undefined).catch(() => {})
     await Promise.allSettled(inFlight.map(({ resultPromise }) => resultPromise))
   }
 }
 
-/** Its failure is told when its turn comes. */
+/** The consumer receives the failure later, in its order. */
 function ignoreUnhandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise
 }
 
-/** Whether the one settles before the other, if there is another. */
+/** Whether the first promise settles before the second, if there is a second. */
 function settlesFirst(
   one: Promise<unknown>,
   other: Promise<unknown> | undefined,

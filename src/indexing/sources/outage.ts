@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../lib/backoff.ts'
 
 export interface OutageEvents {
-  /** Something that is needed does not answer; told once, until it works again. */
+  /** Called once per outage, when a dependency first fails. */
   onOutage(reason: string): void
   onRecovered(): void
 }
 
-/** An outage of anything that is needed, from its first failure to the next success. */
+/** Tracks an outage of any dependency, from its first failure to the next success. */
 export interface OutageTracker {
   reportFailure(reason: string): void
   reportSuccess(): void
-  /** Waits, longer from time to time until something works again. `signal` ends it early. */
+  /** Pauses with exponential backoff until the next success. `signal` ends the pause. */
   backOff(signal: AbortSignal): Promise<void>
 }
 

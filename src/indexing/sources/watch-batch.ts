@@ -7,33 +7,33 @@ import type { ChangeStream, StreamEntry } from './change-stream.ts'
 import { parseOrder } from './order-parser.ts'
 import { writeChanges } from './write-changes.ts'
 
-/** What became of the entries of a batch. */
+/** The counts of one batch. */
 export interface BatchCounts {
   written: number
   unchanged: number
-  /** Versions that were not newer than what is there. */
+  /** Versions that are not newer than the index. */
   older: number
   refused: number
 }
 
 export interface BatchEvents {
   onRefused(entryId: string, refusal: { path: string; reason: string }): void
-  /** Entries that were delivered and never written, and are gone from the stream. */
+  /** Entries that were delivered, never written, and are no longer in the stream. */
   onLost(entryIds: readonly string[]): void
-  /** A batch is written and acknowledged. */
+  /** Called after a batch is written and acknowledged. */
   onBatch(counts: Readonly<BatchCounts>): void
-  /** Documents were written: the last of them, and when the changes came into the stream (monotonic clock). */
+  /** Called with the last document and the times its changes entered the stream (monotonic clock). */
   onWritten(last: LastWrite, enteredAtMs: readonly number[]): void
 }
 
 export interface ProcessBatchOptions {
   stream: Pick<ChangeStream, 'read' | 'deadLetter' | 'acknowledge'>
   index: Pick<OrderIndex, 'lastWrite'>
-  /** Into that index. */
+  /** Writes to that index. */
   writer: Writer
   monotonic: Clock
   events: BatchEvents
-  /** Told why nothing has been written for a while, in words for an operator. */
+  /** Called with the reason of a delay, in words for an operator. */
   onSlow(reason: string): void
 }
 
@@ -41,8 +41,8 @@ export interface ProcessBatchOptions {
 const SLOW_WARNING_MS = 10_000
 
 /**
- * One batch, from its reading to its acknowledgement; answers how many entries were read.
- * @throws as the writer and the stream
+ * Reads, writes and acknowledges one batch; returns the number of entries read.
+ * @throws the errors of the writer and the stream
  */
 export async function processNextBatch({
   stream,
@@ -73,7 +73,7 @@ export async function processNextBatch({
   return entries.length
 }
 
-/** A store waits by itself where it may pass soon, as with a full disk, and says nothing of it. */
+/** A store retries temporary failures, such as a full disk, without a report. */
 async function withSlowWarning<T>(
   onSlow: ProcessBatchOptions['onSlow'],
   work: () => Promise<T>,
@@ -91,7 +91,7 @@ interface WrittenEntry {
   result: WriteResult
 }
 
-/** Writes what the entries hold; every change is stamped, since clients page. @throws as the writer */
+/** Writes live, since clients page the index. @throws the errors of the writer */
 async function writeBatch(
   writer: Writer,
   entries: readonly StreamEntry[],
@@ -100,7 +100,7 @@ async function writeBatch(
   return entries.map((entry, position) => ({ entry, result: results[position] ?? 'unchanged' }))
 }
 
-/** Parks what was refused, then acknowledges all. `lost`: ids of entries that are gone. */
+/** Dead-letters rejected entries, then acknowledges all. `lost`: ids no longer in the stream. */
 async function acknowledgeBatch(
   stream: Pick<ChangeStream, 'deadLetter' | 'acknowledge'>,
   written: readonly WrittenEntry[],

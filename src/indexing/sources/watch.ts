@@ -7,11 +7,11 @@ import { createOutageTracker, type OutageEvents } from './outage.ts'
 import { type BatchEvents, processNextBatch } from './watch-batch.ts'
 
 export interface WatchEvents extends OutageEvents, BatchEvents {
-  /** What a standby waits for. */
+  /** Called with the reason why a standby waits. */
   onStandby(reason: string): void
-  /** This is the one that writes now, or no more. */
+  /** This process became the writer, or stopped being it. */
   onWriter(isWriter: boolean): void
-  /** Another one took over. */
+  /** Another process took over. */
   onLeaseLost(): void
 }
 
@@ -25,20 +25,20 @@ export interface WatchOptions {
   /** Epoch milliseconds. */
   clock: Clock
   monotonic: Clock
-  /** Ends it, after the batch that is under way. */
+  /** Ends the watch after the current batch. */
   signal: AbortSignal
   events: WatchEvents
 }
 
-/** How often what others were given is adopted, where the stream is never idle. */
+/** How often pending entries of other consumers are claimed while the stream is never idle. */
 const CLAIM_INTERVAL_MS = 5_000
 const TRIM_INTERVAL_MS = 5_000
 
 /**
- * Brings the changes of a stream into the index, for as long as it is not told to stop: as the writer, or
- * as one who stands by until the writer is gone. An entry is acknowledged once it is written or parked, so
- * that it is delivered again whatever happens before. Neither a store nor a stream that is away ends it.
- * @throws Error for what waiting does not mend
+ * Writes the changes of a stream to the index until `signal` aborts: as the writer, or as a standby until
+ * the writer ends. An entry is acknowledged once it is written or a dead letter, so delivery is at least
+ * once. An unavailable store or stream does not end the watch.
+ * @throws Error for a failure that a retry cannot correct
  */
 export async function watch(options: WatchOptions): Promise<void> {
   const { signal, events } = options
@@ -52,7 +52,7 @@ export async function watch(options: WatchOptions): Promise<void> {
       while (!signal.aborted) await consumeStream(index).catch(retryUnavailable)
     } catch (error) {
       if (error instanceof LeaseLostError) events.onLeaseLost()
-      else if (!signal.aborted) throw error // Else it was waiting, and was told to stop.
+      else if (!signal.aborted) throw error // Otherwise the abort interrupted a wait.
     } finally {
       events.onWriter(false)
       await index.close()
@@ -85,7 +85,7 @@ export async function watch(options: WatchOptions): Promise<void> {
     await outage.backOff(signal)
   }
 
-  /** Reads and writes until it is told to stop; begins with what was delivered before. */
+  /** Reads and writes until the signal aborts, beginning with the entries delivered before. */
   async function consumeStream(index: OrderIndex): Promise<void> {
     const { stream, monotonic } = options
     const writer = createWriter(index, options.clock)
@@ -93,8 +93,8 @@ export async function watch(options: WatchOptions): Promise<void> {
     let claimedAt = Number.NEGATIVE_INFINITY
     let trimmedAt = monotonic()
     while (!signal.aborted) {
-      // Again and again, since a writer that was frozen and wakes up may read once more before it learns
-      // that it is none: what it was given would be delivered to nobody else.
+      // Repeated, since a paused former writer may read once more before it learns of the lost lease. Only
+      // a claim delivers those entries again.
       if (monotonic() - claimedAt >= CLAIM_INTERVAL_MS) {
         const lost = await stream.claimPending()
         if (lost.length > 0) events.onLost(lost)

@@ -1,10 +1,11 @@
 import { type Change, isValidationError, type ValidationError } from '../projection/change.ts'
-import type { WriteMode, WriteResult } from '../writer/decide.ts'
+import type { WriteResult } from '../writer/decide.ts'
+import type { WriteMode } from '../writer/order-index.ts'
 import type { Writer } from '../writer/writer.ts'
 
 /**
- * Writes a batch in which orders may come several times, in the order of each order's changes, and tells
- * what became of each entry. A bulk has one verdict an order: the second changes go into a second bulk.
+ * Writes a batch that may have several changes of one order, in their sequence, and returns the result of
+ * each entry. A bulk has one change of each order, so second changes go into a second bulk.
  */
 export async function writeChanges(
   writer: Writer,
@@ -21,7 +22,7 @@ export async function writeChanges(
     )
     for (const [n, { position }] of round.entries()) {
       const result = roundResults[n]
-      if (result === undefined) throw new Error('the writer told no verdict of a change')
+      if (result === undefined) throw new Error('the writer returned no result for a change')
       results[position] = result
     }
   }
@@ -30,7 +31,7 @@ export async function writeChanges(
 
 interface PositionedChange {
   change: Change
-  /** Where it is among all entries. */
+  /** The index among all entries. */
   position: number
 }
 

@@ -4,10 +4,15 @@ import {
   checkVersion,
   decide,
   type EqualVersionPolicy,
-  type WriteMode,
   type WriteResult,
 } from './decide.ts'
-import type { BulkWrites, OrderVersionRecord, StoredView, UnreadableView } from './order-index.ts'
+import type {
+  BulkWrites,
+  OrderVersionRecord,
+  StoredView,
+  UnreadableView,
+  WriteMode,
+} from './order-index.ts'
 
 /** How the changes of a bulk are compared with the index. */
 export interface DecideOptions {

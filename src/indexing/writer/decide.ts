@@ -10,26 +10,22 @@ import type {
   UnreadableView,
   ViewKey,
   ViewWrite,
+  WriteMode,
 } from './order-index.ts'
 
-/** How a change counts, once decided. */
+/** The result of one change. */
 export type WriteResult = 'written' | 'unchanged' | 'older' | ValidationError
 
 /**
- * `back-fill` keeps the `changed_at` of an order's first version: history, for an index that nobody
- * pages yet. `live` stamps it like every other change.
- */
-export type WriteMode = 'back-fill' | 'live'
-
-/**
- * What a version does that is there already. `reproject` brings its documents of an older shape to the current
- * one. `repair` writes those that are missing, damaged or different, and removes those of other accounts.
+ * How to treat a version that the index already has. `drop` ignores it. `reproject` rewrites its documents
+ * of an older schema version. `repair` also writes documents that are missing, damaged or different, and
+ * removes those of other accounts.
  */
 export type EqualVersionPolicy = 'drop' | 'reproject' | 'repair'
 
 /**
- * A change against the head of its order: `undefined` lets it pass, else it ends here. A version that is there
- * already may pass; what is there of it decides then ({@link checkDocuments}).
+ * Compares a change with the version record of its order; `undefined` accepts it. An equal version may be
+ * accepted: its stored documents decide then ({@link checkDocuments}). Pure.
  */
 export function checkVersion(
   change: Change,
@@ -55,8 +51,8 @@ export function checkVersion(
 }
 
 /**
- * A change against the documents of its order, once it is decided. It is refused where it would be compared
- * with one that cannot be read. A version that is there already ends here where it has nothing to mend.
+ * Compares a decided change with the documents of its order; `undefined` accepts it. Rejects a change that
+ * needs an unreadable document for comparison. Drops an equal version that has no effect. Pure.
  */
 export function checkDocuments(
   change: Change,
@@ -78,9 +74,8 @@ export function checkDocuments(
 }
 
 /**
- * What a change that passed does to the index. `stored`: the documents of its order. `reproject` writes those
- * of an older shape in the current one, with the dates they have where they show nothing new; `repair` writes
- * those that are damaged too.
+ * The writes of an accepted change. `stored`: the documents of its order. `reproject` rewrites documents of
+ * an older schema version and keeps their dates when their content is unchanged. Pure.
  */
 export function decide(
   change: Change,
@@ -90,15 +85,15 @@ export function decide(
   policy: EqualVersionPolicy = 'drop',
 ): BulkWrites {
   const readable = stored.filter(isReadable)
-  // A date may be stored that no head tells of, where all ended between documents and heads.
+  // After a crash between documents and version records, only the document has the date.
   const isDated = readable.some(({ updatedKey }) => updatedKey !== NULL_UPDATED_KEY)
   const hasUpdatedAt = change.changedAt !== null || isDated || (record?.hasUpdatedAt ?? false)
   const storedFor = new Map(readable.map((view) => [view.accountId, view]))
   const accountIds = change.views.map(({ accountId }) => accountId)
-  function updatedAtOf({ accountId }: View): number | 'stamp' | null {
+  function updatedAtOf({ accountId }: View): number | 'write-timestamp' | null {
     if (!hasUpdatedAt) return null
     const isFirst = isFirstBackFill(mode, record) && !storedFor.has(accountId)
-    return (isFirst ? change.changedAt : null) ?? 'stamp'
+    return (isFirst ? change.changedAt : null) ?? 'write-timestamp'
   }
   const mustWrite = (view: View, before: StoredView) =>
     hasNewContent(view, before, hasUpdatedAt) || (policy === 'repair' && !before.isIntact(view))
@@ -130,7 +125,7 @@ export function decide(
   }
 }
 
-/** The documents that there may be of an order, by its head and by those that were found. */
+/** The possible documents of an order: those of its version record and those found by search. */
 export function viewKeys(
   orderId: string,
   record: OrderVersionRecord | undefined,
@@ -141,14 +136,14 @@ export function viewKeys(
   return [...accountIds].map((accountId) => ({ accountId, orderId }))
 }
 
-/** The first version of an order keeps its date, when it is history that is written. */
+/** A backfill keeps the date of the first version of an order. */
 function isFirstBackFill(mode: WriteMode, record: OrderVersionRecord | undefined): boolean {
   return mode === 'back-fill' && record === undefined
 }
 
 function isOlder(change: Change, record: OrderVersionRecord, policy: EqualVersionPolicy): boolean {
   if (change.version !== record.version) return change.version < record.version
-  if (policy === 'drop' || record.deleted !== change.deleted) return true // What was erased stays erased.
+  if (policy === 'drop' || record.deleted !== change.deleted) return true // A tombstone of this version stays.
   return policy === 'reproject' && change.deleted
 }
 
@@ -161,7 +156,7 @@ function unreadableDocumentError({ accountId, orderId }: ViewKey): ValidationErr
   return { path: '', reason }
 }
 
-/** Whether the documents of a version that is there already, or the head, become others. */
+/** Whether the writes change any document of an equal version, or its version record. */
 function changesSomething(
   { views, removals, versionRecords: [next] }: BulkWrites,
   record: OrderVersionRecord,
@@ -173,7 +168,7 @@ function changesSomething(
 
 const hasOlderSchema = ({ schemaVersion }: StoredView) => schemaVersion < ORDER_SCHEMA_VERSION
 
-/** The dates of a document that stays what it is to every reader. */
+/** The dates of a document whose public content is unchanged. */
 function keptDates({
   updatedKey,
   writtenKey,
@@ -182,7 +177,7 @@ function keptDates({
   return { updatedAt, ...(writtenKey !== undefined && { writtenKey }) }
 }
 
-/** An order that gets its first date is written even when nothing else changed. */
+/** The first date of an order is a change of its own. */
 function hasNewContent({ order }: View, stored: StoredView, hasUpdatedAt: boolean): boolean {
   if (hasUpdatedAt && stored.updatedKey === NULL_UPDATED_KEY) return true
   return !hasSameContent(stored, order)

@@ -6,7 +6,7 @@ import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
 import type { StoredView, ViewWrite } from './order-index.ts'
 
-/** One account's order as a store keeps it: the keys that are searched and the public JSON. */
+/** One account's order as stored: the search keys and the public JSON. */
 export interface OrderDocument {
   accountId: string
   id: string
@@ -19,9 +19,9 @@ export interface OrderDocument {
   json: string
 }
 
-/** The document of a write in the bulk with this stamp. */
+/** Renders the document of a write, in a bulk with this write timestamp. */
 export function renderDocument(write: ViewWrite, writeTimestamp: number): OrderDocument {
-  const updatedAt = write.updatedAt === 'stamp' ? writeTimestamp : write.updatedAt
+  const updatedAt = write.updatedAt === 'write-timestamp' ? writeTimestamp : write.updatedAt
   return {
     accountId: write.accountId,
     id: write.orderId,
@@ -35,7 +35,7 @@ export function renderDocument(write: ViewWrite, writeTimestamp: number): OrderD
   }
 }
 
-/** Whether the stored document shows this order already, `updated_at` left out. */
+/** Whether the stored document already has this content, ignoring `updated_at`. */
 export function hasSameContent(
   stored: Pick<StoredView, 'updatedKey' | 'schemaVersion' | 'json'>,
   order: Order,
@@ -44,11 +44,11 @@ export function hasSameContent(
   const rendered = renderOrder(order, updatedAt)
   const current = Buffer.from(upgradeOrder(stored.json, stored.schemaVersion)).toString()
   if (rendered === current) return true
-  // Not the same text, but maybe the same values: tracking keys that came in another order.
+  // The text may differ in the sequence of tracking keys alone.
   return isDeepStrictEqual(parseJson(current), parseJson(rendered))
 }
 
-/** The key fields of a stored document, whatever is in them. */
+/** The key fields of a stored document, unvalidated. */
 export type StoredKeys = Readonly<
   Record<
     'schemaVersion' | 'status' | 'paymentMethod' | 'createdKey' | 'updatedKey' | 'writtenKey',
@@ -56,7 +56,7 @@ export type StoredKeys = Readonly<
   >
 >
 
-/** Whether a document with these keys is found where this view has to be. */
+/** Whether a document with these keys is found and sorted like this view. */
 export function hasKeysOf(
   { order, createdKey }: Pick<ViewWrite, 'order' | 'createdKey'>,
   keys: StoredKeys,
@@ -69,7 +69,7 @@ export function hasKeysOf(
   )
 }
 
-/** Whether a stored document with these keys can be compared: its order is read by the one and dated by the other. */
+/** Whether the keys that a comparison needs are valid. */
 export function hasReadableKeys(
   keys: Pick<StoredKeys, 'schemaVersion' | 'updatedKey'>,
 ): keys is { schemaVersion: number; updatedKey: number } {
@@ -79,12 +79,12 @@ export function hasReadableKeys(
   return Number.isSafeInteger(schemaVersion) && isDate
 }
 
-/** Renders an order before it is asked for, as while the orders before it are written. */
+/** Renders an order early, while earlier batches are written. */
 export function prerender(order: Order): void {
   splitAtUpdatedAt(order)
 }
 
-/** The text of an order before and after the value of `updated_at`, which is decided last. */
+/** The JSON of an order before and after the value of `updated_at`, which is known last. */
 type SplitJson = readonly [before: string, after: string]
 
 const NULL_UPDATED_AT = '"updated_at":null'
@@ -94,7 +94,7 @@ function splitAtUpdatedAt(order: Order): SplitJson {
   const cached = prerenderedOrders.get(order)
   if (cached !== undefined) return cached
   const text = JSON.stringify({ ...order, updated_at: null })
-  const at = text.indexOf(NULL_UPDATED_AT) // No text of anybody's choice comes before it.
+  const at = text.indexOf(NULL_UPDATED_AT) // Only fixed fields precede it, so no source text can match.
   const split = [text.slice(0, at), text.slice(at + NULL_UPDATED_AT.length)] as const
   prerenderedOrders.set(order, split)
   return split
@@ -105,7 +105,7 @@ function renderOrder(order: Order, updatedAt: number | null): string {
   return before + (updatedAt === null ? NULL_UPDATED_AT : renderUpdatedAt(updatedAt)) + after
 }
 
-/** All documents of a bulk have one stamp, and those of an order one date: the last one is kept. */
+/** The documents of a bulk share one write timestamp, so caching the last text suffices. */
 let lastRendered = { updatedAt: Number.NaN, text: '' }
 
 function renderUpdatedAt(updatedAt: number): string {

@@ -1,9 +1,14 @@
 import type { Order } from '../../orders/order.ts'
-import type { WriteMode } from './decide.ts'
 
 /**
- * What is known of an order whatever its documents are: one small record, kept for ever. It alone decides
- * whether a version is older, whether the owner or the creation changed and which accounts lose the order.
+ * `back-fill` keeps the `changed_at` of an order's first version, for an index that no client reads yet.
+ * `live` dates it with the write timestamp, like every other change.
+ */
+export type WriteMode = 'back-fill' | 'live'
+
+/**
+ * The last written version of an order: one small record, never removed. It alone decides whether a version
+ * is older, whether the owner or the creation date changed, and which accounts lose the order.
  */
 export interface OrderVersionRecord {
   orderId: string
@@ -11,9 +16,9 @@ export interface OrderVersionRecord {
   ownerAccountId: string
   /** The accounts that have a document. */
   accountIds: readonly string[]
-  /** Epoch milliseconds; `null` while only its deletion is known. */
+  /** Epoch milliseconds; `null` when the only version is a deletion. */
   createdKey: number | null
-  /** Whether a version came with a `changed_at`: from then on `updated_at` is never null. */
+  /** Whether any version had a `changed_at`; `updated_at` is not null from then on. */
   hasUpdatedAt: boolean
   deleted: boolean
 }
@@ -23,95 +28,95 @@ export interface ViewKey {
   orderId: string
 }
 
-/** A document as it stands in the index. */
+/** A stored document. */
 export interface StoredView extends ViewKey {
   updatedKey: number
-  /** The stamp of the bulk that it came with. */
+  /** The write timestamp of its bulk. */
   writtenKey?: number
-  /** The shape that `json` was written in. */
+  /** The schema version of `json`. */
   schemaVersion: number
   json: Uint8Array
   /**
-   * Whether the document fits its checksum, where it has one, and is searched by what this view has. Only a
-   * repair calls it, because it reads the whole document once more.
+   * Whether the document matches its checksum, if it has one, and has the search keys of this view. Costs
+   * another pass over the document, so only a repair calls it.
    */
   isIntact(view: Pick<ViewWrite, 'order' | 'createdKey'>): boolean
 }
 
-/** A document that is no order any more, as after a change by hand. It can be replaced or removed, not compared. */
+/** A document that cannot be parsed as an order. It can be replaced or removed, but not compared. */
 export interface UnreadableView extends ViewKey {
   isUnreadable: true
 }
 
-/** A document to write. `updatedAt`: epoch milliseconds, `null`, or the stamp of its bulk. */
+/** A document to write. `updatedAt`: epoch milliseconds, `null`, or the write timestamp of its bulk. */
 export interface ViewWrite extends ViewKey {
   order: Order
   createdKey: number
-  updatedAt: number | null | 'stamp'
+  updatedAt: number | null | 'write-timestamp'
   /**
-   * The stamp that the document keeps, where it shows what it showed before: with a new one, a reader of
-   * the undated orders would be given it again (`paging`). The stamp of its bulk where this is absent.
+   * The earlier write timestamp of a document with unchanged content; that of the bulk when absent. A new
+   * one would make a client that pages undated orders receive it again.
    */
   writtenKey?: number
 }
 
 export interface BulkWrites {
-  /** In the order in which they are to be applied: an account's documents by their id. */
+  /** In the sequence to apply: an account's documents by order id. */
   views: readonly ViewWrite[]
   removals: readonly ViewKey[]
   versionRecords: readonly OrderVersionRecord[]
 }
 
-/** What is in the index when a bulk is decided. */
+/** Reads the current state of the index, searchable yet or not. */
 export interface IndexReader {
   versionRecords(orderIds: readonly string[]): Promise<Map<string, OrderVersionRecord>>
   /**
-   * Documents of these orders that no head may tell of, because all ended between documents and heads: those
-   * that can be found, whether a head tells of them or not. There are none where all is written at once.
+   * Documents of these orders, including those that a crash left without a version record. Always empty
+   * for a store that writes both atomically.
    */
   orphans(orderIds: readonly string[]): Promise<ViewKey[]>
-  /** Every document of these orders that can be found, of whatever account; it may take a scan of the index. */
+  /** Every document of these orders, of any account; may scan the whole index. */
   scan(orderIds: readonly string[]): Promise<ViewKey[]>
   /** The documents that exist among `keys`. */
   views(keys: readonly ViewKey[]): Promise<(StoredView | UnreadableView)[]>
 }
 
-/** What a writer is there for; one that loads leaves the place to one that watches. */
+/** The command that writes. A load does not start while a watch runs. */
 export type WriterPurpose = 'load' | 'watch' | 'reindex'
 
-/** A document that was written: whoever is shown it is shown all that was written before it. */
+/** The most recent document: once it is visible, so is every earlier write. */
 export interface LastWrite {
   accountId: string
-  /** The stamp of its bulk, epoch milliseconds. */
+  /** The write timestamp of its bulk, epoch milliseconds. */
   writeTimestamp: number
 }
 
-/** The store takes a document of this order in no case: the others can be written without it. */
+/** The store permanently rejects a document of this order; the others can be written without it. */
 export class DocumentRejectedError extends Error {
   readonly orderId: string
 
   constructor(orderId: string, reason: string) {
     super(reason)
-    this.name = 'DocumentRefused'
+    this.name = 'DocumentRejectedError'
     this.orderId = orderId
   }
 }
 
-/** A load found an `index watch` at work, which does not end by itself. */
+/** A load found a running `index watch`, which does not end by itself. */
 export class WatchRunningError extends Error {
   constructor(holder = 'another process') {
     super(
       `"index watch" is at work (${holder}) and writes the order of its stream alone: hand the lines to it with "index load --stream", or stop it first`,
     )
-    this.name = 'WatchAtWork'
+    this.name = 'WatchRunningError'
   }
 }
 
-/** Somebody else is the writer now; this one writes nothing any more. */
+/** Another process is the writer now; this one writes nothing more. */
 export class LeaseLostError extends Error {
   constructor() {
     super('another writer took over: this one did not renew its lease in time')
-    this.name = 'LeaseLost'
+    this.name = 'LeaseLostError'
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Change } from '../projection/change.ts'
-import { type EqualVersionPolicy, viewKeys, type WriteMode, type WriteResult } from './decide.ts'
+import { type EqualVersionPolicy, viewKeys, type WriteResult } from './decide.ts'
 import {
   checkVersions,
   type DecideOptions,
@@ -14,6 +14,7 @@ import {
   type IndexReader,
   type OrderIndex,
   type OrderLock,
+  type WriteMode,
 } from './order-index.ts'
 
 export interface Writer {

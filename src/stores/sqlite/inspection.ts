@@ -23,7 +23,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
   )
   const selectExistence = db.prepare('SELECT 1 FROM orders WHERE account_id = ? AND id = ?')
   const selectRecords = db.prepare('SELECT * FROM order_heads WHERE id > ? ORDER BY id LIMIT ?')
-  // A number that was put in by hand may be none of JavaScript's.
+  // A manual change may leave an integer that JavaScript cannot represent.
   for (const statement of [selectDocument, selectPage]) statement.setReadBigInts(true)
   const countDocuments = db.prepare(
     'SELECT count(*) AS documents, max(written_key) AS newestWrittenKey FROM orders',
@@ -89,7 +89,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
         orders: countRecords.get()?.['orders'] as number,
         newestWrittenKey: newestWrittenKey as number | null,
         indices: [{ name, read: true, fed: true, documents: documents as number, bytes }],
-        writer: null, // Its transaction is all the lease it has.
+        writer: null, // The transaction is the lease.
         writeTimestamps: await writeTimestamps(),
       }
     },

@@ -22,9 +22,9 @@ import { acquireWriterLock } from './write/writer-lock.ts'
 const SERVER_BUSY_MS = 20
 
 /**
- * The embedded stores. Keys and orders are two files: a load of orders holds the write lock of its file,
- * and noting a key's use must not wait for it.
- * @throws IndexLost where the orders are gone and the keys are not
+ * The embedded stores. Keys and orders are two files, because recording the use of a key must not wait for
+ * the write lock that a load holds on the orders.
+ * @throws IndexLost when the keys exist but the orders do not
  */
 export function openSqliteStores(
   { dataDir }: Pick<Config, 'dataDir'>,
@@ -62,8 +62,9 @@ export function openSqliteStores(
     },
     inspection: createSqliteInspection(orders),
     reindexing: null,
-    async initialize() {}, // Opening made it,
-    async assertIndexNotLost() {}, // or refused.
+    // Opening the files did both.
+    async initialize() {},
+    async assertIndexNotLost() {},
     trustClock: () => forgetClock(orders),
     async close() {
       orders.close()

@@ -1,9 +1,9 @@
-import type { WriteMode } from '../../../src/indexing/writer/decide.ts'
 import type {
   BulkWrites,
   IndexReader,
   OrderIndex,
   OrderVersionRecord,
+  WriteMode,
 } from '../../../src/indexing/writer/order-index.ts'
 
 export interface BulkOptions {

@@ -1,5 +1,4 @@
 import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
-import type { WriteMode } from '../../../indexing/writer/decide.ts'
 import { renderDocument } from '../../../indexing/writer/order-document.ts'
 import type {
   BulkWrites,
@@ -8,6 +7,7 @@ import type {
   OrderVersionRecord,
   ViewKey,
   ViewWrite,
+  WriteMode,
   WriterPurpose,
 } from '../../../indexing/writer/order-index.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -36,28 +36,27 @@ export interface OpenSearchOrderIndexOptions {
   names: IndexNames
   ensureIndices: Pick<EnsureIndices, 'orders'>
   leaseMs: number
-  /** For each request of a bulk, the answer's body included. */
+  /** For each request, including the response body. */
   deadlineMs: number
   /** Epoch milliseconds. */
   clock: Clock
   purpose: WriterPurpose
-  /** Told why nothing is written for a while, in words for an operator. */
+  /** Called with the reason of a delay, in words for an operator. */
   onDelay(reason: string): void
-  /** Ends the waiting, for another writer and for OpenSearch. */
+  /** Ends the wait for another writer and for OpenSearch. */
   signal?: AbortSignal | undefined
 }
 
 const CLOSE_REFRESH_MS = 4_000
-/** Longer than a cluster takes to do without a node that says nothing any more. */
+/** Longer than a cluster takes to remove an unresponsive node. */
 const GIVE_UP_MS = 300_000
 
 /**
- * Becomes the writer of the index, the only one until it is closed. The documents of one bulk at a time,
- * confirmed by all copies before the next ones are stamped and sent: a copy applies them in order, and a
- * refresh shows a beginning of them, so the order of stamps is the order in which changes become visible.
- * What shows nothing to anybody need not wait: while a bulk is sent the next one is decided, and the heads
- * of the one before are written.
- * @throws Unavailable, StampsAhead; ClockAhead; Error when OpenSearch refuses, or `signal` ends the waiting
+ * Becomes the sole writer of the index until it is closed. Every shard copy confirms the documents of a
+ * bulk before the next bulk gets its write timestamp. A copy applies them in sequence and a refresh shows
+ * a prefix of them, so write timestamps increase in the order in which changes become visible. While one
+ * bulk is sent, the next is decided and the version records of the previous one are written.
+ * @throws Unavailable, TimestampsAheadError; ClockSkewError; Error when OpenSearch refuses, or `signal` ends the waiting
  */
 export async function openOpenSearchOrderIndex(
   options: OpenSearchOrderIndexOptions,
@@ -92,11 +91,11 @@ export async function openOpenSearchOrderIndex(
   const keyedLock = createKeyedLock()
   /** Each resolves when its lock is released. */
   const openLocks = new Set<Promise<void>>()
-  /** Whether something that was sent may still be on its way: also when its bulk was given up. */
+  /** Whether a sent request may still arrive, also after its bulk failed. */
   let hasUnknownOutcome = false
   let fenceCount = 0
 
-  /** Fences off what nobody knows the outcome of; between two bulks. */
+  /** Fences requests of unknown outcome, between two bulks. */
   async function fenceUnknownOutcome(): Promise<void> {
     if (!hasUnknownOutcome && !lease.hasPendingTargets()) return
     hasUnknownOutcome = false
@@ -189,11 +188,9 @@ export async function openOpenSearchOrderIndex(
     }
   }
 
-  /** Also while there is nothing to write: somebody waits for it. */
+  /** Without waiting for the next write, since a reindex waits for the new targets. */
   function applyTargets(): void {
-    orderMutex(fenceUnknownOutcome).catch(({ message }: Error) =>
-      onDelay(`${message}; trying again`),
-    )
+    orderMutex(fenceUnknownOutcome).catch(({ message }: Error) => onDelay(`${message}; retrying`))
   }
 
   return {
@@ -219,11 +216,11 @@ export async function openOpenSearchOrderIndex(
     now: () => Math.min(clock(), storeClock.now() + MAX_CLOCK_SKEW_MS),
     async close() {
       await Promise.all(openLocks)
-      // Whoever waited for the writer's end finds what it wrote; else that is a second away.
+      // Makes the last writes searchable at once instead of a second later.
       const refresh = { index: names.orders }
       const refreshDeadlineMs = Math.min(deadlineMs, CLOSE_REFRESH_MS)
       await read(refreshDeadlineMs, (call) => client.indices.refresh(refresh, call)).catch(() => {})
-      await lease.release().catch(() => {}) // Then it runs out.
+      await lease.release().catch(() => {}) // Without a release it expires.
     },
   }
 }
@@ -231,7 +228,7 @@ export async function openOpenSearchOrderIndex(
 const documentAddress = (view: ViewKey) => ({ _id: documentId(view), routing: view.accountId })
 
 function viewItem(view: ViewWrite): BulkItem {
-  const source = (stamp: number) => serializeDocument(renderDocument(view, stamp))
+  const source = (writeTimestamp: number) => serializeDocument(renderDocument(view, writeTimestamp))
   return { orderId: view.orderId, address: documentAddress(view), source }
 }
 

@@ -4,7 +4,7 @@ import { DatabaseMissingError } from './database.ts'
 import { keysFile, openOrdersDatabase, ordersFile } from './database-files.ts'
 
 /**
- * Makes a lost database of orders anew, empty; keys and accounts stay.
+ * Creates an empty database in place of the lost one of the orders; keys and accounts stay.
  * @throws Error where nothing is lost
  */
 export function beginSqliteAfterLoss(dataDir: string): IndexRecovery {
@@ -13,8 +13,8 @@ export function beginSqliteAfterLoss(dataDir: string): IndexRecovery {
     throw new Error(`${NOTHING_LOST}: there is no database yet, "index init" makes it`)
   }
   if (hasOrders(dataDir)) throw new Error(`${NOTHING_LOST}: ${file} is there`)
-  // SQLite discards a log beside an empty database, but a process that still has the lost file open shares the map
-  // of its log with the next process that opens that name.
+  // SQLite discards the log of an empty database. But a process with the lost file open shares the memory
+  // map of its log with the next process that opens that name.
   const isEmpty = !existsSync(file) || statSync(file).size === 0
   for (const suffix of isEmpty ? ['-wal', '-shm'] : []) rmSync(`${file}${suffix}`, { force: true })
   openOrdersDatabase(dataDir, { createIfMissing: true }).close()

@@ -21,8 +21,8 @@ export function openOrdersDatabase(
 }
 
 /**
- * Opens the orders, which are made where keys were not made either. They come first: keys without them then always
- * mean that they were lost, and never a start that was cut off.
+ * Opens the orders, and creates them if the keys do not exist either. They are created first: keys without
+ * orders then always mean a loss, never an interrupted first start.
  * @throws IndexLost
  */
 export function openOrdersUnlessLost(dataDir: string): DatabaseSync {

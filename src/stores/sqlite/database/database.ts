@@ -5,11 +5,10 @@ import { createFolder } from '../../../lib/durable-folder.ts'
 import { createPrivateFile } from './private-file.ts'
 
 /**
- * Opens a database file, making it and its tables when they are not there. `migrations[n]` brings the
- * file from version n to n + 1, so one that was released is never edited; a file of a later version is
- * refused. `busyTimeoutMs`: how long a write waits for another process's, and with it this whole process.
- * `mayMake`: whether a file that is not there, or has no table yet, is made.
- * @throws DatabaseMissing; Error naming the file
+ * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version n to
+ * n + 1, so a released one is never edited; a later version is rejected. `busyTimeoutMs`: how long a write
+ * blocks this process while another one writes. `mayMake`: whether to create a missing or empty file.
+ * @throws DatabaseMissingError; Error naming the file
  */
 export function openDatabase(
   file: string,
@@ -20,11 +19,11 @@ export function openDatabase(
   if (!createIfMissing && !existsSync(file)) throw new DatabaseMissingError(file)
   try {
     createFolder(dirname(file))
-    createPrivateFile(file) // It holds personal data, and what SQLite makes beside it inherits the mode.
+    createPrivateFile(file) // It holds personal data; SQLite's log files inherit the mode.
     const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
     if (!createIfMissing) assertTables(db, file)
-    // Readers and the writer do not wait for each other. FULL: a commit is on the disk when it returns, since
-    // what follows it cannot be taken back: "is revoked" is printed, a change is acknowledged.
+    // WAL: readers and the writer do not block each other. FULL: a commit is durable when it returns, since
+    // its consequences cannot be undone, such as an acknowledged change or a confirmed revocation.
     db.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
     migrate(db, migrations)
     return db
@@ -39,11 +38,11 @@ export function openDatabase(
 export class DatabaseMissingError extends Error {
   constructor(file: string) {
     super(`there is no database ${file}`)
-    this.name = 'DatabaseMissing'
+    this.name = 'DatabaseMissingError'
   }
 }
 
-/** Asked of SQLite and not of the file system: a file that was removed just now was made anew by opening it. */
+/** Queries SQLite instead of the file system, because opening a removed file creates it again. */
 function assertTables(db: DatabaseSync, file: string): void {
   if (versionOf(db) > 0) return
   db.close()
@@ -59,7 +58,7 @@ function migrate(db: DatabaseSync, migrations: readonly string[]): void {
   if (versionOf(db) === migrations.length) return
   db.exec('BEGIN IMMEDIATE')
   try {
-    const from = versionOf(db) // Another process may have migrated while this one waited.
+    const from = versionOf(db) // Another process may have migrated during the wait.
     if (from > migrations.length) {
       throw new Error(
         `it has version ${from} and this program knows ${migrations.length}; use a newer program`,

@@ -3,12 +3,12 @@ import type { OrderIndex } from '../../../indexing/writer/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OrderStore } from '../../../orders/order-store.ts'
 
-/** Tells whether the path still names the file that was there when the watch on it began. */
+/** Whether the path still names the file that was opened. */
 export type IsSameFile = () => boolean
 
 /**
- * SQLite keeps reading and writing a file that was removed or replaced, and no other process sees that. `file`:
- * opened, so that its inode is no other file's as long as it is open.
+ * SQLite keeps reading and writing a removed or replaced file, invisibly to other processes. `file` must be
+ * open, so that no other file can reuse its inode.
  */
 export function trackFileIdentity(file: string): IsSameFile {
   const readIdentity = () => statSync(file, { bigint: true, throwIfNoEntry: false })
@@ -22,7 +22,7 @@ export function trackFileIdentity(file: string): IsSameFile {
 const replacedMessage = (file: string) =>
   `${file} was removed or replaced while this process had it open: start the process again`
 
-/** Reads of a file that is gone are a 503, also once another one is in its place. */
+/** Reads of a removed or replaced file throw Unavailable, which HTTP returns as 503. */
 export function guardReads(orders: OrderStore, file: string, isSame: IsSameFile): OrderStore {
   async function guarded<T>(reading: Promise<T>): Promise<T> {
     const result = await reading
@@ -37,7 +37,7 @@ export function guardReads(orders: OrderStore, file: string, isSame: IsSameFile)
   }
 }
 
-/** Writes to a file that is gone fail, and no waiting mends that; checked after the commit, before it counts. */
+/** Writes to a removed or replaced file fail for good. Checked after the commit, before it is reported. */
 export function guardWrites(index: OrderIndex, file: string, isSame: IsSameFile): OrderIndex {
   return {
     ...index,

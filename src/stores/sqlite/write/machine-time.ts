@@ -22,7 +22,7 @@ function readBootId(): string | null {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   } catch {
-    return null // Not a Linux: then only one process by itself sees that its clock was set.
+    return null // Not Linux: only a single process can then detect that its clock was set.
   }
 }
 

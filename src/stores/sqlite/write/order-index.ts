@@ -1,5 +1,4 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import type { WriteMode } from '../../../indexing/writer/decide.ts'
 import {
   hasKeysOf,
   hasReadableKeys,
@@ -15,6 +14,7 @@ import type {
   StoredView,
   UnreadableView,
   ViewKey,
+  WriteMode,
 } from '../../../indexing/writer/order-index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { parseJson } from '../../../lib/json.ts'
@@ -26,10 +26,10 @@ import { createWriteTimestamps } from './write-timestamps.ts'
 type Row = Record<string, SQLOutputValue>
 
 /**
- * The write side of an embedded database, on a connection of its own: on the readers' one they would see
- * what is not committed. The write transaction is both lease and fence: only one process holds it, and
- * what a dead one left is rolled back. `clock`: epoch milliseconds.
- * @throws ClockAhead, StampsAhead
+ * The write side of an embedded database, on a separate connection: on a shared one, readers would see
+ * uncommitted rows. The write transaction is both lease and fence: only one process holds it, and SQLite
+ * rolls back that of a dead process. `clock`: epoch milliseconds.
+ * @throws ClockSkewError, TimestampsAheadError
  */
 export function createSqliteOrderIndex(
   db: DatabaseSync,
@@ -37,12 +37,12 @@ export function createSqliteOrderIndex(
   time: MachineTime = machineTime,
 ): OrderIndex {
   const timestamps = createWriteTimestamps(db, clock, time)
-  timestamps.check() // At once: a load reads its input for nothing otherwise.
+  timestamps.check() // Fails before a load reads its input.
   const selectRecord = db.prepare('SELECT * FROM order_heads WHERE id = ?')
   const selectView = db.prepare(
     'SELECT account_id AS accountId, id AS orderId, shape AS schemaVersion, status, payment_method AS paymentMethod, created_key AS createdKey, updated_key AS updatedKey, written_key AS writtenKey, json FROM orders WHERE account_id = ? AND id = ?',
   )
-  // Along the index by account and id, all of it: no index leads from an order to its accounts.
+  // Scans the whole index by account and id, since no index leads from an order to its accounts.
   const selectViewKeys = db.prepare(
     'SELECT account_id AS accountId, id AS orderId FROM orders WHERE id IN (SELECT value FROM json_each(?))',
   )

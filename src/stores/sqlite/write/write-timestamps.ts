@@ -12,8 +12,8 @@ export interface WriteTimestamps {
   /** Throws as `next`, before anything is written. */
   check(): void
   /**
-   * The stamp of a bulk, within its transaction.
-   * @throws ClockAhead, StampsAhead
+   * The write timestamp of a bulk, within its transaction.
+   * @throws ClockSkewError, TimestampsAheadError
    */
   next(): number
   /** The clock, never further ahead of what it should show than a stamp may be. */
@@ -33,9 +33,9 @@ const REMEDY =
   'Set it right, then start again; if it is right, and was wrong before or the machine was paused, "index init --trust-clock" accepts it'
 
 /**
- * An embedded database has no clock beside the machine's. What that should show follows from the last stamp
- * that was given since the machine started and the time since then; before the first, from the clock itself
- * when this writer began. A clock that is set back moves none of it.
+ * An embedded database has no second clock. The expected time is the last write timestamp since boot plus
+ * the time elapsed since; before the first, it is the clock when this writer began plus the time since then.
+ * Setting the clock back changes neither.
  */
 export function createWriteTimestamps(
   db: DatabaseSync,

@@ -1,25 +1,25 @@
 import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as pause } from 'node:timers/promises'
 import { WatchRunningError, type WriterPurpose } from '../../../indexing/writer/order-index.ts'
+import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
 import { createPrivateFile } from '../database/private-file.ts'
 
 export interface WriterLockOptions {
   purpose: WriterPurpose
-  /** Told which writer is waited for. */
+  /** Called with the writer that this one waits for. */
   onDelay(reason: string): void
-  /** Ends the waiting. */
+  /** Ends the wait. */
   signal?: AbortSignal | undefined
 }
 
 const POLL_MS = 100
 
 /**
- * Waits until no other process writes the same data, and keeps others out until it is released: by the
- * holder, or by the system when its process ends, however that comes. The file has nothing in it.
+ * Waits until no other process writes the same data, then excludes other writers until it is released: by
+ * the holder, or by the operating system when the process ends. The file stays empty.
  *
  * A watch holds the exclusive lock of the file, a load only the reserved one. The reserved lock admits readers,
  * so a process that can read the file knows that a load holds it.
- * @throws WatchAtWork for a load beside a watch; Error when `signal` ends the waiting
+ * @throws WatchRunningError for a load beside a watch; Error when `signal` aborts the wait
  */
 export async function acquireWriterLock(
   file: string,
@@ -36,7 +36,7 @@ export async function acquireWriterLock(
       const holder = isLoad ? 'index load' : 'index watch'
       if (!isReported) onDelay(`waiting for another "${holder}" on the same DATA_DIR to end`)
       isReported = true
-      await pause(POLL_MS, undefined, { signal }).catch(throwInterrupted)
+      await interruptiblePause(POLL_MS, signal, 'another writer was at work')
     }
     return { release: () => db.close() }
   } catch (error) {
@@ -48,7 +48,7 @@ export async function acquireWriterLock(
 const PROBE = 'SELECT 1 FROM sqlite_schema'
 const SQLITE_BUSY = 5
 
-/** Whether it can be done at once. */
+/** Whether the statement succeeds without a wait. */
 function tryExec(db: DatabaseSync, sql: string): boolean {
   try {
     db.exec(sql)
@@ -57,8 +57,4 @@ function tryExec(db: DatabaseSync, sql: string): boolean {
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
     return false
   }
-}
-
-function throwInterrupted(cause: unknown): never {
-  throw new Error('interrupted while another writer was at work', { cause })
 }

@@ -165,7 +165,7 @@ describe('whether a stored document is intact is told where it is', () => {
   const { views } = changeOf(sourceOrder())
   const [view] = views
   if (view === undefined) throw new Error('an order without a view')
-  const write = { ...view, orderId: 'ord_1', updatedAt: 'stamp' as const }
+  const write = { ...view, orderId: 'ord_1', updatedAt: 'write-timestamp' as const }
   const whole = JSON.parse(serializeDocument(renderDocument(write, 2_000)))
   const { frame, ...unframed } = whole
 

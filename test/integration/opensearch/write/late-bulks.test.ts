@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
-import type { WriteMode } from '../../../../src/indexing/writer/decide.ts'
-import type { OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
+import type { OrderIndex, WriteMode } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
 import { runCommand } from '../../../support/cli/command.ts'

@@ -58,7 +58,11 @@ const NOTHING: BulkWrites = { views: [], removals: [], versionRecords: [] }
 
 function put(orderId: string): BulkWrites {
   const change = changeOf(sourceOrder({ id: orderId }))
-  const views = change.views.map((view) => ({ ...view, orderId, updatedAt: 'stamp' as const }))
+  const views = change.views.map((view) => ({
+    ...view,
+    orderId,
+    updatedAt: 'write-timestamp' as const,
+  }))
   return { ...NOTHING, views }
 }
 const head = (orderId: string): OrderVersionRecord => ({

@@ -1,4 +1,3 @@
-import type { WriteMode } from '../../../../src/indexing/writer/decide.ts'
 import {
   hasKeysOf,
   type OrderDocument,
@@ -11,6 +10,7 @@ import type {
   OrderVersionRecord,
   StoredView,
   UnreadableView,
+  WriteMode,
 } from '../../../../src/indexing/writer/order-index.ts'
 import type { Order } from '../../../../src/orders/order.ts'
 

@@ -18,7 +18,7 @@ const [view] = projectOrder(sourceOrder({ tracking: { src: 'bio', a: '1' } })).v
 if (view === undefined) throw new Error('the order is not visible')
 const { order } = view
 
-type UpdatedAt = number | null | 'stamp'
+type UpdatedAt = number | null | 'write-timestamp'
 const write = (updatedAt: UpdatedAt, of: Order = order) => ({
   accountId: 'acc_1',
   orderId: of.id,
@@ -47,7 +47,7 @@ describe('renderDocument', () => {
   })
 
   it.each<[string, UpdatedAt, number, string | null]>([
-    ['the stamp of the bulk', 'stamp', STAMP, '2026-05-01T00:00:00.000Z'],
+    ['the stamp of the bulk', 'write-timestamp', STAMP, '2026-05-01T00:00:00.000Z'],
     ['the date of a back-fill', CHANGED_AT, CHANGED_AT, '2026-03-01T12:05:00.000Z'],
     ['no date, sorted after all', null, 8_640_000_000_000_000, null],
     ['a date of 0', 0, 0, '1970-01-01T00:00:00.000Z'],
@@ -57,14 +57,14 @@ describe('renderDocument', () => {
   })
 
   it('carries the stamp in written_key whatever the date', () => {
-    const keys = ([null, 'stamp', CHANGED_AT] as const).map((updatedAt) => {
+    const keys = ([null, 'write-timestamp', CHANGED_AT] as const).map((updatedAt) => {
       return renderDocument(write(updatedAt), STAMP).writtenKey
     })
     expect(keys).toEqual([STAMP, STAMP, STAMP])
   })
 
   it('renders the order, its keys in their order', () => {
-    const { json } = renderDocument(write('stamp'), STAMP)
+    const { json } = renderDocument(write('write-timestamp'), STAMP)
     expect(json).toBe(JSON.stringify({ ...order, updated_at: formatInstant(STAMP) }))
   })
 })
@@ -74,11 +74,11 @@ describe('showsSame', () => {
     confuseParser()
     const before = { ...order, tracking: { ...BACKSLASH_TRACKING, '\\': '1' } }
     const after = { ...order, tracking: QUOTE_TRACKING }
-    expect(hasSameContent(stored('stamp', before), after)).toBe(false)
+    expect(hasSameContent(stored('write-timestamp', before), after)).toBe(false)
   })
 
   it.each<[string, UpdatedAt]>([
-    ['stamped', 'stamp'],
+    ['stamped', 'write-timestamp'],
     ['back-filled', CHANGED_AT],
     ['without a date', null],
   ])('holds for the same order that was %s', (_name, updatedAt) => {
@@ -87,7 +87,7 @@ describe('showsSame', () => {
 
   it('holds when the tracking parameters came in another order', () => {
     const other = { ...order, tracking: { a: '1', src: 'bio' } }
-    expect(hasSameContent(stored('stamp'), other)).toBe(true)
+    expect(hasSameContent(stored('write-timestamp'), other)).toBe(true)
   })
 
   it.each<[string, Partial<Order>]>([
@@ -104,14 +104,14 @@ describe('showsSame', () => {
     ['another metadata', { metadata: { origin: 'checkout' } }],
     ['another role', { role: 'COPRODUCER' }],
   ])('does not hold for %s', (_name, change) => {
-    expect(hasSameContent(stored('stamp'), { ...order, ...change })).toBe(false)
+    expect(hasSameContent(stored('write-timestamp'), { ...order, ...change })).toBe(false)
   })
 
   it('holds for what was written, and only then', () => {
     const orders = sourceOrders.map((source) => projectOrder(source).views[0]?.order ?? order)
     fc.assert(
       fc.property(orders, orders, (one, other) => {
-        expect(hasSameContent(stored('stamp', one), one)).toBe(true)
+        expect(hasSameContent(stored('write-timestamp', one), one)).toBe(true)
         const isSame = JSON.stringify(one) === JSON.stringify(other)
         expect(hasSameContent(stored(null, one), other)).toBe(isSame)
       }),

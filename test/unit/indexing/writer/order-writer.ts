@@ -1,6 +1,7 @@
 import type { ValidationError } from '../../../../src/indexing/projection/change.ts'
 import type { SourceOrder } from '../../../../src/indexing/projection/source-order.ts'
-import type { WriteMode, WriteResult } from '../../../../src/indexing/writer/decide.ts'
+import type { WriteResult } from '../../../../src/indexing/writer/decide.ts'
+import type { WriteMode } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder, sourcePayment } from '../../../support/orders/source-order.ts'

@@ -21,7 +21,7 @@ const STAMP = Date.parse('2026-05-01T00:00:00Z')
 /** The documents of an order, one for each account. */
 const documentsOf = (source: Parameters<typeof projectOrder>[0]) =>
   projectOrder(source).views.map((view) =>
-    renderDocument({ ...view, orderId: source.id, updatedAt: 'stamp' }, STAMP),
+    renderDocument({ ...view, orderId: source.id, updatedAt: 'write-timestamp' }, STAMP),
   )
 
 /** The document of the owner of an order with these tracking keys. */

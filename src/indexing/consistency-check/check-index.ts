@@ -7,11 +7,11 @@ import { type Inconsistency, type InconsistencyKind, inconsistencyKinds } from '
 import type { IndexInspection } from './index-inspection.ts'
 import { createRecheck } from './recheck.ts'
 
-/** What a check found. */
+/** The result of a check. */
 export interface CheckReport extends Record<InconsistencyKind, number> {
-  /** Source orders that were read, refused ones too. */
+  /** Source entries, including rejected ones. */
   read: number
-  /** Orders that these tell of. */
+  /** Distinct orders among them. */
   orders: number
   /**
    * Orders that the index knows, erased ones too, whose documents were looked up; absent where the source is
@@ -21,7 +21,7 @@ export interface CheckReport extends Record<InconsistencyKind, number> {
   /** Documents of the index. */
   documents: number
   refused_lines: number
-  /** The first faults. */
+  /** The first inconsistencies. */
   examples: readonly Inconsistency[]
 }
 
@@ -31,11 +31,11 @@ export interface CheckOptions {
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>
   /** Whether these are all: then nothing else should be in it. Else only what its own heads name. */
   isWhole: boolean
-  /** How many faults are told as examples. */
+  /** The maximum number of reported examples. */
   maxExamples: number
   pause(ms: number): Promise<unknown>
   onRefused(place: string, error: ValidationError): void
-  /** Told now and then; it may throw to end the check. */
+  /** Called regularly; an error it throws ends the check. */
   onProgress(progress: CheckProgress): void
 }
 

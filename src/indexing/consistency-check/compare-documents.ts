@@ -60,7 +60,7 @@ export function compareDocuments(
     : inconsistencies
 }
 
-/** No document tells of the version, but one that came later could be taken for newer than it is. */
+/** No document differs, but a later change with an older version could be accepted as newer. */
 function unrecordedVersion(change: Change, record: OrderVersionRecord | undefined): Inconsistency {
   return {
     kind: 'missing',
@@ -83,7 +83,7 @@ function differingFields(
   document: FoundDocument,
   hasUpdatedAt: boolean,
 ): string[] {
-  // What contradicts itself is found, and told, by walking over all documents.
+  // The scan of all documents reports inconsistent key fields.
   if (document.damaged || invalidKeyFields(document).length > 0) return []
   const { shape, updated_key } = document.keys as { shape: number; updated_key: number }
   const hasDate = updated_key !== NULL_UPDATED_KEY

@@ -33,7 +33,7 @@ export interface CompareOptions {
   inspection: Pick<IndexInspection, 'versionRecords' | 'documents'>
   recheck: Recheck
   onRefused(place: string, error: ValidationError): void
-  /** Told after every batch. */
+  /** Called after each batch. */
   onProgress(comparison: Readonly<Comparison>): void
 }
 
@@ -49,7 +49,7 @@ interface Limits {
 }
 
 const BATCH: Limits = { entries: 500, bytes: 4 * 1024 * 1024 }
-/** What is looked at again together, since every look takes a second. */
+/** How many candidates are checked again together, since each recheck takes a second. */
 const CANDIDATES: Limits = { entries: 2_000, bytes: 16 * 1024 * 1024 }
 const NO_INCONSISTENCIES: readonly Inconsistency[] = []
 
@@ -72,7 +72,7 @@ export async function compareOrders(
     onRefused(place, error)
   }
 
-  /** Keeps a judgement, and tells whether it is one to look at again. */
+  /** Stores a comparison and returns whether it needs a recheck. */
   function record(compared: ComparedChange): boolean {
     const { orderId, version, views } = compared.change
     if ('inconsistencies' in compared) {
@@ -98,10 +98,10 @@ export async function compareOrders(
       const { orderId, version } = compared.change
       const entry = batch[position]
       const known = orders.get(orderId)
-      if (entry === undefined) throw new Error('a judgement of no entry')
+      if (entry === undefined) throw new Error('a comparison without an entry')
       if (compared.status === 'refused') {
         reject(entry.place, compared.error)
-        // The order is known, and whatever else is told of it counts.
+        // The order is known, and its other entries count.
         if (known === undefined) record({ ...compared, change: { ...compared.change, version: 0 } })
       } else if (known === undefined || known.version < version) {
         if (record(compared)) candidates.push(entry)
@@ -114,7 +114,7 @@ export async function compareOrders(
 
   async function recheckCandidates() {
     await recheck(candidates, async (left) => {
-      // A newer version that was read meanwhile is what counts.
+      // A newer version that was read meanwhile replaces this one.
       const current = left.filter(
         ({ change }) => orders.get(change.orderId)?.version === change.version,
       )

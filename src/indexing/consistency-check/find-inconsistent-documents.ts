@@ -7,9 +7,9 @@ import type { Recheck } from './recheck.ts'
 /** Which accounts may have a document of an order; `null`: any of them. */
 export interface Expectation {
   accounts(orderId: string, record: OrderVersionRecord | undefined): readonly string[] | null
-  /** Why a document is one too many, in words for an operator. */
+  /** Why a document is unexpected, in words for an operator. */
   what: string
-  /** Whether `accounts` can only tell with the head. */
+  /** Whether `accounts` needs the version record. */
   needsRecord: boolean
 }
 
@@ -18,16 +18,16 @@ export interface InconsistentDocumentsOptions {
   recheck: Recheck
   expectation: Expectation
   onInconsistency(fault: Inconsistency): void
-  /** Told after every page. */
+  /** Called after each page. */
   onProgress(documents: number): void
 }
 
 const MAX_CANDIDATES = 2_000
 
 /**
- * Walks over all documents, and tells those that should not be there, those whose key fields are wrong and
- * those that are damaged. Of these only the first are looked at again: a document is written whole, so nothing
- * that is under way makes the others. Returns how many documents there were.
+ * Scans all documents and reports unexpected ones, wrong key fields and damage. Only unexpected ones are
+ * checked again: documents are written atomically, so a concurrent write cannot cause the others. Returns
+ * the number of documents.
  */
 export async function findInconsistentDocuments(
   options: InconsistentDocumentsOptions,

@@ -6,14 +6,14 @@ import type { Recheck } from './recheck.ts'
 export interface MissingDocumentsOptions {
   inspection: Pick<IndexInspection, 'versionRecords' | 'existingKeys' | 'scanVersionRecords'>
   recheck: Recheck
-  /** Whether it was told before that this document is missing. */
+  /** Whether this document was already reported as missing. */
   isReported(key: ViewKey): boolean
   onInconsistency(fault: Inconsistency): void
-  /** Told after every page. */
+  /** Called after each page. */
   onProgress(orders: number): void
 }
 
-/** A document that should be there, by the version that the index has of its order. */
+/** A document that the version record of its order requires. */
 interface ExpectedDocument extends ViewKey {
   version: number
 }
@@ -21,8 +21,8 @@ interface ExpectedDocument extends ViewKey {
 const MAX_CANDIDATES = 2_000
 
 /**
- * Walks over all heads, and tells the documents that they name and that are not there. Returns how many
- * heads there were.
+ * Scans all version records and reports the missing documents that they name. Returns the number of
+ * version records.
  */
 export async function findMissingDocuments(options: MissingDocumentsOptions): Promise<number> {
   const { inspection, recheck, isReported, onInconsistency, onProgress } = options

@@ -1,16 +1,16 @@
-/** Looks again at what looked wrong, and hands back what still does. */
+/** Checks candidates again and returns those that are still inconsistent. */
 export type Recheck = <T>(
   candidates: readonly T[],
   check: (candidates: readonly T[]) => Promise<readonly T[]>,
 ) => Promise<readonly T[]>
 
-/** As long as a bulk takes to be written, and its heads after its documents. */
+/** Longer than a writer takes from the documents of a bulk to its version records. */
 const PAUSE_MS = 1_000
 const MAX_RECHECKS = 3
 
 /**
- * Writers may be at work: what looks wrong is looked at three times more, a second apart. Where that cleared
- * nothing, as with an index that lacks half of the file, what comes next is looked at once more only.
+ * Writers may be active, so candidates are checked up to three more times, a second apart. When that cleared
+ * none, as with an index that lacks half of the source, the next candidates are checked only once more.
  */
 export function createRecheck(pause: (ms: number) => Promise<unknown>): Recheck {
   let attempts = MAX_RECHECKS

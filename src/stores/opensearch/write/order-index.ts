@@ -190,7 +190,7 @@ export async function openOpenSearchOrderIndex(
 
   /** Without waiting for the next write, since a reindex waits for the new targets. */
   function applyTargets(): void {
-    orderMutex(fenceUnknownOutcome).catch(({ message }: Error) => onDelay(`${message}; retrying`))
+    orderMutex(fenceUnknownOutcome).catch(({ message }: Error) => onDelay(`${message}; trying again`))
   }
 
   return {
@@ -199,7 +199,7 @@ export async function openOpenSearchOrderIndex(
         deadlineMs: GIVE_UP_MS,
         activity: 'OpenSearch was unavailable for writes',
         signal,
-        onRetry: ({ message }) => onDelay(`${message}; retrying`),
+        onRetry: ({ message }) => onDelay(`${message}; trying again`),
       })
       const session = keyedLock.openSession()
       const { promise: released, resolve } = Promise.withResolvers<void>()

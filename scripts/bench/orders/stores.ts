@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseConfig } from '../../../src/config/config.ts'
+import type { OrderIndex, ViewWrite } from '../../../src/indexing/writer/order-index.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { type OpenSearch, write } from '../../../src/stores/opensearch/client/client.ts'
 import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'

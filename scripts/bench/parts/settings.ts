@@ -6,7 +6,7 @@ import { summarize } from '../measuring/figures.ts'
 import { closedLoopContender, type Result, raceLoops, type Scenario } from '../measuring/race.ts'
 import type { LoadRequest } from '../measuring/request.ts'
 import type { Case } from '../orders/cases.ts'
-import { pageScenarios, rawSearches } from '../orders/pages.ts'
+import { checkedRequests, pageScenarios, rawSearches } from '../orders/pages.ts'
 import { recordSearches } from '../orders/searches.ts'
 import { loadDocuments, warmUpLoading } from '../orders/stores.ts'
 import type { Part } from '../part.ts'
@@ -60,7 +60,7 @@ export const settingsPart: Part = {
     const indices = await pageScenarios(context, cases, sources)
     const asWritten = await probeSources(context, loop)
     const [first] = cases
-    const requests = first ? await own.requestsOf(first) : []
+    const requests = first ? await checkedRequests(context, own, first) : []
     return reportSettings({
       searches: await raceLoops(searches.flatMap(inSmallScenarios), context),
       asWritten,

@@ -190,7 +190,9 @@ export async function openOpenSearchOrderIndex(
 
   /** Without waiting for the next write, since a reindex waits for the new targets. */
   function applyTargets(): void {
-    orderMutex(fenceUnknownOutcome).catch(({ message }: Error) => onDelay(`${message}; trying again`))
+    orderMutex(fenceUnknownOutcome).catch(({ message }: Error) =>
+      onDelay(`${message}; trying again`),
+    )
   }
 
   return {

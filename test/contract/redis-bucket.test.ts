@@ -9,8 +9,7 @@ import {
 } from '../../src/rate-limit/gcra.ts'
 import type { Limiter } from '../../src/rate-limit/limiter.ts'
 import type { RedisConnection } from '../../src/stores/redis/client.ts'
-import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
-import { take } from '../../src/stores/redis/scripts.ts'
+import { createRedisLimiter, TAKE_FROM_BUCKET } from '../../src/stores/redis/limiter.ts'
 import { connectForTest, ownPrefix, redisServers } from './limiters.ts'
 
 const RATE: BucketRate = { capacity: 20, refillPerSecond: 1 }
@@ -96,13 +95,15 @@ describe.each(redisServers)('a bucket in Redis', (...urls) => {
 })
 
 it.each([null, 'OK', -1, [1], [2, 5], [1, -1], [1, 1.5], ['1', '5']])(
-  'an answer of another form is an error that names Redis: %j',
+  'the limiter rejects the malformed script reply %j with an error that names Redis',
   async (reply) => {
-    const odd = { evalsha: async () => reply } as unknown as Redis
+    const run = async () => reply
+    const scripts = { takeFromBucket: run, blockedMs: run, countFailure: run }
+    const odd = { defineCommand() {}, ...scripts } as unknown as Redis
     const limiter = createRedisLimiter(odd, { prefix: '', rate: RATE })
-    await expect(limiter.take('acc_1')).rejects.toThrow('Redis answered')
-    await expect(limiter.blockedSeconds('1.2.3.4')).rejects.toThrow('Redis answered')
-    await expect(limiter.countFailure('1.2.3.4')).rejects.toThrow('Redis answered')
+    await expect(limiter.take('acc_1')).rejects.toThrow('unexpected reply from Redis')
+    await expect(limiter.blockedSeconds('1.2.3.4')).rejects.toThrow('unexpected reply from Redis')
+    await expect(limiter.countFailure('1.2.3.4')).rejects.toThrow('unexpected reply from Redis')
   },
 )
 
@@ -115,7 +116,7 @@ const integers = (max: number) =>
 /** The script itself, many times in one go, at instants of the caller's: nothing expires meanwhile. */
 const takesAtGivenTimes = `
 local function take(KEYS, ARGV)
-  ${take.lua.replace("redis.call('TIME')", '{ ARGV[3], ARGV[4] }')}
+  ${TAKE_FROM_BUCKET.replace("redis.call('TIME')", '{ ARGV[3], ARGV[4] }')}
 end
 local answers = {}
 for at = 3, #ARGV, 2 do

@@ -96,7 +96,7 @@ describe('a Redis with the stream', () => {
     process.kill(redis.pid ?? 0, 'SIGSTOP')
     try {
       const { reason } = await watch.says('nothing is written for now')
-      expect(reason).toBe('Redis did not answer within 10000 ms')
+      expect(reason).toBe('Redis did not respond within 10000 ms')
       expect(await watch.operations('/health/ready')).toBe(
         '{"status":"unavailable","checks":{"orders":"ok","stamps":"ok","stream":"unavailable"}}',
       )
@@ -113,7 +113,7 @@ describe('a Redis with the stream', () => {
     process.kill(redis.pid ?? 0, 'SIGKILL')
     const watch = start(redis.url)
     const { reason } = await watch.says('nothing is written for now')
-    expect(reason).toMatch(/^no answer from Redis: .*ECONNREFUSED/)
+    expect(reason).toMatch(/^no response from Redis: .*ECONNREFUSED/)
     await redis.restart()
     await watch.says('it works again')
   })
@@ -124,7 +124,7 @@ describe('a Redis with the stream', () => {
     await feed.redis.config('SET', 'maxmemory', '1')
     const watch = start(redis.url)
     const { reason } = await watch.says('nothing is written for now')
-    expect(reason).toMatch(/^Redis answered OOM/)
+    expect(reason).toMatch(/^Redis is temporarily unable to run the command: OOM/)
     await feed.redis.config('SET', 'maxmemory', '0')
     await watch.says('it works again')
     await isWritten(services, 'ord_1')

@@ -3,38 +3,40 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { monotonicClock } from '../../lib/clock.ts'
 
 export interface RedisConnectionOptions {
-  /** One `redis://` or `rediss://`, or several nodes of one cluster, from which it learns the others. */
+  /**
+   * One `redis://` or `rediss://` URL, or several nodes of one cluster, which report the others.
+   */
   urls: readonly string[]
-  /** PEM of the authorities to trust instead of the usual ones. */
+  /** PEM of the certificate authorities that replace the default ones. */
   ca: string | undefined
-  /** Told of the first error of an outage. */
+  /** Receives the first error of an outage. */
   onError(error: Error): void
   /** {@link FAST} when absent. */
   timeouts?: Timeouts
 }
 
-/** How long things may take while there is no connection, in milliseconds. */
+/** Limits while there is no connection, in milliseconds. */
 export interface Timeouts {
-  /** How long to wait for a Redis that can be used before going on without it. */
+  /** How long `connectRedis` waits until Redis is ready. */
   startMs: number
-  /** How long it may take until Redis can be used, before it is tried anew. */
+  /** How long one connection attempt may take until Redis is ready, before a new attempt. */
   attemptMs: number
   connectMs: number
-  /** For each node that is asked for the others, one after the other. */
+  /** For each node that is queried for the cluster's slots, one at a time. */
   slotsRefreshMs: number
 }
 
 export interface RedisConnection {
   redis: Redis | Cluster
-  /** Gives up a connection that says nothing any more, for a new one. */
+  /** Replaces an unresponsive connection. */
   reconnect(): void
-  /** At once, whatever Redis does. */
+  /** Closes without waiting for Redis. */
   close(): void
 }
 
-/** For decisions that are made without Redis when it is late. */
+/** For decisions that have a local fallback. */
 const FAST: Timeouts = { startMs: 1_000, attemptMs: 500, connectMs: 400, slotsRefreshMs: 200 }
-/** For what cannot be done without Redis, which may be far away. */
+/** For work that requires Redis, possibly over a slow network. */
 export const RELAXED: Timeouts = {
   startMs: 5_000,
   attemptMs: 5_000,
@@ -42,13 +44,13 @@ export const RELAXED: Timeouts = {
   slotsRefreshMs: 2_000,
 }
 const RECONNECT_DELAY_MS = 100
-/** Errors closer together than this are of one outage. */
+/** Errors closer together than this belong to one outage. */
 const OUTAGE_GAP_MS = 10_000
 
 /**
- * A client whose commands are sent at once or fail at once, and are never sent again. It keeps on
- * connecting for as long as it is open. Resolves when Redis can be used, or when it has taken too long;
- * never rejects because Redis is not there.
+ * Opens a client that sends each command once, or rejects it immediately while disconnected. The
+ * client reconnects until it is closed. Resolves when Redis is ready or after `startMs`; never
+ * rejects because Redis is unavailable.
  */
 export async function connectRedis({
   timeouts = FAST,
@@ -74,7 +76,7 @@ export async function connectRedis({
     redis,
 
     reconnect() {
-      // Other states are attempts already.
+      // In any other state an attempt is already under way.
       if (redis.status === 'ready') redis.disconnect(true)
     },
 
@@ -85,7 +87,7 @@ export async function connectRedis({
   }
 }
 
-/** By itself a client that is connected waits for the first answers for ever, and so does a cluster's. */
+/** ioredis itself waits without limit for the first replies on a new connection. */
 function limitAttempts(client: Redis | Cluster, { attemptMs }: Timeouts): void {
   let attempt: NodeJS.Timeout | undefined
   client.on('connecting', () => {
@@ -107,7 +109,7 @@ async function waitUntilReady(redis: Redis | Cluster, { startMs }: Timeouts): Pr
   clearTimeout(timer)
 }
 
-/** A cluster's client would connect to a node with the first command for it, which then fails. */
+/** Connects to all nodes: the cluster client connects lazily, and the first command would fail. */
 async function connectNodes(redis: Redis | Cluster): Promise<void> {
   if (!(redis instanceof Cluster)) return
   const unused = redis.nodes('master').filter(({ status }) => status === 'wait')
@@ -115,12 +117,12 @@ async function connectNodes(redis: Redis | Cluster): Promise<void> {
 }
 
 const nodeOptions = {
-  // A Redis that does not answer does not say goodbye either.
+  // An unresponsive Redis does not reply to QUIT either.
   disconnectTimeout: 20,
-  // While Redis loads its data it says when it will be done, which may be 10 s too late.
+  // While loading its data, Redis suggests a retry time that may be 10 s too late.
   maxLoadingRetryTime: RECONNECT_DELAY_MS,
   maxRetriesPerRequest: 0,
-  // A primary that became a replica: the same name leads to another machine now.
+  // The primary became a replica: the host name now resolves to another machine.
   reconnectOnError: (error: Error) => error.message.includes('READONLY'),
 } satisfies RedisOptions
 
@@ -146,7 +148,7 @@ function openSingle(url: string, tls: Tls, { connectMs }: Timeouts): Redis {
   })
 }
 
-/** The credentials of the first node are those of all. */
+/** All nodes use the credentials of the first. */
 function openCluster(urls: readonly string[], tls: Tls, timeouts: Timeouts): Cluster {
   const nodes = urls.map((url) => new URL(url))
   const seeds = nodes.map(({ hostname, port }) => ({
@@ -162,7 +164,7 @@ function openCluster(urls: readonly string[], tls: Tls, timeouts: Timeouts): Clu
       username: decodeURIComponent(username),
       password: decodeURIComponent(password),
     },
-    // Names stay names: a certificate is for a name, not for the address behind it.
+    // Keep host names unresolved, because a certificate is valid for the name, not the address.
     dnsLookup: (hostname, found) => found(null, hostname),
     enableOfflineQueue: false,
     clusterRetryStrategy: () => RECONNECT_DELAY_MS,
@@ -174,8 +176,9 @@ function openCluster(urls: readonly string[], tls: Tls, timeouts: Timeouts): Clu
 }
 
 /**
- * The client's errors carry the command with its arguments, a password or an address among them; so does
- * the message where a server does not know the command.
+ * Copies the message alone: errors of ioredis hold the command with its arguments, such as a
+ * password or an IP address. The message for an unknown command quotes them too, so they are
+ * removed.
  */
 export function redactCommand(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error)

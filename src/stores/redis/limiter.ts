@@ -1,59 +1,68 @@
-import type { Cluster, Redis } from 'ioredis'
+import type { Cluster, Redis, Result } from 'ioredis'
 import { MAX_FAILURES, WINDOW_MS } from '../../rate-limit/failure-window.ts'
 import { type BucketRate, bucketDecision } from '../../rate-limit/gcra.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
 import { redactCommand } from './client.ts'
-import { blockedFor, countFailure, type Script, take } from './scripts.ts'
+
+declare module 'ioredis' {
+  // The replies are `unknown`, because the limiter validates them.
+  interface RedisCommander<Context> {
+    takeFromBucket(key: string, capacity: number, refill: number): Result<unknown, Context>
+    blockedMs(key: string, maxFailures: number): Result<unknown, Context>
+    countFailure(key: string, maxFailures: number, windowMs: number): Result<unknown, Context>
+  }
+}
 
 export interface RedisLimiterOptions {
-  /** Goes before every key; no braces. */
+  /** Prefix of every key, without braces. */
   prefix: string
   rate: BucketRate
 }
 
 /**
- * Counters that all processes share. Each decision is one script on one key, whose braces keep it in one
- * slot of a cluster. Fails when Redis does: what then counts is `limits/degraded-limiter.ts`.
+ * Rate-limit counters that all processes share. Each decision is one atomic script on one key.
+ * Every call rejects while Redis is unavailable: `rate-limit/fallback-limiter.ts` handles that.
  */
 export function createRedisLimiter(
   redis: Redis | Cluster,
   { prefix, rate }: RedisLimiterOptions,
 ): Limiter {
+  // ioredis sends a script by its digest, and resends its text after NOSCRIPT, when nothing has
+  // run.
+  redis.defineCommand('takeFromBucket', { numberOfKeys: 1, lua: TAKE_FROM_BUCKET })
+  redis.defineCommand('blockedMs', { numberOfKeys: 1, lua: BLOCKED_MS })
+  redis.defineCommand('countFailure', { numberOfKeys: 1, lua: COUNT_FAILURE })
+
+  // The braces are a hash tag: the slot of a cluster depends on the id alone.
   const bucket = (accountId: string) => `${prefix}bucket:{${accountId}}`
   const failures = (address: string) => `${prefix}failures:{${address}}`
-
-  async function run({ lua, sha1 }: Script, key: string, ...args: number[]): Promise<unknown> {
-    const isMissingScript = (error: Error) => error.message.startsWith('NOSCRIPT')
-    try {
-      return await redis.evalsha(sha1, 1, key, ...args).catch((error: Error) => {
-        // A restarted Redis has forgotten its scripts; nothing has run yet, so it is safe to say it again.
-        if (isMissingScript(error)) return redis.eval(lua, 1, key, ...args)
-        throw error
-      })
-    } catch (error) {
-      throw redactCommand(error)
-    }
-  }
 
   return {
     async take(accountId) {
       const { capacity, refillPerSecond } = rate
-      const reply = await run(take, bucket(accountId), capacity, refillPerSecond)
+      const call = redis.takeFromBucket(bucket(accountId), capacity, refillPerSecond)
+      const reply = await call.catch(throwRedacted)
       const [isAllowed, debt] = Array.isArray(reply) ? reply : [reply]
-      if (isAllowed !== 0 && isAllowed !== 1) throw unexpected('take', reply)
-      return bucketDecision(rate, isAllowed === 1, wholeNumber('take', debt))
+      if (isAllowed !== 0 && isAllowed !== 1) throw unexpected('takeFromBucket', reply)
+      return bucketDecision(rate, isAllowed === 1, wholeNumber('takeFromBucket', debt))
     },
 
     async blockedSeconds(address) {
-      const reply = await run(blockedFor, failures(address), MAX_FAILURES)
-      return Math.ceil(wholeNumber('blockedFor', reply) / 1000)
+      const call = redis.blockedMs(failures(address), MAX_FAILURES)
+      return toSeconds(wholeNumber('blockedMs', await call.catch(throwRedacted)))
     },
 
     async countFailure(address) {
-      const reply = await run(countFailure, failures(address), MAX_FAILURES, WINDOW_MS)
-      return Math.ceil(wholeNumber('countFailure', reply) / 1000)
+      const call = redis.countFailure(failures(address), MAX_FAILURES, WINDOW_MS)
+      return toSeconds(wholeNumber('countFailure', await call.catch(throwRedacted)))
     },
   }
+}
+
+const toSeconds = (ms: number) => Math.ceil(ms / 1000)
+
+function throwRedacted(error: unknown): never {
+  throw redactCommand(error)
 }
 
 function wholeNumber(script: string, reply: unknown): number {
@@ -62,5 +71,66 @@ function wholeNumber(script: string, reply: unknown): number {
 }
 
 function unexpected(script: string, reply: unknown): Error {
-  return new Error(`Redis answered ${JSON.stringify(reply)} to the script ${script}`)
+  return new Error(`unexpected reply from Redis to the script ${script}: ${JSON.stringify(reply)}`)
 }
+
+/**
+ * `takeFromBucket` of `rate-limit/gcra.ts` in Lua, by the clock of the server; a contract test
+ * compares the two. The state is `debt` and `atMicros`, separated by a space. Returns whether the
+ * request is allowed (1 or 0) and the resulting debt.
+ */
+export const TAKE_FROM_BUCKET = `
+local bucket = KEYS[1]
+local capacity = tonumber(ARGV[1])
+local refillPerSecond = tonumber(ARGV[2])
+local time = redis.call('TIME')
+
+local REQUEST = 1000000
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+
+local debt = 0
+local owed, at = string.match(redis.call('GET', bucket) or '', '^(%d+) (%d+)$')
+if owed then
+  owed = tonumber(owed)
+  local elapsed = math.abs(now - tonumber(at))
+  local repaying = math.min(elapsed, math.ceil(owed / refillPerSecond))
+  debt = math.max(0, owed - repaying * refillPerSecond)
+end
+
+if debt + REQUEST > capacity * REQUEST then
+  return { 0, debt }
+end
+debt = debt + REQUEST
+-- A key that expires before the bucket is full would grant extra requests.
+local fullInMs = math.ceil(debt / (refillPerSecond * 1000)) + 1
+redis.call('SET', bucket, string.format('%.0f %.0f', debt, now), 'PX', string.format('%.0f', fullInMs))
+return { 1, debt }
+`
+
+/** Milliseconds until the address is unblocked, or 0. Read-only. */
+const BLOCKED_MS = `
+local failures = KEYS[1]
+local maxFailures = tonumber(ARGV[1])
+
+if tonumber(redis.call('GET', failures) or 0) < maxFailures then
+  return 0
+end
+return math.max(1, redis.call('PTTL', failures))
+`
+
+/**
+ * Counts a failure of the address. For a blocked address, returns the milliseconds left instead.
+ */
+const COUNT_FAILURE = `
+local failures = KEYS[1]
+local maxFailures = tonumber(ARGV[1])
+local windowMs = ARGV[2]
+
+if tonumber(redis.call('GET', failures) or 0) >= maxFailures then
+  return math.max(1, redis.call('PTTL', failures))
+end
+if redis.call('INCR', failures) == 1 then
+  redis.call('PEXPIRE', failures, windowMs)
+end
+return 0
+`

@@ -10,22 +10,21 @@ import type { Limiter } from '../../rate-limit/limiter.ts'
 import { connectRedis } from './client.ts'
 import { createRedisLimiter } from './limiter.ts'
 
-/** What an operator wants to know of the counters. */
+/** Events of the shared limiter, for logs, metrics and traces. */
 export interface SharedLimiterEvents {
-  /** A decision of this process alone, because Redis did not answer in time. */
+  /** A decision of the local limiter, because Redis did not respond in time. */
   onFallbackDecision(decision: LimiterDecision): void
-  /** Sees every decision that Redis is asked for. */
+  /** Wraps every decision that is sent to Redis. */
   instrumentRedis: Instrument<LimiterDecision>
-  /** Redis stopped answering, or does again. */
+  /** Redis stopped responding. */
   onDegraded(error: unknown): void
+  /** Redis responds again. */
   onRecovered(): void
-  /** How long a decision may take, in milliseconds; the limiter's own default when absent. */
+  /** Maximum duration of a decision in Redis. Default: that of the fallback limiter. */
   deadlineMs?: number
 }
 
-/**
- * Counters in Redis, with `local` deciding while it does not answer. Redis need not be there yet.
- */
+/** Opens a limiter on Redis that falls back to `local` while Redis does not respond in time. */
 export async function openSharedLimiter(
   config: Pick<Config, 'redisCaFile' | 'redisPrefix' | 'rateLimit'>,
   urls: readonly string[],

@@ -2,22 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { redactCommand } from './client.ts'
-import type { Script } from './scripts.ts'
 
-/** What is said to a Redis that may be away, and whose answer counts. */
+/** Sends commands to the Redis of the change stream, which may be unavailable. */
 export interface StreamCommands {
   /**
-   * @throws Unavailable when there is no answer, which tells nothing of what was done, or Redis cannot do
-   * it now; Error when it refuses
+   * @throws Unavailable when Redis does not respond in time, with the effect unknown, or reports a
+   * transient error; Error when Redis rejects the command
    */
   send<T>(command: (redis: Redis | Cluster) => Promise<T>): Promise<T>
-  /** Runs a script; texts of the answer come as buffers. @throws as `send` */
-  run(script: Script, keys: readonly string[], ...args: Argument[]): Promise<unknown>
 }
 
-export type Argument = string | number | Buffer
-
-/** What passes by itself, or once an operator has seen to it: the change is there then as it is now. */
+/**
+ * Errors that end by themselves or by an operator's action; the command can be retried afterwards.
+ */
 const TRANSIENT_ERRORS = [
   'LOADING',
   'BUSY',
@@ -32,11 +29,11 @@ const TRANSIENT_ERRORS = [
 
 export interface StreamCommandsOptions {
   redis: Redis | Cluster
-  /** For each answer. */
+  /** Maximum duration of one command. */
   deadlineMs: number
-  /** Called when an answer is late. */
+  /** Called when a command exceeds `deadlineMs`. */
   onTimeout?(): void
-  /** Why there is no connection, where that is known. */
+  /** The last connection error, if there was one. */
   reason(): string | undefined
 }
 
@@ -50,7 +47,7 @@ export function createStreamCommands({
     const finished = new AbortController()
     const timeout = pause(deadlineMs, undefined, { signal: finished.signal }).then(() => {
       onTimeout()
-      throw new Unavailable(`Redis did not answer within ${deadlineMs} ms`)
+      throw new Unavailable(`Redis did not respond within ${deadlineMs} ms`)
     })
     try {
       return await Promise.race([command(redis), timeout])
@@ -62,28 +59,16 @@ export function createStreamCommands({
     }
   }
 
-  return {
-    send,
-    async run({ lua, sha1 }, keys, ...args) {
-      const rest = [keys.length, ...keys, ...args] as const
-      try {
-        return await send((redis) => redis.callBuffer('EVALSHA', sha1, ...rest))
-      } catch (error) {
-        // A restarted Redis has forgotten its scripts; nothing has run yet, so it is safe to say it again.
-        if (!(error instanceof Error && error.message.includes('NOSCRIPT'))) throw error
-        return await send((redis) => redis.callBuffer('EVAL', lua, ...rest))
-      }
-    },
-  }
+  return { send }
 }
 
 function toStoreError(error: unknown, reason: string | undefined): Error {
   if (error instanceof Unavailable) return error
   const { message } = redactCommand(error)
   const isReply = error instanceof Error && error.name === 'ReplyError'
-  if (!isReply) return new Unavailable(`no answer from Redis: ${reason ?? message}`)
+  if (!isReply) return new Unavailable(`no response from Redis: ${reason ?? message}`)
   const isTransient = TRANSIENT_ERRORS.some((code) => message.startsWith(code))
   return isTransient
-    ? new Unavailable(`Redis answered ${message}`)
-    : new Error(`Redis refused: ${message}`)
+    ? new Unavailable(`Redis is temporarily unable to run the command: ${message}`)
+    : new Error(`Redis rejected the command: ${message}`)
 }

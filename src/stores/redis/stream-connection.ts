@@ -1,22 +1,23 @@
 import { connectRedis, RELAXED } from './client.ts'
 import { createStreamCommands, type StreamCommands } from './stream-commands.ts'
+import { defineStreamScripts } from './stream-scripts.ts'
 
 export interface RedisStreamOptions {
-  /** One node, or several of one Redis Cluster. */
+  /** One node, or several nodes of one Redis Cluster. */
   urls: readonly string[]
-  /** PEM of the authorities to trust instead of the usual ones. */
+  /** PEM of the certificate authorities that replace the default ones. */
   ca: string | undefined
-  /** Goes before the names of the streams; no braces. */
+  /** Prefix of the stream names, without braces. */
   prefix: string
 }
 
 export interface StreamConnection {
   commands: StreamCommands
-  /** For a question whose answer counts within a moment only. */
+  /** Commands with a short deadline, for health checks and metrics. */
   probe: StreamCommands
-  /** Where changes are put in. */
+  /** Name of the change stream. */
   stream: string
-  /** Where refused ones are parked. */
+  /** Name of the stream of rejected changes. */
   deadLetterStream: string
   close(): void
 }
@@ -27,7 +28,9 @@ export const GROUP = 'indexer'
 const DEADLINE_MS = 10_000
 const PROBE_MS = 2_000
 
-/** Connects to the Redis of the stream, which need not be there yet: then every command says so. */
+/**
+ * Connects to the Redis of the change stream. While Redis is unavailable, every command rejects.
+ */
 export async function connectStream({
   urls,
   ca,
@@ -42,12 +45,14 @@ export async function connectStream({
       reason = message
     },
   })
+  defineStreamScripts(redis)
   const shared = { redis, reason: () => reason }
   return {
     commands: createStreamCommands({
       ...shared,
       deadlineMs: DEADLINE_MS,
-      onTimeout: reconnect, // A connection whose other end is gone says nothing for minutes.
+      // A dead TCP connection stays silent for minutes.
+      onTimeout: reconnect,
     }),
     probe: createStreamCommands({ ...shared, deadlineMs: PROBE_MS }),
     stream: `${prefix}orders:changes`,

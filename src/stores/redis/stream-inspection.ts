@@ -5,13 +5,12 @@ import type {
 import type { StreamCommands } from './stream-commands.ts'
 import { connectStream, GROUP, type RedisStreamOptions } from './stream-connection.ts'
 import { entryAgeMs, orderField } from './stream-entries.ts'
-import { backlog } from './stream-scripts.ts'
 
-/** Few, since an order may be of many megabytes. */
+/** Small, because one order may have many megabytes. */
 const PAGE_ENTRIES = 32
 const PAGE_PENDING = 1_000
 
-/** Looks into the stream of changes in Redis: no group is made, and nothing counts as delivered. */
+/** Read-only access to the change stream: creates no group and delivers no entry. */
 export async function openRedisStreamInspection(
   options: RedisStreamOptions,
 ): Promise<StreamInspection> {
@@ -19,18 +18,18 @@ export async function openRedisStreamInspection(
   return {
     async backlog() {
       const [entries, oldestAgeMs, refused] = await Promise.all([
-        commands.run(backlog, [stream], GROUP),
+        commands.send((redis) => redis.streamBacklog(stream, GROUP)),
         readOldestAge(commands, stream),
         commands.send((redis) => redis.xlen(deadLetters)),
       ])
-      return { backlog: Number(entries), oldestAgeMs, refused }
+      return { backlog: entries, oldestAgeMs, refused }
     },
     acknowledged: () => readAcknowledged(commands, stream),
     close,
   }
 }
 
-/** The id that was delivered last; `null` before there is a group. */
+/** The last delivered id; `null` before the group exists. */
 async function lastDelivered({ send }: StreamCommands, stream: string): Promise<string | null> {
   const reply = send((redis) => redis.xinfo('GROUPS', stream) as Promise<unknown[][]>)
   const groups = await reply.catch(emptyIfMissing)
@@ -43,7 +42,7 @@ function emptyIfMissing(error: Error): unknown[][] {
   throw error
 }
 
-/** Facts are told as names and values, by turns. */
+/** Looks up a field in a flat reply of alternating names and values. */
 function fieldValue(fields: readonly unknown[], name: string): unknown {
   return fields[fields.indexOf(name) + 1]
 }
@@ -53,7 +52,7 @@ async function readOldestAge(commands: StreamCommands, stream: string): Promise<
   const last = await lastDelivered(commands, stream)
   const [next] = await send((redis) => redis.xrange(stream, `(${last ?? '0-0'}`, '+', 'COUNT', 1))
   const pending = last === null ? [] : await send((redis) => redis.xpending(stream, GROUP))
-  // What is pending was delivered before everything that was not.
+  // Pending entries are older than undelivered ones.
   const oldest = (pending[1] as string | null | undefined) ?? next?.[0]
   const [seconds = 0, micros = 0] = await send((redis) => redis.time())
   return oldest === undefined ? null : entryAgeMs(oldest, seconds * 1000 + micros / 1000)
@@ -80,7 +79,7 @@ async function* readAcknowledged(
   }
 }
 
-/** The ids from one to the other that a consumer has in its hands. */
+/** The pending ids in the range. */
 async function readPending(
   { send }: StreamCommands,
   stream: string,

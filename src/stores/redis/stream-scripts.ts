@@ -1,6 +1,48 @@
-import { script } from './scripts.ts'
+import type { Cluster, Redis, Result } from 'ioredis'
 
-/** What Redis tells of each group of a stream, by name; nothing where there is no stream. */
+/** The reply of the script `readBatch`. A deleted entry has no fields. */
+export type BatchReply = [clock: [Buffer, Buffer], entries: [id: Buffer, fields: Buffer[] | null][]]
+
+export type Argument = string | number | Buffer
+
+// The `Buffer` variants return strings as buffers: the bytes of an order are not decoded.
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    readBatchBuffer(
+      stream: string,
+      group: string,
+      consumer: string,
+      maxEntries: number,
+      maxBytes: number,
+    ): Result<BatchReply, Context>
+    claimPendingPage(
+      stream: string,
+      group: string,
+      consumer: string,
+      from: string,
+    ): Result<[next: string, deletedIds: string[]], Context>
+    deadLetterEntry(
+      stream: string,
+      deadLetterStream: string,
+      group: string,
+      id: string,
+      ...fields: Argument[]
+    ): Result<number, Context>
+    trimStream(stream: string): Result<number, Context>
+    streamBacklog(stream: string, group: string): Result<number, Context>
+  }
+}
+
+/** Adds the scripts of the change stream to the client, which resends a script after NOSCRIPT. */
+export function defineStreamScripts(redis: Redis | Cluster): void {
+  redis.defineCommand('readBatch', { numberOfKeys: 1, lua: READ_BATCH })
+  redis.defineCommand('claimPendingPage', { numberOfKeys: 1, lua: CLAIM_PENDING_PAGE })
+  redis.defineCommand('deadLetterEntry', { numberOfKeys: 2, lua: DEAD_LETTER_ENTRY })
+  redis.defineCommand('trimStream', { numberOfKeys: 1, lua: TRIM_STREAM })
+  redis.defineCommand('streamBacklog', { numberOfKeys: 1, lua: STREAM_BACKLOG })
+}
+
+/** XINFO GROUPS as a table by field name; empty for a missing stream. */
 const GROUPS = `
 local function groups(stream)
   local all = {}
@@ -16,11 +58,11 @@ end
 `
 
 /**
- * Reads a batch: what the consumer was given and has not acknowledged, then what is new. In small steps,
- * because an entry may be of many megabytes: one step beyond `maxBytes` is the most that is held. Answers
- * the clock (seconds, microseconds) and the entries; those that are gone come without fields.
+ * Reads a batch: first the consumer's pending entries, then new ones. Returns the server's time
+ * (seconds, microseconds) and the entries. It reads in small steps, because an entry may have many
+ * megabytes: the batch exceeds `maxBytes` by one step at most.
  */
-export const readBatch = script(`
+const READ_BATCH = `
 local stream, group, consumer = KEYS[1], ARGV[1], ARGV[2]
 local maxEntries, maxBytes = tonumber(ARGV[3]), tonumber(ARGV[4])
 local STEP = 4
@@ -44,36 +86,37 @@ while #entries < maxEntries and bytes < maxBytes do
   end
 end
 return { redis.call('TIME'), entries }
-`)
+`
 
 /**
- * Makes what any consumer was given the reader's own, a page of it. Answers where the next page begins,
- * `0-0` after the last, and the ids of what is gone, which are pending no more.
+ * Claims one page of the pending entries of all consumers. Returns the start of the next page
+ * (`0-0` after the last), and the ids of deleted entries, which are no longer pending.
  */
-export const claimPendingPage = script(`
+const CLAIM_PENDING_PAGE = `
 local stream, group, consumer, from = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local reply = redis.call('XAUTOCLAIM', stream, group, consumer, 0, from, 'COUNT', 1000, 'JUSTID')
 return { reply[1], reply[3] or {} }
-`)
+`
 
 /**
- * Parks a refused entry and acknowledges it, in one step and only while it is pending: neither a crash nor
- * a second reader parks it twice. In this order, so that a Redis that has no room loses nothing.
+ * Moves a rejected entry to the dead-letter stream in one atomic step, only while the entry is
+ * pending. Neither a crash nor a second reader can duplicate it. XADD runs before XACK, so that a
+ * Redis out of memory loses nothing.
  */
-export const deadLetterEntry = script(`
+const DEAD_LETTER_ENTRY = `
 local stream, refused, group, id = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 if #redis.call('XPENDING', stream, group, id, id, 1) == 0 then
   return 0
 end
 redis.call('XADD', refused, '*', unpack(ARGV, 3))
 return redis.call('XACK', stream, group, id)
-`)
+`
 
-/** Removes what no group needs: what is older than the oldest pending entry and the last delivered one of each. */
-export const trim = script(`${GROUPS}
+/** Removes entries older than the oldest pending and the last delivered entry of every group. */
+const TRIM_STREAM = `${GROUPS}
 local stream = KEYS[1]
 
--- Ids compare as two numbers of 64 bits, which a number of Lua does not hold: as text of one length they do.
+-- A Lua number cannot hold the 64-bit halves of an id, so ids are compared as padded text.
 local function sortable(id)
   local ms, seq = string.match(id, '^(%d+)-(%d+)$')
   return string.rep('0', 20 - #ms) .. ms .. string.rep('0', 20 - #seq) .. seq
@@ -91,13 +134,13 @@ for _, group in ipairs(groups(stream)) do
   end
 end
 return needed and redis.call('XTRIM', stream, 'MINID', '=', needed) or 0
-`)
+`
 
 /**
- * Entries that a group has not acknowledged. Where Redis does not know how many were not delivered, because
- * some were deleted in between, what is in the stream counts, which is rather too many.
+ * Counts the entries that a group has not acknowledged. Redis reports no lag after some deletions:
+ * then the script returns the length of the stream, an upper bound.
  */
-export const backlog = script(`${GROUPS}
+const STREAM_BACKLOG = `${GROUPS}
 local stream, name = KEYS[1], ARGV[1]
 local length = redis.call('XLEN', stream)
 for _, group in ipairs(groups(stream)) do
@@ -111,4 +154,4 @@ for _, group in ipairs(groups(stream)) do
   end
 end
 return length
-`)
+`

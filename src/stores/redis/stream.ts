@@ -5,18 +5,17 @@ import {
   type RedisStreamOptions,
   type StreamConnection,
 } from './stream-connection.ts'
-import { type BatchReply, deadLetterFields, parseBatch } from './stream-entries.ts'
-import { backlog, claimPendingPage, deadLetterEntry, readBatch, trim } from './stream-scripts.ts'
+import { deadLetterFields, parseBatch } from './stream-entries.ts'
 
-/** All writers are one reader to Redis: there is one at a time, and what is pending is the next one's. */
+/** All writers share one consumer: one writer runs at a time, and inherits the pending entries. */
 const CONSUMER = 'writer'
 
 const MAX_ENTRIES = 500
 const MAX_BYTES = 4 * 1024 * 1024
-/** How long a reading waits for something new. The connection is silent as long. */
+/** How long a read waits for new entries. It blocks the connection meanwhile. */
 const BLOCK_MS = 500
 
-/** The changes in Redis, which need not be there yet: then every call says so. */
+/** Opens the change stream. While Redis is unavailable, every call rejects. */
 export async function openRedisStream(options: RedisStreamOptions): Promise<ChangeStream> {
   const connection = await connectStream(options)
   const { probe, stream, close } = connection
@@ -26,30 +25,30 @@ export async function openRedisStream(options: RedisStreamOptions): Promise<Chan
       await probe.send((redis) => redis.exists(stream))
     },
     async backlog() {
-      return Number(await probe.run(backlog, [stream], GROUP))
+      return await probe.send((redis) => redis.streamBacklog(stream, GROUP))
     },
     close,
   }
 }
 
 interface Options extends Pick<StreamConnection, 'commands' | 'stream' | 'deadLetterStream'> {
-  /** Then the two streams may be of different nodes. */
+  /** In a cluster the two streams may be on different nodes. */
   isCluster: boolean
 }
 
 function createRedisStream({
-  commands: { send, run },
+  commands: { send },
   stream,
   deadLetterStream,
   isCluster,
 }: Options): Omit<ChangeStream, 'ping' | 'backlog' | 'close'> {
-  /** The group is made when it is missed: at first, and when somebody emptied Redis. */
+  /** Creates a missing group and retries: on first use, and after Redis lost its data. */
   async function withGroup<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
       if (!(error instanceof Error && MISSING_GROUP.test(error.message))) throw error
-      // From the beginning of the stream: what was written already counts as older.
+      // From the start of the stream, because entries may precede the group.
       await send((redis) => redis.xgroup('CREATE', stream, GROUP, '0', 'MKSTREAM')).catch(
         ignoreExistingGroup,
       )
@@ -58,11 +57,11 @@ function createRedisStream({
   }
 
   const readNow = async () => {
-    const args = [GROUP, CONSUMER, MAX_ENTRIES, MAX_BYTES]
-    return parseBatch((await run(readBatch, [stream], ...args)) as BatchReply)
+    const args = [stream, GROUP, CONSUMER, MAX_ENTRIES, MAX_BYTES] as const
+    return parseBatch(await send((redis) => redis.readBatchBuffer(...args)))
   }
 
-  /** Waits for something new. It counts as delivered then, so that reading begins with it. */
+  /** Waits for a new entry, which becomes pending, so that the next `readNow` returns it first. */
   const wait = () =>
     send((redis) =>
       redis.xreadgroup(
@@ -77,11 +76,11 @@ function createRedisStream({
       withGroup(async () => {
         const deletedIds: string[] = []
         for (let from = FIRST_PAGE; ; ) {
-          const reply = await run(claimPendingPage, [stream], GROUP, CONSUMER, from)
-          const [next, deleted] = reply as [Buffer, Buffer[]]
-          deletedIds.push(...deleted.map(String))
-          from = String(next)
-          if (from === FIRST_PAGE) return deletedIds
+          const args = [stream, GROUP, CONSUMER, from] as const
+          const [next, deleted] = await send((redis) => redis.claimPendingPage(...args))
+          deletedIds.push(...deleted)
+          if (next === FIRST_PAGE) return deletedIds
+          from = next
         }
       }),
 
@@ -100,19 +99,21 @@ function createRedisStream({
       for (const entry of entries) {
         const fields = deadLetterFields(entry)
         if (isCluster) {
-          // No step can be of two nodes: a crash in between parks it twice, rather than never.
+          // No atomic step spans two nodes. A crash in between duplicates the dead letter.
           await send((redis) => redis.xadd(deadLetterStream, '*', ...fields))
           await send((redis) => redis.xack(stream, GROUP, entry.id))
         } else {
           await withGroup(() =>
-            run(deadLetterEntry, [stream, deadLetterStream], GROUP, entry.id, ...fields),
+            send((redis) =>
+              redis.deadLetterEntry(stream, deadLetterStream, GROUP, entry.id, ...fields),
+            ),
           )
         }
       }
     },
 
     async trim() {
-      await run(trim, [stream])
+      await send((redis) => redis.trimStream(stream))
     },
 
     async append(orders) {
@@ -123,7 +124,7 @@ function createRedisStream({
   }
 }
 
-/** Also what a reading ends with that waited when the stream went away. */
+/** UNBLOCKED ends a blocking read whose stream was deleted. */
 const MISSING_GROUP = /NOGROUP|UNBLOCKED/
 const FIRST_PAGE = '0-0'
 

@@ -62,6 +62,6 @@ it('the status of an index is told though the stream does not answer', async () 
   const env = { ...backend.env, STREAM_REDIS_URL: 'redis://127.0.0.1:1' }
   const { code, stdout, stderr } = await runCommand(['index', 'status', '--json'], env)
   expect(code).toBe(1)
-  expect(stderr).toContain('no answer from Redis')
+  expect(stderr).toContain('no response from Redis')
   expect(JSON.parse(stdout)).toMatchObject({ documents: 0, stream: null })
 })

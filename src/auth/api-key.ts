@@ -8,24 +8,32 @@ const SECRET_DIGITS = 32
 const CHECKSUM_DIGITS = 6
 const KEY_PATTERN = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_DIGITS + CHECKSUM_DIGITS}}$`)
 
-/** A new key: `key_live_`, 32 random base-62 digits, 6 of CRC-32. Shown once, stored nowhere. */
+/** A new key: `key_live_`, 32 random base-62 digits and a CRC-32 of 6 digits. Never stored. */
 export function generateApiKey(): string {
   return keyFromBytes(randomBytes(32))
 }
 
-/** The key of the demo account: the same for the same pepper, so no start has to store it. */
+/** The key of the demo account, derived from the pepper, so that it need not be stored. */
 export function demoApiKey(pepper: Uint8Array): string {
   return keyFromBytes(hmacSha256(pepper, 'the key of the demo account'))
 }
 
-/** Whether the text has the form of a key, checksum included; another one costs no look-up. */
+/** Whether the text is a key with a valid checksum, which avoids lookups of mistyped keys. */
 export function isWellFormedKey(text: string): boolean {
   return KEY_PATTERN.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_DIGITS)))
 }
 
-/** What is stored and looked up in place of the key; 64 hexadecimal digits. */
+/** The digest that is stored and queried instead of the key: 64 hexadecimal digits. */
 export function keyDigest(pepper: Uint8Array, key: string): string {
   return hmacSha256(pepper, key).toString('hex')
+}
+
+/**
+ * The key in an `Authorization` header of the scheme `Bearer`, in upper or lower case, with exactly
+ * one space. `undefined` for anything else.
+ */
+export function bearerCredential(header: string): string | undefined {
+  return /^bearer ([^\s]+)$/i.exec(header)?.[1]
 }
 
 function keyFromBytes(bytes: Uint8Array): string {

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../lib/clock.ts'
 import type { KeyStore, KeyWithAccount } from './key-store.ts'
 
-/** How long an entry answers without asking the store: a revocation or a block counts within this. */
+/** How long an entry is fresh, and so the delay until a revocation or a block takes effect. */
 const FRESH_MS = 5_000
-/** How long an entry goes on answering while the store is down. */
+/** How long a stale entry is served while the store is unavailable (stale-if-error). */
 const STALE_IF_ERROR_MS = 600_000
 const MAX_KEYS = 10_000
 
@@ -16,15 +16,16 @@ interface Entry {
 
 export interface KeyCache {
   /**
-   * The holder of the key with this digest, `null` when there is none; within `withinMs` where the store is asked.
-   * @throws what the store throws, when the key was not seen lately
+   * The key with this digest and its account, `null` when there is none. `timeoutMs` bounds a query
+   * of the store.
+   * @throws the error of the store, unless a stale entry can be served
    */
   find(digest: string, timeoutMs?: number): Promise<KeyWithAccount | null>
 }
 
 /**
- * What an entry was: fresh; not there, or too old to go by; or old, and still good enough while the store
- * is down.
+ * How a lookup was served: from a fresh entry, from the store, or from a stale entry because the
+ * store failed. A lookup that failed is a `miss` too.
  */
 export type KeyLookupOutcome = 'hit' | 'miss' | 'stale'
 
@@ -38,8 +39,8 @@ export function createKeyCache(
   const inFlight = new Map<string, Promise<KeyWithAccount | null>>()
 
   /**
-   * One look at the store, however many requests of the key are waiting for it. It has the time of the first of them,
-   * which is due before all others, and goes on when that one's caller disconnects.
+   * Concurrent requests for a key share one query of the store. It has the timeout of the first
+   * request, which is due first, and continues if that client disconnects.
    */
   function read(digest: string, timeoutMs?: number): Promise<KeyWithAccount | null> {
     const pending = inFlight.get(digest)
@@ -74,7 +75,7 @@ export function createKeyCache(
         const isUsable = entry !== undefined && now < staleAt
         onLookup(isUsable ? 'stale' : 'miss')
         if (!isUsable) throw error
-        // In between it answers at once: asking a store that is down may take a whole deadline.
+        // Serve stale until then, because each query of a failed store may last a whole deadline.
         entry.revalidateAt = Math.min(now + FRESH_MS, staleAt)
         return entry.keyWithAccount
       }

@@ -1,19 +1,19 @@
-/** What a key may do; `orders:read` opens both routes. */
+/** Permissions of a key; `orders:read` allows both routes. */
 export const scopes = ['orders:read'] as const
 export type Scope = (typeof scopes)[number]
 
-/** A key as it is stored. Instants are epoch milliseconds, `null` for never. */
+/** A stored key. Timestamps are epoch milliseconds, `null` for never. */
 export interface KeyRecord {
   keyId: string
-  /** HMAC of the key under the pepper: the key itself is stored nowhere. */
+  /** HMAC of the key with the pepper: the key itself is never stored. */
   digest: string
   accountId: string
   scopes: readonly Scope[]
   name: string | null
-  /** The last four characters, to tell keys apart in a list. */
+  /** The last four characters, to distinguish keys in a list. */
   lastFour: string
   createdAt: number
-  /** How long it was to live when it was made, in milliseconds: what a successor gets too. */
+  /** The lifetime at creation in milliseconds, which a rolled key inherits. */
   ttlMs: number | null
   expiresAt: number | null
   revokedAt: number | null
@@ -21,7 +21,7 @@ export interface KeyRecord {
   lastValidAt: number | null
 }
 
-/** What can change about a key. */
+/** The fields of a key that can change. */
 export type KeyTimestamps = Partial<Record<'expiresAt' | 'revokedAt' | 'lastValidAt', number>>
 
 /** A key together with the state of the account that owns it. */
@@ -32,21 +32,23 @@ export interface KeyWithAccount {
 
 /** Keys and accounts, in the durable store. A write is visible to every process once it returns. */
 export interface KeyStore {
-  /** The key of this digest, `null` when there is none; within `withinMs` where the store's own deadline is longer. */
+  /**
+   * The key with this digest, `null` when there is none. `timeoutMs` can only shorten the store's
+   * own deadline.
+   */
   find(digest: string, timeoutMs?: number): Promise<KeyWithAccount | null>
   /**
-   * Looks where {@link find} looks.
-   * @throws Unavailable when a key could not be found now
+   * Checks the store that {@link find} queries.
+   * @throws Unavailable when a lookup would fail now
    */
   ping(): Promise<void>
   /** All keys of the account, oldest first. */
   list(accountId: string): Promise<KeyRecord[]>
   byId(keyId: string): Promise<KeyRecord | null>
-  /** Whether any key ever authenticated, of whatever account, also one that is revoked. */
+  /** Whether any key of any account ever authenticated, revoked keys included. */
   wasAnyKeyUsed(): Promise<boolean>
-  /** Adds a key. */
   insert(key: KeyRecord): Promise<void>
-  /** Sets just these instants of a key, so that concurrent changes of others are kept. */
+  /** Sets only the given timestamps, which keeps concurrent changes of the others. */
   update(digest: string, timestamps: KeyTimestamps): Promise<void>
   setAccountBlocked(accountId: string, blocked: boolean): Promise<void>
 }

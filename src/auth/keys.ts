@@ -11,15 +11,15 @@ export interface KeyGrant {
   expiresAt: number | null
 }
 
-/** A new key, the only time it is seen, and its record. */
+/** A new key, which is shown only once, and its record. */
 export interface IssuedKey {
   key: string
   record: KeyRecord
 }
 
 /**
- * Makes a key (a random one unless `key` is given) and stores its record.
- * @throws what the store throws; where nobody knows whether it was stored, with what to do about it
+ * Creates a key (random unless `key` is given) and stores its record.
+ * @throws the error of the store; when the outcome is unknown, with advice in the message
  */
 export async function issueKey(
   { keys, keyPepper }: { keys: KeyStore; keyPepper: Uint8Array },
@@ -42,22 +42,21 @@ export async function issueKey(
   }
   await keys.insert(record).catch((cause: unknown) => {
     if (!(cause instanceof Unavailable)) throw cause
-    const advice = `if "keys list" shows ${record.keyId}, revoke it: nobody has seen that key`
+    const advice = `the key may be stored; if "keys list" shows ${record.keyId}, revoke it and create another`
     throw new Unavailable(`${cause.message}; ${advice}`, { cause })
   })
   return { key, record }
 }
 
-/** Why a key is not accepted at `nowMs`; `undefined` when it is. */
+/** Why a key is not valid at `nowMs`; `undefined` when it is valid. */
 export function inactiveReason(key: KeyRecord, nowMs: number): 'revoked' | 'expired' | undefined {
   if (key.revokedAt !== null) return 'revoked'
   return key.expiresAt !== null && nowMs >= key.expiresAt ? 'expired' : undefined
 }
 
 /**
- * Issues the successor of a key, with its grant and as long a life, and lets the old one live on for
- * `overlapMs` at most.
- * @throws Error when the key is revoked or expired: there is nothing to carry over
+ * Issues a key with the same grant and lifetime. The old key expires within `overlapMs`.
+ * @throws Error when the old key is revoked or expired
  */
 export async function rollKey(
   services: { keys: KeyStore; keyPepper: Uint8Array },
@@ -66,7 +65,7 @@ export async function rollKey(
   nowMs: number,
 ): Promise<IssuedKey> {
   const reason = inactiveReason(old, nowMs)
-  if (reason) throw new Error(`${old.keyId} is ${reason}: make a new key with "keys create"`)
+  if (reason) throw new Error(`${old.keyId} is ${reason}: create a key with "keys create" instead`)
   const expiresAt = old.ttlMs === null ? null : nowMs + old.ttlMs
   const issued = await issueKey(services, { ...old, expiresAt }, nowMs)
   const endsAt = Math.min(old.expiresAt ?? Infinity, nowMs + overlapMs)

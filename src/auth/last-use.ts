@@ -4,22 +4,22 @@ import type { KeyRecord, KeyStore } from './key-store.ts'
 
 const HOUR_MS = 3_600_000
 const RETRY_MS = 60_000
-/** The first use is stored within a second: from then on a load needs to name its mode. */
+/** Retries store the first use within a second: from then on, a load must name its mode. */
 const FIRST_USE_RETRY_MS = 200
 const FIRST_USE_ATTEMPTS = 5
 const MAX_KEYS = 10_000
 
-/** When keys were last valid: their records, and what this process has seen since. */
+/** When keys last authenticated, from their records and from this process. */
 export interface LastUse {
-  /** Epoch milliseconds; `-Infinity` when the key was never valid. */
+  /** Epoch milliseconds; `-Infinity` when the key never authenticated. */
   of(key: KeyRecord): number
-  /** Notes that the key was valid at `nowMs`, in the store at most hourly. Nobody waits for it. */
+  /** Records a use at `nowMs`. Writes to the store at most hourly, in the background. */
   record(key: KeyRecord, nowMs: number): void
 }
 
 /**
- * `onFailure`: a note that the store did not take, the first one of a key not even when it was tried again; the
- * next one follows a minute later.
+ * `onFailure` receives a failed write, for the first use of a key after all retries. The next write
+ * happens a minute later at the earliest.
  */
 export function createLastUse(
   store: Pick<KeyStore, 'update'>,

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { isWellFormedKey, keyDigest } from '../../auth/api-key.ts'
-import { bearerCredential } from '../../auth/bearer.ts'
+import { bearerCredential, isWellFormedKey, keyDigest } from '../../auth/api-key.ts'
 import type { KeyCache } from '../../auth/key-cache.ts'
 import type { KeyStore, Scope } from '../../auth/key-store.ts'
 import { inactiveReason } from '../../auth/keys.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bearerCredential } from '../../../src/auth/bearer.ts'
+import { bearerCredential } from '../../../src/auth/api-key.ts'
 
 describe('bearerCredential', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('bearerCredential', () => {
     ['Bearer a', 'a'],
     ['Bearer Bearer', 'Bearer'],
     ['Bearer a,b', 'a,b'],
-  ])('takes the key from %j', (header, key) => {
+  ])('returns the key of the header %j', (header, key) => {
     expect(bearerCredential(header)).toBe(key)
   })
 
@@ -32,7 +32,7 @@ describe('bearerCredential', () => {
     'Token key_live_abc',
     'Bearer: key_live_abc',
     'BearerX key_live_abc',
-  ])('takes nothing from %j', (header) => {
+  ])('returns undefined for the header %j', (header) => {
     expect(bearerCredential(header)).toBeUndefined()
   })
 })

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 /**
- * The certificates of a file, PEM, or `undefined` when no file is named.
- * @throws Error naming the setting and the file
+ * Reads PEM certificates; `undefined` when no file is configured.
+ * @throws Error with the setting and the file
  */
 export function readCaFile(setting: string, file: string | undefined): string | undefined {
   if (file === undefined) return undefined

@@ -1,15 +1,25 @@
-import { isHost } from '../lib/host.ts'
 import { parseTracing } from '../observability/tracing/settings.ts'
-import type { CursorSecret } from '../orders/cursor.ts'
+import {
+  host,
+  integer,
+  matching,
+  oneOf,
+  parseCursorSecrets,
+  parseSecret,
+  text,
+  urls,
+} from './parsers.ts'
 import { parseTrustedProxies } from './trusted-proxies.ts'
 
-/** The settings of the service (`.env.example` documents each): parsed once, frozen, handed down. */
+/** The settings of the service, parsed once and frozen. `.env.example` documents each one. */
 export type Config = ReturnType<typeof parseConfig>
 
-/** Everything that is wrong with the settings, at once. */
+/** Lists all invalid settings at once. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
-    super(`the settings cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    super(
+      `invalid settings; correct these and start again:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+    )
     this.name = 'ConfigError'
   }
 }
@@ -18,12 +28,12 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /**
  * Reads the environment. An empty variable counts as unset.
- * @throws ConfigError naming every bad variable and what was expected of it
+ * @throws ConfigError with every invalid variable and its expected format
  */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
   const problems: string[] = []
 
-  /** `parse` answers `undefined` for a text it cannot use. */
+  /** `parse` returns `undefined` for an invalid text. */
   function read<T, D>(
     name: string,
     parse: (text: string) => T | undefined,
@@ -43,7 +53,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
   const config = {
     host: read('HOST', host, HOST_HELP, '127.0.0.1'),
     port: number('PORT', 0, 65_535, 3000),
-    /** `undefined`: the default, which may be taken; a port that was asked for may not. */
+    /** `undefined`: the default port. Only then may the service start without that port. */
     operationsPort: read(
       'OPERATIONS_PORT',
       integer(0, 65_535),
@@ -51,7 +61,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
       undefined,
     ),
     dataDir: read('DATA_DIR', text, '', './data'),
-    /** The nodes of the cluster; `undefined`: the embedded store. */
+    /** Nodes of the OpenSearch cluster; `undefined`: the embedded store. */
     opensearchUrls: read('OPENSEARCH_URL', urls(['http:', 'https:']), OPENSEARCH_HELP, undefined),
     opensearchCaFile: read('OPENSEARCH_CA_FILE', text, '', undefined),
     indexPrefix: read('INDEX_PREFIX', matching(/^[a-z0-9][a-z0-9_-]{0,199}$/), PREFIX_HELP, ''),
@@ -59,7 +69,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     searchDeadlineMs: number('SEARCH_DEADLINE_MS', 100, 60_000, 2_000),
     bulkDeadlineMs: number('BULK_DEADLINE_MS', 1_000, 600_000, 30_000),
     writerLeaseMs: number('WRITER_LEASE_MS', 500, 600_000, 10_000),
-    /** One node, or several of one Redis Cluster; `undefined`: counters in this process. */
+    /** One node, or several nodes of one Redis Cluster; `undefined`: in-memory counters. */
     redisUrls: read('REDIS_URL', urls(['redis:', 'rediss:']), REDIS_HELP, undefined),
     streamRedisUrls: read('STREAM_REDIS_URL', urls(['redis:', 'rediss:']), REDIS_HELP, undefined),
     redisCaFile: read('REDIS_CA_FILE', text, '', undefined),
@@ -75,23 +85,25 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
       `expected one of ${logLevels.join(', ')}`,
       'info',
     ),
-    /** `undefined`: no traces. */
+    /** `undefined`: tracing is off. */
     tracing: parseTracing(env, problems),
     rateLimit: {
       capacity: number('RATE_LIMIT_CAPACITY', 1, 1_000_000, 20),
       refillPerSecond: number('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),
     },
   }
-  // Only a PORT that is set: commands that do not serve may use the default for their operations.
+  // Only if PORT is set: other commands may use its default as their operations port.
   if (env['PORT'] && config.port !== 0 && config.port === config.operationsPort) {
-    problems.push('OPERATIONS_PORT: expected another port than PORT')
+    problems.push('OPERATIONS_PORT: expected a port other than PORT')
   }
   if (config.workers > 1 && !env['REDIS_URL']) {
-    // An account would have a bucket in each of them, and get so many times the rate.
-    problems.push('WORKERS: more than 1 needs REDIS_URL, where they share the counters of limits')
+    // With separate buckets, an account would get the rate limit once per worker.
+    problems.push(
+      'WORKERS: more than 1 needs REDIS_URL, because workers share their rate-limit counters there',
+    )
   }
   if (config.opensearchUrls) {
-    // Made up here they would differ from process to process, and be gone with the machine.
+    // Generated secrets would differ between processes and disappear with the machine.
     const required = { CURSOR_SECRETS: config.cursorSecrets, KEY_PEPPER: config.keyPepper }
     for (const [name, value] of Object.entries(required)) {
       if (value === undefined && !env[name]) problems.push(`${name}: required with OPENSEARCH_URL`)
@@ -112,78 +124,6 @@ const OPENSEARCH_HELP =
   'expected nodes separated by commas, each once, such as https://user:password@search-1:9200,https://search-2:9200, user and password percent-encoded, without query or fragment'
 const REDIS_HELP =
   'expected redis://host:6379 or rediss://user:password@host:6379, or several nodes of one Redis Cluster separated by commas, each once; no query but ?family=0, 4 or 6'
-const MIN_SECRET_BYTES = 32
-
-const text = (value: string) => value
-
-const host = (value: string) => (isHost(value) ? value : undefined)
-
-const integer = (from: number, to: number) => (value: string) => {
-  const parsed = /^\d{1,9}$/.test(value) ? Number(value) : -1
-  return parsed >= from && parsed <= to ? parsed : undefined
-}
-
-/** URLs separated by commas, all of one protocol, each host once. */
-const urls = (protocols: readonly string[]) => (value: string) => {
-  const parts = value.split(',')
-  const nodes = parts.map((part) => URL.parse(part.trim())).filter((url) => url !== null)
-  const isKnown = nodes.every((url) => protocols.includes(url.protocol) && isAddress(url))
-  const isSame = new Set(nodes.map(({ protocol }) => protocol)).size === 1
-  const isDistinct = new Set(nodes.map(({ host }) => host)).size === parts.length
-  // A cluster of Redis has no numbered databases.
-  const isClusterSafe = nodes.length === 1 || !nodes.some(isNumberedDatabase)
-  return isKnown && isSame && isDistinct && isClusterSafe
-    ? nodes.map(({ href }) => href)
-    : undefined
-}
-
-/** A host, and credentials that can be decoded and are complete: Redis alone takes a password without a name. */
-function isAddress(url: URL): boolean {
-  const { protocol, hostname, pathname, username, password } = url
-  const isRedis = protocol.startsWith('redis')
-  // The clients take options out of a query, and fail later over them; Redis hosts with IPv6 alone need this one.
-  const isPlain = url.search === '' || (isRedis && /^\?family=[046]$/.test(url.search))
-  if (!isPlain || url.hash !== '' || url.port === '0') return false
-  const hasCompleteCredentials = username === '' ? isRedis || password === '' : password !== ''
-  // The path of a Redis is the number of its database.
-  if (hostname === '' || !hasCompleteCredentials || (isRedis && !/^(\/\d{0,4})?$/.test(pathname)))
-    return false
-  try {
-    decodeURIComponent(username + password)
-    return true
-  } catch {
-    return false
-  }
-}
-
-const isNumberedDatabase = ({ protocol, pathname }: URL) =>
-  protocol.startsWith('redis') && /[1-9]/.test(pathname)
-
-const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined)
-
-const oneOf =
-  <T extends string>(values: readonly T[]) =>
-  (value: string) =>
-    values.find((known) => known === value)
-
-/** Base64 of at least 32 bytes. */
-export function parseSecret(value: string): Buffer | undefined {
-  const bytes = Buffer.from(value, 'base64')
-  const isBase64 = bytes.toString('base64').replace(/=+$/, '') === value.replace(/=+$/, '')
-  return isBase64 && bytes.length >= MIN_SECRET_BYTES ? bytes : undefined
-}
-
-/** A list `kid:base64,kid:base64`; at least one, each kid once. */
-export function parseCursorSecrets(value: string): [CursorSecret, ...CursorSecret[]] | undefined {
-  const pairs = value.split(',').map((pair) => {
-    const [, kid = '', base64 = ''] = /^([A-Za-z0-9_-]{1,16}):(.+)$/.exec(pair.trim()) ?? []
-    return { kid, secret: parseSecret(base64) }
-  })
-  const usable = pairs.flatMap(({ kid, secret }) => (secret ? [{ kid, secret }] : []))
-  const distinct = new Set(usable.map(({ kid }) => kid)).size === pairs.length
-  const [first, ...others] = usable
-  return first && distinct ? [first, ...others] : undefined
-}
 
 function trustedProxies(list: string | undefined, problems: string[]): string[] {
   if (!list) return []

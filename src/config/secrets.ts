@@ -3,7 +3,8 @@ import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { createFolder, syncFolder } from '../lib/durable-folder.ts'
 import type { CursorSecret } from '../orders/cursor.ts'
-import { type Config, parseCursorSecrets, parseSecret } from './config.ts'
+import type { Config } from './config.ts'
+import { parseCursorSecrets, parseSecret } from './parsers.ts'
 
 export interface Secrets {
   cursorSecrets: readonly [CursorSecret, ...CursorSecret[]]
@@ -13,8 +14,8 @@ export interface Secrets {
 const FILE = 'secrets.json'
 
 /**
- * The secrets of the settings; what they lack is made once and kept in the data folder.
- * @throws Error naming the file when it cannot be made or used
+ * The configured secrets. Missing ones are generated once and stored in the data folder.
+ * @throws Error with the path when the file cannot be created or used
  */
 export function loadSecrets(
   config: Pick<Config, 'dataDir' | 'cursorSecrets' | 'keyPepper'>,
@@ -35,7 +36,7 @@ function createDataDir(dataDir: string): void {
     createFolder(dataDir)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`cannot make the folder of DATA_DIR, ${dataDir}: ${reason}`, { cause })
+    throw new Error(`cannot create the folder of DATA_DIR, ${dataDir}: ${reason}`, { cause })
   }
 }
 
@@ -43,25 +44,25 @@ function storedSecrets(dataDir: string): Secrets {
   const file = join(dataDir, FILE)
   try {
     if (!existsSync(file)) createAtomically(file, dataDir)
-    // Also where another process linked it: a key must not outlive the pepper that it was made with.
+    // Also if another process created it: a key must not reach the disk before its pepper.
     syncFolder(dataDir)
     const { cursor_secrets, key_pepper } = parseJson(readFileSync(file, 'utf8'))
     const stored = {
       cursorSecrets: parseCursorSecrets(String(cursor_secrets)),
       keyPepper: parseSecret(String(key_pepper)),
     }
-    if (!stored.cursorSecrets || !stored.keyPepper) throw new Error('a secret in it is damaged')
+    if (!stored.cursorSecrets || !stored.keyPepper) throw new Error('it contains an invalid secret')
     return { cursorSecrets: stored.cursorSecrets, keyPepper: stored.keyPepper }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(
-      `cannot use the secrets in ${file}: ${reason}. Restore the file, or set CURSOR_SECRETS and KEY_PEPPER; without the old pepper no existing key works`,
+      `cannot use the secrets in ${file}: ${reason}. Restore the file, or set CURSOR_SECRETS and KEY_PEPPER; without the old pepper, all existing API keys are invalid`,
       { cause },
     )
   }
 }
 
-/** The parser's own message quotes the text, and this text is secret. */
+/** Replaces the error of the parser, which quotes the secret text. */
 function parseJson(text: string) {
   try {
     return JSON.parse(text)
@@ -70,7 +71,7 @@ function parseJson(text: string) {
   }
 }
 
-/** Linking a finished file into place makes it whole or not at all, and two starts at once agree on one. */
+/** Hard-links a complete file into place, so that concurrent starts agree on one file. */
 function createAtomically(file: string, dataDir: string): void {
   const draft = join(dataDir, `.${FILE}.${process.pid}.${randomBytes(4).toString('hex')}`)
   const fresh = {
@@ -80,7 +81,7 @@ function createAtomically(file: string, dataDir: string): void {
   writeFileSync(draft, `${JSON.stringify(fresh, null, 2)}\n`, {
     mode: 0o600,
     flag: 'wx',
-    flush: true, // On the disk before its name is.
+    flush: true, // The content must reach the disk before the link.
   })
   try {
     linkSync(draft, file)

@@ -1,17 +1,17 @@
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
 
-/** The largest network of each kind, by its prefix: a larger one is no network of proxies. */
+/** Prefix length of the largest accepted network: proxies do not span a larger one. */
 const SHORTEST_PREFIX = { ipv4: 8, ipv6: 16 }
 const LONGEST_PREFIX = { ipv4: 32, ipv6: 128 }
-/** The networks of one kind may together have so many times the addresses of the largest one. */
+/** All networks of one kind may together have the size of this many largest ones. */
 const MAX_LARGEST_NETWORKS = 16
 
-/** Where addresses of IPv4 are in IPv6. */
+/** The IPv4-mapped part of IPv6. */
 const MAPPED = ipaddr.parse('::ffff:0:0')
 const MAPPED_PREFIX = 96
 
 const PREFIX = /^(?:0|[1-9]\d{0,2})$/
-/** Enough to find an entry by. */
+/** Maximum length of an entry in an error message. */
 const MAX_ECHOED_CHARACTERS = 60
 
 interface Network {
@@ -21,15 +21,16 @@ interface Network {
 }
 
 export interface TrustedProxies {
-  /** The entries as they were written, without spaces around them. */
+  /** The entries, trimmed. */
   networks: string[]
-  /** What is wrong, each entry by its name. */
+  /** One error for each invalid entry. */
   errors: string[]
 }
 
 /**
- * The addresses and networks of a list with commas between. An entry has one spelling that every
- * component reads alike: four decimal numbers or an IPv6 address, and a decimal prefix.
+ * Parses a comma-separated list of addresses and networks. Only canonical forms are accepted,
+ * because components read other forms differently: dotted decimal IPv4 or IPv6, with a decimal
+ * prefix.
  */
 export function parseTrustedProxies(list: string): TrustedProxies {
   const networks = list.split(',').map((entry) => entry.trim())
@@ -42,28 +43,28 @@ export function parseTrustedProxies(list: string): TrustedProxies {
   return { networks, errors: [...faults, ...tooManyAddresses(valid)] }
 }
 
-/** The network of an entry, or what is wrong with it. */
+/** Returns the network, or an error text. */
 function parseNetwork(entry: string): Network | string {
   const slash = entry.indexOf('/')
   const text = slash < 0 ? entry : entry.slice(0, slash)
-  if (!isCanonical(text)) return 'is no address in full'
+  if (!isCanonical(text)) return 'is not a complete address'
   const address = ipaddr.parse(text)
   const longest = LONGEST_PREFIX[address.kind()]
   const prefix = slash < 0 ? `${longest}` : entry.slice(slash + 1)
   if (!PREFIX.test(prefix) || Number(prefix) > longest) {
-    return `has a prefix that is no decimal number up to ${longest}`
+    return `has a prefix that is not a decimal number up to ${longest}`
   }
   const network = unmapped(address, Number(prefix))
   if (Number(prefix) >= SHORTEST_PREFIX[address.kind()]) {
     if (network.prefix >= SHORTEST_PREFIX[network.kind]) return network
-    return `has more of IPv4 than a /${SHORTEST_PREFIX.ipv4}: write its networks as IPv4`
+    return `contains more of IPv4 than a /${SHORTEST_PREFIX.ipv4}: write its networks as IPv4`
   }
   return `is larger than a /${SHORTEST_PREFIX[address.kind()]}`
 }
 
 /**
- * Without what other components read as another address: an octal, hexadecimal or short IPv4 address,
- * alone or at the end of one of IPv6, and without a zone, which only one machine knows.
+ * Excludes octal, hexadecimal and short IPv4 forms, also at the end of IPv6, which components read
+ * as different addresses. Excludes IPv6 zones, which are local to one machine.
  */
 function isCanonical(text: string): boolean {
   const { IPv4, IPv6 } = ipaddr
@@ -73,7 +74,7 @@ function isCanonical(text: string): boolean {
   return hasValidTail && !text.includes('%') && IPv6.isValid(text)
 }
 
-/** A network of IPv6 that has addresses of IPv4 counts as the network of those. */
+/** Converts an IPv6 network that contains IPv4-mapped addresses to the IPv4 network. */
 function unmapped(address: IPv4 | IPv6, prefix: number): Network {
   if (address.kind() === 'ipv4') return { address, kind: 'ipv4', prefix }
   const ipv6 = address as IPv6
@@ -84,7 +85,7 @@ function unmapped(address: IPv4 | IPv6, prefix: number): Network {
   return { address: ipv6.toIPv4Address(), kind: 'ipv4', prefix: prefix - MAPPED_PREFIX }
 }
 
-/** What is wrong with all of them together. */
+/** Limits the total size of the networks of each kind. */
 function tooManyAddresses(networks: readonly Network[]): string[] {
   return (['ipv4', 'ipv6'] as const).flatMap((kind) => {
     const shortest = SHORTEST_PREFIX[kind]
@@ -97,7 +98,7 @@ function tooManyAddresses(networks: readonly Network[]): string[] {
   })
 }
 
-/** Those that are in no other one; of equal ones, the first. */
+/** Drops networks inside another one, and duplicates. */
 function withoutContained(networks: readonly Network[]): Network[] {
   return networks.filter(
     (network, at) =>

@@ -206,7 +206,7 @@ describe('parseConfig', () => {
 
   it('refuses one port for the API and the operations', () => {
     expect(problemsOf({ PORT: '3001', OPERATIONS_PORT: '3001' })).toContain(
-      'OPERATIONS_PORT: expected another port than PORT',
+      'OPERATIONS_PORT: expected a port other than PORT',
     )
     expect(parseConfig({ PORT: '0', OPERATIONS_PORT: '0' })).toMatchObject({ operationsPort: 0 })
     expect(parseConfig({ OPERATIONS_PORT: '3000' })).toMatchObject({ operationsPort: 3000 })

@@ -149,7 +149,7 @@ describe('a damaged file of secrets', () => {
 
   it('is named when the data folder is a file', () => {
     writeFileSync(join(folder, 'a'), '')
-    expect(() => load()).toThrow(`cannot make the folder of DATA_DIR, ${dataDir}`)
+    expect(() => load()).toThrow(`cannot create the folder of DATA_DIR, ${dataDir}`)
   })
 })
 

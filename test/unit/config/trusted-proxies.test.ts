@@ -49,10 +49,10 @@ const refused: [list: string, entry: string, reason: string][] = [
     (entry) => [entry, entry, 'is larger than a /16'] as [string, string, string],
   ),
   ...['::ffff:0:0/96', '::ffff:0.0.0.0/97', '::ffff:128.0.0.0/97', '::ffff:10.0.0.0/103'].map(
-    (entry) => [entry, entry, 'has more of IPv4 than a /8'] as [string, string, string],
+    (entry) => [entry, entry, 'contains more of IPv4 than a /8'] as [string, string, string],
   ),
   ...['::/16', '::/80', '::ffff:0:0/95', '::0.0.0.0/96', '::ffff:10.0.0.1/16'].map(
-    (entry) => [entry, entry, 'has more of IPv4 than a /8'] as [string, string, string],
+    (entry) => [entry, entry, 'contains more of IPv4 than a /8'] as [string, string, string],
   ),
   ...['10.0.0.0/', '10.0.0.0/00', '0.0.0.0/00', '10.0.0.0/08', '10.0.0.0/33', '10.0.0.0/128'].map(
     (entry) => [entry, entry, 'up to 32'] as [string, string, string],
@@ -67,10 +67,10 @@ const refused: [list: string, entry: string, reason: string][] = [
     (entry) => [entry, entry, 'up to 128'] as [string, string, string],
   ),
   ...['010.0.0.1', '10.0.0.01', '0x0a.0.0.1', '0x7f000001', '2130706433', '10.1', '1'].map(
-    (entry) => [entry, entry, 'is no address in full'] as [string, string, string],
+    (entry) => [entry, entry, 'is not a complete address'] as [string, string, string],
   ),
   ...['::ffff:010.0.0.1', '::ffff:0x0a.0.0.1', '::ffff:10.1', '00001::1', '1::2::3'].map(
-    (entry) => [entry, entry, 'is no address in full'] as [string, string, string],
+    (entry) => [entry, entry, 'is not a complete address'] as [string, string, string],
   ),
   ...[
     'fe80::1%eth0',
@@ -79,12 +79,12 @@ const refused: [list: string, entry: string, reason: string][] = [
     '[::1]',
     '[::1]:80',
     '10.0.0.1:80',
-  ].map((entry) => [entry, entry, 'is no address in full'] as [string, string, string]),
+  ].map((entry) => [entry, entry, 'is not a complete address'] as [string, string, string]),
   ...['', 'true', '*', 'loopback', 'uniquelocal', 'localhost', '10.0.0.256', '10.0.0.1 ::1'].map(
-    (entry) => [entry, entry, 'is no address in full'] as [string, string, string],
+    (entry) => [entry, entry, 'is not a complete address'] as [string, string, string],
   ),
-  ['10.0.0.1,', '', 'is no address in full'],
-  ['10.0.0.1,x,::1', 'x', 'is no address in full'],
+  ['10.0.0.1,', '', 'is not a complete address'],
+  ['10.0.0.1,x,::1', 'x', 'is not a complete address'],
 ]
 
 describe('a list of trusted proxies', () => {

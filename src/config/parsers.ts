@@ -1,0 +1,89 @@
+import ipaddr from 'ipaddr.js'
+import type { CursorSecret } from '../orders/cursor.ts'
+
+// Each parser returns `undefined` for a text that is not valid.
+
+const MIN_SECRET_BYTES = 32
+const LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?'
+const NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`)
+/** URL parsers read a name with such an end as an IPv4 address. */
+const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i
+
+export const text = (value: string) => value
+
+/** A full IP address without brackets, or a host name, without protocol and port. */
+export const host = (value: string) => (isHost(value) ? value : undefined)
+
+function isHost(text: string): boolean {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)) return true
+  return NAME.test(text) && !NUMERIC_END.test(text)
+}
+
+export const integer = (from: number, to: number) => (value: string) => {
+  const parsed = /^\d{1,9}$/.test(value) ? Number(value) : -1
+  return parsed >= from && parsed <= to ? parsed : undefined
+}
+
+/** Comma-separated URLs of one protocol, with distinct hosts. */
+export const urls = (protocols: readonly string[]) => (value: string) => {
+  const parts = value.split(',')
+  const nodes = parts.map((part) => URL.parse(part.trim())).filter((url) => url !== null)
+  const isKnown = nodes.every((url) => protocols.includes(url.protocol) && isAddress(url))
+  const isSame = new Set(nodes.map(({ protocol }) => protocol)).size === 1
+  const isDistinct = new Set(nodes.map(({ host }) => host)).size === parts.length
+  // Redis Cluster has no numbered databases.
+  const isClusterSafe = nodes.length === 1 || !nodes.some(isNumberedDatabase)
+  return isKnown && isSame && isDistinct && isClusterSafe
+    ? nodes.map(({ href }) => href)
+    : undefined
+}
+
+/** Requires a host, and complete credentials. Only Redis accepts a password without a user. */
+function isAddress(url: URL): boolean {
+  const { protocol, hostname, pathname, username, password } = url
+  const isRedis = protocol.startsWith('redis')
+  // The clients read options from the query and fail later on bad ones. Redis over IPv6 needs
+  // `family`.
+  const isPlain = url.search === '' || (isRedis && /^\?family=[046]$/.test(url.search))
+  if (!isPlain || url.hash !== '' || url.port === '0') return false
+  const hasCompleteCredentials = username === '' ? isRedis || password === '' : password !== ''
+  // The path of a Redis URL is the database number.
+  if (hostname === '' || !hasCompleteCredentials || (isRedis && !/^(\/\d{0,4})?$/.test(pathname)))
+    return false
+  try {
+    decodeURIComponent(username + password)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isNumberedDatabase = ({ protocol, pathname }: URL) =>
+  protocol.startsWith('redis') && /[1-9]/.test(pathname)
+
+export const matching = (pattern: RegExp) => (value: string) =>
+  pattern.test(value) ? value : undefined
+
+export const oneOf =
+  <T extends string>(values: readonly T[]) =>
+  (value: string) =>
+    values.find((known) => known === value)
+
+/** Base64 of at least 32 bytes. */
+export function parseSecret(value: string): Buffer | undefined {
+  const bytes = Buffer.from(value, 'base64')
+  const isBase64 = bytes.toString('base64').replace(/=+$/, '') === value.replace(/=+$/, '')
+  return isBase64 && bytes.length >= MIN_SECRET_BYTES ? bytes : undefined
+}
+
+/** A list `kid:base64,kid:base64` with at least one entry and distinct kids. */
+export function parseCursorSecrets(value: string): [CursorSecret, ...CursorSecret[]] | undefined {
+  const pairs = value.split(',').map((pair) => {
+    const [, kid = '', base64 = ''] = /^([A-Za-z0-9_-]{1,16}):(.+)$/.exec(pair.trim()) ?? []
+    return { kid, secret: parseSecret(base64) }
+  })
+  const usable = pairs.flatMap(({ kid, secret }) => (secret ? [{ kid, secret }] : []))
+  const distinct = new Set(usable.map(({ kid }) => kid)).size === pairs.length
+  const [first, ...others] = usable
+  return first && distinct ? [first, ...others] : undefined
+}

@@ -21,7 +21,7 @@ const load = (input: string | Buffer, ...args: string[]) =>
 const line = (id: string) => JSON.stringify(sourceOrder({ id }))
 
 describe('index load', () => {
-  it('reads a file, and sums up on stdout', async () => {
+  it('reads a file and prints a summary on stdout', async () => {
     const file = join(backend.folder, 'orders.ndjson')
     writeFileSync(file, `${line('ord_1')}\n\n${line('ord_2')}\r\n${line('ord_1')}`)
     const args = ['index', 'load', file]
@@ -38,14 +38,14 @@ describe('index load', () => {
     expect(JSON.parse(stdout)).toMatchObject({ written: 1, customer_documents_dropped: 1 })
   })
 
-  it('exits 1 naming a file it cannot read', async () => {
+  it('exits 1 and names a file that it cannot read', async () => {
     const args = ['index', 'load', 'nowhere.ndjson']
     const { code, stderr } = await runCommand(args, backend.env)
     expect(code).toBe(1)
     expect(stderr).toContain('nowhere.ndjson')
   })
 
-  it('names a folder given for a file', async () => {
+  it('exits 1 and names a folder given as the file', async () => {
     const { code, stderr } = await runCommand(['index', 'load', backend.folder], backend.env)
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -53,7 +53,7 @@ describe('index load', () => {
     })
   })
 
-  it('goes on when nobody reads what it says', async () => {
+  it('continues when its output pipe is closed', async () => {
     const lines = Array.from({ length: 3_000 }, (_, n) => (n % 2 ? 'no order' : line(`ord_${n}`)))
     const child = startCommand(['index', 'load', '-'], backend.env)
     child.stderr.destroy()
@@ -64,7 +64,7 @@ describe('index load', () => {
   it.each([
     ['', () => {}],
     [' in a pipe that ends with it', (stdin: Writable) => stdin.end()],
-  ])('told to stop%s, keeps what is in, says how far it came, exits 1', async (_where, end) => {
+  ])('interrupted%s keeps what it wrote, prints its progress, and exits 1', async (_where, end) => {
     const child = startCommand(['index', 'load', '-'], backend.env)
     const said = text(child.stderr)
     const lines = Array.from({ length: 1_100 }, (_, n) => line(`ord_${n}`))
@@ -79,13 +79,13 @@ describe('index load', () => {
     )
   })
 
-  it('takes an empty input for nothing to do', async () => {
+  it('accepts an empty input', async () => {
     const { code, stdout } = await load('')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ read: 0, written: 0 })
   })
 
-  it('keeps changed_at of a first version, and with --live stamps it', async () => {
+  it('keeps changed_at of a first version, and stamps it with --live', async () => {
     const changed_at = new Date(Date.now() + 3_600_000).toISOString()
     const future = JSON.stringify(sourceOrder({ changed_at }))
     expect((await load(future)).stderr).toContain(
@@ -95,7 +95,7 @@ describe('index load', () => {
   })
 })
 
-/** Each stands between two orders that are written. */
+/** Each is placed between two valid orders. */
 const REFUSED: [name: string, line: string | Buffer, message: string][] = [
   ['half a line', '{"id":"ord_2","ver', 'expected one JSON object'],
   ['no object', '[]', 'expected an object, got a list'],
@@ -133,7 +133,7 @@ const REFUSED: [name: string, line: string | Buffer, message: string][] = [
   ],
 ]
 
-describe('index load of lines that it refuses', () => {
+describe('index load of rejected lines', () => {
   let finished: ProcessResult
   beforeAll(async () => {
     const own = createBackend()
@@ -143,10 +143,13 @@ describe('index load of lines that it refuses', () => {
     await own.remove()
   })
 
-  it.each(REFUSED)('names the number, the path and the reason of %s', (_name, bad, message) => {
-    const number = 2 + REFUSED.findIndex(([, other]) => other === bad)
-    expect(finished.stderr).toContain(`line ${number}: ${message}`)
-  })
+  it.each(REFUSED)(
+    'prints the line number, the path and the reason of %s',
+    (_name, bad, message) => {
+      const number = 2 + REFUSED.findIndex(([, other]) => other === bad)
+      expect(finished.stderr).toContain(`line ${number}: ${message}`)
+    },
+  )
 
   it('writes the lines before and after them, and exits 1', () => {
     expect(finished.code).toBe(1)
@@ -172,7 +175,7 @@ async function countOrders({ folder, env, refresh }: Backend): Promise<number> {
   try {
     return Number(db.prepare('SELECT count(*) AS orders FROM orders').get()?.['orders'])
   } catch {
-    return 0 // The tables are not made yet.
+    return 0 // The tables do not exist yet.
   } finally {
     db.close()
   }

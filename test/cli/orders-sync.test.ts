@@ -15,7 +15,7 @@ import { readSyncedOrders } from '../support/orders-cli/synced-orders.ts'
 const ROUNDS = 6
 
 let service: OrdersService
-/** Grows with every change, so that each is newer than the last. */
+/** Increases with every change, so that each version is newer than the last. */
 let times = 1
 beforeAll(async () => {
   service = await openOrdersService(1_500)
@@ -25,7 +25,7 @@ afterAll(() => service.close())
 describe.each([
   ['a folder', 'copy'],
   ['a database', 'sqlite:copy.db'],
-])('a store in %s', (_what, name) => {
+])('orders sync to %s', (_what, name) => {
   const place = () => ({ cwd: service.folder, env: service.env })
   const copied = () =>
     readSyncedOrders(
@@ -34,7 +34,7 @@ describe.each([
         : join(service.folder, name),
     )
 
-  it('equals the API’s listing despite concurrent writes and SIGKILLs', async () => {
+  it('matches the API’s listing despite concurrent writes and SIGKILLs', async () => {
     const random = createRandom(11, 0, 0)
     const source = service.visible()
     let killed = 0
@@ -53,7 +53,7 @@ describe.each([
     expect(killed).toBeGreaterThan(0)
     const { code, stderr } = await runOrders(['sync', name, '--all'], place())
     expect(code, stderr).toBe(0)
-    // The first sync finishes the run of a killed process; the second one reads everything.
+    // The first sync completes the run of a killed process. The second one reads everything.
     expect((await runOrders(['sync', name, '--all'], place())).code).toBe(0)
     const listed = await service.listed()
     expect(await copied()).toEqual(new Map(listed.map((order) => [order.id, order])))

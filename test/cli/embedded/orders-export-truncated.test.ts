@@ -33,7 +33,7 @@ afterEach(() => {
   remove()
 })
 
-it('an export fails once retries are exhausted, and can be resumed', async () => {
+it('orders export fails when its retries are exhausted, and can be resumed', async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const file = join(folder, 'all.ndjson')
   const request = { url, filters: {}, format: 'ndjson', rows: 'orders' }

@@ -13,7 +13,7 @@ import {
 let service: OrdersService
 let listed: Order[]
 beforeAll(async () => {
-  service = await openOrdersService(2_600, CONTRACT_LIMITS) // More pages than the burst of the bucket.
+  service = await openOrdersService(2_600, CONTRACT_LIMITS) // More pages than the bucket allows at once.
   listed = await service.listed()
 })
 afterAll(() => service.close())
@@ -31,9 +31,9 @@ const exportedRows = async (format: 'csv' | 'csv-br', ...args: string[]) => {
   return csvRows(text.replace(/^\uFEFF/, ''), format === 'csv' ? ',' : ';')
 }
 
-/** The cents behind 1.234,56 without its points. */
+/** The cents of an amount such as 1.234,56, after its thousands separators are removed. */
 const cents = (cell: string | undefined) => Number(cell?.replace(',', ''))
-/** The instant behind dd/mm/aaaa hh:mm:ss on the clocks of Brasília since 2019, in seconds. */
+/** The instant, in seconds, of dd/mm/aaaa hh:mm:ss in Brasília time since 2019. */
 function seconds(cell: string | undefined): number {
   const [, day, month, year, time] = /^(\d\d)\/(\d\d)\/(\d{4}) (.{8})$/.exec(cell ?? '') ?? []
   return Date.parse(`${year}-${month}-${day}T${time}-03:00`) / 1000

@@ -33,8 +33,8 @@ async function typing(keys: string, args: string) {
   return { code, shown }
 }
 
-describe('the API key', () => {
-  it('is typed at a prompt on the terminal, without an echo', async () => {
+describe('the API key of orders', () => {
+  it('is read from a terminal prompt without an echo', async () => {
     const { code, shown } = await typing(`${service.key}\r`, 'export --format csv --out typed.csv')
     expect(code, shown).toBe(0)
     expect(shown).toMatch(/^Chave de API \(não aparece enquanto você digita\): \r\n/)
@@ -44,7 +44,7 @@ describe('the API key', () => {
     ).toBeGreaterThan(200)
   })
 
-  it('is typed on the terminal also when stdin and stdout are redirected', async () => {
+  it('is read from the terminal also when stdin and stdout are redirected', async () => {
     const list = 'export --format ndjson < /dev/null > piped.ndjson'
     const { code, shown } = await typing(`${service.key}\r`, list)
     expect(code, shown).toBe(0)
@@ -57,7 +57,7 @@ describe('the API key', () => {
     expect(shown).toContain('Interrompido.')
   })
 
-  it('is neither in the process list nor in the state file', async () => {
+  it('appears neither in the process list nor in the state file', async () => {
     service.hold(1)
     const place = { cwd: service.folder, env: service.env }
     const child = spawnOrders(['export', '--format', 'csv', '--out', 'listed.csv'], place)
@@ -81,7 +81,7 @@ describe('the API key', () => {
   })
 })
 
-it('an export shows its progress on a terminal', async () => {
+it('orders export shows its progress on a terminal', async () => {
   service.delay(300)
   const child = startOnTerminal(ordersInShell('export --format csv --out shown.csv'), {
     cwd: service.folder,

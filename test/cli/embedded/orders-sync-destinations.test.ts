@@ -13,7 +13,7 @@ import {
 import { readSyncedOrders } from '../../support/orders-cli/synced-orders.ts'
 
 let service: OrdersService
-/** Grows with every change, so that each is newer than the last. */
+/** Increases with every change, so that each version is newer than the last. */
 let times = 1
 beforeAll(async () => {
   service = await openOrdersService(400)
@@ -31,7 +31,7 @@ const sync = (...args: string[]) => runOrders(['sync', ...args], place())
 describe.each([
   ['folder', 'pasta'],
   ['database', 'sqlite:banco.db'],
-])('a store in a %s', (_kind, destination) => {
+])('orders sync to a %s', (_kind, destination) => {
   const locks = () =>
     readdirSync(service.folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.includes('lock-'),
@@ -60,7 +60,7 @@ describe.each([
     expect((await sync(destination, '--accept-new-key')).code).toBe(0)
   })
 
-  it('loses an erased order at the next full sync', async () => {
+  it('removes an erased order at the next full sync', async () => {
     const order = service.visible().at(-1)
     if (order === undefined) throw new Error('no order')
     await service.write([erased(order, ++times)])
@@ -75,7 +75,7 @@ describe.each([
     expect(stderr).toContain('--since vale só na primeira vez: esta cópia tem todos os pedidos')
   })
 
-  it('excludes a second process, and continues after the first was killed', async () => {
+  it('excludes a second process, and continues after the first one was killed', async () => {
     service.hold(1)
     const child = spawnOrders(['sync', destination, '--all'], place())
     await expect.poll(locks, { timeout: 20_000 }).toHaveLength(1)
@@ -104,8 +104,8 @@ describe.each([
   })
 })
 
-describe('a destination with other content', () => {
-  it('is rejected as a folder, and stays untouched', async () => {
+describe('a destination of orders sync with other content', () => {
+  it('is rejected as a folder, and stays unchanged', async () => {
     mkdirSync(inFolder('fotos'))
     writeFileSync(inFolder('fotos/a.jpg'), 'x')
     const { code, stderr } = await sync('fotos')
@@ -114,7 +114,7 @@ describe('a destination with other content', () => {
     expect(readdirSync(inFolder('fotos'))).toEqual(['a.jpg'])
   })
 
-  it('is rejected as a database, and stays untouched', async () => {
+  it('is rejected as a database, and stays unchanged', async () => {
     const db = new DatabaseSync(inFolder('outro.db'))
     db.exec('CREATE TABLE clientes (id)')
     db.close()
@@ -129,7 +129,7 @@ describe('a destination with other content', () => {
   })
 })
 
-describe('sync --since', () => {
+describe('orders sync --since', () => {
   it('saves only orders updated since then', async () => {
     const instants = (await service.listed()).flatMap(({ updated_at }) => updated_at ?? []).sort()
     const since = instants[Math.floor(instants.length / 2)] ?? ''
@@ -139,7 +139,7 @@ describe('sync --since', () => {
   })
 })
 
-describe('sync --watch', () => {
+describe('orders sync --watch', () => {
   it('follows changes, reports an outage once, and ends when its key is revoked', async () => {
     const key = await service.createKey()
     const args = ['sync', 'vigiada', '--watch', '--interval', '1s']

@@ -24,7 +24,7 @@ afterAll(async () => {
 const run = (args: readonly string[], env: Record<string, string> = service.env) =>
   runOrders(args, { cwd: service.folder, env })
 
-describe('--help', () => {
+describe('orders --help', () => {
   it.each([
     [['--help'], /orders export.*orders sync/s],
     [['-h'], /ORDERS_API_KEY/],
@@ -46,13 +46,13 @@ describe('--help', () => {
   })
 })
 
-it('--version prints the version of the package', async () => {
+it('orders --version prints the version of the package', async () => {
   const file = new URL('../../../package.json', import.meta.url)
   const { version } = JSON.parse(readFileSync(file, 'utf8'))
   expect((await run(['--version'], {})).stdout).toBe(`${version}\n`)
 })
 
-describe('an invalid command line is reported with exit code 2', () => {
+describe('orders reports an invalid command line with exit code 2', () => {
   it.each<[string[], string]>([
     [[], 'Falta o comando'],
     [['exportar'], 'Não existe o comando "exportar"'],
@@ -103,7 +103,7 @@ describe('an invalid command line is reported with exit code 2', () => {
   })
 })
 
-describe('a failure is reported with exit code 1', () => {
+describe('orders reports a failure with exit code 1', () => {
   it.each<[string, string[], RegExp]>([
     ['a missing order', ['get', 'ord_none'], /Recurso não encontrado.*\(requisição req_/],
     ['a missing folder', ['export', '--format', 'csv', '--out', 'no/x.csv'], /A pasta não existe/],
@@ -124,7 +124,7 @@ describe('a failure is reported with exit code 1', () => {
     expect(stderr).toMatch(message)
   })
 
-  it('a foreign server at the address', async () => {
+  it('for a server at the address that is not this API', async () => {
     const { code, stderr } = await run([
       'export',
       '--format',
@@ -140,7 +140,7 @@ describe('a failure is reported with exit code 1', () => {
   })
 })
 
-it('the process prints the result on stdout, messages on stderr, and exits with the code', async () => {
+it('the orders process prints the result on stdout, messages on stderr, and exits with the code', async () => {
   const spawned = (args: string[]) =>
     finish(spawnOrders(args, { cwd: service.folder, env: service.env }))
   const [first] = await service.listed()

@@ -13,7 +13,7 @@ afterEach(() => remove())
 
 const run = (args: string[], input?: string) => runProcess(args, { DATA_DIR: folder }, input)
 
-describe('a process of public-orders-api', () => {
+describe('the public-orders-api process', () => {
   it('prints help on stdout and exits 0', async () => {
     const { code, stdout, stderr } = await run(['--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -26,13 +26,13 @@ describe('a process of public-orders-api', () => {
     expect(stderr).toContain("error: required option '--account <id>' not specified")
   })
 
-  it('prints the error of a command that fails on stderr and exits 1', async () => {
+  it('prints the error of a failed command on stderr and exits 1', async () => {
     const { code, stdout, stderr } = await run(['keys', 'revoke', 'key_none'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain('there is no key key_none')
   })
 
-  it('reads standard input, prints the summary on stdout, and exits 1 after a refused line', async () => {
+  it('reads standard input, prints the summary on stdout, and exits 1 after a rejected line', async () => {
     const input = `${JSON.stringify(sourceOrder())}\n[]\n`
     const { code, stdout, stderr } = await run(['index', 'load', '-', '--json'], input)
     expect(code).toBe(1)
@@ -41,7 +41,7 @@ describe('a process of public-orders-api', () => {
   })
 })
 
-describe('a process of orders', () => {
+describe('the orders process', () => {
   it.each<[string[], { code: number; stdout: RegExp; stderr: RegExp }]>([
     [['--version'], { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: /^$/ }],
     [['exportar'], { code: 2, stdout: /^$/, stderr: /Não existe o comando "exportar"/ }],

@@ -6,9 +6,9 @@ import type { StreamInspection } from './indexing/consistency-check/stream-inspe
 import type { ChangeStream } from './indexing/sources/change-stream.ts'
 import { monotonicClock } from './lib/clock.ts'
 import { type CursorCodec, createCursorCodec } from './orders/cursor.ts'
-import type { FallbackLimiter, LimiterDecision } from './rate-limit/fallback-limiter.ts'
+import type { FallbackLimiter } from './rate-limit/fallback-limiter.ts'
 import { createInstrumentedLimiter } from './rate-limit/instrumented-limiter.ts'
-import type { Limiter } from './rate-limit/limiter.ts'
+import type { Limiter, LimiterDecision } from './rate-limit/limiter.ts'
 import { createMemoryLimiter } from './rate-limit/memory-limiter.ts'
 import type { IndexRecovery } from './stores/index-lost.ts'
 import type { OpenSearchEvents } from './stores/opensearch/stores.ts'
@@ -17,24 +17,24 @@ import { beginSqliteAfterLoss } from './stores/sqlite/database/after-loss.ts'
 import { openSqliteKeys, openSqliteStores } from './stores/sqlite/stores.ts'
 import type { Stores } from './stores/stores.ts'
 
-/** What a command works with, opened. */
+/** The open services that a command uses. */
 export interface Services extends Stores {
   keyPepper: Uint8Array
 }
 
-/** What of it the commands on keys and accounts need. */
+/** The services that the commands for keys and accounts use. */
 export type KeyServices = Pick<Services, 'keys' | 'keyPepper' | 'close'>
 
-/** What the server works with besides. */
+/** The open services that the API server uses. */
 export interface ServerServices extends Services {
   keyCache: KeyCache
   limiter: Limiter
-  /** Whether limits count in this process alone although they should be shared. */
+  /** Whether this process counts locally, because the shared counters are unavailable. */
   isLimiterDegraded(): Promise<boolean>
   cursors: CursorCodec
 }
 
-/** What is measured of the services while they serve. */
+/** Callbacks that metrics and traces attach to the services. */
 export interface ServiceEvents
   extends OpenSearchEvents,
     Pick<SharedLimiterEvents, 'instrumentRedis' | 'onFallbackDecision'> {
@@ -42,7 +42,7 @@ export interface ServiceEvents
   onKeyLookup(result: KeyLookupOutcome): void
 }
 
-/** Opens the services that the settings name, for a command. */
+/** Opens the configured services. */
 export async function openServices(
   config: Config,
   role: 'server' | 'command' = 'command',
@@ -52,14 +52,14 @@ export async function openServices(
   return { ...(await openStores(config, role, events)), keyPepper }
 }
 
-/** Opens keys and accounts alone, for a command: a key can be revoked also where the index is lost. */
+/** Opens keys and accounts alone, so that a key can be revoked even after the index was lost. */
 export async function openKeyServices(config: Config): Promise<KeyServices> {
   if (config.opensearchUrls !== undefined) return openServices(config)
   const { keyPepper } = loadSecrets(config)
   return { ...openSqliteKeys(config), keyPepper }
 }
 
-/** Begins with an empty index where that of the orders was lost. @throws Error where it was not */
+/** Creates an empty index after the order index was lost. @throws Error when it exists */
 export async function initAfterLoss(config: Config): Promise<IndexRecovery> {
   const { opensearchUrls: urls, opensearchCaFile, dataDir } = config
   if (urls === undefined) return beginSqliteAfterLoss(dataDir)
@@ -68,7 +68,7 @@ export async function initAfterLoss(config: Config): Promise<IndexRecovery> {
   return initIndexAfterLoss({ urls, ca }, config)
 }
 
-/** Opens the services that the settings name, to serve with. Redis need not be there yet. */
+/** Opens the configured services for the API server. Redis may be unavailable. */
 export async function openServerServices(
   config: Config,
   events: ServiceEvents & SharedLimiterEvents,
@@ -92,14 +92,14 @@ export async function openServerServices(
 }
 
 /**
- * Opens the stream of changes, for the command that is named. Redis need not be there yet.
- * @throws Error saying what to set when no Redis is named
+ * Opens the change stream for the given command. Redis may be unavailable.
+ * @throws Error when no Redis is configured, with the settings to add
  */
 export async function openChangeStream(config: Config, command: string): Promise<ChangeStream> {
   const urls = config.streamRedisUrls ?? config.redisUrls
   if (urls === undefined) {
     throw new Error(
-      `"${command}" needs Redis, where the stream of changes is: set REDIS_URL, or STREAM_REDIS_URL where the stream has a Redis of its own`,
+      `"${command}" needs Redis for the change stream, and none is configured: set REDIS_URL, or STREAM_REDIS_URL if the stream uses a separate Redis`,
     )
   }
   const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
@@ -107,7 +107,7 @@ export async function openChangeStream(config: Config, command: string): Promise
   return openRedisStream({ urls, ca, prefix: config.redisPrefix })
 }
 
-/** Opens the stream of changes for whoever only looks; `null` where no Redis is named. */
+/** Opens the change stream read-only; `null` when no Redis is configured. */
 export async function openStreamInspection(config: Config): Promise<StreamInspection | null> {
   const urls = config.streamRedisUrls ?? config.redisUrls
   if (urls === undefined) return null
@@ -116,7 +116,7 @@ export async function openStreamInspection(config: Config): Promise<StreamInspec
   return openRedisStreamInspection({ urls, ca, prefix: config.redisPrefix })
 }
 
-// What the settings do not name is not loaded: the clients take as long to load as all the rest.
+// Dynamic imports: the OpenSearch and Redis clients double the startup time of the embedded mode.
 
 async function openStores(
   config: Config,

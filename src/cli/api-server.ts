@@ -7,7 +7,7 @@ import { combineInstruments } from '../lib/instrument.ts'
 import { instrumentServices } from '../observability/metrics/instrument-services.ts'
 import { registerProcessMetrics } from '../observability/metrics/process.ts'
 import { createMetrics, type Metrics } from '../observability/metrics/registry.ts'
-import { openTracing } from '../observability/tracing/open-tracing.ts'
+import { openTracing } from '../observability/tracing/tracing.ts'
 import { openServerServices, type ServerServices } from '../services.ts'
 
 /** One process's share of the service, which is all of it where there is one process. */

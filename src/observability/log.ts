@@ -2,22 +2,22 @@ import { type Logger, pino } from 'pino'
 import type { Output } from '../commands/command-context.ts'
 import type { Config } from '../config/config.ts'
 
-/** What a pipe takes in one piece, whoever else writes into it. */
+/** Writes up to this size are atomic on a pipe (PIPE_BUF), even with several writers. */
 const MAX_WRITE_BYTES = 4_096
 const MIN_FLUSH_BYTES = 3_072
 const FLUSH_INTERVAL_MS = 50
-/** Kept for a reader of stderr that has stalled; more is lost, rather than the process. */
+/** Buffer while the reader of stderr stalls. Beyond it, lines are dropped to save the process. */
 const MAX_BUFFER_BYTES = 16 * 2 ** 20
 
-/** The log, on stderr, a line for each thing. */
+/** Opens the log on stderr, one JSON line per event. */
 export function openLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: Output): Logger {
   return pino({ level: logLevel }, stderr.fd === undefined ? stderr : pino.destination(stderr.fd))
 }
 
 /**
- * The same with a line for each request. Lines go out several at a time, some hundredths of a second late at
- * most: to write each by itself costs a tenth of all that is done for a request. They are all written when the
- * process ends, unless it is killed or runs out of memory.
+ * Opens the log with one line per request. Lines are buffered for up to 50 ms, because a write per
+ * line costs a tenth of the time of a request. All are flushed at exit, unless the process is
+ * killed or runs out of memory.
  */
 export function openRequestLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: Output): Logger {
   if (stderr.fd === undefined) return openLog({ logLevel }, stderr)

@@ -1,20 +1,20 @@
-/** Failed authentications of one address: a fixed window from the first of them. */
+/** Failed authentications of one address, in a fixed window that starts at the first. */
 export interface FailureWindow {
   failures: number
-  /** When the window ends; the same clock as `nowMs` everywhere. */
+  /** End of the window, on the clock of `nowMs`. */
   endsAtMs: number
 }
 
 export const MAX_FAILURES = 30
 export const WINDOW_MS = 60_000
 
-/** Whole seconds, at least 1, until the address may try again; 0 when it is not blocked. */
+/** Whole seconds, at least 1, until the address is unblocked; 0 when it is not blocked. */
 export function blockedSeconds(window: FailureWindow | undefined, nowMs: number): number {
   if (window === undefined || nowMs >= window.endsAtMs || window.failures < MAX_FAILURES) return 0
   return Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000))
 }
 
-/** The window after one more failure; a window that ended begins anew. */
+/** The window after one more failure. A failure after its end starts a new one. */
 export function withFailure(window: FailureWindow | undefined, nowMs: number): FailureWindow {
   if (window === undefined || nowMs >= window.endsAtMs) {
     return { failures: 1, endsAtMs: nowMs + WINDOW_MS }

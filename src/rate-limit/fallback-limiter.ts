@@ -1,41 +1,40 @@
 import { type Instrument, noopInstrument } from '../lib/instrument.ts'
-import type { Limiter } from './limiter.ts'
+import type { Limiter, LimiterDecision } from './limiter.ts'
 
 export interface FallbackLimiterOptions {
-  /** Decides as long as it answers in time. */
+  /** Decides while it responds in time. */
   shared: Limiter
-  /** Decides for the rest; never fails. */
+  /** Decides otherwise; never fails. */
   local: Limiter
-  /** How long a decision may take. */
+  /** Maximum duration of a decision by `shared`. */
   deadlineMs?: number
-  /** While degraded, how often `shared` is tried. */
+  /** Interval between probes of `shared` while degraded. */
   probeIntervalMs?: number
   onFallbackDecision(decision: LimiterDecision): void
-  /** Sees what `shared` is asked, until it answers or is too late; probes are not among it. */
+  /** Wraps each decision by `shared` until its deadline, probes excluded. */
   instrument?: Instrument<LimiterDecision>
-  /** `cause` is what degraded it. */
+  /** `cause` is the error that opened the circuit breaker. */
   onStateChange?(degraded: boolean, cause?: unknown): void
-  /** Makes a new connection: the present one says nothing any more. */
+  /** Replaces an unresponsive connection. */
   reconnect?(): void
 }
 
-/** The calls of the port, as the metric names them. */
-export type LimiterDecision = 'take' | 'blocked' | 'count_failure'
-
 export interface FallbackLimiter extends Limiter {
-  /** Whether `local` decides at present; asks `shared` where nothing says so. */
+  /** Whether `local` decides now. Queries `shared` to detect an outage without traffic. */
   isDegraded(): Promise<boolean>
   close(): void
 }
 
-/** No account's id: those have no tilde. */
+/** The tilde prevents a collision with the id of an account. */
 const PROBE = '~probe'
-/** Probes in a row without any answer, late ones and errors included: the connection is dead, not slow. */
+/**
+ * After this many consecutive probes without even a late reply or an error, the connection is dead.
+ */
 const MAX_UNANSWERED_PROBES = 3
 
 /**
- * A limiter that always decides, in time. The first failure or delay of `shared` opens the breaker: from
- * then on `local` decides at once, until a probe finds `shared` answering in time again. Never throws.
+ * A limiter that always decides in time and never throws. The first failure or timeout of `shared`
+ * opens a circuit breaker. Then `local` decides, until a probe of `shared` succeeds in time.
  */
 export function createFallbackLimiter(options: FallbackLimiterOptions): FallbackLimiter {
   const {
@@ -92,7 +91,7 @@ export function createFallbackLimiter(options: FallbackLimiterOptions): Fallback
     scheduleProbe()
   }
 
-  /** Writes what concerns nobody, and reads where it failed: in a cluster that may be another node. */
+  /** Writes a reserved key, and reads the key that failed, which may be on another cluster node. */
   async function runProbe(): Promise<boolean> {
     unansweredProbes += 1
     try {
@@ -122,12 +121,12 @@ export function createFallbackLimiter(options: FallbackLimiterOptions): Fallback
   }
 }
 
-/** Settles as the answer does, or rejects after `ms`; a later answer goes nowhere. */
+/** Rejects after `ms`, and discards a later reply. */
 function withDeadline<T>(ms: number, call: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onTimeout = () => reject(new Error(`no answer within ${ms} ms`))
-    // A busy event loop runs timers before it reads the answer that is waiting in the socket. So once the
-    // time is over it may read what there is: the deadline is for the other side, not for ourselves.
+    const onTimeout = () => reject(new Error(`no response within ${ms} ms`))
+    // A busy event loop runs timers before it reads a reply that waits in the socket.
+    // `setImmediate` lets it read first, so that only a slow `shared` exceeds the deadline.
     const timer = setTimeout(() => setImmediate(onTimeout), ms).unref()
     call()
       .then(resolve, reject)

@@ -1,38 +1,38 @@
-/** A bucket of `capacity` requests that refills at `refillPerSecond`: integers from 1 to a million. */
+/** A token bucket of `capacity` requests with a refill rate: integers from 1 to a million. */
 export interface BucketRate {
   capacity: number
   refillPerSecond: number
 }
 
 /**
- * A bucket is the debt it has run up, in millionths of a request, and the instant at which that was
- * counted. One microsecond repays `refillPerSecond` millionths: whole numbers below 2^53 throughout, so
- * that nothing is ever rounded and a script in Redis comes to the same decision.
+ * The debt of a bucket in millionths of a request, at a point in time. One microsecond repays
+ * `refillPerSecond` millionths. All numbers are integers below 2^53: nothing is rounded, and the
+ * script in Redis computes the same decision.
  */
 export interface BucketState {
   debt: number
   atMicros: number
 }
 
-/** What a caller is told of its bucket, in whole requests and seconds. */
+/** The state of a bucket for response headers, in whole requests and seconds. */
 export interface BucketDecision {
   allowed: boolean
-  /** Requests left now. */
+  /** Requests left. */
   remaining: number
   /** Seconds, rounded up, until the bucket is full again. */
   resetSeconds: number
-  /** Seconds, at least 1, until a request would pass; 0 when this one did. */
+  /** Seconds, at least 1, until a request is allowed; 0 when this one is allowed. */
   retryAfterSeconds: number
 }
 
 export const FULL_BUCKET: BucketState = { debt: 0, atMicros: 0 }
 
-/** What a request costs. */
+/** Cost of one request. */
 const REQUEST = 1_000_000
 
 /**
- * The generic cell rate algorithm (contract, "Limits"): takes one request, if there is one left. A denied
- * request leaves the state as it was. Pure.
+ * The [generic cell rate algorithm](https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm):
+ * takes one request if one is left. A denied request does not change the state. Pure.
  */
 export function takeFromBucket(
   rate: BucketRate,
@@ -50,7 +50,7 @@ export function takeFromBucket(
   }
 }
 
-/** What a caller is told, from the debt that the decision left. */
+/** Converts the debt after the decision to requests and seconds. */
 export function bucketDecision(
   { capacity, refillPerSecond }: BucketRate,
   allowed: boolean,
@@ -60,7 +60,7 @@ export function bucketDecision(
   const secondsToRepay = (owed: number) => Math.ceil(owed / (refillPerSecond * REQUEST))
   return {
     allowed,
-    // Below zero where the capacity was lowered after the debt was run up.
+    // Negative after a configuration change lowered the capacity.
     remaining: Math.max(0, Math.floor((whole - debt) / REQUEST)),
     resetSeconds: secondsToRepay(debt),
     retryAfterSeconds: allowed ? 0 : Math.max(1, secondsToRepay(debt + REQUEST - whole)),
@@ -72,9 +72,9 @@ function debtAt(
   { debt, atMicros }: BucketState,
   nowMicros: number,
 ) {
-  // Either way: a clock that was set back must not keep a bucket empty until it has caught up.
+  // Absolute, so that a clock set back does not keep the bucket empty until it catches up.
   const elapsed = Math.abs(nowMicros - atMicros)
-  // Never more than repays all of it: the product stays below 2^53.
+  // Bounded by the time that repays the whole debt, so that the product stays below 2^53.
   const repaying = Math.min(elapsed, Math.ceil(debt / refillPerSecond))
   return Math.max(0, debt - repaying * refillPerSecond)
 }

@@ -1,7 +1,6 @@
-import type { LimiterDecision } from './fallback-limiter.ts'
-import type { Limiter } from './limiter.ts'
+import type { Limiter, LimiterDecision } from './limiter.ts'
 
-/** The same limiter, telling of every decision whether the request may go on. */
+/** Reports every decision of a limiter, and whether it allowed the request. */
 export function createInstrumentedLimiter(
   limiter: Limiter,
   onDecision: (decision: LimiterDecision, isAllowed: boolean) => void,

@@ -4,9 +4,10 @@ const IPV6_PREFIX_BYTES = 8
 const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/
 
 /**
- * What failed authentications are counted by: an IPv4 address (also when it came mapped into IPv6), or
- * the /64 of an IPv6 address, which is what one customer gets. `told` may carry a port, as some proxies
- * write it; what is no address at all counts for `peer`, the other end of the connection.
+ * The key for counting failed authentications: an IPv4 address (also if mapped into IPv6), or the
+ * /64 network of an IPv6 address, which providers assign to one customer. `reported` may include a
+ * port, as some proxies write it. An invalid `reported` counts for `peer`, the other end of the
+ * connection.
  */
 export function ipRateLimitKey(reported: string, peer = reported): string {
   const { v4, v6 } = WITH_PORT.exec(reported)?.groups ?? {}

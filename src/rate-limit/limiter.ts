@@ -1,11 +1,14 @@
 import type { BucketDecision } from './gcra.ts'
 
-/** The counters behind the limits. Each call is one decision, atomic under concurrency. */
+/** The calls of {@link Limiter}, as metrics label them. */
+export type LimiterDecision = 'take' | 'blocked' | 'count_failure'
+
+/** Counters for rate limits and IP blocks. Each call is one atomic decision. */
 export interface Limiter {
   /** Takes one request from the account's bucket. */
   take(accountId: string): Promise<BucketDecision>
-  /** Whole seconds for which the address is blocked; 0 when it is not. Counts nothing. */
+  /** Whole seconds until the address is unblocked, or 0. Read-only. */
   blockedSeconds(address: string): Promise<number>
-  /** Counts a failed authentication, or, when the address is blocked, tells for how many seconds. */
+  /** Counts a failed authentication. For a blocked address, returns the seconds left instead. */
   countFailure(address: string): Promise<number>
 }

@@ -4,10 +4,10 @@ import { blockedSeconds, type FailureWindow, withFailure } from './failure-windo
 import { type BucketRate, type BucketState, FULL_BUCKET, takeFromBucket } from './gcra.ts'
 import type { Limiter } from './limiter.ts'
 
-// Bounds the memory that strangers can make us spend; far above what one process meets in a window.
+// Bounds the memory that unauthenticated clients can allocate; far above normal use in a window.
 const MAX_ENTRIES = 200_000
 
-/** Counters of one process, in memory. `clock` is monotonic milliseconds. */
+/** In-memory counters of one process. `clock` is monotonic milliseconds. */
 export function createMemoryLimiter(rate: BucketRate, clock: Clock): Limiter {
   const buckets = new LRUCache<string, BucketState>({ max: MAX_ENTRIES })
   const windows = new LRUCache<string, FailureWindow>({ max: MAX_ENTRIES })

@@ -8,25 +8,25 @@ import {
   Registry,
 } from 'prom-client'
 
-/** A metric and its values, as a process hands them on. */
+/** A metric and its values, as sent from a worker to the primary. */
 export type MetricSnapshot = MetricObjectWithValues<MetricValue<string>>
 
-/** A process that serves, and what it has measured; `undefined` where it does not answer in time. */
+/** A worker and its metrics; `undefined` when it does not respond in time. */
 export interface MetricSource {
   id: number
   snapshot(): Promise<MetricSnapshot[] | undefined>
 }
 
-/** What several processes measure that serve together, as if they were one. */
+/** Metrics of all workers, aggregated as if they were one process. */
 export interface AggregatedMetrics extends Pick<Registry, 'contentType' | 'metrics'> {
-  /** To be told of a worker that has ended. */
+  /** The primary calls this when a worker has exited. */
   onExit(worker: Pick<MetricSource, 'id'>): void
 }
 
 /**
- * Adds up what the workers measured and what this process uses. No sum of what was counted ever goes back, as
- * Prometheus would take that for a restart of everything: a worker that does not answer counts with what it told last,
- * and so does one that has ended, for ever. What it counted since is lost with it.
+ * Sums the metrics of the workers and of this process. Counters never decrease, because Prometheus
+ * would interpret that as a restart. So the last known values of a silent or exited worker remain
+ * in the sum. Anything that a worker counted after its last response is lost when it exits.
  */
 export function createAggregatedMetrics(
   workerCount: number,
@@ -38,19 +38,19 @@ export function createAggregatedMetrics(
   const registers = [ownRegistry]
   const workers = new Gauge({
     name: 'serving_workers',
-    help: 'Workers by state: ok, silent (serves, and does not answer), missing.',
+    help: 'Workers by state: ok, silent (running, but not responding to the primary), missing.',
     labelNames: ['state'] as const,
     registers,
   })
   const exits = new Counter({
     name: 'serving_workers_ended_total',
-    help: 'Workers that ended by themselves.',
+    help: 'Workers that exited unexpectedly.',
     registers,
   })
   const latest = new Map<number, MetricSnapshot[]>()
   let exitedTotals: MetricSnapshot[] = []
 
-  /** Keeps the answer in the turn in which it comes, so before the worker can be told to have ended. */
+  /** Stores the response in the same tick in which it arrives, so before `onExit` can run. */
   async function refresh(worker: MetricSource): Promise<boolean> {
     const snapshot = await worker.snapshot()
     if (snapshot !== undefined) latest.set(worker.id, snapshot)
@@ -75,21 +75,21 @@ export function createAggregatedMetrics(
       exits.inc()
       const cumulative = (latest.get(id) ?? []).filter(isCumulative)
       latest.delete(id)
-      // What it has aggregated still carries its values.
+      // The aggregating registry returns metrics with their values, unlike its declared type.
       const sums = AggregatorRegistry.aggregate([exitedTotals, cumulative]).getMetricsAsArray()
       exitedTotals = sums as MetricSnapshot[]
     },
   }
 }
 
-/** Requests wait in the loops of the workers; this one's would only thin them out. */
+/** Requests run in the workers, so the event loop of the primary would distort the figures. */
 function removeEventLoopMetrics(registry: Registry): void {
   for (const { name } of registry.getMetricsAsArray()) {
     if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name)
   }
 }
 
-/** The service is as old as its primary. */
+/** Reports the start time of the primary for the whole service. */
 function withFirstStartTime(metric: MetricSnapshot): MetricSnapshot {
   return metric.name === 'process_start_time_seconds' ? { ...metric, aggregator: 'first' } : metric
 }

@@ -6,19 +6,19 @@ import { UNKNOWN_PARAM } from '../../http/unknown-params.ts'
 import { listParamNames } from '../../orders/list-params.ts'
 import { DURATION_BUCKETS } from './buckets.ts'
 
-/** What is counted of requests and connections. */
+/** Metrics of requests and connections. */
 export interface HttpMetrics {
-  /** Seconds a request took; `route` is its pattern, `none` where there is none. */
+  /** Request duration in seconds; `route` is the route pattern, or `none`. */
   requestSeconds: Histogram<'method' | 'route' | 'status'>
-  /** Error bodies, by code; `param` is empty where no parameter is at fault, `unknown` where none has that name. */
+  /** Error responses by code; `param` is empty for errors without a parameter. */
   errors: Counter<'code' | 'param'>
-  /** Requests whose caller went away before the answer was out: they are in none of the above. */
+  /** Requests whose client disconnected before the response was sent; in none of the above. */
   abandoned: Counter
-  /** Requests that HTTP itself refuses: these are in none of the above. */
+  /** Requests rejected by the HTTP parser; in none of the above. */
   malformed: Counter
-  /** Requests answered 503 before they became requests of the API: they are in none of the above. */
+  /** Requests rejected with 503 by load shedding; in none of the above. */
   shedRequests: Counter<'reason'>
-  /** Connections that were cut, because whoever had them held up others. */
+  /** Connections that the server closed to protect other clients. */
   closedConnections: Counter<'reason'>
 }
 
@@ -28,36 +28,36 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
   const registers = [registry]
   const requestSeconds = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Seconds a request of the API took, by method, route and status.',
+    help: 'Duration of API requests in seconds, by method, route and status.',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: DURATION_BUCKETS,
     registers,
   })
   const errors = new Counter({
     name: 'http_errors_total',
-    help: 'Requests answered with an error body, by its code and by the parameter at fault.',
+    help: 'Error responses, by code and by the invalid parameter.',
     labelNames: ['code', 'param'] as const,
     registers,
   })
   const abandoned = new Counter({
     name: 'http_abandoned_requests_total',
-    help: 'Requests whose connection was gone before the whole answer was handed over.',
+    help: 'Requests whose client disconnected before the response was complete.',
     registers,
   })
   const malformed = new Counter({
     name: 'http_malformed_requests_total',
-    help: 'Requests that are no HTTP/1 and were refused before they became requests of the API.',
+    help: 'Requests that the HTTP/1 parser rejected before routing.',
     registers,
   })
   const shedRequests = new Counter({
     name: 'http_shed_requests_total',
-    help: 'Requests answered 503 at once, because too many were under way or the event loop was held up.',
+    help: 'Requests rejected with 503 by load shedding: too many in flight, or a delayed event loop.',
     labelNames: ['reason'] as const,
     registers,
   })
   const closedConnections = new Counter({
     name: 'http_cut_connections_total',
-    help: 'Connections cut: one of too many, idle or unread, or an answer that is not read, or unread answers that need too much memory.',
+    help: 'Connections closed by the server: one of too many, an unread response, or too much memory for unread responses.',
     labelNames: ['reason'] as const,
     registers,
   })

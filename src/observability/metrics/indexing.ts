@@ -1,26 +1,24 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { BatchCounts } from '../../indexing/sources/watch-batch.ts'
+import { LAG_BUCKETS } from './buckets.ts'
 
-/** What a process counts that brings changes into the index. */
+/** Metrics of an indexing process. */
 export interface IndexingMetrics {
   registry: Registry
   changes: Counter<'outcome'>
-  /** Changes that were delivered, never written, and are gone from the stream. */
+  /** Changes removed from the stream after delivery and before the write. */
   lostChanges: Counter
-  /** Seconds from the stream until a reader is shown a change. */
+  /** Seconds from the entry of a change into the stream until the API returns it. */
   lagSeconds: Histogram
-  /** 1 while this process is the one that writes. */
+  /** 1 while this process is the writer. */
   isWriter: Gauge
 }
 
 const OUTCOMES = ['written', 'unchanged', 'older', 'refused'] satisfies (keyof BatchCounts)[]
 
-/** Seconds: from a change that met a refresh to an outage that was waited out. */
-const LAG_BUCKETS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60, 120, 300]
-
 /**
- * `backlog`: entries of the stream that are not acknowledged; `stampsAheadMs`: how far stamps are ahead of the
- * store's clock. Both are asked whenever the metrics are.
+ * `backlog` counts unacknowledged entries of the stream. `writeTimestampsAheadMs` is how far write
+ * timestamps are ahead of the store's clock. Each scrape calls both.
  */
 export function createIndexingMetrics(
   backlog: () => Promise<number>,
@@ -37,23 +35,23 @@ export function createIndexingMetrics(
   for (const outcome of OUTCOMES) changes.inc({ outcome }, 0)
   const lostChanges = new Counter({
     name: 'indexing_changes_lost_total',
-    help: 'Changes that went from the stream after they were delivered and before they were written.',
+    help: 'Changes removed from the stream after delivery and before the write.',
     registers,
   })
   const lagSeconds = new Histogram({
     name: 'indexing_lag_seconds',
-    help: 'Seconds from the entry of a written change into the stream until the API shows it.',
+    help: 'Seconds from the entry of a written change into the stream until the API returns it.',
     buckets: LAG_BUCKETS,
     registers,
   })
   const isWriter = new Gauge({
     name: 'indexing_is_writer',
-    help: '1 while this process writes, 0 while it stands by.',
+    help: '1 while this process is the writer, 0 while it is on standby.',
     registers,
   })
   new Gauge({
     name: 'indexing_stream_backlog',
-    help: 'Entries of the stream that are not acknowledged; NaN while the stream does not tell.',
+    help: 'Unacknowledged entries of the stream; NaN while the stream is unavailable.',
     registers,
     async collect() {
       this.set(await backlog().catch(() => Number.NaN))
@@ -61,7 +59,7 @@ export function createIndexingMetrics(
   })
   const writeTimestampsAhead = new Gauge({
     name: 'indexing_stamps_ahead_seconds',
-    help: "Seconds that stamps are ahead of the store's clock, 0 when they are not; NaN while the store does not tell.",
+    help: "Seconds by which write timestamps are ahead of the store's clock, or 0; NaN while the store is unavailable.",
     registers,
     async collect() {
       this.set((await writeTimestampsAheadMs().catch(() => Number.NaN)) / 1000)

@@ -4,7 +4,7 @@ import { ClientDisconnected } from '../../lib/request-scope.ts'
 import type { ServiceEvents } from '../../services.ts'
 import type { Outcome, ServiceMetrics } from './services.ts'
 
-/** Counts what the services tell. */
+/** Records the events of the services as metrics. */
 export function instrumentServices(metrics: ServiceMetrics): ServiceEvents {
   const { opensearchSeconds, redisSeconds, limiterDecisions } = metrics
   return {

@@ -1,21 +1,19 @@
 import { collectDefaultMetrics, Histogram, type Registry } from 'prom-client'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
+import { DELAY_BUCKETS } from './buckets.ts'
 
-/** How often the event loop is looked at. */
+/** Sampling interval of the event-loop delay. */
 const SAMPLE_INTERVAL_MS = 20
 
-/** Seconds: from nothing to a loop that keeps every request waiting. */
-const DELAY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
-
-/** Adds what the process itself tells: CPU, memory, event loop. Once a process. */
+/** Registers CPU, memory and event-loop metrics. Call it once per process. */
 export function registerProcessMetrics({ registry }: { registry: Registry }): void {
   collectDefaultMetrics({ register: registry })
   registerEventLoopDelay(registry)
 }
 
 /**
- * Adds by how much a timer is late, which is what a request waits as well. In place of the lag among the
- * default metrics: that one has its own 10 ms of pause in it, and begins anew whenever anybody asks.
+ * Registers the delay of a timer, which requests experience too. It replaces the lag of the default
+ * metrics, which includes its own 10 ms interval and resets at every scrape.
  */
 export function registerEventLoopDelay(
   registry: Registry,
@@ -26,14 +24,14 @@ export function registerEventLoopDelay(
   }
   const delay = new Histogram({
     name: 'nodejs_eventloop_delay_seconds',
-    help: 'Seconds by which a timer of the event loop is late.',
+    help: 'Seconds by which timers of the event loop are late.',
     buckets: DELAY_BUCKETS,
     registers: [registry],
   })
   let dueAt = clock() + SAMPLE_INTERVAL_MS
   const sample = () => {
     const now = clock()
-    // The looks that were due meanwhile too: of a loop that is held up for a tenth of the time, a tenth of all.
+    // Counts the missed samples too: a loop blocked for 10% of the time yields 10% late samples.
     for (let lateMs = now - dueAt; lateMs >= SAMPLE_INTERVAL_MS; lateMs -= SAMPLE_INTERVAL_MS) {
       delay.observe(lateMs / 1000)
     }

@@ -3,8 +3,8 @@ import { createHttpMetrics, type HttpMetrics } from './http.ts'
 import { createServiceMetrics, type ServiceMetrics } from './services.ts'
 
 /**
- * What a process counts that serves, for the operations port to show. Labels are of closed sets, and
- * begin at zero so that the first of anything is seen as an increase; none holds what a caller sent.
+ * Metrics of an API process, exposed on the operations port. Labels come from closed sets and never
+ * contain client input. Series start at zero, so that the first event shows as an increase.
  */
 export interface Metrics extends HttpMetrics, ServiceMetrics {
   registry: Registry

@@ -21,10 +21,10 @@ import { createTracing } from './spans.ts'
 import type { Tracing, TracingEvents } from './tracing.ts'
 
 const SERVICE_NAME = 'public-orders-api'
-/** A collector that takes longer must not hold a process that is to stop. */
+/** A slow collector must not delay the shutdown. */
 const CLOSE_TIMEOUT_MS = 2_000
 
-/** The SDK behind the port. Spans are sent in the background, and dropped where nobody takes them. */
+/** Opens tracing with the SDK. Spans are exported in the background, and dropped on failure. */
 export async function openOpenTelemetry(
   { protocol, sampler, ratio, batch }: TracingSettings,
   events: TracingEvents,
@@ -46,7 +46,7 @@ export async function openOpenTelemetry(
   }
 }
 
-/** Where to, with which headers and for how long it tries: the exporters read that from the environment. */
+/** The exporters read endpoint, headers and timeout from the environment. */
 async function openExporter(protocol: Protocol): Promise<SpanExporter> {
   const { OTLPTraceExporter } =
     protocol === 'http/json'
@@ -66,21 +66,21 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
   return isParentBased ? new ParentBasedSampler({ root: sampler }) : sampler
 }
 
-/** Its name, unless the environment has another. Nothing of the machine or of the command line. */
+/** The service name, which the environment can override. Excludes host and process attributes. */
 function serviceResource(): Resource {
   return defaultResource()
     .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
     .merge(detectResources({ detectors: [envDetector] }))
 }
 
-/** The same exporter, telling the first failure of an outage and its end. */
+/** Wraps an exporter to report the first failure of an outage and the recovery. */
 function reportOutages(exporter: SpanExporter, { onOutage, onRecovered }: TracingEvents) {
   let isOutage = false
   return Object.assign(Object.create(exporter) as SpanExporter, {
     export(...[spans, done]: Parameters<SpanExporter['export']>) {
       exporter.export(spans, (result) => {
         const hasFailed = result.code !== ExportResultCode.SUCCESS
-        if (hasFailed && !isOutage) onOutage(result.error?.message ?? 'no reason')
+        if (hasFailed && !isOutage) onOutage(result.error?.message ?? 'unknown reason')
         if (!hasFailed && isOutage) onRecovered()
         isOutage = hasFailed
         done(result)

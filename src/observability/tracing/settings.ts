@@ -1,10 +1,13 @@
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What the standard variables of OpenTelemetry ask for; the exporter reads those about its transport itself. */
+/**
+ * Settings from the standard OpenTelemetry variables. The exporter reads its transport settings
+ * itself.
+ */
 export interface TracingSettings {
   protocol: Protocol
   sampler: SamplerName
-  /** Of traces that begin here, so many are kept: 0 to 1. */
+  /** Share of the traces started here that is sampled: 0 to 1. */
   ratio: number
   batch: {
     scheduledDelayMillis: number
@@ -28,13 +31,13 @@ const samplers = [
 ] as const
 
 /**
- * Reads them; `undefined` where no traces are asked for: no endpoint and no exporter is named, or they are
- * switched off. What is wrong with one goes to `problems`.
+ * Parses the settings; `undefined` when tracing is disabled, or when neither endpoint nor exporter
+ * is set. Adds invalid settings to `problems`.
  */
 export function parseTracing(env: Environment, problems: string[]): TracingSettings | undefined {
   if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return undefined
 
-  /** The first of these that is set. */
+  /** The value of the first variable that is set. */
   function firstSet<T extends string>(names: string[], allowed: readonly [T, ...T[]]): T {
     const name = names.find((candidate) => env[candidate])
     if (name === undefined) return allowed[0]
@@ -43,7 +46,7 @@ export function parseTracing(env: Environment, problems: string[]): TracingSetti
     return value ?? allowed[0]
   }
 
-  /** Up to nine digits, as other settings: a timer takes no more than 2^31 ms. */
+  /** Up to nine digits, because a timer accepts at most 2^31 ms. */
   function positiveInteger(name: string, fallback: number): number {
     const text = env[name] || `${fallback}`
     if (!/^\d{1,9}$/.test(text) || Number(text) < 1) {

@@ -11,10 +11,10 @@ import { parseTraceParent } from '@opentelemetry/core'
 import { ClientDisconnected } from '../../lib/request-scope.ts'
 import type { Tracing } from './tracing.ts'
 
-/** Methods with a name of their own, by the semantic conventions. */
+/** The methods that the semantic conventions list by name. */
 const KNOWN_METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '))
 
-/** Spans by the semantic conventions, without those attributes that would show what a caller sent. */
+/** Creates spans by the semantic conventions, without attributes that contain client input. */
 export function createTracing(tracer: Tracer): Omit<Tracing, 'close'> {
   const current = new AsyncLocalStorage<Context>()
 
@@ -45,14 +45,14 @@ export function createTracing(tracer: Tracer): Omit<Tracing, 'close'> {
 
     instrument: (system) => async (operation, call) => {
       const request = current.getStore()
-      if (request === undefined) return await call() // A health check, or a probe.
+      if (request === undefined) return await call() // A health check or a probe.
       const attributes = { 'db.system.name': system, 'db.operation.name': operation }
       const options = { kind: SpanKind.CLIENT, attributes }
       const span = tracer.startSpan(`${system} ${operation}`, options, request)
       try {
         return await call()
       } catch (error) {
-        // Its kind alone: a message may quote what was asked.
+        // The error name alone, because a message may quote client input.
         span.setAttribute('error.type', error instanceof Error ? error.name : '_OTHER')
         if (!(error instanceof ClientDisconnected)) span.setStatus({ code: SpanStatusCode.ERROR })
         throw error
@@ -63,7 +63,7 @@ export function createTracing(tracer: Tracer): Omit<Tracing, 'close'> {
   }
 }
 
-/** The trace that a request belongs to. Its `tracestate` stays behind: that is text of the caller's. */
+/** The trace of the client. Excludes `tracestate`, which is arbitrary client input. */
 function contextOf(traceparent: string | undefined): Context {
   const parent = traceparent === undefined ? null : parseTraceParent(traceparent)
   if (parent === null) return ROOT_CONTEXT

@@ -1,32 +1,43 @@
 import type { Instrument } from '../../lib/instrument.ts'
+import type { TracingSettings } from './settings.ts'
 
-/** Spans of requests and of what they call: names, statuses and times, nothing of what a caller sent. */
+/** Spans of requests and of their calls to services: names, statuses and times, no client input. */
 export interface Tracing {
   startRequest(request: TracedRequest): RequestSpan
-  /** Makes a span of every call that a traced request makes. */
+  /** Creates a span for every call within a traced request. */
   instrument(system: 'opensearch' | 'redis'): Instrument<string>
-  /** Sends what is left, within two seconds; never fails. */
+  /** Exports the remaining spans within two seconds; never fails. */
   close(): Promise<void>
 }
 
 export interface TracedRequest {
   method: string
-  /** The pattern of the route; `undefined` where there is none. */
+  /** The route pattern; `undefined` for an unknown route. */
   route: string | undefined
   requestId: string
-  /** The header, by which the request belongs to a trace that began elsewhere. */
+  /** The W3C header that links the request to the trace of the client. */
   traceparent: string | undefined
 }
 
 export interface RequestSpan {
-  /** Calls made in `work`, and in whatever follows from it, belong to this request. */
+  /** Attributes all calls in `work`, including asynchronous ones, to this request. */
   run(work: () => void): void
-  /** `undefined`: the caller went away before there was an answer. */
+  /** `undefined`: the client disconnected before a response. */
   end(status: number | undefined): void
 }
 
-/** Told of a collector that takes no traces, and when it takes them again. */
+/** Reports the start and the end of an outage of trace export. */
 export interface TracingEvents {
   onOutage(reason: string): void
   onRecovered(): void
+}
+
+/** Opens tracing as configured. Returns `null`, without loading the SDK, when it is off. */
+export async function openTracing(
+  settings: TracingSettings | undefined,
+  events: TracingEvents,
+): Promise<Tracing | null> {
+  if (settings === undefined) return null
+  const { openOpenTelemetry } = await import('./opentelemetry.ts')
+  return openOpenTelemetry(settings, events)
 }

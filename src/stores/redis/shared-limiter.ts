@@ -1,12 +1,8 @@
 import { readCaFile } from '../../config/ca-file.ts'
 import type { Config } from '../../config/config.ts'
 import type { Instrument } from '../../lib/instrument.ts'
-import {
-  createFallbackLimiter,
-  type FallbackLimiter,
-  type LimiterDecision,
-} from '../../rate-limit/fallback-limiter.ts'
-import type { Limiter } from '../../rate-limit/limiter.ts'
+import { createFallbackLimiter, type FallbackLimiter } from '../../rate-limit/fallback-limiter.ts'
+import type { Limiter, LimiterDecision } from '../../rate-limit/limiter.ts'
 import { connectRedis } from './client.ts'
 import { createRedisLimiter } from './limiter.ts'
 

@@ -3,10 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   createFallbackLimiter,
   type FallbackLimiter,
-  type LimiterDecision,
 } from '../../../src/rate-limit/fallback-limiter.ts'
 import type { BucketDecision } from '../../../src/rate-limit/gcra.ts'
-import type { Limiter } from '../../../src/rate-limit/limiter.ts'
+import type { Limiter, LimiterDecision } from '../../../src/rate-limit/limiter.ts'
 
 const told = (remaining: number): BucketDecision => ({
   allowed: true,

@@ -4,8 +4,8 @@ export interface Backoff {
 }
 
 /**
- * Milliseconds to wait once so many tries in a row have failed, counted from 1: `firstMs`, then twice as
- * long after each further one, `longestMs` at most.
+ * Exponential backoff in milliseconds after consecutive failures, counted from 1: `firstMs`,
+ * doubled after each further failure, up to `longestMs`.
  */
 export function backoffMs(
   failedAttempts: number,

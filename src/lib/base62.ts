@@ -7,7 +7,7 @@ export function toBase62(value: bigint, length: number): string {
   return digits.padStart(length, '0')
 }
 
-/** `length` base-62 digits drawn from `bytes`, which must be long enough to leave no bias that matters. */
+/** Converts random bytes to `length` base-62 digits. Surplus bytes make the bias negligible. */
 export function base62FromBytes(bytes: Uint8Array, length: number): string {
   const value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
   return toBase62(value, length).slice(-length)

@@ -1,8 +1,8 @@
-/** A source of time in milliseconds; time enters the domain through one of these, never `Date.now()`. */
+/** A source of time in milliseconds, which the domain uses instead of `Date.now()`. */
 export type Clock = () => number
 
-/** Epoch milliseconds, for what is stored or shown. */
+/** Epoch milliseconds, for stored and displayed timestamps. */
 export const wallClock: Clock = () => Date.now()
 
-/** Milliseconds since start, for durations and windows: it never jumps when the machine's time is set. */
+/** Milliseconds since start, for durations: changes of the system time do not affect it. */
 export const monotonicClock: Clock = () => performance.now()

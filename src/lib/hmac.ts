@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 
-/** A secret is handed over once: with its bytes each time, a signature takes five times as long. */
+/** Caches imported keys: importing the secret for each signature is five times slower. */
 const keys = new WeakMap<Uint8Array, KeyObject>()
 
-/** HMAC-SHA-256 over the parts, one after the other; 32 bytes. The bytes of a secret never change. */
+/** HMAC-SHA-256 over the concatenated parts, 32 bytes. Do not modify `secret` after a call. */
 export function hmacSha256(secret: Uint8Array, ...parts: (string | Uint8Array)[]): Buffer {
   const key = keys.get(secret) ?? createSecretKey(secret)
   keys.set(secret, key)

@@ -1,14 +1,14 @@
 const DATE = '(\\d{4})-(\\d{2})-(\\d{2})'
 const TIME = '(\\d{2}):(\\d{2}):(\\d{2})(?:\\.(\\d+))?'
 const INSTANT = new RegExp(`^${DATE}[Tt]${TIME}(?:[Zz]|([+-])(\\d{2}):(\\d{2}))$`)
-// What a program writes, on a day that every month has: it leaves nothing to check.
+// The common form, on a day that exists in every month: valid without further checks.
 const PLAIN =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/
 const DATE_ALONE = new RegExp(`^${DATE}$`)
 const ZONELESS = new RegExp(`^${DATE}[Tt]${TIME}$`)
 const PLUS_READ_AS_SPACE = new RegExp(`^${DATE}[Tt]${TIME} \\d{2}:\\d{2}$`)
 
-/** Why a text is no instant; each has its own message to the caller. */
+/** Why a text is not an instant; the API has an error message for each. */
 export type InvalidInstantReason =
   | 'date-alone'
   | 'no-zone'
@@ -16,19 +16,19 @@ export type InvalidInstantReason =
   | 'impossible'
   | 'malformed'
 
-/** An instant in epoch milliseconds, rounded down and up where the text was finer than that. */
+/** An instant in epoch milliseconds, rounded down and up from finer fractions. */
 export interface Instant {
   floorMs: number
   ceilMs: number
 }
 
 /**
- * Reads an RFC 3339 date-time with time and zone (contract, "Filter rules" 3).
- * Own code because `Date` turns February 30 into March 2 and reads a date without a zone as local.
+ * Parses an RFC 3339 date-time, which requires time and zone. `Date` cannot: it converts February
+ * 30 to March 2, and assumes local time without a zone.
  */
 export function parseInstant(text: string): Instant | InvalidInstantReason {
   if (PLAIN.test(text)) {
-    const epochMs = Date.parse(text) // An index is filled with a dozen an order, so that this counts.
+    const epochMs = Date.parse(text) // Fast path: indexing parses a dozen instants per order.
     return { floorMs: epochMs, ceilMs: epochMs }
   }
   const parts = INSTANT.exec(text)
@@ -48,7 +48,7 @@ export function parseInstant(text: string): Instant | InvalidInstantReason {
     Number(zoneMinute) > 59
   if (impossible) return 'impossible'
 
-  // Date.UTC reads the years 0 to 99 as 1900 to 1999; setUTCFullYear does not.
+  // Date.UTC maps the years 0 to 99 to 1900 to 1999; setUTCFullYear does not.
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute, second, Number(fraction.slice(0, 3).padEnd(3, '0')))
@@ -60,14 +60,14 @@ export function parseInstant(text: string): Instant | InvalidInstantReason {
   return { floorMs, ceilMs: hasSubMillisecond ? floorMs + 1 : floorMs }
 }
 
-/** The instant as the API writes it: UTC with milliseconds. */
+/** Formats an instant as the API does: UTC with milliseconds. */
 export function formatInstant(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }
 
 type SixNumbers = [number, number, number, number, number, number]
 
-// Four digits of year is all that the written form has.
+// RFC 3339 years have four digits.
 const FIRST_MS = new Date('0000-01-01T00:00:00.000Z').getTime()
 const LAST_MS = new Date('9999-12-31T23:59:59.999Z').getTime()
 

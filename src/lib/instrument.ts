@@ -1,16 +1,16 @@
 /**
- * Runs a call to a service behind this one and sees how long it takes and whether it fails, without
- * changing anything about it: what metrics and traces have in common.
+ * Wraps a call to a backend service to observe its duration and failure, without changing either.
+ * Metrics and traces implement it.
  */
 export type Instrument<Operation extends string> = <T>(
   operation: Operation,
   call: () => Promise<T>,
 ) => Promise<T>
 
-/** Nobody looks. */
+/** Observes nothing. */
 export const noopInstrument: Instrument<string> = (_operation, call) => call()
 
-/** Both see every call; where there is no second one, the first alone. */
+/** Applies both instruments to every call; without a second one, only the first. */
 export function combineInstruments<Operation extends string>(
   first: Instrument<Operation>,
   second: Instrument<Operation> | undefined,

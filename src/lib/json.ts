@@ -1,7 +1,7 @@
 /**
- * Order JSON is parsed here, because V8 confuses names with escapes (nodejs/node#63785): once it has parsed
- * an object with the name `\`, it takes `"` or a line break at the same place for `\` in every later text.
- * Names without a backslash are read right. `json.test.ts` fails once plain `JSON.parse` is right.
+ * Parses order JSON around a bug of V8 with escaped names (nodejs/node#63785). After an object with
+ * the name `\`, `JSON.parse` reads `"` or a line break at the same position as `\` in every later
+ * text. Names without a backslash are safe. `json.test.ts` fails once `JSON.parse` is correct.
  */
 
 const QUOTE = 0x22
@@ -11,15 +11,15 @@ const BACKSLASH = 0x5c
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * The value of a JSON text, as `JSON.parse` should return it.
- * @throws SyntaxError where the text is no JSON
+ * Parses a JSON text, as `JSON.parse` should.
+ * @throws SyntaxError when the text is not JSON
  */
 export function parseJson(text: string): unknown {
-  const value: unknown = JSON.parse(text) // Also for its errors, so that only valid JSON is read below.
+  const value: unknown = JSON.parse(text) // Throws on invalid JSON, which `read` does not detect.
   return hasEscapedName(text) ? read(text) : value
 }
 
-/** Whether a string with an escape is followed by a colon. Linear, from one such string to the next. */
+/** Whether a colon follows a string with an escape. Linear in the length of the text. */
 function hasEscapedName(text: string): boolean {
   for (let at = text.indexOf('\\'); at >= 0; ) {
     const end = stringEnd(text, at)
@@ -29,12 +29,12 @@ function hasEscapedName(text: string): boolean {
   return false
 }
 
-/** The place of the quote that ends a string; `from` is inside it, at its first backslash or before. */
+/** Index of the closing quote; `from` is inside the string, at or before its first backslash. */
 function stringEnd(text: string, from: number): number {
   for (let quote = text.indexOf('"', from); ; quote = text.indexOf('"', quote + 1)) {
     let before = quote - 1
     while (text.charCodeAt(before) === BACKSLASH) before -= 1
-    if ((quote - before) % 2 === 1) return quote // Behind an even number of backslashes.
+    if ((quote - before) % 2 === 1) return quote // After an even number of backslashes.
   }
 }
 
@@ -48,12 +48,12 @@ const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0
 
 type Container = unknown[] | Record<string, unknown>
 
-/** Reads a valid text without recursion, since a text may nest deeper than the stack. */
+/** Parses a valid text without recursion, because it may nest deeper than the stack. */
 function read(text: string): unknown {
   const root: unknown[] = []
   const outer: Container[] = []
   let container: Container = root
-  /** The name of the value that comes next in an object. */
+  /** The name of the next value in an object. */
   let name: string | undefined
 
   function put(value: unknown): void {
@@ -73,7 +73,7 @@ function read(text: string): unknown {
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
       container = outer.pop() ?? root
     } else if (!isSeparator(code)) {
-      const value: unknown = JSON.parse(text.slice(at, end)) // A string, a number, a literal: no name is in it.
+      const value: unknown = JSON.parse(text.slice(at, end)) // A scalar has no names.
       const isName = typeof value === 'string' && name === undefined && !Array.isArray(container)
       if (isName) name = value
       else put(value)
@@ -91,7 +91,7 @@ const isPunctuation = (code: number) =>
   code === OPEN_LIST ||
   code === CLOSE_LIST
 
-/** Where the token ends that begins with this character. */
+/** End index of the token that starts at `at`. */
 function tokenEnd(text: string, at: number, code: number): number {
   if (code === QUOTE) return stringEnd(text, at + 1) + 1
   let end = at + 1
@@ -100,7 +100,7 @@ function tokenEnd(text: string, at: number, code: number): number {
   return end
 }
 
-/** As an own property: an assignment to `__proto__` would set the prototype. */
+/** Defines an own property: an assignment to `__proto__` would set the prototype. */
 function define(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') {
     Object.defineProperty(object, name, {

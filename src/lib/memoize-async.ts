@@ -1,4 +1,4 @@
-/** Work that is done once however often it is asked for; a failure is told, and tried again when asked. */
+/** Runs `work` once and shares its result. After a failure, the next call runs it again. */
 export function memoizeAsync<T>(work: () => Promise<T>): () => Promise<T> {
   let pending: Promise<T> | undefined
   return () => {

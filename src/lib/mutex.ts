@@ -1,4 +1,4 @@
-/** Runs asynchronous work one piece at a time, in the order in which it was handed in. */
+/** Runs asynchronous work one at a time, in call order. */
 export function createMutex(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

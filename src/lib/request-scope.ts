@@ -1,30 +1,34 @@
 import { Unavailable } from './unavailable.ts'
 
-/** What bounds the work for one request: when its answer is due, and whether its caller still waits for it. */
+/** Bounds the work for one request: by its deadline, and by a disconnect of the client. */
 export interface RequestScope {
-  /** Milliseconds until the answer is due; not positive once it is overdue. */
+  /** Milliseconds until the deadline; zero or negative after it. */
   remainingMs(): number
-  /** Runs `stop` when the caller is gone, at once if it is gone already; the returned function takes that back. */
+  /**
+   * Runs `stop` when the client disconnects, immediately if it has already. The returned function
+   * unregisters `stop`.
+   */
   onDisconnect(stop: () => void): () => void
 }
 
-/** The caller disconnected before its answer was made: no fault of any service, and nothing to log. */
+/** The client disconnected before the response: not a failure of a service, so it is not logged. */
 export class ClientDisconnected extends Error {
   constructor() {
-    super('the caller disconnected')
-    this.name = 'CallerGone'
+    super('the client disconnected')
+    this.name = 'ClientDisconnected'
   }
 }
 
-/** For work that no request waits for: only the store's own deadlines bound it. */
+/** The scope of work outside requests, which only the deadlines of the store bound. */
 export const unbounded: RequestScope = { remainingMs: () => Infinity, onDisconnect: () => () => {} }
 
 /**
- * Milliseconds that a call may take: `deadlineMs` at most, and no longer than its request has left.
+ * The timeout of a call in milliseconds: `deadlineMs`, or the remaining time of the request if
+ * shorter.
  * @throws Unavailable when the request has no time left
  */
 export function callTimeoutMs(scope: RequestScope, deadlineMs = Infinity): number {
   const ms = Math.min(deadlineMs, Math.ceil(scope.remainingMs()))
   if (ms > 0) return ms
-  throw new Unavailable('the request took all of its time (REQUEST_DEADLINE_MS)')
+  throw new Unavailable('the request exceeded its deadline (REQUEST_DEADLINE_MS)')
 }

@@ -1,24 +1,24 @@
 import type { Clock } from './clock.ts'
 
-/** Where it is shown: a terminal, or a file or pipe. */
+/** The output: a terminal, a file or a pipe. */
 export type Screen = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'> & {
   write(text: string): unknown
 }
 
-/** One line that tells how far something came: redrawn on a terminal, elsewhere told now and then. */
+/** A progress line: redrawn in place on a terminal, appended at intervals elsewhere. */
 export interface StatusLine {
-  /** Shows `text` if it is time to; on a terminal what fits `within` so many columns. */
+  /** Shows `text`, rate-limited; `within` shortens it to the columns of a terminal. */
   show(text: string, within?: (columns: number) => string): void
-  /** A line that stays, above the one that is redrawn. */
+  /** Prints a permanent line above the progress line. */
   printLine(line: string): void
-  /** Takes away what does not stay. */
+  /** Erases the progress line. */
   clear(): void
 }
 
 const REDRAW_MS = 200
-/** Between the lines of a log, where nothing can be redrawn; what takes less long has none. */
+/** Interval of lines in a file or pipe. Shorter work prints none. */
 const LOG_INTERVAL_MS = 10_000
-/** Where a terminal does not tell. */
+/** Width for a terminal that does not report it. */
 const DEFAULT_COLUMNS = 80
 
 /** `clock`: monotonic milliseconds. */
@@ -37,7 +37,7 @@ export function createStatusLine(screen: Screen, clock: Clock): StatusLine {
       if (at - shownAt < (screen.isTTY ? REDRAW_MS : LOG_INTERVAL_MS)) return
       shownAt = at
       clear()
-      // The last column stays free: some terminals go to the next line there.
+      // Leave the last column free: some terminals wrap to the next line after it.
       if (screen.isTTY) screen.write(within((screen.columns || DEFAULT_COLUMNS) - 1))
       else screen.write(`${text}\n`)
       isDrawn = screen.isTTY

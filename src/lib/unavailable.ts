@@ -1,6 +1,6 @@
 /**
- * A store that does not answer, or not completely: the call may be repeated and becomes a 503. Anything
- * else that a store throws is a fault of ours.
+ * A store did not respond, or not completely. The call can be retried, and the API responds 503.
+ * Any other error of a store is a bug in the service.
  */
 export class Unavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {

@@ -167,7 +167,7 @@ describe('a look for a key within the time of a request', () => {
       },
     })
     expect(await thrownBy(keys.find('d1', withinMs))).toEqual(
-      new Unavailable('the request took all of its time (REQUEST_DEADLINE_MS)'),
+      new Unavailable('the request exceeded its deadline (REQUEST_DEADLINE_MS)'),
     )
     expect(received.map(({ path }) => path)).toEqual(['/api-keys/_doc/d1'])
   })

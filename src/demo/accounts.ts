@@ -1,4 +1,4 @@
-/** The account of the demo key: owner of most demo orders, co-producer of some. */
+/** The account of the demo key, which owns most demo orders and co-produces some. */
 export const DEMO_ACCOUNT = 'acc_demo'
 
 /** Every account that owns or co-produces a demo order. */

@@ -6,15 +6,15 @@ import { demoOrderId } from './order-ids.ts'
 import { createRandom, type Random } from './random.ts'
 import { type Scenario, scenarioAt } from './scenarios.ts'
 
-/** Who bought what, and when: what an order is before its story begins. */
+/** Customer, product and creation time of an order, before its payments. */
 export interface BaseOrder {
   scenario: Scenario
   product: Product
   customer: SourceOrder['customer']
   createdAt: number
-  /** The order this one was an upsell of. */
+  /** The order of which this one is an upsell. */
   parentId: string | null
-  /** Goes on to draw the rest of the order. */
+  /** The generator for the rest of the order. */
   random: Random
 }
 
@@ -22,14 +22,14 @@ const STREAM = 100
 const UPSELL_EVERY = 7
 const UPSELL_OFFSET = 3
 
-/** Opens the order at `place`: now and then as an upsell of the one before it. */
+/** Draws the order at `place`. Every seventh is an upsell of its predecessor. */
 export function drawBaseOrder(place: OrderSlot): BaseOrder {
   const own = drawOwnBaseOrder(place)
   return place.index % UPSELL_EVERY === UPSELL_OFFSET ? asUpsell(own, place) : own
 }
 
-// The neighbour is opened a second time instead of being kept: it depends on its index alone,
-// and an upsell's neighbour is never an upsell itself.
+// Draws the predecessor again instead of storing it: it depends on its index alone, and is never an
+// upsell itself.
 function asUpsell(own: BaseOrder, place: OrderSlot): BaseOrder {
   const parentPlace = { ...place, index: place.index - 1 }
   const parent = drawOwnBaseOrder(parentPlace)

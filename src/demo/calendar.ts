@@ -4,18 +4,18 @@ export const SECOND_MS = 1_000
 export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
-/** The step between two charges of a subscription. */
+/** Interval between two charges of a subscription. */
 export const MONTH_MS = 30 * DAY_MS
-/** How far back demo orders go. */
+/** Maximum age of demo orders. */
 export const HISTORY_MS = 730 * DAY_MS
 
-/** How long ago an order may have been created, for what happened to it to make sense. */
+/** The range of ages that makes the history of an order plausible. */
 export interface AgeWindow {
   minMs: number
   maxMs: number
 }
 
-/** Where an order stands: everything its instants are drawn from. */
+/** The inputs for the timestamps of an order. */
 export interface OrderSlot {
   seed: number
   index: number
@@ -30,15 +30,15 @@ const CHANGED_TOGETHER_BLOCK = 4
 const SHARED_AGES: AgeWindow = { minMs: HOUR_MS, maxMs: HISTORY_MS }
 const RECENT_AGES: AgeWindow = { minMs: 0, maxMs: MONTH_MS }
 
-/** True when an order created at `createdAt` is of an age that `window` allows. */
+/** Whether the age of an order created at `createdAt` is within `window`. */
 export function isOfAge(window: AgeWindow, createdAt: number, until: number): boolean {
   const ageMs = until - createdAt
   return ageMs >= window.minMs && ageMs <= window.maxMs
 }
 
 /**
- * The instant of creation: denser towards `until`. In one block of neighbours out of seven, all
- * whose window allows it are created in the very same millisecond, as in an import.
+ * The creation time, denser towards `until`. In every seventh block, all orders whose window allows
+ * it share one millisecond, as in an import.
  */
 export function createdInstant(slot: OrderSlot, window: AgeWindow, random: Random): number {
   const own = slot.until - drawAge(random, window)
@@ -47,8 +47,8 @@ export function createdInstant(slot: OrderSlot, window: AgeWindow, random: Rando
 }
 
 /**
- * The instant of the last change, never before `settledAt`, the last thing that happened to the
- * order. Some orders were edited later; in one block out of seven all in the same millisecond.
+ * The time of the last change, at or after `settledAt`, the last event of the payments. Some orders
+ * were edited later: in every seventh block, all in one millisecond.
  */
 export function changedInstant(slot: OrderSlot, settledAt: number, random: Random): number {
   const edited = random.chance(0.1) ? laterInstant(random, settledAt, slot.until) : settledAt
@@ -56,7 +56,7 @@ export function changedInstant(slot: OrderSlot, settledAt: number, random: Rando
   return shared !== null && shared >= settledAt ? shared : edited
 }
 
-/** An instant after `from` by at most `withinMs`, and never past `until`. */
+/** A time after `from` by at most `withinMs`, and not after `until`. */
 export function laterInstant(
   random: Random,
   from: number,
@@ -66,7 +66,7 @@ export function laterInstant(
   return from + random.between(0, Math.min(withinMs, until - from))
 }
 
-// The square of a uniform number is dense near 0, and young orders are the many.
+// The square of a uniform number is dense near 0, which makes most orders recent.
 function drawAge(random: Random, { minMs, maxMs }: AgeWindow): number {
   return minMs + Math.floor((maxMs - minMs) * random.next() ** 2)
 }

@@ -1,10 +1,10 @@
 import type { DemoAccount } from './accounts.ts'
 import type { Random } from './random.ts'
 
-/** Paid once, paid every month (`subscription`), or paid once in US dollars (`export`). */
+/** Paid once, monthly (`subscription`), or once in US dollars (`export`). */
 export type ProductKind = 'digital' | 'physical' | 'export' | 'subscription'
 
-/** A product of one account and its co-producers, with the price of each of its offers in cents. */
+/** A product of one account and its co-producers, with the prices of its offers in cents. */
 export interface Product {
   account: DemoAccount
   kind: ProductKind
@@ -14,7 +14,7 @@ export interface Product {
   coproducers: readonly DemoAccount[]
 }
 
-/** A small product offered beside another at checkout; price in cents. */
+/** An add-on that the checkout offers with a product; price in cents. */
 export interface OrderBump {
   slug: string
   name: string
@@ -60,7 +60,7 @@ const products = rows.map(
   }),
 )
 
-/** The order bumps that go with each kind of product. */
+/** The order bumps of each kind of product. */
 export const orderBumps = {
   digital: [
     { slug: 'apostila', name: 'Apostila em PDF', price: 2990 },
@@ -73,7 +73,7 @@ export const orderBumps = {
 
 const DEMO_SHARE = 0.7
 
-/** Draws a product of one of the kinds, most often of the demo account. */
+/** Draws a product of the given kinds, usually of the demo account. */
 export function pickProduct(random: Random, kinds: readonly ProductKind[]): Product {
   const kind = random.pick(kinds)
   const isDemo = random.chance(DEMO_SHARE)

@@ -12,7 +12,7 @@ import type { Random } from './random.ts'
 
 export { DEMO_ACCOUNT, DEMO_ACCOUNTS } from './accounts.ts'
 
-/** Which orders to make: the first `count` of a seed (32 bits), as of `until` (epoch ms). */
+/** The orders to generate: the first `count` of a 32-bit seed, as of `until` (epoch ms). */
 export interface DemoOptions {
   count: number
   seed: number
@@ -26,9 +26,9 @@ const LEGACY_SHARE = 0.25
 const LEGACY_AGE_MS = 550 * DAY_MS
 
 /**
- * Invents source orders, the same ones for the same options, and keeps none of them. An order
- * depends on the seed, its index and `until` alone: fewer orders are a prefix of more, and a
- * later `until` moves all of them by as much. They do not come in order of time.
+ * Generates source orders deterministically, one at a time. An order depends only on the seed, its
+ * index and `until`. A smaller `count` yields a prefix, and a later `until` shifts all timestamps
+ * equally. The orders are not sorted by time.
  */
 export function* demoOrders({ count, seed, until }: DemoOptions): Generator<SourceOrder> {
   for (let index = 0; index < count; index += 1) yield demoOrder({ seed, index, until })
@@ -74,7 +74,7 @@ function demoOrder(place: OrderSlot): SourceOrder {
   return isLegacy ? asLegacyRecord(order) : order
 }
 
-// Nothing is charged for a trial, so all amounts of its order are 0, the subtotal too.
+// A trial is free, so all amounts of its order are 0, the subtotal included.
 function amountsOf(
   { currency, subtotal }: Cart,
   history: OrderOutcome,
@@ -101,7 +101,7 @@ function metadataOf(
   }
 }
 
-// The platform did not always record these.
+// Optional fields: the platform does not always record them.
 function asLegacyRecord(order: SourceOrder): SourceOrder {
   return {
     ...order,

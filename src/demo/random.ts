@@ -1,12 +1,12 @@
-/** Numbers that look random and are the same for the same keys, on every machine. */
+/** A pseudorandom generator, deterministic for its keys on every machine. */
 export interface Random {
-  /** A number from 0 up to, not including, 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number
-  /** An integer from `min` to `max`, both included. */
+  /** An integer from `min` to `max`, both inclusive. */
   between(min: number, max: number): number
   /** True with the given probability, 0 to 1. */
   chance(probability: number): boolean
-  /** One element of a list that is not empty. */
+  /** One element of a non-empty list. */
   pick<T>(list: readonly T[]): T
   /** A string of `length` decimal digits. */
   digits(length: number): string
@@ -15,8 +15,8 @@ export interface Random {
 const WARM_UP_ROUNDS = 12
 
 /**
- * Makes a generator (sfc32) from three keys, each taken modulo 2^32. Its 128 bits of state keep
- * the streams of a million neighbouring indices apart; a 32-bit state would let them overlap.
+ * Creates an sfc32 generator from three keys, each modulo 2^32. Its 128-bit state keeps the streams
+ * of a million neighbouring indices distinct; a 32-bit state would let them overlap.
  */
 export function createRandom(seed: number, stream: number, index: number): Random {
   let a = seed | 0
@@ -33,7 +33,7 @@ export function createRandom(seed: number, stream: number, index: number): Rando
     return (word >>> 0) / 2 ** 32
   }
 
-  // The first words still show the keys: seeds 1 and 2 would begin alike.
+  // Discard the first words, which correlate with the keys: seeds 1 and 2 would start alike.
   for (let round = 0; round < WARM_UP_ROUNDS; round += 1) next()
 
   return {

@@ -36,13 +36,13 @@ import {
   trialExpired,
 } from './payments/subscriptions.ts'
 
-/** One kind of story an order can have. */
+/** One kind of order history. */
 export interface Scenario {
   name: string
-  /** How many orders of a round have it. */
+  /** Number of orders of a round with this scenario. */
   weight: number
   sells: readonly ProductKind[]
-  /** The ages at which an order can be in this state. */
+  /** The ages at which this state is plausible. */
   age: AgeWindow
   flow: PaymentFlow
   couponChance: number
@@ -76,7 +76,7 @@ const boleto = paid('BOLETO')
 
 type Row = [string, number, readonly ProductKind[], AgeWindow, PaymentFlow, number?]
 
-// Columns: name, weight, what is sold, ages, what happened, probability of a coupon.
+// Columns: name, weight, product kinds, ages, payment flow, probability of a coupon.
 const rows: Row[] = [
   ['pix awaiting', 5, home, within(MINUTE, PIX_OVER), awaiting('PIX')],
   ['pix paid', 35, home, since(PIX_OVER), pix],
@@ -117,7 +117,7 @@ const rows: Row[] = [
   ['delivered', 2, goods, since(5 * DAY_MS), fulfilled(pix, 'DELIVERED')],
 ]
 
-/** Every scenario; the weights add up to the length of a round. */
+/** All scenarios; the sum of their weights is the length of a round. */
 export const scenarios = rows.map(
   ([name, weight, sells, age, flow, couponChance = USUAL_COUPONS]): Scenario => ({
     name,
@@ -131,15 +131,16 @@ export const scenarios = rows.map(
 
 const round = scenarios.flatMap((scenario) => Array<Scenario>(scenario.weight).fill(scenario))
 
-/** How many orders in a row have every scenario, each as often as its weight says. */
+/** Number of consecutive orders that contain every scenario as often as its weight. */
 export const ROUND_LENGTH = round.length
 
-// Shares no divisor with the length of the round, so every place of it gets its turn.
+// Coprime with the length of the round, so that the sequence visits every place.
 const STRIDE = 89
 
 /**
- * The scenario of the order at `index`. A fixed round, not a draw: any `ROUND_LENGTH` orders in a
- * row cover all of them, however rare, and the very first is a PIX issued minutes ago.
+ * The scenario of the order at `index`. It is a fixed permutation instead of a random draw: any
+ * `ROUND_LENGTH` consecutive orders contain all scenarios. The first order is a PIX issued minutes
+ * ago.
  */
 export function scenarioAt(index: number): Scenario {
   return round[(index * STRIDE) % ROUND_LENGTH] as Scenario

@@ -10,9 +10,9 @@ const COUNT = 3_000
 const SEED = 1
 
 /**
- * Fills the index with demo orders up to `untilMs` and answers with the key of the demo account. The key
- * is recorded last, so a start that finds it has nothing left to do.
- * @throws Error when an order is refused, or the key was revoked
+ * Indexes demo orders up to `untilMs` and returns the key of the demo account. The key is stored
+ * last, so that its presence marks a complete seed.
+ * @throws Error when an order is rejected, or the key was revoked
  */
 export async function seedDemo(services: Services, untilMs: number): Promise<string> {
   await services.initialize()
@@ -20,7 +20,7 @@ export async function seedDemo(services: Services, untilMs: number): Promise<str
   const existing = await services.keys.find(keyDigest(services.keyPepper, key))
   const reason = existing && inactiveReason(existing.key, untilMs)
   if (reason)
-    throw new Error(`the demo key is ${reason}: serve without --demo, or with another store`)
+    throw new Error(`the demo key is ${reason}: serve without --demo, or with a new data folder`)
   if (existing !== null) return key
 
   const index = await services.openIndex()
@@ -28,7 +28,7 @@ export async function seedDemo(services: Services, untilMs: number): Promise<str
     writer: createWriter(index, wallClock),
     mode: 'back-fill',
     onRefused: (line, { path, reason }) => {
-      throw new Error(`demo order ${line} was refused: ${path}: ${reason}`)
+      throw new Error(`demo order ${line} was rejected: ${path}: ${reason}`)
     },
     onProgress: () => {},
   }).finally(() => index.close())

@@ -21,7 +21,7 @@ const streets = [
 
 const complements = ['Apto 42', 'Bloco B, apto 101', 'Casa 2', 'Sala 305', 'Fundos']
 
-/** The delivery address of what has to be delivered: in Brazil or, for an export, abroad. */
+/** The delivery address of physical goods: in Brazil or, for an export, abroad. */
 export function drawAddress(random: Random, kind: ProductKind, buyerName: string): Address | null {
   if (kind === 'physical') return brazilianAddress(random, buyerName)
   return kind === 'export' ? foreignAddress(random, buyerName) : null

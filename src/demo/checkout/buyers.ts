@@ -22,7 +22,7 @@ const areaCodes = ['11', '21', '27', '31', '41', '48', '51', '61', '71', '81', '
 
 const invalidDocuments = ['123.456.789', 'isento', 'FN384920', '1234567890123']
 
-/** How the buyer filled in the document at checkout; a company when it is a CNPJ. */
+/** The document as entered at checkout; a CNPJ for a company. */
 const documentForms = [
   { weight: 45, company: false, write: (random: Random) => punctuated(cpf(random)) },
   { weight: 30, company: false, write: cpf },
@@ -34,13 +34,13 @@ const documentForms = [
 
 const drawnForms = documentForms.flatMap((form) => Array<typeof form>(form.weight).fill(form))
 
-/** Invents a person's full name. */
+/** Draws the full name of a person. */
 export function personName(random: Random): string {
   const names = [random.pick(givenNames), random.pick(surnames), random.pick(surnames)]
   return names.join(' ')
 }
 
-/** Invents a buyer, a person or now and then a company, as the checkout recorded it. */
+/** Draws a buyer as recorded at checkout: a person, or rarely a company. */
 export function buyer(random: Random): Customer {
   const form = random.pick(drawnForms)
   const name = form.company ? companyName(random) : personName(random)
@@ -61,7 +61,7 @@ function mailbox(name: string): string {
   return ascii.toLowerCase().replaceAll(' ', '.')
 }
 
-// No mobile number starts with 90000, so no demo order shows a number that could ring.
+// No mobile number starts with 90000, so no demo order contains a real number.
 function phone(random: Random): string {
   return `+55${random.pick(areaCodes)}90000${random.digits(4)}`
 }

@@ -5,7 +5,7 @@ import type { Random } from '../random.ts'
 type Offer = NonNullable<SourceOrder['offer']>
 type Promocode = NonNullable<SourceOrder['promocode']>
 
-/** What the buyer put together at checkout; every amount in cents of `currency`. */
+/** The cart at checkout; all amounts in cents of `currency`. */
 export interface Cart {
   items: SourceItem[]
   offer: Offer
@@ -15,7 +15,7 @@ export interface Cart {
   subtotal: number
   /** Coupon and quantity discount together, positive. */
   discount: number
-  /** What paying by PIX takes off on top of that, positive. */
+  /** Additional discount for PIX, positive. */
   pixDiscount: number
 }
 
@@ -36,7 +36,7 @@ const PIX_PERCENT = 5
 const QUANTITY_PERCENT = 10
 const QUANTITY_FOR_DISCOUNT = 3
 
-/** Fills a cart with the product, perhaps an order bump and a coupon. */
+/** Draws a cart with the product, and sometimes an order bump and a coupon. */
 export function fillCart(random: Random, product: Product, couponChance: number): Cart {
   const price = random.pick(product.prices)
   const offer = offerAt(product, price)

@@ -5,17 +5,17 @@ const cpfWeights = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]
 const CNPJ_LENGTH = 14
 const cnpjWeights = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]
 
-/** An invented CPF with right check digits, digits only. */
+/** A fictitious CPF with valid check digits, digits only. */
 export function cpf(random: Random): string {
   return withCheckDigits(random.digits(CPF_LENGTH - 2), cpfWeights)
 }
 
-/** An invented CNPJ of a head office (branch 0001) with right check digits, digits only. */
+/** A fictitious CNPJ of a head office (branch 0001) with valid check digits, digits only. */
 export function cnpj(random: Random): string {
   return withCheckDigits(`${random.digits(CNPJ_LENGTH - 6)}0001`, cnpjWeights)
 }
 
-/** Writes a CPF as `000.000.000-00` and a CNPJ as `00.000.000/0000-00`. */
+/** Formats a CPF as `000.000.000-00` and a CNPJ as `00.000.000/0000-00`. */
 export function punctuated(document: string): string {
   return document.length === CPF_LENGTH
     ? document.replace(/^(...)(...)(...)(..)$/, '$1.$2.$3-$4')

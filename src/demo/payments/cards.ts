@@ -3,7 +3,7 @@ import type { Random } from '../random.ts'
 
 type Card = NonNullable<SourcePayment['card']>
 
-/** Why a charge was refused, as the buyer is told. */
+/** Why a charge was declined, in the text shown to the buyer. */
 export interface Decline {
   code: string
   message: string
@@ -32,24 +32,24 @@ const bankDeclines: readonly Decline[] = [
   { code: 'AB-0057', message: 'Transação não permitida para este cartão' },
 ]
 
-/** What the buyer is told when the fraud check of the platform refuses. */
+/** The decline by the fraud check of the platform. */
 export const fraudDecline: Decline = {
   code: 'AB-0059',
   message: 'Compra não aprovada na análise de segurança. Tente outro meio de pagamento',
 }
 
-/** What stands on a charge that never reached the bank; the API shows none of it. */
+/** The decline of a charge that never reached the bank, which the API omits. */
 export const communicationFailure: Decline = {
   code: 'AB-0001',
   message: 'Falha de comunicação. Tente novamente',
 }
 
-/** Draws the reason a bank gives for refusing a card. */
+/** Draws a decline reason of a bank. */
 export function bankDecline(random: Random): Decline {
   return random.pick(bankDeclines)
 }
 
-/** Invents a card; some brands are none of the contract's, some were never recorded. */
+/** Draws a card. Some brands are not in the API's list, and some are missing. */
 export function drawCard(random: Random): Card {
   return { brand: random.pick(brands), last4: random.digits(4) }
 }

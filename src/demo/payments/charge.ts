@@ -6,10 +6,10 @@ import type { Decline } from './cards.ts'
 
 export type Method = SourcePayment['method']
 
-/** What the buyer brings to the checkout: the start of every history. Instants in epoch ms. */
+/** The checkout that starts every payment history. Timestamps are epoch ms. */
 export interface Checkout {
   random: Random
-  /** The order's id without its prefix; payments are named after it. */
+  /** The id of the order without its prefix, part of the payment ids. */
   suffix: string
   cart: Cart
   card: NonNullable<SourcePayment['card']>
@@ -17,21 +17,21 @@ export interface Checkout {
   until: number
 }
 
-/** What became of an order. Amounts in cents, instants in epoch ms. */
+/** The result of a payment history. Amounts in cents, timestamps in epoch ms. */
 export interface OrderOutcome {
   status: SourceOrder['status']
   payments: SourcePayment[]
   amountTotal: number
   paidAt: number | null
   canceledAt: number | null
-  /** When the last thing happened to the order. */
+  /** Time of the last event of the order. */
   settledAt: number
 }
 
-/** How an order went on from its checkout. */
+/** Derives the payment history of a checkout. */
 export type PaymentFlow = (checkout: Checkout) => OrderOutcome
 
-/** The amount due before interest and what was taken off it, in cents. */
+/** The amount due before interest, and its discounts, in cents. */
 export interface Quote {
   amount: number
   discount: number
@@ -40,7 +40,7 @@ export interface Quote {
 interface Charge {
   method: Method
   status: SourcePayment['status']
-  /** The place of the payment in the order, from 1. */
+  /** Number of the payment in the order, from 1. */
   number?: number
   at?: number
   quote?: Quote
@@ -54,13 +54,13 @@ const INTEREST_PERCENT_PER_INSTALLMENT = 1.99
 const FEE_PERCENT = 6.99
 const ISSUE_MS = 1_000
 
-/** What the cart costs by a method of payment. */
+/** The price of the cart by payment method. */
 export function quoteFor(cart: Cart, method: Method): Quote {
   const discount = cart.discount + (method === 'PIX' ? cart.pixDiscount : 0)
   return { amount: cart.subtotal - discount, discount }
 }
 
-/** One payment of a checkout: by default its first, issued a second after, for the whole cart. */
+/** A payment of a checkout. Default: the first one, issued after a second, for the whole cart. */
 export function charge(checkout: Checkout, details: Charge): SourcePayment {
   const { method, status, decline, splitGroup, number = 1, installments = 1 } = details
   const { amount, discount } = details.quote ?? quoteFor(checkout.cart, method)
@@ -81,7 +81,7 @@ export function charge(checkout: Checkout, details: Charge): SourcePayment {
   }
 }
 
-/** Puts a history together; its total is the last charge's unless another is given. */
+/** Builds a payment history. Its total defaults to that of the last charge. */
 export function outcomeOf(
   status: OrderOutcome['status'],
   payments: SourcePayment[],

@@ -6,7 +6,7 @@ import type { OrderOutcome, PaymentFlow } from './charge.ts'
 
 const POST_SALE_WITHIN_MS = 30 * DAY_MS
 
-/** Every payment refunded in full. */
+/** Refunds every payment in full. */
 export function fullyRefunded(play: PaymentFlow): PaymentFlow {
   return withPostSale(play, ({ payments }, at) => ({
     status: 'REFUNDED',
@@ -14,7 +14,7 @@ export function fullyRefunded(play: PaymentFlow): PaymentFlow {
   }))
 }
 
-/** A part of the last payment refunded: the order stays paid. */
+/** Refunds a part of the last payment: the order stays paid. */
 export function lastPartlyRefunded(play: PaymentFlow): PaymentFlow {
   return withPostSale(play, ({ payments }, at, random) => ({
     payments: payments.map((payment, place) =>
@@ -31,17 +31,17 @@ export function disputed(play: PaymentFlow): PaymentFlow {
   }))
 }
 
-/** A chargeback that was won: all is as before, only later. */
+/** A chargeback that the seller won: only the update time changes. */
 export function disputeWon(play: PaymentFlow): PaymentFlow {
   return withPostSale(play, () => ({}))
 }
 
-/** Goods on their way, or there: statuses the contract reserves. */
+/** Goods shipped or delivered: reserved statuses. */
 export function fulfilled(play: PaymentFlow, status: 'SHIPPED' | 'DELIVERED'): PaymentFlow {
   return withPostSale(play, () => ({ status }))
 }
 
-/** A payment as it stands after a full refund at `at`, epoch ms; one never paid is left alone. */
+/** Applies a full refund at `at` (epoch ms) to a payment, unless it was never paid. */
 export function refunded(payment: SourcePayment, at: number): SourcePayment {
   if (payment.status !== 'PAID') return payment
   return {

@@ -12,13 +12,13 @@ import {
 
 type ExpiringMethod = Exclude<Method, 'CREDIT_CARD'>
 
-/** How long the buyer has to pay. */
+/** Time until a payment expires. */
 export const EXPIRY_MS = {
   PIX: 30 * MINUTE_MS,
   BOLETO: 3 * DAY_MS,
 } as const satisfies Record<ExpiringMethod, number>
 
-/** How long after its issue a paid charge is confirmed, from and to. */
+/** Minimum and maximum delay of the confirmation after the issue. */
 const confirmationMs = {
   CREDIT_CARD: [2 * SECOND_MS, 9 * SECOND_MS],
   PIX: [20 * SECOND_MS, 25 * MINUTE_MS],
@@ -28,12 +28,12 @@ const confirmationMs = {
 const ANSWER_MS = 4 * SECOND_MS
 const RETRY_MS = 2 * MINUTE_MS
 
-/** The instant a charge made at `from` is confirmed as paid. */
+/** When a charge issued at `from` is confirmed as paid. */
 export function confirmationInstant(random: Random, method: Method, from: number): number {
   return from + random.between(...confirmationMs[method])
 }
 
-/** Paid at the first attempt: by card in up to twelve installments, with interest when asked. */
+/** Paid at the first attempt: by card in up to twelve installments, with interest if requested. */
 export function paid(method: Method, { withInterest = false } = {}): PaymentFlow {
   return (checkout) => {
     const installments = drawInstallments(checkout.random, method, withInterest ? 2 : 1)
@@ -51,7 +51,7 @@ export function awaiting(method: ExpiringMethod): PaymentFlow {
     })
 }
 
-/** PIX or boleto that nobody paid in time. */
+/** PIX or boleto that expired unpaid. */
 export function expired(method: ExpiringMethod): PaymentFlow {
   return (checkout) =>
     outcomeOf('UNPAID', [charge(checkout, { method, status: 'UNPAID' })], {
@@ -59,16 +59,16 @@ export function expired(method: ExpiringMethod): PaymentFlow {
     })
 }
 
-/** A card refused at checkout, some of them at a second attempt too. */
+/** A card declined at checkout, sometimes twice. */
 export function declined(reason: (random: Random) => Decline): PaymentFlow {
   return (checkout) => unpaidByCard(checkout, 'DECLINED', reason(checkout.random))
 }
 
-/** No attempt reached the bank: an order the API does not show. */
+/** No attempt reached the bank: the API omits such an order. */
 export const neverSent: PaymentFlow = (checkout) =>
   unpaidByCard(checkout, 'FAILED', communicationFailure)
 
-/** A first attempt by card that came to nothing, a second by PIX that was paid. */
+/** A failed attempt by card, then a paid one by PIX. */
 export function secondAttempt(first: 'DECLINED' | 'FAILED'): PaymentFlow {
   return (checkout) => {
     const { random } = checkout

@@ -7,7 +7,7 @@ import { chargeInstants } from './subscriptions.ts'
 const ANSWER_MS = 4 * SECOND_MS
 const CONFIRMATION_MS = HOUR_MS
 
-/** Smart installments, one charge a month: a contract whose first is still to be paid. */
+/** Smart installments (one charge per month) with an unpaid first charge. */
 export const contractAwaiting: PaymentFlow = (checkout) => {
   const contract = drawContract(checkout)
   const first = installment(checkout, contract, 'PENDING', 1, checkout.createdAt + SECOND_MS)
@@ -15,7 +15,7 @@ export const contractAwaiting: PaymentFlow = (checkout) => {
   return outcomeOf('AWAITING_PAYMENT', [first], { amountTotal: contract.amount, settledAt })
 }
 
-/** Smart installments of which all that fell due so far are paid. */
+/** Smart installments with all due charges paid. */
 export const contractPaid: PaymentFlow = (checkout) => {
   const contract = drawContract(checkout)
   const later = chargeInstants(checkout, MONTH_MS, CONFIRMATION_MS).slice(0, contract.count - 1)
@@ -32,7 +32,7 @@ export const contractPaid: PaymentFlow = (checkout) => {
   })
 }
 
-/** What was agreed at checkout; the order's total is that of the whole contract, in cents. */
+/** The terms agreed at checkout. The order total is that of the whole contract, in cents. */
 interface Contract {
   amount: number
   discount: number
@@ -43,7 +43,7 @@ function drawContract({ random, cart }: Checkout): Contract {
   return { ...quoteFor(cart, 'PIX'), count: random.pick([6, 12]) }
 }
 
-// The first installment takes the cents that do not divide, and the whole discount.
+// The first installment includes the remaining cents and the whole discount.
 function installment(
   checkout: Checkout,
   contract: Contract,

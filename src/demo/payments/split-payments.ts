@@ -4,13 +4,13 @@ import type { Random } from '../random.ts'
 import { type Checkout, charge, outcomeOf, type PaymentFlow, quoteFor } from './charge.ts'
 import { refunded } from './post-sale.ts'
 
-/** A split payment not completed by then is canceled (contract, "Transitions"). */
+/** Deadline of a split payment, after which it is canceled. */
 export const SPLIT_DEADLINE_MS = 20 * MINUTE_MS
 
-const LEAST_PART = 500
+const MIN_PART = 500
 const CONFIRMATION_MS = 8 * SECOND_MS
 
-/** A split payment all of whose parts are paid, some with parts made in the same millisecond. */
+/** A split payment with all parts paid, sometimes with parts of the same millisecond. */
 export const splitPaid: PaymentFlow = (checkout) => {
   const stepMs = checkout.random.chance(0.2) ? 0 : MINUTE_MS
   const parts = drawParts(checkout, stepMs, 'PAID')
@@ -18,14 +18,14 @@ export const splitPaid: PaymentFlow = (checkout) => {
   return outcomeOf('PAID', parts, { paidAt, settledAt: paidAt, amountTotal: total(parts) })
 }
 
-/** A split payment between one part and the next, within its twenty minutes. */
+/** A split payment between two parts, within its deadline of twenty minutes. */
 export const splitAwaiting: PaymentFlow = (checkout) => {
   const parts = drawParts(checkout, MINUTE_MS, 'PENDING')
   const settledAt = lastInstant(parts) + CONFIRMATION_MS
   return outcomeOf('AWAITING_PAYMENT', parts, { settledAt, amountTotal: total(parts) })
 }
 
-/** A split payment not completed in time: canceled, and what had been paid is refunded. */
+/** A split payment that missed its deadline: canceled, with the paid parts refunded. */
 export const splitCanceled: PaymentFlow = (checkout) => {
   const canceledAt = checkout.createdAt + SPLIT_DEADLINE_MS
   const settledAt = laterInstant(checkout.random, canceledAt, checkout.until, 2 * MINUTE_MS)
@@ -34,7 +34,7 @@ export const splitCanceled: PaymentFlow = (checkout) => {
   return outcomeOf('CANCELED', payments, { canceledAt, settledAt, amountTotal: total(parts) })
 }
 
-// Every part is paid but the last, which ends in `lastStatus`; only a PIX can pend or expire here.
+// All parts are paid except the last, which ends in `lastStatus`; only PIX can pend or expire here.
 function drawParts(
   checkout: Checkout,
   stepMs: number,
@@ -59,12 +59,12 @@ function drawParts(
   })
 }
 
-// Random shares of at least the least part each: what is free above it is cut at random places.
+// Random shares above a minimum: the amount above all minimums is split at random points.
 function shares(random: Random, amount: number, count: number): number[] {
-  const free = amount - LEAST_PART * count
+  const free = amount - MIN_PART * count
   const cuts = Array.from({ length: count - 1 }, () => random.between(0, free))
   const marks = [0, ...cuts.sort((one, other) => one - other), free]
-  return marks.slice(1).map((mark, place) => LEAST_PART + mark - (marks[place] ?? 0))
+  return marks.slice(1).map((mark, place) => MIN_PART + mark - (marks[place] ?? 0))
 }
 
 function total(parts: readonly SourcePayment[]): number {

@@ -11,25 +11,25 @@ import {
 } from './charge.ts'
 import { confirmationInstant } from './single-payments.ts'
 
-/** How long a trial lasts. */
+/** Length of a trial. */
 export const TRIAL_MS = 7 * DAY_MS
-/** Declined renewals are tried again, and the subscription canceled after this long. */
+/** Retry period of declined renewals, after which the subscription is canceled. */
 export const DELINQUENCY_MS = 10 * DAY_MS
 
 const RETRY_MS = 3 * DAY_MS
 const ANSWER_MS = 4 * SECOND_MS
-/** Leaves room for the last charge of a series to be confirmed before `until`. */
+/** Time for the confirmation of the last charge of a series before `until`. */
 const CONFIRMATION_MS = HOUR_MS
 
-/** A subscription paid once, its first renewal still to come. */
+/** A subscription paid once, before its first renewal. */
 export const subscribed: PaymentFlow = (checkout) => {
   const { first, paidAt } = firstPayment(checkout, 'CREDIT_CARD')
   return outcomeOf('PAID', [first], { paidAt, settledAt: paidAt })
 }
 
 /**
- * A subscription with a renewal every month since its checkout, all paid but perhaps the last.
- * A renewal has the plan's price: a coupon counts for the first payment only.
+ * A subscription with monthly renewals, all paid except possibly the last. A renewal has the price
+ * of the plan: a coupon applies to the first payment only.
  */
 export function renewed(
   last: 'PAID' | 'DECLINED' | 'FAILED',
@@ -48,7 +48,7 @@ export function renewed(
   }
 }
 
-/** A subscription whose renewal was declined again and again, until it was canceled. */
+/** A subscription that was canceled after repeated declines of its renewal. */
 export const canceledDelinquent: PaymentFlow = (checkout) => {
   const { first, paidAt } = firstPayment(checkout, 'CREDIT_CARD')
   const renewalInstants = chargeInstants(checkout, MONTH_MS, DELINQUENCY_MS + CONFIRMATION_MS)
@@ -68,20 +68,20 @@ export const canceledDelinquent: PaymentFlow = (checkout) => {
   })
 }
 
-/** A card stored without a charge; the payment keeps the price of the plan to come. */
+/** A trial with a stored card and no charge. The payment has the price of the plan. */
 export const trial: PaymentFlow = (checkout) =>
   outcomeOf('TRIAL', [trialPayment(checkout)], {
     amountTotal: 0,
     settledAt: checkout.createdAt + ANSWER_MS,
   })
 
-/** A trial nobody converted. */
+/** A trial that ended without a subscription. */
 export const trialExpired: PaymentFlow = (checkout) => {
   const settledAt = checkout.createdAt + TRIAL_MS
   return outcomeOf('UNPAID', [trialPayment(checkout)], { amountTotal: 0, settledAt })
 }
 
-/** A trial that became a subscription, charged when the trial ended. */
+/** A trial that became a subscription, charged at the end of the trial. */
 export const trialConverted: PaymentFlow = (checkout) => {
   const at = checkout.createdAt + TRIAL_MS
   const first = renewal(checkout, 'CREDIT_CARD', 'PAID', 2, at)
@@ -89,7 +89,7 @@ export const trialConverted: PaymentFlow = (checkout) => {
   return outcomeOf('PAID', [trialPayment(checkout), first], { paidAt, settledAt: paidAt })
 }
 
-/** The instants of the charges after the first, a step apart, up to `roomMs` before `until`. */
+/** Timestamps of the charges after the first, one step apart, up to `roomMs` before `until`. */
 export function chargeInstants(checkout: Checkout, stepMs: number, roomMs: number): number[] {
   const count = Math.floor((checkout.until - roomMs - checkout.createdAt) / stepMs)
   return Array.from({ length: count }, (_, place) => checkout.createdAt + (place + 1) * stepMs)

@@ -17,7 +17,7 @@ import {
   until,
 } from './sample.ts'
 
-describe('instants of demo orders', () => {
+describe('timestamps of demo orders', () => {
   const ages = orders.map(({ created_at }) => (until - Date.parse(created_at)) / DAY_MS)
 
   it.each<[string, (order: SourceOrder) => unknown]>([
@@ -35,22 +35,22 @@ describe('instants of demo orders', () => {
     expect(idsWhere(is)).toEqual([])
   })
 
-  it('reach back two years, and more of them lie near the end', () => {
+  it('span two years, and are denser near the end', () => {
     expect(Math.max(...ages)).toBeLessThanOrEqual(730)
     expect(Math.max(...ages)).toBeGreaterThan(600)
     expect(ages.filter((age) => age < 365).length).toBeGreaterThan(0.6 * ages.length)
   })
 
-  it('come within minutes of `until`, however few the orders', () => {
+  it('reach within minutes of `until` for any number of orders', () => {
     expect(Math.min(...ages) * DAY_MS).toBeLessThan(5 * MINUTE_MS)
     expect(ages[0]).toBeLessThan((30 * MINUTE_MS) / DAY_MS)
   })
 
-  it('leave groups of orders created in the same millisecond', () => {
+  it('include groups of orders created in the same millisecond', () => {
     expect(groupsOf((order) => order.created_at, 3).length).toBeGreaterThan(20)
   })
 
-  it('leave groups of orders changed in the same millisecond', () => {
+  it('include groups of orders changed in the same millisecond', () => {
     const groups = groupsOf((order) => order.changed_at, 3)
     expect(groups.filter(([order]) => order?.changed_at).length).toBeGreaterThan(20)
   })
@@ -64,23 +64,23 @@ describe('amounts of demo orders', () => {
       order.payments.length === 1 && order.amount_total > 0 && !isContract(order, index),
   )
 
-  it('have no part of a split payment below five reais', () => {
+  it('include no split part below five reais', () => {
     const parts = orders.filter(isSplit).flatMap((order) => order.payments)
     expect(Math.min(...parts.map(({ amount }) => amount))).toBeGreaterThanOrEqual(500)
   })
 
-  it('have a total that all parts of a split payment add up to', () => {
+  it('have a total equal to the sum of the split parts', () => {
     const wrong = orders.filter(isSplit).filter(({ amount_total, payments }) => {
       return amount_total !== sum(payments.map(({ amount }) => amount))
     })
     expect(idsOf(wrong)).toEqual([])
   })
 
-  it('have a total that is the amount of a single payment', () => {
+  it('have a total equal to the amount of a single payment', () => {
     expect(idsOf(single.filter((o) => o.amount_total !== lastPayment(o).amount))).toEqual([])
   })
 
-  it('have a payment of the subtotal, less the discount, with the interest', () => {
+  it('have a payment of subtotal minus discount plus interest', () => {
     const wrong = single.filter(({ items, payments: [payment] }) => {
       const { amount = 0, discount_amount = 0, interest_amount = 0 } = payment ?? {}
       return amount !== subtotalOf(items) - discount_amount + interest_amount
@@ -88,13 +88,13 @@ describe('amounts of demo orders', () => {
     expect(idsOf(wrong)).toEqual([])
   })
 
-  it('have a subtotal that is the price times the quantity of the items', () => {
+  it('have a subtotal equal to the sum of price times quantity', () => {
     const known = orders.filter((o) => o.amount_total > 0 && o.amount_subtotal !== null)
     const wrong = known.filter((o) => o.amount_subtotal !== subtotalOf(o.items))
     expect(idsOf(wrong)).toEqual([])
   })
 
-  it('have a contract of smart installments that its charges never exceed', () => {
+  it('have smart installments whose charges never exceed the contract', () => {
     const contracts = orders.filter(isContract)
     const wrong = contracts.filter(({ amount_total, payments }) => {
       return sum(payments.map(({ amount }) => amount)) > amount_total
@@ -109,11 +109,11 @@ describe('amounts of demo orders', () => {
     expect(new Set(amounts)).toEqual(new Set([0]))
   })
 
-  it('are in reais what they are in total, unless the currency is another', () => {
+  it('have an equal amount in reais, unless the currency is foreign', () => {
     expect(idsWhere((o) => o.currency === 'BRL' && o.amount_in_brl !== o.amount_total)).toEqual([])
   })
 
-  it('have a coupon below zero, and its discount on the first payment above zero', () => {
+  it('have a negative coupon, and a positive discount on the first payment', () => {
     const wrong = idsWhere(({ promocode, payments: [first] }) => {
       const taken = promocode?.amount ?? -1
       return promocode && (taken >= 0 || (first?.discount_amount ?? 0) < -taken)
@@ -123,7 +123,7 @@ describe('amounts of demo orders', () => {
 })
 
 describe('buyers of demo orders', () => {
-  it('have a CPF with the right check digits', () => {
+  it('have a CPF with valid check digits', () => {
     const cpfs = orders.map((order) => documentOf(order)).filter((text) => /^\d{11}$/.test(text))
     const wrong = cpfs.filter((cpf) =>
       [9, 10].some((length) => {
@@ -135,7 +135,7 @@ describe('buyers of demo orders', () => {
     expect(wrong).toEqual([])
   })
 
-  it('take an upsell minutes after its parent, from the same account', () => {
+  it('accept an upsell minutes after its parent, from the same account', () => {
     const byId = new Map(orders.map((order) => [order.id, order]))
     const upsells = orders.filter(({ metadata }) => metadata?.order_parent_id)
     const wrong = upsells.filter((upsell) => {

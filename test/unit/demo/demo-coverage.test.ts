@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { userAgents } from '../../../src/demo/checkout/user-agents.ts'
+import { userAgents } from '../../../src/demo/checkout/attribution.ts'
 import { DEMO_ACCOUNT } from '../../../src/demo/demo-orders.ts'
 import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
 import {
@@ -17,20 +17,20 @@ import {
   lastStatusIs,
 } from './sample.ts'
 
-describe('any 2,000 demo orders in a row', () => {
-  it.each(orderStatuses)('have the order status %s', (status) => {
+describe('any 2,000 consecutive demo orders', () => {
+  it.each(orderStatuses)('include the order status %s', (status) => {
     expect(everyStretchHas((order) => order.status === status)).toBe(true)
   })
 
-  it.each(paymentStatuses)('have a last payment that is %s', (status) => {
+  it.each(paymentStatuses)('include a last payment with the status %s', (status) => {
     expect(everyStretchHas((order) => lastStatusIs(order, status))).toBe(true)
   })
 
-  it.each(singlePaymentMethods)('have a last payment by %s', (method) => {
+  it.each(singlePaymentMethods)('include a last payment by %s', (method) => {
     expect(everyStretchHas((order) => lastPayment(order).method === method)).toBe(true)
   })
 
-  it.each(userAgents)('have a buyer with the browser %s', (agent) => {
+  it.each(userAgents)('include a buyer with the browser %s', (agent) => {
     expect(everyStretchHas((order) => agentOf(order) === agent)).toBe(true)
   })
 

@@ -11,7 +11,7 @@ const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const pepper = Buffer.alloc(32, 7)
 const KEY = demoApiKey(pepper)
 
-/** CRC-32 bit by bit, then six digits: written apart from the code it checks. */
+/** CRC-32 bit by bit, then six digits: independent of the code under test. */
 function checksum(text: string): string {
   let crc = 0xffffffff
   for (const byte of Buffer.from(text)) {
@@ -30,27 +30,27 @@ function checksum(text: string): string {
 const withCharacter = (key: string, at: number, letter: string) =>
   key.slice(0, at) + letter + key.slice(at + 1)
 
-describe('makeApiKey', () => {
-  it('makes key_live_, 32 base-62 digits and 6 of checksum', () => {
+describe('generateApiKey', () => {
+  it('generates key_live_ with 32 base-62 digits and a checksum of 6', () => {
     expect(generateApiKey()).toMatch(/^key_live_[0-9A-Za-z]{38}$/)
   })
 
-  it('ends with the CRC-32 of the rest in base 62', () => {
+  it('a generated key ends with the CRC-32 of the rest in base 62', () => {
     const keys = Array.from({ length: 50 }, generateApiKey)
     expect(keys.map((key) => key.slice(-6))).toEqual(keys.map((key) => checksum(key.slice(0, -6))))
   })
 
-  it('never makes the same key twice', () => {
+  it('generates a different key on every call', () => {
     expect(new Set(Array.from({ length: 1000 }, generateApiKey)).size).toBe(1000)
   })
 })
 
 describe('isWellFormedKey', () => {
-  it('accepts every key that is made', () => {
+  it('accepts every generated key', () => {
     expect(Array.from({ length: 200 }, generateApiKey).every(isWellFormedKey)).toBe(true)
   })
 
-  it('refuses a key with any one character altered', () => {
+  it('rejects a key with any one character altered', () => {
     for (const key of [KEY, generateApiKey(), generateApiKey()]) {
       const accepted = [...key].flatMap((own, at) =>
         [...LETTERS, '_', '-', ' ', '\n', 'é']
@@ -62,7 +62,7 @@ describe('isWellFormedKey', () => {
     }
   })
 
-  it('refuses a key with two neighbouring characters swapped', () => {
+  it('rejects a key with two neighbouring characters swapped', () => {
     const swapped = [...KEY].map(
       (_, at) => KEY.slice(0, at) + KEY.charAt(at + 1) + KEY.charAt(at) + KEY.slice(at + 2),
     )
@@ -79,35 +79,35 @@ describe('isWellFormedKey', () => {
     ['the prefix in capitals', KEY.replace('key_live_', 'KEY_LIVE_')],
     ['the prefix of a test key', KEY.replace('key_live_', 'key_test_')],
     ['digits without a checksum', `key_live_${'0'.repeat(38)}`],
-  ])('refuses %s', (_name, text) => {
+  ])('rejects %s', (_name, text) => {
     expect(isWellFormedKey(text)).toBe(false)
   })
 })
 
 describe('keyDigest', () => {
-  it('is the HMAC-SHA-256 of the key under the pepper, in hexadecimal', () => {
+  it('the digest is the HMAC-SHA-256 of the key with the pepper, in hexadecimal', () => {
     expect(keyDigest(pepper, KEY)).toBe(createHmac('sha256', pepper).update(KEY).digest('hex'))
   })
 
-  it('differs under another pepper', () => {
+  it('depends on the pepper', () => {
     expect(keyDigest(Buffer.alloc(32, 8), KEY)).not.toBe(keyDigest(pepper, KEY))
   })
 
-  it('differs for another key', () => {
+  it('the digest depends on the key', () => {
     expect(keyDigest(pepper, generateApiKey())).not.toBe(keyDigest(pepper, KEY))
   })
 })
 
 describe('demoApiKey', () => {
-  it('is the same at every start with the same pepper', () => {
+  it('the demo key is the same at every start with the same pepper', () => {
     expect(demoApiKey(pepper)).toBe('key_live_sT8pM1oVozMouKFyFtGSBoXGoby5Mx8x0jTEH7')
   })
 
-  it('differs under another pepper', () => {
+  it('depends on the pepper', () => {
     expect(demoApiKey(Buffer.alloc(32, 8))).not.toBe(KEY)
   })
 
-  it('is well formed', () => {
+  it('the demo key is well formed', () => {
     expect(isWellFormedKey(KEY)).toBe(true)
   })
 })

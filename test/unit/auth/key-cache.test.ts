@@ -47,15 +47,15 @@ beforeEach(() => {
 })
 
 describe('a key cache', () => {
-  it('answers with what the store has', async () => {
+  it('returns the key that the store returns', async () => {
     expect(await cache.find('d1')).toEqual(keyWithAccount())
   })
 
-  it('answers null for a key that the store does not know', async () => {
+  it('returns null for a key that is not in the store', async () => {
     expect(await cache.find('d2')).toBeNull()
   })
 
-  it('asks the store once for an entry that is fresh', async () => {
+  it('queries the store once while the entry is fresh', async () => {
     await cache.find('d1')
     nowMs += 5 * SECOND_MS - 1
     await cache.find('d1')
@@ -65,14 +65,14 @@ describe('a key cache', () => {
   it.each([
     ['revocation', keyWithAccount({ revokedAt: 1 })],
     ['block of the account', keyWithAccount({}, true)],
-  ])('shows a %s after 5 seconds', async (_name, changed) => {
+  ])('returns a %s key after 5 seconds', async (_name, changed) => {
     await cache.find('d1')
     stored.set('d1', changed)
     nowMs += 5 * SECOND_MS
     expect(await cache.find('d1')).toEqual(changed)
   })
 
-  it('counts the age of an entry from before the store was asked', async () => {
+  it('measures the age of an entry from before the query of the store', async () => {
     const slow = createKeyCache(
       {
         find: async () => {
@@ -88,7 +88,7 @@ describe('a key cache', () => {
     expect(await slow.find('d1')).not.toEqual(first)
   })
 
-  it('gives a look-up the time of the request that began it, and its answer to all that wait', async () => {
+  it('shares one query, with the timeout of its first request, among concurrent requests', async () => {
     const timeouts: (number | undefined)[] = []
     const found = Promise.withResolvers<KeyWithAccount>()
     const slow = createKeyCache(
@@ -106,7 +106,7 @@ describe('a key cache', () => {
     expect(timeouts).toEqual([700])
   })
 
-  it('does not grow older by being asked', async () => {
+  it('does not extend the freshness of an entry on a hit', async () => {
     await cache.find('d1')
     stored.set('d1', keyWithAccount({ revokedAt: 1 }))
     for (let second = 0; second < 5; second++) {
@@ -116,13 +116,13 @@ describe('a key cache', () => {
     expect(await cache.find('d1')).toEqual(keyWithAccount({ revokedAt: 1 }))
   })
 
-  it('finds a new key at once, though it was asked for before', async () => {
+  it('finds a new key immediately after a lookup that missed it', async () => {
     await cache.find('d2')
     stored.set('d2', keyWithAccount({ digest: 'd2' }))
     expect(await cache.find('d2')).toEqual(keyWithAccount({ digest: 'd2' }))
   })
 
-  it('forgets a key that the store no longer has', async () => {
+  it('drops a key that was removed from the store', async () => {
     await cache.find('d1')
     stored.clear()
     nowMs += 5 * SECOND_MS
@@ -131,26 +131,26 @@ describe('a key cache', () => {
     await expect(cache.find('d1')).rejects.toBe(DOWN)
   })
 
-  it('goes on serving an entry for 10 minutes while the store is down', async () => {
+  it('serves a stale entry for 10 minutes while the store is unavailable', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += 10 * MINUTE_MS - 1
     expect(await cache.find('d1')).toEqual(keyWithAccount())
   })
 
-  it('throws what the store throws once an entry is 10 minutes old', async () => {
+  it('throws the error of the store once an entry is 10 minutes old', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += 10 * MINUTE_MS
     await expect(cache.find('d1')).rejects.toBe(DOWN)
   })
 
-  it('throws what the store throws for a key that was not seen before', async () => {
+  it('throws the error of the store for an unknown key', async () => {
     isDown = true
     await expect(cache.find('d1')).rejects.toBe(DOWN)
   })
 
-  it('tells all requests that wait for a key of the failure, and asks again for the next', async () => {
+  it('rejects all waiting requests after a failure, and queries again for the next one', async () => {
     isDown = true
     const waiting = Array.from({ length: 20 }, () => cache.find('d1'))
     const outcomes = await Promise.allSettled(waiting)
@@ -160,7 +160,7 @@ describe('a key cache', () => {
     expect(await cache.find('d1')).toEqual(keyWithAccount())
   })
 
-  it('asks a store that is down every 5 seconds, and answers in between at once', async () => {
+  it('queries a failed store every 5 seconds, and serves stale entries in between', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += MINUTE_MS
@@ -174,7 +174,7 @@ describe('a key cache', () => {
     expect(reads).toBe(2)
   })
 
-  it('serves nothing that is 10 minutes old, not even between two attempts', async () => {
+  it('serves no entry older than 10 minutes, not even between two queries', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += 10 * MINUTE_MS - 1
@@ -183,7 +183,7 @@ describe('a key cache', () => {
     await expect(cache.find('d1')).rejects.toBe(DOWN)
   })
 
-  it('shows a revocation within 5 seconds of the store being back', async () => {
+  it('returns a revocation within 5 seconds after the store recovers', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += MINUTE_MS
@@ -194,15 +194,15 @@ describe('a key cache', () => {
     expect(await cache.find('d1')).toEqual(keyWithAccount({ revokedAt: 1 }))
   })
 
-  it('asks the store once for all requests that wait for the same key', async () => {
+  it('queries the store once for concurrent requests of the same key', async () => {
     const found = await Promise.all(Array.from({ length: 20 }, () => cache.find('d1')))
     expect(found).toEqual(Array.from({ length: 20 }, () => keyWithAccount()))
     expect(reads).toBe(1)
   })
 })
 
-describe('what a key cache tells', () => {
-  it('a miss for a key that it asks the store for, and a hit while that is fresh', async () => {
+describe('the lookup outcome of the key cache', () => {
+  it('is a miss for a key read from the store, then a hit while it is fresh', async () => {
     await cache.find('d1')
     nowMs += 5 * SECOND_MS - 1
     await cache.find('d1')
@@ -211,13 +211,13 @@ describe('what a key cache tells', () => {
     expect(outcomes).toEqual(['miss', 'hit', 'miss'])
   })
 
-  it('a miss for a key that nobody has', async () => {
+  it('is a miss for a key that does not exist', async () => {
     await cache.find('d2')
     await cache.find('d2')
     expect(outcomes).toEqual(['miss', 'miss'])
   })
 
-  it('a stale one for every answer of its own while the store is down, also between two attempts', async () => {
+  it('is stale for every entry served while the store is unavailable', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += 5 * SECOND_MS
@@ -227,7 +227,7 @@ describe('what a key cache tells', () => {
     expect(outcomes).toEqual(['miss', 'stale', 'stale'])
   })
 
-  it('a miss where the store is down and the entry is too old, or there is none', async () => {
+  it('is a miss when the store fails and no usable entry exists', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += 10 * MINUTE_MS

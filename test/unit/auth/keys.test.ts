@@ -37,7 +37,7 @@ const roll = (old: KeyRecord, overlapMs: number, now: number) =>
   rollKey({ keys, keyPepper }, old, overlapMs, now)
 
 describe('issueKey', () => {
-  it('makes a well-formed key', async () => {
+  it('issues a well-formed key', async () => {
     const { key } = await issue()
     expect(isWellFormedKey(key)).toBe(true)
   })
@@ -60,12 +60,12 @@ describe('issueKey', () => {
     })
   })
 
-  it('stores the key itself nowhere', async () => {
+  it('never stores the key itself', async () => {
     const { key } = await issue()
     expect(JSON.stringify([...stored])).not.toContain(key)
   })
 
-  it('stores the record of a key that is given', async () => {
+  it('stores the record of a given key', async () => {
     const { key, record } = await issue({}, NOW, 'key_live_given')
     expect([key, record.digest]).toEqual(['key_live_given', keyDigest(keyPepper, key)])
   })
@@ -80,14 +80,14 @@ describe('inactiveReason', () => {
     ['a revoked key', { revokedAt: NOW - 1 }, 'revoked'],
     ['a key revoked by a clock that is ahead', { revokedAt: NOW + HOUR_MS }, 'revoked'],
     ['a key both revoked and expired', { revokedAt: NOW, expiresAt: NOW }, 'revoked'],
-  ])('judges %s', async (_name, instants, reason) => {
+  ])('returns the reason for %s', async (_name, instants, reason) => {
     const { record } = await issue()
     expect(inactiveReason({ ...record, ...instants }, NOW)).toBe(reason)
   })
 })
 
 describe('rollKey', () => {
-  it('issues a successor with the same grant and another key', async () => {
+  it('issues a different key with the same grant', async () => {
     const old = await issue()
     const { key, record } = await roll(old.record, DAY_MS, NOW + HOUR_MS)
     expect(key).not.toBe(old.key)
@@ -95,7 +95,7 @@ describe('rollKey', () => {
     expect(record.createdAt).toBe(NOW + HOUR_MS)
   })
 
-  it('gives the successor its own id, never used and never revoked', async () => {
+  it('gives the new key a new id, without last use and revocation', async () => {
     const old = await issue()
     const used = { ...old.record, lastValidAt: NOW }
     const { record } = await roll(used, DAY_MS, NOW)
@@ -103,37 +103,37 @@ describe('rollKey', () => {
     expect([record.lastValidAt, record.revokedAt]).toEqual([null, null])
   })
 
-  it('lets the old key live on for the overlap', async () => {
+  it('keeps the old key valid for the overlap', async () => {
     const { record } = await issue()
     await roll(record, DAY_MS, NOW + HOUR_MS)
     expect(stored.get(record.keyId)?.expiresAt).toBe(NOW + HOUR_MS + DAY_MS)
   })
 
-  it('ends the old key at once without an overlap', async () => {
+  it('expires the old key immediately without an overlap', async () => {
     const { record } = await issue()
     await roll(record, 0, NOW + HOUR_MS)
     const ended = stored.get(record.keyId)
     expect(ended && inactiveReason(ended, NOW + HOUR_MS)).toBe('expired')
   })
 
-  it('never lengthens the life of the old key', async () => {
+  it('never extends the lifetime of the old key', async () => {
     const { record } = await issue({ expiresAt: NOW + HOUR_MS })
     await roll(record, DAY_MS, NOW)
     expect(stored.get(record.keyId)?.expiresAt).toBe(NOW + HOUR_MS)
   })
 
-  it('gives the successor as long a life as the old key had', async () => {
+  it('gives the new key the lifetime of the old key', async () => {
     const { record } = await issue({ expiresAt: NOW + 90 * DAY_MS })
     const successor = await roll(record, DAY_MS, NOW + 80 * DAY_MS)
     expect(successor.record.expiresAt).toBe(NOW + 170 * DAY_MS)
   })
 
-  it('gives the successor of a key without end no end', async () => {
+  it('issues a key without expiry for a key without expiry', async () => {
     const { record } = await issue()
     expect((await roll(record, DAY_MS, NOW)).record.expiresAt).toBeNull()
   })
 
-  it('gives the successor of a key that was rolled before no shorter life', async () => {
+  it('keeps the original lifetime over repeated rolls', async () => {
     const { record } = await issue()
     await roll(record, DAY_MS, NOW)
     const rolled = stored.get(record.keyId) ?? record
@@ -144,7 +144,7 @@ describe('rollKey', () => {
   it.each([
     ['revoked', { revokedAt: NOW - 1 }],
     ['expired', { expiresAt: NOW }],
-  ])('refuses a key that is %s and makes none', async (reason, instants) => {
+  ])('rejects a key that is %s and issues none', async (reason, instants) => {
     const { record } = await issue()
     await expect(roll({ ...record, ...instants }, DAY_MS, NOW)).rejects.toThrow(reason)
     expect(stored.size).toBe(1)

@@ -4,7 +4,7 @@ import { ConfigError, parseConfig } from '../../../src/config/config.ts'
 const SECRET = Buffer.alloc(32, 7).toString('base64')
 const secrets = { CURSOR_SECRETS: `k1:${SECRET}`, KEY_PEPPER: SECRET }
 
-/** The settings of the secrets are there, so that only the address can be wrong. */
+/** Includes the secrets, so that only the URL can be invalid. */
 const parsed = (name: string, value: string) => parseConfig({ ...secrets, [name]: value })
 
 function problemsOf(env: Record<string, string>): string[] {
@@ -19,7 +19,7 @@ function problemsOf(env: Record<string, string>): string[] {
 const named = (env: Record<string, string>) =>
   problemsOf(env).map((line) => line.trim().replace(/:.*/, ''))
 
-/** What no setting of addresses takes; `p` is a protocol that it does. */
+/** URLs that every setting rejects; `p` is a valid protocol. */
 const refusedAddresses = (p: string) => [
   ...['search', 'localhost:9200', '127.0.0.1', '//search:9200', '/var/run/x.sock', 'true', '1'],
   ...[`${p}://`, `${p}:///`, `${p}://:9200`, `${p}://user:word@`, `${p}://user:word@:9200`],
@@ -58,7 +58,7 @@ describe('OPENSEARCH_URL', () => {
     ...refusedAddresses('http'),
     ...['redis://a:6379', 'rediss://a', 'http://a,https://b', 'https://a,http://b,https://c'],
     'http://:word@a',
-  ])('refuses %j', (value) => {
+  ])('rejects %j', (value) => {
     expect(named({ ...secrets, OPENSEARCH_URL: value })).toEqual(['OPENSEARCH_URL'])
   })
 
@@ -68,17 +68,17 @@ describe('OPENSEARCH_URL', () => {
     [{ CURSOR_SECRETS: `k1:${SECRET}` }, ['KEY_PEPPER']],
     [{ CURSOR_SECRETS: '', KEY_PEPPER: '' }, ['CURSOR_SECRETS', 'KEY_PEPPER']],
     [secrets, []],
-  ])('with %j lacks %j', (env, lacking) => {
+  ])('with %j reports the missing settings %j', (env, lacking) => {
     const problems = problemsOf({ OPENSEARCH_URL: 'http://localhost:9200', ...env })
     expect(problems).toEqual(lacking.map((name) => `  ${name}: required with OPENSEARCH_URL`))
   })
 
-  it('tells a secret that is bad as bad, and not as lacking too', () => {
+  it('reports an invalid secret once, and not as missing too', () => {
     const env = { OPENSEARCH_URL: 'http://localhost:9200', CURSOR_SECRETS: 'x', KEY_PEPPER: 'x' }
     expect(named(env)).toEqual(['CURSOR_SECRETS', 'KEY_PEPPER'])
   })
 
-  it('leaves the secrets to be made where it is not set', () => {
+  it('requires no secrets when it is unset', () => {
     expect(parseConfig({ REDIS_URL: 'redis://localhost' })).toMatchObject({
       cursorSecrets: undefined,
       keyPepper: undefined,
@@ -112,11 +112,11 @@ describe.each([
     ...['redis://a,rediss://b', 'rediss://a,redis://b,rediss://c'],
     ...['redis://a?family=5', 'redis://a?family=6&db=1', 'redis://a?Family=6'],
     ...['redis://a/1,redis://b', 'redis://a,redis://b/2', 'redis://a/1,redis://b/1'],
-  ])('refuses %j', (value) => {
+  ])('rejects %j', (value) => {
     expect(named({ [name]: value })).toEqual([name])
   })
 
-  it('needs no other setting', () => {
+  it('requires no other setting', () => {
     expect(named({ [name]: 'redis://localhost' })).toEqual([])
   })
 })

@@ -46,7 +46,7 @@ const defaults = {
 const NUMBERS = ['', 'x', '-1', '1.5', '1e3', ' 1', '0x10', '٣', '99999999999']
 const noInteger = NUMBERS.filter((text) => text !== '')
 
-/** Each setting with values that it refuses. */
+/** Invalid values of each setting. */
 const refused: Record<string, string[]> = {
   HOST: [
     ...['http://127.0.0.1', '127.0.0.1:3000', '[::1]', '[::1]:3000', '*', ' ', 'a b', 'a,b', 'a/b'],
@@ -103,18 +103,18 @@ const refused: Record<string, string[]> = {
       '::/0',
     ],
   ],
-  WORKERS: [...noInteger, '0', '65', '2', '64'], // Several only with a Redis.
+  WORKERS: [...noInteger, '0', '65', '2', '64'], // Several workers need Redis.
   MAX_CONCURRENT_REQUESTS: [...noInteger, '0', '10001'],
   LOG_LEVEL: ['INFO', 'verbose', ' info', '30', 'toString'],
   RATE_LIMIT_CAPACITY: [...noInteger, '0', '1000001'],
   RATE_LIMIT_REFILL_PER_SECOND: [...noInteger, '0', '0.5', '1000001'],
-  // Of these there is more in `config-urls.test.ts`.
+  // `config-urls.test.ts` has more of these.
   OPENSEARCH_URL: ['localhost:9200'],
   REDIS_URL: ['localhost:6379'],
   STREAM_REDIS_URL: ['localhost:6379'],
 }
 
-/** Settings that take any text. */
+/** Settings that accept any text. */
 const texts = ['DATA_DIR', 'OPENSEARCH_CA_FILE', 'REDIS_CA_FILE']
 
 const accepted: [name: string, value: string, setting: object][] = [
@@ -165,11 +165,11 @@ const accepted: [name: string, value: string, setting: object][] = [
 ]
 
 describe('parseConfig', () => {
-  it('has a default for everything', () => {
+  it('has a default for every setting', () => {
     expect(parseConfig({})).toEqual(defaults)
   })
 
-  it.each([...Object.keys(refused), ...texts])('takes an empty %s as unset', (name) => {
+  it.each([...Object.keys(refused), ...texts])('treats an empty %s as unset', (name) => {
     expect(parseConfig({ [name]: '' })).toEqual(defaults)
   })
 
@@ -177,34 +177,34 @@ describe('parseConfig', () => {
     expect(parseConfig({ [name]: value })).toEqual({ ...defaults, ...setting })
   })
 
-  it('passes over variables that are not its own', () => {
+  it('ignores unknown variables', () => {
     expect(parseConfig({ PATH: '/bin', PORTS: 'x' })).toEqual(defaults)
   })
 
-  it('cannot be changed afterwards', () => {
+  it('returns a frozen object', () => {
     expect(Object.isFrozen(parseConfig({}))).toBe(true)
   })
 
-  describe.each(Object.entries(refused))('names a bad %s', (name, values) => {
+  describe.each(Object.entries(refused))('reports an invalid %s', (name, values) => {
     it.each(values)('%j', (value) => {
       expect(named({ [name]: value })).toEqual([name])
     })
   })
 
-  it('names everything that is wrong at once', () => {
+  it('reports all invalid settings at once', () => {
     const env = Object.fromEntries(
       Object.entries(refused).map(([name, [first = '']]) => [name, first]),
     )
     expect(named(env).sort(byText)).toEqual(Object.keys(refused).sort(byText))
   })
 
-  it.each([2, 64])('accepts WORKERS=%i where REDIS_URL lets them share the limits', (workers) => {
+  it.each([2, 64])('accepts WORKERS=%i with REDIS_URL', (workers) => {
     const env = { WORKERS: String(workers), REDIS_URL: 'redis://localhost' }
     expect(parseConfig(env)).toMatchObject({ workers })
     expect(problemsOf({ WORKERS: env.WORKERS })).toContain('WORKERS: more than 1 needs REDIS_URL')
   })
 
-  it('refuses one port for the API and the operations', () => {
+  it('rejects one port for the API and the operations', () => {
     expect(problemsOf({ PORT: '3001', OPERATIONS_PORT: '3001' })).toContain(
       'OPERATIONS_PORT: expected a port other than PORT',
     )
@@ -212,15 +212,15 @@ describe('parseConfig', () => {
     expect(parseConfig({ OPERATIONS_PORT: '3000' })).toMatchObject({ operationsPort: 3000 })
   })
 
-  it('says of a number what it may be', () => {
+  it('reports the valid range of a number', () => {
     expect(problemsOf({ PORT: 'x' })).toContain('PORT: expected an integer from 0 to 65535')
   })
 
-  it('names a bad setting among good ones', () => {
+  it('reports only the invalid setting', () => {
     expect(named({ HOST: '::', PORT: '1', LOG_LEVEL: 'loud', WORKERS: '1' })).toEqual(['LOG_LEVEL'])
   })
 
-  it('never repeats a secret', () => {
+  it('never quotes a secret in an error', () => {
     const secret = 'c2VjcmV0LXRoYXQtaXMtdG9vLXNob3J0'
     const url = 'ftp://admin:hunter2@search:9200'
     const message = problemsOf({

@@ -38,7 +38,7 @@ function damage(text: string): void {
 }
 
 describe('secrets', () => {
-  it('are made in a data folder that is not there yet', () => {
+  it('are generated in a missing data folder', () => {
     const { cursorSecrets, keyPepper } = load()
     expect(keyPepper).toHaveLength(32)
     expect(cursorSecrets.map(({ secret }) => secret.length)).toEqual([32])
@@ -48,7 +48,7 @@ describe('secrets', () => {
     expect(load()).toEqual(load())
   })
 
-  it('are others in another folder', () => {
+  it('are different in another folder', () => {
     const one = load()
     dataDir = join(folder, 'b')
     expect(load().keyPepper).not.toEqual(one.keyPepper)
@@ -59,24 +59,24 @@ describe('secrets', () => {
     expect(cursorSecrets[0].secret).not.toEqual(keyPepper)
   })
 
-  it('can be read by their owner alone', () => {
+  it('are readable only by their owner', () => {
     load()
     expect(statSync(file()).mode & 0o777).toBe(0o600)
   })
 
-  it('leave nothing else in the folder', () => {
+  it('are the only file in the folder', () => {
     load()
     load()
     expect(readdirSync(dataDir)).toEqual(['secrets.json'])
   })
 
-  it('of the settings come before those of the folder', () => {
+  it('from the settings override those in the folder', () => {
     const kept = load()
     expect(load({ cursorSecrets: [given] })).toEqual({ ...kept, cursorSecrets: [given] })
     expect(load({ keyPepper: pepper })).toEqual({ ...kept, keyPepper: pepper })
   })
 
-  it('that are all in the settings touch no folder', () => {
+  it('from the settings alone create no folder', () => {
     expect(load({ cursorSecrets: [given], keyPepper: pepper })).toEqual({
       cursorSecrets: [given],
       keyPepper: pepper,
@@ -84,7 +84,7 @@ describe('secrets', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('are agreed on by starts at the same time', async () => {
+  it('are the same for concurrent starts', async () => {
     const source = new URL('../../../src/config/secrets.ts', import.meta.url).href
     const start = new SharedArrayBuffer(4)
     const code = `
@@ -117,18 +117,21 @@ describe('a damaged file of secrets', () => {
     ['lacks both', '{}'],
     ['has a short pepper', JSON.stringify({ key_pepper: 'AAAA' })],
     ['has numbers', JSON.stringify({ cursor_secrets: 1, key_pepper: 2 })],
-  ])('is named when it %s, and left as it is', (_name, text) => {
+  ])('is reported by path when it %s, and not modified', (_name, text) => {
     damage(text)
     expect(() => load()).toThrow(file())
     expect(readFileSync(file(), 'utf8')).toBe(text)
   })
 
-  it.each(['cursor_secrets', 'key_pepper'])('is named when its %s is gone', (field) => {
-    load()
-    const { [field]: _, ...rest } = kept()
-    damage(JSON.stringify(rest))
-    expect(() => load()).toThrow(file())
-  })
+  it.each(['cursor_secrets', 'key_pepper'])(
+    'is reported by path when its %s is missing',
+    (field) => {
+      load()
+      const { [field]: _, ...rest } = kept()
+      damage(JSON.stringify(rest))
+      expect(() => load()).toThrow(file())
+    },
+  )
 
   it.each([
     [
@@ -136,18 +139,18 @@ describe('a damaged file of secrets', () => {
       (secret: string) => `{"cursor_secrets":"k1:x","key_pepper":"${secret}"}`,
     ],
     ['a quote is gone', (secret: string) => `{"cursor_secrets":"k1:x","key_pepper":${secret}"}`],
-  ])('does not repeat a secret when %s', (_name, text) => {
+  ])('is reported without a secret when %s', (_name, text) => {
     const secret = Buffer.alloc(32, 'secret').toString('base64')
     damage(text(secret))
     expect(() => load()).not.toThrow(secret.slice(0, 6))
   })
 
-  it('says what else can be done', () => {
+  it('is reported with the alternatives', () => {
     damage('{}')
     expect(() => load()).toThrow('CURSOR_SECRETS and KEY_PEPPER')
   })
 
-  it('is named when the data folder is a file', () => {
+  it('is reported by path when the data folder is a file', () => {
     writeFileSync(join(folder, 'a'), '')
     expect(() => load()).toThrow(`cannot create the folder of DATA_DIR, ${dataDir}`)
   })

@@ -8,7 +8,7 @@ const range = (from: number, to: number, entry: (n: number) => string) =>
 
 const CALLER = '192.0.2.1'
 
-/** Whose address the service sees when a connection of `peer` tells of another caller. */
+/** The client address that the service sees for a connection of `peer` with a forwarded header. */
 async function callerBehind(networks: string[], peer: string): Promise<string> {
   const app = Fastify({ trustProxy: networks })
   app.get('/', async ({ ip }) => ip)
@@ -17,7 +17,7 @@ async function callerBehind(networks: string[], peer: string): Promise<string> {
   return body
 }
 
-/** Each list, an address that it trusts, and one just outside. */
+/** Each list, an address inside, and one just outside. */
 const accepted: [list: string, trusted: string, other: string][] = [
   ['10.0.0.1', '10.0.0.1', '10.0.0.2'],
   ['10.0.0.1/32', '10.0.0.1', '10.0.0.2'],
@@ -40,7 +40,7 @@ const accepted: [list: string, trusted: string, other: string][] = [
   [`10.0.0.0/8,${range(0, 255, (n) => `10.${n}.0.0/16`)}`, '10.0.0.1', '11.0.0.1'],
 ]
 
-/** Each list, the entry that is named, and what is said of it. */
+/** Each list, the reported entry, and the reason. */
 const refused: [list: string, entry: string, reason: string][] = [
   ...['0.0.0.0/0', '0.0.0.0/1', '128.0.0.0/1', '10.0.0.0/7'].map(
     (entry) => [entry, entry, 'is larger than a /8'] as [string, string, string],
@@ -88,20 +88,23 @@ const refused: [list: string, entry: string, reason: string][] = [
 ]
 
 describe('a list of trusted proxies', () => {
-  it.each(accepted)('%s is accepted, and trusts %s but not %s', async (list, trusted, other) => {
-    const { networks, errors } = parseTrustedProxies(list)
-    expect(errors).toEqual([])
-    expect(await callerBehind(networks, trusted)).toBe(CALLER)
-    expect(await callerBehind(networks, other)).toBe(other)
-  })
+  it.each(accepted)(
+    'the list %s is accepted, and trusts %s but not %s',
+    async (list, trusted, other) => {
+      const { networks, errors } = parseTrustedProxies(list)
+      expect(errors).toEqual([])
+      expect(await callerBehind(networks, trusted)).toBe(CALLER)
+      expect(await callerBehind(networks, other)).toBe(other)
+    },
+  )
 
-  it.each(refused)('%j is refused, and names %j, which %s', (list, entry, reason) => {
+  it.each(refused)('the list %j is rejected, because %j %s', (list, entry, reason) => {
     const { errors } = parseTrustedProxies(list)
     expect(errors).toEqual([expect.stringContaining(`${JSON.stringify(entry)} `)])
     expect(errors[0]).toContain(reason)
   })
 
-  it('that is bad in several entries names each of them', () => {
+  it('with several invalid entries reports each of them', () => {
     const { errors } = parseTrustedProxies('0.0.0.0/1,10.0.0.1,128.0.0.0/1')
     expect(errors).toEqual(['"0.0.0.0/1" is larger than a /8', '"128.0.0.0/1" is larger than a /8'])
   })
@@ -112,12 +115,12 @@ describe('a list of trusted proxies', () => {
     ['IPv4', `${range(1, 16, (n) => `${n}.0.0.0/8`)},::ffff:17.0.0.0/104`],
     ['IPv4', `${range(1, 16, (n) => `${n}.0.0.0/8`)},17.0.0.1`],
     ['IPv6', range(1, 17, (n) => `20${n + 10}::/16`)],
-  ])('of %s whose parts together are too large is refused: %s', (kind, list) => {
+  ])('of %s networks that are too large together is rejected: %s', (kind, list) => {
     const { errors } = parseTrustedProxies(list)
     expect(errors).toEqual([expect.stringContaining(`the ${kind} networks are together larger`)])
   })
 
-  it('shortens what it repeats of an entry', () => {
+  it('truncates an entry in an error', () => {
     expect(parseTrustedProxies('x'.repeat(9_999)).errors.join().length).toBeLessThan(100)
   })
 
@@ -126,7 +129,7 @@ describe('a list of trusted proxies', () => {
   const quad = fc.ipV4().chain((address) => fc.nat(40).map((bits) => `${address}/${bits}`))
   const six = fc.ipV6().chain((address) => fc.nat(140).map((bits) => `${address}/${bits}`))
 
-  it('never throws later when it was accepted, whatever its text', () => {
+  it('that is accepted never fails later, for any text', () => {
     fc.assert(
       fc.property(fc.oneof(text, quad, six), (list) => {
         const { networks, errors } = parseTrustedProxies(list)

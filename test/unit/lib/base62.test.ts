@@ -22,7 +22,7 @@ describe('toBase62', () => {
     expect(toBase62(value, length)).toBe(digits)
   })
 
-  it('writes digits that stand for the value', () => {
+  it('writes digits that decode to the value', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n }), (value) => {
         expect(numberOf(toBase62(value, 6))).toBe(value)
@@ -34,7 +34,7 @@ describe('toBase62', () => {
 describe('base62FromBytes', () => {
   const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
-  it('gives the asked number of digits, whatever the bytes', () => {
+  it('returns the requested number of digits for any bytes', () => {
     fc.assert(
       fc.property(bytes, (some) => {
         expect(base62FromBytes(some, 32)).toMatch(/^[0-9A-Za-z]{32}$/)
@@ -42,11 +42,11 @@ describe('base62FromBytes', () => {
     )
   })
 
-  it('pads bytes that are all zero', () => {
+  it('pads zero bytes', () => {
     expect(base62FromBytes(new Uint8Array(32), 32)).toBe('0'.repeat(32))
   })
 
-  it('keeps the digits that depend on every byte', () => {
+  it('returns digits that depend on every byte', () => {
     fc.assert(
       fc.property(bytes, (some) => {
         const value = BigInt(`0x${Buffer.from(some).toString('hex')}`)

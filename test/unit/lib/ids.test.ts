@@ -5,11 +5,11 @@ describe.each([
   ['newRequestId', newRequestId, /^req_[0-9a-f]{32}$/],
   ['newKeyId', newKeyId, /^key_[0-9a-f]{32}$/],
 ])('%s', (_name, newId, form) => {
-  it('has its prefix and 32 hexadecimal digits', () => {
+  it('returns a prefix and 32 hexadecimal digits', () => {
     expect(newId()).toMatch(form)
   })
 
-  it('never gives the same one twice', () => {
+  it('returns a different id on every call', () => {
     expect(new Set(Array.from({ length: 1000 }, newId)).size).toBe(1000)
   })
 })

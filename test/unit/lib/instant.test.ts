@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { formatInstant, type InvalidInstantReason, parseInstant } from '../../../src/lib/instant.ts'
 import { anyInstantMs } from '../../support/orders/arbitraries.ts'
 
-// Text, then the same instant in UTC with milliseconds; where it is finer, the next millisecond too.
+// Text, the same instant in UTC with milliseconds, and the next millisecond for finer fractions.
 const accepted: [text: string, floor: string, ceil?: string][] = [
   ['2026-03-01T12:00:00Z', '2026-03-01T12:00:00.000Z'],
   ['2026-03-01t12:00:00z', '2026-03-01T12:00:00.000Z'],
@@ -121,11 +121,11 @@ const refused: Record<InvalidInstantReason, string[]> = {
 }
 
 describe('parseInstant', () => {
-  it.each(accepted)('reads %s', (text, floor, ceil = floor) => {
+  it.each(accepted)('parses %s', (text, floor, ceil = floor) => {
     expect(parseInstant(text)).toEqual({ floorMs: Date.parse(floor), ceilMs: Date.parse(ceil) })
   })
 
-  it('rounds the last instant of the last year up as well', () => {
+  it('rounds up the last instant of the last year', () => {
     const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
     expect(parseInstant('9999-12-31T23:59:59.9991Z')).toEqual({
       floorMs: lastMs,
@@ -133,13 +133,13 @@ describe('parseInstant', () => {
     })
   })
 
-  describe.each(Object.entries(refused))('refuses as %s', (fault, texts) => {
+  describe.each(Object.entries(refused))('rejects as %s', (fault, texts) => {
     it.each(texts)('%j', (text) => {
       expect(parseInstant(text)).toBe(fault)
     })
   })
 
-  it('reads what formatInstant writes', () => {
+  it('parses the output of formatInstant', () => {
     fc.assert(
       fc.property(anyInstantMs, (ms) => {
         expect(parseInstant(formatInstant(ms))).toEqual({ floorMs: ms, ceilMs: ms })
@@ -147,7 +147,7 @@ describe('parseInstant', () => {
     )
   })
 
-  it('reads the same instant in any zone', () => {
+  it('parses the same instant in any zone', () => {
     const minutes = fc.integer({ min: -(23 * 60 + 59), max: 23 * 60 + 59 })
     fc.assert(
       fc.property(anyInstantMs, minutes, (ms, offset) => {
@@ -160,7 +160,7 @@ describe('parseInstant', () => {
     )
   })
 
-  it('accepts every day that the calendar has, and no other', () => {
+  it('accepts exactly the days of the calendar', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 9999 }),
@@ -169,7 +169,7 @@ describe('parseInstant', () => {
         (year, month, day) => {
           const two = (part: number) => String(part).padStart(2, '0')
           const text = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T00:00:00.000Z`
-          // A day that does not exist is read as none, or as another day.
+          // Date parses a nonexistent day as invalid or as another day.
           const ms = Date.parse(text)
           const exists = !Number.isNaN(ms) && new Date(ms).toISOString() === text
           expect(typeof parseInstant(text)).toBe(exists ? 'object' : 'string')
@@ -185,7 +185,7 @@ describe('formatInstant', () => {
     [0, '1970-01-01T00:00:00.000Z'],
     [-1, '1969-12-31T23:59:59.999Z'],
     [1_772_366_400_007, '2026-03-01T12:00:00.007Z'],
-  ])('writes %d in UTC with milliseconds', (ms, text) => {
+  ])('formats %d in UTC with milliseconds', (ms, text) => {
     expect(formatInstant(ms)).toBe(text)
   })
 })

@@ -12,24 +12,24 @@ function recording(name: string, events: string[]): Instrument<string> {
   }
 }
 
-it('both see a call, one around the other, and it answers as it would alone', async () => {
+it('combined instruments wrap a call in order and return its result', async () => {
   const events: string[] = []
   const both = combineInstruments(recording('outer', events), recording('inner', events))
   expect(await both('get', async () => 'answer')).toBe('answer')
   expect(events).toEqual(['outer get', 'inner get', 'inner done', 'outer done'])
 })
 
-it('a failure comes through as it is', async () => {
+it('combined instruments pass on an error unchanged', async () => {
   const failure = new Error('gone')
   const both = combineInstruments(recording('outer', []), recording('inner', []))
   await expect(both('get', () => Promise.reject(failure))).rejects.toBe(failure)
 })
 
-it('where there is no second one, the first alone sees it', async () => {
+it('combineInstruments without a second instrument returns the first', async () => {
   const first = recording('outer', [])
   expect(combineInstruments(first, undefined)).toBe(first)
 })
 
-it('a call that nobody looks at is just made', async () => {
+it('noopInstrument returns the result of the call', async () => {
   expect(await noopInstrument('get', async () => 'answer')).toBe('answer')
 })

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '../../../src/lib/json.ts'
 
-/** What V8 takes the names of later texts for, at each place that these tests use. */
+/** Triggers the V8 bug at each position that these tests use. */
 const POISON = ['a', 'a', 'a'].map((_, at) => {
   const before = Array.from({ length: at }, (_, n) => `"zz${n}":1,`).join('')
   return `{${before}"\\\\":1,"\\\\n":1,"\\\\\\\\":1}`
 })
 for (const text of POISON) JSON.parse(text)
 
-/** A JSON value as it is written: entries in their order, also of one name. */
+/** A JSON value as written: ordered entries, including duplicate names. */
 type Written =
   | { text: string; value: null | boolean | number }
   | string
@@ -40,7 +40,7 @@ const { value: written } = fc.letrec<{ value: Written }>((tie) => ({
   ),
 }))
 
-/** Ways in which one value can be written: spaces between tokens, escapes that need not be. */
+/** Variants of one value: whitespace between tokens, and optional escapes. */
 interface Form {
   space: string
   escapesAll: boolean
@@ -68,7 +68,7 @@ function stringOf(text: string, { escapesAll }: Form): string {
   return `"${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}"`
 }
 
-/** Made without a parser. */
+/** Builds the expected value without a parser. */
 function builtOf(value: Written): unknown {
   if (typeof value === 'string') return value
   if (Array.isArray(value)) return value.map(builtOf)
@@ -76,7 +76,7 @@ function builtOf(value: Written): unknown {
   return Object.fromEntries(value.entries.map(([name, inner]) => [name, builtOf(inner)]))
 }
 
-/** Also what `toStrictEqual` does not compare: the order of names, and one called `constructor`. */
+/** Compares what `toStrictEqual` ignores: the order of names, and the name `constructor`. */
 function expectSame(actual: unknown, expected: unknown): void {
   expect(JSON.stringify(actual)).toBe(JSON.stringify(expected))
   expect(isDeepStrictEqual(actual, expected)).toBe(true)
@@ -89,8 +89,8 @@ const withoutBackslash = (value: Written): Written => {
   return { entries: value.entries.map(([name, inner]) => [plain(name), withoutBackslash(inner)]) }
 }
 
-describe('JSON that is parsed', () => {
-  it('is the value that was written, whatever its names are and however they are escaped', () => {
+describe('parseJson', () => {
+  it('returns the written value for any names and escapes', () => {
     fc.assert(
       fc.property(written, forms, (value, form) => {
         expectSame(parseJson(textOf(value, form)), builtOf(value))
@@ -99,7 +99,7 @@ describe('JSON that is parsed', () => {
     )
   })
 
-  it('is what JSON.parse makes of it where no name has a backslash', () => {
+  it('agrees with JSON.parse when no name has a backslash', () => {
     fc.assert(
       fc.property(written.map(withoutBackslash), (value) => {
         const text = textOf(value, { space: ' ', escapesAll: false })
@@ -109,7 +109,7 @@ describe('JSON that is parsed', () => {
     )
   })
 
-  it('has the names of the issue, in whatever sequence the texts are read', () => {
+  it('returns the names of the issue in any sequence of texts', () => {
     const texts = ['"', '\\', '\n', '"', '\\'].map((name) => ({ zz1: 'x', [name]: 'y' }))
     for (const value of texts) expectSame(parseJson(JSON.stringify(value)), value)
   })
@@ -117,7 +117,7 @@ describe('JSON that is parsed', () => {
   it.each([
     ['the last of two values of one name, at the place of the first', '{"\\"":1,"b":2,"\\"":3}'],
     ['names that are numbers first', '{"\\"":1,"10":2,"2":3}'],
-  ])('has %s', (_what, text) => {
+  ])('returns %s', (_what, text) => {
     const fresh = execFileSync(process.execPath, [
       '-p',
       `JSON.stringify(JSON.parse(${JSON.stringify(text)}))`,
@@ -125,35 +125,35 @@ describe('JSON that is parsed', () => {
     expect(JSON.stringify(parseJson(text))).toBe(fresh.toString().trim())
   })
 
-  it('has an own property of the name __proto__, beside a name with an escape', () => {
+  it('defines __proto__ as an own property next to an escaped name', () => {
     const parsed = parseJson('{"\\"":1,"__proto__":{"a":1}}') as object
     expect(Object.keys(parsed)).toEqual(['"', '__proto__'])
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype)
   })
 
-  it('may nest deeper than the stack', () => {
+  it('parses nesting deeper than the stack', () => {
     const depth = 200_000
     let parsed = parseJson(`${'['.repeat(depth)}{"\\"":1}${']'.repeat(depth)}`)
     for (let left = depth; left > 0; left -= 1) parsed = (parsed as unknown[])[0]
     expect(parsed).toEqual({ '"': 1 })
   })
 
-  it('is read in time that grows with its length alone', () => {
-    // Escapes side by side: were any of them looked at from the beginning, this would not end.
+  it('runs in linear time', () => {
+    // Adjacent escapes: a scan from the start for each of them would take quadratic time.
     const name = '\\'.repeat(500_000)
     const parsed = parseJson(JSON.stringify({ a: name, [name]: '"'.repeat(1_000_000) })) as object
     expect(Object.keys(parsed).map(({ length }) => length)).toEqual([1, 500_000])
   })
 
   it.each(['', '{"\\"":1', '{"\\":1}', '{"\\"":1,}', '{"\\"":1} x', '"\\', '["\\x"]', '{"\\"" 1}'])(
-    'is refused as by JSON.parse where it is none: %s',
+    'rejects invalid JSON as JSON.parse does: %s',
     (text) => {
       expect(() => parseJson(text)).toThrow(SyntaxError)
     },
   )
 })
 
-it('tells when V8 is mended (nodejs/node#63785), and with it that parseJson is needed no more', () => {
+it('V8 still has the bug nodejs/node#63785; when this fails, replace parseJson by JSON.parse', () => {
   const program = String.raw`
     JSON.parse('{"zz1":"x","\\\\":"y"}')
     console.log(Object.keys(JSON.parse('{"zz1":"x","\\"":"1"}'))[1])`

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createStatusLine } from '../../../src/lib/status-line.ts'
 import { createScreen, WIPE } from '../cli/indexer/screens.ts'
 
-/** A status line on such a screen, with a clock that stands still until told. */
+/** A status line on the given screen, with a manual clock. */
 function start(screen: Parameters<typeof createScreen>[0] = {}) {
   const { written, ...shown } = createScreen(screen)
   let nowMs = 5_000
@@ -18,7 +18,7 @@ function start(screen: Parameters<typeof createScreen>[0] = {}) {
 }
 
 describe('a status line on a terminal', () => {
-  it('is redrawn, and wiped at the end', () => {
+  it('is redrawn in place, and erased at the end', () => {
     const { later, clear, written } = start()
     later(200, 'one')
     later(200, 'two')
@@ -27,7 +27,7 @@ describe('a status line on a terminal', () => {
     expect(written).toEqual(['one', WIPE, 'two', WIPE])
   })
 
-  it('is drawn five times a second at most', () => {
+  it('is redrawn at most five times a second', () => {
     const { later, written } = start()
     for (let n = 1; n <= 50; n++) later(40, `${n}`)
     expect(written.filter((text) => text !== WIPE)).toHaveLength(10)
@@ -36,7 +36,7 @@ describe('a status line on a terminal', () => {
   it.each([
     ['of 40 columns', 40, 39],
     ['that does not tell how many it has', 0, 79],
-  ])('leaves the last column free of one %s', (_name, columns, widest) => {
+  ])('leaves the last column of a terminal %s free', (_name, columns, widest) => {
     const cut = start({ columns })
     cut.later(200, 'x'.repeat(100))
     expect(cut.written).toEqual(['x'.repeat(widest)])
@@ -45,7 +45,7 @@ describe('a status line on a terminal', () => {
     expect(fitted.written).toEqual([`within ${widest}`])
   })
 
-  it('gives way to a line that stays', () => {
+  it('is erased before a permanent line', () => {
     const { later, printLine, clear, written } = start()
     later(200, 'one')
     printLine('line 7: is missing')
@@ -54,8 +54,8 @@ describe('a status line on a terminal', () => {
   })
 })
 
-describe('a status line elsewhere', () => {
-  it('is a whole line every ten seconds, however long, and never wiped', () => {
+describe('a status line in a file or pipe', () => {
+  it('is appended untruncated every ten seconds, and never erased', () => {
     const { later, printLine, clear, written } = start({ isTTY: false, columns: 2 })
     for (let n = 1; n <= 25; n++) later(1_000, `after ${n} s`, () => 'cut')
     printLine('line 7: is missing')
@@ -63,7 +63,7 @@ describe('a status line elsewhere', () => {
     expect(written).toEqual(['after 10 s\n', 'after 20 s\n', 'line 7: is missing\n'])
   })
 
-  it('is nothing where it is over soon', () => {
+  it('is not printed for short work', () => {
     const { later, clear, written } = start({ isTTY: false })
     for (let n = 1; n <= 9; n++) later(1_000, `after ${n} s`)
     clear()

@@ -15,25 +15,25 @@ function windowAfter(failures: number): FailureWindow | undefined {
 }
 
 describe('a window of failed authentications', () => {
-  it('begins with the first and lasts 60 seconds', () => {
+  it('starts at the first failure and lasts 60 seconds', () => {
     expect(withFailure(undefined, NOW)).toEqual({ failures: 1, endsAtMs: NOW + 60_000 })
   })
 
-  it('counts the next and ends no later', () => {
+  it('counts the next failure without extending the window', () => {
     expect(withFailure(windowAfter(1), NOW + 59_999)).toEqual({
       failures: 2,
       endsAtMs: NOW + 60_000,
     })
   })
 
-  it.each([60_000, 60_001, 600_000])('begins anew with a failure after %d ms', (laterMs) => {
+  it.each([60_000, 60_001, 600_000])('restarts at a failure after %d ms', (laterMs) => {
     expect(withFailure(windowAfter(30), NOW + laterMs)).toEqual({
       failures: 1,
       endsAtMs: NOW + laterMs + 60_000,
     })
   })
 
-  it('leaves the one before as it was', () => {
+  it('does not modify the previous window', () => {
     const window = endsIn(60_000, 1)
     withFailure(window, NOW)
     expect(window.failures).toBe(1)
@@ -47,7 +47,7 @@ describe('blockedSeconds', () => {
     ['29 failures', 29, 0],
     ['30 failures', 30, 60],
     ['31 failures', 31, 60],
-  ])('after %s', (_name, failures, seconds) => {
+  ])('are correct after %s', (_name, failures, seconds) => {
     expect(blockedSeconds(windowAfter(failures), NOW)).toBe(seconds)
   })
 
@@ -63,7 +63,7 @@ describe('blockedSeconds', () => {
     [0.25, 1],
     [0, 0],
     [-1, 0],
-  ])('with %d ms to the end of the window is %d', (ms, seconds) => {
+  ])('with %d ms left in the window are %d', (ms, seconds) => {
     expect(blockedSeconds(endsIn(ms), NOW)).toBe(seconds)
   })
 })

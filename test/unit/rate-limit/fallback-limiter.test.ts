@@ -7,25 +7,25 @@ import {
 import type { BucketDecision } from '../../../src/rate-limit/gcra.ts'
 import type { Limiter, LimiterDecision } from '../../../src/rate-limit/limiter.ts'
 
-const told = (remaining: number): BucketDecision => ({
+const decisionWith = (remaining: number): BucketDecision => ({
   allowed: true,
   remaining,
   resetSeconds: 1,
   retryAfterSeconds: 0,
 })
-const FROM_SHARED = told(1)
-const FROM_LOCAL = told(2)
+const FROM_SHARED = decisionWith(1)
+const FROM_LOCAL = decisionWith(2)
 const DEADLINE_MS = 50
 const PROBE_EVERY_MS = 200
 
 interface Scripted {
   limiter: Limiter
-  /** What every call does. */
+  /** Behaviour of every call. */
   answer(): Promise<BucketDecision>
-  /** The accounts and addresses of the calls, and the accounts among them. */
+  /** Keys of all calls, and of the `take` calls alone. */
   asked: string[]
   taken: string[]
-  /** Fails whatever the answer is. */
+  /** Fails in any case. */
   failing: string | undefined
 }
 
@@ -100,32 +100,32 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Only timers are the test's; the turns of the event loop stay the real ones. */
+/** Fakes timers only; the event loop is real. */
 const holdTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
 const turn = () => new Promise((resolve) => setImmediate(resolve))
-/** Lets time pass, and what was due in it come to its end. */
+/** Advances the timers and settles what they trigger. */
 async function pass(ms: number) {
   await vi.advanceTimersByTimeAsync(ms)
   await turn()
   await turn()
 }
 
-describe('while the shared limiter answers', () => {
-  it('it decides alone, and nothing is counted as degraded', async () => {
+describe('while the shared limiter responds', () => {
+  it('it decides alone, and no fallback decision is counted', async () => {
     expect(await limiter.take('acc_1')).toBe(FROM_SHARED)
     expect(await limiter.blockedSeconds('1.2.3.4')).toBe(FROM_SHARED.remaining)
     expect(await limiter.countFailure('1.2.3.4')).toBe(FROM_SHARED.remaining)
     expect([local.asked, counted, states]).toEqual([[], [], []])
   })
 
-  it('every decision that it makes is seen', async () => {
+  it('the instrument observes each of its decisions', async () => {
     await limiter.take('acc_1')
     await limiter.blockedSeconds('1.2.3.4')
     await limiter.countFailure('1.2.3.4')
     expect(observed).toEqual(['take ok', 'blocked ok', 'count_failure ok'])
   })
 
-  it('it has until the deadline', async () => {
+  it('it may respond until the deadline', async () => {
     holdTime()
     shared.answer = answersAfter(DEADLINE_MS - 1)
     const decision = limiter.take('acc_1')
@@ -134,7 +134,7 @@ describe('while the shared limiter answers', () => {
     expect(states).toEqual([])
   })
 
-  it('a busy event loop is not held against it: the answer that came meanwhile counts', async () => {
+  it('a reply that arrives while the event loop is busy counts as in time', async () => {
     const hurried = createFallbackLimiter({
       shared: scripted(async () => {
         await stat('.')
@@ -153,8 +153,8 @@ describe('while the shared limiter answers', () => {
   })
 })
 
-describe('when the shared limiter does not answer in time', () => {
-  it('the local one decides at the deadline', async () => {
+describe('when the shared limiter does not respond in time', () => {
+  it('the local limiter decides at the deadline', async () => {
     holdTime()
     shared.answer = hangs
     const decision = limiter.take('acc_1')
@@ -168,13 +168,13 @@ describe('when the shared limiter does not answer in time', () => {
   it.each([
     ['fails', fails],
     ['throws', throws],
-  ])('the local one decides at once if it %s', async (_how, answer) => {
+  ])('the local limiter decides immediately if the shared one %s', async (_how, answer) => {
     holdTime()
     shared.answer = answer
     expect(await limiter.take('acc_1')).toBe(FROM_LOCAL)
   })
 
-  it('every decision is counted by its name', async () => {
+  it('each fallback decision is counted by name', async () => {
     shared.answer = fails
     await limiter.take('acc_1')
     await limiter.blockedSeconds('1.2.3.4')
@@ -183,7 +183,7 @@ describe('when the shared limiter does not answer in time', () => {
     expect(counted).toEqual(['take', 'blocked', 'count_failure', 'take'])
   })
 
-  it('what it is asked is seen to fail at the deadline, and nothing more is seen', async () => {
+  it('the instrument observes a failure at the deadline, and no later call', async () => {
     holdTime()
     shared.answer = hangs
     const decision = limiter.take('acc_1')
@@ -194,7 +194,7 @@ describe('when the shared limiter does not answer in time', () => {
     expect(observed).toEqual(['take failed'])
   })
 
-  it('only those pay for it that are under way: the next are decided locally without asking', async () => {
+  it('only calls in flight wait: later calls are decided locally at once', async () => {
     holdTime()
     shared.answer = hangs
     const underWay = Promise.all([limiter.take('acc_1'), limiter.take('acc_2')])
@@ -204,7 +204,7 @@ describe('when the shared limiter does not answer in time', () => {
     expect(shared.asked).toEqual(['acc_1', 'acc_2'])
   })
 
-  it('the change of state is told once, with its cause', async () => {
+  it('the state change is reported once, with its cause', async () => {
     shared.answer = fails
     await Promise.all([limiter.take('acc_1'), limiter.take('acc_2'), limiter.take('acc_3')])
     expect(states).toEqual([[true, new Error('connection lost')]])
@@ -213,7 +213,7 @@ describe('when the shared limiter does not answer in time', () => {
   it.each([
     ['an answer', answersAfter],
     ['a failure', failsAfter],
-  ])('%s that comes too late goes nowhere', async (_what, late) => {
+  ])('%s after the deadline is discarded', async (_what, late) => {
     holdTime()
     shared.answer = late(DEADLINE_MS + 1)
     const decision = limiter.take('acc_1')
@@ -232,7 +232,7 @@ describe('a probe', () => {
     shared.taken.length = 0
   }
 
-  it('asks the shared limiter every so often, for what is no account', async () => {
+  it('queries the shared limiter at intervals with a reserved key', async () => {
     await degrade()
     await pass(PROBE_EVERY_MS - 1)
     expect(shared.taken).toEqual([])
@@ -243,7 +243,7 @@ describe('a probe', () => {
     expect(others).toEqual([probe])
   })
 
-  it('that is answered brings the shared limiter back', async () => {
+  it('that succeeds restores the shared limiter', async () => {
     await degrade()
     shared.answer = answers
     await pass(PROBE_EVERY_MS)
@@ -254,27 +254,27 @@ describe('a probe', () => {
     expect(shared.asked).toHaveLength(asked)
   })
 
-  it('that is answered too late does not', async () => {
+  it('that is late does not restore the shared limiter', async () => {
     await degrade()
     shared.answer = answersAfter(DEADLINE_MS + 1)
     await pass(PROBE_EVERY_MS + DEADLINE_MS + 1)
     expect(await limiter.take('acc_1')).toBe(FROM_LOCAL)
   })
 
-  it('keeps nobody waiting', async () => {
+  it('delays no decision', async () => {
     await degrade()
     shared.answer = hangs
     await pass(PROBE_EVERY_MS)
     expect(await limiter.take('acc_1')).toBe(FROM_LOCAL)
   })
 
-  it('is not counted as a decision', async () => {
+  it('does not count as a decision', async () => {
     await degrade()
     await pass(5 * PROBE_EVERY_MS)
     expect(counted).toEqual(['take'])
   })
 
-  it('stops when the limiter is closed, also one that is under way', async () => {
+  it('stops when the limiter is closed, even while in flight', async () => {
     await degrade()
     shared.answer = hangs
     await pass(PROBE_EVERY_MS)
@@ -283,7 +283,7 @@ describe('a probe', () => {
     expect([shared.taken.length, reconnects, states.length]).toEqual([1, 0, 1])
   })
 
-  it('and two more without any answer make a new connection', async () => {
+  it('without a reply, three times in a row, replaces the connection', async () => {
     await degrade()
     shared.answer = hangs
     const probed = () => pass(PROBE_EVERY_MS + DEADLINE_MS)
@@ -298,14 +298,14 @@ describe('a probe', () => {
     ['answered late: it is slow, not dead', answersAfter(DEADLINE_MS + 30)],
     ['refused: a new connection is under way', fails],
     ['refused late', failsAfter(DEADLINE_MS + 30)],
-  ])('leaves the connection alone that is %s', async (_how, answer) => {
+  ])('that is %s keeps the connection', async (_how, answer) => {
     await degrade()
     shared.answer = answer
     await pass(10 * (PROBE_EVERY_MS + DEADLINE_MS))
     expect([reconnects, states.length]).toEqual([0, 1])
   })
 
-  it('asks where the decision failed, too: in a cluster that may be another node', async () => {
+  it('also reads the key that failed, which may be on another cluster node', async () => {
     await degrade()
     shared.answer = answers
     shared.failing = 'acc_1'
@@ -317,14 +317,14 @@ describe('a probe', () => {
   })
 })
 
-describe('whether it is degraded', () => {
-  it('is found out by asking, for what is no address, and is no decision', async () => {
+describe('isDegraded', () => {
+  it('queries the shared limiter with a reserved key, without counting a decision', async () => {
     expect(await limiter.isDegraded()).toBe(false)
     expect(shared.asked).toEqual(['~probe'])
     expect([counted, observed, states]).toEqual([[], [], []])
   })
 
-  it('is known once a question has no answer, before any decision had to wait for it', async () => {
+  it('detects an outage before any decision has to wait', async () => {
     holdTime()
     shared.answer = hangs
     const asked = limiter.isDegraded()
@@ -334,7 +334,7 @@ describe('whether it is degraded', () => {
     expect(shared.taken).toEqual([])
   })
 
-  it('is not asked again while it is known, and not so once a probe is answered', async () => {
+  it('does not query while degraded, and is false after a successful probe', async () => {
     holdTime()
     shared.answer = fails
     await limiter.take('acc_1')

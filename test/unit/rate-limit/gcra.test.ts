@@ -9,7 +9,7 @@ import {
 
 const CONTRACT: BucketRate = { capacity: 20, refillPerSecond: 10 }
 
-/** Decisions of one bucket at these instants, in microseconds. */
+/** Decisions of one bucket at the given microseconds. */
 function decisionsAt(rate: BucketRate, instants: readonly number[], from = FULL_BUCKET) {
   let state = from
   return instants.map((nowMicros) => {
@@ -28,7 +28,7 @@ const decisions = (rate: BucketRate, instants: readonly number[]) =>
 
 const TOKEN = 1_000_000n
 
-/** What is told of a bucket that owes so many millionths, in whole numbers of any size. */
+/** The expected decision for a debt in millionths, computed with bigint. */
 function modelDecision({ capacity, refillPerSecond }: BucketRate, allowed: boolean, owed: bigint) {
   const perSecond = BigInt(refillPerSecond) * TOKEN
   const upToSecond = (missing: bigint) => Number((missing + perSecond - 1n) / perSecond)
@@ -41,7 +41,7 @@ function modelDecision({ capacity, refillPerSecond }: BucketRate, allowed: boole
   }
 }
 
-/** The same decisions from a bucket of tokens that is refilled step by step; `arrivals` in microseconds. */
+/** A reference model: a token bucket refilled step by step; `arrivals` in microseconds. */
 function modelDecisions(rate: BucketRate, arrivals: readonly number[]) {
   const whole = BigInt(rate.capacity) * TOKEN
   let level = whole
@@ -90,7 +90,7 @@ const arrivalsFrom = (startMs: number, between: readonly number[]) => {
   })
 }
 
-describe('a bucket agrees with one that is refilled token by token', () => {
+describe('a bucket agrees with the token-by-token model', () => {
   it.each([
     ['a clock since start', 1_000],
     ['a process that has run for a year', 31_536_000_000],
@@ -105,7 +105,7 @@ describe('a bucket agrees with one that is refilled token by token', () => {
     )
   })
 
-  it('at the rate of the contract, whatever the clock', () => {
+  it('at the default rate, for any clock', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1_000, max: 4_000_000_000_000 }), gaps, (startMs, between) => {
         const arrivals = arrivalsFrom(startMs, between)
@@ -115,7 +115,7 @@ describe('a bucket agrees with one that is refilled token by token', () => {
     )
   })
 
-  it('at any rate that can be set and from any debt, without a rounded number', () => {
+  it('at any valid rate and from any debt, without rounding', () => {
     const nowMicros = Date.parse('2100-01-01T00:00:00Z') * MS
     const day = 86_400_000_000
     const elapsed = fc.oneof(
@@ -144,7 +144,7 @@ describe('a bucket agrees with one that is refilled token by token', () => {
 describe('a bucket of 20 that refills 10 per second', () => {
   const now = 50_000
 
-  it('lets exactly 20 of a burst pass', () => {
+  it('allows exactly 20 requests of a burst', () => {
     const allowed = decisions(CONTRACT, times(25, now)).filter((decision) => decision.allowed)
     expect(allowed).toHaveLength(20)
   })
@@ -159,7 +159,7 @@ describe('a bucket of 20 that refills 10 per second', () => {
     [10, 1],
     [11, 2],
     [20, 2],
-  ])('after %d requests is full again in %d seconds', (requests, seconds) => {
+  ])('after %d requests reports a full bucket in %d seconds', (requests, seconds) => {
     expect(decisions(CONTRACT, times(requests, now)).at(-1)?.resetSeconds).toBe(seconds)
   })
 
@@ -171,17 +171,17 @@ describe('a bucket of 20 that refills 10 per second', () => {
     expect(last?.allowed).toBe(allowed)
   })
 
-  it('is full again, and not fuller, after a long rest', () => {
+  it('never exceeds its capacity after a long pause', () => {
     const burst = decisions(CONTRACT, [...times(20, now), ...times(25, now + 3_600_000)])
     expect(burst.slice(20).filter(({ allowed }) => allowed)).toHaveLength(20)
   })
 
-  it('asks to wait a whole second at least', () => {
+  it('returns a retry time of at least a second', () => {
     const [denied] = decisions(CONTRACT, [...times(20, now), now + 99]).slice(-1)
     expect(denied?.retryAfterSeconds).toBe(1)
   })
 
-  it('asks an allowed request to wait for nothing', () => {
+  it('returns a retry time of 0 for an allowed request', () => {
     expect(decisions(CONTRACT, [now])[0]?.retryAfterSeconds).toBe(0)
   })
 })
@@ -193,11 +193,11 @@ describe('a bucket of one that refills once a second', () => {
     [0, 1],
     [1, 1],
     [999, 1],
-  ])('denied after %d ms asks to wait %d second', (laterMs, seconds) => {
+  ])('denied after %d ms returns a retry time of %d second', (laterMs, seconds) => {
     expect(decisions(slow, [5000, 5000 + laterMs])[1]?.retryAfterSeconds).toBe(seconds)
   })
 
-  it('passes after just a second', () => {
+  it('allows the next request after exactly a second', () => {
     expect(decisions(slow, [5000, 6000])[1]?.allowed).toBe(true)
   })
 })
@@ -206,16 +206,16 @@ describe('a denied request', () => {
   const empty: BucketState = { debt: 20_000_000, atMicros: 50_000_000 }
   const denied = takeFromBucket(CONTRACT, empty, 50_050_000)
 
-  it('changes nothing', () => {
+  it('does not change the state', () => {
     expect([denied.decision.allowed, denied.state]).toEqual([false, empty])
   })
 
-  it('does not put off the next one, however many there are', () => {
+  it('does not delay the next allowed request', () => {
     const flood = [...times(20, 50_000), ...times(1000, 50_050), 50_100]
     expect(decisions(CONTRACT, flood).at(-1)?.allowed).toBe(true)
   })
 
-  it('says when the bucket is full', () => {
+  it('reports when the bucket is full', () => {
     expect(denied.decision.resetSeconds).toBe(2)
   })
 })
@@ -223,18 +223,18 @@ describe('a denied request', () => {
 describe('a bucket whose clock was set back', () => {
   const empty: BucketState = { debt: 20_000_000, atMicros: 3_600_000_000 }
 
-  it('is full again, however far', () => {
+  it('refills after a large step back', () => {
     const burst = decisionsAt(CONTRACT, times(25, 0), empty)
     expect(burst.filter(({ allowed }) => allowed)).toHaveLength(20)
   })
 
-  it('gives nothing to speak of, where it was not far', () => {
+  it('refills a negligible amount after a small step back', () => {
     const [decision] = decisionsAt(CONTRACT, [empty.atMicros - 1000], empty)
     expect(decision?.allowed).toBe(false)
   })
 })
 
-it('a bucket whose capacity was lowered denies, and has nothing left rather than less', () => {
+it('a bucket whose capacity was lowered denies with 0 requests left', () => {
   const { decision } = takeFromBucket(CONTRACT, { debt: 100_000_000, atMicros: 0 }, 0)
   expect(decision).toEqual({
     allowed: false,

@@ -10,7 +10,7 @@ beforeEach(() => {
   decisions = []
 })
 
-/** A limiter that lets everybody pass, or nobody, and what it tells. */
+/** A limiter that allows or denies everything, and the reported decisions. */
 function limiterThat(passes: boolean): Limiter {
   const limiter = {
     take: async () => (passes ? PASSES : DENIED),
@@ -20,19 +20,22 @@ function limiterThat(passes: boolean): Limiter {
   return createInstrumentedLimiter(limiter, (...decision) => decisions.push(decision))
 }
 
-it.each([true, false])('tells every decision, allowed: %s', async (isAllowed) => {
-  const limiter = limiterThat(isAllowed)
-  await limiter.take('acc_1')
-  await limiter.blockedSeconds('1.2.3.4')
-  await limiter.countFailure('1.2.3.4')
-  expect(decisions).toEqual([
-    ['take', isAllowed],
-    ['blocked', isAllowed],
-    ['count_failure', isAllowed],
-  ])
-})
+it.each([true, false])(
+  'the instrumented limiter reports every decision, allowed: %s',
+  async (isAllowed) => {
+    const limiter = limiterThat(isAllowed)
+    await limiter.take('acc_1')
+    await limiter.blockedSeconds('1.2.3.4')
+    await limiter.countFailure('1.2.3.4')
+    expect(decisions).toEqual([
+      ['take', isAllowed],
+      ['blocked', isAllowed],
+      ['count_failure', isAllowed],
+    ])
+  },
+)
 
-it('decides as the limiter behind it does', async () => {
+it('the instrumented limiter returns the decisions of the wrapped limiter', async () => {
   expect(await limiterThat(true).take('acc_1')).toBe(PASSES)
   expect(await limiterThat(false).take('acc_1')).toBe(DENIED)
   expect(await limiterThat(false).blockedSeconds('1.2.3.4')).toBe(42)

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { ipRateLimitKey } from '../../../src/rate-limit/ip-rate-limit-key.ts'
 
-describe('countedAddress', () => {
+describe('ipRateLimitKey', () => {
   it.each(['1.2.3.4', '127.0.0.1', '255.255.255.255', '0.0.0.0'])(
-    'counts the IPv4 address %s by itself',
+    'returns the IPv4 address %s unchanged',
     (ip) => {
       expect(ipRateLimitKey(ip)).toBe(ip)
     },
   )
 
   it.each(['::ffff:1.2.3.4', '::FFFF:1.2.3.4', '::ffff:102:304', '0:0:0:0:0:ffff:1.2.3.4'])(
-    'counts %s, mapped into IPv6, as 1.2.3.4',
+    'maps %s to 1.2.3.4',
     (ip) => {
       expect(ipRateLimitKey(ip)).toBe('1.2.3.4')
     },
@@ -22,7 +22,7 @@ describe('countedAddress', () => {
     ['2001:db8:1:2::1', '2001:0DB8:0001:0002:0:0:0:1'],
     ['::1', '::2'],
     ['fe80::1', 'fe80::1%eth0'],
-  ])('counts %s and %s together', (one, other) => {
+  ])('returns one key for %s and %s', (one, other) => {
     expect(ipRateLimitKey(one)).toBe(ipRateLimitKey(other))
   })
 
@@ -31,7 +31,7 @@ describe('countedAddress', () => {
     ['2001:db8:1:2::1', '2001:db9:1:2::1'],
     ['1.2.3.4', '1.2.3.5'],
     ['::1', '0.0.0.1'],
-  ])('counts %s and %s apart', (one, other) => {
+  ])('returns different keys for %s and %s', (one, other) => {
     expect(ipRateLimitKey(one)).not.toBe(ipRateLimitKey(other))
   })
 
@@ -40,8 +40,8 @@ describe('countedAddress', () => {
     ['[2001:db8:1:2::1]:443', '2001:db8:1:2::1'],
     ['[2001:db8:1:2::1]', '2001:db8:1:2::1'],
     ['::ffff:192.0.2.7', '192.0.2.7'],
-  ])('counts %s, with the port some proxies add, as %s', (told, bare) => {
-    expect(ipRateLimitKey(told, '10.0.0.1')).toBe(ipRateLimitKey(bare))
+  ])('removes the port from %s, which gives %s', (reported, bare) => {
+    expect(ipRateLimitKey(reported, '10.0.0.1')).toBe(ipRateLimitKey(bare))
   })
 
   it.each([
@@ -54,11 +54,11 @@ describe('countedAddress', () => {
     '[1.2',
     '😀',
     'x'.repeat(10_000),
-  ])('counts what is no address for the other end of the connection: %j', (told) => {
-    expect(ipRateLimitKey(told, '10.0.0.1')).toBe('10.0.0.1')
+  ])('uses the address of the peer for the invalid address %j', (reported) => {
+    expect(ipRateLimitKey(reported, '10.0.0.1')).toBe('10.0.0.1')
   })
 
-  it('counts together what comes from nowhere', () => {
+  it('returns one key when no address is valid', () => {
     expect(ipRateLimitKey('')).toBe(ipRateLimitKey('pipe'))
   })
 })

@@ -18,17 +18,17 @@ const failTogether = (count: number, address = '1.2.3.4') =>
   together(count, () => limiter.countFailure(address))
 
 describe('the bucket of an account', () => {
-  it('lets exactly 20 of 200 concurrent requests pass', async () => {
+  it('allows exactly 20 of 200 concurrent requests', async () => {
     const decisions = await takeTogether(200)
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(20)
   })
 
-  it('tells each of the 20 another number of remaining requests', async () => {
+  it('returns a different number of remaining requests to each of the 20', async () => {
     const decisions = await takeTogether(20)
     expect(new Set(decisions.map(({ remaining }) => remaining)).size).toBe(20)
   })
 
-  it('is not touched by the requests of another account', async () => {
+  it('is independent of requests of other accounts', async () => {
     await takeTogether(200)
     expect(await limiter.take('acc_2')).toMatchObject({ allowed: true, remaining: 19 })
   })
@@ -40,19 +40,19 @@ describe('the bucket of an account', () => {
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(10)
   })
 
-  it('loses nothing to denied requests', async () => {
+  it('is not charged for denied requests', async () => {
     await takeTogether(200)
     nowMs += 100
     expect((await limiter.take('acc_1')).allowed).toBe(true)
   })
 
-  it('is full at the very start of a clock', async () => {
+  it('is full when the clock starts at 0', async () => {
     nowMs = 0
     const decisions = await takeTogether(25)
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(20)
   })
 
-  it('tells only what a caller is told', async () => {
+  it('returns only the decision', async () => {
     expect(await limiter.take('acc_1')).toEqual({
       allowed: true,
       remaining: 19,
@@ -63,7 +63,7 @@ describe('the bucket of an account', () => {
 })
 
 describe('the failed authentications of an address', () => {
-  it('count 30 of 200 concurrent ones and block 170', async () => {
+  it('are counted for 30 of 200 concurrent ones, and 170 are blocked', async () => {
     const answers = await failTogether(200)
     expect([
       answers.filter((seconds) => seconds === 0).length,
@@ -79,19 +79,19 @@ describe('the failed authentications of an address', () => {
     ]).toEqual([60, 0])
   })
 
-  it('are not counted by asking whether the address is blocked', async () => {
+  it('are not counted by a check whether the address is blocked', async () => {
     await failTogether(29)
     await together(200, () => limiter.blockedSeconds('1.2.3.4'))
     expect(await limiter.countFailure('1.2.3.4')).toBe(0)
   })
 
-  it('give the time left', async () => {
+  it('return the seconds until the end of the block', async () => {
     await failTogether(30)
     nowMs += 45_500
     expect(await limiter.countFailure('1.2.3.4')).toBe(15)
   })
 
-  it('are forgotten 60 seconds after the first, blocked attempts or not', async () => {
+  it('expire 60 seconds after the first, regardless of blocked attempts', async () => {
     await failTogether(1)
     nowMs += 30_000
     await failTogether(100)

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/observability/metrics/aggregated-metrics.ts'
 import { metricIn } from '../../../support/http/metric.ts'
 
-/** A process that serves and measures, and answers as long as it is awake. */
+/** A worker with metrics, which responds while it is awake. */
 function createWorker(id: number) {
   const registry = new Registry()
   const registers = [registry]
@@ -21,14 +21,14 @@ function createWorker(id: number) {
     wake(is: boolean) {
       isAwake = is
     },
-    /** Requests of half a second each. */
+    /** Records requests of half a second each. */
     answers(count: number) {
       requests.inc(count)
       for (let n = 0; n < count; n++) seconds.observe(0.5)
     },
     holds: (count: number) => bytes.set(count),
     works: (count: number) => cpu.inc(count),
-    // As it comes over a channel between processes.
+    // As received over the IPC channel.
     async snapshot() {
       const measured = await registry.getMetricsAsJSON()
       return isAwake ? JSON.parse(JSON.stringify(measured)) : undefined
@@ -59,7 +59,7 @@ function end(worker: MetricSource) {
 
 const STATES = ['ok', 'silent', 'missing'].map((state) => `serving_workers{state="${state}"}`)
 
-it('adds up what all workers counted and what they hold', async () => {
+it('the aggregated metrics sum the counters and gauges of all workers', async () => {
   one.answers(2)
   other.answers(3)
   one.holds(10)
@@ -70,7 +70,7 @@ it('adds up what all workers counted and what they hold', async () => {
   expect(await shown('memory_bytes')).toEqual([30])
 })
 
-it('adds its own CPU time to theirs', async () => {
+it('the aggregated metrics include the CPU time of the primary', async () => {
   one.works(1_000)
   other.works(2_000)
   const [seconds] = await shown('process_cpu_seconds_total')
@@ -78,14 +78,14 @@ it('adds its own CPU time to theirs', async () => {
   expect(seconds).toBeLessThan(4_000)
 })
 
-it('is as old as this process, whose event loop is none that a request waits in', async () => {
+it('the aggregated metrics have the start time of the primary, and not its event loop', async () => {
   const exposition = await metrics.metrics()
   const startedAt = metricIn(exposition, 'process_start_time_seconds')
   expect(Math.abs(startedAt - (Date.now() / 1000 - process.uptime()))).toBeLessThan(2)
   expect(exposition).not.toContain('eventloop')
 })
 
-it('tells how many workers answer, how many do not and how many there are not', async () => {
+it('the aggregated metrics count workers that are ok, silent and missing', async () => {
   expect(await shown(...STATES)).toEqual([2, 0, 0])
   one.wake(false)
   expect(await shown(...STATES)).toEqual([1, 1, 0])
@@ -93,7 +93,7 @@ it('tells how many workers answer, how many do not and how many there are not', 
   expect(await shown(...STATES, 'serving_workers_ended_total')).toEqual([1, 0, 1, 1])
 })
 
-it('counts a worker that does not answer with what it told last', async () => {
+it('the aggregated metrics include the last values of a silent worker', async () => {
   one.answers(2)
   await metrics.metrics()
   one.answers(1)
@@ -104,7 +104,7 @@ it('counts a worker that does not answer with what it told last', async () => {
   expect(await shown('requests_total')).toEqual([6])
 })
 
-it('keeps what a worker counted when it has ended, and nothing that it held', async () => {
+it('the aggregated metrics keep the counters of an exited worker, and drop its gauges', async () => {
   one.answers(2)
   one.holds(10)
   other.holds(20)
@@ -116,7 +116,7 @@ it('keeps what a worker counted when it has ended, and nothing that it held', as
   expect(await shown('memory_bytes')).toEqual([20])
 })
 
-it('never counts backwards, however many workers have ended', async () => {
+it('the aggregated counters never decrease after workers exit', async () => {
   for (let id = 3; id < 13; id++) {
     const successor = createWorker(id)
     serving.push(successor)
@@ -127,7 +127,7 @@ it('never counts backwards, however many workers have ended', async () => {
   }
 })
 
-it('keeps nothing but counts of a worker that ends while another has yet to answer', async () => {
+it('the aggregated metrics drop the gauges of a worker that exits during a scrape', async () => {
   one.answers(2)
   one.holds(10)
   other.holds(20)

@@ -17,12 +17,12 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Lets the next look at the loop come so late. */
+/** Delays the next sample of the loop. */
 function lookAfter(delayMs: number) {
   nowMs += 20 + delayMs
   vi.advanceTimersByTime(20)
 }
-const told = async (line: string) =>
+const readMetric = async (line: string) =>
   Number(
     (await registry.metrics())
       .split('\n')
@@ -30,24 +30,24 @@ const told = async (line: string) =>
       ?.split(' ')[1],
   )
 
-it('a loop that is free shows no delay', async () => {
+it('an idle event loop has no delay', async () => {
   lookAfter(0)
   lookAfter(0)
-  expect(await told('nodejs_eventloop_delay_seconds_bucket{le="0.001"}')).toBe(2)
-  expect(await told('nodejs_eventloop_delay_seconds_sum')).toBe(0)
+  expect(await readMetric('nodejs_eventloop_delay_seconds_bucket{le="0.001"}')).toBe(2)
+  expect(await readMetric('nodejs_eventloop_delay_seconds_sum')).toBe(0)
 })
 
-it('a loop that was held up shows how long each look would have waited, whoever asked before', async () => {
+it('a blocked event loop counts each missed sample, independent of earlier scrapes', async () => {
   lookAfter(200)
   await registry.metrics()
   lookAfter(0)
-  // 200, 180, 160 … 20 and 0 milliseconds, for the looks that were due; then 0.
-  expect(await told('nodejs_eventloop_delay_seconds_count')).toBe(12)
-  expect(await told('nodejs_eventloop_delay_seconds_sum')).toBeCloseTo(1.1)
-  expect(await told('nodejs_eventloop_delay_seconds_bucket{le="0.1"}')).toBe(7)
-  expect(await told('nodejs_eventloop_delay_seconds_bucket{le="0.25"}')).toBe(12)
+  // 200, 180, 160 … 20 and 0 milliseconds, for the missed samples; then 0.
+  expect(await readMetric('nodejs_eventloop_delay_seconds_count')).toBe(12)
+  expect(await readMetric('nodejs_eventloop_delay_seconds_sum')).toBeCloseTo(1.1)
+  expect(await readMetric('nodejs_eventloop_delay_seconds_bucket{le="0.1"}')).toBe(7)
+  expect(await readMetric('nodejs_eventloop_delay_seconds_bucket{le="0.25"}')).toBe(12)
 })
 
-it('the measure in its place is the only one', async () => {
+it('the delay replaces the event-loop lag of the default metrics', async () => {
   expect(await registry.metrics()).not.toContain('nodejs_eventloop_lag')
 })

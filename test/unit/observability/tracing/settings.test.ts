@@ -22,13 +22,13 @@ function read(env: Record<string, string>) {
   return { settings, problems }
 }
 
-describe('traces are asked for', () => {
+describe('tracing is', () => {
   it.each([
     [ENDPOINT],
     [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/v1/traces' }],
     [{ OTEL_TRACES_EXPORTER: 'otlp' }],
     [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'false' }],
-  ])('by %o', (env) => {
+  ])('enabled by %o', (env) => {
     expect(read(env)).toEqual({ settings: DEFAULTS, problems: [] })
   })
 
@@ -39,13 +39,13 @@ describe('traces are asked for', () => {
     [{ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }],
     [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }],
     [{ OTEL_TRACES_EXPORTER: 'console', OTEL_SDK_DISABLED: 'true' }],
-  ])('not by %o', (env) => {
+  ])('disabled by %o', (env) => {
     expect(read(env)).toEqual({ settings: undefined, problems: [] })
   })
 })
 
-describe('the settings of traces', () => {
-  it('are the standard ones, those for traces before those for everything', () => {
+describe('the settings of tracing', () => {
+  it('use the variables for traces before the general ones', () => {
     const { settings } = read({
       ...ENDPOINT,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
@@ -77,12 +77,12 @@ describe('the settings of traces', () => {
     ['OTEL_BSP_EXPORT_TIMEOUT', 'soon'],
     ['OTEL_BSP_MAX_QUEUE_SIZE', '1.5'],
     ['OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '-1'],
-  ])('refuse %s=%s, by its name', (name, value) => {
+  ])('report the invalid %s=%s by name', (name, value) => {
     const { problems } = read({ ...ENDPOINT, [name]: value })
     expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name}: expected `))])
   })
 
-  it('stop the start together with all that is wrong', () => {
+  it('are reported together with other invalid settings', () => {
     const env = { PORT: 'eighty', ...ENDPOINT, OTEL_TRACES_SAMPLER: 'sometimes' }
     expect(() => parseConfig(env)).toThrow(/PORT: .*\n.*OTEL_TRACES_SAMPLER: /)
   })

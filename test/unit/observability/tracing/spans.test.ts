@@ -27,7 +27,7 @@ beforeEach(() => {
   tracing = createTracing(provider.getTracer('test'))
 })
 
-/** A request in which `work` is done, answered with the status. */
+/** Runs `work` in a request that ends with the status. */
 async function request(
   changes: Partial<TracedRequest>,
   work: () => Promise<unknown> = async () => {},
@@ -40,7 +40,7 @@ async function request(
 }
 
 describe('the span of a request', () => {
-  it('has the name, the kind and the attributes of the conventions, and the request id', async () => {
+  it('has the name, kind and attributes of the semantic conventions, and the request id', async () => {
     const [span] = await request({})
     expect(span).toMatchObject({ name: 'GET /v1/orders', kind: SpanKind.SERVER })
     expect(span?.attributes).toEqual({
@@ -52,7 +52,7 @@ describe('the span of a request', () => {
     expect(span?.status.code).toBe(SpanStatusCode.UNSET)
   })
 
-  it('has no route where none was found, and no method that is not known', async () => {
+  it('omits an unknown route and an unknown method', async () => {
     const [span] = await request({ route: undefined, method: 'PROPFIND' }, undefined, 404)
     expect(span?.name).toBe('HTTP')
     expect(span?.attributes).toEqual({
@@ -68,7 +68,7 @@ describe('the span of a request', () => {
     [500, SpanStatusCode.ERROR],
     [503, SpanStatusCode.ERROR],
   ])(
-    'with the answer %i has the status %i: only what is our fault is an error',
+    'with the response %i has the span status %i: only server errors count',
     async (status, code) => {
       const [span] = await request({}, undefined, status)
       expect(span?.status.code).toBe(code)
@@ -76,7 +76,7 @@ describe('the span of a request', () => {
     },
   )
 
-  it('has no status code where the caller went away', async () => {
+  it('has no status code when the client disconnected', async () => {
     const span = tracing.startRequest(REQUEST)
     span.end(undefined)
     expect(exporter.getFinishedSpans()[0]?.attributes).not.toHaveProperty(
@@ -84,18 +84,18 @@ describe('the span of a request', () => {
     )
   })
 
-  it('belongs to the trace that the caller tells', async () => {
+  it('belongs to the trace of the traceparent header', async () => {
     const [span] = await request({ traceparent: `00-${TRACE}-${PARENT}-01` })
     expect(span?.spanContext().traceId).toBe(TRACE)
     expect(span?.parentSpanContext).toMatchObject({ spanId: PARENT, isRemote: true })
   })
 
-  it('is not made where the caller does not trace', async () => {
+  it('is not exported when the client did not sample the trace', async () => {
     expect(await request({ traceparent: `00-${TRACE}-${PARENT}-00` })).toEqual([])
   })
 
   it.each(['', 'nonsense', `00-${TRACE}-${PARENT}`, `00-${'0'.repeat(32)}-${PARENT}-01`])(
-    'begins a trace of its own where the header is no traceparent: %s',
+    'starts a new trace for the invalid traceparent %s',
     async (traceparent) => {
       const [span] = await request({ traceparent })
       expect(span?.parentSpanContext).toBeUndefined()
@@ -105,7 +105,7 @@ describe('the span of a request', () => {
 })
 
 describe('the span of a call', () => {
-  it('is below the request that made it, also after a wait', async () => {
+  it('is a child of its request span, even after a wait', async () => {
     const [call, server] = await request({}, async () => {
       await new Promise((resolve) => setImmediate(resolve))
       await tracing.instrument('opensearch')('search', async () => 'page')
@@ -118,7 +118,7 @@ describe('the span of a call', () => {
     expect(call?.parentSpanContext?.spanId).toBe(server?.spanContext().spanId)
   })
 
-  it('is not that of another request under way', async () => {
+  it('is not a child of a concurrent request', async () => {
     const call = (name: string) => () => tracing.instrument('redis')(name, async () => {})
     await Promise.all([
       request({ requestId: 'req_1' }, call('take')),
@@ -132,7 +132,7 @@ describe('the span of a call', () => {
     expect([idOf('redis take'), idOf('redis blocked')]).toEqual(['req_1', 'req_2'])
   })
 
-  it('that fails has the kind of its error, and never the message, which may quote the request', async () => {
+  it('that fails has the error name, and never the message, which may quote the request', async () => {
     const failure = new Unavailable('refused: {"term":{"account_id":"acc_secret"}}')
     const failing = () => tracing.instrument('opensearch')('search', () => Promise.reject(failure))
     const [span] = await request({}, () => expect(failing()).rejects.toBe(failure))
@@ -141,7 +141,7 @@ describe('the span of a call', () => {
     expect(span?.events).toEqual([])
   })
 
-  it('is not made outside of a request, and the call answers all the same', async () => {
+  it('is not created outside a request, and the call still returns its result', async () => {
     expect(await tracing.instrument('redis')('take', async () => 'decision')).toBe('decision')
     expect(exporter.getFinishedSpans()).toEqual([])
   })

@@ -93,11 +93,10 @@ const SOON_MS = 2_000
 /** Waits, with decisions going on as in traffic, until Redis makes all of them, or none. */
 export const waitUntilDecisionsAre = (one: LimiterProcess, expected: 'shared' | 'local') =>
   vi.waitFor(
-    async () => expect(await countLocalDecisions(one)).toBe(expected === 'shared' ? 0 : 3),
-    {
-      timeout: SOON_MS,
-      interval: 10,
+    async () => {
+      expect(await countLocalDecisions(one)).toBe(expected === 'shared' ? 0 : 3)
     },
+    { timeout: SOON_MS, interval: 10 },
   )
 
 /** Waits until a request to the one is seen by the other. */

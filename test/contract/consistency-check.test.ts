@@ -13,7 +13,7 @@ import { type StoresUnderTest, stores } from './stores-under-test.ts'
 const NOW = Date.parse('2026-05-01T00:00:00Z')
 const DELETION = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
 const SHARED = sourceOrder({ coproducer_account_ids: ['acc_2'] })
-/** Of the first version of an order of acc_1 that acc_2 takes part in. */
+/** The record of the first version of an order of acc_1 with the co-producer acc_2. */
 const RECORD: OrderVersionRecord = {
   orderId: 'ord_1',
   version: 1,
@@ -24,7 +24,7 @@ const RECORD: OrderVersionRecord = {
   deleted: false,
 }
 
-describe.each(stores)('%s', (_name, open) => {
+describe.each(stores)('on %s', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()
@@ -42,14 +42,14 @@ describe.each(stores)('%s', (_name, open) => {
     await store.refresh()
   }
 
-  /** Puts a head by hand, as it is where a writer is not done. */
+  /** Writes a version record directly, as a writer leaves it before its documents are complete. */
   async function putRecord(record: OrderVersionRecord) {
     const index = await store.openIndex({ clock: () => NOW })
     await putVersionRecord(index, record)
     await index.close()
   }
 
-  /** `meanwhile`: what happens before anything is looked at again. */
+  /** `meanwhile` runs before the check reads its candidates again. */
   async function check(
     orders: object[],
     isWhole = true,
@@ -75,8 +75,8 @@ describe.each(stores)('%s', (_name, open) => {
     examples: [],
   }
 
-  describe('a check', () => {
-    it('finds nothing wrong with what was written from the same source', async () => {
+  describe('index check', () => {
+    it('reports nothing for an index written from the same source', async () => {
       const source = [
         SHARED,
         DELETION,
@@ -101,7 +101,7 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('finds a document that is missing', async () => {
+    it('reports a missing document', async () => {
       await write(SHARED)
       await store.drop('acc_2', 'ord_1')
       expect(await check([SHARED])).toMatchObject({
@@ -111,14 +111,14 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('finds that every document of an order is missing', async () => {
+    it('reports an order whose documents are all missing', async () => {
       await write(sourceOrder({ id: 'ord_2' }))
       const report = await check([sourceOrder({ id: 'ord_2' }), SHARED])
       expect(report).toMatchObject({ missing: 2, extra: 0, different: 0 })
       expect(report.examples.map(({ accountId }) => accountId)).toEqual(['acc_1', 'acc_2'])
     })
 
-    it('finds where a document is different, and tells no value', async () => {
+    it('reports a different document without its values', async () => {
       const secret = { name: 'Ana Souza', email: 'ana@exemplo.com.br' }
       await write(SHARED)
       const report = await check([{ ...SHARED, status: 'REFUNDED', customer: secret }])
@@ -131,7 +131,7 @@ describe.each(stores)('%s', (_name, open) => {
       expect(JSON.stringify(report)).not.toMatch(/ana|rita|REFUNDED/i)
     })
 
-    it('finds that a document shows an older version', async () => {
+    it('reports a document of an older version', async () => {
       await write(sourceOrder())
       const report = await check([sourceOrder(), sourceOrder({ version: 2, status: 'REFUNDED' })])
       expect(report).toMatchObject({
@@ -141,7 +141,7 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('finds that a version is not recorded which shows nothing new', async () => {
+    it('reports a missing version record when the version has no visible change', async () => {
       await write(sourceOrder())
       expect(await check([sourceOrder({ version: 2 })])).toMatchObject({
         ...CLEAN,
@@ -150,7 +150,7 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('finds that an order that has its first fill is not dated', async () => {
+    it('reports an order with a backfill that has no updated_at', async () => {
       await write(sourceOrder({ changed_at: null }))
       expect(await check([sourceOrder()])).toMatchObject({
         ...CLEAN,
@@ -159,7 +159,7 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('finds the documents of an order that the source does not have', async () => {
+    it('reports the documents of an order that the source does not contain', async () => {
       await write(SHARED, sourceOrder({ id: 'ord_2' }))
       expect(await check([sourceOrder({ id: 'ord_2' })])).toMatchObject({
         ...CLEAN,
@@ -171,7 +171,7 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('finds the document of an account that takes no part', async () => {
+    it('reports the document of an account that does not take part in the order', async () => {
       await write(SHARED)
       expect(await check([sourceOrder()])).toMatchObject({
         ...CLEAN,
@@ -180,12 +180,12 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('finds the documents of an order that the source erased', async () => {
+    it('reports the documents of an order that the source deleted', async () => {
       await write(SHARED)
       expect(await check([SHARED, DELETION])).toMatchObject({ extra: 2, different: 0 })
     })
 
-    it('leaves an order alone of which the index has a newer version', async () => {
+    it('skips an order whose indexed version is newer than the source', async () => {
       await write({ ...SHARED, version: 2, status: 'REFUNDED' })
       expect(await check([sourceOrder()])).toMatchObject(CLEAN)
     })
@@ -205,18 +205,18 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('takes a document of an older shape for what it shows', async () => {
+    it('accepts a document of an older schema version with the same content', async () => {
       await write(sourceOrder())
       await store.downgradeSchema('acc_1', 'ord_1', 'promocode')
       expect(await check([sourceOrder()])).toMatchObject(CLEAN)
     })
 
-    it('without all of the source, goes by what the index knows of its orders', async () => {
+    it('with a partial source uses the version records of the index', async () => {
       await write(SHARED, sourceOrder({ id: 'ord_2' }), DELETION)
       expect(await check([], false)).toMatchObject({ ...CLEAN, documents: 1 })
     })
 
-    it('without all of the source, finds a document that its head names and that is lost', async () => {
+    it('with a partial source reports a lost document that its version record names', async () => {
       await write(SHARED, sourceOrder({ id: 'ord_2' }))
       await store.drop('acc_2', 'ord_1')
       expect(await check([], false)).toMatchObject({
@@ -228,13 +228,13 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('without all of the source, tells once what both source and index know to be lost', async () => {
+    it('with a partial source reports a document once that both source and index expect', async () => {
       await write(SHARED)
       await store.drop('acc_2', 'ord_1')
       expect(await check([SHARED], false)).toMatchObject({ ...CLEAN, missing: 1, examples: [{}] })
     })
 
-    it('without all of the source, misses no document that no search can find yet', async () => {
+    it('with a partial source finds documents that no search returns yet', async () => {
       await write(sourceOrder({ id: 'ord_2' }))
       const index = await store.openIndex({ clock: () => NOW })
       await createWriter(index, () => NOW).write([changeOf(SHARED)], 'live')
@@ -242,17 +242,17 @@ describe.each(stores)('%s', (_name, open) => {
       await index.close()
     })
 
-    it('without all of the source, looks for no document of an order that nobody is shown', async () => {
+    it('with a partial source expects no document for an order without accounts', async () => {
       await write(sourceOrder({ payments: [sourcePayment({ status: 'FAILED' })] }))
       expect(await check([], false)).toMatchObject({ ...CLEAN, known_orders: 1 })
     })
 
-    it('without all of the source, looks for no document of an erased order', async () => {
+    it('with a partial source expects no document for a deleted order', async () => {
       await putRecord({ ...RECORD, deleted: true })
       expect(await check([], false)).toMatchObject({ ...CLEAN, known_orders: 1 })
     })
 
-    it('looks again at an account that gets its document meanwhile', async () => {
+    it('reads again an account whose document arrives during the check', async () => {
       await write(sourceOrder())
       await putRecord(RECORD)
       const joining = () => write({ ...SHARED, version: 2 })
@@ -260,7 +260,7 @@ describe.each(stores)('%s', (_name, open) => {
       expect(await check([], false, joining)).toMatchObject(CLEAN)
     })
 
-    it('waits for no writer', async () => {
+    it('does not wait for a writer', async () => {
       await write(sourceOrder())
       const index = await store.openIndex({ clock: () => NOW })
       expect(await check([sourceOrder()])).toMatchObject(CLEAN)
@@ -268,8 +268,8 @@ describe.each(stores)('%s', (_name, open) => {
     })
   })
 
-  describe('an overview', () => {
-    it('counts documents, and orders also where they are erased', async () => {
+  describe('index status', () => {
+    it('counts documents, and orders including deleted ones', async () => {
       await write(SHARED, sourceOrder({ id: 'ord_2' }), { ...DELETION, id: 'ord_3' })
       expect(await store.inspection.overview(0)).toMatchObject({
         documents: 3,
@@ -278,13 +278,13 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('tells when the newest visible change was written', async () => {
+    it('returns the write time of the newest visible change', async () => {
       await write(sourceOrder())
       const position = await store.orders.latestWrite('acc_1')
       expect(await store.inspection.overview(0)).toMatchObject({ newestWrittenKey: position?.key })
     })
 
-    it('of an empty index tells of no change', async () => {
+    it('returns no change for an empty index', async () => {
       const overview = await store.inspection.overview(0)
       expect(overview).toMatchObject({
         documents: 0,

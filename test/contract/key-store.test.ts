@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { keyRecord } from '../support/stores/key-record.ts'
 import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
-describe.each(stores)('keys in %s', (_name, open) => {
+describe.each(stores)('the key store on %s', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()
@@ -12,28 +12,28 @@ describe.each(stores)('keys in %s', (_name, open) => {
   it.each([
     ['everything', keyRecord({ name: 'ERP', ttlMs: 5_000, expiresAt: 6_000 })],
     ['nothing that may be absent', keyRecord({ scopes: [] })],
-  ])('come back as they were put in, with %s', async (_what, key) => {
+  ])('returns each key as it was stored, with %s', async (_what, key) => {
     await store.keys.insert(key)
     expect(await store.keys.find('d1')).toEqual({ key, accountBlocked: false })
     expect(await store.keys.byId('key_1')).toEqual(key)
     expect(await store.keys.list('acc_1')).toEqual([key])
   })
 
-  it('that are not there are null, and a list of none is empty', async () => {
+  it('returns null for a missing key and an empty list for an account without keys', async () => {
     expect(await store.keys.find('d1')).toBeNull()
     expect(await store.keys.byId('key_1')).toBeNull()
     expect(await store.keys.list('acc_1')).toEqual([])
     await store.keys.ping()
   })
 
-  it('are listed for their account alone, oldest first', async () => {
+  it('lists the keys of one account only, oldest first', async () => {
     await store.keys.insert(keyRecord({ keyId: 'key_2', digest: 'd2', createdAt: 2_000 }))
     await store.keys.insert(keyRecord({ keyId: 'key_3', digest: 'd3', accountId: 'acc_2' }))
     await store.keys.insert(keyRecord())
     expect((await store.keys.list('acc_1')).map(({ keyId }) => keyId)).toEqual(['key_1', 'key_2'])
   })
 
-  it('take an update of some instants and keep the others', async () => {
+  it('updates some timestamps and keeps the others', async () => {
     await store.keys.insert(keyRecord())
     await store.keys.update('d1', { lastValidAt: 3_000 })
     await store.keys.update('d1', { revokedAt: 4_000 })
@@ -42,7 +42,7 @@ describe.each(stores)('keys in %s', (_name, open) => {
     )
   })
 
-  it('tell whether their account is blocked, also one blocked before it had a key', async () => {
+  it('returns whether the account is blocked, also when it was blocked before its first key', async () => {
     await store.keys.setAccountBlocked('acc_1', true)
     await store.keys.insert(keyRecord())
     expect((await store.keys.find('d1'))?.accountBlocked).toBe(true)
@@ -50,7 +50,7 @@ describe.each(stores)('keys in %s', (_name, open) => {
     expect((await store.keys.find('d1'))?.accountBlocked).toBe(false)
   })
 
-  it('tell whether any of them was ever used, at once, and whatever became of it since', async () => {
+  it('reports at once that any key was used, whatever happened to that key since', async () => {
     expect(await store.keys.wasAnyKeyUsed()).toBe(false)
     await store.keys.insert(keyRecord())
     await store.keys.insert(keyRecord({ keyId: 'key_2', digest: 'd2', accountId: 'acc_2' }))
@@ -62,7 +62,7 @@ describe.each(stores)('keys in %s', (_name, open) => {
     expect(await store.keys.wasAnyKeyUsed()).toBe(true)
   })
 
-  it('refuse a second key of the same digest', async () => {
+  it('rejects a second key with the same digest', async () => {
     await store.keys.insert(keyRecord())
     await expect(store.keys.insert(keyRecord({ keyId: 'key_2' }))).rejects.toThrow()
     expect(await store.keys.byId('key_1')).toEqual(keyRecord())

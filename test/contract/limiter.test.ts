@@ -4,7 +4,7 @@ import type { Limiter } from '../../src/rate-limit/limiter.ts'
 import { type LimiterUnderTest, limiters } from './limiters.ts'
 
 const CONTRACT: BucketRate = { capacity: 20, refillPerSecond: 10 }
-/** Refills not one request in the time that a test takes. */
+/** Refills not a single request in the duration of a test. */
 const SLOW: BucketRate = { capacity: 20, refillPerSecond: 1 }
 
 const together = <T>(count: number, call: () => Promise<T>) =>
@@ -17,7 +17,7 @@ const passed = (decisions: readonly { allowed: boolean }[]) =>
   decisions.filter(({ allowed }) => allowed).length
 const zeros = (seconds: readonly number[]) => seconds.filter((left) => left === 0).length
 
-describe.each(limiters)('limits counted in %s', (_name, open) => {
+describe.each(limiters)('the limiter in %s', (_name, open) => {
   const opened: LimiterUnderTest[] = []
   async function openAt(rate: BucketRate) {
     const one = await open(rate)
@@ -28,8 +28,8 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
     for (const one of opened.splice(0)) one.close()
   })
 
-  describe('the bucket of an account', () => {
-    it('lets exactly 20 of 200 parallel requests pass, and the refill of the time they took', async () => {
+  describe('with the bucket of an account', () => {
+    it('allows exactly 20 of 200 parallel requests, and the refill of the time they took', async () => {
       const { limiter } = await openAt(CONTRACT)
       const startedAt = performance.now()
       const decisions = await takeTogether(limiter, 200)
@@ -38,7 +38,7 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
       expect(passed(decisions)).toBeLessThanOrEqual(20 + refilled)
     })
 
-    it('is one for two processes where they share their counters, and one each where not', async () => {
+    it('shares the bucket between two processes if they share counters, else keeps one each', async () => {
       const { limiter, another, isShared } = await openAt(CONTRACT)
       const other = await another()
       const startedAt = performance.now()
@@ -49,7 +49,7 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
       expect(passed(decisions.flat())).toBeLessThanOrEqual((20 + refilled) * buckets)
     })
 
-    it('tells each of 20 parallel requests another number of remaining ones', async () => {
+    it('returns a different remaining count to each of 20 parallel requests', async () => {
       const { limiter } = await openAt(SLOW)
       const remaining = (await takeTogether(limiter, 20)).map((decision) => decision.remaining)
       expect(remaining.toSorted((a, b) => b - a)).toEqual(
@@ -62,7 +62,7 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
       [3, { allowed: true, remaining: 17, resetSeconds: 3, retryAfterSeconds: 0 }],
       [20, { allowed: true, remaining: 0, resetSeconds: 20, retryAfterSeconds: 0 }],
       [21, { allowed: false, remaining: 0, resetSeconds: 20, retryAfterSeconds: 1 }],
-    ])('tells request %d what is left', async (count, expected) => {
+    ])('returns the remaining count of request %d', async (count, expected) => {
       const { limiter } = await openAt(SLOW)
       expect((await takeTogether(limiter, count)).at(-1)).toEqual(expected)
     })
@@ -74,21 +74,21 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
       expect(passed(await takeTogether(limiter, 20))).toBe(7)
     })
 
-    it('is never fuller than full', async () => {
+    it('never exceeds the capacity', async () => {
       const { limiter, advance } = await openAt(SLOW)
       await takeTogether(limiter, 20)
       await advance('acc_1', 86_400_000)
       expect(passed(await takeTogether(limiter, 25))).toBe(20)
     })
 
-    it('loses nothing to denied requests', async () => {
+    it('does not charge denied requests', async () => {
       const { limiter, advance } = await openAt(SLOW)
       await takeTogether(limiter, 220)
       await advance('acc_1', 1_000)
       expect(passed(await takeTogether(limiter, 2))).toBe(1)
     })
 
-    it('is not touched by another account, nor by an address of its name', async () => {
+    it('is independent of other accounts, and of an address with the same name', async () => {
       const { limiter } = await openAt(SLOW)
       await takeTogether(limiter, 30)
       await failTogether(limiter, 40, 'acc_2')
@@ -96,8 +96,8 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
     })
   })
 
-  describe('the failed authentications of an address', () => {
-    it('count 30 of 200 parallel ones and block 170', async () => {
+  describe('with the failed authentications of an address', () => {
+    it('counts 30 of 200 parallel failures and blocks 170', async () => {
       const { limiter } = await openAt(CONTRACT)
       const answers = await failTogether(limiter, 200)
       expect([zeros(answers), answers.filter((seconds) => seconds === 60).length]).toEqual([
@@ -105,14 +105,14 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
       ])
     })
 
-    it('are one number for two processes where they share their counters', async () => {
+    it('shares the count between two processes that share counters', async () => {
       const { limiter, another, isShared } = await openAt(CONTRACT)
       const other = await another()
       const answers = await Promise.all([failTogether(limiter, 100), failTogether(other, 100)])
       expect(zeros(answers.flat())).toBe(isShared ? 30 : 60)
     })
 
-    it('block no other address, nor an account of its name', async () => {
+    it('blocks no other address, and no account with the same name', async () => {
       const { limiter } = await openAt(CONTRACT)
       await failTogether(limiter, 30)
       await takeTogether(limiter, 40, '5.6.7.8')
@@ -122,7 +122,7 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
       ]).toEqual([60, 0])
     })
 
-    it('are not counted by asking whether the address is blocked', async () => {
+    it('does not count a query whether the address is blocked', async () => {
       const { limiter } = await openAt(CONTRACT)
       await failTogether(limiter, 29)
       const answers = await together(100, () => limiter.blockedSeconds('1.2.3.4'))
@@ -130,7 +130,7 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
       expect(await limiter.blockedSeconds('1.2.3.4')).toBe(60)
     })
 
-    it('give the time left, whole seconds', async () => {
+    it('returns the remaining time in whole seconds', async () => {
       const { limiter, advance } = await openAt(CONTRACT)
       await failTogether(limiter, 30)
       await advance('1.2.3.4', 45_500)
@@ -140,7 +140,7 @@ describe.each(limiters)('limits counted in %s', (_name, open) => {
       ]).toEqual([15, 15])
     })
 
-    it('are forgotten 60 seconds after the first, blocked attempts or not', async () => {
+    it('resets the count 60 seconds after the first failure, despite blocked attempts', async () => {
       const { limiter, advance } = await openAt(CONTRACT)
       await failTogether(limiter, 1)
       await advance('1.2.3.4', 30_000)

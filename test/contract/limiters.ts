@@ -8,21 +8,21 @@ import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
 /** Empty counters under test. */
 export interface LimiterUnderTest {
   limiter: Limiter
-  /** The limiter of another process on the same store. */
+  /** The limiter of a second process on the same store. */
   another(): Promise<Limiter>
-  /** Whether the processes count together. */
+  /** Whether the processes share counters. */
   isShared: boolean
-  /** As if all that was counted for this account or address had happened so much earlier. */
+  /** Moves all counts of this account or address back in time by this much. */
   advance(name: string, ms: number): Promise<void>
   close(): void
 }
 
-/** Every implementation of the port; the same tests run over each. */
+/** Every implementation of the limiter port; the same tests run over each. */
 export const limiters: [name: string, open: (rate: BucketRate) => Promise<LimiterUnderTest>][] = [
   ['memory', async (rate) => openMemory(rate)],
 ]
 
-/** The Redis of this run, or none. */
+/** The Redis of this run, if it has one. */
 export const redisServers = process.env['REDIS_URL'] ? [process.env['REDIS_URL'].split(',')] : []
 for (const urls of redisServers) limiters.push(['Redis', (rate) => openRedis(urls, rate)])
 
@@ -36,7 +36,7 @@ export function connectForTest(urls: readonly string[]): Promise<RedisConnection
   })
 }
 
-/** Before every key of a test; what it leaves there expires by itself. */
+/** Prefixes every key of a test; the keys expire by themselves. */
 export const ownPrefix = () => `test-${randomUUID()}:`
 
 function openMemory(rate: BucketRate): LimiterUnderTest {

@@ -18,7 +18,7 @@ import { type StoresUnderTest, stores } from './stores-under-test.ts'
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
-describe.each(stores)('%s', (_name, open) => {
+describe.each(stores)('the order store on %s', (_name, open) => {
   let store: StoresUnderTest
   let nowMs = NOW
   beforeEach(async () => {
@@ -62,7 +62,7 @@ describe.each(stores)('%s', (_name, open) => {
     return (await findPage(query)).map(({ id }) => id)
   }
 
-  describe('a slice', () => {
+  describe('with a page', () => {
     const created_at = '2026-03-01T12:00:00Z'
     const changed_at = '2026-03-01T13:00:00Z'
 
@@ -74,7 +74,7 @@ describe.each(stores)('%s', (_name, open) => {
       expect(await ids({ sort: 'updated_at_asc' })).toEqual(ascending)
     })
 
-    it('goes on inside a tie, at any place of it', async () => {
+    it('continues inside a tie, at any position', async () => {
       const tied = ['ord_1', 'ord_2', 'ord_3', 'ord_4']
       await write(tied.map((id) => sourceOrder({ id, created_at, changed_at })))
       for (const [at, id] of tied.entries()) {
@@ -87,7 +87,7 @@ describe.each(stores)('%s', (_name, open) => {
       }
     })
 
-    it('puts orders without updated_at last, by id', async () => {
+    it('sorts orders without updated_at last, by id', async () => {
       await write([
         sourceOrder({ id: 'ord_1', changed_at: null }),
         sourceOrder({ id: 'ord_2' }),
@@ -96,7 +96,7 @@ describe.each(stores)('%s', (_name, open) => {
       expect(await ids({ sort: 'updated_at_asc' })).toEqual(['ord_2', 'ord_0', 'ord_1'])
     })
 
-    it('leaves them out under any filter on updated_at, in both sorts', async () => {
+    it('omits orders without updated_at under any filter on updated_at, in both sorts', async () => {
       await write([sourceOrder({ id: 'ord_1', changed_at: null }), sourceOrder({ id: 'ord_2' })])
       for (const updated of [{ gte: 0 }, { lt: NULL_UPDATED_KEY + 1 }]) {
         for (const sort of ['created_at_desc', 'updated_at_asc'] as const) {
@@ -105,7 +105,7 @@ describe.each(stores)('%s', (_name, open) => {
       }
     })
 
-    it('of the undated orders takes only those written after the mark', async () => {
+    it('returns only the orders without updated_at that were written after the mark', async () => {
       await write([sourceOrder({ id: 'ord_5', changed_at: null }), sourceOrder({ id: 'ord_6' })])
       const mark = await store.orders.latestWrite('acc_1')
       await write([sourceOrder({ id: 'ord_1', changed_at: null })])
@@ -152,14 +152,14 @@ describe.each(stores)('%s', (_name, open) => {
       expect(await ids({ filters: both })).toEqual(['ord_2', 'ord_1'])
     })
 
-    it('has as many rows as there are, up to its size', async () => {
+    it('returns all available rows, up to the page size', async () => {
       await write([sourceOrder({ id: 'ord_1' }), sourceOrder({ id: 'ord_2' })])
       expect(await ids({ size: 1 })).toHaveLength(1)
       expect(await ids({ size: 2 })).toHaveLength(2)
       expect(await ids({ size: 3 })).toHaveLength(2)
     })
 
-    it('shows no order of another account', async () => {
+    it('returns no order of another account', async () => {
       await write([sourceOrder({ id: 'ord_1' })])
       expect(await ids({ accountId: 'acc_2' })).toEqual([])
       expect(await read('ord_1', 'acc_2')).toBeNull()
@@ -167,7 +167,7 @@ describe.each(stores)('%s', (_name, open) => {
     })
   })
 
-  describe('an order', () => {
+  describe('with a single order', () => {
     const hostile = {
       __proto__x: 'a',
       'line\nbreak': '\u2028\u2029',
@@ -176,7 +176,7 @@ describe.each(stores)('%s', (_name, open) => {
       emoji: '👩‍👩‍👧',
     }
 
-    it('comes back with every key and value of a hostile tracking', async () => {
+    it('returns every key and value of a hostile tracking', async () => {
       const tracking = JSON.parse(`{"__proto__":"p","constructor":"c"}`)
       await write([sourceOrder({ tracking: { ...hostile, ...tracking } })])
       const shown = await read('ord_1')
@@ -185,15 +185,15 @@ describe.each(stores)('%s', (_name, open) => {
       )
     })
 
-    it('of a megabyte comes back whole', async () => {
+    it('returns an order of a megabyte complete', async () => {
       const name = 'é'.repeat(500_000)
       await write([sourceOrder({ customer: { name, email: 'x@exemplo.com.br' } })])
       expect((await read('ord_1'))?.customer.name).toBe(name)
     })
   })
 
-  describe('a version', () => {
-    it('that is older or equal is dropped', async () => {
+  describe('with a version', () => {
+    it('drops an older or equal version', async () => {
       await write([sourceOrder({ version: 5, amount_total: 5 })])
       for (const version of [5, 4, 1]) {
         expect(await write([sourceOrder({ version, amount_total: 1 })])).toMatchObject({
@@ -204,7 +204,7 @@ describe.each(stores)('%s', (_name, open) => {
       expect((await read('ord_1'))?.amount_total).toBe(5)
     })
 
-    it('that changes nothing leaves updated_at as it was, and counts', async () => {
+    it('keeps updated_at when a version changes nothing, and records the version', async () => {
       await write([sourceOrder({ version: 1 })])
       const before = await read('ord_1')
       expect(await write([sourceOrder({ version: 2 })])).toMatchObject({ unchanged: 1 })
@@ -214,7 +214,7 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('that changes something is stamped, above every stamp before it', async () => {
+    it('stamps a version that changes something, above every earlier stamp', async () => {
       await write([sourceOrder({ version: 1 })])
       const stamps: (string | null | undefined)[] = []
       for (const [version, clock] of [
@@ -231,22 +231,22 @@ describe.each(stores)('%s', (_name, open) => {
       expect(stamps).toEqual(expected.map((ms) => new Date(ms).toISOString()))
     })
 
-    it('is taken after another of the same order in one load', async () => {
+    it('accepts a second version of the same order in one load', async () => {
       const versions = [1, 2, 3].map((version) => sourceOrder({ version, amount_total: version }))
       expect(await write(versions)).toMatchObject({ written: 3 })
       expect((await read('ord_1'))?.amount_total).toBe(3)
     })
   })
 
-  describe('updated_at', () => {
-    it('of a back-filled first version is its changed_at; live, it is stamped', async () => {
+  describe('with updated_at', () => {
+    it('uses the changed_at of a back-filled first version, and stamps a live one', async () => {
       await write([sourceOrder({ id: 'ord_1' })])
       await write([sourceOrder({ id: 'ord_2' })], 'live')
       expect((await read('ord_1'))?.updated_at).toBe('2026-03-01T12:05:00.000Z')
       expect((await read('ord_2'))?.updated_at).toBe(new Date(NOW + 1).toISOString())
     })
 
-    it('is null until a version comes with a changed_at, and never again', async () => {
+    it('keeps it null until a version has a changed_at, and never null again', async () => {
       await write([sourceOrder({ version: 1, changed_at: null })])
       expect((await read('ord_1'))?.updated_at).toBeNull()
       await write([sourceOrder({ version: 2, changed_at: null, amount_total: 2 })])
@@ -259,7 +259,7 @@ describe.each(stores)('%s', (_name, open) => {
       expect((await read('ord_1'))?.updated_at).not.toBe(filled)
     })
 
-    it('in the future is refused by a back-fill', async () => {
+    it('rejects a future changed_at in a backfill', async () => {
       const changed_at = new Date(NOW + 60_000).toISOString()
       expect(await write([sourceOrder({ changed_at })])).toMatchObject({
         refused: ['/changed_at'],
@@ -267,20 +267,20 @@ describe.each(stores)('%s', (_name, open) => {
       expect(await read('ord_1')).toBeNull()
     })
 
-    it('is each account’s own', async () => {
+    it('stamps each account independently', async () => {
       const coproducer_account_ids = ['acc_2']
       const tracking = { src: 'bio' }
       await write([sourceOrder({ version: 1, coproducer_account_ids })])
       const before = await read('ord_1', 'acc_2')
       await write([sourceOrder({ version: 2, coproducer_account_ids, tracking })])
-      // A co-producer is shown no tracking, so for it nothing changed.
+      // A co-producer receives no tracking, so its view has no change.
       expect(await read('ord_1', 'acc_2')).toEqual(before)
       expect((await read('ord_1'))?.updated_at).toBe(new Date(NOW + 1).toISOString())
     })
   })
 
-  describe('an account', () => {
-    it('that leaves an order loses it, and one that joins gets it stamped', async () => {
+  describe('with accounts', () => {
+    it('removes the order from an account that leaves, and stamps it for one that joins', async () => {
       await write([sourceOrder({ version: 1, coproducer_account_ids: ['acc_2'] })])
       await write([sourceOrder({ version: 2, coproducer_account_ids: ['acc_3'] })])
       expect(await read('ord_1', 'acc_2')).toBeNull()
@@ -290,29 +290,29 @@ describe.each(stores)('%s', (_name, open) => {
       })
     })
 
-    it('that is both owner and co-producer is the owner', async () => {
+    it('treats an account that is both owner and co-producer as the owner', async () => {
       await write([sourceOrder({ coproducer_account_ids: ['acc_1', 'acc_2', 'acc_2'] })])
       expect((await read('ord_1'))?.role).toBe('OWNER')
       expect((await read('ord_1', 'acc_2'))?.role).toBe('COPRODUCER')
     })
   })
 
-  describe('a change that may not be', () => {
-    it('of the owner is refused', async () => {
+  describe('with a forbidden change', () => {
+    it('rejects a new owner', async () => {
       await write([sourceOrder({ version: 1 })])
       const stolen = sourceOrder({ version: 2, owner_account_id: 'acc_2' })
       expect((await write([stolen])).refused).toEqual(['/owner_account_id'])
       expect(await read('ord_1', 'acc_2')).toBeNull()
     })
 
-    it('of the creation is refused', async () => {
+    it('rejects a new creation time', async () => {
       await write([sourceOrder({ version: 1 })])
       const moved = sourceOrder({ version: 2, created_at: '2026-03-01T12:00:01Z' })
       expect((await write([moved])).refused).toEqual(['/created_at'])
     })
   })
 
-  describe('a deletion', () => {
+  describe('with a deletion', () => {
     const deletion = (version: number) => {
       return { id: 'ord_1', version, owner_account_id: 'acc_1', deleted: true }
     }
@@ -325,45 +325,46 @@ describe.each(stores)('%s', (_name, open) => {
       expect(await ids()).toEqual([])
     })
 
-    it('outlives older versions, also when it came first', async () => {
+    it('rejects older versions, also when the deletion arrived first', async () => {
       await write([deletion(5)])
       expect(await write([sourceOrder({ version: 4 })])).toMatchObject({ older: 1 })
       expect(await read('ord_1')).toBeNull()
     })
 
-    it('yields to a newer version', async () => {
+    it('accepts a newer version', async () => {
       await write([sourceOrder({ version: 1 }), deletion(2)])
       await write([sourceOrder({ version: 3 })])
       expect((await read('ord_1'))?.updated_at).toBe(new Date(NOW + 2).toISOString())
     })
   })
 
-  describe('an order whose payments all failed', () => {
+  describe('with an order whose payments all failed', () => {
     const failed = [sourcePayment({ status: 'FAILED' })]
 
-    it('is not there, and comes stamped once it is visible', async () => {
+    it('hides the order, and stamps it once it is visible', async () => {
       await write([sourceOrder({ version: 1, payments: failed })])
       expect(await read('ord_1')).toBeNull()
       await write([sourceOrder({ version: 2 })])
-      // A stamp, and not its changed_at; whether the first bulk had one is the store's affair.
+      // It is stamped instead of keeping its changed_at. Whether the first bulk had one depends on
+      // the store.
       expect(Date.parse((await read('ord_1'))?.updated_at ?? '')).toBeGreaterThanOrEqual(NOW)
     })
 
-    it('goes away when it was there', async () => {
+    it('removes a visible order', async () => {
       await write([sourceOrder({ version: 1 })])
       await write([sourceOrder({ version: 2, payments: failed })])
       expect(await read('ord_1')).toBeNull()
     })
   })
 
-  describe('a document of an older shape', () => {
+  describe('with a document of an older schema version', () => {
     beforeEach(async () => {
       await write([sourceOrder({ utm: { utm_source: 'x' } }), sourceOrder({ id: 'ord_2' })])
       await store.downgradeSchema('acc_1', 'ord_1', 'utm')
       await store.downgradeSchema('acc_1', 'ord_2', 'utm')
     })
 
-    it('is shown with null for what came since, by id and in a slice', async () => {
+    it('returns null for newer fields, by id and in a page', async () => {
       expect(await read('ord_1')).toHaveProperty('utm', null)
       const shown = (await findPage()).map(
         ({ json }) => JSON.parse(Buffer.from(json).toString()).utm,
@@ -371,7 +372,7 @@ describe.each(stores)('%s', (_name, open) => {
       expect(shown).toEqual([null, null])
     })
 
-    it('changes only where a value of it differs', async () => {
+    it('updates the document only where a value differs', async () => {
       const again = [
         sourceOrder({ version: 2, utm: { utm_source: 'x' } }),
         sourceOrder({ id: 'ord_2', version: 2 }),
@@ -381,8 +382,8 @@ describe.each(stores)('%s', (_name, open) => {
     })
   })
 
-  describe('a bulk', () => {
-    it('that fails before it is sent writes nothing, and lets the next one in', async () => {
+  describe('with a bulk', () => {
+    it('that fails before it is sent, writes nothing and lets the next one run', async () => {
       const index = await store.openIndex({ clock: () => nowMs })
       const failing = writeBulk(index, () => {
         throw new Error('killed')
@@ -392,7 +393,7 @@ describe.each(stores)('%s', (_name, open) => {
       expect(await write([sourceOrder({ id: 'ord_1' })])).toMatchObject({ written: 1 })
     })
 
-    it('waits for the one before it', async () => {
+    it('waits for the bulk before it', async () => {
       const index = await store.openIndex({ clock: () => nowMs })
       const writer = createWriter(index, () => nowMs)
       const versions = [1, 2, 3].map((version) => sourceOrder({ version, amount_total: version }))

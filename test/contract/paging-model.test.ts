@@ -13,7 +13,7 @@ import { createSimulation, type Simulation } from '../support/simulation/simulat
 import { onServices } from '../support/stores/backend.ts'
 import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
-/** On a cluster a write costs a hundred times what it costs embedded. */
+/** A cluster write costs a hundred times an embedded one. */
 const { walks, disturbedReads, handover } = onServices
   ? { walks: byEffort(40, 200), disturbedReads: 25, handover: 0.02 }
   : { walks: byEffort(120, 400), disturbedReads: 40, handover: 0.5 }
@@ -34,29 +34,30 @@ describe.each(stores)('a listing on %s', (_name, open) => {
     await store.close()
   })
 
-  async function populatedWorld(random: Random, reader: string): Promise<Simulation> {
-    const world = createSimulation(random, reader, turns)
-    await world.churn(random.between(0, onServices ? 20 : 60))
+  async function createPopulated(random: Random, reader: string): Promise<Simulation> {
+    const simulation = createSimulation(random, reader, turns)
+    await simulation.churn(random.between(0, onServices ? 20 : 60))
     await store.refresh()
-    return world
+    return simulation
   }
 
   /**
-   * The store, with changes written before every look at it. After so many looks nobody writes any more:
-   * under endless writing a walk may not end. `onRefresh`: all that was written up to now can be seen.
+   * The store, with changes written before every read. Writes end after `disturbedReads` reads,
+   * because a listing may never end under endless writes. `onRefresh` runs when all writes so far
+   * are visible.
    */
   function withConcurrentWrites(
-    world: Simulation,
+    simulation: Simulation,
     random: Random,
     onRefresh: () => void,
   ): OrderStore {
     let reads = 0
     async function writeBeforeRead() {
-      // The first look is the listing's beginning; what is there then is what must be kept.
+      // The first read starts the listing; it must return what is visible at that time.
       if (reads++ === 0 || reads > disturbedReads) return
       for (let burst = random.between(0, 3); burst > 0; burst--) {
-        await world.churn(random.between(1, 3))
-        if (onServices && random.chance(0.5)) continue // Seen at the next refresh, or by the engine's own.
+        await simulation.churn(random.between(1, 3))
+        if (onServices && random.chance(0.5)) continue // Visible at the next refresh.
         await store.refresh()
         onRefresh()
       }
@@ -74,26 +75,26 @@ describe.each(stores)('a listing on %s', (_name, open) => {
     }
   }
 
-  it('by updated_at skips no order and ends with every order in its newest form', async () => {
+  it('by updated_at skips no order and ends with the newest content of every order', async () => {
     for (let seed = 1; seed <= walks; seed++) {
       const random = createRandom(seed, 1, 0)
       const reader = `acc_updated_${seed}`
-      const world = await populatedWorld(random, reader)
+      const simulation = await createPopulated(random, reader)
       const filters = random.chance(0.3) ? paid : everything
       const listing: Listing = { accountId: reader, sort: 'updated_at_asc', filters }
-      let visible = world.truth(filters)
-      world.onWrite(() => deleteMissing(visible, world.truth(filters)))
-      const orders = withConcurrentWrites(world, random, () => {
-        visible = world.truth(filters)
+      let visible = simulation.truth(filters)
+      simulation.onWrite(() => deleteMissing(visible, simulation.truth(filters)))
+      const orders = withConcurrentWrites(simulation, random, () => {
+        visible = simulation.truth(filters)
       })
 
       const rows = await walk(orders, listing, random)
 
-      const copy = new Map(rows.map((row) => [row.id, row]))
-      const truth = world.truth(filters)
+      const received = new Map(rows.map((row) => [row.id, row]))
+      const truth = simulation.truth(filters)
       for (const [id, { content, hasUpdatedAt }] of visible) {
-        // Never behind what could be seen, and never ahead of what was written.
-        const shown = copy.get(id)
+        // The row is never older than the visible version, and never newer than the written one.
+        const shown = received.get(id)
         expect(shown?.content, `seed ${seed} ${id}`).toBeGreaterThanOrEqual(content)
         expect(shown?.content, `seed ${seed} ${id}`).toBeLessThanOrEqual(
           truth.get(id)?.content ?? 0,
@@ -101,24 +102,24 @@ describe.each(stores)('a listing on %s', (_name, open) => {
         if (hasUpdatedAt) expect(shown?.hasUpdatedAt, `seed ${seed} ${id}`).toBe(true)
       }
       if (onServices) continue
-      // What is written is seen at once there, so the end shows it all.
-      const shown = [...truth.keys()].map((id) => copy.get(id))
+      // The embedded store shows writes at once, so the listing must end with all of them.
+      const shown = [...truth.keys()].map((id) => received.get(id))
       expect(shown, `seed ${seed}`).toEqual([...truth.values()])
     }
   })
 
-  it('by created_at repeats nothing, skips nothing and shows nothing created meanwhile', async () => {
+  it('by created_at repeats nothing, skips nothing and omits orders created meanwhile', async () => {
     for (let seed = 1; seed <= walks; seed++) {
       const random = createRandom(seed, 2, 0)
       const reader = `acc_created_${seed}`
-      const world = await populatedWorld(random, reader)
+      const simulation = await createPopulated(random, reader)
       const filters = random.chance(0.3) ? paid : everything
       const listing: Listing = { accountId: reader, sort: 'created_at_desc', filters }
-      const bornBefore = new Set(world.born)
-      const listedAllAlong = world.truth(filters)
-      world.onWrite(() => deleteMissing(listedAllAlong, world.truth(filters)))
+      const bornBefore = new Set(simulation.born)
+      const listedAllAlong = simulation.truth(filters)
+      simulation.onWrite(() => deleteMissing(listedAllAlong, simulation.truth(filters)))
 
-      const orders = withConcurrentWrites(world, random, () => {})
+      const orders = withConcurrentWrites(simulation, random, () => {})
       const ids = (await walk(orders, listing, random)).map(({ id }) => id)
 
       expect(ids, `seed ${seed}`).toEqual([...new Set(ids)])
@@ -134,24 +135,24 @@ describe.each(stores)('a listing on %s', (_name, open) => {
   })
 
   it.each(['created_at_desc', 'updated_at_asc'] as const)(
-    'by %s that nobody writes to never repeats a row, however fresh',
+    'by %s without concurrent writes never repeats a row, however recent',
     async (sort: Sort) => {
       for (let seed = 1; seed <= walks / 4; seed++) {
         const random = createRandom(seed, 3, 0)
         const reader = `acc_quiet_${sort}_${seed}`
-        const world = await populatedWorld(random, reader)
+        const simulation = await createPopulated(random, reader)
         const listing: Listing = { accountId: reader, sort, filters: everything }
 
         const ids = (await walk(store.orders, listing, random)).map(({ id }) => id)
 
         expect(ids, `seed ${seed}`).toEqual([...new Set(ids)])
-        expect(new Set(ids)).toEqual(new Set(world.truth(everything).keys()))
+        expect(new Set(ids)).toEqual(new Set(simulation.truth(everything).keys()))
       }
     },
   )
 })
 
-/** All rows of a listing, in pages of every size. */
+/** Returns all rows of a listing, in pages of random size. */
 async function walk(orders: OrderStore, listing: Listing, random: Random): Promise<Row[]> {
   const rows: Row[] = []
   let state: PagerState | null = null

@@ -17,7 +17,7 @@ const RATE: BucketRate = { capacity: 20, refillPerSecond: 1 }
 const takeTogether = (limiter: Limiter, count: number) =>
   Promise.all(Array.from({ length: count }, () => limiter.take('acc_1')))
 
-describe.each(redisServers)('a bucket in Redis', (...urls) => {
+describe.each(redisServers)('the bucket in Redis', (...urls) => {
   const opened: RedisConnection[] = []
   afterEach(() => {
     for (const connection of opened.splice(0)) connection.close()
@@ -30,7 +30,7 @@ describe.each(redisServers)('a bucket in Redis', (...urls) => {
     return { limiter, redis: connection.redis, key: `${prefix}bucket:{acc_1}` }
   }
 
-  it('decides as the one in memory does, at any rate and whatever its clock', async () => {
+  it('decides as the bucket in memory does, at any rate and with any clock', async () => {
     const { redis, key } = await openBucket(RATE)
     const sequences = fc.record({
       rate: fc.oneof(integers(60), integers(1_000_000)),
@@ -75,7 +75,7 @@ describe.each(redisServers)('a bucket in Redis', (...urls) => {
     )
   })
 
-  it('is written by a request that passes, and not by one that is denied', async () => {
+  it('is written for an allowed request, and not for a denied one', async () => {
     const { limiter, redis, key } = await openBucket(RATE)
     await takeTogether(limiter, 20)
     const before = await redis.get(key)
@@ -95,7 +95,7 @@ describe.each(redisServers)('a bucket in Redis', (...urls) => {
 })
 
 it.each([null, 'OK', -1, [1], [2, 5], [1, -1], [1, 1.5], ['1', '5']])(
-  'the limiter rejects the malformed script reply %j with an error that names Redis',
+  'reports an unexpected reply as an error that names Redis: %j',
   async (reply) => {
     const run = async () => reply
     const scripts = { takeFromBucket: run, blockedMs: run, countFailure: run }
@@ -113,7 +113,10 @@ const integers = (max: number) =>
     refillPerSecond: fc.integer({ min: 1, max }),
   })
 
-/** The script itself, many times in one go, at instants of the caller's: nothing expires meanwhile. */
+/**
+ * Runs the script many times in one call, with timestamps of the caller, so that nothing expires
+ * meanwhile.
+ */
 const takesAtGivenTimes = `
 local function take(KEYS, ARGV)
   ${TAKE_FROM_BUCKET.replace("redis.call('TIME')", '{ ARGV[3], ARGV[4] }')}

@@ -21,7 +21,7 @@ const RECORD: OrderVersionRecord = {
   deleted: false,
 }
 
-describe.each(stores)('a repair on %s', (_name, open) => {
+describe.each(stores)('index load --repair on %s', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()
@@ -41,7 +41,7 @@ describe.each(stores)('a repair on %s', (_name, open) => {
     return { ...summary, refusals: refused }
   }
 
-  /** Puts a head by hand: the documents stay as they are. */
+  /** Writes a version record directly, and leaves the documents unchanged. */
   async function putRecord(record: OrderVersionRecord) {
     const index = await store.openIndex({ clock: () => NOW })
     await putVersionRecord(index, record)
@@ -82,7 +82,7 @@ describe.each(stores)('a repair on %s', (_name, open) => {
     expect(await read('acc_2')).toMatchObject({ updated_at: '2026-03-01T12:05:00.000Z' })
   })
 
-  it('refuses a newer version of an order whose document is none, and goes on', async () => {
+  it('rejects a newer version of an order whose document is invalid, and continues', async () => {
     await write([SHARED], 'drop')
     await store.corrupt('acc_1', 'ord_1')
     const newer = [{ ...SHARED, version: 2, amount_total: 1 }, sourceOrder({ id: 'ord_2' })]
@@ -93,14 +93,14 @@ describe.each(stores)('a repair on %s', (_name, open) => {
     expect(await read('acc_1')).toMatchObject({ amount_total: 1 })
   })
 
-  it('removes the document of an account that no head tells of', async () => {
+  it('removes the document of an account without a version record', async () => {
     await write([SHARED], 'drop')
     await putRecord(RECORD)
     expect(await write([sourceOrder()])).toMatchObject({ written: 1 })
     expect([await read('acc_1'), await read('acc_2')]).toMatchObject([{ id: 'ord_1' }, null])
   })
 
-  it('removes what is left of an order that was deleted', async () => {
+  it('removes leftover documents of a deleted order', async () => {
     await write([SHARED], 'drop')
     await putRecord({ ...RECORD, version: 2, accountIds: [], deleted: true })
     const deletion = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
@@ -110,7 +110,7 @@ describe.each(stores)('a repair on %s', (_name, open) => {
     expect(await write([deletion])).toMatchObject({ older: 1 })
   })
 
-  it('is a live write, which every later writer knows', async () => {
+  it('writes live, with the write lease that later writers check', async () => {
     const wasStampedLive = async () => {
       const index = await store.openIndex({ clock: () => NOW })
       const result = index.hasLiveWrites()

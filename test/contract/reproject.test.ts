@@ -16,8 +16,8 @@ const BY_UPDATE: Pick<PageQuery, 'accountId' | 'sort' | 'filters'> = {
   filters: { statuses: [], paymentMethods: [], created: {}, updated: {} },
 }
 
-// A field is added to the shape: `utm` it is here, which the documents of an older shape do not have.
-describe.each(stores)('a field added to the shape, on %s', (_name, open) => {
+// The test adds the field `utm` to the schema. Documents of an older schema version lack it.
+describe.each(stores)('a field added to the schema, on %s', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()
@@ -43,7 +43,7 @@ describe.each(stores)('a field added to the shape, on %s', (_name, open) => {
     return JSON.parse(Buffer.from(json ?? 'null').toString())
   }
 
-  it('is null in what was written before, and has its value once that is loaded again', async () => {
+  it('is null in existing documents, and has its value after a load with --reproject', async () => {
     const orders = [
       sourceOrder({ id: 'ord_1', utm: { utm_source: 'radio' } }),
       sourceOrder({ id: 'ord_2' }),
@@ -57,13 +57,13 @@ describe.each(stores)('a field added to the shape, on %s', (_name, open) => {
     const { utm, updated_at } = await read('ord_1')
     expect(utm).toMatchObject({ utm_source: 'radio' })
     expect(Date.parse(updated_at ?? '')).toBeGreaterThanOrEqual(NOW)
-    // Where it has no value, readers see what they saw: that is no change.
+    // Without a value, readers receive the same order, so it is no change.
     expect(await read('ord_2')).toMatchObject({ utm: null, updated_at: CHANGED_AT })
-    // All are of the current shape now.
+    // All documents have the current schema version now.
     expect(await write(orders, true)).toMatchObject({ written: 0, older: 2 })
   })
 
-  it('that is null repeats no order without a date to who pages through them', async () => {
+  it('that is null repeats no order without updated_at for a client that pages', async () => {
     const undated = { changed_at: null }
     const plain = ['ord_1', 'ord_2', 'ord_3'].map((id) => sourceOrder({ id, ...undated }))
     const filled = sourceOrder({ id: 'ord_4', ...undated, utm: { utm_source: 'radio' } })
@@ -76,7 +76,7 @@ describe.each(stores)('a field added to the shape, on %s', (_name, open) => {
     const rest = await readPage(store.orders, BY_UPDATE, first.next, 100)
 
     expect(first.rows.map(({ id }) => id)).toEqual(['ord_1', 'ord_2'])
-    // What it has a value in comes once more than it must, with the value.
+    // An order with a value in the new field is listed once more, with that value.
     expect(rest.rows.map(({ id }) => id)).toEqual(['ord_3', 'ord_4', 'ord_4'])
     expect(rest.next).toBeNull()
   })

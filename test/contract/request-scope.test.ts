@@ -20,14 +20,14 @@ const calls: [name: string, call: (orders: OrderStore, scope: RequestScope) => P
     ['get', (orders, scope) => orders.get('acc_1', 'ord_1', scope)],
   ]
 
-describe.each(stores)('a read of %s for a request', (_name, open) => {
+describe.each(stores)('a read of %s within a request', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()
   })
   afterEach(() => store.close())
 
-  it.each(calls)('is unavailable once the time of the request is over: %s', async (_what, call) => {
+  it.each(calls)('fails as unavailable after the request deadline: %s', async (_what, call) => {
     const overdue = { ...unbounded, remainingMs: () => -0.5 }
     await expect(call(store.orders, overdue)).rejects.toBeInstanceOf(Unavailable)
     await expect(call(store.orders, unbounded)).resolves.not.toBeUndefined()

@@ -9,19 +9,22 @@ import { downgradeSchema } from '../support/stores/downgrade-schema.ts'
 
 /** Empty stores under test. */
 export interface StoresUnderTest extends Stores {
-  /** Makes what was written visible to searches. */
+  /** Makes all writes visible to searches. */
   refresh(): Promise<void>
-  /** Leaves a document as a shape without this field would have written it. */
+  /** Stores a document as an older schema version without this field would. */
   downgradeSchema(accountId: string, orderId: string, field: string): Promise<void>
-  /** Puts a value by hand into a field that a document is searched by. */
+  /** Overwrites a field that the searches sort or filter by. */
   alter(accountId: string, orderId: string, field: string, value: string | number): Promise<void>
-  /** Leaves a document by hand that is no order any more. */
+  /** Replaces a document with one that is not a valid order. */
   corrupt(accountId: string, orderId: string): Promise<void>
-  /** Takes a document away by hand. */
+  /** Removes a document behind the writer's back. */
   drop(accountId: string, orderId: string): Promise<void>
 }
 
-/** Every implementation of the ports; the same tests run over each, in the tier of its backend. */
+/**
+ * Every implementation of the store ports; the same tests run over each, in the tier of its
+ * backend.
+ */
 export const stores: [name: string, open: () => Promise<StoresUnderTest>][] = [
   onServices ? ['OpenSearch', openOpenSearch] : ['SQLite', openSqlite],
 ]
@@ -47,7 +50,10 @@ async function openSqlite(): Promise<StoresUnderTest> {
   }
 }
 
-/** One set of indices for all tests of a file, emptied for each: creating them takes longer than most tests. */
+/**
+ * The tests of a file share one set of indices, emptied for each: creating indices is slower than
+ * most tests.
+ */
 let shared: Backend | undefined
 afterAll(async () => shared?.remove())
 
@@ -57,7 +63,8 @@ async function openOpenSearch(): Promise<StoresUnderTest> {
   const { folder, env, refresh } = shared
   const prefix = env['INDEX_PREFIX']
   const opened = await openServices(parseConfig(env))
-  // Only the orders are created again: a document that is removed leaves its version, and here the stamps begin again.
+  // Only the orders index is recreated, because deleting a document keeps its version. Stamps start
+  // over with it.
   if (!isFirst) {
     await opensearch('DELETE', `${prefix}orders-v*`)
     await opensearch('PUT', `${prefix}orders-v1`, { aliases: { [`${prefix}orders`]: {} } })

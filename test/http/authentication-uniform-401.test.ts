@@ -36,7 +36,7 @@ const malformed: [string, () => string][] = [
   ['another scheme', () => `Basic ${valid}`],
 ]
 const wellFormed: [string, () => string][] = [
-  ['a key that nobody has', () => `Bearer ${generateApiKey()}`],
+  ['an unknown key', () => `Bearer ${generateApiKey()}`],
   ['a revoked key', () => `Bearer ${revoked}`],
   ['an expired key', () => `Bearer ${expired}`],
 ]

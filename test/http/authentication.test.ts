@@ -27,7 +27,7 @@ const failures: [string, () => Promise<Record<string, string>>][] = [
   ['a malformed key', async () => ({ authorization: 'Bearer key_live_short' })],
   ['a key in another case', async () => ({ authorization: `Bearer ${key.toUpperCase()}` })],
   ['a wrong checksum', async () => ({ authorization: `Bearer ${key.slice(0, -1)}_` })],
-  ['a key nobody has', async () => ({ authorization: `Bearer ${generateApiKey()}` })],
+  ['an unknown key', async () => ({ authorization: `Bearer ${generateApiKey()}` })],
   ['a revoked key', async () => ({ authorization: `Bearer ${await revokedKey()}` })],
   ['an expired key', async () => ({ authorization: `Bearer ${await expiredKey()}` })],
 ]

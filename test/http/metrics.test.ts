@@ -132,7 +132,7 @@ describe('counts from zero', () => {
     })
   })
 
-  it('a key that nobody has', async () => {
+  it('an unknown key', async () => {
     await app.call('/v1/orders/ord_1', { key: generateApiKey() })
     expect(await grown()).toMatchObject({
       [requests('/v1/orders/:id', 401)]: 1,

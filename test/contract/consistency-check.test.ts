@@ -195,7 +195,7 @@ describe.each(stores)('on %s', (_name, open) => {
       ['updated_key', 1],
       ['status', 'UNPAID'],
       ['payment_method', 'BOLETO'],
-    ])('finds that %s is not that of the order inside', async (field, value) => {
+    ])('reports a document whose %s differs from that of its order', async (field, value) => {
       await write(sourceOrder())
       await store.alter('acc_1', 'ord_1', field, value)
       expect(await check([sourceOrder()])).toMatchObject({

@@ -59,7 +59,7 @@ describe.each(stores)('index load --repair on %s', (_name, open) => {
     ['is searched by another status', ({ alter }) => alter('acc_1', 'ord_1', 'status', 'TRIAL')],
     ['is sorted by another creation', ({ alter }) => alter('acc_1', 'ord_1', 'created_key', 1)],
     ['is sorted by another date', ({ alter }) => alter('acc_1', 'ord_1', 'updated_key', 1)],
-  ])('writes a document that %s, where it is listed as changed just now', async (_how, damage) => {
+  ])('restores a document that %s, and stamps it as updated now', async (_how, damage) => {
     const others = ['ord_2', 'ord_3'].map((id) => sourceOrder({ id }))
     await write([SHARED, ...others], 'drop')
     await damage(store)

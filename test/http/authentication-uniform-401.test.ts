@@ -26,7 +26,7 @@ afterAll(() => app.close())
 const otherLast = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
 const prefixOf = (key: string) => key.slice(0, 12)
 
-/** Credentials by their name; made when the keys are there. */
+/** Credentials by name, as functions because the keys do not exist yet at collection. */
 const malformed: [string, () => string][] = [
   ['a word', () => 'Bearer x'],
   ['a wrong checksum', () => `Bearer ${otherLast(generateApiKey())}`],
@@ -43,9 +43,9 @@ const wellFormed: [string, () => string][] = [
 
 let address = 0
 
-/** The answer byte by byte, but for what differs from one request to the next: its id and the time. */
+/** The raw response, with its request id and date replaced. */
 async function answerTo(requestLine: string, authorization: string | undefined): Promise<string> {
-  address += 1 // Another caller each time, so that none is blocked.
+  address += 1 // Every request uses another address, so that none is blocked.
   const socket = await openSocket(port)
   const lines = [
     `${requestLine} HTTP/1.1`,
@@ -67,9 +67,9 @@ describe.each([
   'GET /v1/nothing-here',
   'POST /v1/orders',
   'HEAD /v1/orders',
-])('the 401 to %s', (requestLine) => {
+])('the 401 response to %s', (requestLine) => {
   it.each([...malformed, ...wellFormed])(
-    'is to %s, byte for byte, what it is to no key',
+    'is byte for byte the same for %s as for no key',
     async (_name, credential) => {
       const withoutKey = await answerTo(requestLine, undefined)
       expect(withoutKey).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
@@ -78,8 +78,8 @@ describe.each([
   )
 })
 
-describe('the look-up of a key', () => {
-  /** The digests that were looked up while a request was answered. */
+describe('the lookup of a key', () => {
+  /** The digests that the key cache looked up during one request. */
   async function lookedUp(credential: string): Promise<string[]> {
     using find = vi.spyOn(app.services.keyCache, 'find')
     await answerTo('GET /v1/orders', credential)
@@ -87,14 +87,14 @@ describe('the look-up of a key', () => {
   }
 
   it.each(malformed)(
-    'is not made for %s, whose form alone refuses it',
+    'is skipped for %s, because its format is already invalid',
     async (_name, credential) => {
       expect(await lookedUp(credential())).toEqual([])
     },
   )
 
   it.each([...wellFormed, ['a key that is valid', () => `Bearer ${valid}`] as const])(
-    'is one, by the digest of the whole of it, for %s',
+    'uses the digest of the whole key, once, for %s',
     async (_name, credential) => {
       const header = credential()
       const digest = keyDigest(app.services.keyPepper, header.slice('Bearer '.length))

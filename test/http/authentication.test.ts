@@ -15,7 +15,10 @@ afterAll(() => app.close())
 
 const routes = ['/v1/orders', '/v1/orders/ord_1', '/v1/orders/', '/v1/nothing-here', '/v1']
 
-/** Authorization headers that are no valid key; made when the key is there. */
+/**
+ * Authorization headers without a valid key, as functions because the key does not exist yet at
+ * collection.
+ */
 const failures: [string, () => Promise<Record<string, string>>][] = [
   ['no header', async () => ({})],
   ['an empty header', async () => ({ authorization: '' })],
@@ -45,8 +48,8 @@ async function expiredKey() {
 let address = 0
 const nextAddress = () => `10.1.${Math.floor(++address / 250)}.${address % 250}`
 
-describe.each(routes)('on %s', (route) => {
-  it.each(failures)('answers 401 invalid_api_key to %s', async (_name, headers) => {
+describe.each(routes)('authentication on %s', (route) => {
+  it.each(failures)('returns 401 invalid_api_key for %s', async (_name, headers) => {
     const error = await app.error(route, { headers: await headers(), from: nextAddress() })
     expect(error).toMatchObject({
       status: 401,
@@ -57,12 +60,12 @@ describe.each(routes)('on %s', (route) => {
     expect(error.headers['www-authenticate']).toBe('Bearer')
   })
 
-  it('takes the scheme in any case', async () => {
+  it('accepts the scheme in any case', async () => {
     const { status } = await app.call(route, { headers: { authorization: `bEaReR ${key}` } })
     expect(status).not.toBe(401)
   })
 
-  it('answers 403 account_blocked when the account of the key is blocked', async () => {
+  it('returns 403 account_blocked when the account of the key is blocked', async () => {
     const accountId = `acc_blocked_${routes.indexOf(route)}`
     await app.services.keys.setAccountBlocked(accountId, true)
     const blocked = await app.issue({ accountId })
@@ -71,7 +74,7 @@ describe.each(routes)('on %s', (route) => {
     expect(error.headers).toHaveProperty('ratelimit-limit')
   })
 
-  it('answers 403 insufficient_access to a key without the scope', async () => {
+  it('returns 403 insufficient_access for a key without the scope', async () => {
     const { key: powerless } = await app.issue({ scopes: [] })
     const error = await app.error(route, { key: powerless })
     expect(error).toMatchObject({ status: 403, code: 'insufficient_access' })
@@ -79,24 +82,24 @@ describe.each(routes)('on %s', (route) => {
   })
 })
 
-describe('the order of decisions', () => {
-  it('looks at the key before the parameters', async () => {
+describe('authentication order', () => {
+  it('validates the key before the parameters', async () => {
     const { status } = await app.call('/v1/orders?limit=0', { from: nextAddress() })
     expect(status).toBe(401)
   })
 
-  it('looks at the account before the scope', async () => {
+  it('checks the account before the scope', async () => {
     await app.services.keys.setAccountBlocked('acc_both', true)
     const both = await app.issue({ accountId: 'acc_both', scopes: [] })
     expect((await app.error('/v1/orders?limit=0', { key: both.key })).code).toBe('account_blocked')
   })
 
-  it('looks at the scope before the route', async () => {
+  it('checks the scope before the route', async () => {
     const { key: powerless } = await app.issue({ scopes: [] })
     expect((await app.error('/v1/nope', { key: powerless })).code).toBe('insufficient_access')
   })
 
-  it('never takes a key from the query string', async () => {
+  it('never reads a key from the query string', async () => {
     const { status } = await app.call(`/v1/orders?api_key=${key}&key=${key}&access_token=${key}`, {
       from: nextAddress(),
     })
@@ -104,8 +107,8 @@ describe('the order of decisions', () => {
   })
 })
 
-describe('the key over time', () => {
-  it('works until the instant it expires, and not at it', async () => {
+describe('a key over time', () => {
+  it('is valid until its expiry time, exclusive', async () => {
     const { key: dying } = await app.issue({ expiresAt: app.clock.nowMs + HOUR_MS })
     const status = async () => (await app.call('/v1/orders', { key: dying })).status
     app.clock.nowMs += HOUR_MS - 1
@@ -114,13 +117,13 @@ describe('the key over time', () => {
     expect(await status()).toBe(401)
   })
 
-  it('records when it was last valid, once an hour, however many requests come at once', async () => {
+  it('stores the time of its last use once an hour, however many requests arrive at once', async () => {
     const { key: used, record } = await app.issue({ accountId: 'acc_seen' })
     const lastValid = async () => (await app.services.keys.find(record.digest))?.key.lastValidAt
     const first = app.clock.nowMs
 
     await Promise.all(Array.from({ length: 50 }, () => app.call('/v1/orders', { key: used })))
-    await expect.poll(lastValid).toBe(first) // Nobody waits for the note.
+    await expect.poll(lastValid).toBe(first) // The request does not wait for this write.
     app.clock.nowMs += HOUR_MS - 1
     await app.call('/v1/orders', { key: used })
     expect(await lastValid()).toBe(first)

@@ -10,14 +10,14 @@ const ROUTES = ['/v1/orders?limit=2', '/v1/orders/ord_1']
 let app: TestApp
 let key: string
 
-/** Opens stores of their own with three orders, and makes them those that the tests call. */
+/** Starts an app with three orders on separate stores, which the tests below call. */
 async function open(env: Record<string, string> = ROOMY) {
   app = await createTestApp(env)
   key = (await app.issue()).key
   await app.load(IDS.map((id) => sourceOrder({ id })))
 }
 
-/** The port of the app, which listens from the first call on. */
+/** The port of the app, which starts to listen at the first call. */
 async function listen(): Promise<number> {
   const { server } = app.app
   if (!server.listening) await app.app.listen({ port: 0, host: '127.0.0.1' })
@@ -28,12 +28,12 @@ const tagOf = async (url: string) => `${(await app.call(url, { key })).headers['
 const revalidate = (url: string, etag: string, more: Record<string, string> = {}) =>
   app.call(url, { key, headers: { 'if-none-match': etag, ...more } })
 
-describe('a page and an order that nobody writes to', () => {
+describe('conditional requests without concurrent writes', () => {
   beforeAll(() => open())
   afterAll(() => app.close())
 
-  describe.each(ROUTES)('%s', (url) => {
-    it('has a strong tag, and may be kept by its caller alone, who asks each time', async () => {
+  describe.each(ROUTES)('GET %s', (url) => {
+    it('has a strong ETag and requires private caches to revalidate', async () => {
       const { headers } = await app.call(url, { key })
       expect(headers).toMatchObject({
         etag: expect.stringMatching(/^"[0-9A-Za-z_-]{22}"$/),
@@ -42,7 +42,7 @@ describe('a page and an order that nobody writes to', () => {
       })
     })
 
-    it('is 304 for who holds it: no body, no type, the tag, the limits and an id', async () => {
+    it('returns 304 for a matching ETag: no body, no type, the ETag, the limits and an id', async () => {
       const tag = await tagOf(url)
       const { status, text, headers } = await revalidate(url, tag)
       expect([status, text]).toEqual([304, ''])
@@ -56,7 +56,7 @@ describe('a page and an order that nobody writes to', () => {
       expect(headers).not.toHaveProperty('content-length')
     })
 
-    it('is 304 on HEAD too, which says nothing of a length', async () => {
+    it('returns 304 on HEAD without a Content-Length', async () => {
       const tag = await tagOf(url)
       const headers = { 'if-none-match': tag }
       const head = await app.call(url, { key, method: 'HEAD', headers })
@@ -65,7 +65,7 @@ describe('a page and an order that nobody writes to', () => {
       expect(head.headers).not.toHaveProperty('content-length')
     })
 
-    it('has on HEAD the tag that it has on GET', async () => {
+    it('has the same ETag on HEAD as on GET', async () => {
       const head = await app.call(url, { key, method: 'HEAD' })
       expect([head.status, head.headers['etag']]).toEqual([200, await tagOf(url)])
     })
@@ -75,7 +75,7 @@ describe('a page and an order that nobody writes to', () => {
       ['a list', (tag) => `"a", ${tag},"b"`],
       ['a list with the weak form', (tag) => `"a" , W/${tag}`],
       ['anything at all', () => '*'],
-    ])('is 304 for %s', async (_, ifNoneMatch) => {
+    ])('returns 304 for an If-None-Match with %s', async (_, ifNoneMatch) => {
       expect((await revalidate(url, ifNoneMatch(await tagOf(url)))).status).toBe(304)
     })
 
@@ -86,23 +86,23 @@ describe('a page and an order that nobody writes to', () => {
       ['a part of it', (tag) => `${tag.slice(0, -2)}"`],
       ['nothing', () => ''],
       ['garbage', () => ',,"'],
-    ])('is 200 for %s', async (_, ifNoneMatch) => {
+    ])('returns 200 for an If-None-Match with %s', async (_, ifNoneMatch) => {
       expect((await revalidate(url, ifNoneMatch(await tagOf(url)))).status).toBe(200)
     })
 
-    it('is 304 whatever the caller tells caches on the way', async () => {
+    it('returns 304 whatever Cache-Control the request has', async () => {
       const tag = await tagOf(url)
       for (const cacheControl of ['no-cache', 'max-age=0', 'no-store']) {
         expect((await revalidate(url, tag, { 'cache-control': cacheControl })).status).toBe(304)
       }
     })
 
-    it('is never 304 by a date', async () => {
+    it('never returns 304 for a date', async () => {
       const headers = { 'if-modified-since': new Date(Date.now() + 86_400_000).toUTCString() }
       expect((await app.call(url, { key, headers })).status).toBe(200)
     })
 
-    it('is 304 for a fetch that sets If-None-Match, and says no-cache by itself', async () => {
+    it('returns 304 to a fetch that sets If-None-Match and so sends no-cache', async () => {
       const port = await listen()
       const headers = { authorization: `Bearer ${key}`, 'if-none-match': await tagOf(url) }
       const answer = await fetch(`http://127.0.0.1:${port}${url}`, { headers })
@@ -115,52 +115,52 @@ describe('a page and an order that nobody writes to', () => {
       ['/v1/orders?limit=0', 400],
       ['/v1/orders/ord_nobody', 404],
       ['/v1/nope', 404],
-    ])('makes no 304 of the error of %s', async (url, status) => {
+    ])('does not turn the error of %s into a 304', async (url, status) => {
       expect((await revalidate(url, '*')).status).toBe(status)
     })
 
-    it('makes no 304 of a 401', async () => {
+    it('does not turn a 401 into a 304', async () => {
       const headers = { 'if-none-match': '*' }
       expect((await app.call('/v1/orders', { headers })).status).toBe(401)
     })
 
-    it('makes no 304 of a write, which is a route that does not exist', async () => {
+    it('does not turn the 404 of a write into a 304', async () => {
       const call = { key, method: 'PUT', headers: { 'if-none-match': '*' } } as const
       expect((await app.call('/v1/orders/ord_1', call)).status).toBe(404)
     })
   })
 
-  describe('an error', () => {
+  describe('an error response', () => {
     it.each([
       ['/v1/orders?limit=0', 400],
       ['/v1/orders/ord_nobody', 404],
       ['/v1/nope', 404],
       ['/elsewhere', 404],
-    ])('is kept by nobody: %s', async (url, status) => {
+    ])('is not cacheable: %s', async (url, status) => {
       const answer = await app.call(url, { key })
       expect(answer.status).toBe(status)
       expect(answer.headers).toMatchObject({ 'cache-control': 'no-store' })
       expect(answer.headers).not.toHaveProperty('etag')
     })
 
-    it('is kept by nobody: no key', async () => {
+    it('is not cacheable without a key', async () => {
       const { headers } = await app.call('/v1/orders')
       expect(headers['cache-control']).toBe('no-store')
     })
   })
 })
 
-describe.each(ROUTES)('%s', (url) => {
+describe.each(ROUTES)('a 304 of %s', (url) => {
   afterEach(() => app.close())
 
-  it('counts as a request where it is 304', async () => {
+  it('counts against the rate limit', async () => {
     await open({ RATE_LIMIT_CAPACITY: '3', RATE_LIMIT_REFILL_PER_SECOND: '1' })
     const statuses: number[] = []
     while (!statuses.includes(429)) statuses.push((await revalidate(url, '*')).status)
     expect(statuses.slice(0, 3)).toEqual([304, 304, 304])
   })
 
-  it('gives its place back where it is 304', async () => {
+  it('releases its concurrency slot', async () => {
     await open({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
     const port = await listen()
     const headers = { authorization: `Bearer ${key}`, 'if-none-match': '*' }
@@ -172,11 +172,11 @@ describe.each(ROUTES)('%s', (url) => {
   })
 })
 
-describe('the tag', () => {
+describe('the ETag', () => {
   beforeEach(() => open())
   afterEach(() => app.close())
 
-  it.each(ROUTES)('of %s changes with an order, and not without', async (url) => {
+  it.each(ROUTES)('of %s changes only when an order changes', async (url) => {
     const tag = await tagOf(url)
     expect(await tagOf(url)).toBe(tag)
     await app.load([sourceOrder({ id: 'ord_1', version: 2, amount_total: 1 })])
@@ -185,14 +185,14 @@ describe('the tag', () => {
     expect([after.status, after.headers['etag'] === tag]).toEqual([200, false])
   })
 
-  it('stays when an order is loaded again that nobody changed', async () => {
+  it('stays the same when an unchanged order is loaded again', async () => {
     const url = '/v1/orders?sort=updated_at_asc'
     const tag = await tagOf(url)
     await app.load([sourceOrder({ id: 'ord_1' })])
     expect(await tagOf(url)).toBe(tag)
   })
 
-  it('stays while a page ends in the tail without updated_at, and nobody writes', async () => {
+  it('stays the same for a page that ends among orders without updated_at, while there are no writes', async () => {
     await app.load(['ord_x', 'ord_y', 'ord_z'].map((id) => sourceOrder({ id, changed_at: null })))
     const url = '/v1/orders?sort=updated_at_asc&limit=4'
     const { json, headers } = await app.call(url, { key })
@@ -200,7 +200,7 @@ describe('the tag', () => {
     expect((await revalidate(url, `${headers['etag']}`)).status).toBe(304)
   })
 
-  it('is another one for an account that is shown something else', async () => {
+  it('differs for an account that receives other content', async () => {
     await app.load([sourceOrder({ id: 'ord_1', version: 2, coproducer_account_ids: ['acc_2'] })])
     const partner = (await app.issue({ accountId: 'acc_2' })).key
     const { headers } = await app.call('/v1/orders/ord_1', { key: partner })

@@ -8,7 +8,10 @@ let key: string
 
 const at = (minute: number) => `2026-03-01T12:${String(minute).padStart(2, '0')}:00.000Z`
 
-/** ord_a … ord_f: created a minute apart, changed in the reverse order; f has no `updated_at` yet. */
+/**
+ * ord_a … ord_f are created a minute apart and changed in the reverse order. ord_f has no
+ * `updated_at` yet.
+ */
 const orders = [
   { id: 'ord_a', status: 'PAID', method: 'PIX' },
   { id: 'ord_b', status: 'PAID', method: 'CREDIT_CARD' },
@@ -38,7 +41,7 @@ afterAll(() => app.close())
 const ids = async (query: string) =>
   (await app.list(query, key)).data.map(({ id }) => id.slice('ord_'.length)).join('')
 
-describe('filters', () => {
+describe('the filters of the list route', () => {
   it.each([
     ['', 'fedcba'],
     ['sort=created_at_desc', 'fedcba'],
@@ -65,7 +68,7 @@ describe('filters', () => {
     ['updated_gte=0000-01-01T00:00:00Z', 'edcba'],
     ['updated_lt=9999-12-31T23:59:59Z', 'edcba'],
     ['updated_lt=9999-12-31T23:59:59Z&sort=updated_at_asc', 'edcba'],
-  ])('%s lists %s', async (query, expected) => {
+  ])('for %s return %s', async (query, expected) => {
     expect(await ids(query)).toBe(expected)
   })
 
@@ -75,7 +78,7 @@ describe('filters', () => {
     expect(headers['ignored-params']).toBe('statuss;did-you-mean=status, a%20b, x')
   })
 
-  it('name at most ten ignored parameters, cut to a header that is always valid', async () => {
+  it('name at most ten ignored parameters, truncated to a valid header', async () => {
     const query = Array.from({ length: 15 }, (_, n) => `${'😀'.repeat(60)}${n}=1`).join('&')
     const { status, headers } = await app.call(`/v1/orders?${encodeURI(query)}`, { key })
     expect(status).toBe(200)
@@ -83,8 +86,8 @@ describe('filters', () => {
   })
 })
 
-describe('the envelope', () => {
-  it('of an empty list says so', async () => {
+describe('the page of the list route', () => {
+  it('reports an empty list', async () => {
     expect(await app.list('status=SHIPPED', key)).toEqual({
       object: 'list',
       data: [],
@@ -93,15 +96,18 @@ describe('the envelope', () => {
     })
   })
 
-  it.each([1, 2, 3, 6, 7, 100])('pages of %i go through all orders once', async (limit) => {
-    for (const sort of ['created_at_desc', 'updated_at_asc']) {
-      const pages = await walk(app, key, `sort=${sort}&limit=${limit}`)
-      expect(pages.map(({ data }) => data.length)).toEqual(pageSizes(6, limit))
-      expect(new Set(pages.flatMap(({ data }) => data.map(({ id }) => id))).size).toBe(6)
-    }
-  })
+  it.each([1, 2, 3, 6, 7, 100])(
+    'of %i orders leads through all orders exactly once',
+    async (limit) => {
+      for (const sort of ['created_at_desc', 'updated_at_asc']) {
+        const pages = await walk(app, key, `sort=${sort}&limit=${limit}`)
+        expect(pages.map(({ data }) => data.length)).toEqual(pageSizes(6, limit))
+        expect(new Set(pages.flatMap(({ data }) => data.map(({ id }) => id))).size).toBe(6)
+      }
+    },
+  )
 
-  it('has 20 orders a page unless told otherwise', async () => {
+  it('has 20 orders without a limit', async () => {
     const many = Array.from({ length: 21 }, (_, n) =>
       sourceOrder({ id: `ord_${n}`, owner_account_id: 'acc_many' }),
     )
@@ -111,17 +117,17 @@ describe('the envelope', () => {
   })
 })
 
-describe('a cursor', () => {
+describe('a cursor of the list route', () => {
   const first = async (query: string) => {
     const { next_cursor } = await app.list(`${query}&limit=2`, key)
     return next_cursor ?? ''
   }
 
-  it('goes on where its page ended, at another limit', async () => {
+  it('continues after its page with another limit', async () => {
     expect(await ids(`limit=3&cursor=${await first('')}`)).toBe('dcb')
   })
 
-  it('is the same for filters written in another way', async () => {
+  it('is equal for equivalent spellings of the filters', async () => {
     const cursor = await first('status=PAID,UNPAID,TRIAL&created_gte=2026-03-01T12:00:00Z')
     const same = 'status=TRIAL&status=UNPAID,PAID,PAID&created_gte=2026-03-01T09:00:00.000-03:00'
     expect(await ids(`${same}&cursor=${cursor}`)).toBe('ba')
@@ -131,12 +137,12 @@ describe('a cursor', () => {
     ['another sort', 'sort=updated_at_asc'],
     ['a filter more', 'status=PAID'],
     ['another bound', `created_gte=${at(0)}`],
-  ])('is refused with %s', async (_name, query) => {
+  ])('is rejected with %s', async (_name, query) => {
     const error = await app.error(`/v1/orders?${query}&cursor=${await first('')}`, { key })
     expect(error).toMatchObject({ status: 400, code: 'invalid_request', param: 'cursor' })
   })
 
-  it('is refused when it was issued to another account', async () => {
+  it('is rejected when it was issued to another account', async () => {
     const other = await app.issue({ accountId: 'acc_other' })
     const cursor = await first('')
     const error = await app.error(`/v1/orders?cursor=${cursor}`, { key: other.key })
@@ -144,13 +150,16 @@ describe('a cursor', () => {
     expect(error.message).toContain('recomece a listagem sem cursor')
   })
 
-  it.each(['x', 'AQ', '%20', 'A'.repeat(512), 'A'.repeat(513), ''])('%s is none', async (text) => {
-    const error = await app.error(`/v1/orders?cursor=${text}`, { key })
-    expect(error).toMatchObject({ status: 400, param: 'cursor' })
-  })
+  it.each(['x', 'AQ', '%20', 'A'.repeat(512), 'A'.repeat(513), ''])(
+    'cannot be %s',
+    async (text) => {
+      const error = await app.error(`/v1/orders?cursor=${text}`, { key })
+      expect(error).toMatchObject({ status: 400, param: 'cursor' })
+    },
+  )
 })
 
-describe('a refused parameter', () => {
+describe('an invalid parameter', () => {
   it.each([
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
@@ -175,7 +184,7 @@ describe('a refused parameter', () => {
     expect(error.headers).toHaveProperty('ratelimit-remaining')
   })
 
-  it('tells that a + in a URL is a space', async () => {
+  it('with a + gets an error that explains that a + in a URL is a space', async () => {
     const error = await app.error('/v1/orders?created_gte=2026-03-01T00:00:00+03:00', { key })
     expect(error.message).toContain('%2B')
   })

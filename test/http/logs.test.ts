@@ -42,7 +42,7 @@ async function logged(url: string, headers: Record<string, string> = {}) {
   return { response, text: lines.join(''), entries: lines.map((line) => JSON.parse(line)) }
 }
 
-it('writes one line a request: id, route, status, duration, account and key id', async () => {
+it('the request log writes one line a request: id, route, status, duration, account and key id', async () => {
   const { response, entries } = await logged('/v1/orders/ord_one', {
     authorization: `Bearer ${key}`,
   })
@@ -58,18 +58,18 @@ it('writes one line a request: id, route, status, duration, account and key id',
   })
 })
 
-it('tells why a request was refused: the code, and the name of the parameter', async () => {
+it('the request log writes the error code of a rejected request, and the name of the parameter', async () => {
   const { entries } = await logged('/v1/orders?limit=0', { authorization: `Bearer ${key}` })
   expect(entries[0]).toMatchObject({ status: 400, code: 'invalid_request', param: 'limit' })
 })
 
-it('names no parameter that does not exist', async () => {
+it('the request log writes no name of an unknown parameter', async () => {
   const headers = { authorization: `Bearer ${key}`, ...STRICT }
   const { entries } = await logged('/v1/orders?statuss=PAID', headers)
   expect(entries[0]).toMatchObject({ status: 400, code: 'invalid_request', param: 'unknown' })
 })
 
-it('writes a 304 as the answer that it is', async () => {
+it('the request log writes a 304 with its status', async () => {
   const authorization = `Bearer ${key}`
   const { etag } = (await logged('/v1/orders', { authorization })).response.headers
   const { entries } = await logged('/v1/orders', { authorization, 'if-none-match': `${etag}` })
@@ -77,13 +77,13 @@ it('writes a 304 as the answer that it is', async () => {
   expect(entries[0]).toMatchObject({ route: '/v1/orders', status: 304, account_id: 'acc_1' })
 })
 
-it('names no account for a request without a valid key', async () => {
+it('the request log names no account for a request without a valid key', async () => {
   const { entries } = await logged('/v1/orders')
   expect(entries[0]).toMatchObject({ route: '/v1/orders', status: 401 })
   expect(entries[0]).not.toHaveProperty('account_id')
 })
 
-it('never writes a key, a cursor, a query value or data of a customer', async () => {
+it('the request log never writes a key, a cursor, a query value or data of a customer', async () => {
   const first = await app.inject({
     url: '/v1/orders?limit=1',
     headers: { authorization: `Bearer ${key}` },
@@ -111,7 +111,7 @@ it('never writes a key, a cursor, a query value or data of a customer', async ()
   }
 })
 
-it('writes what went wrong behind a 500, which tells the caller only the request id', async () => {
+it('the error log writes the cause of a 500, whose response has only the request id', async () => {
   const broken = await openTestServices()
   const brokenApp = buildApp(broken.config, broken.services, {
     logger: pino({ level: 'info' }, stream),

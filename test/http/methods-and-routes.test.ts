@@ -14,7 +14,7 @@ afterAll(() => app.close())
 
 describe('Request-Id', () => {
   it.each(['/v1/orders', '/v1/orders/ord_there', '/v1/nope', '/elsewhere', '/openapi.json'])(
-    'is on the answer of %s, made by the service',
+    'is set by the service on the response to %s',
     async (url) => {
       const { headers } = await app.call(url, { key, headers: { 'request-id': 'req_mine' } })
       expect(headers['request-id']).toMatch(/^req_[0-9a-f]{32}$/)
@@ -26,7 +26,7 @@ describe('Request-Id', () => {
     expect(error.request_id).toBe(error.headers['request-id'])
   })
 
-  it('is another one for every request', async () => {
+  it('differs for every request', async () => {
     const ids = await Promise.all(
       Array.from({ length: 20 }, async () => (await app.call('/x')).headers['request-id']),
     )
@@ -61,22 +61,25 @@ describe('resource_missing', () => {
   })
 
   it.each(['/', '/orders', '/V1/orders', '//v1/orders', '/v2/orders'])(
-    'is the 404 of %s, which needs no key',
+    'is the 404 of %s, without a key',
     async (url) => {
       expect(await app.error(url)).toMatchObject({ status: 404, code: 'resource_missing' })
     },
   )
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('is the answer to %s', async (method) => {
-    for (const contentType of ['application/json', 'no/such-type', '']) {
-      const headers = { 'content-type': contentType }
-      const call = { method, key, headers, body: '{"half' }
-      expect((await app.error('/v1/orders', call)).status).toBe(404)
-      expect((await app.error('/elsewhere', call)).status).toBe(404)
-    }
-  })
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)(
+    'is the response to the method %s',
+    async (method) => {
+      for (const contentType of ['application/json', 'no/such-type', '']) {
+        const headers = { 'content-type': contentType }
+        const call = { method, key, headers, body: '{"half' }
+        expect((await app.error('/v1/orders', call)).status).toBe(404)
+        expect((await app.error('/elsewhere', call)).status).toBe(404)
+      }
+    },
+  )
 
-  it('is the answer to OPTIONS without a key, which is no failed authentication', async () => {
+  it('is the response to OPTIONS without a key, which is no failed authentication', async () => {
     for (let call = 0; call < 40; call++) {
       const { status } = await app.call('/v1/orders', { method: 'OPTIONS', from: '10.2.0.1' })
       expect(status).toBe(404)
@@ -86,7 +89,7 @@ describe('resource_missing', () => {
 })
 
 describe('HEAD', () => {
-  it('answers as GET does, without a body', async () => {
+  it('returns the headers of GET without a body', async () => {
     const get = await app.call('/v1/orders/ord_there', { key })
     const head = await app.call('/v1/orders/ord_there', { key, method: 'HEAD' })
     expect(head.status).toBe(200)
@@ -95,7 +98,7 @@ describe('HEAD', () => {
     expect(head.headers['content-type']).toBe(get.headers['content-type'])
   })
 
-  it('answers 404 for an order that is not there', async () => {
+  it('returns 404 for a missing order', async () => {
     const { status } = await app.call('/v1/orders/ord_nobody', { key, method: 'HEAD' })
     expect(status).toBe(404)
   })
@@ -113,7 +116,7 @@ describe('a body on GET', () => {
 })
 
 describe('GET /v1/orders/{id}', () => {
-  it('answers with the bare order', async () => {
+  it('returns the bare order', async () => {
     const { status, json } = await app.call('/v1/orders/ord_there', { key })
     expect(status).toBe(200)
     expect(json).toMatchObject({ object: 'order', id: 'ord_there', role: 'OWNER' })
@@ -125,7 +128,7 @@ describe('GET /v1/orders/{id}', () => {
     expect(error.code).toBe('resource_missing')
   })
 
-  it('tells which parameters changed nothing', async () => {
+  it('names the ignored parameters', async () => {
     const { headers } = await app.call('/v1/orders/ord_there?expand=customer', { key })
     expect(headers['ignored-params']).toBe('expand')
   })

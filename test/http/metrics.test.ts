@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** What the operations port answers. */
+/** The response of the operations port. */
 async function operations(path: string, health = HEALTHY) {
   const port = buildOperationsApp(async () => health, app.metrics)
   const { statusCode: status, headers, body } = await port.inject(path)
@@ -23,7 +23,7 @@ async function operations(path: string, health = HEALTHY) {
 }
 const metric = async (series: string) => metricIn((await operations('/metrics')).body, series)
 
-it('counts every request by method, route and status, and nothing that it was asked', async () => {
+it('the metrics count every request by method, route and status, without query or path values', async () => {
   const { key } = await app.issue()
   await app.call('/v1/orders?status=PAID', { key })
   await app.call('/v1/orders?limit=0', { key })
@@ -41,37 +41,37 @@ it('counts every request by method, route and status, and nothing that it was as
   expect(body).not.toMatch(/secret|PAID|acc_/)
 })
 
-describe('the health', () => {
+describe('the operations port', () => {
   it.each([
     ['ok', 200],
     ['unavailable', 503],
     ['draining', 503],
-  ] as const)('that is %s is told with %i and its checks', async (status, code) => {
+  ] as const)('reports the health "%s" with status %i and the checks', async (status, code) => {
     const health: Health = { status, checks: { orders: 'ok', limits: 'degraded' } }
     const answer = await operations('/health/ready', health)
     expect([answer.status, JSON.parse(answer.body)]).toEqual([code, health])
   })
 
-  it('of the process is fine while the service is not ready', async () => {
+  it('reports liveness while the service is not ready', async () => {
     const answer = await operations('/health/live', { status: 'unavailable', checks: {} })
     expect(answer).toMatchObject({ status: 200, body: '{"status":"ok"}' })
   })
 })
 
 it.each(['/metrics', '/health/live', '/health/ready', '/v1/metrics'])(
-  'the public port does not know %s',
+  'the public port returns 404 for %s',
   async (path) => {
     const { key } = await app.issue()
     expect(await app.error(path, { key })).toMatchObject({ status: 404, code: 'resource_missing' })
   },
 )
 
-describe('counts from zero', () => {
+describe('the metrics count from zero', () => {
   let before: Map<string, number>
   let key: string
   beforeEach(async () => {
     key = (await app.issue()).key
-    await app.call('/v1/orders', { key }) // Whatever a key's first request brings is behind it.
+    await app.call('/v1/orders', { key }) // After the first request of a key, later requests cause no writes.
     before = await series()
   })
 
@@ -83,7 +83,10 @@ describe('counts from zero', () => {
     )
   }
 
-  /** The counters that grew, and by how much; a series that was not there before is its own fault. */
+  /**
+   * The counters that increased, and by how much. A series missing from the first sample fails the
+   * comparison.
+   */
   async function grown(): Promise<Record<string, number>> {
     const counters = [...(await series())].filter(([name]) => /_total|_count/.test(name))
     const changes = counters.map(([name, value]) => [
@@ -95,7 +98,7 @@ describe('counts from zero', () => {
   const requests = (route: string, status: number) =>
     `http_request_duration_seconds_count{method="GET",route="${route}",status="${status}"}`
 
-  it('a listing and its decision', async () => {
+  it('a listing and its rate-limit decision', async () => {
     await app.call('/v1/orders', { key })
     expect(await grown()).toMatchObject({
       [requests('/v1/orders', 200)]: 1,
@@ -103,7 +106,7 @@ describe('counts from zero', () => {
     })
   })
 
-  it('a cursor that is refused', async () => {
+  it('a rejected cursor', async () => {
     await app.call('/v1/orders?cursor=no-such-cursor', { key })
     expect(await grown()).toMatchObject({
       [requests('/v1/orders', 400)]: 1,
@@ -111,7 +114,7 @@ describe('counts from zero', () => {
     })
   })
 
-  it('a page that the caller has already', async () => {
+  it('a 304', async () => {
     const { headers } = await app.call('/v1/orders', { key })
     before = await series()
     await app.call('/v1/orders', { key, headers: { 'if-none-match': `${headers['etag']}` } })
@@ -121,7 +124,7 @@ describe('counts from zero', () => {
     })
   })
 
-  it('a parameter that does not exist, under one name for all', async () => {
+  it('an unknown parameter, under one name for all', async () => {
     const headers = { prefer: 'handling=strict' }
     await app.call('/v1/orders?secret=1', { key, headers })
     await app.call('/v1/orders/ord_1?expand=1', { key, headers })
@@ -142,7 +145,7 @@ describe('counts from zero', () => {
     })
   })
 
-  it('an address that is blocked', async () => {
+  it('a blocked address', async () => {
     const call = { key: generateApiKey(), from: '203.0.113.9' }
     for (let failure = 0; failure < 31; failure++) await app.call('/v1/orders', call)
     expect(await grown()).toMatchObject({
@@ -154,7 +157,7 @@ describe('counts from zero', () => {
   })
 })
 
-it('an account that asks too much is counted as a denied decision', async () => {
+it('the metrics count a rate-limited request as a denied decision', async () => {
   const small = await createTestApp({ RATE_LIMIT_CAPACITY: '1', RATE_LIMIT_REFILL_PER_SECOND: '1' })
   const { key } = await small.issue()
   let status = 0
@@ -164,7 +167,7 @@ it('an account that asks too much is counted as a denied decision', async () => 
   expect(metricIn(exposition, 'limiter_decisions_total{decision="take",result="denied"}')).toBe(1)
 })
 
-it('shows nothing of orders, keys, accounts and addresses, whatever happened', async () => {
+it('the metrics contain nothing of orders, keys, accounts and addresses, whatever happened', async () => {
   const { key, record } = await app.issue({ accountId: 'acc_secret' })
   await app.load([sourceOrder({ id: 'ord_secret', owner_account_id: 'acc_secret' })])
   const { next_cursor } = await app.list('limit=1', key)
@@ -180,7 +183,7 @@ it('shows nothing of orders, keys, accounts and addresses, whatever happened', a
   }
 })
 
-it('follows the conventions for names: a unit or _total, each with its help', async () => {
+it('the metrics follow the naming conventions: a unit or _total, each with its help', async () => {
   const all = await app.metrics.registry.getMetricsAsJSON()
   for (const { name, help, type } of all) {
     expect(help, name).toMatch(/^[A-Z].*\.$/)

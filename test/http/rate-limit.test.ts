@@ -11,7 +11,7 @@ afterEach(async () => {
 })
 
 async function appWithLimits(env: Record<string, string>) {
-  // On a busy machine, 200 keys at once take their time to look up.
+  // On a busy machine, the lookup of 200 keys at once is slow.
   const app = await createTestApp({
     REQUEST_DEADLINE_MS: '60000',
     SEARCH_DEADLINE_MS: '60000',
@@ -23,18 +23,18 @@ async function appWithLimits(env: Record<string, string>) {
 
 const appWithContractLimits = () => appWithLimits({})
 
-/** For counting request by request: a busy machine takes longer for some than the bucket for one more. */
+/** A refill so slow that a busy machine does not refill one token between requests. */
 const SLOW_REFILL = { RATE_LIMIT_REFILL_PER_SECOND: '1' }
 
-/** How many answers had each status. */
+/** The number of responses by status. */
 function statuses(answers: { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
 
-describe('the bucket of the account', () => {
-  it('lets exactly 20 of 200 parallel requests pass, and the refill of the time they took', async () => {
+describe('the rate limit of an account', () => {
+  it('allows exactly 20 of 200 parallel requests, and the refill of the time they took', async () => {
     const app = await appWithContractLimits()
     const { key } = await app.issue()
     const startedAt = performance.now()
@@ -49,7 +49,7 @@ describe('the bucket of the account', () => {
     expect(passed).toBeLessThanOrEqual(20 + refilled)
   })
 
-  it('tells capacity, what is left and when it is full again', async () => {
+  it('reports capacity, remaining requests and the reset time', async () => {
     const app = await appWithContractLimits()
     const { key } = await app.issue()
     const { headers } = await app.call('/v1/orders', { key })
@@ -60,7 +60,7 @@ describe('the bucket of the account', () => {
     })
   })
 
-  it('answers 429 rate_limited with Retry-After and the limits of the account', async () => {
+  it('returns 429 rate_limited with Retry-After and the limits of the account', async () => {
     const app = await appWithContractLimits()
     const { key } = await app.issue()
     const answers = await Promise.all(
@@ -78,7 +78,7 @@ describe('the bucket of the account', () => {
     })
   })
 
-  it('is one for all keys and routes of an account, and another for another account', async () => {
+  it('is shared by all keys and routes of an account, and separate for another account', async () => {
     const app = await appWithLimits(SLOW_REFILL)
     const one = await app.issue()
     const two = await app.issue()
@@ -92,7 +92,7 @@ describe('the bucket of the account', () => {
     expect(await remaining(other.key, '/v1/orders')).toBe('19')
   })
 
-  it('is drawn from by answers of 400, 403 and 404 too', async () => {
+  it('also counts responses with 400, 403 and 404', async () => {
     const app = await appWithLimits(SLOW_REFILL)
     const { key } = await app.issue()
     await app.call('/v1/orders?limit=0', { key })
@@ -108,12 +108,12 @@ describe('the block of an address', () => {
       Array.from({ length: count }, () => app.call('/v1/orders', { key: generateApiKey(), from })),
     )
 
-  it('lets exactly 30 of 200 parallel bad keys get 401, and 170 get 429', async () => {
+  it('returns 401 for exactly 30 of 200 parallel invalid keys, and 429 for 170', async () => {
     const app = await appWithContractLimits()
     expect(statuses(await badKeys(app, 200, '10.0.0.1'))).toEqual({ 401: 30, 429: 170 })
   })
 
-  it('answers 429 rate_limited with the time left, and without the limits of any account', async () => {
+  it('returns 429 rate_limited with the remaining time, and without the limits of any account', async () => {
     const app = await appWithContractLimits()
     await badKeys(app, 30, '10.0.0.1')
     const error = await app.error('/v1/orders', { from: '10.0.0.1' })
@@ -123,7 +123,7 @@ describe('the block of an address', () => {
     expect(error.headers).not.toHaveProperty('ratelimit-limit')
   })
 
-  it('does not reach another address', async () => {
+  it('does not affect another address', async () => {
     const app = await appWithContractLimits()
     await badKeys(app, 30, '10.0.0.1')
     expect((await app.call('/v1/orders', { from: '10.0.0.2' })).status).toBe(401)
@@ -142,7 +142,7 @@ describe('the block of an address', () => {
     expect((await app.call('/v1/orders', { from: '10.0.0.1' })).status).toBe(429)
   })
 
-  it('stops a valid key that was never used', async () => {
+  it('rejects a valid key that was never used', async () => {
     const app = await appWithContractLimits()
     await badKeys(app, 30, '10.0.0.1')
     const { key } = await app.issue()
@@ -150,7 +150,7 @@ describe('the block of an address', () => {
     expect((await app.call('/v1/orders', { key, from: '10.0.0.2' })).status).toBe(200)
   })
 
-  it('lets a key pass that authenticated within the last 24 hours', async () => {
+  it('allows a key that authenticated within the last 24 hours', async () => {
     const app = await appWithContractLimits()
     const { key } = await app.issue()
     await app.call('/v1/orders', { key, from: '10.0.0.2' })
@@ -161,7 +161,7 @@ describe('the block of an address', () => {
   it.each([
     ['24 hours and a note of an hour ago', DAY_MS + HOUR_MS / 2, 200],
     ['more than that', DAY_MS + HOUR_MS + 1_000, 429],
-  ])('judges a key last seen valid %s', async (_name, agoMs, expected) => {
+  ])('depends on the age of the last use: %s', async (_name, agoMs, expected) => {
     const app = await appWithContractLimits()
     const { key, record } = await app.issue()
     await app.services.keys.update(record.digest, { lastValidAt: Date.now() - agoMs })
@@ -169,7 +169,7 @@ describe('the block of an address', () => {
     expect((await app.call('/v1/orders', { key, from: '10.0.0.1' })).status).toBe(expected)
   })
 
-  it('exempts nobody from authentication: a revoked key that was used today counts', async () => {
+  it('exempts no invalid key: a revoked key that was used today counts', async () => {
     const app = await appWithContractLimits()
     const { key, record } = await app.issue()
     const now = Date.now()
@@ -181,8 +181,8 @@ describe('the block of an address', () => {
   })
 })
 
-describe('the address of a caller', () => {
-  it('is not taken from X-Forwarded-For unless the proxy is trusted', async () => {
+describe('the address of a client', () => {
+  it('ignores X-Forwarded-For unless the proxy is trusted', async () => {
     const app = await appWithContractLimits()
     for (let attempt = 0; attempt < 30; attempt++) {
       const headers = { 'x-forwarded-for': `192.0.2.${attempt}` }
@@ -191,7 +191,7 @@ describe('the address of a caller', () => {
     expect((await app.call('/v1/orders', { from: '10.0.0.1' })).status).toBe(429)
   })
 
-  it('is the one a trusted proxy tells', async () => {
+  it('is the one that a trusted proxy sends', async () => {
     const app = await createTestApp({ TRUST_PROXY: '10.0.0.0/8' })
     opened.push(app)
     for (let attempt = 0; attempt < 31; attempt++) {

@@ -4,9 +4,9 @@ import { createTestApp, ROOMY, type TestApp } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 
 const DEADLINE_MS = 400
-/** Each call has time enough, and several of them have not. */
+/** Each call fits the request deadline, and several calls together exceed it. */
 const SLOW_MS = 300
-/** Ends among orders without `updated_at`, so it takes three calls. */
+/** The page ends among orders without `updated_at`, so it needs three calls. */
 const PAGE = '/v1/orders?sort=updated_at_asc&limit=2'
 
 let app: TestApp
@@ -34,7 +34,7 @@ function slowDownSearches() {
 }
 
 describe('the searches of a page', () => {
-  it('have the time of the request together: what they exceed is 503 with Retry-After and the limits', async () => {
+  it('share the request deadline, and exceeding it returns 503 with Retry-After and the limits', async () => {
     const key = await open(DEADLINE_MS)
     slowDownSearches()
     const { status, json, headers } = await app.call(PAGE, { key })
@@ -42,7 +42,7 @@ describe('the searches of a page', () => {
     expect(headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '100000' })
   })
 
-  it('are a page where that time is longer', async () => {
+  it('return a page within a longer deadline', async () => {
     const key = await open(60_000)
     slowDownSearches()
     const { status, json } = await app.call(PAGE, { key })
@@ -50,8 +50,8 @@ describe('the searches of a page', () => {
   })
 })
 
-describe.each(['/v1/orders', '/v1/orders/ord_1'])('the time of %s', (path) => {
-  it('counts from the arrival of the request: looking up its key is part of it', async () => {
+describe.each(['/v1/orders', '/v1/orders/ord_1'])('the request deadline of %s', (path) => {
+  it('starts at the arrival of the request and includes the key lookup', async () => {
     const key = await open(DEADLINE_MS)
     const { keys } = app.services
     const { find } = keys

@@ -39,7 +39,7 @@ const metric = async (series: string) => metricIn(await metrics.registry.metrics
 const answered = (route: string) =>
   metric(`http_request_duration_seconds_count{method="GET",route="${route}",status="200"}`)
 
-it('a request whose caller goes away before the answer is counted as abandoned', async () => {
+it('the request metrics count a request as abandoned when its client disconnects before the response', async () => {
   const socket = await send('/never')
   await vi.waitFor(() => expect(isReceived).toBe(true))
   expect(await metric('http_abandoned_requests_total')).toBe(0)
@@ -48,7 +48,7 @@ it('a request whose caller goes away before the answer is counted as abandoned',
   expect(await answered('/never')).toBe(0)
 })
 
-it('a request that is answered is not, though its connection ends afterwards', async () => {
+it('the request metrics do not count a completed response as abandoned when its connection ends later', async () => {
   const socket = await send('/answered')
   await once(socket, 'data')
   socket.destroy()

@@ -48,7 +48,7 @@ afterAll(async () => {
 })
 afterEach(() => front.forget())
 
-/** A client of the fault server, with a log of its waits. */
+/** A client of the fault server, which records its waits. */
 function connect(options: { apiKey?: string; retryForMs?: number; timeoutMs?: number } = {}) {
   const waits: Wait[] = []
   const client = createOrdersClient({
@@ -108,7 +108,7 @@ describe('the client lists', () => {
     expect(rest).toEqual(pages.slice(1).flatMap((page) => page.orders))
   })
 
-  it('no page beyond the loop', async () => {
+  it('no further page after the loop breaks', async () => {
     for await (const _order of connect().list({ limit: 2 })) break
     expect(front.asked).toHaveLength(1)
   })

@@ -17,12 +17,12 @@ import type { Row } from '../../support/simulation/rows.ts'
 import { createSimulation, type Simulation } from '../../support/simulation/simulation.ts'
 import { onServices } from '../../support/stores/backend.ts'
 
-/** On a cluster a write costs a hundred times what it costs embedded. */
+/** A cluster write costs a hundred times an embedded one. */
 const { stores, changes, handover } = onServices
   ? { stores: byEffort(4, 8), changes: 15, handover: 0.02 }
   : { stores: byEffort(20, 60), changes: 40, handover: 0.5 }
 const SYNCS = 5
-/** Each is a test of its own, so that none comes near its timeout on a busy machine. */
+/** Each seed is a separate test, so that none approaches its timeout on a busy machine. */
 const GROUPS = 4
 const groups = Array.from({ length: GROUPS }, (_, at) => 1 + (at * stores) / GROUPS)
 /** Saves with a concurrent write; under endless writes a sync might not end. */
@@ -43,9 +43,9 @@ afterAll(async () => {
   await app.close()
 })
 
-describe('a store that is synced beside writers by a process that crashes at random', () => {
+describe('a store synced during concurrent writes by a process that crashes at random', () => {
   it.each(groups)(
-    'equals the API’s listing once the writers stop (from seed %i)',
+    'matches the API’s listing once the writers stop (from seed %i)',
     async (first) => {
       for (let seed = first; seed < first + stores / GROUPS; seed++) {
         const { random, simulation, orders, store, stopWrites } = await openStore(seed)

@@ -52,7 +52,7 @@ async function openLocal(destination: string): Promise<Opened> {
   return { store, close: () => store.close() }
 }
 
-/** A store without the optional `countUnseen`. */
+/** A store that does not implement the optional `countUnseen`. */
 function createUncountedStore(): SyncStore {
   const { read, save, deleteUnseen } = createMemoryStore()
   return { read, save, deleteUnseen }
@@ -66,7 +66,9 @@ const stores: [name: string, open: () => Promise<Opened>][] = [
 ]
 
 describe.each(stores)('a store %s', (_name, open) => {
-  /** A store of an account with `there` orders, and `gone` more at the last full sync. */
+  /**
+   * A store of an account with `there` orders in the API, and `gone` more at the last full sync.
+   */
   async function withStore(
     remaining: number,
     deleted: number,

@@ -36,7 +36,7 @@ const statuses = () => front.asked.map(({ got }) => got)
 const times = (count: number, call: () => Promise<unknown>) =>
   Promise.all(Array.from({ length: count }, () => call().catch(() => {})))
 
-describe('the client stays within the bucket of its account', () => {
+describe('the client stays within the rate limit of its account', () => {
   it('during a listing', async () => {
     const { list } = await connect('acc_lister')
     expect(await collect(list({ limit: 1 }))).toHaveLength(ORDERS)

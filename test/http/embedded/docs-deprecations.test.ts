@@ -44,27 +44,24 @@ const DEPRECATION_HEADERS = {
   link: '</docs#como-a-api-muda>; rel="deprecation"; type="text/html"',
 }
 
-describe('an operation that is deprecated', () => {
+describe('a deprecated operation', () => {
   it.each([
     [200, '/v1/orders?limit=1'],
     [400, '/v1/orders?limit=0'],
-  ])(
-    'says so in an answer %i: since when (RFC 9745), and until when (RFC 8594)',
-    async (status, url) => {
-      const answer = await answerOf(url, deprecatedList)
-      expect(answer.status).toBe(status)
-      expect(answer.headers).toMatchObject(DEPRECATION_HEADERS)
-    },
-  )
+  ])('sends Deprecation (RFC 9745) and Sunset (RFC 8594) with status %i', async (status, url) => {
+    const answer = await answerOf(url, deprecatedList)
+    expect(answer.status).toBe(status)
+    expect(answer.headers).toMatchObject(DEPRECATION_HEADERS)
+  })
 
-  it('says so also to who has no good key', async () => {
+  it('sends the deprecation headers also without a valid key', async () => {
     const answer = await answerOf('/v1/orders', deprecatedList, 'key_live_x')
     expect(answer.status).toBe(401)
     expect(answer.headers).toMatchObject(DEPRECATION_HEADERS)
   })
 })
 
-it('an operation that is deprecated after one of its fields tells of itself', async () => {
+it('an operation deprecated after one of its fields sends its own deprecation headers', async () => {
   const [operationEntry] = deprecatedList as [ChangelogEntry]
   const fieldEntry = {
     ...operationEntry,
@@ -82,11 +79,11 @@ it('an operation that is deprecated after one of its fields tells of itself', as
   }
 })
 
-describe('an operation that is not', () => {
+describe('an operation without a deprecation', () => {
   it.each([
     ['while another one is', '/v1/orders/ord_there', deprecatedList],
     ['while none is', '/v1/orders', []],
-  ])('says nothing, %s', async (_when, url, changelog) => {
+  ])('sends no deprecation headers %s', async (_when, url, changelog) => {
     const { status, headers } = await answerOf(url, changelog)
     expect(status).toBe(200)
     for (const name of Object.keys(DEPRECATION_HEADERS)) expect(headers).not.toHaveProperty(name)

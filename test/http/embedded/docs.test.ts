@@ -25,14 +25,14 @@ const served = [
   ['/docs/page.css', 'page/page.css', 'text/css; charset=utf-8'],
 ] as const
 
-describe.each(served)('%s', (url, file, type) => {
-  it('is the committed file, for anybody', async () => {
+describe.each(served)('GET %s', (url, file, type) => {
+  it('returns the committed file without a key', async () => {
     const { statusCode, headers, body } = await get(`${url}?x=1`)
     expect([statusCode, headers['content-type']]).toEqual([200, type])
     expect(body).toBe(committed(file))
   })
 
-  it('is asked about each time, and sent again only when it is another', async () => {
+  it('requires revalidation, and sends the body again only after a change', async () => {
     const { headers } = await get(url)
     expect(headers['cache-control']).toBe('no-cache')
     const again = await get(url, { 'if-none-match': String(headers.etag) })
@@ -41,7 +41,7 @@ describe.each(served)('%s', (url, file, type) => {
     expect(other.statusCode).toBe(200)
   })
 
-  it('is taken for what it says it is', async () => {
+  it('forbids content sniffing', async () => {
     const { headers } = await get(url)
     expect(headers).toMatchObject({
       'x-content-type-options': 'nosniff',
@@ -50,7 +50,7 @@ describe.each(served)('%s', (url, file, type) => {
   })
 })
 
-describe('/docs', () => {
+describe('GET /docs', () => {
   const policyOf = ({ headers }: LightMyRequestResponse) =>
     new Map(
       String(headers['content-security-policy'])
@@ -61,7 +61,7 @@ describe('/docs', () => {
         }),
     )
 
-  it('is a page in Portuguese that leads to the Markdown and to the feed', async () => {
+  it('returns a page in Portuguese that links to the Markdown and to the feed', async () => {
     const { statusCode, headers, body } = await get('/docs')
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
     expect(body).toContain('<html lang="pt-BR">')
@@ -72,7 +72,7 @@ describe('/docs', () => {
     )
   })
 
-  it('may run scripts of this service alone, and nothing that stands in a text', async () => {
+  it('allows scripts of this service only, and none from a text', async () => {
     const policy = policyOf(await get('/docs'))
     expect(policy.get('default-src')).toBe("'none'")
     expect(policy.get('script-src')).toBe("'self'")
@@ -80,7 +80,7 @@ describe('/docs', () => {
     expect(policy.get('frame-ancestors')).toBe("'none'")
   })
 
-  it('allows styles by a nonce that is new each time, and is that of the page', async () => {
+  it('allows styles by a nonce that is new in each response and matches the page', async () => {
     const pages = [await get('/docs'), await get('/docs')]
     const nonces = pages.map((page) => {
       const nonce = /'nonce-([\w-]{22})'/.exec(policyOf(page).get('style-src') ?? '')?.[1]
@@ -91,12 +91,12 @@ describe('/docs', () => {
     expect(pages[0]?.headers['cache-control']).toBe('no-store')
   })
 
-  it('has neither a script nor a style in its text', async () => {
+  it('has neither inline scripts nor inline styles', async () => {
     const { body } = await get('/docs')
     expect(body).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|https?:\/\//)
   })
 
-  it('names only files that are there', async () => {
+  it('references only files that exist', async () => {
     const { body } = await get('/docs')
     const paths = [...body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)
     expect(paths.length).toBeGreaterThan(5)
@@ -104,11 +104,11 @@ describe('/docs', () => {
   })
 })
 
-describe('the script of the reference', () => {
+describe('the script of the API reference', () => {
   const scriptOf = async () =>
     /\/docs\/scalar-[\w-]+\.js/.exec((await get('/docs')).body)?.[0] ?? ''
 
-  it('may be kept for ever, since its name changes with it', async () => {
+  it('is cacheable forever, because its name changes with its content', async () => {
     const { headers } = await get(await scriptOf())
     expect(headers).toMatchObject({
       'content-type': 'text/javascript; charset=utf-8',
@@ -137,7 +137,7 @@ describe('the script of the reference', () => {
   )
 
   it.each(['identity', 'br', 'gzip;q=0', 'gzip; q=0.000, *', '*;q=0', ''])(
-    'is not sent plain: a client that accepts %j alone gets a small answer that names the header to send',
+    'is never sent plain: a client that accepts only %j gets a 400 that names the header to send',
     async (accepted) => {
       const { statusCode, headers, body } = await get(await scriptOf(), {
         'accept-encoding': accepted,
@@ -151,7 +151,7 @@ describe('the script of the reference', () => {
     },
   )
 
-  it('has the headers of its answer, and no body, for HEAD', async () => {
+  it('has the same headers and no body for HEAD', async () => {
     const { statusCode, headers, body } = await app.app.inject({
       method: 'HEAD',
       url: await scriptOf(),
@@ -169,6 +169,6 @@ it.each([
   '/docs/..%2Fopenapi.json',
   '/docs/page/start.js',
   '/docs.html',
-])('%s is a 404 like any other', async (url) => {
+])('GET %s returns the common 404', async (url) => {
   expect(await app.error(url)).toMatchObject({ status: 404, code: 'resource_missing' })
 })

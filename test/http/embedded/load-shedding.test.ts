@@ -20,7 +20,7 @@ async function listen(env: Record<string, string>) {
   return { port, get }
 }
 
-/** So many requests in one packet, which are all there before the first is looked at. */
+/** This many requests in one packet: all of them arrive before the first is processed. */
 async function sendPipelined(port: number, request: string, count: number): Promise<RawAnswer[]> {
   const socket = await openSocket(port)
   socket.write(request.repeat(count))
@@ -40,13 +40,13 @@ const shedCount = async (reason: string) => {
   return values.find(({ labels }) => labels.reason === reason)?.value
 }
 
-it('answers as many as there is room for, and 503 at once to whoever comes on top', async () => {
+it('load shedding serves requests up to the limit and immediately returns 503 for the excess', async () => {
   const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
   const answers = await sendPipelined(port, get('/v1/orders/ord_1'), 10)
   expect(statuses(answers)).toEqual([200, 200, 200, 200, 503, 503, 503, 503, 503, 503])
 })
 
-it('sheds with the error body of the contract, Retry-After and an id of its own', async () => {
+it('load shedding returns an error body, Retry-After and a separate request id', async () => {
   const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
   const shed = (await sendPipelined(port, get('/v1/orders'), 3)).slice(1)
   for (const { status, headers, body } of shed) {
@@ -63,7 +63,7 @@ it('sheds with the error body of the contract, Retry-After and an id of its own'
   expect(new Set(shed.map(({ headers }) => headers['request-id'])).size).toBe(2)
 })
 
-it('leaves the connection of a shed request open, and serves the next one on it', async () => {
+it('load shedding keeps the connection of a shed request open and serves the next one on it', async () => {
   const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
   const socket = await openSocket(port)
   socket.write(get('/v1/orders/ord_1').repeat(2))
@@ -73,20 +73,20 @@ it('leaves the connection of a shed request open, and serves the next one on it'
   expect(statuses(await readAnswers(socket, 1))).toEqual([200])
 })
 
-it('sheds nobody once the flood is over', async () => {
+it('load shedding stops when the flood is over', async () => {
   const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
   for (let burst = 0; burst < 5; burst++) await sendPipelined(port, get('/v1/orders'), 50)
   expect(statuses(await sendPipelined(port, get('/v1/orders'), 4))).toEqual([200, 200, 200, 200])
 })
 
-it('counts what was shed, and why', async () => {
+it('load shedding counts each shed request with its reason', async () => {
   const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
   await sendPipelined(port, get('/v1/orders'), 10)
   expect(await shedCount('concurrency')).toBe(6)
   expect(await shedCount('event_loop')).toBe(0)
 })
 
-it('sheds what came in while the event loop was held up', async () => {
+it('load shedding rejects requests that arrived while the event loop was blocked', async () => {
   const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '10' })
   app.app.server.once('request', () => {
     const endsAt = performance.now() + 1_100
@@ -100,14 +100,17 @@ it('sheds what came in while the event loop was held up', async () => {
 it.each([
   ['each on a connection of its own', sendInParallel],
   ['one behind the other', sendPipelined],
-])('sheds none of 200 requests that come at once to a service at rest, %s', async (_how, send) => {
-  const { port, get } = await listen({})
-  const startedAt = performance.now()
-  const answers = statuses(await send(port, get('/v1/orders'), 200))
-  const refilled = Math.ceil((performance.now() - startedAt) / 100)
-  const served = answers.filter((status) => status === 200).length
-  const limited = answers.filter((status) => status === 429).length
-  expect(served + limited).toBe(200)
-  expect(served).toBeGreaterThanOrEqual(20)
-  expect(served).toBeLessThanOrEqual(20 + refilled)
-})
+])(
+  'load shedding rejects none of 200 simultaneous requests to an idle service, %s',
+  async (_how, send) => {
+    const { port, get } = await listen({})
+    const startedAt = performance.now()
+    const answers = statuses(await send(port, get('/v1/orders'), 200))
+    const refilled = Math.ceil((performance.now() - startedAt) / 100)
+    const served = answers.filter((status) => status === 200).length
+    const limited = answers.filter((status) => status === 429).length
+    expect(served + limited).toBe(200)
+    expect(served).toBeGreaterThanOrEqual(20)
+    expect(served).toBeLessThanOrEqual(20 + refilled)
+  },
+)

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-it('needs no record of its use: while another process holds the keys, requests go on', async () => {
+it('authentication continues while another process locks the key store, because it never waits for the use record', async () => {
   const { key: used, record } = await app.issue({ accountId: 'acc_held' })
   const other = new DatabaseSync(join(app.config.dataDir, 'keys.db'))
   other.exec('BEGIN IMMEDIATE')

@@ -21,7 +21,7 @@ afterAll(() => app.close())
 const HOST = 'Host: localhost\r\n'
 const get = (path: string, headers: string) => `GET ${path} HTTP/1.1\r\n${HOST}${headers}\r\n`
 
-/** Status and code of an error, once its body and headers are known to be ours. */
+/** Status and code of an error, after its body and headers are verified. */
 function errorOf(answer: RawAnswer | undefined) {
   const { error } = JSON.parse(answer?.body ?? '')
   expect(answer?.headers['content-type']).toBe('application/json; charset=utf-8')
@@ -36,7 +36,7 @@ const notFound = { status: 404, code: 'resource_missing' }
 
 const long = 'x'.repeat(17 * 1024)
 
-describe('what HTTP itself refuses', () => {
+describe('a request that the HTTP parser rejects', () => {
   it.each([
     ['no Host', () => `GET /v1/orders HTTP/1.1\r\n${authorization}\r\n`],
     ['two Hosts', () => get('/v1/orders', `Host: elsewhere\r\n${authorization}`)],
@@ -59,7 +59,7 @@ describe('what HTTP itself refuses', () => {
     ['Expect: 100-continue', () => get('/v1/orders', `Expect: 100-continue\r\n${authorization}`)],
     ['another expectation', () => get('/v1/orders', `Expect: a-miracle\r\n${authorization}`)],
     ['CONNECT', () => `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
-  ])('is answered 400 with our body and the connection closed: %s', async (_name, bytes) => {
+  ])('gets 400 with our error body and a closed connection: %s', async (_name, bytes) => {
     const [answer, ...others] = await sendRaw(port, bytes())
     expect(errorOf(answer)).toEqual(badRequest)
     expect(JSON.parse(answer?.body ?? '').error).not.toHaveProperty('param')
@@ -75,14 +75,14 @@ describe('what HTTP itself refuses', () => {
   it.each([
     ['garbage', '\u0000garbage\r\n\r\n'],
     ['CONNECT', `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
-  ])('waits for the answers to the requests before it: %s', async (_name, bad) => {
+  ])('is answered after the requests before it: %s', async (_name, bad) => {
     const bytes = get('/v1/orders/ord_1', authorization).repeat(3)
     const answers = await sendRaw(port, `${bytes}${bad}`)
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400])
     expect(errorOf(answers.at(-1))).toEqual(badRequest)
   })
 
-  it('leaves the answers before it on the same connection whole', async () => {
+  it('leaves earlier responses on the same connection complete', async () => {
     const socket = await openSocket(port)
     socket.write(get('/v1/orders/ord_1', authorization))
     const [first] = await once(socket, 'data')
@@ -92,33 +92,36 @@ describe('what HTTP itself refuses', () => {
   })
 })
 
-describe('odd but readable requests', () => {
-  it('answers 401 to two Authorization headers', async () => {
+describe('the service on unusual but readable requests', () => {
+  it('returns 401 for two Authorization headers', async () => {
     const [answer] = await sendRaw(port, get('/v1/orders', authorization + authorization), 1)
     expect(errorOf(answer)).toEqual(unauthenticated)
   })
 
   it.each(['/v1/orders/%zz', '/v1/orders/%', '/v1/orders/%ff', '/v1/%zz?limit=%zz'])(
-    'takes %s to the letter: key first, then 404',
+    'does not decode %s: key first, then 404',
     async (path) => {
       expect(errorOf((await sendRaw(port, get(path, ''), 1))[0])).toEqual(unauthenticated)
       expect(errorOf((await sendRaw(port, get(path, authorization), 1))[0])).toEqual(notFound)
     },
   )
 
-  it.each(['/%zz', '/%', '*', '/..;/v1'])('answers 404 to %s', async (path) => {
+  it.each(['/%zz', '/%', '*', '/..;/v1'])('returns 404 for the path %s', async (path) => {
     expect(errorOf((await sendRaw(port, get(path, authorization), 1))[0])).toEqual(notFound)
   })
 
-  it('answers 404 to an id of 2,000 characters', async () => {
+  it('returns 404 for an id of 2,000 characters', async () => {
     const [answer] = await sendRaw(port, get(`/v1/orders/${'x'.repeat(2000)}`, authorization), 1)
     expect(errorOf(answer)).toEqual(notFound)
   })
 
-  it.each(['PROPFIND', 'TRACE', 'M-SEARCH', 'QUERY'])('answers 404 to %s', async (method) => {
-    const bytes = `${method} /v1/orders HTTP/1.1\r\n${HOST}${authorization}\r\n`
-    expect(errorOf((await sendRaw(port, bytes, 1))[0])).toEqual(notFound)
-  })
+  it.each(['PROPFIND', 'TRACE', 'M-SEARCH', 'QUERY'])(
+    'returns 404 for the method %s',
+    async (method) => {
+      const bytes = `${method} /v1/orders HTTP/1.1\r\n${HOST}${authorization}\r\n`
+      expect(errorOf((await sendRaw(port, bytes, 1))[0])).toEqual(notFound)
+    },
+  )
 
   it('serves HTTP/1.0 without a Host', async () => {
     const [answer] = await sendRaw(port, `GET /v1/orders HTTP/1.0\r\n${authorization}\r\n`)
@@ -130,13 +133,13 @@ describe('odd but readable requests', () => {
     expect(answer?.status).toBe(200)
   })
 
-  it('serves a request that asks for an upgrade', async () => {
+  it('serves a request with an Upgrade header', async () => {
     const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\n${authorization}`
     const [answer] = await sendRaw(port, get('/v1/orders', upgrade), 1)
     expect(answer?.status).toBe(200)
   })
 
-  it('ignores a body, sized or in chunks', async () => {
+  it('ignores a body with a length or in chunks', async () => {
     const sized = `Content-Length: 5\r\n${authorization}`
     const chunked = `Transfer-Encoding: chunked\r\n${authorization}`
     const bytes = `${get('/v1/orders', sized)}hello${get('/v1/orders', chunked)}5\r\nhello\r\n0\r\n\r\n`
@@ -147,13 +150,16 @@ describe('odd but readable requests', () => {
   it.each([
     ['a chunk without a size', 'Transfer-Encoding: chunked', 'ZZ\r\n'],
     ['a chunk of another size', 'Transfer-Encoding: chunked', '1\r\nabc\r\n0\r\n\r\n'],
-  ])('answers once, then closes, when the body is broken: %s', async (_name, header, body) => {
-    const bytes = `${get('/v1/orders', `${header}\r\n${authorization}`)}${body}`
-    const answers = await sendRaw(port, bytes)
-    expect(answers.map(({ status }) => status)).toEqual([200])
-  })
+  ])(
+    'responds once and closes the connection when the body is malformed: %s',
+    async (_name, header, body) => {
+      const bytes = `${get('/v1/orders', `${header}\r\n${authorization}`)}${body}`
+      const answers = await sendRaw(port, bytes)
+      expect(answers.map(({ status }) => status)).toEqual([200])
+    },
+  )
 
-  it('answers pipelined requests in their order, each with an id of its own', async () => {
+  it('responds to pipelined requests in order, each with a separate id', async () => {
     const answers = await sendRaw(
       port,
       get('/v1/orders', authorization) + get('/v1/nope', authorization) + get('/nope', ''),
@@ -164,8 +170,8 @@ describe('odd but readable requests', () => {
   })
 })
 
-describe('a request that is under way while the service closes', () => {
-  it('is answered in full, and its connection closed', async () => {
+describe('a request in flight during shutdown', () => {
+  it('gets a complete response, and its connection is closed', async () => {
     const closing = await createTestApp()
     const { key } = await closing.issue()
     await closing.app.listen({ port: 0 })

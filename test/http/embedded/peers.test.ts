@@ -45,7 +45,7 @@ const requests: [what: string, url: string, headers: () => Record<string, string
 ]
 
 it.each(requests)(
-  'the answer to a request %s belongs to its caller',
+  'the response to a request %s is attributed to its client',
   async (_what, url, headers, peer) => {
     const resolved = Promise.withResolvers<Peer>()
     app.app.server.once('request', (_request: IncomingMessage, response: ServerResponse) => {

@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 afterEach(() => app.close())
 
-/** Sends a request as it is written here. */
+/** Sends the request as written here, without normalisation. */
 async function send(path: string, ...headers: string[]) {
   const socket = await openSocket((app.server.address() as AddressInfo).port)
   socket.write([`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n'))
@@ -36,7 +36,7 @@ async function send(path: string, ...headers: string[]) {
   return socket
 }
 
-it('a span begins with the route and the id, and ends with the status once it is answered', async () => {
+it('a span starts with the route and the id, and ends with the status after the response', async () => {
   const socket = await send('/orders/ord_1?a=b', 'traceparent: 00-a-b-01')
   await once(socket, 'data')
   expect(begun).toEqual([
@@ -46,7 +46,7 @@ it('a span begins with the route and the id, and ends with the status once it is
   socket.destroy()
 })
 
-it('where there is no route none is told', async () => {
+it('a span of an unknown path has no route', async () => {
   const socket = await send('/secret')
   socket.destroy()
   expect(begun).toEqual([
@@ -54,7 +54,7 @@ it('where there is no route none is told', async () => {
   ])
 })
 
-it('a span ends without a status where the caller goes away before the answer', async () => {
+it('a span ends without a status when the client disconnects before the response', async () => {
   const socket = await send('/never')
   expect(ended).toEqual([])
   socket.destroy()

@@ -10,14 +10,14 @@ const MANY = 300
 let clients: SlowClients
 afterEach(() => clients.close())
 
-/** What somebody who does as everybody should is answered. */
+/** The status that a well-behaved client receives. */
 const status = async () =>
   (await sendRaw(clients.port, clients.get('/v1/orders/ord_1'), 1))[0]?.status
 
 const ended = (socket: Socket) => finished(socket.resume()).catch(() => {})
 
 describe('hundreds of slow senders', () => {
-  it('hold up nobody while they send their headers byte by byte, and are refused in the end', async () => {
+  it('delay no other client with headers sent byte by byte, and are rejected at the header timeout', async () => {
     clients = await serveSlowClients({ headersMs: 2_000 })
     const slow = await clients.connectMany(MANY)
     const answers = slow.map((socket) => readAnswers(socket))
@@ -34,7 +34,7 @@ describe('hundreds of slow senders', () => {
     expect(await status()).toBe(200)
   })
 
-  it('hold up nobody while they send nothing at all, and are refused in the end', async () => {
+  it('delay no other client when they send nothing, and are rejected at the header timeout', async () => {
     clients = await serveSlowClients({ headersMs: 2_000 })
     const silent = await clients.connectMany(MANY)
     expect(await status()).toBe(200)
@@ -42,8 +42,9 @@ describe('hundreds of slow senders', () => {
     expect(responses.map((answer) => answer.status)).toEqual(Array(MANY).fill(400))
   })
 
-  it('are cut when what they send after the headers never comes to its end', async () => {
-    // Their requests have begun, and more than there are places for usually would cost others theirs.
+  it('are disconnected when their request body never ends', async () => {
+    // Their requests are in flight, and more than the usual concurrency limit would shed other
+    // requests.
     clients = await serveSlowClients(
       { headersMs: 1_000, requestMs: 2_000 },
       { MAX_CONCURRENT_REQUESTS: '1000' },
@@ -58,8 +59,8 @@ describe('hundreds of slow senders', () => {
   })
 })
 
-describe('more connections than there may be', () => {
-  it('cost those that have rested longest, and let everybody else in', async () => {
+describe('connections over the limit', () => {
+  it('evict the longest-idle connections, and every other client is accepted', async () => {
     clients = await serveSlowClients({ maxConnections: 100 })
     const idle = await clients.connectMany(MANY)
     await Promise.all(idle.slice(0, MANY - 100).map(ended))
@@ -68,7 +69,7 @@ describe('more connections than there may be', () => {
     expect(await status()).toBe(200)
   })
 
-  it('cost none that has been of use since', async () => {
+  it('evict no connection that was used since', async () => {
     clients = await serveSlowClients({ maxConnections: 10 })
     const [regular] = (await clients.connectMany(1)) as [Socket]
     for (let round = 0; round < 20; round++) {
@@ -78,7 +79,7 @@ describe('more connections than there may be', () => {
     }
   })
 
-  it('cost none that waits for its answer', async () => {
+  it('evict no connection that waits for its response', async () => {
     clients = await serveSlowClients({ maxConnections: 10 })
     const release = Promise.withResolvers<void>()
     const { get: find } = clients.app.services.orders

@@ -17,11 +17,11 @@ const POLL_TIMEOUT = { timeout: 15_000 }
 let clients: SlowClients
 afterEach(() => clients.close())
 
-/** What a client gets that reads its answer. */
+/** The status that a client receives when it reads its response. */
 const status = async () =>
   (await sendRaw(clients.port, clients.get('/v1/orders/ord_1'), 1))[0]?.status
 
-/** The path of a file of which some copies are more than the kernel takes; it needs no key. */
+/** The path of a file of which a few copies exceed the socket buffers; it needs no key. */
 async function docsScript(): Promise<string> {
   const { body: page } = await clients.app.app.inject('/docs')
   const [script = ''] = /\/docs\/scalar-[\w-]+\.js/.exec(page) ?? []
@@ -30,8 +30,8 @@ async function docsScript(): Promise<string> {
 
 const ended = (socket: Socket) => finished(socket.resume()).catch(() => {})
 
-describe('those who ask and do not read', () => {
-  it('hold no place: hundreds of them leave room for everybody else', async () => {
+describe('clients that do not read their responses', () => {
+  it('occupy no concurrency slot: hundreds of them leave the service available', async () => {
     clients = await serveSlowClients({}, { MAX_CONCURRENT_REQUESTS: '4' })
     for (const socket of await clients.connectMany(MANY)) {
       socket.pause()
@@ -40,7 +40,7 @@ describe('those who ask and do not read', () => {
     await expect.poll(status, POLL_TIMEOUT).toBe(200)
   })
 
-  it('hold no place with an answer that they do not take', async () => {
+  it('occupy no concurrency slot with a response that they do not read', async () => {
     clients = await serveSlowClients({}, { MAX_CONCURRENT_REQUESTS: '4' })
     await clients.loadLargePage()
     for (const socket of await clients.connectMany(12)) {
@@ -51,7 +51,7 @@ describe('those who ask and do not read', () => {
     expect(await status()).toBe(200)
   })
 
-  it('lose their connection when nothing of an answer is read for too long, also one who reads byte by byte', async () => {
+  it('are disconnected when a response makes no progress for too long, or is read byte by byte', async () => {
     clients = await serveSlowClients({ stallMs: 1_000, checkIntervalMs: 100 })
     await clients.loadLargePage()
     const slow = await clients.connectMany(8)
@@ -67,8 +67,8 @@ describe('those who ask and do not read', () => {
     expect(await status()).toBe(200)
   })
 
-  it('lose the oldest of equally large answers when one account keeps more memory than there is', async () => {
-    // More than one of them, less than two, whatever the kernel takes.
+  it('lose the oldest of equally large responses when one account exceeds the memory limit', async () => {
+    // More than one of them and less than two, whatever the size of the socket buffers.
     clients = await serveSlowClients({ maxUnreadBytes: 2 * LARGE_PAGE_BYTES, checkIntervalMs: 100 })
     await clients.loadLargePage(2 * LARGE_PAGE_BYTES)
     const slow = await clients.connectMany(4)
@@ -85,7 +85,7 @@ describe('those who ask and do not read', () => {
     expect(await status()).toBe(200)
   })
 
-  it('do not hold the service when it closes', async () => {
+  it('do not delay the shutdown', async () => {
     clients = await serveSlowClients({})
     await clients.loadLargePage()
     const closing = Promise.withResolvers<void>()
@@ -105,7 +105,10 @@ describe('those who ask and do not read', () => {
   })
 })
 
-/** Reads a large page piece by piece, slowly until `isHurried`; ends with the orders of the page, or when it is cut. */
+/**
+ * Reads a large page piece by piece, slowly until `isHurried`; ends with the orders of the page, or
+ * when the connection is closed.
+ */
 async function readSlowly(socket: Socket, isFast: () => boolean): Promise<number> {
   const pieces: Buffer[] = []
   socket.pause()
@@ -120,18 +123,19 @@ async function readSlowly(socket: Socket, isFast: () => boolean): Promise<number
 }
 
 describe('an account that reads a large page slowly', () => {
-  it('gets the whole of it, however long it takes, while it reads', async () => {
+  it('receives the whole page, however long it takes, while it reads', async () => {
     clients = await serveSlowClients({ stallMs: 5_000, checkIntervalMs: 100 })
     await clients.loadLargePage(2 * LARGE_PAGE_BYTES)
     const [reader] = (await clients.connectMany(1)) as [Socket]
-    const fastFromMs = performance.now() + 8_000 // Longer than it may read nothing.
+    const fastFromMs = performance.now() + 8_000 // Longer than the read timeout.
     expect(await readSlowly(reader, () => performance.now() > fastFromMs)).toBe(17)
     expect(await clients.cutCount('answer_not_taken')).toBe(0)
   })
 
-  it('gets the whole of it beside 25 connections that ask for the script of the docs and do not read', async () => {
+  it('receives the whole page despite 25 connections that request the docs script and do not read', async () => {
     const readers = 5
-    // So much is in the pages that what the flood keeps is too much. The flood comes later: age protects nobody.
+    // The pages leave so little of the memory limit that the flood exceeds it. The flood is
+    // younger, so eviction by age alone would end the pages.
     const room = 2 ** 20 / 2
     clients = await serveSlowClients({
       maxUnreadBytes: readers * 9_000_000 + room,
@@ -146,7 +150,7 @@ describe('an account that reads a large page slowly', () => {
     const unreadConnections = await clients.connectMany(25)
     for (const socket of unreadConnections) {
       socket.pause()
-      socket.write(clients.get(script).repeat(20)) // More than the kernel takes.
+      socket.write(clients.get(script).repeat(20)) // More than the socket buffers hold.
     }
     const cut = () => clients.cutCount('memory')
     await expect.poll(cut, POLL_TIMEOUT).toBeGreaterThan(10)
@@ -156,10 +160,10 @@ describe('an account that reads a large page slowly', () => {
   })
 })
 
-describe('as many connections as there may be, all with unread answers', () => {
+describe('a full connection table with only unread responses', () => {
   const LIMIT = 64
 
-  /** How many connections have an answer that waits for its client. */
+  /** The number of connections with a response that waits for its client. */
   function unreadCount() {
     const { inFlight } = connectionTrackerOf(clients.app.app.server)
     const unread = [...inFlight].filter(
@@ -178,7 +182,7 @@ describe('as many connections as there may be, all with unread answers', () => {
     return sockets
   }
 
-  it('let requests with a key in, at the cost of those who read the docs and not of the account that reads a page', async () => {
+  it('admits requests with a key by closing readers of the docs, not the account that reads a page', async () => {
     clients = await serveSlowClients({
       maxConnections: LIMIT,
       maxUnreadBytes: Number.MAX_SAFE_INTEGER,
@@ -198,7 +202,7 @@ describe('as many connections as there may be, all with unread answers', () => {
     expect(account?.readyState).toBe('open')
   })
 
-  it('let requests in also where one account holds all of them', async () => {
+  it('admits requests also where one account owns all connections', async () => {
     clients = await serveSlowClients({
       maxConnections: 16,
       maxUnreadBytes: Number.MAX_SAFE_INTEGER,
@@ -208,7 +212,7 @@ describe('as many connections as there may be, all with unread answers', () => {
     expect(await status()).toBe(200)
   })
 
-  it('close the new one where every answer is still to be made', async () => {
+  it('rejects the new connection while every response is still in preparation', async () => {
     clients = await serveSlowClients({ maxConnections: 4 })
     const release = Promise.withResolvers<void>()
     const { get: find } = clients.app.services.orders

@@ -17,15 +17,15 @@ afterAll(() => app.close())
 
 const strict = (url: string, prefer = STRICT.prefer) => app.error(url, { key, headers: { prefer } })
 
-describe('under Prefer: handling=strict, GET /v1/orders', () => {
-  it('refuses a parameter that does not exist, by its name', async () => {
+describe('GET /v1/orders with Prefer: handling=strict', () => {
+  it('rejects an unknown parameter and names it', async () => {
     const { status, code, param, headers } = await strict('/v1/orders?status=PAID&statuss=PAID')
     expect([status, code, param]).toEqual([400, 'invalid_request', 'statuss'])
     expect(headers).toMatchObject(APPLIED)
     expect(headers).not.toHaveProperty('ignored-params')
   })
 
-  it('says which one was meant, and which there are', async () => {
+  it('suggests the nearest parameter and lists the supported ones', async () => {
     expect((await strict('/v1/orders?createdGte=x')).message).toBe(
       'Parâmetro desconhecido. Você quis dizer created_gte? Parâmetros aceitos: limit, cursor, status, payment_method, created_gte, created_lt, updated_gte, updated_lt, sort. Corrija o nome ou retire o parâmetro; sem "Prefer: handling=strict" ele é ignorado.',
     )
@@ -34,33 +34,33 @@ describe('under Prefer: handling=strict, GET /v1/orders', () => {
     )
   })
 
-  it('lists as ever where every parameter exists', async () => {
+  it('returns the usual page when every parameter is known', async () => {
     const { status, headers } = await app.call('/v1/orders?limit=1', { key, headers: STRICT })
     expect(status).toBe(200)
     expect(headers).toMatchObject(APPLIED)
   })
 
-  it('refuses a bad value as ever', async () => {
+  it('rejects an invalid value as without the preference', async () => {
     const { param, headers } = await strict('/v1/orders?limit=0')
     expect(param).toBe('limit')
     expect(headers).toMatchObject(APPLIED)
   })
 
-  it('is 304 for who holds the page', async () => {
+  it('returns 304 for a matching ETag', async () => {
     const headers = { ...STRICT, 'if-none-match': '*' }
     const answer = await app.call('/v1/orders', { key, headers })
     expect(answer.status).toBe(304)
     expect(answer.headers).toMatchObject(APPLIED)
   })
 
-  it('refuses on HEAD too', async () => {
+  it('rejects an unknown parameter on HEAD too', async () => {
     const call = { key, method: 'HEAD', headers: STRICT } as const
     expect((await app.call('/v1/orders?foo=1', call)).status).toBe(400)
   })
 })
 
-describe('under Prefer: handling=strict, GET /v1/orders/{id}', () => {
-  it('refuses any parameter, and suggests none', async () => {
+describe('GET /v1/orders/{id} with Prefer: handling=strict', () => {
+  it('rejects any parameter, and suggests none', async () => {
     const { status, param, message } = await strict('/v1/orders/ord_there?limit=1')
     expect([status, param]).toEqual([400, 'limit'])
     expect(message).toBe(
@@ -68,20 +68,20 @@ describe('under Prefer: handling=strict, GET /v1/orders/{id}', () => {
     )
   })
 
-  it('answers with the order where there is none', async () => {
+  it('returns the order when there is no parameter', async () => {
     const { status, headers } = await app.call('/v1/orders/ord_there', { key, headers: STRICT })
     expect(status).toBe(200)
     expect(headers).toMatchObject(APPLIED)
   })
 
-  it('says that it was heeded where the order is missing', async () => {
+  it('sends Preference-Applied with the 404 of a missing order', async () => {
     const { status, headers } = await strict('/v1/orders/ord_nobody')
     expect(status).toBe(404)
     expect(headers).toMatchObject(APPLIED)
   })
 })
 
-describe('the name of a parameter that does not exist', () => {
+describe('the name of an unknown parameter', () => {
   it.each<[string, string]>([
     ['', ''],
     ['a%20b', 'a b'],
@@ -93,7 +93,7 @@ describe('the name of a parameter that does not exist', () => {
     ['status%00', 'status\0'],
     ['a'.repeat(5_000), 'a'.repeat(64)],
     [`${'a'.repeat(63)}%F0%9F%98%80`, `${'a'.repeat(63)}\ufffd`],
-  ])('that is %j is told as text, cut to 64 characters', async (name, param) => {
+  ])('%j is returned as text, truncated to 64 characters', async (name, param) => {
     const error = await strict(`/v1/orders?${name}=1`)
     expect([error.status, error.param]).toEqual([400, param])
     expect(error.headers).not.toHaveProperty('x-injected')
@@ -101,16 +101,16 @@ describe('the name of a parameter that does not exist', () => {
   })
 })
 
-describe('the decisions before the parameters stay before them', () => {
+describe('strict handling runs after', () => {
   const url = '/v1/orders?foo=1'
 
-  it('the key', async () => {
+  it('authentication of the key', async () => {
     const { status, headers } = await app.error(url, { key: generateApiKey(), headers: STRICT })
     expect(status).toBe(401)
     expect(headers).not.toHaveProperty('preference-applied')
   })
 
-  it('the bucket', async () => {
+  it('the rate limit', async () => {
     const small = await createTestApp({
       RATE_LIMIT_CAPACITY: '1',
       RATE_LIMIT_REFILL_PER_SECOND: '1',
@@ -131,12 +131,12 @@ describe('the decisions before the parameters stay before them', () => {
     )
   })
 
-  it('the scope', async () => {
+  it('the scope check', async () => {
     const { key: scopeless } = await app.issue({ scopes: [] })
     expect((await app.error(url, { key: scopeless, headers: STRICT })).status).toBe(403)
   })
 
-  it('the route', async () => {
+  it('route matching', async () => {
     const { status, headers } = await strict('/v1/nope?foo=1')
     expect(status).toBe(404)
     expect(headers).not.toHaveProperty('preference-applied')
@@ -145,7 +145,7 @@ describe('the decisions before the parameters stay before them', () => {
 
 describe('any other preference', () => {
   it.each(['handling=lenient', 'handling=lenient, handling=strict', 'respond-async', '"', ''])(
-    'leaves the parameter ignored, and confirms nothing: %s',
+    'keeps the parameter ignored, without Preference-Applied: %s',
     async (prefer) => {
       const call = { key, headers: { prefer } }
       const { status, headers } = await app.call('/v1/orders?statuss=1', call)

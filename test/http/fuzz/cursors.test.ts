@@ -42,7 +42,8 @@ beforeAll(async () => {
         sourceOrder({
           id: `ord_${at}_${number}`,
           owner_account_id,
-          // Half of them have had no first fill: the cursors of that tail carry most.
+          // Half of them have no backfill, because the cursors of orders without updated_at carry
+          // the most fields.
           changed_at: number < 3 ? `2026-03-0${number + 1}T12:05:00Z` : null,
         }),
       ),
@@ -62,7 +63,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** What a text given as the cursor of this listing is answered with; `null` for a page. */
+/** The error for a text given as the cursor of this listing; `null` for a page. */
 async function errorOf(
   { key, query }: Omit<Sealed, 'cursor'>,
   text: string,
@@ -73,11 +74,11 @@ async function errorOf(
   return status === 200 ? null : { status, code: json.error.code, param: json.error.param }
 }
 
-/** One of the real cursors; there are none yet while tests are collected. */
+/** One of the real cursors, which do not exist yet at collection. */
 const anySealed = () => fc.constantFrom(...sealed)
 
 const shortBytes = fc.uint8Array({ maxLength: 40 })
-/** A change of the bytes that a cursor is the text of: what is taken out, and what comes in its place. */
+/** An edit of the decoded cursor bytes: what is removed, and what replaces it. */
 const splices = fc.record({ at: fc.nat(400), remove: fc.nat(400), insert: shortBytes })
 
 function splice(
@@ -87,8 +88,8 @@ function splice(
   return Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(at + remove)])
 }
 
-describe('a cursor that was altered', () => {
-  it('in one bit is refused', async () => {
+describe('an altered cursor', () => {
+  it('is rejected after a change of one bit', async () => {
     await fc.assert(
       fc.asyncProperty(anySealed(), fc.nat(8 * 400), async (one, place) => {
         const bytes = Buffer.from(one.cursor, 'base64url')
@@ -100,7 +101,7 @@ describe('a cursor that was altered', () => {
     )
   })
 
-  it('in its bytes is refused', async () => {
+  it('is rejected after a change of its bytes', async () => {
     const changes = fc.array(splices, { minLength: 1, maxLength: 3 })
     await fc.assert(
       fc.asyncProperty(anySealed(), changes, async (one, all) => {
@@ -114,7 +115,7 @@ describe('a cursor that was altered', () => {
     )
   })
 
-  it('in its text is refused', async () => {
+  it('is rejected after a change of its text', async () => {
     const edit = fc.record({
       at: fc.nat(500),
       remove: fc.nat(3),
@@ -135,7 +136,7 @@ describe('a cursor that was altered', () => {
     )
   })
 
-  it('is refused with the beginning of one and the end of another', async () => {
+  it('is rejected when it joins the start of one cursor and the end of another', async () => {
     await fc.assert(
       fc.asyncProperty(anySealed(), anySealed(), fc.nat(400), async (one, other, at) => {
         const head = Buffer.from(one.cursor, 'base64url').subarray(0, at)
@@ -149,7 +150,7 @@ describe('a cursor that was altered', () => {
     )
   })
 
-  it('is refused under the name of any other secret', async () => {
+  it('is rejected under the id of any other secret', async () => {
     const kids = fc.oneof(
       fc.constantFrom('k2', 'k', '', 'K1', 'k1\0', '__proto__', 'constructor'),
       fc.string({ unit: 'binary', maxLength: 16 }),
@@ -167,8 +168,8 @@ describe('a cursor that was altered', () => {
   })
 })
 
-describe('a cursor as it is', () => {
-  it('is refused in every listing but its own', async () => {
+describe('an unaltered cursor', () => {
+  it('is rejected in every other listing', async () => {
     const others = sealed.flatMap((one) =>
       sealed
         .filter(({ key, query }) => key !== one.key || query !== one.query)
@@ -180,7 +181,7 @@ describe('a cursor as it is', () => {
     }
   })
 
-  it('is accepted in its own, in whatever way its characters are escaped in the URL', async () => {
+  it('is accepted in its own listing, however its characters are escaped in the URL', async () => {
     const everyByte = (text: string) =>
       [...Buffer.from(text)].map((byte) => `%${byte.toString(16)}`).join('')
     for (const one of sealed) {
@@ -200,7 +201,7 @@ describe('a text that never was a cursor', () => {
         return Buffer.concat([Buffer.from([1, 2, 0x6b, 0x31]), rest]).toString('base64url')
       }),
     ],
-  ])('is refused: %s', async (_name, texts) => {
+  ])('is rejected: %s', async (_name, texts) => {
     await fc.assert(
       fc.asyncProperty(anySealed(), texts, async (one, text) => {
         expect(await errorOf(one, text)).toEqual(INVALID_CURSOR)

@@ -30,14 +30,14 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 let address = 0
-/** Another caller each time, so that bad keys are answered 401 and block nobody. */
+/** Every request uses another address, so that invalid keys get 401 and block no address. */
 const nextCaller = () => {
   address += 1
   return `Host: localhost\r\nX-Forwarded-For: 10.${address >> 16}.${(address >> 8) & 255}.${address & 255}\r\n`
 }
 const bearer = () => `Authorization: Bearer ${key}\r\n`
 
-/** Sends a request of its own and judges the first answer to it. */
+/** Sends a request on a new connection and checks its first response. */
 async function send(path: string, query: Buffer | string, headers: Buffer | string) {
   const parts = [`GET ${path}?`, query, ' HTTP/1.1\r\n', nextCaller(), headers, '\r\n']
   const bytes = Buffer.concat(
@@ -49,7 +49,7 @@ async function send(path: string, query: Buffer | string, headers: Buffer | stri
 const LIST = '/v1/orders'
 
 describe('a raw query string', () => {
-  it('is a page, or a 400 that names one of the parameters, whatever it says', async () => {
+  it('gets a page, or a 400 that names one of the parameters', async () => {
     await fc.assert(
       fc.asyncProperty(rawQueries, async (query) => {
         const { status, param } = await send(LIST, query, bearer())
@@ -60,7 +60,7 @@ describe('a raw query string', () => {
     )
   })
 
-  it('changes nothing about an order by its id', async () => {
+  it('does not affect an order read by its id', async () => {
     await fc.assert(
       fc.asyncProperty(rawQueries, async (query) => {
         expect(await send('/v1/orders/ord_1', query, bearer())).toMatchObject({ status: 200 })
@@ -69,7 +69,7 @@ describe('a raw query string', () => {
     )
   })
 
-  it('of any bytes is an answer of the contract', async () => {
+  it('of any bytes gets a documented response', async () => {
     await fc.assert(
       fc.asyncProperty(anyBytes(30), async (bytes) => {
         const { status } = await send(LIST, bytes, bearer())
@@ -98,13 +98,13 @@ describe('a raw query string', () => {
     ['a name that is cut in the middle of a character', `${'n'.repeat(63)}%F0%9F%98%80=1`, 200],
     ['a line break in a name', '%0d%0aX-Injected:%201=1', 200],
     ['a name of 2,000 characters of three bytes', '%E2%82%AC'.repeat(1_500), 200],
-  ])('is answered when it has %s', async (_name, query, status) => {
+  ])('gets a response when it has %s', async (_name, query, status) => {
     expect(await send(LIST, query, bearer())).toMatchObject({ status })
   })
 })
 
 describe('raw headers', () => {
-  it('of any name and value, beside a valid key, are an answer of the contract', async () => {
+  it('of any name and value, with a valid key, get a documented response', async () => {
     await fc.assert(
       fc.asyncProperty(rawHeaders, async (headers) => {
         const answer = send(LIST, '', Buffer.concat([Buffer.from(bearer()), headers]))
@@ -114,7 +114,7 @@ describe('raw headers', () => {
     )
   })
 
-  it('never stand for a key', async () => {
+  it('never authenticate without a valid key', async () => {
     await fc.assert(
       fc.asyncProperty(rawHeaders, async (headers) => {
         const { status } = await send(LIST, '', headers)
@@ -152,7 +152,7 @@ describe('an Authorization header', () => {
     { minLength: 1, maxLength: 3 },
   )
 
-  it('with a key is accepted in its one form, and refused in any other', async () => {
+  it('with a key is accepted in its one form, and rejected in any other', async () => {
     await fc.assert(
       fc.asyncProperty(edits, async (all) => {
         const value = all.reduce(
@@ -164,7 +164,7 @@ describe('an Authorization header', () => {
           '',
           Buffer.from(`Authorization: ${value}\r\n`, 'latin1'),
         )
-        // Spaces around a value are no part of it.
+        // HTTP strips spaces around a value.
         const [, scheme, rest] = /^[ \t]*(\S+) (\S+)[ \t]*$/.exec(value) ?? []
         const isRight = scheme?.toLowerCase() === 'bearer' && rest === key
         expect(isRight ? [200] : [400, 401]).toContain(status)
@@ -187,7 +187,7 @@ describe('an Authorization header', () => {
     ['for a proxy', () => `Proxy-Authorization: Bearer ${key}\r\n`],
     ['in a cookie', () => `Cookie: Authorization=Bearer ${key}; key=${key}\r\n`],
     ['under the name of other services', () => `X-Api-Key: ${key}\r\nApi-Key: ${key}\r\n`],
-  ])('is refused %s', async (_name, header) => {
+  ])('is rejected %s', async (_name, header) => {
     const { status } = await send(LIST, '', header())
     expect([400, 401]).toContain(status)
   })

@@ -39,9 +39,9 @@ async function updatedAt(id: string): Promise<number> {
 describe('index load with a clock 4 years ahead', () => {
   it('is rejected with both times, writes nothing, and leaves later changes stamped correctly', async () => {
     expect(await load(sourceOrder())).toMatchObject({ code: 0 })
-    const refused = await loadSkewed(sourceOrder({ id: 'ord_2' }), FOUR_YEARS_MS)
-    expect(refused).toMatchObject({ code: 1, stdout: '' })
-    expect(refused.stderr).toMatch(
+    const rejected = await loadSkewed(sourceOrder({ id: 'ord_2' }), FOUR_YEARS_MS)
+    expect(rejected).toMatchObject({ code: 1, stdout: '' })
+    expect(rejected.stderr).toMatch(
       /nothing was stamped: the clock of this machine \(2\S+Z\) is 12614\d{4} s ahead of .*\(2\S+Z\); at most 5 s are allowed\. Set /,
     )
     expect(await load(sourceOrder({ id: 'ord_3' }))).toMatchObject({ code: 0 })
@@ -54,8 +54,8 @@ describe('index load with a clock 4 years ahead', () => {
     await load(sourceOrder())
     const future = new Date(Date.now() + FOUR_YEARS_MS / 2).toISOString()
     const history = JSON.stringify(sourceOrder({ id: 'ord_2', changed_at: future }))
-    const refused = await runSkewed(['index', 'load', '-'], history, FOUR_YEARS_MS)
-    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    const rejected = await runSkewed(['index', 'load', '-'], history, FOUR_YEARS_MS)
+    expect(rejected).toMatchObject({ code: 1, stdout: '' })
   })
 })
 

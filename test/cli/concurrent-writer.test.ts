@@ -17,7 +17,8 @@ const CHANGES_A_LOAD = 400
 
 let app: TestApp
 beforeAll(async () => {
-  app = await createTestApp({ ...ROOMY, REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' }) // A slow response on a busy machine is not an outage.
+  // A slow response on a busy machine is not an outage.
+  app = await createTestApp({ ...ROOMY, REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' })
 })
 afterAll(() => app.close())
 

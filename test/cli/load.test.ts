@@ -96,7 +96,7 @@ describe('index load', () => {
 })
 
 /** Each is placed between two valid orders. */
-const REFUSED: [name: string, line: string | Buffer, message: string][] = [
+const REJECTED: [name: string, line: string | Buffer, message: string][] = [
   ['half a line', '{"id":"ord_2","ver', 'expected one JSON object'],
   ['no object', '[]', 'expected an object, got a list'],
   ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
@@ -137,24 +137,24 @@ describe('index load of rejected lines', () => {
   let finished: ProcessResult
   beforeAll(async () => {
     const own = createBackend()
-    const lines = [line('ord_1'), ...REFUSED.map(([, bad]) => bad), line('ord_3')]
+    const lines = [line('ord_1'), ...REJECTED.map(([, bad]) => bad), line('ord_3')]
     const input = Buffer.concat(lines.flatMap((text) => [Buffer.from(text), Buffer.from('\n')]))
     finished = await runCommand(['index', 'load', '-', '--json'], own.env, input)
     await own.remove()
   })
 
-  it.each(REFUSED)(
+  it.each(REJECTED)(
     'prints the line number, the path and the reason of %s',
     (_name, bad, message) => {
-      const number = 2 + REFUSED.findIndex(([, other]) => other === bad)
+      const number = 2 + REJECTED.findIndex(([, other]) => other === bad)
       expect(finished.stderr).toContain(`line ${number}: ${message}`)
     },
   )
 
   it('writes the lines before and after them, and exits 1', () => {
     expect(finished.code).toBe(1)
-    const read = REFUSED.length + 2
-    const summary = { read, written: 2, refused: REFUSED.length }
+    const read = REJECTED.length + 2
+    const summary = { read, written: 2, refused: REJECTED.length }
     expect(JSON.parse(finished.stdout)).toMatchObject(summary)
   })
 })

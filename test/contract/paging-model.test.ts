@@ -24,18 +24,18 @@ const paid: OrderFilters = { ...everything, statuses: ['PAID'] }
 
 describe.each(stores)('a listing on %s', (_name, open) => {
   let store: StoresUnderTest
-  let turns: AlternatingWriters
+  let writers: AlternatingWriters
   beforeAll(async () => {
     store = await open()
-    turns = createAlternatingWriters(store.openIndex, handover)
+    writers = createAlternatingWriters(store.openIndex, handover)
   })
   afterAll(async () => {
-    await turns.close()
+    await writers.close()
     await store.close()
   })
 
   async function createPopulated(random: Random, reader: string): Promise<Simulation> {
-    const simulation = createSimulation(random, reader, turns)
+    const simulation = createSimulation(random, reader, writers)
     await simulation.churn(random.between(0, onServices ? 20 : 60))
     await store.refresh()
     return simulation

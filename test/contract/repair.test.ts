@@ -55,10 +55,10 @@ describe.each(stores)('index load --repair on %s', (_name, open) => {
 
   it.each<[string, (store: StoresUnderTest) => Promise<void>]>([
     ['is missing', ({ drop }) => drop('acc_1', 'ord_1')],
-    ['is no order any more', ({ corrupt }) => corrupt('acc_1', 'ord_1')],
-    ['is searched by another status', ({ alter }) => alter('acc_1', 'ord_1', 'status', 'TRIAL')],
-    ['is sorted by another creation', ({ alter }) => alter('acc_1', 'ord_1', 'created_key', 1)],
-    ['is sorted by another date', ({ alter }) => alter('acc_1', 'ord_1', 'updated_key', 1)],
+    ['is no valid order', ({ corrupt }) => corrupt('acc_1', 'ord_1')],
+    ['has a wrong search status', ({ alter }) => alter('acc_1', 'ord_1', 'status', 'TRIAL')],
+    ['has a wrong creation sort key', ({ alter }) => alter('acc_1', 'ord_1', 'created_key', 1)],
+    ['has a wrong update sort key', ({ alter }) => alter('acc_1', 'ord_1', 'updated_key', 1)],
   ])('restores a document that %s, and stamps it as updated now', async (_how, damage) => {
     const others = ['ord_2', 'ord_3'].map((id) => sourceOrder({ id }))
     await write([SHARED, ...others], 'drop')

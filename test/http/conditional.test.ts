@@ -71,18 +71,18 @@ describe('conditional requests without concurrent writes', () => {
     })
 
     it.each<[string, (tag: string) => string]>([
-      ['the weak form, as it comes through a compressing edge', (tag) => `W/${tag}`],
+      ['the weak form, as a compressing proxy sends it', (tag) => `W/${tag}`],
       ['a list', (tag) => `"a", ${tag},"b"`],
       ['a list with the weak form', (tag) => `"a" , W/${tag}`],
-      ['anything at all', () => '*'],
+      ['a wildcard', () => '*'],
     ])('returns 304 for an If-None-Match with %s', async (_, ifNoneMatch) => {
       expect((await revalidate(url, ifNoneMatch(await tagOf(url)))).status).toBe(304)
     })
 
     it.each<[string, (tag: string) => string]>([
-      ['another tag', () => '"mZ4tQ0vT1x7cWfK2aB9dLg"'],
-      ['the tag without its quotes', (tag) => tag.slice(1, -1)],
-      ['the tag in other letters', (tag) => tag.toUpperCase()],
+      ['another ETag', () => '"mZ4tQ0vT1x7cWfK2aB9dLg"'],
+      ['the ETag without its quotes', (tag) => tag.slice(1, -1)],
+      ['the ETag in another case', (tag) => tag.toUpperCase()],
       ['a part of it', (tag) => `${tag.slice(0, -2)}"`],
       ['nothing', () => ''],
       ['garbage', () => ',,"'],

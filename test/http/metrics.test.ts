@@ -71,7 +71,8 @@ describe('the metrics count from zero', () => {
   let key: string
   beforeEach(async () => {
     key = (await app.issue()).key
-    await app.call('/v1/orders', { key }) // After the first request of a key, later requests cause no writes.
+    // After the first request of a key, later requests cause no writes.
+    await app.call('/v1/orders', { key })
     before = await series()
   })
 

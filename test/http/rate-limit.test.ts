@@ -159,8 +159,8 @@ describe('the block of an address', () => {
   })
 
   it.each([
-    ['24 hours and a note of an hour ago', DAY_MS + HOUR_MS / 2, 200],
-    ['more than that', DAY_MS + HOUR_MS + 1_000, 429],
+    ['24 hours, plus the interval of its record', DAY_MS + HOUR_MS / 2, 200],
+    ['longer ago', DAY_MS + HOUR_MS + 1_000, 429],
   ])('depends on the age of the last use: %s', async (_name, agoMs, expected) => {
     const app = await appWithContractLimits()
     const { key, record } = await app.issue()

@@ -9,7 +9,7 @@ export async function startElsewhere() {
     /** What sends a recipe there. */
     redirect: { status: 302, headers: { location: `${server.baseUrl}/v1/orders` } },
     /** The header of each request that came, `undefined` where it had none. */
-    authorizations: () => server.asked.map(({ headers }) => headers.authorization),
+    authorizations: () => server.requests.map(({ headers }) => headers.authorization),
     forget: server.forget,
     close: server.close,
   }

@@ -10,7 +10,7 @@ export interface Called {
   path: string
   query: Readonly<Record<string, string>>
   authorization: string | undefined
-  status: RecordedRequest['got']
+  status: RecordedRequest['outcome']
   /** Of the orders in the answer, in their order; none in an answer that is no page. */
   ids: readonly string[]
 }
@@ -19,7 +19,7 @@ export interface Called {
 export async function startRecipeFront(serviceUrl: string) {
   const planned: { atPage: number; answer: () => Promise<Fault | undefined> }[] = []
   const front = await startFaultServer(serviceUrl, async () => {
-    const passed = front.asked.filter(({ got }) => got === 200).length
+    const passed = front.requests.filter(({ outcome }) => outcome === 200).length
     const due = planned.findIndex(({ atPage }) => atPage <= passed)
     const [plan] = due === -1 ? [] : planned.splice(due, 1)
     return plan?.answer()
@@ -31,11 +31,11 @@ export async function startRecipeFront(serviceUrl: string) {
 
     /** Everything asked since it was last forgotten. */
     get asked(): Called[] {
-      return front.asked.map(calledOf)
+      return front.requests.map(calledOf)
     },
 
     /** Of what was asked, one after the other. */
-    statuses: () => front.asked.map(({ got }) => got),
+    statuses: () => front.requests.map(({ outcome }) => outcome),
 
     /** From here on is told from the beginning, and pages are counted from 0. */
     forget() {
@@ -68,13 +68,13 @@ export async function startRecipeFront(serviceUrl: string) {
 
 export type RecipeFront = Awaited<ReturnType<typeof startRecipeFront>>
 
-function calledOf({ url, headers, got, body }: RecordedRequest): Called {
+function calledOf({ url, headers, outcome, body }: RecordedRequest): Called {
   return {
     path: url.pathname,
     query: Object.fromEntries(url.searchParams),
     authorization: headers.authorization,
-    status: got,
-    ids: got === 200 ? idsOf(body) : [],
+    status: outcome,
+    ids: outcome === 200 ? idsOf(body) : [],
   }
 }
 

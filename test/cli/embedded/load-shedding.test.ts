@@ -33,7 +33,12 @@ it('serve sheds excess requests under overload and serves all clients afterwards
   const tally = emptyTally()
   let mayConnect = true
   const flood = Array.from({ length: 60 }, () =>
-    sendContinuously({ ...client, mayConnect: () => mayConnect, mayGoOn: () => mayConnect, tally }),
+    sendContinuously({
+      ...client,
+      mayConnect: () => mayConnect,
+      mayContinue: () => mayConnect,
+      tally,
+    }),
   )
   const health: number[] = []
   await expect

@@ -34,12 +34,12 @@ const place = (env: Record<string, string> = {}) => ({
 })
 const path = (name: string) => join(service.folder, name)
 const resume = (env?: Record<string, string>) => runOrders([...CSV, '--resume'], place(env))
-const beside = () =>
+const outputFiles = () =>
   readdirSync(service.folder)
     .filter((name) => name.startsWith(FILE))
     .sort()
 function clean() {
-  for (const name of beside()) rmSync(path(name))
+  for (const name of outputFiles()) rmSync(path(name))
 }
 const ordersInPart = () => {
   const state = path(`${FILE}.part.json`)
@@ -48,7 +48,7 @@ const ordersInPart = () => {
 
 /** Starts an export that waits for its fourth page; `start` runs it. */
 async function startHeld<T>(start: (args: readonly string[], place: Place) => T) {
-  service.hold(3)
+  service.pauseAfter(3)
   const started = start(CSV, place())
   await vi.waitUntil(() => ordersInPart() >= 200, { timeout: 30_000, interval: 20 })
   return started
@@ -66,7 +66,7 @@ async function expectResumed() {
   const { code, stderr } = await resume()
   expect(code, stderr).toBe(0)
   expect(readFileSync(path(FILE)).equals(whole)).toBe(true)
-  expect(beside()).toEqual([FILE])
+  expect(outputFiles()).toEqual([FILE])
 }
 
 describe('an interrupted export', () => {
@@ -78,7 +78,7 @@ describe('an interrupted export', () => {
     await once(child, 'close')
     service.release()
     expect(ordersInPart()).toBeLessThan(1_300)
-    expect(beside()).not.toContain(FILE)
+    expect(outputFiles()).not.toContain(FILE)
     await expectResumed()
   })
 
@@ -101,7 +101,7 @@ describe('an interrupted export', () => {
       expect(code).toBe(exitCode)
       expect(stderr).toContain(`Interrompido.\nPedidos já guardados em ${FILE}.part: `)
       expect(stderr).toContain(`  ${RESUME}\n`)
-      expect(beside()).toEqual([`${FILE}.part`, `${FILE}.part.json`])
+      expect(outputFiles()).toEqual([`${FILE}.part`, `${FILE}.part.json`])
       service.release()
       const pasted = await runShell(RESUME.replace('orders', ordersInShell('')), place())
       expect(pasted.code, pasted.stderr).toBe(0)
@@ -117,7 +117,7 @@ describe('an interrupted export', () => {
     expect(code).toBe(1)
     expect(stderr).toMatch(/Chave de API.*\(requisição req_\w+\)/)
     expect(stderr).toContain(`Com uma chave válida, continue com:\n  ${RESUME}\n`)
-    expect(beside()).not.toContain(FILE)
+    expect(outputFiles()).not.toContain(FILE)
     service.env.ORDERS_API_KEY = await service.createKey()
     await expectResumed()
   })
@@ -194,7 +194,7 @@ describe('an export to a file', () => {
   it('leaves nothing behind when it fails before its first page', async () => {
     const { code } = await runOrders(CSV, place({ ORDERS_API_KEY: 'key_live_none' }))
     expect(code).toBe(1)
-    expect(beside()).toEqual([])
+    expect(outputFiles()).toEqual([])
   })
 
   it('continues after a short outage of the service', async () => {
@@ -219,7 +219,7 @@ describe('a full disk', () => {
     expect(limited.code).toBe(1)
     expect(limited.stderr).toContain('tamanho máximo')
     expect(limited.stderr).toContain(`  ${RESUME}\n`)
-    expect(beside()).toEqual([`${FILE}.part`, `${FILE}.part.json`])
+    expect(outputFiles()).toEqual([`${FILE}.part`, `${FILE}.part.json`])
     await expectResumed()
   })
 

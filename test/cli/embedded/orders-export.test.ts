@@ -13,7 +13,8 @@ import {
 let service: OrdersService
 let listed: Order[]
 beforeAll(async () => {
-  service = await openOrdersService(2_600, CONTRACT_LIMITS) // More pages than the bucket allows at once.
+  // More pages than the bucket allows at once.
+  service = await openOrdersService(2_600, CONTRACT_LIMITS)
   listed = await service.listed()
 })
 afterAll(() => service.close())

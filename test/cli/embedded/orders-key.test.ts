@@ -25,9 +25,9 @@ async function typing(keys: string, args: string) {
   const child = startOnTerminal(ordersInShell(args), place)
   let shown = ''
   child.stdout.on('data', (chunk) => {
-    const asked = shown.includes('digita): ')
+    const isPrompted = shown.includes('digita): ')
     shown += chunk
-    if (!asked && shown.includes('digita): ')) child.stdin.write(keys)
+    if (!isPrompted && shown.includes('digita): ')) child.stdin.write(keys)
   })
   const code = await new Promise((resolve) => child.on('close', resolve))
   return { code, shown }
@@ -58,7 +58,7 @@ describe('the API key of orders', () => {
   })
 
   it('appears neither in the process list nor in the state file', async () => {
-    service.hold(1)
+    service.pauseAfter(1)
     const place = { cwd: service.folder, env: service.env }
     const child = spawnOrders(['export', '--format', 'csv', '--out', 'listed.csv'], place)
     const state = () =>

@@ -76,7 +76,7 @@ describe.each([
   })
 
   it('excludes a second process, and continues after the first one was killed', async () => {
-    service.hold(1)
+    service.pauseAfter(1)
     const child = spawnOrders(['sync', destination, '--all'], place())
     await expect.poll(locks, { timeout: 20_000 }).toHaveLength(1)
     const second = await sync(destination)
@@ -89,7 +89,7 @@ describe.each([
   })
 
   it('prints the command that continues an interrupted sync', async () => {
-    service.hold(1)
+    service.pauseAfter(1)
     const run = beginOrders(['sync', destination, '--all'], place())
     await expect.poll(locks, { timeout: 20_000 }).toHaveLength(1)
     run.interrupt('SIGINT')

@@ -20,8 +20,8 @@ const LOG_LOADED = `--import=data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
   registerHooks({
     resolve(specifier, context, next) {
-      const isTold = specifier.startsWith('@opentelemetry/') && !/prom-client/.test(context.parentURL)
-      if (isTold) console.error('loaded ' + specifier)
+      const isListed = specifier.startsWith('@opentelemetry/') && !/prom-client/.test(context.parentURL)
+      if (isListed) console.error('loaded ' + specifier)
       return next(specifier, context)
     },
   })
@@ -135,7 +135,7 @@ describe('serve with a trace collector', () => {
   const PATIENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }
 
   it('that never responds delays neither requests nor the shutdown', async () => {
-    collector.manner = 'hang'
+    collector.mode = 'hang'
     const running = await serve(PATIENT)
     expect((await call(running, '/v1/orders')).status).toBe(200)
     await collector.called()
@@ -150,7 +150,7 @@ describe('serve with a trace collector', () => {
   })
 
   it('that rejects spans logs one line', async () => {
-    collector.manner = 'refuse'
+    collector.mode = 'reject'
     const running = await serve()
     await call(running, '/v1/orders')
     await collector.called()

@@ -147,7 +147,8 @@ describe('serve with two workers, one after the other,', () => {
 
   it('completes requests in flight and exits when the parent process is killed', async () => {
     const socket = await sendHalfARequest(service)
-    const stopped = service.stop('SIGKILL') // The output stays open until the last worker has exited.
+    // The output stays open until the last worker has exited.
+    const stopped = service.stop('SIGKILL')
     await new Promise((resolve) => setTimeout(resolve, 300))
     socket.write('host\r\n\r\n')
     const [answer] = await readAnswers(socket)

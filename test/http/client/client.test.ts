@@ -23,7 +23,7 @@ import { walk } from '../../support/simulation/walk.ts'
 const ORDERS = 23
 
 let app: TestApp
-let front: FaultServer
+let faultServer: FaultServer
 let key: string
 
 beforeAll(async () => {
@@ -40,19 +40,19 @@ beforeAll(async () => {
       })
     }),
   )
-  front = await startFaultServer(await app.app.listen({ port: 0, host: '127.0.0.1' }))
+  faultServer = await startFaultServer(await app.app.listen({ port: 0, host: '127.0.0.1' }))
 })
 afterAll(async () => {
-  await front.close()
+  await faultServer.close()
   await app.close()
 })
-afterEach(() => front.forget())
+afterEach(() => faultServer.forget())
 
 /** A client of the fault server, which records its waits. */
 function connect(options: { apiKey?: string; retryForMs?: number; timeoutMs?: number } = {}) {
   const waits: Wait[] = []
   const client = createOrdersClient({
-    baseUrl: front.baseUrl,
+    baseUrl: faultServer.baseUrl,
     apiKey: key,
     onWait: (wait) => waits.push(wait),
     ...options,
@@ -64,11 +64,11 @@ function connect(options: { apiKey?: string; retryForMs?: number; timeoutMs?: nu
 async function connectKnown(options: Parameters<typeof connect>[0] = {}) {
   const orders = connect(options)
   await orders.get('ord_00')
-  front.forget()
+  faultServer.forget()
   return orders
 }
 
-const statuses = () => front.asked.map(({ got }) => got)
+const statuses = () => faultServer.requests.map(({ outcome }) => outcome)
 const text = (status: number, body: string, headers = {}): ServerResponseStub => ({
   status,
   body,
@@ -110,7 +110,7 @@ describe('the client lists', () => {
 
   it('no further page after the loop breaks', async () => {
     for await (const _order of connect().list({ limit: 2 })) break
-    expect(front.asked).toHaveLength(1)
+    expect(faultServer.requests).toHaveLength(1)
   })
 
   it('tracking keys exactly, despite the V8 bug with escaped names', async () => {
@@ -122,14 +122,14 @@ describe('the client lists', () => {
       has_more: false,
       next_cursor: null,
     })
-    front.plan((answer) => ({ ...answer, body }))
+    faultServer.plan((answer) => ({ ...answer, body }))
     const [listed] = await collect(connect().list({ limit: 100 }))
     expect(JSON.stringify(listed)).toBe(JSON.stringify(order))
   })
 
   it('values and fields that a newer API adds', async () => {
     const newer = { brand: 'NOVA', wallet: 'x' }
-    front.plan((answer) => ({
+    faultServer.plan((answer) => ({
       ...answer,
       body: JSON.stringify({
         ...JSON.parse(answer.body ?? ''),
@@ -153,19 +153,19 @@ describe('the client lists', () => {
     ['lacks has_more', { data: [], next_cursor: null }],
     ['is the last one and has a cursor', { data: [], has_more: false, next_cursor: 'abc' }],
     [
-      'contains an object that is no order',
+      'contains an object other than an order',
       { data: [{ foo: 1 }], has_more: false, next_cursor: null },
     ],
     ['contains null', { data: [null], has_more: false, next_cursor: null }],
   ])('and rejects a page that %s', async (_what, page) => {
-    front.plan(text(200, JSON.stringify({ object: 'list', ...page })))
+    faultServer.plan(text(200, JSON.stringify({ object: 'list', ...page })))
     const error = await failure(collect(connect().list()))
     expect(error).toBeInstanceOf(UnexpectedAnswerError)
   })
 
   it('and rejects a page whose next cursor is its own', async () => {
     const cursor = 'abc'
-    front.plan(
+    faultServer.plan(
       text(200, JSON.stringify({ object: 'list', data: [], has_more: true, next_cursor: cursor })),
     )
     const error = await failure(collect(connect().list({ cursor })))
@@ -189,7 +189,7 @@ describe('the client throws', () => {
   ])('ApiError with the invalid parameter of %j', async (params, param) => {
     const error = await failure(collect(connect().list(params as ListParams)))
     expect(error).toMatchObject({ name: 'ApiError', code: 'invalid_request', param })
-    expect(front.asked).toHaveLength(1)
+    expect(faultServer.requests).toHaveLength(1)
   })
 
   it('ApiError for an invalid key after one try', async () => {
@@ -211,7 +211,7 @@ describe('the client throws', () => {
     for (const id of ids) await expect(orders.get(id as string)).rejects.toThrow(UsageError)
     const dated = collect(orders.list({ created_gte: new Date('x') }))
     await expect(dated).rejects.toThrow(UsageError)
-    expect(front.asked).toEqual([])
+    expect(faultServer.requests).toEqual([])
   })
 
   it.each<[string, ServerResponseStub, new (...args: never[]) => Error, RegExp]>([
@@ -222,11 +222,11 @@ describe('the client throws', () => {
     ['a portal', text(200, '<html>'), UnexpectedAnswerError, /proxy ou um portal/],
     ['other JSON', text(200, '{"ok":true}'), UnexpectedAnswerError, /não é um pedido/],
   ])('for a response of %s after one try', async (_source, answer, kind, message) => {
-    front.plan(answer)
+    faultServer.plan(answer)
     const error = await failure(connect().get('ord_00'))
     expect(error).toBeInstanceOf(kind)
     expect(error.message).toMatch(message)
-    expect(front.asked).toHaveLength(1)
+    expect(faultServer.requests).toHaveLength(1)
   })
 
   it('ConnectionError soon for an address that never responded', async () => {
@@ -238,7 +238,7 @@ describe('the client throws', () => {
 
   it('the last error once retryForMs is over', async () => {
     const orders = await connectKnown({ retryForMs: 0 })
-    front.plan('cut')
+    faultServer.plan('cut')
     expect(await failure(orders.get('ord_00'))).toBeInstanceOf(ConnectionError)
   })
 
@@ -249,7 +249,7 @@ describe('the client throws', () => {
 
   it('the abort reason of the signal', async () => {
     const orders = await connectKnown()
-    front.plan(text(429, '', { 'retry-after': '60' }))
+    faultServer.plan(text(429, '', { 'retry-after': '60' }))
     const reason = new Error('enough')
     const control = new AbortController()
     const call = failure(orders.get('ord_00', { signal: control.signal }))
@@ -268,11 +268,11 @@ describe('the client waits and retries', () => {
     ['a truncated response', 'cut', 0],
     ['a connection that was reset', 'reset', 0],
     ['a captive portal at a known address', text(200, '<html>'), 0],
-  ])('after %s', async (_what, happening, atLeastMs) => {
+  ])('after %s', async (_what, fault, atLeastMs) => {
     const orders = await connectKnown()
-    front.plan(happening)
+    faultServer.plan(fault)
     expect(await orders.get('ord_01')).toMatchObject({ id: 'ord_01' })
-    expect(front.asked).toHaveLength(2)
+    expect(faultServer.requests).toHaveLength(2)
     expect(orders.waits.map(({ waitMs }) => waitMs >= atLeastMs)).toEqual([true])
   })
 
@@ -280,7 +280,7 @@ describe('the client waits and retries', () => {
     const orders = await connectKnown()
     const now = 'Mon, 05 Jan 2099 10:00:00 GMT'
     const then = 'Mon, 05 Jan 2099 10:00:01 GMT'
-    front.plan({ status: 503, headers: { date: now, 'retry-after': then } })
+    faultServer.plan({ status: 503, headers: { date: now, 'retry-after': then } })
     await orders.get('ord_01')
     expect(orders.waits.map(({ waitMs }) => waitMs)).toEqual([1_000])
   })

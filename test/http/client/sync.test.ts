@@ -16,7 +16,7 @@ const NEWEST = '2026-03-02T12:06:00.000Z'
 const NEVER = Number.POSITIVE_INFINITY
 
 let app: TestApp
-let front: FaultServer
+let faultServer: FaultServer
 let store: MemoryStore
 let key: string
 
@@ -33,23 +33,23 @@ beforeAll(async () => {
   key = (await app.issue()).key
   await app.load(Array.from({ length: DATED }, (_, at) => order(at)))
   await app.load([order(7, { changed_at: null }), order(8, { changed_at: null })])
-  front = await startFaultServer(await app.app.listen({ port: 0, host: '127.0.0.1' }))
+  faultServer = await startFaultServer(await app.app.listen({ port: 0, host: '127.0.0.1' }))
 })
 afterAll(async () => {
-  await front.close()
+  await faultServer.close()
   await app.close()
 })
 beforeEach(() => {
-  front.forget()
+  faultServer.forget()
   store = createMemoryStore()
 })
 
 const sync = (options: Partial<SyncOptions> = {}, apiKey = key) =>
-  createOrdersClient({ baseUrl: front.baseUrl, apiKey }).orders.sync({ store, ...options })
+  createOrdersClient({ baseUrl: faultServer.baseUrl, apiKey }).orders.sync({ store, ...options })
 
 /** The requests of the runs: `updated_gte`, and whether a cursor was sent. */
 const listRequests = () =>
-  front.asked.map(({ url }) => ({
+  faultServer.requests.map(({ url }) => ({
     updatedGte: url.searchParams.get('updated_gte'),
     hasCursor: url.searchParams.has('cursor'),
   }))
@@ -81,14 +81,14 @@ describe('the first sync', () => {
 
   it('rejects an invalid `since`', async () => {
     await expect(sync({ since: 'ontem' })).rejects.toThrow(UsageError)
-    expect(front.asked).toEqual([])
+    expect(faultServer.requests).toEqual([])
   })
 })
 
 describe('the next sync', () => {
   it('reads from the watermark minus the overlap', async () => {
     await sync()
-    front.forget()
+    faultServer.forget()
     const overlapMs = 120_000
     expect(await sync({ overlapMs })).toMatchObject({ kind: 'changes', received: 3 })
     expect(listRequests()).toEqual([{ updatedGte: '2026-03-02T12:04:00.000Z', hasCursor: false }])
@@ -100,7 +100,7 @@ describe('the next sync', () => {
       if (store.orders.size === 4) throw died
     }
     await expect(sync({ limit: 2, onPage })).rejects.toBe(died)
-    front.forget()
+    faultServer.forget()
     expect(await sync({ limit: 2 })).toMatchObject({ kind: 'all', received: 5 })
     expect(listRequests()[0]).toEqual({ updatedGte: null, hasCursor: true })
     expect(store.orders.size).toBe(9)
@@ -117,7 +117,7 @@ describe('the next sync', () => {
       ...state,
       pass: { ...state.pass, cursor: 'nada' },
     })
-    front.forget()
+    faultServer.forget()
     expect(await sync()).toMatchObject({ kind: 'all', received: 9, dropped: 1 })
     expect(listRequests().map(({ hasCursor }) => hasCursor)).toEqual([true, false])
   })
@@ -149,7 +149,7 @@ describe('a sync is rejected', () => {
     'with %j',
     async (options) => {
       await expect(sync(options)).rejects.toThrow(UsageError)
-      expect(front.asked).toEqual([])
+      expect(faultServer.requests).toEqual([])
     },
   )
 })
@@ -165,7 +165,7 @@ describe('a store', () => {
 
   it('rejects another API address', async () => {
     await sync()
-    const elsewhere = createOrdersClient({ baseUrl: `${front.baseUrl}/loja`, apiKey: key })
+    const elsewhere = createOrdersClient({ baseUrl: `${faultServer.baseUrl}/loja`, apiKey: key })
     await expect(elsewhere.orders.sync({ store })).rejects.toThrow(/outro destino/)
   })
 

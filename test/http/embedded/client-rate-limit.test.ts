@@ -10,7 +10,7 @@ const SMALL = { RATE_LIMIT_CAPACITY: '4', RATE_LIMIT_REFILL_PER_SECOND: '5' }
 const ORDERS = 12
 
 let app: TestApp
-let front: FaultServer
+let faultServer: FaultServer
 let baseUrl: string
 
 beforeAll(async () => {
@@ -18,21 +18,21 @@ beforeAll(async () => {
   const ids = Array.from({ length: ORDERS }, (_, at) => `ord_${at}`)
   await app.load(ids.map((id) => sourceOrder({ id, owner_account_id: 'acc_lister' })))
   baseUrl = await app.app.listen({ port: 0, host: '127.0.0.1' })
-  front = await startFaultServer(baseUrl)
+  faultServer = await startFaultServer(baseUrl)
 })
 afterAll(async () => {
-  await front.close()
+  await faultServer.close()
   await app.close()
 })
-afterEach(() => front.forget())
+afterEach(() => faultServer.forget())
 
 /** The only client of an account with a full bucket. */
 async function connect(accountId: string) {
   const { key } = await app.issue({ accountId })
-  return { key, ...createOrdersClient({ baseUrl: front.baseUrl, apiKey: key }).orders }
+  return { key, ...createOrdersClient({ baseUrl: faultServer.baseUrl, apiKey: key }).orders }
 }
 
-const statuses = () => front.asked.map(({ got }) => got)
+const statuses = () => faultServer.requests.map(({ outcome }) => outcome)
 const times = (count: number, call: () => Promise<unknown>) =>
   Promise.all(Array.from({ length: count }, () => call().catch(() => {})))
 

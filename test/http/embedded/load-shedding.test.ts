@@ -98,8 +98,8 @@ it('load shedding rejects requests that arrived while the event loop was blocked
 })
 
 it.each([
-  ['each on a connection of its own', sendInParallel],
-  ['one behind the other', sendPipelined],
+  ['each on a separate connection', sendInParallel],
+  ['pipelined on one connection', sendPipelined],
 ])(
   'load shedding rejects none of 200 simultaneous requests to an idle service, %s',
   async (_how, send) => {

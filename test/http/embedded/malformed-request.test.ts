@@ -51,7 +51,7 @@ describe('a request that the HTTP parser rejects', () => {
     ['a header without a name', () => get('/v1/orders', `: x\r\n${authorization}`)],
     ['a line break inside a header', () => get('/v1/orders', `X: a\rb\r\n${authorization}`)],
     ['two Content-Lengths', () => get('/v1/orders', 'Content-Length: 1\r\nContent-Length: 2\r\n')],
-    ['a length that is no number', () => get('/v1/orders', 'Content-Length: many\r\n')],
+    ['a non-numeric length', () => get('/v1/orders', 'Content-Length: many\r\n')],
     [
       'a length and chunks',
       () => get('/v1/orders', 'Content-Length: 1\r\nTransfer-Encoding: chunked\r\n'),

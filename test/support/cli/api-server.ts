@@ -9,13 +9,16 @@ import { silent } from '../stores/services.ts'
 /** The API in this process, on a free port. */
 export interface ApiServer {
   baseUrl: string
-  /** Its operations port, which does not listen. */
+  /** The operations port of the service, which does not listen here. */
   operations: FastifyInstance
-  /** Cuts every connection and closes. */
+  /** Closes every connection and the server. */
   close(): Promise<void>
 }
 
-/** Serves the stores that `env` names, for tests that need an API and prove nothing of the command `serve`. */
+/**
+ * Starts the API on the stores that `env` names, for tests that need an API but do not test
+ * `serve`.
+ */
 export async function startApiServer(env: Readonly<Record<string, string>>): Promise<ApiServer> {
   const config = parseConfig({ PORT: '0', ...env })
   const { app, services, metrics, isReady, close } = await openApiServer(config, silent)

@@ -8,7 +8,10 @@ import { runProgram } from '../../../src/cli/run-program.ts'
 const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 
 const MAIN = root('src/main.ts')
-/** What of it is compiled already, which halves the processor time of a start: there are hundreds. */
+/**
+ * The compile cache, which halves the processor time of a start: the tests start hundreds of
+ * processes.
+ */
 const COMPILED = root('node_modules/.cache/compiled')
 
 export interface ProcessResult {
@@ -18,7 +21,7 @@ export interface ProcessResult {
 }
 
 /**
- * Starts the command line as its users do, with nothing in its environment but `env` and what it takes to run.
+ * Starts the command line as its users do. Its environment is `env` and the minimum to run.
  * `under`: the command that runs it, such as strace.
  */
 export function startCommand(
@@ -33,7 +36,10 @@ export function startCommand(
   })
 }
 
-/** Runs a command in a process of its own, for what only a process shows: see {@link runCommand}. */
+/**
+ * Runs a command in a separate process, for effects that only a process has: see
+ * {@link runCommand}.
+ */
 export async function runProcess(
   args: readonly string[],
   env: Record<string, string>,
@@ -41,7 +47,7 @@ export async function runProcess(
   under: readonly string[] = [],
 ): Promise<ProcessResult> {
   const child = startCommand(args, env, under)
-  child.stdin.on('error', () => {}) // A command that refuses its arguments reads nothing.
+  child.stdin.on('error', () => {}) // A command that rejects its arguments does not read its input.
   child.stdin.end(input)
   const [stdout, stderr] = await Promise.all([
     text(child.stdout),
@@ -51,21 +57,21 @@ export async function runProcess(
   return { code: child.exitCode, stdout, stderr }
 }
 
-/** What Node reads from a pipe at once. */
+/** The number of bytes that Node reads from a pipe at once. */
 const CHUNK_BYTES = 65_536
 
-/** A command that runs in this process, with streams and signals of its own. */
+/** A command that runs in this process, with separate streams and signals. */
 export interface InProcessCommand {
   /** Everything printed so far. */
   output(): { stdout: string; stderr: string }
   sendSignal(signal: 'SIGTERM' | 'SIGINT'): void
-  /** The result, once the command has ended. */
+  /** Resolves with the result once the command has ended. */
   finished: Promise<ProcessResult>
 }
 
 /**
- * Starts a command in this process. It reads no environment but `env`, and relative paths belong to the folder
- * of this process.
+ * Starts a command in this process. Its environment is `env` alone, and relative paths resolve
+ * against the folder of this process.
  */
 export function startInProcess(
   args: readonly string[],
@@ -111,7 +117,9 @@ function* chunksOf(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-/** Runs a command to its end in this process, which takes a tenth of the time of {@link runProcess}. */
+/**
+ * Runs a command to its end in this process, which needs a tenth of the time of {@link runProcess}.
+ */
 export const runCommand = (
   args: readonly string[],
   env: Readonly<Partial<Record<string, string>>>,
@@ -129,7 +137,7 @@ export interface RunningService {
 const START_MS = 50_000
 const FREE_PORTS = { PORT: '0', OPERATIONS_PORT: '0' }
 
-/** Starts `serve` in a process of its own, on free ports, and waits until it listens. */
+/** Starts `serve` in a separate process, on free ports, and waits until it listens. */
 export async function startService(
   args: readonly string[],
   env: Record<string, string>,
@@ -151,7 +159,9 @@ export async function startService(
   }
 }
 
-/** The same in this process. A signal reaches it alone; SIGKILL does not exist here. */
+/**
+ * Starts `serve` in this process. A signal reaches this service only, and SIGKILL is impossible.
+ */
 export async function serveInProcess(
   args: readonly string[],
   env: Record<string, string>,
@@ -174,7 +184,7 @@ export async function serveInProcess(
   }
 }
 
-/** Waits until `serve` has printed that it listens; its URL. */
+/** Waits until `serve` has logged that it listens, and returns its URL. */
 async function listening(
   args: readonly string[],
   output: Readonly<{ stdout: string; stderr: string }>,
@@ -183,7 +193,7 @@ async function listening(
   const deadline = Date.now() + START_MS
   for (;;) {
     const baseUrl = /Server listening at (http:[^"]+)/.exec(output.stderr)?.[1]
-    // The operations come last, and after them the welcome of the demo.
+    // The operations line is the last log line, followed by the welcome text of the demo.
     const ready = args.includes('--demo')
       ? output.stdout.includes('openapi.json')
       : output.stderr.includes('operations at')

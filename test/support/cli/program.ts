@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { ProcessResult } from './command.ts'
 
-/** A file of the recipes. */
+/** The path of a file of the recipes. */
 export const recipe = (path: string) =>
   fileURLToPath(new URL(`../../../openapi/recipes/${path}`, import.meta.url))
 
@@ -14,14 +14,14 @@ export interface ProgramOptions {
   input?: string
 }
 
-/** Runs a program of a recipe to its end, with nothing in its environment but `env` and the path. */
+/** Runs a program of a recipe to its end. Its environment is `env` and the path. */
 export async function runProgram(
   program: string,
   args: readonly string[],
   { cwd, env = {}, input = '' }: ProgramOptions,
 ): Promise<ProcessResult> {
   const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], HOME: cwd, ...env } })
-  child.stdin.on('error', () => {}) // One that ends early reads nothing.
+  child.stdin.on('error', () => {}) // A program that ends early does not read its input.
   child.stdin.end(input)
   const [stdout, stderr] = await Promise.all([
     text(child.stdout),

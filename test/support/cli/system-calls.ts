@@ -1,29 +1,29 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** A system call of a process: its place among all of them when it began and when it ended. */
+/** A system call of a process: its position among all calls when it began and when it ended. */
 export interface SystemCall {
   name: string
-  /** Its arguments as strace prints them, files by their path. */
+  /** Its arguments as strace prints them, with files by their path. */
   args: string
   beganAt: number
   endedAt: number
 }
 
-/** What a file goes through, and what says that it did. */
+/** The writes and syncs of a file, and the output that confirms them. */
 const TRACED = 'fsync,fdatasync,write,writev,sendto,sendmsg,pwrite64,pwritev,link,linkat,mkdir'
 
-/** Whether strace is there and may trace: a container may withhold the right. */
+/** Whether strace is installed and may trace: a container may lack the permission. */
 export function canTrace(): boolean {
   return spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0
 }
 
-/** What has to stand before a command so that its calls are written to a file; its pid stays its own. */
+/** The prefix that makes a command write its calls to a file; its pid stays the same. */
 export function traced(file: string): string[] {
   return ['strace', '-D', '-f', '-y', '-s', '4096', '-e', `trace=${TRACED}`, '-o', file]
 }
 
-/** The calls that `traced` wrote. One that another thread interrupts has two lines. */
+/** Parses the calls that `traced` wrote. A call that another thread interrupts has two lines. */
 export function readCalls(file: string): SystemCall[] {
   const calls: SystemCall[] = []
   const underWay = new Map<string, SystemCall>()
@@ -43,7 +43,7 @@ export function readCalls(file: string): SystemCall[] {
   return calls
 }
 
-/** The first call with this text among its arguments. */
+/** The first call with this text in its arguments. */
 export function callWith(calls: readonly SystemCall[], text: string): SystemCall {
   const call = calls.find(({ args }) => args.includes(text))
   if (call === undefined) throw new Error(`no call has ${text}`)
@@ -55,8 +55,8 @@ const ofFile = (path: string) => (call: SystemCall) =>
 const isSync = ({ name }: SystemCall) => name === 'fsync' || name === 'fdatasync'
 
 /**
- * How many writes to the file are on the disk before `confirmation`, and how many are not: those after
- * which nothing synced it. `path`: how the file's path ends, or the folder's.
+ * How many writes to the file are synced before `confirmation`, and how many are not: those without
+ * a later sync. `path`: the end of the file's path, or of its folder's.
  */
 export function writesBefore(
   calls: readonly SystemCall[],

@@ -4,32 +4,32 @@ import { startCommand, startInProcess } from './command.ts'
 
 export type LogLine = { level: number; msg: string } & Record<string, unknown>
 
-/** `index watch` as it runs. */
+/** A running `index watch`. */
 export interface RunningWatch {
-  /** What it logged so far, and what else it said. */
+  /** Its log lines so far, and its other output. */
   log(): LogLine[]
   output(): string
-  /** Waits until it is the one that writes, or one that waits for that. */
+  /** Waits until it is the active writer, or until it stands by. */
   becomesWriter(): Promise<void>
   standsBy(): Promise<void>
-  /** Waits until it has logged a line with these words. */
+  /** Waits until it has logged a line with this text. */
   says(words: string): Promise<LogLine>
-  /** A path of its operations port, as text. */
+  /** Returns a path of its operations port as text. */
   operations(path: '/metrics' | '/health/live' | '/health/ready'): Promise<string>
-  /** The value of a metric, without its labels or with them in braces. */
+  /** Returns the value of a metric, without its labels or with them in braces. */
   metric(name: string): Promise<number>
-  /** Sends SIGTERM and waits for the end; the exit code. */
+  /** Sends SIGTERM, waits for the end and returns the exit code. */
   stop(): Promise<number | null>
-  /** Waits for its end. */
+  /** Waits for its end and returns the exit code. */
   ended(): Promise<number | null>
 }
 
-/** The same as a process of its own, which a test may kill or freeze. */
+/** `index watch` in a separate process, which a test may kill or freeze. */
 export interface WatchProcess extends RunningWatch {
   pid: number
   signal(signal: NodeJS.Signals): void
   hasEnded(): boolean
-  /** Sends a signal and waits for the end; the exit code, `null` when it was killed. */
+  /** Sends a signal, waits for the end and returns the exit code, or `null` when it was killed. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
@@ -49,7 +49,7 @@ export function watchInProcess(env: Record<string, string>): RunningWatch {
   }
 }
 
-/** `skewMs`: how wrong its clock is; `under`: the command that runs it, such as strace. */
+/** `skewMs`: the error of its clock; `under`: the command that runs it, such as strace. */
 export function startWatch(
   env: Record<string, string>,
   skewMs = 0,
@@ -92,7 +92,7 @@ export function startWatch(
   }
 }
 
-/** What a watch shows by its output and on its operations port. */
+/** Reads the state of `index watch` from its output and its operations port. */
 function reading(output: () => string): Omit<RunningWatch, 'stop' | 'ended'> {
   function log(): LogLine[] {
     const whole = output().split('\n').slice(0, -1)
@@ -107,7 +107,7 @@ function reading(output: () => string): Omit<RunningWatch, 'stop' | 'ended'> {
       },
       { timeout: PATIENCE_MS, interval: 20 },
     )
-  /** By its last line about it: it may be the writer, then stand by, then be it again. */
+  /** The last line decides: it may become the writer, stand by, and become the writer again. */
   const becomes = (words: string) =>
     vi.waitFor(
       () => {

@@ -1,11 +1,13 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { findOnPath } from '../../harness/tools/find-on-path.ts'
 
-/** What a page did that a person does not see. */
+/** Events of a page that a person does not see. */
 export interface PageEvents {
-  /** The addresses that it asked for. */
+  /** The URLs that it requested. */
   requests: string[]
-  /** What its console tells as a warning or an error, policies that were broken among them, and what was thrown. */
+  /**
+   * The warnings and errors of its console, including policy violations, and uncaught exceptions.
+   */
   complaints: string[]
 }
 
@@ -16,7 +18,7 @@ export interface OpenedPage extends PageEvents {
 export const DESKTOP = { width: 1400, height: 900 }
 export const PHONE = { width: 390, height: 844 }
 
-/** Starts the browser of this machine. @throws Error if there is none */
+/** Starts the installed browser. @throws Error if there is none */
 export function startBrowser(): Promise<Browser> {
   const path = findOnPath('chromium', process.env) ?? findOnPath('google-chrome', process.env)
   if (path === undefined) throw new Error('no browser here: apt-get install -y chromium')
@@ -25,7 +27,7 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: path, args })
 }
 
-/** Opens an address as somebody who has never been there, and waits until nothing more is loaded. */
+/** Opens a URL in a fresh browser context, and waits until the network is idle. */
 export async function openPage(
   browser: Browser,
   url: string,

@@ -4,11 +4,11 @@ import { generate } from 'selfsigned'
 export interface Certificate {
   key: string
   cert: string
-  /** Of the authority that signed it, which nobody trusts unless told to. */
+  /** The certificate of the signing authority, which no default trust store contains. */
   ca: string
 }
 
-/** A certificate for this machine, by the names `localhost` and `127.0.0.1`, made anew each time. */
+/** A new certificate for `localhost` and `127.0.0.1`. */
 export async function makeCertificate(): Promise<Certificate> {
   const common = { keyType: 'ec', algorithm: 'sha256' } as const
   const authority = await generate([{ name: 'commonName', value: 'Test authority' }], {

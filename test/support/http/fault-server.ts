@@ -3,55 +3,64 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** What somebody before the service answers in its place. */
+/** A response that the fault server sends in place of the service's. */
 export interface ServerResponseStub {
   status: number
   headers?: Readonly<Record<string, string | string[]>>
   body?: string
 }
 
-/** `cut`: half of the service's answer, then nothing. `reset`: not even that. A function: the service's answer, changed. */
+/**
+ * `cut`: half of the service's response, then a disconnect. `reset`: a connection reset without a
+ * response. A function transforms the service's response.
+ */
 export type Fault =
   | ServerResponseStub
   | 'cut'
   | 'reset'
-  | ((answer: ServerResponseStub) => ServerResponseStub)
+  | ((response: ServerResponseStub) => ServerResponseStub)
 
-/** What a client asked, and what it got: a status and a body, or how its connection ended. */
+/** A request of a client and its outcome: a status and a body, or how its connection ended. */
 export interface RecordedRequest {
   url: URL
   headers: IncomingMessage['headers']
-  got: number | 'cut' | 'reset'
+  outcome: number | 'cut' | 'reset'
   body?: string | undefined
 }
 
-/** What happens to a request; nothing unless it says so. */
+/** Chooses the fault of a request; `undefined` passes the request on unchanged. */
 export type ChooseFault = (url: URL) => Promise<Fault | undefined> | Fault | undefined
 
-/** Stands before a service on the loopback address, tells what was asked, and has happen what `decide` says. */
-export async function startFaultServer(serviceUrl: string, decide: ChooseFault = () => undefined) {
-  const asked: RecordedRequest[] = []
+/**
+ * A reverse proxy before a service on the loopback address. It records every request and applies
+ * the faults that `chooseFault` returns.
+ */
+export async function startFaultServer(
+  serviceUrl: string,
+  chooseFault: ChooseFault = () => undefined,
+) {
+  const requests: RecordedRequest[] = []
   const planned: (Fault | undefined)[] = []
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const url = new URL(incoming.url ?? '/', serviceUrl)
-    const seen: RecordedRequest = { url, headers: incoming.headers, got: 'reset' }
-    const happening = planned.length > 0 ? planned.shift() : await decide(url)
-    asked.push(seen)
-    if (happening === 'reset') {
+    const recorded: RecordedRequest = { url, headers: incoming.headers, outcome: 'reset' }
+    const fault = planned.length > 0 ? planned.shift() : await chooseFault(url)
+    requests.push(recorded)
+    if (fault === 'reset') {
       incoming.socket.resetAndDestroy()
       return
     }
-    const isInPlace = typeof happening === 'object'
-    const answer = isInPlace ? happening : await ask(url, incoming.headers)
-    if (happening === 'cut') {
-      seen.got = 'cut'
-      cut(outgoing, answer)
+    const isStub = typeof fault === 'object'
+    const response = isStub ? fault : await forward(url, incoming.headers)
+    if (fault === 'cut') {
+      recorded.outcome = 'cut'
+      cut(outgoing, response)
       return
     }
-    const { status, headers, body } = typeof happening === 'function' ? happening(answer) : answer
-    Object.assign(seen, { got: status, body })
-    // As the service tells it; a client may make much of an answer without it.
+    const { status, headers, body } = typeof fault === 'function' ? fault(response) : response
+    Object.assign(recorded, { outcome: status, body })
+    // Node would send the body in chunks, and the service sends its length.
     const length = body === undefined ? {} : { 'content-length': `${Buffer.byteLength(body)}` }
     outgoing.writeHead(status, { ...headers, ...length }).end(body)
   }
@@ -63,17 +72,20 @@ export async function startFaultServer(serviceUrl: string, decide: ChooseFault =
 
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Everything asked since it was last forgotten. */
-    asked,
+    /** The requests since the last call of `forget`. */
+    requests,
 
-    /** What happens to the next requests, one after the other, whatever `decide` says; `undefined`: nothing. */
-    plan(...happenings: (Fault | undefined)[]) {
-      planned.push(...happenings)
+    /**
+     * Plans the faults of the next requests, in order, in place of those of `chooseFault`.
+     * `undefined`: no fault.
+     */
+    plan(...faults: (Fault | undefined)[]) {
+      planned.push(...faults)
     },
 
-    /** From here on is told, and nothing is planned. */
+    /** Clears the recorded requests and the planned faults. */
     forget() {
-      asked.length = 0
+      requests.length = 0
       planned.length = 0
     },
 
@@ -92,7 +104,7 @@ function cut(outgoing: ServerResponse, { status, headers, body = '' }: ServerRes
   outgoing.write(body.slice(0, body.length / 2), () => outgoing.destroy())
 }
 
-async function ask(
+async function forward(
   url: URL,
   { host: _, ...headers }: IncomingMessage['headers'],
 ): Promise<ServerResponseStub> {

@@ -3,11 +3,11 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 
 export interface Tally {
-  /** Whole answers by status. */
+  /** The number of complete responses by status. */
   answers: Record<number, number>
-  /** Those that ended their connection. */
+  /** The number of responses that ended their connection. */
   closes: number
-  /** What came in the place of an answer: the error's code, or what was short of it. */
+  /** Error codes of the requests without a response, or the error itself. */
   failures: string[]
 }
 
@@ -16,23 +16,23 @@ export const emptyTally = (): Tally => ({ answers: {}, closes: 0, failures: [] }
 interface ClientOptions {
   url: string
   headers: Record<string, string>
-  /** Asked before a connection is opened; never while one is open. */
+  /** Called before a connection is opened, never while one is open. */
   mayConnect(): boolean
-  /** Asked before each further request on a connection. */
-  mayGoOn?(): boolean
+  /** Called before each further request on a connection. */
+  mayContinue?(): boolean
   tally: Tally
 }
 
 /**
- * Asks again and again on one connection that it keeps, opens another when it is told to close, and ends when
- * it may not.
+ * Sends requests on one keep-alive connection, reconnects when the server closes it, and stops when
+ * `mayConnect` returns false.
  */
 export async function sendContinuously(options: ClientOptions): Promise<void> {
-  const { url, headers, mayConnect, mayGoOn = () => true, tally } = options
+  const { url, headers, mayConnect, mayContinue = () => true, tally } = options
   while (mayConnect()) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     try {
-      while ((await sendOnce(url, headers, agent, tally)) && mayGoOn());
+      while ((await sendOnce(url, headers, agent, tally)) && mayContinue());
     } catch (error) {
       tally.failures.push(error instanceof Error && 'code' in error ? `${error.code}` : `${error}`)
     } finally {
@@ -41,15 +41,15 @@ export async function sendContinuously(options: ClientOptions): Promise<void> {
   }
 }
 
-/** Whether the connection may be used again. */
+/** Returns whether the connection is reusable. */
 async function sendOnce(
   url: string,
   headers: Record<string, string>,
   agent: Agent,
   tally: Tally,
 ): Promise<boolean> {
-  const asking = request(url, { agent, headers }).end()
-  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  const sent = request(url, { agent, headers }).end()
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
   const body = await text(answer)
   JSON.parse(body)
   const status = answer.statusCode ?? 0

@@ -1,4 +1,4 @@
-/** The value of a series in what Prometheus is told, labels in braces; NaN where there is none. */
+/** The value of a series in a Prometheus exposition, labels in braces; NaN where there is none. */
 export function metricIn(exposition: string, series: string): number {
   const line = exposition.split('\n').find((one) => one.startsWith(`${series} `))
   return Number(line?.slice(series.length + 1) ?? Number.NaN)

@@ -3,8 +3,9 @@ import { expectMatchesOpenApi } from '../../harness/traffic/openapi-check.ts'
 import type { RawAnswer } from './raw-http.ts'
 
 /**
- * Fails unless this is an answer of the contract to whatever came below `/v1`, and none of 5xx. What HTTP
- * itself refuses comes before any account is known, and so without its limits.
+ * Fails unless this is a documented response to any request below `/v1`, and not a 5xx. The HTTP
+ * parser rejects a request before its account is known, so such a response has no rate-limit
+ * headers.
  */
 export function expectOpenApiResponse(
   url: string,

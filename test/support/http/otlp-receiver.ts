@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { vi } from 'vitest'
 
-/** A span as OTLP has it in JSON. */
+/** A span in OTLP/JSON. */
 export interface ReceivedSpan {
   traceId: string
   spanId: string
@@ -22,20 +22,20 @@ interface TraceRequest {
   }[]
 }
 
-/** How a collector treats what is sent to it. */
-export type ReceiverMode = 'take' | 'refuse' | 'hang'
+/** How the collector responds to an export. */
+export type ReceiverMode = 'accept' | 'reject' | 'hang'
 
-/** A collector of traces, on the loopback address. */
+/** A trace collector on the loopback address. */
 export interface OtlpReceiver {
   url: string
-  manner: ReceiverMode
-  /** What was sent, whole: path, headers and body. */
+  mode: ReceiverMode
+  /** The received requests: path, headers and body. */
   requests: { path: string; contentType: string; body: Buffer }[]
-  /** The spans of all that came as JSON. */
+  /** The spans of all requests in JSON. */
   spans(): ReceivedSpan[]
-  /** The attributes of who sent it. */
+  /** The resource attributes of the exporter. */
   resource(): Record<string, unknown>
-  /** Waits for something to be sent. */
+  /** Waits for an export. */
   called(): Promise<void>
   close(): Promise<void>
 }
@@ -45,8 +45,8 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     const body = await buffer(request)
     const contentType = request.headers['content-type'] ?? ''
     receiver.requests.push({ path: request.url ?? '', contentType, body })
-    if (receiver.manner === 'hang') return
-    response.writeHead(receiver.manner === 'take' ? 200 : 400, { 'content-type': contentType })
+    if (receiver.mode === 'hang') return
+    response.writeHead(receiver.mode === 'accept' ? 200 : 400, { 'content-type': contentType })
     response.end(contentType.includes('json') ? '{}' : undefined)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -58,7 +58,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
 
   const receiver: OtlpReceiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    manner: 'take',
+    mode: 'accept',
     requests: [],
     spans: () =>
       resourceSpans().flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
@@ -79,7 +79,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   return receiver
 }
 
-/** The attributes of a span, by name; numbers as numbers. */
+/** The attributes of a span by name; numbers as numbers. */
 export function attributesOf({ attributes }: Pick<ReceivedSpan, 'attributes'>) {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 }

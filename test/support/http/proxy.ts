@@ -10,7 +10,7 @@ import { startHaproxy } from '../../harness/services/haproxy.ts'
 import { temporaryFolder } from '../stores/backend.ts'
 import { makeCertificate } from './certificate.ts'
 
-/** A process that the edge stands in front of. */
+/** A process that the proxy forwards to. */
 export interface Upstream {
   port: number
   operationsPort: number
@@ -21,12 +21,12 @@ export interface ProxyCall {
   headers?: OutgoingHttpHeaders
 }
 
-/** The name that requests go to; `localhost` would be refused. */
+/** The host name of the requests; the proxy would reject `localhost`. */
 export const HOST = 'api.example.com'
 
 const CONNECTIONS = 16
 
-/** Starts the edge in front of processes that are there, or will be. */
+/** Starts the proxy for processes that run already or start later. */
 export async function startProxy(
   processes: readonly Upstream[],
   settings: Record<string, string> = {},
@@ -43,7 +43,7 @@ export async function startProxy(
       ...settings,
     },
   })
-  // The name in the certificate is not the one in `Host`.
+  // The name in the certificate differs from the one in `Host`.
   const trusted = { host: '127.0.0.1', port: httpsPort, ca, servername: 'localhost' }
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
 
@@ -51,10 +51,10 @@ export async function startProxy(
     httpsPort,
     httpPort,
     ca,
-    /** All that HAProxy has logged. */
+    /** Everything that HAProxy has logged. */
     log,
 
-    /** One request, its path to the letter. */
+    /** Sends one request without normalising its path. */
     async call(path: string, { method = 'GET', headers = {} }: ProxyCall = {}) {
       const all = { host: HOST, ...headers }
       const sent = request({ ...trusted, path, method, agent, headers: all }).end()
@@ -62,14 +62,16 @@ export async function startProxy(
       return { status: response.statusCode, headers: response.headers, body: await text(response) }
     },
 
-    /** A connection of its own, for bytes that no client would send. */
+    /** Opens a connection, for bytes that no HTTP client would send. */
     async open(options: ConnectionOptions = {}): Promise<TLSSocket> {
       const socket = connect({ ...trusted, ...options })
       await once(socket, 'secureConnect')
       return socket
     },
 
-    /** The same as a balancer in front hands it on, which says who the client is. */
+    /**
+     * Opens a connection as a load balancer does, with the client's address in the PROXY protocol.
+     */
     async openFrom(address: string): Promise<TLSSocket> {
       const tcp = connectTcp(httpsPort, '127.0.0.1')
       const family = address.includes(':') ? 'TCP6' : 'TCP4'

@@ -6,15 +6,15 @@ const bytesOf = (text: string) => Buffer.from(text, 'latin1')
 const joined = (parts: fc.Arbitrary<Buffer>, maxLength: number) =>
   fc.array(parts, { maxLength, size: 'max' }).map((all) => Buffer.concat(all))
 
-/** One byte, whatever it is: also those that end a line or a request. */
+/** Any byte, including those that end a line or a request. */
 const anyByte = fc.integer({ min: 0, max: 255 }).map((byte) => Buffer.from([byte]))
-/** One byte that may stand in the target of a request. */
+/** A byte that is allowed in the target of a request. */
 const urlByte = fc.integer({ min: 0x21, max: 0x7e }).map((byte) => Buffer.from([byte]))
 const percentByte = fc
   .integer({ min: 0, max: 255 })
   .map((byte) => bytesOf(`%${byte.toString(16).padStart(2, '0')}`))
 
-/** What parsers of query strings trip over. */
+/** Fragments that are difficult for parsers of query strings. */
 const oddities = fc
   .constantFrom(
     ...['%', '%%', '%z', '%zz', '%0', '%u0041', '%00', '%0d%0a', '%20', '+', '%2B', '%25', '%2525'],
@@ -37,7 +37,7 @@ const known = fc
   .constantFrom(...listParamNames, ...orderStatuses, ...paymentMethods, 'updated_at_asc', '20')
   .map(bytesOf)
 
-/** The part of a target after `?`, of bytes that the parser of HTTP lets pass. */
+/** The part of a target after `?`, of bytes that the HTTP parser accepts. */
 export const rawQueries = joined(
   fc.oneof(
     {
@@ -55,7 +55,7 @@ export const rawQueries = joined(
   40,
 )
 
-/** Any bytes at all. */
+/** Any bytes. */
 export const anyBytes = (maxLength: number) =>
   joined(fc.oneof(anyByte, urlByte, oddities), maxLength)
 
@@ -130,5 +130,5 @@ const headerLine = fc
   .tuple(fc.oneof({ weight: 9, arbitrary: headerNames.map(bytesOf) }, anyBytes(6)), headerValues)
   .map(([name, value]) => Buffer.concat([name, bytesOf(': '), value, bytesOf('\r\n')]))
 
-/** Up to eight header lines, whole or not. */
+/** Up to eight header lines, complete or not. */
 export const rawHeaders = joined(headerLine, 8)

@@ -15,7 +15,9 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket
 }
 
-/** Sends the bytes on a connection of their own; reads `count` answers, or all until it is closed. */
+/**
+ * Sends the bytes on a new connection; reads `count` responses, or all until the server closes it.
+ */
 export async function sendRaw(
   port: number,
   bytes: string | Buffer,
@@ -26,14 +28,14 @@ export async function sendRaw(
   return readAnswers(socket, count)
 }
 
-/** The next `count` answers on a connection, or all until the server closes it. */
+/** Reads the next `count` responses on a connection, or all until the server closes it. */
 export async function readAnswers(socket: Socket, count = Infinity): Promise<RawAnswer[]> {
   let received: Buffer = Buffer.alloc(0)
   socket.on('data', (chunk) => {
     received = Buffer.concat([received, chunk])
     if (parseAnswers(received).answers.length >= count) socket.destroy()
   })
-  // A reset ends what can be read, as a close does.
+  // A reset ends the readable data, as a close does.
   await finished(socket).catch(() => {})
   const { answers, rest } = parseAnswers(received)
   if (rest !== '') throw new Error(`half an answer: ${rest}`)

@@ -6,15 +6,17 @@ import { sourceOrder } from '../orders/source-order.ts'
 import { openSocket } from './raw-http.ts'
 import { createTestApp, ROOMY } from './test-app.ts'
 
-/** More than the kernel takes for a client that reads nothing. */
+/** More than the socket buffers hold for a client that reads nothing. */
 export const LARGE_PAGE_BYTES = 8 * 2 ** 20
 
-/** The app on a port, with one order of `acc_1` and a key, and clients that do with their connections as they like. */
+/**
+ * The app on a port, with one order of `acc_1`, a key, and clients that control their connections.
+ */
 export async function serveSlowClients(
   limits: Partial<ServerLimits>,
   env: Record<string, string> = {},
 ) {
-  // A page of megabytes takes its time on a busy machine.
+  // A page of megabytes is slow on a busy machine.
   const patient = { REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' }
   const app = await createTestApp({ ...ROOMY, ...patient, ...env }, limits)
   await app.load([sourceOrder()])

@@ -8,7 +8,7 @@ export interface Call {
   key?: string | undefined
   headers?: Record<string, string>
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
-  /** The address of the caller. */
+  /** The address of the client. */
   from?: string
   body?: string
 }
@@ -26,7 +26,10 @@ export interface ListBody {
 
 export const ROOMY = { RATE_LIMIT_CAPACITY: '100000', RATE_LIMIT_REFILL_PER_SECOND: '100000' }
 
-/** The whole app on embedded services, without a port. Every answer is held against the OpenAPI file. */
+/**
+ * The whole app on embedded services, without a port. Every response is validated against the
+ * OpenAPI file.
+ */
 export async function createTestApp(
   env: Record<string, string> = ROOMY,
   limits: Partial<ServerLimits> = {},
@@ -60,7 +63,7 @@ export async function createTestApp(
   return {
     ...test,
     app,
-    /** What the app takes for the time, epoch milliseconds; a test moves it. */
+    /** The time of the app's clock in epoch milliseconds; a test changes it. */
     clock,
     call,
 

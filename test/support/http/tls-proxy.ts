@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { createServer } from 'node:tls'
 import type { Certificate } from './certificate.ts'
 
-/** Ends TLS in front of a port of the loopback address. */
+/** Terminates TLS for a port of the loopback address. */
 export async function startTlsProxy(
   targetPort: number,
   certificate: Certificate,
@@ -14,7 +14,7 @@ export async function startTlsProxy(
     socket.on('error', () => plain.destroy())
     plain.on('error', () => socket.destroy())
   })
-  server.on('tlsClientError', () => {}) // The client's to tell.
+  server.on('tlsClientError', () => {}) // The client reports it.
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return { port: (server.address() as AddressInfo).port, close: () => server.close() }
 }

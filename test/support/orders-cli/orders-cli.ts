@@ -12,7 +12,7 @@ const MAIN = root('src/orders-cli/main.ts')
 const COMPILED = root('node_modules/.cache/compiled')
 
 export interface Place {
-  /** The folder in which it runs. */
+  /** The working directory of the run. */
   cwd: string
   env?: Record<string, string>
 }
@@ -26,7 +26,7 @@ export interface OrdersRun {
   interrupt(signal?: NodeJS.Signals): void
 }
 
-/** Starts `orders` in this process, with nothing in its environment but `env`. */
+/** Starts `orders` in this process; its environment is `env` alone. */
 export function beginOrders(args: readonly string[], { cwd, env = {} }: Place): OrdersRun {
   const stdout = createSink()
   const stderr = createSink()
@@ -44,7 +44,7 @@ export function beginOrders(args: readonly string[], { cwd, env = {} }: Place): 
 export const runOrders = (args: readonly string[], place: Place): Promise<ProcessResult> =>
   beginOrders(args, place).finished
 
-/** A stream that is no terminal; it confirms writes later, as a pipe does. */
+/** A stream that is no terminal; it confirms writes asynchronously, as a pipe does. */
 function createSink() {
   let written = ''
   return {
@@ -64,7 +64,7 @@ const environment = (env: Place['env']) => ({
   ...env,
 })
 
-/** Starts `orders` as a process of its own, for signals, kills and locks. */
+/** Starts `orders` as a separate process, for signals, kills and locks. */
 export function spawnOrders(
   args: readonly string[],
   { cwd, env }: Place,
@@ -84,13 +84,13 @@ export async function finish(child: ChildProcessWithoutNullStreams): Promise<Pro
   return { code: child.exitCode, stdout, stderr }
 }
 
-/** `orders` in a shell line, which may continue with more. */
+/** `orders` in a shell command, which may continue with other commands. */
 export const ordersInShell = (args: string) => `"${process.execPath}" "${MAIN}" ${args}`
 
-/** Runs a shell line. */
+/** Runs a shell command. */
 export const runShell = (line: string, { cwd, env }: Place): Promise<ProcessResult> =>
   finish(spawn('bash', ['--norc', '-c', line], { cwd, env: environment(env) }))
 
-/** Starts a shell line on a terminal of its own, where its stdin is typed. */
+/** Starts a shell command on a pseudo-terminal, to which its stdin is typed. */
 export const startOnTerminal = (line: string, { cwd, env }: Place) =>
   spawn('script', ['-qefc', line, '/dev/null'], { cwd, env: environment(env) })

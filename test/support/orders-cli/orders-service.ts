@@ -13,7 +13,7 @@ export const CONTRACT_LIMITS = {}
 
 /**
  * The whole app in this process, behind a fault server, with demo orders and a key that reads most
- * of them. `settings`: without any, no account is limited.
+ * of them. Without `settings`, no account is limited.
  */
 export async function openOrdersService(count: number, settings: Record<string, string> = ROOMY) {
   const app = await createTestApp(settings)
@@ -24,24 +24,24 @@ export async function openOrdersService(count: number, settings: Record<string, 
   const apiUrl = await app.app.listen({ port: 0, host: '127.0.0.1' })
 
   let delayMs = 0
-  /** Pages that still pass, and what the others wait for. */
-  let pagesLeft = Number.POSITIVE_INFINITY
+  /** The number of requests that still pass; later ones wait for `paused`. */
+  let requestsLeft = Number.POSITIVE_INFINITY
   let isDown = false
-  let held = Promise.withResolvers<void>()
-  const front = await startFaultServer(apiUrl, async () => {
+  let paused = Promise.withResolvers<void>()
+  const faultServer = await startFaultServer(apiUrl, async () => {
     if (isDown) return 'reset'
-    if (pagesLeft-- <= 0) await held.promise
+    if (requestsLeft-- <= 0) await paused.promise
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
     return undefined
   })
-  const { baseUrl } = front
+  const { baseUrl } = faultServer
 
   return {
     baseUrl,
-    /** An empty folder, for what a command writes. */
+    /** An empty folder for the output of a command. */
     folder: app.config.dataDir,
     key,
-    /** The environment of a command that reads from here. */
+    /** The environment of a command that reads from this service. */
     env: { ORDERS_API_URL: baseUrl, ORDERS_API_KEY: key },
     createKey,
 
@@ -54,17 +54,17 @@ export async function openOrdersService(count: number, settings: Record<string, 
       await new Promise((resolve) => setTimeout(resolve, KEY_CACHE_MS))
     },
 
-    /** Lets so many requests pass; later ones wait for `release`. */
-    hold(pages: number) {
-      held = Promise.withResolvers()
-      pagesLeft = pages
+    /** Lets this number of requests pass; later ones wait for `release`. */
+    pauseAfter(requests: number) {
+      paused = Promise.withResolvers()
+      requestsLeft = requests
     },
     release() {
-      pagesLeft = Number.POSITIVE_INFINITY
-      held.resolve()
+      requestsLeft = Number.POSITIVE_INFINITY
+      paused.resolve()
     },
-    /** How many connections were reset. */
-    resets: () => front.asked.filter(({ got }) => got === 'reset').length,
+    /** The number of connections that were reset. */
+    resets: () => faultServer.requests.filter(({ outcome }) => outcome === 'reset').length,
     /** Delays every response. */
     delay(ms: number) {
       delayMs = ms
@@ -78,15 +78,15 @@ export async function openOrdersService(count: number, settings: Record<string, 
     },
     /** Resets the next connections. */
     reset(times: number) {
-      front.plan(...Array.from({ length: times }, () => 'reset' as const))
+      faultServer.plan(...Array.from({ length: times }, () => 'reset' as const))
     },
 
-    /** Orders that the account sees, as they were loaded. */
+    /** The orders that the account sees, as they were loaded. */
     visible: () => source.filter((order) => isVisible(order, DEMO_ACCOUNT)),
     /** Writes newer versions. */
     write: (versions: readonly Version[]) => app.load(versions, { mode: 'live' }),
 
-    /** What the API lists, in its order; waits while the account is out of requests. */
+    /** The orders that the API lists, in its order; waits while the account is rate limited. */
     async listed(query = ''): Promise<Order[]> {
       const orders: Order[] = []
       for (let cursor: string | null = ''; cursor !== null; ) {
@@ -106,8 +106,8 @@ export async function openOrdersService(count: number, settings: Record<string, 
     },
 
     async close() {
-      held.resolve()
-      await front.close()
+      paused.resolve()
+      await faultServer.close()
       await app.close()
     },
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Order } from '../../../src/client/client.ts'
 
-/** The orders at a destination by id, read without the code of the command. */
+/** The orders at a destination by id, read independently of the code of the command. */
 export async function readSyncedOrders(destination: string): Promise<Map<string, Order>> {
   const texts = destination.startsWith('sqlite:')
     ? ofDatabase(destination.slice('sqlite:'.length))

@@ -20,7 +20,7 @@ const ID_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 const idText = (maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...ID_LETTERS), minLength: 1, maxLength })
 
-/** Epoch milliseconds of the years 0000 to 9999, all that an instant can name. */
+/** Epoch milliseconds of the years 0000 to 9999, the whole range of an instant. */
 export const anyInstantMs = fc.integer({
   min: Date.parse('0000-01-01T00:00:00.000Z'),
   max: Date.parse('9999-12-31T23:59:59.999Z'),
@@ -151,7 +151,7 @@ const utms = fc.record(
   { requiredKeys: [] },
 )
 
-/** Source orders that pass the schema, with every optional field absent, null or given. */
+/** Source orders that pass the schema, with every optional field absent, null or present. */
 export const sourceOrders: fc.Arbitrary<SourceOrder> = fc.record(
   {
     id: orderIds,

@@ -6,17 +6,17 @@ import {
 } from '../../../src/indexing/projection/change.ts'
 import { sourceOrder } from './source-order.ts'
 
-/** The change of a line with this value, which must be taken. */
+/** Parses a line with this value, which must be valid. */
 export function changeOf(value: unknown): Change {
   const result = parseChange(JSON.stringify(value))
   if (isValidationError(result)) throw new Error(`refused: ${result.path}: ${result.reason}`)
   return result
 }
 
-/** The refusal of a line with this text. */
+/** The validation error of a line with this text. */
 export function validationErrorOfText(json: string): ValidationError {
   const result = parseChange(json)
-  if (!isValidationError(result)) throw new Error('expected a refusal')
+  if (!isValidationError(result)) throw new Error('expected a validation error')
   return result
 }
 
@@ -24,21 +24,21 @@ export const validationErrorOf = (value: unknown): ValidationError =>
   validationErrorOfText(JSON.stringify(value))
 
 /**
- * A source order with one value at a JSON pointer put in (`undefined`: taken out). Not typed as an order:
- * it is meant to break the rules.
+ * A clone of a source order with the value at a JSON pointer replaced (`undefined`: removed). It is
+ * not typed as an order, because it may break the schema.
  */
 export function orderWith(pointer: string, value: unknown, base: unknown = wholeOrder): unknown {
-  const copy = structuredClone(base)
+  const clone = structuredClone(base)
   const keys = pointer.slice(1).split('/')
   const last = keys.pop() ?? ''
-  let inner: unknown = copy
+  let inner: unknown = clone
   for (const key of keys) inner = Reflect.get(Object(inner), key)
   if (value === undefined) Reflect.deleteProperty(Object(inner), last)
   else Reflect.set(Object(inner), last, value)
-  return copy
+  return clone
 }
 
-/** A source order with every field that there is. */
+/** A source order with every existing field. */
 export const wholeOrder = sourceOrder({
   coproducer_account_ids: ['acc_2'],
   currency: 'BRL',

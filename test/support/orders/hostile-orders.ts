@@ -4,7 +4,10 @@ import { type OrderDocument, renderDocument } from '../../../src/indexing/writer
 import type { Order } from '../../../src/orders/order.ts'
 import { sourceOrder } from './source-order.ts'
 
-/** Texts that look like what stands around an order in an answer, and those that renderers treat in ways of their own. */
+/**
+ * Texts that resemble the JSON around an order in a response, and those that renderers escape
+ * differently.
+ */
 const HOSTILE = [
   '"',
   '\\',
@@ -53,7 +56,7 @@ export function* hostileDocuments(accountId: string, count: number): Generator<O
   for (let index = 0; index < count; index += 1) yield hostileDocument(accountId, index)
 }
 
-/** A document with texts of every kind where a buyer may write; now and then one of a megabyte. */
+/** A document with texts of every kind where a buyer may write; at random one has a megabyte. */
 export function hostileDocument(accountId: string, index: number): OrderDocument {
   const [view] = views
   if (view === undefined) throw new Error('an order has an owner')
@@ -61,7 +64,7 @@ export function hostileDocument(accountId: string, index: number): OrderDocument
   const text = () =>
     Array.from({ length: random.between(0, 4) }, () => random.pick(HOSTILE)).join('')
   const trackingKey = () => (random.chance(0.5) ? random.pick(KEYS) : takenAsKey(text()))
-  // By its entries: a literal would make `__proto__` the prototype.
+  // Built from entries, because a literal would make `__proto__` the prototype.
   const tracking = Object.fromEntries(
     Array.from({ length: random.between(0, 5) }, () => [trackingKey(), text()]),
   )
@@ -73,7 +76,7 @@ export function hostileDocument(accountId: string, index: number): OrderDocument
     items: view.order.items.map((item) => ({ ...item, name: text() })),
     tracking,
   }
-  // Many of one instant: then the id decides.
+  // Many have the same instant, so that the id decides.
   const createdKey = CREATED_FROM + random.between(0, 20_000) * MINUTE_MS
   const updatedAt = random.chance(0.1) ? null : createdKey + random.between(0, 1_000) * MINUTE_MS
   const write = { accountId, orderId: order.id, order, createdKey, updatedAt }
@@ -83,7 +86,8 @@ export function hostileDocument(accountId: string, index: number): OrderDocument
 const hostileId = (index: number) => `ord_${index}`
 
 /**
- * OpenSearch takes no half of a pair in a name. And once V8 has read a key with a backslash it takes others for
- * it, that have an escape in its place (nodejs/node#63785): `JSON.parse` would be no oracle for such keys.
+ * OpenSearch rejects a lone surrogate in a name. After V8 has parsed a key with a backslash, it
+ * confuses it with others that have an escape in its place (nodejs/node#63785): `JSON.parse` would
+ * be no oracle for such keys.
  */
 const takenAsKey = (text: string) => text.toWellFormed().replaceAll('\\', '')

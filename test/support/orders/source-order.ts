@@ -15,7 +15,7 @@ export function sourcePayment(overrides: Partial<SourcePayment> = {}): SourcePay
   }
 }
 
-/** A valid paid PIX order of `acc_1` with nothing in it that may be absent, but a first fill. */
+/** A valid paid PIX order of `acc_1` without optional fields, except a first `changed_at`. */
 export function sourceOrder(overrides: Partial<SourceOrder> = {}): SourceOrder {
   return {
     id: 'ord_1',

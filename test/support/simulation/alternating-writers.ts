@@ -5,18 +5,18 @@ import { createWriter } from '../../../src/indexing/writer/writer.ts'
 import type { Stores } from '../../../src/stores/stores.ts'
 import { interceptCommits } from '../stores/bulk.ts'
 
-/** When the clocks of this model start. */
+/** The start time of the clocks of this model. */
 export const START_MS = Date.parse('2026-03-01T12:00:00Z')
 
-/** A writer died before it sent a bulk: nothing of it was written. */
+/** A writer died before it sent a bulk, so nothing of it was written. */
 export class NotSent extends Error {}
 
-/** Nobody knows whether a bulk was written, or will be. */
+/** It is unknown whether a bulk was written, or will be. */
 export class OutcomeUnknown extends Error {}
 
-/** Writers that take turns; one at a time. */
+/** Writers that alternate; one is active at a time. */
 export interface AlternatingWriters {
-  /** Writes a bulk, or dies before it is sent; now and then as the other writer. */
+  /** Writes a bulk, or dies before sending it; at random, the other writer takes over first. */
   write(changes: readonly Change[], random: Random): Promise<void>
   close(): Promise<void>
 }
@@ -26,9 +26,9 @@ interface WriterClock {
 }
 
 /**
- * Two processes with clocks that are set back now and then, each by itself; forward they run, since a step
- * ahead of the store is refused. `handover`: how often the
- * other one takes over before a bulk, as a share.
+ * Two processes with clocks that are set back at random, each independently. They never step
+ * forward, because a step ahead of the store is rejected. `handover`: the share of bulks before
+ * which the other process takes over.
  */
 export function createAlternatingWriters(
   openIndex: Stores['openIndex'],
@@ -37,7 +37,10 @@ export function createAlternatingWriters(
   const clocks: [WriterClock, WriterClock] = [{ nowMs: START_MS }, { nowMs: START_MS }]
   let turn: 0 | 1 = 0
   let index: OrderIndex | undefined
-  /** Until then the embedded store believes any clock, and the other one would be a step ahead of it. */
+  /**
+   * Before its first write, the embedded store accepts any clock, and the other process would then
+   * be a step ahead of it.
+   */
   let hasWritten = false
 
   return {

@@ -2,7 +2,7 @@ import { createRandom } from '../../../src/demo/random.ts'
 import { changeOf } from '../orders/changes.ts'
 import { createOrderGenerator, type Version } from './order-generator.ts'
 
-/** What an account sees of an order in the end, `updated_at` left out. */
+/** The final view that an account has of an order, without `updated_at`. */
 export interface ExpectedOrder {
   order: object
   /** Whether it has an `updated_at`. */
@@ -12,8 +12,8 @@ export interface ExpectedOrder {
 const START_MS = Date.parse('2026-03-01T12:00:00Z')
 
 /**
- * What happens to the orders of some accounts, one change after the other: orders are made, change, get
- * their first date, other co-producers, or are erased. The same for the same seed.
+ * A sequence of changes to the orders of some accounts: orders are created, change, get their first
+ * date or other co-producers, or are deleted. The same seed produces the same sequence.
  */
 export function createHistory(seed: number, accounts: readonly string[]) {
   const random = createRandom(seed, 4, 0)
@@ -23,7 +23,7 @@ export function createHistory(seed: number, accounts: readonly string[]) {
   const latest = new Map<string, Version>()
 
   return {
-    /** The next change of some order. */
+    /** The next change of a random order. */
     next(): Version {
       const shop = random.pick(shops)
       shop.tick(random.between(0, 3))
@@ -32,7 +32,7 @@ export function createHistory(seed: number, accounts: readonly string[]) {
       return version
     },
 
-    /** The documents that there are to be, by `account:order`. */
+    /** The expected documents, by `account:order`. */
     truth(): Map<string, ExpectedOrder> {
       const documents = [...latest.values()].flatMap((version) => {
         const { orderId, changedAt, views } = changeOf(version)

@@ -6,7 +6,7 @@ import { type Backend, createBackend, opensearch } from '../stores/backend.ts'
 import { createFailingWriters, type FailingWriters } from './failing-writers.ts'
 
 const LEASE_MS = 500
-/** For the pagers: how long a page takes on a busy machine is no fault of theirs. */
+/** A page may be slow on a busy machine, which is no fault of the readers. */
 const PATIENT = {
   WRITER_LEASE_MS: `${LEASE_MS}`,
   SEARCH_DEADLINE_MS: '60000',
@@ -20,7 +20,7 @@ export interface TroubledStores {
   close(): Promise<void>
 }
 
-/** Stores on OpenSearch, and writers to them to whom everything happens that can happen. */
+/** Stores on OpenSearch, and writers to them that suffer every simulated failure. */
 export async function openTroubledStores(): Promise<TroubledStores> {
   const backend = createBackend()
   const config = parseConfig({ ...backend.env, WRITER_LEASE_MS: String(LEASE_MS) })
@@ -36,7 +36,7 @@ export async function openTroubledStores(): Promise<TroubledStores> {
     async fillDisk(forMs) {
       const settings = `${config.indexPrefix}orders-v*/_settings`
       const block = (on: true | null) =>
-        // Again where one of them is removed in this very moment.
+        // Retries when one of them is removed at the same moment.
         vi.waitFor(
           () => opensearch('PUT', settings, { 'index.blocks.read_only_allow_delete': on }),
           { timeout: 10_000 },

@@ -11,9 +11,9 @@ import { type FaultyProxy, startFaultyProxy } from '../../harness/faulty-proxy/f
 import { interceptCommits } from '../stores/bulk.ts'
 import { type AlternatingWriters, OutcomeUnknown } from './alternating-writers.ts'
 
-/** What happened to the writers, by kind. */
+/** The number of injected failures by kind. */
 export type FailureCounts = Record<
-  'opened' | 'handed over' | 'killed' | 'cut' | 'frozen' | 'full disk' | 'woke and was refused',
+  'opened' | 'handed over' | 'killed' | 'cut' | 'frozen' | 'full disk' | 'resumed and rejected',
   number
 >
 
@@ -24,13 +24,13 @@ export interface FailingWriters extends AlternatingWriters {
 export interface FailingWritersOptions {
   /** The ports of the cluster's nodes. */
   ports: readonly number[]
-  /** The write side as a process reaches it through this port, with a clock of its own. */
+  /** The write side of a process that connects through this port, with a separate clock. */
   open(port: number, clock: Clock): Promise<OrderIndex>
-  /** Makes every write be turned away for a while, as a full disk does. */
+  /** Makes OpenSearch reject every write for a while, as a full disk does. */
   fillDisk(forMs: number): Promise<void>
 }
 
-/** A writer process, as far as the index can tell one from another. */
+/** A writer process, as far as the index can distinguish one from another. */
 interface WriterProcess {
   index: OrderIndex
   clock: Clock
@@ -38,13 +38,14 @@ interface WriterProcess {
 }
 
 const BEHIND_MS = 60_000
-/** Further ahead of the store, nothing is stamped. */
+/** Further ahead of the store, the writer rejects every write. */
 const AHEAD_MS = 4_000
 const RETRY_MS = 30
 
 /**
- * Writers that are killed, frozen in the middle of a bulk and woken later, cut off from the answer,
- * handed over and refused, each with another clock; whoever comes next takes over as any writer does.
+ * Writers that are killed, frozen during a bulk and resumed later, disconnected before the
+ * response, handed over and rejected. Each has a different clock, and each successor takes over the
+ * lease as any writer does.
  */
 export function createFailingWriters(options: FailingWritersOptions): FailingWriters {
   const { ports, open, fillDisk } = options
@@ -52,14 +53,14 @@ export function createFailingWriters(options: FailingWritersOptions): FailingWri
   const asleep: Promise<void>[] = []
   const networks: FaultyProxy[] = []
   let current: WriterProcess | undefined
-  const troubles: FailureCounts = {
+  const failures: FailureCounts = {
     opened: 0,
     'handed over': 0,
     killed: 0,
     cut: 0,
     frozen: 0,
     'full disk': 0,
-    'woke and was refused': 0,
+    'resumed and rejected': 0,
   }
 
   async function start(random: Random): Promise<WriterProcess> {
@@ -70,7 +71,7 @@ export function createFailingWriters(options: FailingWritersOptions): FailingWri
     for (;;) {
       try {
         const index = await open(network.port, clock)
-        troubles.opened++
+        failures.opened++
         return { index, clock, network }
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
@@ -79,7 +80,9 @@ export function createFailingWriters(options: FailingWritersOptions): FailingWri
     }
   }
 
-  /** Writes a bulk; `atSending` happens once it is decided, with its answer on the way or not. */
+  /**
+   * Writes a bulk; `atSending` runs once it is decided, whether or not its response is on the way.
+   */
   function bulk(
     { index, clock }: WriterProcess,
     changes: readonly Change[],
@@ -96,7 +99,7 @@ export function createFailingWriters(options: FailingWritersOptions): FailingWri
     const written = bulk(writer, changes, () => writer.network.freeze())
     const woken = pause(random.between(300, 2_000)).then(async () => {
       writer.network.unfreeze()
-      await written.catch(refused)
+      await written.catch(countRejection)
       await writer.index.close()
     })
     asleep.push(woken)
@@ -104,9 +107,9 @@ export function createFailingWriters(options: FailingWritersOptions): FailingWri
     throw new OutcomeUnknown('frozen')
   }
 
-  function refused(error: unknown): void {
+  function countRejection(error: unknown): void {
     if (!(error instanceof LeaseLostError)) throw error
-    troubles['woke and was refused']++
+    failures['resumed and rejected']++
   }
 
   async function write(changes: readonly Change[], random: Random): Promise<void> {
@@ -114,28 +117,28 @@ export function createFailingWriters(options: FailingWritersOptions): FailingWri
     const writer = current
     const chance = random.next()
     if (chance < 0.006) {
-      troubles.frozen++
+      failures.frozen++
       current = undefined
       await freeze(writer, changes, random)
     } else if (chance < 0.012) {
-      troubles.killed++
+      failures.killed++
       current = undefined
       bulk(writer, changes, () =>
         setTimeout(() => writer.network.freeze(), random.between(0, 8)),
-      ).catch(() => {}) // Whatever became of it.
+      ).catch(() => {}) // The outcome does not matter.
       await pause(random.between(0, 20))
       throw new OutcomeUnknown('killed')
     } else if (chance < 0.03) {
-      troubles.cut++
+      failures.cut++
       await bulk(writer, changes, () =>
         setTimeout(writer.network.resetConnections, random.between(0, 8)),
       )
     } else {
       if (chance < 0.04) {
-        troubles['full disk']++
+        failures['full disk']++
         await fillDisk(random.between(50, 300))
       } else if (chance < 0.06) {
-        troubles['handed over']++
+        failures['handed over']++
         await writer.index.close()
         current = await start(random)
       }
@@ -144,12 +147,12 @@ export function createFailingWriters(options: FailingWritersOptions): FailingWri
   }
 
   return {
-    failures: troubles,
+    failures,
     write: (changes, random) =>
       oneAtATime(() =>
         write(changes, random).catch((error) => {
           if (!(error instanceof LeaseLostError)) throw error
-          current = undefined // On a busy machine a lease so short runs out by itself.
+          current = undefined // On a busy machine, a lease this short expires by itself.
           throw new OutcomeUnknown('lost')
         }),
       ),

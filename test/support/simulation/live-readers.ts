@@ -19,13 +19,13 @@ const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}
 export interface LiveReadersOptions {
   orders: OrderStore
   writers: AlternatingWriters
-  /** Makes what was written visible. */
+  /** Makes all writes visible. */
   refresh(): Promise<void>
 }
 
 /**
- * Accounts whose orders are written without a pause, and pagers that list them without a pause, in both
- * sorts; every walk is held against the guarantee of its sort.
+ * Accounts whose orders are written continuously, and pagers that list them continuously, in both
+ * sorts. Every listing is checked against the guarantee of its sort.
  */
 export async function createLiveReaders({ orders, writers, refresh }: LiveReadersOptions) {
   const readers = await Promise.all(Array.from({ length: READERS }, (_, n) => populate(n)))
@@ -33,16 +33,16 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
 
   async function populate(number: number): Promise<Reader> {
     const accountId = `acc_live_${number}`
-    const world = createSimulation(createRandom(2, number, 3), accountId, writers)
-    const watch = createVisibilityTracker(world, refresh)
-    await world.populate(FIRST_CHANGES)
+    const simulation = createSimulation(createRandom(2, number, 3), accountId, writers)
+    const watch = createVisibilityTracker(simulation, refresh)
+    await simulation.populate(FIRST_CHANGES)
     await watch.refresh()
-    return { number, accountId, world, watch }
+    return { number, accountId, simulation, watch }
   }
 
-  /** In the end both listings show what there is: all of it, nothing that is gone, in the order of the sort. */
-  async function expectExact({ accountId, world }: Reader): Promise<void> {
-    const truth = [...world.truth(everything).values()]
+  /** Finally, both listings return exactly the existing orders, in the order of the sort. */
+  async function expectExact({ accountId, simulation }: Reader): Promise<void> {
+    const truth = [...simulation.truth(everything).values()]
     const byId = (one: Row, other: Row) => (one.id < other.id ? -1 : 1)
     for (const sort of ['created_at_desc', 'updated_at_asc'] as const) {
       const listing: Listing = { accountId, sort, filters: everything }
@@ -53,7 +53,7 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
     }
   }
 
-  /** Lists the account once, and holds the guarantee of the sort against what was listed. */
+  /** Lists the account once, and checks the result against the guarantee of the sort. */
   async function walk({ accountId, watch }: Reader, random: Random): Promise<void> {
     const sort = random.pick(['updated_at_asc', 'updated_at_asc', 'created_at_desc'] as const)
     const listing: Listing = { accountId, sort, filters: everything }
@@ -87,10 +87,10 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
     watch.release(atLast)
   }
 
-  async function change({ number, world, watch }: Reader, done: AbortSignal): Promise<void> {
+  async function change({ number, simulation, watch }: Reader, done: AbortSignal): Promise<void> {
     const random = createRandom(1, number, 2)
     while (!done.aborted) {
-      await world.churn(random.between(1, 6))
+      await simulation.churn(random.between(1, 6))
       if (random.chance(0.1)) await watch.refresh()
       if (random.chance(0.1)) await pause(random.between(0, 200))
     }
@@ -105,10 +105,10 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
   }
 
   return {
-    /** How many walks were held against their guarantee. */
+    /** The number of listings that were checked against their guarantee. */
     walks: () => walks,
 
-    /** Until it is enough; throws with the first walk that breaks its guarantee. */
+    /** Runs until `isEnough()`; throws at the first listing that breaks its guarantee. */
     async run(isEnough: () => boolean): Promise<void> {
       const done = new AbortController()
       const working = readers.flatMap((reader) => [
@@ -124,12 +124,12 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
       }
     },
 
-    /** Until everything that happened is written. */
+    /** Runs until all pending changes are written. */
     async settle(): Promise<void> {
-      for (const { world } of readers) await world.settle()
+      for (const { simulation } of readers) await simulation.settle()
     },
 
-    /** Holds both listings against all that was written. */
+    /** Checks both listings against all writes. */
     async expectExact(): Promise<void> {
       for (const reader of readers) await expectExact(reader)
     },
@@ -139,6 +139,6 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
 interface Reader {
   number: number
   accountId: string
-  world: Simulation
+  simulation: Simulation
   watch: VisibilityTracker
 }

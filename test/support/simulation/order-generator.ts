@@ -3,7 +3,7 @@ import type { SourceOrder } from '../../../src/indexing/projection/source-order.
 import { formatInstant } from '../../../src/lib/instant.ts'
 import { sourceOrder, sourcePayment } from '../orders/source-order.ts'
 
-/** A version of an order, and whether it removes it. */
+/** A version of an order, and whether it deletes it. */
 export type Version = SourceOrder | Deletion
 interface Deletion {
   id: string
@@ -13,8 +13,9 @@ interface Deletion {
 }
 
 /**
- * A platform that changes its orders at random, one version after the other, on a clock of its own. The
- * account `reader` owns some orders and is, or is not, a co-producer of the others; no two readers share one.
+ * A platform that changes its orders at random, one version after the other, on a simulated clock.
+ * The account `reader` owns some orders and is a co-producer of some others; no two readers share
+ * an order.
  */
 export function createOrderGenerator(random: Random, reader: string, startMs: number) {
   const current = new Map<string, Version>()
@@ -22,14 +23,14 @@ export function createOrderGenerator(random: Random, reader: string, startMs: nu
   let content = 0
 
   const next = (order: SourceOrder): SourceOrder => ({ ...order, version: order.version + 1 })
-  // Every content is another one, so that a row tells which version it shows.
+  // Every content is unique, so that a row identifies the version it shows.
   const changed = (order: SourceOrder): SourceOrder => ({ ...next(order), amount_total: ++content })
   const filled = (order: SourceOrder): SourceOrder => ({ ...order, changed_at: instant() })
   const instant = () => formatInstant(nowMs)
 
   function insert(): SourceOrder {
     const id = `ord_${reader}_${random.digits(6)}`
-    const taken = current.get(id)
+    const updated = current.get(id)
     const order = sourceOrder({
       id,
       owner_account_id: random.pick([reader, `${reader}_partner`]),
@@ -38,14 +39,14 @@ export function createOrderGenerator(random: Random, reader: string, startMs: nu
       changed_at: random.chance(0.5) ? null : instant(),
       amount_total: ++content,
     })
-    return taken === undefined ? order : insert()
+    return updated === undefined ? order : insert()
   }
 
-  /** What can happen to an order that is there. */
+  /** The possible changes of an existing order. */
   const happenings: ((order: SourceOrder) => Version)[] = [
     (order) => (order.changed_at === null ? changed(order) : filled(changed(order))),
     (order) => filled(changed(order)),
-    (order) => filled(next(order)), // A first fill, or nothing new at all.
+    (order) => filled(next(order)), // A backfill, or no change at all.
     next,
     (order) => ({ ...changed(order), status: random.pick(['PAID', 'UNPAID']) }),
     (order) => ({ ...changed(order), coproducer_account_ids: random.pick([[reader], []]) }),
@@ -62,12 +63,12 @@ export function createOrderGenerator(random: Random, reader: string, startMs: nu
   ]
 
   return {
-    /** Lets time pass, so that what is created from here on is younger than all before. */
+    /** Advances the clock, so that later orders are newer than all before. */
     tick(ms: number) {
       nowMs += ms
     },
 
-    /** The next version of some order, or a new one. */
+    /** The next version of a random order, or a new one. */
     change(): Version {
       const alive = [...current.values()].filter((version) => !isDeletion(version))
       const version =

@@ -1,4 +1,4 @@
-/** What a row of a listing tells of its order: enough to know which version it shows. */
+/** The fields of a listed order that identify its version. */
 export interface Row {
   id: string
   content: number
@@ -10,7 +10,7 @@ export function rowOf(json: Uint8Array): Row {
   return { id, content: amount_total, hasUpdatedAt: updated_at !== null }
 }
 
-/** Drops the orders that are not there any more, even if they come back. */
+/** Deletes the orders that the truth lacks, even if they reappear later. */
 export function deleteMissing(orders: Map<string, Row>, truth: ReadonlyMap<string, Row>): void {
   for (const id of orders.keys()) if (!truth.has(id)) orders.delete(id)
 }

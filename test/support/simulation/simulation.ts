@@ -12,29 +12,29 @@ import { createOrderGenerator, isVisible, type Version } from './order-generator
 import type { Row } from './rows.ts'
 
 /**
- * A shop and the writers that bring its changes into a store: out of order, again after a lost answer. What
- * was applied is the truth to hold a listing against.
+ * An order generator and the writers that store its changes: out of order, and again after a lost
+ * response. The applied versions are the truth for checks of a listing.
  */
-export function createSimulation(random: Random, reader: string, turns: AlternatingWriters) {
-  const shop = createOrderGenerator(random, reader, START_MS)
+export function createSimulation(random: Random, reader: string, writers: AlternatingWriters) {
+  const generator = createOrderGenerator(random, reader, START_MS)
   const applied = new Map<string, Version>()
   const born: string[] = []
-  /** What was sent and not confirmed: the reader may be shown it, or not. */
+  /** Versions sent and not confirmed: the reader may or may not see them. */
   const unsettled = new Set<Version>()
-  let waiting: Version[] = []
+  let pending: Version[] = []
   let written: () => void = () => {}
 
-  /** One bulk of some of what waits. */
+  /** Writes one bulk of some pending versions. */
   async function write(atMost: number): Promise<void> {
-    const bulk = takeWaiting(random.between(1, atMost))
+    const bulk = pickPending(random.between(1, atMost))
     for (const version of bulk) unsettled.add(version)
     written()
     try {
-      await turns.write(bulk.map(changeOf), random)
+      await writers.write(bulk.map(changeOf), random)
     } catch (error) {
       if (error instanceof NotSent) for (const version of bulk) unsettled.delete(version)
       else if (!(error instanceof OutcomeUnknown)) throw error
-      waiting.push(...bulk)
+      pending.push(...bulk)
       return
     }
     for (const version of bulk) {
@@ -43,60 +43,62 @@ export function createSimulation(random: Random, reader: string, turns: Alternat
         applied.set(version.id, version)
     }
     written()
-    if (random.chance(0.2)) waiting.push(...bulk) // The answer was lost, so they come again.
+    if (random.chance(0.2)) pending.push(...bulk) // The response was lost, so they are sent again.
   }
 
-  /** Up to `count` versions of different orders, in any order. */
-  function takeWaiting(count: number): Version[] {
-    const shuffled = waiting.map((version) => ({ version, at: random.next() }))
+  /** Removes and returns up to `count` pending versions of different orders, in random order. */
+  function pickPending(count: number): Version[] {
+    const shuffled = pending.map((version) => ({ version, at: random.next() }))
     shuffled.sort((one, other) => one.at - other.at)
-    const taken = new Map<string, Version>()
+    const picked = new Map<string, Version>()
     for (const { version } of shuffled) {
-      if (taken.size < count && !taken.has(version.id)) taken.set(version.id, version)
+      if (picked.size < count && !picked.has(version.id)) picked.set(version.id, version)
     }
-    waiting = waiting.filter((version) => taken.get(version.id) !== version)
-    return [...taken.values()]
+    pending = pending.filter((version) => picked.get(version.id) !== version)
+    return [...picked.values()]
   }
 
   function happen(): void {
-    const version = shop.change()
+    const version = generator.change()
     if (version.version === 1) born.push(version.id)
-    waiting.push(version)
-    shop.tick(random.pick([0, 0, 1, 2]))
+    pending.push(version)
+    generator.tick(random.pick([0, 0, 1, 2]))
   }
 
   async function settle(): Promise<void> {
-    while (waiting.length > 0) await write(waiting.length)
+    while (pending.length > 0) await write(pending.length)
   }
 
   return {
     /** The ids of all orders ever created, oldest first. */
     born,
 
-    /** Calls before and after every bulk: when the truth may have changed. */
-    onWrite(told: () => void) {
-      written = told
+    /**
+     * Registers a listener that runs before and after every bulk, when the truth may have changed.
+     */
+    onWrite(listener: () => void) {
+      written = listener
     },
 
-    /** Lets the shop change orders and the processes write some of it; from here on time is later. */
+    /** Changes orders and writes some of the changes; the clock has advanced afterwards. */
     async churn(changes: number): Promise<void> {
-      shop.tick(1)
+      generator.tick(1)
       for (let change = 0; change < changes; change++) {
         happen()
         if (random.chance(0.8)) await write(5)
       }
     },
 
-    /** Lets the shop change orders, and everything be written. */
+    /** Changes orders and writes all changes. */
     async populate(changes: number): Promise<void> {
       for (let change = 0; change < changes; change++) happen()
       await settle()
     },
 
-    /** Until everything that happened is written. */
+    /** Writes until no change is pending. */
     settle,
 
-    /** What the reader should be shown now, without what may be gone already. */
+    /** The orders that the reader must see now, without those that may be deleted already. */
     truth({ statuses }: Pick<OrderFilters, 'statuses'>): Map<string, Row> {
       const isListed = (version: Version): version is SourceOrder =>
         isVisible(version, reader) && (statuses.length === 0 || statuses.includes(version.status))

@@ -3,33 +3,36 @@ import type { Simulation } from './simulation.ts'
 
 const everything = { statuses: [] }
 
-/** Orders that have to be listed, as long as they are there. */
+/** Orders that a listing must contain, as long as they exist. */
 export type Expected = ReadonlyMap<string, Row>
 
-/** Tells what a listing has to show on a store that shows what is written at its next refresh. */
+/** Computes what a listing must contain on a store that shows writes at its next refresh. */
 export interface VisibilityTracker {
-  /** Refreshes: what was written before can be seen after. */
+  /** Refreshes the store: earlier writes are visible afterwards. */
   refresh(): Promise<void>
-  /** What can be seen now; an order that goes away meanwhile is dropped from it, even if it comes back. */
+  /**
+   * The orders visible now. An order that is deleted later is removed from it, even if it
+   * reappears.
+   */
   expected(): Expected
-  /** Nobody holds a listing against it any more. */
+  /** No listing is checked against it any more. */
   release(expected: Expected): void
 }
 
 export function createVisibilityTracker(
-  world: Simulation,
+  simulation: Simulation,
   refresh: () => Promise<void>,
 ): VisibilityTracker {
   let visible = new Map<string, Row>()
   const held = new Set([visible])
-  world.onWrite(() => {
-    const truth = world.truth(everything)
+  simulation.onWrite(() => {
+    const truth = simulation.truth(everything)
     for (const expected of held) deleteMissing(expected, truth)
   })
 
   return {
     async refresh() {
-      const written = world.truth(everything)
+      const written = simulation.truth(everything)
       held.add(written)
       await refresh()
       held.delete(visible)

@@ -3,27 +3,27 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Whether this tier runs on OpenSearch and Redis; `vitest.config.ts` says so. */
+/** Whether this tier runs on OpenSearch and Redis, as set by `vitest.config.ts`. */
 export const onServices = process.env['BACKEND'] === 'services'
 
-/** Stores of a test's own, by the settings that lead to them. */
+/** Isolated stores of one test, by the settings that lead to them. */
 export interface Backend {
   folder: string
   env: Record<string, string>
-  /** Makes what was written visible to searches, which is a second away otherwise. */
+  /** Makes all writes visible to searches without the wait for the periodic refresh. */
   refresh(): Promise<void>
   remove(): Promise<void>
 }
 
 const secret = () => randomBytes(32).toString('base64')
 
-/** An empty folder; `remove` takes it away with all that is in it. */
+/** An empty folder; `remove` deletes it with its content. */
 export function temporaryFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'orders-'))
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Nothing is in it, and nobody else uses it: a folder, or a prefix on the services that run. */
+/** An empty and exclusive location: a folder, or a prefix on the running services. */
 export function createBackend(): Backend {
   const { folder, remove } = temporaryFolder()
   if (!onServices) {
@@ -52,7 +52,7 @@ export function createBackend(): Backend {
     async remove() {
       remove()
       await opensearch('DELETE', `${prefix}*`)
-      // Asked for by name, templates of which there are none are an error.
+      // With exact names, OpenSearch returns an error when there are no such templates.
       const { index_templates } = await opensearch<{ index_templates: { name: string }[] }>(
         'GET',
         '_index_template',
@@ -63,7 +63,7 @@ export function createBackend(): Backend {
   }
 }
 
-/** A request to the cluster itself. */
+/** Sends a request directly to the cluster. */
 export async function opensearch<T = unknown>(
   method: string,
   path: string,

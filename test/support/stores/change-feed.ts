@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 
-/** What was put in: a value as JSON, or the bytes as they are. */
+/** The content of an entry: a value as JSON, or raw bytes. */
 export type FeedEntry = object | string | Buffer
 
 export interface DeadLetter {
@@ -10,20 +10,20 @@ export interface DeadLetter {
   entry_id: string
 }
 
-/** What the platform does with the stream of changes, and what an operator sees of it. */
+/** The platform's side of the change stream, and an operator's view of it. */
 export interface ChangeFeed {
   redis: Redis
   stream: string
   refused: string
-  /** Puts source orders in, one entry each; answers with their ids. */
+  /** Appends source orders, one entry each, and returns their ids. */
   add(...orders: readonly FeedEntry[]): Promise<string[]>
-  /** Puts in an entry of any fields. */
+  /** Appends an entry with any fields. */
   addFields(...fields: readonly (string | Buffer)[]): Promise<string>
-  /** Reads new entries as a consumer of this name, and leaves them pending; answers with their ids. */
+  /** Reads new entries as a consumer of this name, leaves them pending, and returns their ids. */
   takeAs(consumer: string, count: number): Promise<string[]>
-  /** How many entries are delivered and not acknowledged; 0 without a group. */
+  /** The number of delivered and unacknowledged entries; 0 without a group. */
   pending(): Promise<number>
-  /** How many entries nobody is done with. */
+  /** The number of unprocessed entries. */
   backlog(): Promise<number>
   parked(): Promise<DeadLetter[]>
   /** Removes the streams. */
@@ -37,7 +37,7 @@ export function openChangeFeed(env: NodeJS.ProcessEnv): ChangeFeed {
   const stream = `${prefix}orders:changes`
   const refused = `${prefix}orders:refused`
 
-  /** A fact of the group; `undefined` without one. */
+  /** A property of the group; `undefined` without one. */
   async function groupFact(name: string): Promise<number | undefined> {
     const groups = (await redis.xinfo('GROUPS', stream).catch(() => [])) as unknown[][]
     const facts = groups.find((all) => all[all.indexOf('name') + 1] === 'indexer')
@@ -57,10 +57,10 @@ export function openChangeFeed(env: NodeJS.ProcessEnv): ChangeFeed {
     },
     async takeAs(consumer, count) {
       await redis.xgroup('CREATE', stream, 'indexer', '0', 'MKSTREAM').catch(() => {})
-      const taken = (await redis.xreadgroup(
+      const reply = (await redis.xreadgroup(
         ...(['GROUP', 'indexer', consumer, 'COUNT', count, 'STREAMS', stream, '>'] as const),
       )) as [string, [string, string[]][]][] | null
-      return (taken?.[0]?.[1] ?? []).map(([id]) => id)
+      return (reply?.[0]?.[1] ?? []).map(([id]) => id)
     },
     pending: async () => (await groupFact('pending')) ?? 0,
     async backlog() {

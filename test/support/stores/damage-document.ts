@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type Backend, onServices, opensearch } from './backend.ts'
 
-/** Takes a document away by hand: nothing else is told of it. */
+/** Deletes a document directly; its version record stays unchanged. */
 export async function dropDocument(
   { folder, env }: Pick<Backend, 'folder' | 'env'>,
   accountId: string,
@@ -16,7 +16,7 @@ export async function dropDocument(
   db.prepare('DELETE FROM orders WHERE account_id = ? AND id = ?').run(accountId, orderId)
 }
 
-/** Leaves a document by hand that is no order any more; its key fields stay. */
+/** Replaces a document with one that is not a valid order; its key fields stay. */
 export async function corruptDocument(
   { folder, env }: Pick<Backend, 'folder' | 'env'>,
   accountId: string,

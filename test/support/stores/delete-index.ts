@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Backend, onServices, opensearch } from './backend.ts'
 
-/** Loses the index of the orders, and nothing of what remembers it. */
+/** Deletes the orders index, and keeps the records that it existed. */
 export async function deleteOrdersIndex({
   folder,
   env,

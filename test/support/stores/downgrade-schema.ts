@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type Backend, onServices, opensearch } from './backend.ts'
 
-/** Leaves a document as a shape without this field would have written it. */
+/** Stores a document as an older schema version without this field would. */
 export async function downgradeSchema(
   { folder, env }: Pick<Backend, 'folder' | 'env'>,
   accountId: string,

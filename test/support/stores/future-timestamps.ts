@@ -1,7 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type Backend, onServices, opensearch } from './backend.ts'
 
-/** Leaves an index as a writer left it whose clock was that far ahead: the orders' stamps and the last one. */
+/**
+ * Leaves an index as a writer with a clock that far ahead would: with its order stamps and its last
+ * stamp.
+ */
 export async function writeFutureTimestamps(
   { env, folder }: Backend,
   stampMs: number,

@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../../../src/auth/key-store.ts'
 
-/** The record of a key of `acc_1` that reads orders, lives for ever and was never used. */
+/** The record of an unused key of `acc_1` with the scope `orders:read` and no expiry. */
 export function keyRecord(changes: Partial<KeyRecord> = {}): KeyRecord {
   return {
     keyId: 'key_1',

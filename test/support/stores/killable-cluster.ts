@@ -3,8 +3,8 @@ import { type OpenSearchNode, startOpenSearch } from '../../harness/services/ope
 import { opensearch } from './backend.ts'
 
 /**
- * An OpenSearch whose nodes can be stopped and killed one by one; until it is stopped, it is the one that
- * the tests' services are opened on.
+ * An OpenSearch cluster whose nodes can be stopped and killed one by one. Until it is stopped, the
+ * tests open their services on it.
  */
 export async function startKillableCluster(nodeCount: number) {
   const { nodes, stop } = await startOpenSearch({
@@ -12,7 +12,7 @@ export async function startKillableCluster(nodeCount: number) {
     separateProcesses: true,
     heapMb: 512,
   })
-  /** From here on, what tests want to know of the cluster is asked of another node. */
+  /** From here on, the tests send their cluster requests to the other nodes. */
   const avoid = (node?: OpenSearchNode) => {
     const others = nodes.filter((other) => other !== node)
     vi.stubEnv('OPENSEARCH_URL', others.map(({ url }) => url).join())
@@ -22,7 +22,10 @@ export async function startKillableCluster(nodeCount: number) {
   return {
     nodes,
 
-    /** Stops the node until the others do without it and `meanwhile` is over; then it goes on, and joins them. */
+    /**
+     * Freezes the node until the others have replaced it and `meanwhile` is over; then resumes it,
+     * and waits until it rejoins.
+     */
     async sleep(node: OpenSearchNode, meanwhile: () => Promise<void>): Promise<void> {
       avoid(node)
       process.kill(node.pid, 'SIGSTOP')
@@ -35,7 +38,7 @@ export async function startKillableCluster(nodeCount: number) {
       await untilThere(nodeCount, 'green')
     },
 
-    /** For ever; returns when the others do without it. */
+    /** Kills the node for good; returns when the others have replaced it. */
     async kill(node: OpenSearchNode): Promise<void> {
       avoid(node)
       process.kill(node.pid, 'SIGKILL')
@@ -61,7 +64,7 @@ export async function startKillableCluster(nodeCount: number) {
 
 export type KillableCluster = Awaited<ReturnType<typeof startKillableCluster>>
 
-/** As the node that is asked sees it by itself: the one that manages the cluster may be asleep. */
+/** Reads the local view of the node, because the elected cluster manager may be frozen. */
 async function untilThere(nodes: number, status: 'green' | 'yellow'): Promise<void> {
   const wanted = `wait_for_nodes=${nodes}&wait_for_status=${status}`
   await opensearch('GET', `_cluster/health?local=true&timeout=60s&${wanted}`)

@@ -3,7 +3,7 @@ import type { CursorSecret } from '../../../src/orders/cursor.ts'
 import { type RunningService, runCommand, startService } from '../cli/command.ts'
 import { temporaryFolder } from './backend.ts'
 
-/** A process that serves, and where. */
+/** A process that serves, and its URLs. */
 export interface Served extends RunningService {
   port: number
   operationsPort: number
@@ -11,7 +11,7 @@ export interface Served extends RunningService {
 
 const KID = 'kid'
 
-/** An embedded store of a test's own, and processes that serve it. No account is limited. */
+/** An embedded store of one test, and processes that serve it. No account is limited. */
 export function openServedStore() {
   const { folder, remove } = temporaryFolder()
   const secret = randomBytes(32).toString('base64')
@@ -25,10 +25,10 @@ export function openServedStore() {
 
   return {
     env,
-    /** What signs its cursors. */
+    /** The secret that signs its cursors. */
     cursorSecret: { kid: KID, secret: Buffer.from(secret, 'base64') } satisfies CursorSecret,
 
-    /** Starts a process, on free ports unless it is told others. */
+    /** Starts a process, on free ports by default. */
     async serve(more: Record<string, string> = {}): Promise<Served> {
       const service = await startService([], { ...env, ...more })
       const operations = /operations at (http:[^"]+)/.exec(service.output().stderr)?.[1] ?? ''

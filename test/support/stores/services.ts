@@ -15,7 +15,7 @@ import { createBackend, onServices, opensearch } from './backend.ts'
 
 export const silent = pino({ level: 'silent' })
 
-/** A busy machine is no fault of Redis, so a decision may take its time. */
+/** A slow Redis on a busy machine is no outage, so a decision has a long deadline. */
 const PATIENT_MS = 5_000
 const patient = {
   deadlineMs: PATIENT_MS,
@@ -23,7 +23,7 @@ const patient = {
   onRecovered() {},
 }
 
-/** Services with stores of their own, and what a test does with them. */
+/** Services with isolated stores, and operations for tests. */
 export async function openTestServices(env: Record<string, string> = {}) {
   const backend = createBackend()
   const config = parseConfig({ ...backend.env, ...env })
@@ -34,13 +34,13 @@ export async function openTestServices(env: Record<string, string> = {}) {
   return {
     config,
     services,
-    /** What the services tell is counted here. */
+    /** The metrics of the services. */
     metrics,
     /** The settings, for a process that shares the stores. */
     env: backend.env,
     refresh: backend.refresh,
 
-    /** Writes source orders; a refused one fails the test unless `refused` collects them. */
+    /** Writes source orders; a rejected one fails the test unless `refused` collects it. */
     async load(
       orders: readonly object[],
       { mode = 'back-fill', refused }: { mode?: WriteMode; refused?: string[] } = {},
@@ -69,10 +69,13 @@ export async function openTestServices(env: Record<string, string> = {}) {
       return issueKey(services, { ...whole, ...grant }, now)
     },
 
-    /** Makes reading orders fail through nobody's absence; answers with what the log should tell of it. */
+    /**
+     * Makes every read of orders fail while the store responds; returns the error text expected in
+     * the log.
+     */
     async breakOrders(): Promise<string> {
       if (onServices) {
-        // Less than a page.
+        // Smaller than a page.
         const settings = { index: { max_result_window: 1 } }
         await opensearch('PUT', `${config.indexPrefix}orders/_settings`, settings)
         return 'all shards failed'

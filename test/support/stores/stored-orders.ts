@@ -8,13 +8,13 @@ type StoredOrder = { updated_at: string | null } & Record<string, unknown>
 
 const PAGE_SIZE = 5_000
 
-/** Every document of an order, by its id, as it is to be compared with the truth. */
+/** Every document of an order by its id, in the form that the tests compare with the truth. */
 export async function readStored(indexPrefix: string): Promise<Map<string, ExpectedOrder>> {
   const stored = new Map<string, ExpectedOrder>()
   for (let after: unknown[] | undefined; ; ) {
     const { hits } = await opensearch<Answer>('POST', `${indexPrefix}orders/_search`, {
       size: PAGE_SIZE,
-      query: { exists: { field: 'account_id' } }, // No tombstones.
+      query: { exists: { field: 'account_id' } }, // Without tombstones.
       sort: [{ account_id: 'asc' }, { id: 'asc' }],
       ...(after && { search_after: after }),
     })

@@ -1,7 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { vi } from 'vitest'
 
-/** `PRAGMA synchronous` of every connection that `work` opens and leaves open, by the name of its file. */
+/**
+ * `PRAGMA synchronous` of every connection that `work` opens and leaves open, by the name of its
+ * file.
+ */
 export async function synchronousOf(
   work: () => Promise<unknown>,
 ): Promise<Record<string, number[]>> {
@@ -27,5 +30,5 @@ export async function synchronousOf(
   )
 }
 
-/** What `PRAGMA synchronous` answers where a commit is on the disk when it returns. */
+/** The value of `PRAGMA synchronous` with which a commit is on the disk when it returns. */
 export const FULL = 2

@@ -7,21 +7,30 @@ import { type ProcessResult, runCommand } from '../cli/command.ts'
 import { changeOf } from '../orders/changes.ts'
 import { type Backend, createBackend } from './backend.ts'
 
-/** Services with stores of their own, which are opened before each test of the file and removed after it. */
+/**
+ * Services with isolated stores, which are opened before each test of the file and removed after
+ * it.
+ */
 export interface EachTestServices {
   readonly services: Services
   /** The settings of its stores, for a process that shares them. */
   readonly env: Record<string, string>
-  /** Before the name of every index. */
+  /** The prefix of the name of every index. */
   readonly prefix: string
   readonly reindexing: Reindexing
-  /** Makes what was written visible to searches. */
+  /** Makes all writes visible to searches. */
   refresh(): Promise<void>
-  /** Writes source orders as a writer that ends afterwards; an array among them is one bulk. Returns what delayed it. */
+  /**
+   * Writes source orders as a writer that ends afterwards; an array among them is one bulk. Returns
+   * the causes of delays.
+   */
   write(...sources: readonly (object | readonly object[])[]): Promise<string[]>
-  /** Runs a command of `index` as a process. */
+  /** Runs an `index` command as a process. */
   run(...args: readonly string[]): Promise<ProcessResult>
-  /** Starts a reindex and stops it: the new index has every order, is written to from now on, and is not read. */
+  /**
+   * Starts a reindex and stops it: the new index has every order and receives writes, but is not
+   * read.
+   */
   beginReindex(): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { CommandContext } from '../commands/command-context.ts'
 import { account } from './arguments.ts'
+import type { CommandContext } from './command-context.ts'
 import type { WithKeys } from './with-services.ts'
 
 /** `accounts block | unblock`: a blocked account's keys get `403 account_blocked`. */

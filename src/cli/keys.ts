@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import type { KeyRecord, KeyStore, Scope } from '../auth/key-store.ts'
 import { type IssuedKey, inactiveReason, issueKey, rollKey } from '../auth/keys.ts'
-import type { CommandContext } from '../commands/command-context.ts'
 import { formatInstant } from '../lib/instant.ts'
 import { account, duration, expiry, scopeList } from './arguments.ts'
+import type { CommandContext } from './command-context.ts'
 import { printJson, printTable } from './output.ts'
 import type { WithKeys } from './with-services.ts'
 

@@ -1,4 +1,4 @@
-import type { ProgramIo } from '../commands/command-context.ts'
+import type { ProgramIo } from './command-context.ts'
 
 /** A result that a program may read, on stdout. */
 export function printJson(value: unknown, { stdout }: Pick<ProgramIo, 'stdout'>): void {

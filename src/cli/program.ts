@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import type { CommandContext } from '../commands/command-context.ts'
 import { parseConfig } from '../config/config.ts'
 import { addAccounts } from './accounts.ts'
+import type { CommandContext } from './command-context.ts'
 import { addIndex } from './indexer/commands.ts'
 import { addKeys } from './keys.ts'
 import { serve } from './serve.ts'

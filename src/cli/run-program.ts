@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import type { ProgramIo } from '../commands/command-context.ts'
+import type { ProgramIo } from './command-context.ts'
 import { buildProgram } from './program.ts'
 
 const USAGE_EXIT_CODE = 2

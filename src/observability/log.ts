@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino'
-import type { Output } from '../commands/command-context.ts'
+import type { Output } from '../cli/command-context.ts'
 import type { Config } from '../config/config.ts'
 
 /** Writes up to this size are atomic on a pipe (PIPE_BUF), even with several writers. */

@@ -1,9 +1,9 @@
-import type { ProgramIo } from '../../commands/command-context.ts'
 import type { CheckReport } from '../../indexing/consistency-check/check-index.ts'
 import {
   type Inconsistency,
   inconsistencyKinds,
 } from '../../indexing/consistency-check/inconsistency.ts'
+import type { ProgramIo } from '../command-context.ts'
 import { printJson } from '../output.ts'
 
 export function isConsistent(report: CheckReport): boolean {

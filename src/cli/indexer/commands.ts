@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { CommandContext } from '../../commands/command-context.ts'
+import type { CommandContext } from '../command-context.ts'
 import type { WithServices } from '../with-services.ts'
 import { addCheck } from './check.ts'
 import { addInit } from './init.ts'

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
-import type { CommandContext } from '../../commands/command-context.ts'
 import { parseConfig } from '../../config/config.ts'
 import { initAfterLoss } from '../../services.ts'
+import type { CommandContext } from '../command-context.ts'
 import type { WithServices } from '../with-services.ts'
 
 interface InitFlags {

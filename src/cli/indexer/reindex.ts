@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
-import type { CommandContext } from '../../commands/command-context.ts'
 import type { Reindexing, ReindexSummary } from '../../indexing/reindexing.ts'
 import { monotonicClock } from '../../lib/clock.ts'
+import type { CommandContext } from '../command-context.ts'
 import { printJson } from '../output.ts'
 import { onFirstSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'

@@ -3,25 +3,15 @@ import type {
   IndexInspection,
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import type { ViewKey } from '../../../indexing/writer/order-index.ts'
-import type { OpenSearch } from '../client/client.ts'
 import { type MgetRequest, readDocuments } from '../client/documents.ts'
-import type { IndexNames } from '../index-names.ts'
 import { documentId } from '../order-document.ts'
 import { checksumMatches } from '../read/raw-hit-decoder.ts'
 import { createIndexReader } from '../write/index-reader.ts'
 import { createOptimisticConcurrency } from '../write/optimistic-concurrency.ts'
+import type { OpenSearchCheckOptions } from './check-options.ts'
 import { scanIndex, toFoundDocument } from './document-scan.ts'
 import { readOverview, readWriteTimestamps } from './index-overview.ts'
 import { scanVersionRecords } from './version-record-scan.ts'
-
-export interface OpenSearchCheckOptions {
-  client: OpenSearch
-  names: IndexNames
-  /** For each request, the response body included. */
-  deadlineMs: number
-  /** For requests of health checks; `deadlineMs` when absent. */
-  healthDeadlineMs?: number
-}
 
 const MAX_DOCUMENTS_PER_REQUEST = 1_000
 

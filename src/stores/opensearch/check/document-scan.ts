@@ -4,7 +4,7 @@ import {
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import { read } from '../client/client.ts'
 import { LACKS_SORT_KEYS, type ScannedHit, scanDocuments, searchPrimary } from '../client/scan.ts'
-import type { OpenSearchCheckOptions } from './consistency-check.ts'
+import type { OpenSearchCheckOptions } from './check-options.ts'
 import { findDamaged } from './damaged-documents.ts'
 
 const PAGE_SIZE = 1_000

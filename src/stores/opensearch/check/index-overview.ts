@@ -12,7 +12,7 @@ import { NO_TOMBSTONES } from '../tombstone.ts'
 import { type LeaseRecord, leaseDocument, maxIssuedTimestamp } from '../write/lease-document.ts'
 import { createStoreClock } from '../write/store-clock.ts'
 import { readVisibleStats } from '../write/write-timestamps.ts'
-import type { OpenSearchCheckOptions } from './consistency-check.ts'
+import type { OpenSearchCheckOptions } from './check-options.ts'
 
 type Options = OpenSearchCheckOptions
 

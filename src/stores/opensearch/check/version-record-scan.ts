@@ -4,7 +4,7 @@ import { read } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
 import { toVersionRecord } from '../write/index-reader.ts'
-import type { OpenSearchCheckOptions } from './consistency-check.ts'
+import type { OpenSearchCheckOptions } from './check-options.ts'
 
 const PAGE_SIZE = 1_000
 /** Renewed by each page. Long enough to process one, and short if a crash leaves it open. */

@@ -1,0 +1,11 @@
+import type { OpenSearch } from '../client/client.ts'
+import type { IndexNames } from '../index-names.ts'
+
+export interface OpenSearchCheckOptions {
+  client: OpenSearch
+  names: IndexNames
+  /** For each request, the response body included. */
+  deadlineMs: number
+  /** For requests of health checks; `deadlineMs` when absent. */
+  healthDeadlineMs?: number
+}

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs'
 import { unsupportedNodeMessage } from './cli/node-version.ts'
 
-// What the commands import would end an older Node with an error that says nothing.
+// Importing the commands on an older Node fails with an unhelpful error.
 const tooOld = unsupportedNodeMessage(process.versions.node)
 if (tooOld === undefined) {
-  const { ignoreEpipe } = await import('./cli/ignore-epipe.ts')
+  const { ignoreEpipe } = await import('./cli/output.ts')
   const { runProgram } = await import('./cli/run-program.ts')
   const { processSignals } = await import('./cli/signals.ts')
   ignoreEpipe()

@@ -15,7 +15,7 @@ export function addAccounts(
   ] as const) {
     accounts
       .command(name)
-      .description(`${name} an account; it counts within 5 seconds`)
+      .description(`${name} an account; takes effect within 5 seconds`)
       .argument('<account>', 'its id', account)
       .action(async (accountId: string) =>
         withKeys(async ({ keys }) => {

@@ -10,24 +10,29 @@ import { createMetrics, type Metrics } from '../observability/metrics/registry.t
 import { openTracing } from '../observability/tracing/tracing.ts'
 import { openServerServices, type ServerServices } from '../services.ts'
 
-/** One process's share of the service, which is all of it where there is one process. */
+export interface ServeOptions {
+  /** Seeds demo orders and prints a key with example calls. */
+  demo: boolean
+}
+
+/** The API of one process: the whole service, or one worker of a cluster. */
 export interface ApiServer {
   /** Ready to listen. */
   app: FastifyInstance
   services: ServerServices
   metrics: Metrics
   isReady: Readiness
-  /** Finishes what is under way, and lets go of everything. */
+  /** Waits for the requests in flight, then closes every service. */
   close(): Promise<void>
 }
 
-/** Opens what the API stands on, measured and traced, and builds it. */
+/** Opens the instrumented services of the API and builds the app. */
 export async function openApiServer(config: Config, logger: Logger): Promise<ApiServer> {
   const metrics = createMetrics()
   registerProcessMetrics(metrics)
   const tracing = await openTracing(config.tracing, {
-    onOutage: (reason) => logger.warn({ reason }, 'traces are not taken'),
-    onRecovered: () => logger.info('traces are taken again'),
+    onOutage: (reason) => logger.warn({ reason }, 'trace export is failing'),
+    onRecovered: () => logger.info('trace export recovered'),
   })
   const instruments = instrumentServices(metrics)
   const services = await openServerServices(config, {
@@ -38,8 +43,8 @@ export async function openApiServer(config: Config, logger: Logger): Promise<Api
     ),
     instrumentRedis: combineInstruments(instruments.instrumentRedis, tracing?.instrument('redis')),
     onDegraded: (err) =>
-      logger.warn({ err }, 'Redis does not answer: limits count in this process'),
-    onRecovered: () => logger.info('Redis answers again: limits are shared'),
+      logger.warn({ err }, 'Redis does not respond: rate limits are local to this process'),
+    onRecovered: () => logger.info('Redis responds again: rate limits are shared'),
   })
   const app = buildApp(config, services, { logger, metrics, tracing })
   return {

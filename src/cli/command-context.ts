@@ -5,11 +5,11 @@ import type { Environment } from './with-services.ts'
 
 /** An output of the program. */
 export interface Output extends Screen {
-  /** The file descriptor behind it, to which the log writes directly. */
+  /** The file descriptor of the output; the log writes to it directly. */
   fd?: number
 }
 
-/** What the program uses of the process that runs it. */
+/** The parts of the process that the program uses. */
 export interface ProgramIo extends StopSignals {
   env: Environment
   stdin: Readable
@@ -17,7 +17,8 @@ export interface ProgramIo extends StopSignals {
   stderr: Output
 }
 
-/** What a command uses: the same, and a way to exit with 1 after it printed its whole result. */
+/** The context of a command. */
 export interface CommandContext extends ProgramIo {
+  /** Exits with 1 after the command printed its whole result. */
   setFailed(): void
 }

@@ -3,7 +3,7 @@ import { formatInstant } from '../lib/instant.ts'
 
 const WEEK_MS = 7 * 86_400_000
 
-/** What a newcomer can try, printed once the demo listens at `nowMs`. */
+/** The key and the example calls that `serve --demo` prints once it listens, at `nowMs`. */
 export function demoWelcome(baseUrl: string, key: string, nowMs: number): string {
   const lastWeek = formatInstant(nowMs - WEEK_MS)
   const call = (pathAndQuery: string) =>

@@ -15,22 +15,22 @@ interface CreateOptions {
   json?: boolean
 }
 
-/** `keys create | list | revoke | roll` (contract, "Authentication"). */
+/** `keys create | list | revoke | roll`. */
 export function addKeys(keys: Command, withKeys: WithKeys, context: CommandContext): void {
   const { stderr } = context
   const now = Date.now()
 
   keys
     .command('create')
-    .description('print a new key, this once')
-    .requiredOption('--account <id>', 'the account it reads', account)
+    .description('create a key and print it, once')
+    .requiredOption('--account <id>', 'the account whose orders it reads', account)
     .addOption(
-      new Option('--scopes <list>', "what it may do; '' for nothing")
+      new Option('--scopes <list>', "its scopes; '' for none")
         .argParser(scopeList)
         .default(['orders:read'], 'orders:read'),
     )
-    .option('--expires <when>', 'a span such as 90d, or an instant with zone', expiry(now))
-    .option('--name <text>', 'to tell keys apart')
+    .option('--expires <when>', 'a duration such as 90d, or an instant with zone', expiry(now))
+    .option('--name <text>', 'a label that identifies the key')
     .option('--json', 'print it with its record as JSON')
     .action(async ({ account: accountId, scopes, expires, name, json }: CreateOptions) =>
       withKeys(async (services) => {
@@ -55,8 +55,8 @@ export function addKeys(keys: Command, withKeys: WithKeys, context: CommandConte
 
   keys
     .command('revoke')
-    .description('revoke a key; it counts within 5 seconds')
-    .argument('<key_id>', 'its id, as keys list tells it')
+    .description('revoke a key; takes effect within 5 seconds')
+    .argument('<key_id>', 'its id, as "keys list" prints it')
     .action(async (keyId: string) =>
       withKeys(async (services) => {
         const { digest, revokedAt } = await existingKey(services.keys, keyId)
@@ -67,10 +67,10 @@ export function addKeys(keys: Command, withKeys: WithKeys, context: CommandConte
 
   keys
     .command('roll')
-    .description('print a successor of a key, and let the old one end after the overlap')
-    .argument('<key_id>', 'its id, as keys list tells it')
+    .description('print a successor of a key; the old key expires after the overlap')
+    .argument('<key_id>', 'its id, as "keys list" prints it')
     .addOption(
-      new Option('--overlap <span>', 'how long both work')
+      new Option('--overlap <span>', 'how long both keys are valid')
         .argParser(duration)
         .default(duration('24h'), '24h'),
     )
@@ -88,10 +88,10 @@ export function addKeys(keys: Command, withKeys: WithKeys, context: CommandConte
 
 async function existingKey(keys: KeyStore, keyId: string): Promise<KeyRecord> {
   if (keyId.startsWith('key_live_')) {
-    throw new Error('that is a key, not the id of one; "keys list" tells the key ids')
+    throw new Error('that is a key, not a key id; "keys list" prints the key ids')
   }
   const record = await keys.byId(keyId)
-  if (record === null) throw new Error(`there is no key ${keyId}; "keys list" tells the key ids`)
+  if (record === null) throw new Error(`there is no key ${keyId}; "keys list" prints the key ids`)
   return record
 }
 

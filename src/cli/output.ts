@@ -1,11 +1,11 @@
 import type { ProgramIo } from './command-context.ts'
 
-/** A result that a program may read, on stdout. */
+/** Prints a machine-readable result to stdout. */
 export function printJson(value: unknown, { stdout }: Pick<ProgramIo, 'stdout'>): void {
   stdout.write(`${JSON.stringify(value, null, 2)}\n`)
 }
 
-/** Rows under their column names, on stdout. */
+/** Prints rows under their column names to stdout. */
 export function printTable(
   rows: readonly Record<string, unknown>[],
   { stdout, stderr }: Pick<ProgramIo, 'stdout' | 'stderr'>,
@@ -23,6 +23,18 @@ export function printTable(
   for (const row of [names, ...cells]) {
     const line = row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  ')
     stdout.write(`${line.trimEnd()}\n`)
+  }
+}
+
+/**
+ * Keeps the process running when the reader of its output exits early (`… | head`).
+ * `orders-cli` has its own version: an integrator's package imports nothing of the service.
+ */
+export function ignoreEpipe(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
   }
 }
 

@@ -2,20 +2,25 @@ import { Command } from 'commander'
 import { parseConfig } from '../config/config.ts'
 import { addAccounts } from './accounts.ts'
 import type { CommandContext } from './command-context.ts'
-import { addIndex } from './indexer/commands.ts'
+import { addCheck } from './indexer/check.ts'
+import { addInit } from './indexer/init.ts'
+import { addLoad } from './indexer/load.ts'
+import { addReindex } from './indexer/reindex.ts'
+import { addStatus } from './indexer/status.ts'
+import { addWatch } from './indexer/watch.ts'
 import { addKeys } from './keys.ts'
 import { serve } from './serve.ts'
 import { createWithKeys, createWithServices } from './with-services.ts'
 
-/** Where a terminal does not say. */
+/** Help width without a terminal. */
 const HELP_COLUMNS = 80
 
-/** The command line: results on stdout, everything else on stderr; exit 0, 1 (failed) or 2 (usage). */
+/** Defines the commands: results on stdout, all else on stderr; exit 0, 1 (failed) or 2 (usage). */
 export function buildProgram(context: CommandContext): Command {
   const { env, stdout, stderr } = context
   const program = new Command('public-orders-api')
-    .description('The public Orders API: serve it, issue its keys, feed its index')
-    .showHelpAfterError('(--help tells what there is)')
+    .description('The public Orders API: serve requests, manage keys, write the index')
+    .showHelpAfterError('(--help lists the commands and options)')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -30,7 +35,7 @@ export function buildProgram(context: CommandContext): Command {
   program
     .command('serve', { isDefault: true })
     .description('serve the API on HOST:PORT')
-    .option('--demo', 'load demo orders on the first start, and print a key and calls to try')
+    .option('--demo', 'load demo orders on the first start, and print a key and example calls')
     .action(async ({ demo = false }: { demo?: boolean }) =>
       serve(parseConfig(env), { demo }, context),
     )
@@ -45,6 +50,10 @@ export function buildProgram(context: CommandContext): Command {
     withKeys,
     context,
   )
-  addIndex(program.command('index').description('feed the index of orders'), withServices, context)
+
+  const index = program.command('index').description('write, check and rebuild the index of orders')
+  for (const add of [addInit, addLoad, addReindex, addWatch, addCheck, addStatus]) {
+    add(index, withServices, context)
+  }
   return program
 }

@@ -6,17 +6,13 @@ import { listenOperations } from '../http/operations/operations-port.ts'
 import { createGracefulShutdown } from '../http/server/graceful-shutdown.ts'
 import { listen, serverUrl } from '../http/server/listen.ts'
 import { openRequestLog } from '../observability/log.ts'
-import { openApiServer } from './api-server.ts'
+import { openApiServer, type ServeOptions } from './api-server.ts'
 import type { ProgramIo } from './command-context.ts'
 import { demoWelcome } from './demo-welcome.ts'
-import { assertIndexNotLost } from './index-loss-check.ts'
 import { closeOnSignal } from './signals.ts'
+import { assertIndexNotLost } from './with-services.ts'
 
-export interface ServeOptions {
-  demo: boolean
-}
-
-/** Serves until a signal asks to stop; then finishes what is under way. */
+/** Serves until SIGTERM or SIGINT, then shuts down gracefully. */
 export async function serve(config: Config, options: ServeOptions, io: ProgramIo): Promise<void> {
   if (config.workers === 1) return serveSingle(config, options, io)
   const { serveCluster } = await import('./workers/primary.ts')
@@ -46,11 +42,11 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
     const demoKey = demo ? await seedDemo(services, Date.now()) : null
     await listen(app, config.host, config.port, 'PORT')
     await listenOperations(operations, config, logger)
-    await isReady() // So that the log tells at once what is amiss.
+    await isReady() // Logs failing checks at start.
     if (demoKey !== null) io.stdout.write(`${demoWelcome(serverUrl(app), demoKey, Date.now())}\n`)
-    flushCompileCache() // Where NODE_COMPILE_CACHE names one: Node keeps it at a clean end only.
+    flushCompileCache() // A killed process would not save the cache of NODE_COMPILE_CACHE.
   } catch (error) {
-    await close() // What listens already would keep the process alive.
+    await close() // An open listener would keep the process alive.
     throw error
   }
   await closed

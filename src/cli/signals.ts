@@ -1,21 +1,21 @@
 import type { Logger } from 'pino'
 
 const CLOSE_TIMEOUT_MS = 15_000
-/** A signal this soon after the first is the same one: npm forwards what the process group received. */
+/** A signal this soon after the first is a duplicate, which npm forwards to its child. */
 const DUPLICATE_SIGNAL_MS = 1_000
 
 type StopSignal = 'SIGTERM' | 'SIGINT'
 
-/** Where the signals to stop come from, and what ends the process at once. */
+/** The source of the stop signals, and the function that ends the process. */
 export interface StopSignals {
   signals: { on(signal: StopSignal, listener: (signal: NodeJS.Signals) => void): unknown }
   exit(code: number): void
 }
 
-/** Those of this process. */
+/** The signals and the exit of this process. */
 export const processSignals: StopSignals = { signals: process, exit: (code) => process.exit(code) }
 
-/** Calls `stop` at the first SIGTERM or SIGINT; a second one ends the process at once. */
+/** Calls `stop` at the first SIGTERM or SIGINT; a second one ends the process immediately. */
 export function onFirstSignal(
   stop: (signal: NodeJS.Signals) => void,
   { signals, exit }: StopSignals = processSignals,
@@ -35,9 +35,16 @@ export function onFirstSignal(
   signals.on('SIGINT', onSignal)
 }
 
+/** Aborts at the first SIGTERM or SIGINT; a second one ends the process immediately. */
+export function abortOnSignal(stopSignals: StopSignals): AbortSignal {
+  const controller = new AbortController()
+  onFirstSignal(() => controller.abort(), stopSignals)
+  return controller.signal
+}
+
 /**
- * Closes at the first signal; a second one, or too long a close, ends the process.
- * Resolves when it is closed, unless `exit` has ended the process by then.
+ * Closes at the first signal; a second signal or a timeout ends the process.
+ * Resolves after the close, unless `exit` ends the process first.
  */
 export function closeOnSignal(
   logger: Logger,
@@ -52,14 +59,14 @@ export function closeOnSignal(
   })
 }
 
-/** Closes and ends the process: with 1 if that fails, or takes too long. */
+/** Closes and ends the process: with 1 if the close fails or times out. */
 export async function closeAndExit(
   logger: Logger,
   close: () => Promise<void>,
   exit: StopSignals['exit'] = processSignals.exit,
 ): Promise<void> {
   const timer = setTimeout(() => {
-    logger.error(`not closed within ${CLOSE_TIMEOUT_MS} ms`)
+    logger.error(`close timed out after ${CLOSE_TIMEOUT_MS} ms`)
     exit(1)
   }, CLOSE_TIMEOUT_MS).unref()
   try {

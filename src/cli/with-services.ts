@@ -1,18 +1,19 @@
 import { type Config, parseConfig } from '../config/config.ts'
 import { type KeyServices, openKeyServices, openServices, type Services } from '../services.ts'
-import { assertIndexNotLost } from './index-loss-check.ts'
+import { IndexLost } from '../stores/index-lost.ts'
+import type { Stores } from '../stores/stores.ts'
 
-/** What `main` takes from the process. */
+/** The environment variables of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface WithServicesOptions {
-  /** Runs it also where the index of the orders is lost: the store refuses what it cannot do there. */
+  /** Runs the command on a lost index too; the store rejects what is impossible there. */
   allowLostIndex?: boolean
 }
 
 /**
- * Runs a command on the services of the settings, and closes them whatever happens.
- * @throws IndexLost where the index of the orders is lost, unless the command runs there too
+ * Opens the configured services, runs a command and always closes them.
+ * @throws IndexLost when the orders index is lost, unless `allowLostIndex` is set
  */
 export type WithServices = <T>(
   work: (services: Services, config: Config) => Promise<T>,
@@ -32,7 +33,20 @@ export function createWithServices(env: Environment): WithServices {
   }
 }
 
-/** The same on keys and accounts alone, also where the index is lost. */
+/**
+ * Fails a command early when the orders index is lost. An unavailable store does not fail it: its
+ * state is unknown, the command fails by itself if needed, and a server responds 503 meanwhile.
+ * @throws IndexLost
+ */
+export async function assertIndexNotLost(
+  stores: Pick<Stores, 'assertIndexNotLost'>,
+): Promise<void> {
+  await stores.assertIndexNotLost().catch((error: unknown) => {
+    if (error instanceof IndexLost) throw error
+  })
+}
+
+/** As `WithServices`, with keys and accounts only, which a lost index does not affect. */
 export type WithKeys = <T>(work: (services: KeyServices) => Promise<T>) => Promise<T>
 
 export function createWithKeys(env: Environment): WithKeys {

@@ -121,9 +121,7 @@ describe('index check of an index that has three orders', () => {
 
   it('explains in its help what it compares without a file', async () => {
     const { stdout } = await run(['check', '--help'])
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-      'without a file, with the orders that it knows',
-    )
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('without a file, with its own version records')
   })
 
   it('exits 1 and names a file that it cannot read', async () => {

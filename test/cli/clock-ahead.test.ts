@@ -72,7 +72,7 @@ it('index init --trust-clock accepts a clock step when no other machine writes',
   if (onServices) {
     expect(accepted).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('OpenSearch has a clock of its own'),
+      stderr: expect.stringContaining('OpenSearch uses its own clock'),
     })
   } else expect(accepted.code).toBe(0)
   expect(await load(later)).toMatchObject({ code: 0 })

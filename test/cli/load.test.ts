@@ -74,9 +74,7 @@ describe('index load', () => {
     end(child.stdin)
     await once(child, 'close')
     expect(child.exitCode).toBe(1)
-    expect(await said).toBe(
-      'stopped; lines up to 1000 are in: load the same with --from-line 1001\ninterrupted\n',
-    )
+    expect(await said).toBe('stopped after line 1000: resume with --from-line 1001\ninterrupted\n')
   })
 
   it('accepts an empty input', async () => {

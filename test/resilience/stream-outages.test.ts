@@ -43,7 +43,7 @@ async function isWritten({ orders }: Services, id: string): Promise<void> {
   await vi.waitFor(async () => expect(await orders.get('acc_1', id)).not.toBeNull(), SOON)
 }
 const outages = (watch: WatchProcess) =>
-  watch.log().filter(({ msg }) => /nothing is written for now|it works again/.test(msg))
+  watch.log().filter(({ msg }) => /writes are failing|writes recovered/.test(msg))
 
 describe('a Redis with the stream', () => {
   let redis: RunningRedis
@@ -65,11 +65,11 @@ describe('a Redis with the stream', () => {
     await feed.add(order('ord_1'), '{"half')
     await isWritten(services, 'ord_1')
     process.kill(redis.pid ?? 0, 'SIGKILL')
-    await watch.says('nothing is written for now')
+    await watch.says('writes are failing')
     await redis.restart()
     await feed.add(order('ord_2'))
     await isWritten(services, 'ord_2')
-    await watch.says('it works again')
+    await watch.says('writes recovered')
     expect(outages(watch)).toHaveLength(2)
     expect(await feed.parked()).toHaveLength(1)
     expect(await watch.stop('SIGTERM')).toBe(0)
@@ -95,7 +95,7 @@ describe('a Redis with the stream', () => {
     await watch.becomesWriter()
     process.kill(redis.pid ?? 0, 'SIGSTOP')
     try {
-      const { reason } = await watch.says('nothing is written for now')
+      const { reason } = await watch.says('writes are failing')
       expect(reason).toBe('Redis did not respond within 10000 ms')
       expect(await watch.operations('/health/ready')).toBe(
         '{"status":"unavailable","checks":{"orders":"ok","stamps":"ok","stream":"unavailable"}}',
@@ -106,16 +106,16 @@ describe('a Redis with the stream', () => {
     }
     await feed.add(order('ord_1'))
     await isWritten(services, 'ord_1')
-    await watch.says('it works again')
+    await watch.says('writes recovered')
   })
 
   it('that is not there at the start is waited for', async () => {
     process.kill(redis.pid ?? 0, 'SIGKILL')
     const watch = start(redis.url)
-    const { reason } = await watch.says('nothing is written for now')
+    const { reason } = await watch.says('writes are failing')
     expect(reason).toMatch(/^no response from Redis: .*ECONNREFUSED/)
     await redis.restart()
-    await watch.says('it works again')
+    await watch.says('writes recovered')
   })
 
   it('that has no room to park a refused entry is waited for, and the entry is not lost', async () => {
@@ -123,10 +123,10 @@ describe('a Redis with the stream', () => {
     await feed.add('{"half', order('ord_1'))
     await feed.redis.config('SET', 'maxmemory', '1')
     const watch = start(redis.url)
-    const { reason } = await watch.says('nothing is written for now')
+    const { reason } = await watch.says('writes are failing')
     expect(reason).toMatch(/^Redis is temporarily unable to run the command: OOM/)
     await feed.redis.config('SET', 'maxmemory', '0')
-    await watch.says('it works again')
+    await watch.says('writes recovered')
     await isWritten(services, 'ord_1')
     expect(await feed.parked()).toHaveLength(1)
   })
@@ -142,7 +142,7 @@ describe('a Redis with the stream', () => {
     await feed.redis.config('SET', 'requirepass', 'correct-horse')
     closers.push(() => feed.redis.config('SET', 'requirepass', ''))
     const watch = start(`redis://:battery-staple@127.0.0.1:${redis.port}`)
-    const { reason } = await watch.says('nothing is written for now')
+    const { reason } = await watch.says('writes are failing')
     expect(reason).toMatch(/WRONGPASS|NOAUTH/)
     expect(watch.output()).not.toContain('battery-staple')
   })

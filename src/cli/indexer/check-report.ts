@@ -10,7 +10,10 @@ export function isConsistent(report: CheckReport): boolean {
   return countInconsistencies(report) === 0
 }
 
-/** On stdout: as JSON, or a line a fault and a summary; on stderr what mends it. Never a value of an order. */
+/**
+ * Prints the report to stdout, as JSON or one line per inconsistency with a summary.
+ * The repair hint goes to stderr. Neither contains a value of an order.
+ */
 export function printReport(
   { examples, ...counts }: CheckReport & { seconds: number },
   asJson: boolean,
@@ -26,7 +29,8 @@ export function printReport(
   }
   for (const example of examples) stdout.write(`${inconsistencyLine(example)}\n`)
   const more = countInconsistencies(counts) - examples.length
-  if (more > 0) stdout.write(examples.length > 0 ? `and ${more} more\n` : `${more} faults\n`)
+  if (more > 0)
+    stdout.write(examples.length > 0 ? `and ${more} more\n` : `${more} inconsistencies\n`)
   const parts = Object.entries(counts).map(([name, count]) => {
     return `${name.replaceAll('_', ' ')}: ${count}`
   })
@@ -34,7 +38,7 @@ export function printReport(
 }
 
 const REPAIR =
-  '"index load --repair FILE" mends the orders that FILE has: it writes what is missing, damaged or different, and removes what is extra'
+  '"index load --repair FILE" repairs the orders in FILE: it writes missing, damaged and different documents and removes extra ones'
 
 function countInconsistencies(counts: Omit<CheckReport, 'examples'>): number {
   return inconsistencyKinds.reduce((sum, kind) => sum + counts[kind], 0)
@@ -42,10 +46,10 @@ function countInconsistencies(counts: Omit<CheckReport, 'examples'>): number {
 
 function inconsistencyLine({ kind, accountId, orderId, what, fields }: Inconsistency): string {
   const where = fields.length > 0 ? `: ${fields.join(', ')}` : ''
-  return `${kind} ${shown(accountId)} ${shown(orderId)} ${what}${where}`
+  return `${kind} ${printableId(accountId)} ${printableId(orderId)} ${what}${where}`
 }
 
-/** What was put into the index by hand may have any id. */
-function shown(id: string): string {
+/** A document written by hand can have any id, control characters included. */
+function printableId(id: string): string {
   return /^[\w-]{1,200}$/.test(id) ? id : JSON.stringify(id)
 }

@@ -11,7 +11,7 @@ import type { StreamInspection } from '../../indexing/consistency-check/stream-i
 import { monotonicClock } from '../../lib/clock.ts'
 import { openStreamInspection } from '../../services.ts'
 import type { CommandContext } from '../command-context.ts'
-import { onFirstSignal } from '../signals.ts'
+import { abortOnSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 import { isConsistent, printReport } from './check-report.ts'
 import { openInput } from './load-input.ts'
@@ -24,7 +24,7 @@ interface CheckFlags {
 
 const EXAMPLES = 100
 const NO_STREAM =
-  'no stream of changes, since neither STREAM_REDIS_URL nor REDIS_URL is set: only the index itself is checked'
+  'no change stream, because neither STREAM_REDIS_URL nor REDIS_URL is set: only the index is checked'
 const NO_INPUT = { bytesRead: () => 0, totalBytes: null }
 
 /** `index check`. */
@@ -36,16 +36,14 @@ export function addCheck(
   index
     .command('check')
     .description(
-      'compare the index with source orders; without a file, with the orders that it knows itself and with what came by the stream of changes',
+      'compare the index with source orders; without a file, with its own version records and the change stream',
     )
-    .argument('[file]', 'what should be in the index: a file, or - for standard input')
-    .option('--examples <n>', 'how many faults to tell one by one', count, EXAMPLES)
+    .argument('[file]', 'the expected orders: a file, or - for standard input')
+    .option('--examples <n>', 'maximum number of inconsistencies to list', count, EXAMPLES)
     .option('--json', 'print the report as JSON')
     .action(async (file: string | undefined, { examples, json }: CheckFlags) =>
       withServices(async ({ inspection }, config) => {
-        const interruption = new AbortController()
-        onFirstSignal(() => interruption.abort(), context)
-        const check = { inspection, examples, signal: interruption.signal, context }
+        const check = { inspection, examples, signal: abortOnSignal(context), context }
         const startedAt = monotonicClock()
         const report = await (file === undefined
           ? checkStream(check, await openStreamInspection(config))
@@ -93,8 +91,8 @@ async function check(
   isWhole: boolean,
   progress: Progress,
 ): Promise<CheckReport> {
-  const reportOrders = createMilestones(progress, 'orders that the index knows')
-  const reportDocuments = createMilestones(progress, 'documents of the index')
+  const reportOrders = createMilestones(progress, 'version records')
+  const reportDocuments = createMilestones(progress, 'documents')
   try {
     return await checkIndex({
       inspection,
@@ -121,12 +119,12 @@ async function check(
 
 const MILESTONE = 100_000
 
-/** A line now and then: nobody knows how many are still to come. */
+/** Prints a line per 100,000: the total is unknown, so a percentage is not possible. */
 function createMilestones(progress: Progress, what: string): (count: number) => void {
   let next = MILESTONE
   return (count) => {
     if (count < next) return
-    progress.printLine(`looked at ${count} ${what}`)
+    progress.printLine(`checked ${count} ${what}`)
     next = count + MILESTONE
   }
 }

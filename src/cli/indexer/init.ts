@@ -10,22 +10,21 @@ interface InitFlags {
 }
 
 const NO_TRUST =
-  'OpenSearch has a clock of its own, which decides: set the clock of this machine right (NTP)'
+  '--trust-clock is for the embedded store: OpenSearch uses its own clock. Synchronise the clock of this machine (NTP)'
 
 /** `index init`. */
 export function addInit(index: Command, withServices: WithServices, context: CommandContext): void {
   index
     .command('init')
-    .description('make the index (the first load or watch does it too)')
+    .description('create the index (the first load or watch does so too)')
     .addOption(
-      new Option(
-        '--after-loss',
-        'begin with an empty index where the index of the orders was lost',
-      ).conflicts('trustClock'),
+      new Option('--after-loss', 'create an empty index to replace a lost one').conflicts(
+        'trustClock',
+      ),
     )
     .option(
       '--trust-clock',
-      'embedded store: accept the clock of this machine, which was wrong before and is right now',
+      'embedded store: accept the clock of this machine after it was corrected',
     )
     .action(async ({ afterLoss, trustClock }: InitFlags) =>
       afterLoss ? beginAfterLoss(context) : init(withServices, trustClock ?? false, context),
@@ -50,7 +49,7 @@ function init(
 async function beginAfterLoss({ env, stderr }: CommandContext): Promise<void> {
   const { created, unused } = await initAfterLoss(parseConfig(env))
   stderr.write(
-    `${created} is there again and empty: load every order of the platform with "index load --repair FILE", then look with "index check FILE", and only then start what serves and what watches: a list that is not full yet would have followers drop their copies\n`,
+    `${created} is empty. Load every order of the platform with "index load --repair FILE", then run "index check FILE". Start "serve" and "index watch" only after that: clients would delete their copies of orders that an incomplete list lacks\n`,
   )
-  for (const name of unused) stderr.write(`${name} is not used any more: delete it\n`)
+  for (const name of unused) stderr.write(`${name} is no longer used: delete it\n`)
 }

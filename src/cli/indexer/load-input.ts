@@ -3,22 +3,22 @@ import { stat } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 
-/** What is loaded: its bytes, how many were read so far, and how many there are where that is known. */
+/** The bytes of the input, the number read so far and the total where it is known. */
 export interface LoadInput {
   chunks: AsyncIterable<Buffer>
   bytesRead(): number
   totalBytes: number | null
-  /** Gives up what is not read yet, which nothing else may wait for then. */
+  /** Destroys the stream; pending reads of it fail. */
   close(): void
 }
 
 const CHUNK_BYTES = 256 * 1024
-/** By when a signal that was sent with the end of the input has been told. */
+/** Time for a signal that accompanies the end of the input to be delivered. */
 const SIGNAL_DELAY_MS = 50
 
 /**
- * A file, or `stdin` for `-`. When `signal` aborts, reading ends with an error.
- * @throws Error naming the file when it cannot be read, at once or while it is read
+ * Opens a file, or `stdin` for `-`. When `signal` aborts, reading fails.
+ * @throws Error naming the file when opening or reading it fails
  */
 export async function openInput(
   file: string,
@@ -44,7 +44,7 @@ function withByteCount(
         bytesRead += chunk.length
         yield chunk
       }
-      // Ctrl-C ends whoever writes into the pipe too; its half line is no end of the input.
+      // Ctrl-C also ends the process that writes the pipe: its last line may be incomplete.
       await setTimeout(SIGNAL_DELAY_MS)
       signal.throwIfAborted()
     } catch (error) {

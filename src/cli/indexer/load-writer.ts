@@ -4,7 +4,7 @@ import { createWriter, type Writer } from '../../indexing/writer/writer.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 
-/** The options of a load that decide how orders are dated, and what a version does that is there already. */
+/** Options of a load: how orders are stamped, and how an indexed version is handled. */
 export interface WriterFlags {
   live?: true
   history?: true
@@ -18,9 +18,9 @@ export interface LoadWriter {
 }
 
 /**
- * The writer of a load. Without `--live`, `--history` or `--repair` it keeps `changed_at` while no client pages,
- * which it checks now and, since a load may take long, again while it writes.
- * @throws Error asking for an option, once clients may page; the writer throws it too
+ * Creates the writer of a load. Without `--live`, `--history` or `--repair` it keeps `changed_at`,
+ * which is safe only while no client pages. A load may take long, so each write checks that again.
+ * @throws Error naming the options, once clients may page; the writer throws it too
  */
 export async function createLoadWriter(
   { live, history, repair, reproject }: WriterFlags,
@@ -55,7 +55,7 @@ async function assertNoKeyUsed(keys: Pick<KeyStore, 'wasAnyKeyUsed'>): Promise<v
   if (await keys.wasAnyKeyUsed()) throw new Error(modeRequiredMessage('an API key was used'))
 }
 
-/** A store that does not answer now serves no page either; the next batch checks again. */
+/** A store that is unavailable serves no page either; the next batch checks again. */
 function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof Unavailable)) throw error
 }
@@ -63,7 +63,7 @@ function ignoreUnavailable(error: unknown): void {
 function modeRequiredMessage(evidence: string): string {
   return [
     `clients may page this index already: ${evidence}. Name the mode of this load:`,
-    '  --live     stamp updated_at now, so that clients that follow the index receive these orders',
-    '  --history  keep changed_at of new orders; clients that page now will not see these',
+    '  --live     set updated_at to now, so that clients that sync receive these orders',
+    '  --history  keep changed_at of new orders; clients that already page miss them',
   ].join('\n')
 }

@@ -7,7 +7,7 @@ import { monotonicClock } from '../../lib/clock.ts'
 import { openChangeStream, type Services } from '../../services.ts'
 import type { CommandContext } from '../command-context.ts'
 import { printJson } from '../output.ts'
-import { onFirstSignal } from '../signals.ts'
+import { abortOnSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 import { type LoadInput, openInput } from './load-input.ts'
 import { createLoadWriter, type WriterFlags } from './load-writer.ts'
@@ -24,31 +24,31 @@ interface LoadFlags extends WriterFlags {
 export function addLoad(index: Command, withServices: WithServices, context: CommandContext): void {
   index
     .command('load')
-    .description('write source orders, one JSON object a line')
+    .description('write source orders, one JSON object per line')
     .argument('<file>', 'a file, or - for standard input')
     .addOption(
       new Option(
         '--live',
-        'stamp updated_at of new orders now: clients that page see them',
+        'set updated_at of new orders to now: clients that sync receive them',
       ).conflicts(['history', 'repair']),
     )
     .addOption(
       new Option(
         '--history',
-        'keep changed_at of new orders: clients that page now will not see these; the default until a key is used or something is stamped live',
+        'keep changed_at of new orders: clients that already page miss them; the default until a key is used or an order is stamped live',
       ).conflicts('repair'),
     )
     .addOption(
       new Option(
         '--repair',
-        'as --live, and write again what is missing, damaged or different of versions that the index has',
+        'as --live, and rewrite missing, damaged or different documents of indexed versions',
       ).conflicts('reproject'),
     )
-    .option('--reproject', 'bring documents of an older shape to the current one')
-    .option('--from-line <n>', 'pass over the lines before this one', lineNumber, 1)
-    .option('--dry-run', 'check every line and write nothing; needs no settings')
+    .option('--reproject', 'upgrade documents of an older schema version')
+    .option('--from-line <n>', 'skip the lines before this one', lineNumber, 1)
+    .option('--dry-run', 'validate every line and write nothing; needs no settings')
     .addOption(
-      new Option('--stream', 'hand the lines to "index watch", which needs Redis').conflicts([
+      new Option('--stream', 'enqueue the lines for "index watch"; needs Redis').conflicts([
         'reproject',
         'dryRun',
         'history',
@@ -57,9 +57,7 @@ export function addLoad(index: Command, withServices: WithServices, context: Com
     )
     .option('--json', 'print the summary as JSON')
     .action(async (file: string, flags: LoadFlags) => {
-      const interruption = new AbortController()
-      onFirstSignal(() => interruption.abort(), context)
-      const { signal } = interruption
+      const signal = abortOnSignal(context)
       const summary = flags.dryRun
         ? await runWithProgress(file, context, signal, checkAndReport(flags))
         : await withServices<Timed<LoadSummary | EnqueueSummary>>((services, config) =>
@@ -75,7 +73,7 @@ export function addLoad(index: Command, withServices: WithServices, context: Com
 
 interface LoadContext {
   input: LoadInput
-  /** On stderr, with the refusals. */
+  /** Written to stderr, with the rejected lines. */
   progress: Progress
   onRefused(lineNumber: number, error: { path: string; reason: string }): void
   signal: AbortSignal
@@ -84,7 +82,7 @@ interface LoadContext {
 type Work<Summary> = (reporting: LoadContext) => Promise<Summary>
 type Timed<Summary> = Summary & { seconds: number }
 
-/** Lets `work` read the input, and tells how long that took. */
+/** Runs `work` on the input and adds its duration in seconds to the summary. */
 async function runWithProgress<Summary extends object>(
   file: string,
   { stdin, stderr }: CommandContext,
@@ -110,7 +108,7 @@ function checkAndReport({ fromLine }: LoadFlags): Work<ValidationSummary> {
     validateLines(input.chunks, { fromLine, onRefused, onProgress: progress.update })
 }
 
-/** Loads; when it fails, says where to go on. */
+/** Loads the lines; on failure it prints the line to resume from. */
 function loadAndReport(
   { fromLine, ...flags }: LoadFlags,
   { openIndex, keys }: Services,
@@ -129,7 +127,7 @@ function loadAndReport(
   }
 }
 
-/** Hands the lines to whoever watches the stream; when it fails, says where to go on. */
+/** Enqueues the lines for `index watch`; on failure it prints the line to resume from. */
 function enqueueAndReport({ fromLine }: LoadFlags, config: Config): Work<EnqueueSummary> {
   return async ({ input, progress, onRefused, signal }) => {
     const stream = await openChangeStream(config, 'index load --stream')
@@ -158,8 +156,8 @@ async function resumable<Summary>(
     })
   } catch (error) {
     if (lastLine > 0) {
-      const hint = `load the same with --from-line ${lastLine + 1}`
-      progress.printLine(`stopped; lines up to ${lastLine} are in: ${hint}`)
+      const hint = `resume with --from-line ${lastLine + 1}`
+      progress.printLine(`stopped after line ${lastLine}: ${hint}`)
     }
     throw error
   }
@@ -168,7 +166,7 @@ async function resumable<Summary>(
 function lineNumber(text: string): number {
   const number = Number(text)
   if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number > 0) return number
-  throw new InvalidArgumentError('Expected the number of a line: 1 or greater.')
+  throw new InvalidArgumentError('Expected a line number: 1 or greater.')
 }
 
 function summaryText(summary: Timed<LoadSummary | ValidationSummary | EnqueueSummary>): string {

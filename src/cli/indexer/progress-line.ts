@@ -1,12 +1,12 @@
-/** How far a load came, and how fast it is. */
+/** The progress and the rate of a load. */
 export interface LoadProgress {
-  /** Lines that were read. */
+  /** Lines read so far. */
   lines: number
   refused: number
   linesPerSecond: number
-  /** Of the input, 0 to 1; `null` where nobody knows how much there is. */
+  /** Fraction of the input read, 0 to 1; `null` when the total is unknown. */
   share: number | null
-  /** `null` where nobody knows. */
+  /** `null` when unknown. */
   secondsLeft: number | null
 }
 
@@ -14,7 +14,7 @@ const SEPARATOR = ' · '
 const WIDEST_BAR = 30
 const NARROWEST_BAR = 5
 
-/** One line that is no wider than `columns`: first the bar gets shorter, then it goes, then the end does. */
+/** One line of at most `columns`: the bar shrinks first, then disappears, then the text is cut. */
 export function progressLine(progress: LoadProgress, columns: number): string {
   const text = progressText(progress)
   if (progress.share === null) return text.slice(0, columns)
@@ -24,7 +24,7 @@ export function progressLine(progress: LoadProgress, columns: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${text}`
 }
 
-/** The same in words alone. */
+/** The progress without a bar. */
 export function progressText({
   lines,
   refused,
@@ -42,7 +42,7 @@ export function progressText({
   return parts.flat().join(SEPARATOR)
 }
 
-/** Its two largest units, such as 1 h 20 min. */
+/** Formats seconds in the two largest units, such as 1 h 20 min. */
 function durationText(seconds: number): string {
   const whole = Math.ceil(seconds)
   if (whole < 60) return `${whole} s`

@@ -5,20 +5,20 @@ import { type LoadProgress, progressLine, progressText } from './progress-line.t
 
 export interface Progress {
   update(counts: Readonly<{ read: number; refused: number }>): void
-  /** A line that stays, above the one that is redrawn. */
+  /** Prints a permanent line above the status line. */
   printLine(line: string): void
-  /** Wipes what does not stay. */
+  /** Clears the status line. */
   end(): void
 }
 
-/** Shows how a load goes on, and what is left of it. `clock`: monotonic milliseconds. */
+/** Shows the progress and the remaining time of a load. `clock`: monotonic milliseconds. */
 export function createProgress(
   screen: Screen,
   input: Pick<LoadInput, 'bytesRead' | 'totalBytes'>,
   clock: Clock,
 ): Progress {
   const { show, printLine, clear } = createStatusLine(screen, clock)
-  /** Rates count from the first batch on: what was waited for or passed over before it tells nothing. */
+  /** Rates start at the first batch: skipped lines and waiting before it would distort them. */
   let first: { at: number; read: number; bytes: number } | undefined
 
   return {
@@ -45,7 +45,7 @@ function estimate(
   bytesPerSecond: number,
 ): Pick<LoadProgress, 'share' | 'secondsLeft'> {
   if (totalBytes === null) return { share: null, secondsLeft: null }
-  const remaining = Math.max(0, totalBytes - bytesRead()) // A file may grow meanwhile.
+  const remaining = Math.max(0, totalBytes - bytesRead()) // A file may grow during the load.
   return {
     share: (totalBytes - remaining) / totalBytes,
     secondsLeft: bytesPerSecond > 0 ? remaining / bytesPerSecond : null,

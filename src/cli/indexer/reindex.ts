@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
 import type { Reindexing, ReindexSummary } from '../../indexing/reindexing.ts'
-import { monotonicClock } from '../../lib/clock.ts'
+import { type Clock, monotonicClock } from '../../lib/clock.ts'
+import { createStatusLine, type Screen } from '../../lib/status-line.ts'
 import type { CommandContext } from '../command-context.ts'
 import { printJson } from '../output.ts'
-import { onFirstSignal } from '../signals.ts'
+import { abortOnSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
-import { createReindexProgress } from './reindex-progress.ts'
 
 interface ReindexOptions {
   finish?: boolean
@@ -14,7 +14,7 @@ interface ReindexOptions {
 }
 
 const NOT_NEEDED =
-  'the embedded store needs no reindex: its tables migrate when they are opened. Set OPENSEARCH_URL'
+  'the embedded store needs no reindex: it migrates its tables at start. Set OPENSEARCH_URL to reindex OpenSearch'
 
 /** `index reindex`. */
 export function addReindex(
@@ -24,11 +24,9 @@ export function addReindex(
 ): void {
   index
     .command('reindex')
-    .description('make the index anew beside the one that is read, and read it without a pause')
-    .addOption(
-      new Option('--finish', 'remove the index that was read before').conflicts('rollback'),
-    )
-    .option('--rollback', 'read the index that was read before, and remove the new one')
+    .description('rebuild the index without downtime')
+    .addOption(new Option('--finish', 'remove the previous index').conflicts('rollback'))
+    .option('--rollback', 'switch reads back to the previous index and remove the new one')
     .option('--json', 'print the summary as JSON')
     .action(async (options: ReindexOptions) =>
       withServices(
@@ -36,7 +34,7 @@ export function addReindex(
           if (reindexing === null) throw new Error(NOT_NEEDED)
           await runReindex(reindexing, options, context)
         },
-        // A rollback is a way back from a loss.
+        // A rollback recovers from a lost index.
         { allowLostIndex: options.rollback ?? false },
       ),
     )
@@ -48,9 +46,7 @@ async function runReindex(
   context: CommandContext,
 ) {
   const { stdout, stderr } = context
-  const interruption = new AbortController()
-  onFirstSignal(() => interruption.abort(), context)
-  const { signal } = interruption
+  const signal = abortOnSignal(context)
   const progress = createReindexProgress(stderr, monotonicClock)
   try {
     if (finish || rollback) {
@@ -68,7 +64,7 @@ async function runReindex(
     else stdout.write(`${summaryText(summary)}\n`)
   } catch (error) {
     if (!signal.aborted) throw error
-    throw new Error('interrupted: "index reindex" goes on with it, "--rollback" gives it up', {
+    throw new Error('interrupted: "index reindex" resumes it, "--rollback" abandons it', {
       cause: error,
     })
   } finally {
@@ -79,6 +75,21 @@ async function runReindex(
 function summaryText({ live, previous, documents, copied, removed }: ReindexSummary): string {
   return [
     `${live} is read now: ${documents} documents, copied: ${copied}, removed: ${removed}`,
-    `${previous} is still fed: "index reindex --finish" removes it, "--rollback" reads it again`,
+    `${previous} still receives writes: "index reindex --finish" removes it, "--rollback" switches back to it`,
   ].join('\n')
+}
+
+/** Shows the progress of a reindex. `clock`: monotonic milliseconds. */
+export function createReindexProgress(screen: Screen, clock: Clock) {
+  const { show, printLine, clear } = createStatusLine(screen, clock)
+  return {
+    update(compared: number, total: number) {
+      const percent = Math.floor((100 * compared) / Math.max(1, total))
+      show(`${percent}% · ${compared} of ${total} documents compared`)
+    },
+    /** Prints a permanent line. */
+    printLine,
+    /** Clears the status line. */
+    end: clear,
+  }
 }

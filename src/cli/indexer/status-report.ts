@@ -7,7 +7,7 @@ import type { StreamBacklog } from '../../indexing/consistency-check/stream-insp
 import { MAX_CLOCK_SKEW_MS } from '../../indexing/writer/clock-skew.ts'
 import { formatInstant } from '../../lib/instant.ts'
 
-/** What `index status` tells. */
+/** The JSON output of `index status`. */
 export type IndexStatus = ReturnType<typeof indexStatus>
 
 const seconds = (ms: number) => Math.max(0, Math.round(ms) / 1000)
@@ -22,7 +22,7 @@ export function indexStatus(
     lastWriteTimestamp: Math.max(lastWriteTimestamp ?? 0, newest),
     clockMs,
   })
-  // The stamp of a change in the future does not say when the change was written.
+  // A write timestamp in the future does not show when the change was written.
   const isLagKnown = newestWrittenKey !== null && newest - clockMs <= MAX_CLOCK_SKEW_MS
   return {
     documents,
@@ -47,7 +47,7 @@ function writerStatus({ holder, purpose, released, alive, leaseMs }: WriterOverv
   return { holder, purpose, released, alive, lease_ms: leaseMs }
 }
 
-/** The same for somebody who reads: a name and a value a line. */
+/** The status as text: one name and value per line. */
 export function statusLines(status: IndexStatus): string[] {
   const { documents, orders_known, indices, writer, stream } = status
   const rows: [name: string, value: string][] = [
@@ -77,7 +77,8 @@ function writerText(writer: NonNullable<IndexStatus['writer']>): string {
 }
 
 function livenessText(alive: boolean | null, leaseMs: number): string {
-  if (alive === null) return `not seen to renew its lease of ${leaseMs} ms yet: --wait looks longer`
+  if (alive === null)
+    return `no renewal of its lease of ${leaseMs} ms seen yet: --wait observes longer`
   return alive ? 'alive' : `did not renew its lease of ${leaseMs} ms`
 }
 

@@ -23,8 +23,12 @@ export function addStatus(
 ): void {
   index
     .command('status')
-    .description('tell what is in the index, who writes it and how far behind it is')
-    .option('--wait <span>', 'how long to look whether the writer is alive, such as 10s', duration)
+    .description('report the contents, the writer and the lag of the index')
+    .option(
+      '--wait <span>',
+      'how long to observe whether the writer is alive, such as 10s',
+      duration,
+    )
     .option('--json', 'print it as JSON')
     .action(async ({ wait = DEFAULT_WAIT_MS, json }: Partial<StatusFlags>) =>
       withServices(async ({ inspection }, config) => {
@@ -39,7 +43,7 @@ export function addStatus(
     )
 }
 
-/** A stream that does not answer is told, and the rest as well. */
+/** An unavailable stream is reported on stderr; the rest of the status still prints. */
 async function readBacklog(
   config: Config,
   { stderr, setFailed }: CommandContext,

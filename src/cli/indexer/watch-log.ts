@@ -3,15 +3,15 @@ import type { WatchEvents } from '../../indexing/sources/watch.ts'
 import type { BatchCounts } from '../../indexing/sources/watch-batch.ts'
 
 export type WatchLog = Omit<WatchEvents, 'onWritten'> & {
-  /** Sums up a last time. */
+  /** Logs the last summary. */
   close(): void
 }
 
 const SUMMARY_MS = 60_000
-/** Of entries that are lost, so many are named. */
+/** Maximum number of lost entries that a log line names. */
 const MAX_LOGGED_IDS = 20
 
-/** Tells an operator how a watch goes, now and then a sum of what it did; nothing of any order's data. */
+/** Logs the state of a watch and a summary each minute; never the data of an order. */
 export function createWatchLog(logger: Logger): WatchLog {
   let sum: BatchCounts = { written: 0, unchanged: 0, older: 0, refused: 0 }
   let isWriter = false
@@ -19,29 +19,29 @@ export function createWatchLog(logger: Logger): WatchLog {
   function logSummary(): void {
     const { written, unchanged, older, refused } = sum
     if (written + unchanged + older + refused === 0) return
-    logger.info(sum, 'changes since the last of these lines')
+    logger.info(sum, 'changes since the last summary')
     sum = { written: 0, unchanged: 0, older: 0, refused: 0 }
   }
   const timer = setInterval(logSummary, SUMMARY_MS).unref()
 
   return {
-    onStandby: (reason) => logger.info({ reason }, 'standing by'),
+    onStandby: (reason) => logger.info({ reason }, 'on standby'),
     onWriter(isNowWriter) {
       if (isNowWriter) logger.info('this is the writer now')
-      else if (isWriter) logger.info('this is the writer no more')
+      else if (isWriter) logger.info('this is no longer the writer')
       isWriter = isNowWriter
     },
     onLeaseLost: () =>
       logger.warn('another writer took over: this one did not renew its lease in time'),
     onOutage: (reason) =>
-      logger.warn({ reason }, 'nothing is written for now; trying until it works'),
-    onRecovered: () => logger.info('it works again'),
+      logger.warn({ reason }, 'writes are failing: retrying until they succeed'),
+    onRecovered: () => logger.info('writes recovered'),
     onRefused: (entryId, { path, reason }) =>
-      logger.warn({ entry_id: entryId, path, reason }, 'refused, and parked'),
+      logger.warn({ entry_id: entryId, path, reason }, 'rejected: moved to the dead-letter stream'),
     onLost: (ids) =>
       logger.error(
         { lost: ids.length, entry_ids: ids.slice(0, MAX_LOGGED_IDS) },
-        'gone from the stream before they were written: somebody else trimmed it. Load these orders again',
+        'entries trimmed from the stream before they were written: load these orders again',
       ),
     onBatch({ written, unchanged, older, refused }) {
       sum = {

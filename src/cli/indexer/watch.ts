@@ -26,7 +26,7 @@ export function addWatch(
 ): void {
   index
     .command('watch')
-    .description('write the changes of the stream orders:changes as they come; needs Redis')
+    .description('write changes from the stream orders:changes continuously; needs Redis')
     .action(() =>
       withServices(async (services, config) => {
         const stream = await openChangeStream(config, 'index watch')
@@ -44,7 +44,7 @@ export function addWatch(
     )
 }
 
-/** Watches until `signal` tells to stop, and tells how it goes on the operations port and in the log. */
+/** Watches until `signal` aborts; the operations port and the log report its state. */
 async function watchWithOperations(
   { openIndex, orders, inspection }: Services,
   stream: ChangeStream,

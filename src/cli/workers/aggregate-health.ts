@@ -1,8 +1,8 @@
 import type { CheckState, Health } from '../../http/operations/readiness.ts'
 
 /**
- * How `size` workers are together, of which these have told how they are. Whoever sends requests here is
- * answered as long as one of them can: fewer than there should be are a warning, and so is what holds for some only.
+ * Combines the health that some of `size` workers report. The service is ready while one worker is.
+ * Missing workers and checks that fail on only some workers degrade it.
  */
 export function aggregateHealth(size: number, healths: readonly Health[]): Health {
   const names = new Set(healths.flatMap(({ checks }) => Object.keys(checks)))
@@ -20,7 +20,7 @@ function workersState(size: number, count: number): CheckState {
   return count < size ? 'degraded' : 'ok'
 }
 
-/** `degraded` wherever they do not agree. */
+/** `degraded` when the workers disagree. */
 function aggregateState(states: readonly CheckState[]): CheckState {
   const [first = 'degraded', ...others] = new Set(states)
   return others.length === 0 ? first : 'degraded'

@@ -1,9 +1,9 @@
 import type { Health } from '../../http/operations/readiness.ts'
 import type { MetricSnapshot } from '../../observability/metrics/aggregated-metrics.ts'
 
-/** What the primary asks of a worker, and what it is answered. */
+/** The requests of the primary to a worker, with their responses. */
 export interface IpcResponses {
-  /** Its event loop turns. */
+  /** The event loop of the worker runs. */
   ping: true
   health: Health
   metrics: MetricSnapshot[]
@@ -11,11 +11,11 @@ export interface IpcResponses {
 
 export type IpcRequest = keyof IpcResponses
 
-export type ToWorker = { type: 'ask'; id: number; question: IpcRequest } | { type: 'leave' }
+export type ToWorker = { type: 'request'; id: number; request: IpcRequest } | { type: 'shutdown' }
 
 export type ToPrimary =
-  /** `address`: its URL, the same for all. */
+  /** `address`: the URL, the same for all workers. */
   | { type: 'serving'; address: string }
-  /** It cannot serve, and ends. */
+  /** The worker cannot serve, and exits. */
   | { type: 'failed'; reason: string }
-  | { type: 'answer'; id: number; response: IpcResponses[IpcRequest] }
+  | { type: 'response'; id: number; response: IpcResponses[IpcRequest] }

@@ -10,22 +10,22 @@ import { listen } from '../../http/server/listen.ts'
 import { openLog } from '../../observability/log.ts'
 import { createAggregatedMetrics } from '../../observability/metrics/aggregated-metrics.ts'
 import { openServices } from '../../services.ts'
+import type { ServeOptions } from '../api-server.ts'
 import type { ProgramIo } from '../command-context.ts'
 import { demoWelcome } from '../demo-welcome.ts'
-import { assertIndexNotLost } from '../index-loss-check.ts'
-import type { ServeOptions } from '../serve.ts'
 import { closeOnSignal } from '../signals.ts'
+import { assertIndexNotLost } from '../with-services.ts'
 import { aggregateHealth } from './aggregate-health.ts'
 import { createWorkerPool } from './worker-pool.ts'
 
-/** The program of a worker: a file beside this one, `.js` once it is built. */
+/** The entry point of a worker, in this folder; `.js` in the build. */
 const WORKER = import.meta.filename.replace(/primary(?=\.[jt]s$)/, 'worker')
-/** A worker whose event loop turns has answered by then. */
+/** A worker that does not respond within this time has a blocked event loop. */
 const RESPONSE_TIMEOUT_MS = 1_000
 
 /**
- * Serves with several processes. This one serves no request: it hands each new connection to the next worker, as
- * `node:cluster` does, replaces workers that end, and answers for all of them on the operations port.
+ * Serves with several worker processes. `node:cluster` distributes the connections. The primary
+ * serves no API request: it restarts workers and serves the operations port for all of them.
  */
 export async function serveCluster(
   config: Config,
@@ -34,8 +34,8 @@ export async function serveCluster(
 ): Promise<void> {
   const logger = openLog(config, io.stderr)
   await assertCanListen(config)
-  // What a first start makes is made here, before anybody else would; and it is kept open, since the last one
-  // who closes a database, and the first who opens it again, keep others out for a moment.
+  // Initialise storage before forking workers. The primary keeps the database open, because the
+  // last close and the first open of SQLite lock it briefly.
   const services = await openServices(config)
   cluster.setupPrimary({ exec: WORKER, args: [] })
   const pool = createWorkerPool({
@@ -68,11 +68,11 @@ export async function serveCluster(
     )
     const healths = await Promise.all(requests)
     const reported = healths.filter((health) => health !== undefined)
-    // Told to stop while they were asked: that they are leaving is no outage.
+    // A shutdown that began during the requests is not an outage.
     return isDraining ? DRAINING : aggregateHealth(config.workers, reported)
   }
 
-  /** Who ended is replaced; who does not answer never will be, unless everything is started again. */
+  /** The pool replaces workers that exit; only a restart replaces one that does not respond. */
   async function isAlive() {
     const { serving, responsive } = await pingWorkers()
     return responsive.length === serving.length
@@ -84,7 +84,7 @@ export async function serveCluster(
     logger,
     async () => {
       isDraining = true
-      process.once('exit', pool.kill) // At a second signal, or when it takes too long.
+      process.once('exit', pool.kill) // For a second signal or a timeout.
       await pool.shutDown()
       await close()
     },
@@ -106,8 +106,8 @@ export async function serveCluster(
 }
 
 /**
- * Whether the workers will be able to listen, who would each tell of it in words of their own.
- * @throws Error naming the setting when they will not
+ * Checks the port before forking, because otherwise each worker reports the same error.
+ * @throws Error naming the setting when the port is not available
  */
 async function assertCanListen({ host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   const probe = Fastify({ logger: false })

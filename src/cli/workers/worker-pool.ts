@@ -1,21 +1,21 @@
 import type { Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { backoffMs } from '../../lib/backoff.ts'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
-import { createRestartBackoff } from './restart-backoff.ts'
 import { createWorkerHandle, type WorkerExit, type WorkerHandle } from './worker-handle.ts'
 
-/** So many workers, whatever becomes of one of them. */
+/** Keeps a fixed number of workers running. */
 export interface WorkerPool {
   /**
-   * Resolves when all of them serve, with their URL; from then on, who ends is replaced.
-   * @throws Error what the first one says that cannot serve
+   * Resolves with the URL when all workers serve; then the pool replaces workers that exit.
+   * @throws Error the first reported reason why a worker cannot serve
    */
   start(): Promise<string>
   serving(): readonly WorkerHandle[]
-  /** Lets everybody go, each as soon as nobody needs it. @throws Error when one did not end well */
+  /** Shuts all workers down gracefully. @throws Error when the exit code of one is not 0 */
   shutDown(): Promise<void>
-  /** Ends all of them at once. */
+  /** Kills all workers. */
   kill(): void
 }
 
@@ -23,7 +23,7 @@ interface WorkerPoolOptions {
   size: number
   fork(): Worker
   logger: Logger
-  /** Told of every one that ended by itself. */
+  /** Called when a worker exits without a shutdown. */
   onExit(worker: WorkerHandle): void
   clock?: Clock
 }
@@ -34,7 +34,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const closing = new AbortController()
   const isClosing = () => closing.signal.aborted
 
-  /** Has one worker run, and another one after it. */
+  /** Runs one worker at a time and restarts it after each exit. */
   async function superviseSlot(
     onServing: (address: string) => void,
     onFailed: (error: Error) => void,
@@ -53,9 +53,12 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
       if (isClosing()) return
       onExit(worker)
       if (!hasServed)
-        return onFailed(new Error(exit.reason ?? `a worker ended ${describeExit(exit)}`))
+        return onFailed(new Error(exit.reason ?? `a worker exited ${describeExit(exit)}`))
       const pause = pauseMs(clock() - startedMs)
-      logger.error({ worker: worker.pid, ...exit, pause_ms: pause }, 'a worker ended: replacing it')
+      logger.error(
+        { worker: worker.pid, ...exit, pause_ms: pause },
+        'a worker exited: restarting it',
+      )
       await sleep(pause, undefined, { signal: closing.signal }).catch(() => {})
     }
   }
@@ -71,24 +74,36 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
       return address
     },
 
-    serving: () => [...workers].filter((member) => member.isServing()),
+    serving: () => [...workers].filter((worker) => worker.isServing()),
 
     async shutDown() {
       closing.abort()
       const stopping = [...workers]
-      for (const member of stopping) member.shutDown()
+      for (const worker of stopping) worker.shutDown()
       const exits = await Promise.all(stopping.map(({ exited }) => exited))
       const failed = exits.find(({ code }) => code !== 0)
-      if (failed !== undefined) throw new Error(`a worker ended ${describeExit(failed)}`)
+      if (failed !== undefined) throw new Error(`a worker exited ${describeExit(failed)}`)
     },
 
     kill() {
       closing.abort()
-      for (const member of workers) member.kill()
+      for (const worker of workers) worker.kill()
     },
   }
 }
 
+/** A worker that served this long was stable: its exit starts a new series. */
+const STABLE_UPTIME_MS = 30_000
+
+/** Returns the delay in milliseconds before a restart; it grows with each short-lived worker. */
+export function createRestartBackoff(): (uptimeMs: number) => number {
+  let shortLivedCount = 0
+  return (uptimeMs) => {
+    shortLivedCount = uptimeMs < STABLE_UPTIME_MS ? shortLivedCount + 1 : 1
+    return backoffMs(shortLivedCount)
+  }
+}
+
 function describeExit({ code, signal }: WorkerExit): string {
-  return signal === null ? `with exit code ${code}` : `by ${signal}`
+  return signal === null ? `with code ${code}` : `on ${signal}`
 }

@@ -1,4 +1,4 @@
-// The program of a worker; `primary.ts` starts it.
+// The entry point of a worker; `primary.ts` forks it.
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { parseConfig } from '../../config/config.ts'
@@ -6,39 +6,41 @@ import { createGracefulShutdown } from '../../http/server/graceful-shutdown.ts'
 import { listen, serverUrl } from '../../http/server/listen.ts'
 import { openRequestLog } from '../../observability/log.ts'
 import { openApiServer } from '../api-server.ts'
-import { ignoreEpipe } from '../ignore-epipe.ts'
+import { ignoreEpipe } from '../output.ts'
 import { closeAndExit } from '../signals.ts'
 import type { IpcRequest, IpcResponses, ToPrimary, ToWorker } from './ipc-messages.ts'
 
 const { worker } = cluster
-if (worker === undefined) throw new Error('set WORKERS, and serve')
+if (worker === undefined)
+  throw new Error('this file runs as a worker only: set WORKERS and run "serve"')
 
 ignoreEpipe()
 const config = parseConfig(process.env)
 const logger = openRequestLog(config, process.stderr)
 
-/** Nothing is under way yet. */
+/** Until the server listens, no request is in flight. */
 let shutDown: () => void = () => process.exit(0)
-let handlers: { [Q in IpcRequest]?: () => Promise<IpcResponses[Q]> } = {}
+let handlers: { [R in IpcRequest]?: () => Promise<IpcResponses[R]> } = {}
 
-// A terminal, or npm, signals everybody; when to go is for the primary to say, who knows what has come.
+// A terminal or npm signals the whole process group, but the primary orders the shutdown: it still
+// distributes accepted connections.
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {})
 
 worker.on('disconnect', () => {
   if (worker.exitedAfterDisconnect) return
-  worker.exitedAfterDisconnect = true // Node ends the process here otherwise, whatever is under way.
-  logger.error('the primary is gone: closing')
+  worker.exitedAfterDisconnect = true // Otherwise Node exits here, with requests in flight.
+  logger.error('the primary process exited: closing')
   shutDown()
 })
 
 process.on('message', async (message: ToWorker) => {
-  if (message.type === 'leave') return shutDown()
-  const { id, question } = message
+  if (message.type === 'shutdown') return shutDown()
+  const { id, request } = message
   try {
-    const response = await handlers[question]?.()
-    if (response !== undefined) sendToPrimary({ type: 'answer', id, response })
+    const response = await handlers[request]?.()
+    if (response !== undefined) sendToPrimary({ type: 'response', id, response })
   } catch (err) {
-    logger.error({ err, question }, 'cannot answer the primary')
+    logger.error({ err, question: request }, 'a request of the primary failed')
   }
 })
 
@@ -62,7 +64,7 @@ try {
   }
   await listen(app, config.host, config.port, 'PORT')
   sendToPrimary({ type: 'serving', address: serverUrl(app) })
-  await isReady() // So that the log tells at once what is amiss.
+  await isReady() // Logs failing checks at start.
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error)
   sendToPrimary({ type: 'failed', reason }, () => process.exit(1))
@@ -72,7 +74,7 @@ function sendToPrimary(message: ToPrimary, done: () => void = () => {}): void {
   process.send?.(message, undefined, undefined, done)
 }
 
-/** What the primary handed over before it knew that this worker listens no more goes back to it, for another. */
+/** Node returns connections that this worker no longer accepts to the primary. */
 async function disconnect(): Promise<void> {
   if (!process.connected) return
   worker?.disconnect()

@@ -157,7 +157,7 @@ describe('serve with a trace collector', () => {
     await call(running, '/v1/orders')
     expect(await running.stop()).toBe(0)
     expect(collector.requests.length).toBeGreaterThan(1)
-    expect(running.output().stderr.match(/traces are not taken/g)).toHaveLength(1)
+    expect(running.output().stderr.match(/trace export is failing/g)).toHaveLength(1)
   })
 })
 

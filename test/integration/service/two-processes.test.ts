@@ -53,6 +53,6 @@ describe('two processes on the same services', () => {
   })
 
   it('decided all that by Redis, and nothing by themselves', async () => {
-    for (const { output } of services) expect(output().stderr).not.toContain('limits count in this')
+    for (const { output } of services) expect(output().stderr).not.toContain('rate limits are local')
   })
 })

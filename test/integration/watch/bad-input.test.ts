@@ -81,7 +81,7 @@ describe('a bad entry', () => {
     expect(parked).toMatchObject({ path, reason: expect.stringContaining(reason), entry_id: id })
     expect(await services.orders.get('acc_1', after.id)).not.toBeNull()
     const told = watch.log().find(({ entry_id }) => entry_id === id)
-    expect(told).toMatchObject({ level: 40, path, msg: 'refused, and parked' })
+    expect(told).toMatchObject({ level: 40, path, msg: 'rejected: moved to the dead-letter stream' })
   })
 
   it('tells nothing of anybody in the log', async () => {

@@ -50,7 +50,7 @@ it('a watch on an index that was stamped ahead stays, tells by how much, and wri
   await load(sourceOrder())
   await writeFutureTimestamps(backend, Date.now() + FOUR_YEARS_MS)
   const watch = start()
-  const { reason } = await watch.says('nothing is written for now')
+  const { reason } = await watch.says('writes are failing')
   expect(reason).toContain('s ahead of the clock of OpenSearch')
   expect(JSON.parse(await watch.operations('/health/ready'))).toMatchObject({
     status: 'unavailable',

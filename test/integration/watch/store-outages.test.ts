@@ -39,7 +39,7 @@ const SOON = { timeout: 60_000, interval: 50 }
 const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
 const isThere = async (id: string) => (await services.orders.get('acc_1', id)) !== null
 const outages = (watch: RunningWatch) =>
-  watch.log().filter(({ msg }) => /nothing is written for now|it works again/.test(msg))
+  watch.log().filter(({ msg }) => /writes are failing|writes recovered/.test(msg))
 
 it('OpenSearch that is away is waited for, told once, and nothing is lost', async () => {
   const watch = start()
@@ -47,13 +47,13 @@ it('OpenSearch that is away is waited for, told once, and nothing is lost', asyn
   proxy.refuse = true
   proxy.resetConnections()
   await feed.add(sourceOrder(), '{"half')
-  await watch.says('nothing is written for now')
+  await watch.says('writes are failing')
   expect(await watch.operations('/health/ready')).toBe(
     '{"status":"unavailable","checks":{"orders":"unavailable","stamps":"unavailable","stream":"ok"}}',
   )
   expect(await feed.backlog()).toBe(2)
   proxy.refuse = false
-  await watch.says('it works again')
+  await watch.says('writes recovered')
   await isDone()
   expect(await isThere('ord_1')).toBe(true)
   expect(await feed.parked()).toHaveLength(1)
@@ -64,7 +64,7 @@ it('OpenSearch that is not there at the start is waited for', async () => {
   proxy.refuse = true
   const watch = start()
   await feed.add(sourceOrder())
-  await watch.says('nothing is written for now')
+  await watch.says('writes are failing')
   proxy.refuse = false
   await watch.becomesWriter()
   await isDone()
@@ -77,9 +77,9 @@ it('an index that is read-only, as on a full disk, is waited for, and nothing is
   const settings = `${backend.env['INDEX_PREFIX']}orders*/_settings`
   await opensearch('PUT', settings, { 'index.blocks.read_only_allow_delete': true })
   await feed.add(sourceOrder())
-  await watch.says('nothing is written for now')
+  await watch.says('writes are failing')
   await opensearch('PUT', settings, { 'index.blocks.read_only_allow_delete': null })
-  await watch.says('it works again')
+  await watch.says('writes recovered')
   await isDone()
   expect(await isThere('ord_1')).toBe(true)
   expect(await feed.parked()).toEqual([])
@@ -91,7 +91,7 @@ it('told to stop while OpenSearch is away, ends', async () => {
   proxy.refuse = true
   proxy.resetConnections()
   await feed.add(sourceOrder())
-  await watch.says('nothing is written for now')
+  await watch.says('writes are failing')
   await watch.stop()
   proxy.refuse = false
   start()

@@ -157,7 +157,7 @@ describe('what was delivered and not acknowledged', () => {
     const [lost = ''] = await feed.takeAs('dead', 1)
     await feed.redis.xdel(feed.stream, lost)
     const watch = await startWriter()
-    expect(await watch.says('gone from the stream')).toMatchObject({ lost: 1, entry_ids: [lost] })
+    expect(await watch.says('trimmed from the stream')).toMatchObject({ lost: 1, entry_ids: [lost] })
     await isDone()
     expect([await amount('ord_0'), await amount('ord_1')]).toEqual([undefined, 1])
     expect(await watch.metric('indexing_changes_lost_total')).toBe(1)

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { openApiServer } from '../../../src/cli/api-server.ts'
-import { assertIndexNotLost } from '../../../src/cli/index-loss-check.ts'
+import { assertIndexNotLost } from '../../../src/cli/with-services.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { buildOperationsApp } from '../../../src/http/operations/operations-app.ts'
 import { listen, serverUrl } from '../../../src/http/server/listen.ts'

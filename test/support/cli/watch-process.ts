@@ -143,5 +143,5 @@ export function skewed(byMs: number): string {
 }
 
 const WRITER = 'this is the writer now'
-const STANDBY = 'standing by'
-const STATES = [WRITER, STANDBY, 'this is the writer no more']
+const STANDBY = 'on standby'
+const STATES = [WRITER, STANDBY, 'this is no longer the writer']

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createReindexProgress } from '../../../../src/cli/indexer/reindex-progress.ts'
+import { createReindexProgress } from '../../../../src/cli/indexer/reindex.ts'
 import { createScreen, WIPE } from './screens.ts'
 
 /** What a terminal shows of so many documents. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRestartBackoff } from '../../../../src/cli/workers/restart-backoff.ts'
+import { createRestartBackoff } from '../../../../src/cli/workers/worker-pool.ts'
 
 it('waits longer each time a worker ends soon after it began', () => {
   const pauseMs = createRestartBackoff()

@@ -12,7 +12,7 @@ import { sourceOrder } from '../../support/orders/source-order.ts'
 import { openTestServices } from '../../support/stores/services.ts'
 
 const PATIENT = { timeout: 15_000 }
-/** Longer than a test takes. */
+/** Longer than the duration of a test. */
 const FOR_EVER = '60000'
 
 let proxies: FaultyProxy[]
@@ -60,7 +60,7 @@ const bytesOf = (path: string) =>
 const statusOf = async (path: string) => (await sendRaw(port, bytesOf(path), 1))[0]?.status
 const openToOpenSearch = () => proxies.reduce((sum, proxy) => sum + proxy.connections().open, 0)
 
-/** How late whatever OpenSearch says from now on arrives. */
+/** Delays every later response of OpenSearch. */
 function delay(ms: number) {
   for (const proxy of proxies) proxy.delayMs = ms
 }
@@ -76,14 +76,14 @@ describe.each([
   ['search', '/v1/orders?sort=updated_at_asc'],
   ['get_order', '/v1/orders/ord_1'],
 ])('a caller who disconnects while its %s is under way', (operation, path) => {
-  it(`ends it, and gives back its place: ${path}`, async () => {
+  it(`a disconnect cancels the search and releases its slot: ${path}`, async () => {
     expect(await statusOf(path)).toBe(200)
-    for (const proxy of proxies) proxy.resetConnections() // So that the only connection is that of the search.
+    for (const proxy of proxies) proxy.resetConnections() // Leaves the connection of the search as the only one.
     await expect.poll(openToOpenSearch, PATIENT).toBe(0)
     delay(30_000)
     const socket = await ask(path)
     await expect.poll(openToOpenSearch, PATIENT).toBe(1)
-    expect(await statusOf(path)).toBe(503) // There is one place, and it is taken.
+    expect(await statusOf(path)).toBe(503) // The only slot is in use.
 
     lines.length = 0
     socket.destroy()
@@ -103,7 +103,7 @@ describe.each([
   })
 })
 
-it('a caller who disconnects while its key is looked up leaves the answer to others with that key', async () => {
+it('a disconnect during a key lookup does not affect other requests with that key', async () => {
   test.services.keys.find = (() => {
     const { find } = test.services.keys
     return async (...args: Parameters<typeof find>) => {

@@ -11,7 +11,7 @@ import { sourceOrder } from '../../support/orders/source-order.ts'
 import { runOrders } from '../../support/orders-cli/orders-cli.ts'
 import { opensearch } from '../../support/stores/backend.ts'
 
-// The order first: whatever reads both in their sequence, or in that of their accounts, confuses them.
+// The escaped order is first, which exposes readers that confuse the two.
 const CONFUSING = sourceOrder({
   id: 'ord_e0',
   created_at: '2026-03-01T13:00:00.000Z',
@@ -40,7 +40,7 @@ async function run(args: readonly string[], orders: readonly object[] = []) {
   return finished
 }
 
-/** The victim's listing and its order by id, as texts. */
+/** The listing and the order by id of the victim, as text. */
 async function shown(): Promise<string[]> {
   const answers = [
     await app.call('/v1/orders', { key }),
@@ -51,7 +51,7 @@ async function shown(): Promise<string[]> {
 }
 
 describe('an order whose tracking keys have escapes', () => {
-  it('is shown with its own keys after a load, and byte for byte the same after a reindex', async () => {
+  it('the API returns its tracking keys after a load, and equal bytes after a reindex', async () => {
     expect(await run(['load', '-', '--live'], [CONFUSING, VICTIM])).toMatchObject({ code: 0 })
     const before = await shown()
     for (const text of before) expect(text).toContain(SHOWN)
@@ -62,7 +62,7 @@ describe('an order whose tracking keys have escapes', () => {
     expect(await run(['check', '-'], [CONFUSING, VICTIM])).toMatchObject({ code: 0 })
   })
 
-  it('is written where a version has another key in the place of one, and not where it has the same', async () => {
+  it('a version with another tracking key is written, one with equal keys is not', async () => {
     const before = { ...VICTIM, tracking: { ...BACKSLASH_TRACKING, '\\': '1' } }
     await run(['load', '-', '--live'], [before])
     const versions = [before, { ...VICTIM, version: 2 }, { ...VICTIM, version: 3 }]
@@ -71,7 +71,7 @@ describe('an order whose tracking keys have escapes', () => {
     for (const text of await shown()) expect(text).toContain(SHOWN)
   })
 
-  it('is shown with its own keys where a watch wrote it', async () => {
+  it('the API returns its tracking keys after index watch wrote it', async () => {
     const watch = watchInProcess(app.env)
     await watch.becomesWriter()
     expect(await run(['load', '-', '--stream'], [CONFUSING, VICTIM])).toMatchObject({ code: 0 })
@@ -83,7 +83,7 @@ describe('an order whose tracking keys have escapes', () => {
     await watch.stop()
   })
 
-  it('is exported with its own keys', async () => {
+  it('the export contains its tracking keys', async () => {
     await run(['load', '-', '--live'], [{ ...CONFUSING, owner_account_id: 'acc_2' }, VICTIM])
     const baseUrl = await app.app.listen({ port: 0, host: '127.0.0.1' })
     const env = { ORDERS_API_URL: baseUrl, ORDERS_API_KEY: key }
@@ -95,7 +95,7 @@ describe('an order whose tracking keys have escapes', () => {
     expect(victim).toContain(SHOWN)
   })
 
-  it('is found as it was written by whoever looks into the index', async () => {
+  it('the stored document contains the tracking keys as written', async () => {
     await run(['load', '-', '--live'], [VICTIM])
     confuseParser()
     const address = { accountId: 'acc_2', orderId: 'ord_v5' }
@@ -104,7 +104,7 @@ describe('an order whose tracking keys have escapes', () => {
     expect(JSON.stringify(document?.order)).toContain(SHOWN)
   })
 
-  it('is shown also where its document is of before there were frames, and has to be parsed', async () => {
+  it('the API returns a document without checksum header by parsing it', async () => {
     await run(['load', '-', '--live'], [VICTIM])
     const [, before = ''] = await shown()
     confuseParser()

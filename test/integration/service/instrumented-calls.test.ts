@@ -16,7 +16,7 @@ beforeEach(async () => {
   key = (await app.issue()).key
 })
 
-/** The series that counted something since `before`. */
+/** The metric series that increased since `before`. */
 async function counted(before = new Map<string, number>()) {
   const text = await app.metrics.registry.metrics()
   const names = [...text.matchAll(/^(?:opensearch|redis)\S+_count\S*/gm)].map(([name]) => name)
@@ -28,7 +28,7 @@ const opensearch = (operation: string, outcome: 'ok' | 'failed') =>
 const redis = (decision: string, outcome: 'ok' | 'failed') =>
   `redis_decision_duration_seconds_count{decision="${decision}",outcome="${outcome}"}`
 
-it('what a request asks OpenSearch and Redis is timed, each by what it asks', async () => {
+it('the metrics time each OpenSearch and Redis call of a request by operation', async () => {
   const before = await counted()
   await app.call('/v1/orders', { key })
   await app.call('/v1/orders/ord_1', { key })
@@ -44,7 +44,7 @@ it('what a request asks OpenSearch and Redis is timed, each by what it asks', as
   )
 })
 
-it('a page for a key that is known is one search and one decision of Redis, and nothing else', async () => {
+it('a page for a cached key costs one search and one Redis call', async () => {
   await app.call('/v1/orders', { key })
   const before = await counted()
   await app.call('/v1/orders', { key })
@@ -56,7 +56,7 @@ it('a page for a key that is known is one search and one decision of Redis, and 
   ])
 })
 
-it('a health check is timed as well, and finds the shared limits fine', async () => {
+it('the metrics time the calls of a health check', async () => {
   const before = await counted()
   const { status, checks } = await createReadiness(app.services, silent)()
   expect({ status, checks }).toEqual({
@@ -69,7 +69,7 @@ it('a health check is timed as well, and finds the shared limits fine', async ()
   )
 })
 
-it('a search that fails is timed as failed', async () => {
+it('the metrics time a failed search as failed', async () => {
   const broken = await createTestApp()
   const issued = await broken.issue()
   await broken.breakOrders()
@@ -85,7 +85,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-it('they are spans below the span of the request', async () => {
+it('OpenSearch and Redis calls are child spans of the request', async () => {
   const collector = await startOtlpReceiver()
   closers.push(collector.close)
   const service = await startService([], {
@@ -99,7 +99,7 @@ it('they are spans below the span of the request', async () => {
   const fresh = (await runCommand(args, app.env)).stdout.trim()
   const headers = { authorization: `Bearer ${fresh}` }
   const names = ['get_key', 'get_account', 'search'].map((name) => `opensearch ${name}`)
-  // More than one request where the machine is so busy that limits are decided without Redis.
+  // A busy machine may decide limits locally, so several requests may be needed.
   await vi.waitFor(
     async () => {
       expect((await fetch(`${service.baseUrl}/v1/orders`, { headers })).status).toBe(200)
@@ -114,7 +114,7 @@ it('they are spans below the span of the request', async () => {
   const spansOf = (isRequest: boolean) =>
     spans.filter(({ name }) => name.startsWith('GET') === isRequest)
   const requests = new Set(spansOf(true).map(({ spanId }) => spanId))
-  // Health checks, and whatever else nobody asked for, are not among them.
+  // Health checks and background calls create no spans.
   for (const call of spansOf(false)) expect(requests).toContain(call.parentSpanId)
   const systems = new Set(spansOf(false).map((span) => attributesOf(span)['db.system.name']))
   expect(systems).toEqual(new Set(['opensearch', 'redis']))

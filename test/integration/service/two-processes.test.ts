@@ -20,7 +20,7 @@ async function createKey(account: string): Promise<string> {
   return (await runCommand(args, backend.env)).stdout.trim()
 }
 
-/** The statuses of so many requests at once, every other one to the other process. */
+/** The statuses of concurrent requests that alternate between two processes. */
 async function burst(count: number, keyOf: () => string): Promise<Record<number, number>> {
   const answers = await Promise.all(
     Array.from({ length: count }, async (_, n) => {
@@ -37,7 +37,7 @@ async function burst(count: number, keyOf: () => string): Promise<Record<number,
 }
 
 describe('two processes on the same services', () => {
-  it('draw from one bucket: 20 of 200 pass, and the refill of the time they took', async () => {
+  it('two processes share one bucket: 20 of 200 requests pass, plus the refill', async () => {
     const key = await createKey('acc_burst')
     const startedAt = performance.now()
     const { 200: passed = 0, 429: limited = 0 } = await burst(200, () => key)
@@ -48,11 +48,12 @@ describe('two processes on the same services', () => {
     expect(passed).toBeLessThanOrEqual(20 + refilled)
   })
 
-  it('count the failures of an address together: 30 of 200 bad keys get 401', async () => {
+  it('two processes count authentication failures together: 30 of 200 bad keys get 401', async () => {
     expect(await burst(200, generateApiKey)).toEqual({ 401: 30, 429: 170 })
   })
 
-  it('decided all that by Redis, and nothing by themselves', async () => {
-    for (const { output } of services) expect(output().stderr).not.toContain('rate limits are local')
+  it('two processes decide every request in Redis and none locally', async () => {
+    for (const { output } of services)
+      expect(output().stderr).not.toContain('rate limits are local')
   })
 })

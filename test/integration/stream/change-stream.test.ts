@@ -29,7 +29,7 @@ function open(): Promise<ChangeStream> {
 
 const idsOf = (entries: readonly StreamEntry[]) => entries.map(({ id }) => id)
 
-/** Acknowledges all there is, batch by batch; answers with the sizes of the batches. */
+/** Acknowledges the whole stream in batches and returns their sizes. */
 async function drain(): Promise<number[]> {
   const sizes: number[] = []
   for (;;) {
@@ -41,14 +41,14 @@ async function drain(): Promise<number[]> {
 }
 
 describe('reading', () => {
-  it('makes the group where there is none, from the beginning of the stream', async () => {
+  it('reading creates a missing group at the start of the stream', async () => {
     const ids = await feed.add('one', 'two')
     const { entries, lost } = await stream.read()
     expect([idsOf(entries), lost]).toEqual([ids, []])
     expect(entries.map(({ order }) => String(order))).toEqual(['one', 'two'])
   })
 
-  it('begins anew when somebody emptied Redis', async () => {
+  it('reading recreates the group after Redis was flushed', async () => {
     await feed.add('one')
     await drain()
     await feed.redis.del(feed.stream)
@@ -56,31 +56,31 @@ describe('reading', () => {
     expect(idsOf((await stream.read()).entries)).toEqual(ids)
   })
 
-  it('goes on when the stream goes away while it waits', async () => {
+  it('reading continues when the stream is deleted during a blocking read', async () => {
     await drain()
     const reading = stream.read()
-    await pause(100) // Until it has found nothing.
+    await pause(100) // The first read returns nothing.
     await feed.redis.del(feed.stream)
     expect((await reading).entries).toEqual([])
     const ids = await feed.add('one')
     expect(idsOf((await stream.read()).entries)).toEqual(ids)
   })
 
-  it('waits for something new', async () => {
+  it('reading blocks until a new entry arrives', async () => {
     await drain()
     const reading = stream.read()
     const ids = await feed.add('one')
     expect(idsOf((await reading).entries)).toEqual(ids)
   })
 
-  it('brings again what is not acknowledged, before what is new', async () => {
+  it('reading returns unacknowledged entries before new ones', async () => {
     const first = await feed.add('one', 'two')
     await stream.read()
     const second = await feed.add('three')
     expect(idsOf((await stream.read()).entries)).toEqual([...first, ...second])
   })
 
-  it('leaves bytes as they are', async () => {
+  it('reading returns the bytes unchanged', async () => {
     await feed.add(NOT_UTF8)
     expect((await stream.read()).entries[0]?.order).toEqual(NOT_UTF8)
   })
@@ -94,14 +94,14 @@ describe('reading', () => {
     expect([entry?.order, entry?.fields.map(String)]).toEqual([undefined, fields])
   })
 
-  it('takes at most 500 entries, or about 4 MiB', async () => {
+  it('reading returns at most 500 entries or about 4 MiB', async () => {
     await feed.add(...Array.from({ length: 1_001 }, () => 'small'))
     expect(await drain()).toEqual([500, 500, 1])
     await feed.add(...Array.from({ length: 12 }, () => Buffer.alloc(MIB, 'x')))
     expect(await drain()).toEqual([4, 4, 4])
   })
 
-  it('tells how long an entry has waited, by the clock of Redis', async () => {
+  it('reading reports the age of an entry by the clock of Redis', async () => {
     await feed.redis.xadd(feed.stream, '1000-1', 'order', 'long ago')
     await feed.add('now')
     const [old, young] = (await stream.read()).entries
@@ -111,9 +111,9 @@ describe('reading', () => {
   })
 })
 
-describe('adopting', () => {
+describe('claiming pending entries', () => {
   it.each(['writer', 'somebody-else'])(
-    'brings what a consumer named %s left behind',
+    'claiming returns the pending entries of a consumer named %s',
     async (consumer) => {
       await feed.add('one', 'two', 'three')
       const taken = await feed.takeAs(consumer, 2)
@@ -126,7 +126,7 @@ describe('adopting', () => {
     },
   )
 
-  it('takes over everything, however much', async () => {
+  it('claiming returns any number of pending entries', async () => {
     await feed.add(...Array.from({ length: 2_500 }, (_, n) => String(n)))
     for (const consumer of ['one', 'two', 'three']) await feed.takeAs(consumer, 1_000)
     await stream.claimPending()
@@ -134,21 +134,21 @@ describe('adopting', () => {
     expect(await feed.pending()).toBe(0)
   })
 
-  it('tells what is gone, and waits for it no more', async () => {
+  it('claiming reports trimmed entries once', async () => {
     await feed.add('one', 'two')
     const taken = await feed.takeAs('somebody-else', 2)
     await feed.redis.xdel(feed.stream, taken[0] ?? '')
     const lost = [...(await stream.claimPending())]
     const reading = await stream.read()
-    lost.push(...reading.lost) // An older Redis tells it only here.
+    lost.push(...reading.lost) // An older Redis reports it only here.
     await stream.acknowledge(lost)
     expect([lost, idsOf(reading.entries)]).toEqual([taken.slice(0, 1), taken.slice(1)])
     expect(await feed.pending()).toBe(1)
   })
 })
 
-describe('an entry that is gone', () => {
-  it('before it was acknowledged is told as lost', async () => {
+describe('a trimmed entry', () => {
+  it('an entry trimmed before its acknowledgement is reported as lost', async () => {
     const ids = await feed.add('one', 'two')
     await stream.read()
     await feed.redis.xdel(feed.stream, ids[0] ?? '')
@@ -157,10 +157,10 @@ describe('an entry that is gone', () => {
   })
 })
 
-describe('parking', () => {
+describe('the dead-letter stream', () => {
   const error = { path: '/items/0', reason: 'expected an object, got a list' }
 
-  it('keeps the bytes, where and why, and acknowledges', async () => {
+  it('a dead letter keeps the bytes, path and reason, and is acknowledged', async () => {
     const [id = ''] = await feed.add(NOT_UTF8)
     const { entries } = await stream.read()
     await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
@@ -168,7 +168,7 @@ describe('parking', () => {
     expect(await feed.pending()).toBe(0)
   })
 
-  it('keeps all that an entry without an order has', async () => {
+  it('a dead letter keeps every field of an entry without an order', async () => {
     await feed.addFields('data', 'x', 'more', 'y')
     const { entries } = await stream.read()
     await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
@@ -176,7 +176,7 @@ describe('parking', () => {
     expect(parked?.slice(6)).toEqual(['data', 'x', 'more', 'y'])
   })
 
-  it('takes an entry of ten thousand fields', async () => {
+  it('a dead letter can have ten thousand fields', async () => {
     await feed.addFields(...Array.from({ length: 20_000 }, (_, n) => `f${n}`))
     const { entries } = await stream.read()
     await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
@@ -184,7 +184,7 @@ describe('parking', () => {
     expect(await feed.pending()).toBe(0)
   })
 
-  it('twice parks once: whoever did it first acknowledged it', async () => {
+  it('two dead-letter calls for an entry write it once', async () => {
     await feed.add('one')
     const { entries } = await stream.read()
     const refused = entries.map((entry) => ({ ...entry, error }))
@@ -193,7 +193,7 @@ describe('parking', () => {
     expect(await feed.parked()).toHaveLength(1)
   })
 
-  it('that fails loses nothing: the entry is still there to be parked', async () => {
+  it('a failed dead-letter write leaves the entry pending', async () => {
     await feed.redis.set(feed.refused, 'no stream')
     const ids = await feed.add('one')
     const { entries } = await stream.read()
@@ -206,7 +206,7 @@ describe('parking', () => {
 describe('trimming', () => {
   const left = async () => (await feed.redis.xrange(feed.stream, '-', '+')).map(([id]) => id)
 
-  it('keeps the last delivered entry and what is new', async () => {
+  it('trimming keeps the last delivered entry and new entries', async () => {
     const ids = await feed.add('one', 'two', 'three')
     await drain()
     const more = await feed.add('four')
@@ -214,7 +214,7 @@ describe('trimming', () => {
     expect(await left()).toEqual([...ids.slice(2), ...more])
   })
 
-  it('keeps what is pending, and all after it', async () => {
+  it('trimming keeps pending entries and all later ones', async () => {
     const ids = await feed.add('one', 'two', 'three')
     await stream.read()
     await stream.acknowledge([ids[0] ?? '', ids[2] ?? ''])
@@ -222,7 +222,7 @@ describe('trimming', () => {
     expect(await left()).toEqual(ids.slice(1))
   })
 
-  it('keeps what another group has not read', async () => {
+  it('trimming keeps entries that another group has not read', async () => {
     await feed.redis.xgroup('CREATE', feed.stream, 'others', '0', 'MKSTREAM')
     const ids = await feed.add('one', 'two', 'three')
     await drain()
@@ -230,7 +230,7 @@ describe('trimming', () => {
     expect(await left()).toEqual(ids)
   })
 
-  it('keeps what is pending in another group', async () => {
+  it('trimming keeps entries that are pending in another group', async () => {
     await feed.redis.xgroup('CREATE', feed.stream, 'others', '0', 'MKSTREAM')
     const ids = await feed.add('one', 'two', 'three')
     await drain()
@@ -242,7 +242,7 @@ describe('trimming', () => {
     expect(await left()).toEqual(ids.slice(1))
   })
 
-  it('compares ids as numbers', async () => {
+  it('trimming compares entry ids as numbers', async () => {
     for (const id of ['9-9', '9-10', '10-1']) {
       await feed.redis.xadd(feed.stream, id, 'order', id)
     }
@@ -252,7 +252,7 @@ describe('trimming', () => {
     expect(await left()).toEqual(['9-10', '10-1'])
   })
 
-  it('of no stream, or one without groups, does nothing', async () => {
+  it('trimming a missing stream, or one without groups, does nothing', async () => {
     await stream.trim()
     const ids = await feed.add('one')
     await stream.trim()
@@ -261,7 +261,7 @@ describe('trimming', () => {
 })
 
 describe('the backlog', () => {
-  it('counts what is not delivered and what is not acknowledged', async () => {
+  it('the backlog counts undelivered and unacknowledged entries', async () => {
     expect(await stream.backlog()).toBe(0)
     await feed.add('one', 'two')
     expect(await stream.backlog()).toBe(2)
@@ -274,7 +274,7 @@ describe('the backlog', () => {
     expect(await stream.backlog()).toBe(0)
   })
 
-  it('is not too small where some of it was deleted', async () => {
+  it('the backlog counts correctly after deletions', async () => {
     await feed.add('one')
     await drain()
     const ids = await feed.add('two', 'three', 'four')
@@ -285,13 +285,13 @@ describe('the backlog', () => {
   })
 })
 
-it('what is put in comes out as it was, in its order', async () => {
+it('the stream returns entries unchanged and in order', async () => {
   const orders = [Buffer.from('one'), NOT_UTF8, Buffer.from('three\r')]
   await stream.append(orders)
   expect((await stream.read()).entries.map(({ order }) => order)).toEqual(orders)
 })
 
-it('goes on when Redis has forgotten the scripts', async () => {
+it('the stream continues after Redis loses its scripts', async () => {
   await feed.add('one')
   await drain()
   await feed.redis.script('FLUSH')
@@ -299,7 +299,7 @@ it('goes on when Redis has forgotten the scripts', async () => {
   expect(idsOf((await stream.read()).entries)).toEqual(ids)
 })
 
-it('says that a key is no stream, and nothing of what is in it', async () => {
+it('a key of another type is reported without its content', async () => {
   await feed.redis.set(feed.stream, 'secret')
   const error = await stream.append([Buffer.from('of somebody')]).catch((thrown) => thrown)
   expect(String(error)).toContain('WRONGTYPE')

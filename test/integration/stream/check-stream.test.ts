@@ -24,7 +24,7 @@ const written = sourceOrder()
 const lost = sourceOrder({ id: 'ord_2' })
 const waiting = sourceOrder({ id: 'ord_3' })
 
-/** Three changes, of which two are acknowledged and one is in the hands of a consumer. */
+/** Three changes: two acknowledged, one pending. */
 async function fill(): Promise<void> {
   const ids = []
   for (const order of [written, lost, waiting])
@@ -35,7 +35,7 @@ async function fill(): Promise<void> {
   await run(['load', '-'], JSON.stringify(written))
 }
 
-it('a check finds a change that was acknowledged and is not in the index', async () => {
+it('the check finds an acknowledged change that the index lacks', async () => {
   await fill()
   const { code, stdout } = await run(['check', '--json'])
   expect(code).toBe(1)
@@ -47,7 +47,7 @@ it('a check finds a change that was acknowledged and is not in the index', async
   })
 })
 
-it('the status tells what waits in the stream', async () => {
+it('index status reports the stream backlog', async () => {
   await fill()
   const { code, stdout } = await run(['status', '--json'])
   expect(code).toBe(0)
@@ -57,7 +57,7 @@ it('the status tells what waits in the stream', async () => {
   })
 })
 
-it('the status of an index is told though the stream does not answer', async () => {
+it('index status reports the index while the stream is unavailable', async () => {
   await run(['init'])
   const env = { ...backend.env, STREAM_REDIS_URL: 'redis://127.0.0.1:1' }
   const { code, stdout, stderr } = await runCommand(['index', 'status', '--json'], env)

@@ -25,14 +25,14 @@ async function inStream(): Promise<(string | undefined)[]> {
   return entries.map(([, fields]) => fields[fields.indexOf('order') + 1])
 }
 
-it('hands over each line as it is, where nobody watches yet', async () => {
+it('index load --stream enqueues each line unchanged without a watch', async () => {
   const { code, stdout, stderr } = await handOver(`${line('ord_1')}\r\n\n ${line('ord_2')}`)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^read: 2, handed over: 2, refused: 0, seconds: [\d.]+\n$/)
   expect(await inStream()).toEqual([`${line('ord_1')}\r`, ` ${line('ord_2')}`])
 })
 
-it('refuses a bad line with its number, exits 1, and hands over the rest', async () => {
+it('index load --stream rejects a bad line with its number, exits 1 and enqueues the rest', async () => {
   const { code, stdout, stderr } = await handOver(`{"half\n${line('ord_1')}`, '--json')
   expect([code, JSON.parse(stdout)]).toEqual([
     1,
@@ -42,12 +42,12 @@ it('refuses a bad line with its number, exits 1, and hands over the rest', async
   expect(await inStream()).toEqual([line('ord_1')])
 })
 
-it('begins at a line', async () => {
+it('index load --stream starts at --from-line', async () => {
   await handOver(`${line('ord_1')}\n${line('ord_2')}`, '--from-line', '2')
   expect(await inStream()).toEqual([line('ord_2')])
 })
 
-it('is written by the watch beside which a load is refused', async () => {
+it('index watch writes the enqueued lines while it blocks a direct load', async () => {
   const watch = watchInProcess(backend.env)
   try {
     await watch.becomesWriter()

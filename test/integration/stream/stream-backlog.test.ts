@@ -43,23 +43,23 @@ async function acknowledged(): Promise<string[]> {
 }
 
 describe('the backlog', () => {
-  it('of a stream that is not there is nothing', async () => {
+  it('the backlog of a missing stream is 0', async () => {
     expect(await inspection.backlog()).toEqual({ backlog: 0, oldestAgeMs: null, refused: 0 })
   })
 
-  it('is all of the stream while nobody reads it', async () => {
+  it('the backlog without a consumer is the whole stream', async () => {
     await put(3)
     expect(await inspection.backlog()).toMatchObject({ backlog: 3 })
   })
 
-  it('is what is not delivered and what is not acknowledged', async () => {
+  it('the backlog is the undelivered and unacknowledged entries', async () => {
     const [first = ''] = await put(5)
     await deliver(3)
     await redis.xack(stream, GROUP, first)
     expect(await inspection.backlog()).toMatchObject({ backlog: 4 })
   })
 
-  it('is as old as the oldest entry that is not acknowledged', async () => {
+  it('the age of the backlog is that of the oldest unacknowledged entry', async () => {
     const [seconds] = await redis.time()
     const at = (agoSeconds: number) => `${(Number(seconds) - agoSeconds) * 1000}-0`
     for (const ago of [300, 200, 100]) await redis.xadd(stream, at(ago), 'order', 'x')
@@ -70,21 +70,21 @@ describe('the backlog', () => {
     expect(ageOf(await inspection.backlog())).toBe(1)
   })
 
-  it('of a stream that is done has no age', async () => {
+  it('an empty backlog has no age', async () => {
     const ids = await put(2)
     await deliver(2)
     await redis.xack(stream, GROUP, ...ids)
     expect(await inspection.backlog()).toMatchObject({ backlog: 0, oldestAgeMs: null })
   })
 
-  it('tells how many were refused', async () => {
+  it('the backlog reports the number of dead letters', async () => {
     await redis.xadd(`${prefix}orders:refused`, '*', 'reason', 'x')
     expect(await inspection.backlog()).toMatchObject({ refused: 1 })
   })
 })
 
-describe('what is acknowledged', () => {
-  it('is what was delivered and is not in the hands of a consumer', async () => {
+describe('acknowledged entries', () => {
+  it('acknowledged entries are delivered and not pending', async () => {
     const ids = await put(100)
     await deliver(80)
     const done = ids.slice(0, 80).filter((_, at) => at % 3 > 0)
@@ -92,13 +92,13 @@ describe('what is acknowledged', () => {
     expect(await acknowledged()).toEqual(done)
   })
 
-  it('is nothing before there is a consumer', async () => {
+  it('no entry is acknowledged before the first consumer', async () => {
     await put(2)
     expect(await acknowledged()).toEqual([])
     expect(await redis.xinfo('GROUPS', stream)).toEqual([])
   })
 
-  it('is read as source orders, each named by its entry', async () => {
+  it('acknowledged entries are read as source orders named by entry id', async () => {
     const ids = await put(2, (n) => (n === 0 ? JSON.stringify(sourceOrder()) : '{"id":'))
     ids.push(String(await redis.xadd(stream, '*', 'other', 'x')))
     await deliver(3)

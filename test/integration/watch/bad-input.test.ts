@@ -81,10 +81,14 @@ describe('a bad entry', () => {
     expect(parked).toMatchObject({ path, reason: expect.stringContaining(reason), entry_id: id })
     expect(await services.orders.get('acc_1', after.id)).not.toBeNull()
     const told = watch.log().find(({ entry_id }) => entry_id === id)
-    expect(told).toMatchObject({ level: 40, path, msg: 'rejected: moved to the dead-letter stream' })
+    expect(told).toMatchObject({
+      level: 40,
+      path,
+      msg: 'rejected: moved to the dead-letter stream',
+    })
   })
 
-  it('tells nothing of anybody in the log', async () => {
+  it('the log contains no personal data', async () => {
     await feed.add(sourceOrder({ customer: { name: 'Rita', email: 'rita@secret' } }))
     await feed.add({ ...sourceOrder(), customer: { name: 'Rita', email: 7, phone: 'secret' } })
     await isDone()
@@ -92,7 +96,7 @@ describe('a bad entry', () => {
   })
 })
 
-describe('a document that was changed by hand', () => {
+describe('a document changed outside the writer', () => {
   const order = (id: string, version: number) =>
     sourceOrder({ id, version, owner_account_id: 'acc_hand', amount_total: version })
   const amount = async (id: string) => {
@@ -117,7 +121,7 @@ describe('a document that was changed by hand', () => {
     ])
     expect(await amount('ord_sound')).toBe(2)
 
-    // An erasure needs no look at what it erases.
+    // An erasure does not read the document.
     const deleted = { version: 3, owner_account_id: 'acc_hand', deleted: true }
     await feed.add({ id: 'ord_hand', ...deleted }, { id: 'ord_sound', ...deleted })
     await isDone()

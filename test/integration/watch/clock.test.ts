@@ -36,7 +36,7 @@ const load = (order: object) =>
   runCommand(['index', 'load', '-'], backend.env, JSON.stringify(order))
 const isWritten = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
 
-it('a watch with a clock ahead of the cluster ends with exit 1, so that a standby with a right one writes', async () => {
+it('a watch with a clock ahead of the cluster exits 1, so that a correct standby takes over', async () => {
   await load(sourceOrder())
   const wrong = start(FOUR_YEARS_MS)
   expect(await wrong.ended()).toBe(1)
@@ -46,7 +46,7 @@ it('a watch with a clock ahead of the cluster ends with exit 1, so that a standb
   await isWritten()
 })
 
-it('a watch on an index that was stamped ahead stays, tells by how much, and writes once that is mended', async () => {
+it('a watch on an index stamped ahead keeps running, reports the offset and resumes after the repair', async () => {
   await load(sourceOrder())
   await writeFutureTimestamps(backend, Date.now() + FOUR_YEARS_MS)
   const watch = start()
@@ -67,7 +67,7 @@ it('a watch on an index that was stamped ahead stays, tells by how much, and wri
   expect(JSON.parse(await watch.operations('/health/ready')).status).toBe('ok')
 })
 
-it('a lease that was deleted does not let stamps begin below those of the orders', async () => {
+it('write timestamps stay above those of the orders after the lease is deleted', async () => {
   await load(sourceOrder())
   await writeFutureTimestamps(backend, Date.now() + FOUR_YEARS_MS)
   await opensearch('DELETE', `${backend.env['INDEX_PREFIX']}writer-v*`)
@@ -100,7 +100,7 @@ it.each([
   expect(server.received[0]?.path).toContain('/_nodes/stats/breaker')
 })
 
-it('the clock of the cluster is unavailable while no node tells its time', async () => {
+it('the clock of the cluster is unavailable while no node reports its time', async () => {
   const server = await startServer([respond(200, { nodes: {} })])
   const clock = createStoreClock(connectOpenSearch({ urls: [server.url] }), 1_000)
   await expect(clock.read().finally(() => server.close())).rejects.toThrow('returned its time')

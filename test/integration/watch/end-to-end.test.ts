@@ -9,13 +9,13 @@ import { createHistory, type ExpectedOrder } from '../../support/simulation/chan
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 
-/** Every kind of trouble comes as often; each takes some 7 seconds. */
+/** Each kind of failure occurs equally often and takes about 7 seconds. */
 const ROUNDS = byEffort(1, 4)
 const TROUBLES = ['stop', 'kill', 'freeze'] as const
 const ACCOUNTS = ['acc_north', 'acc_south', 'acc_west']
 const CHANGES_AT_ONCE = 40
 const BETWEEN_CHANGES_MS = 100
-/** Apart from each other; further ahead of the store, nothing is stamped. */
+/** Clock skew between processes; beyond it, the writer rejects its clock. */
 const SKEW_MS = 4_000
 
 let backend: Backend
@@ -38,14 +38,14 @@ afterAll(async () => {
   await backend.remove()
 })
 
-/** A watch whose clock goes wrong by this much. */
+/** Starts a watch with this clock skew. */
 function startSkewed(skewMs: number): WatchProcess {
   const watch = startWatch(backend.env, skewMs)
   watches.push(watch)
   return watch
 }
 
-/** What happens to the process that writes; another one, 4 s behind or ahead, takes over. */
+/** Failures of the writer; a process 4 s behind or ahead takes over. */
 async function trouble(writer: WatchProcess, kind: (typeof TROUBLES)[number]): Promise<void> {
   if (kind === 'stop') expect(await writer.stop('SIGTERM')).toBe(0)
   if (kind === 'kill') await writer.stop('SIGKILL')
@@ -63,7 +63,7 @@ async function createKey(account: string): Promise<string> {
   return (await runCommand(args, backend.env)).stdout.trim()
 }
 
-/** What the account's orders are; of one that is not dated the API tells nothing between walks over everything. */
+/** The orders of the account; undated ones change only with a full sync. */
 function ordersOf(account: string, truth: ReadonlyMap<string, ExpectedOrder>) {
   const own = [...truth].filter(([id]) => id.startsWith(`${account}:`))
   return own.map(([id, rest]) => ({ id: id.slice(account.length + 1), ...rest }))
@@ -75,7 +75,7 @@ function withoutDate(order: Order | undefined): object | undefined {
   return rest
 }
 
-/** A copy without an overlap: that nothing is missed is the service's doing. */
+/** A sync store without overlap, so that only the service prevents gaps. */
 async function openCopy(account: string) {
   const apiKey = await createKey(account)
   const { orders } = createOrdersClient({ baseUrl: service.baseUrl, apiKey })
@@ -90,11 +90,11 @@ async function openCopy(account: string) {
 type Copy = Awaited<ReturnType<typeof openCopy>>
 
 /**
- * The whole way of a change: the platform puts it into the stream, a watch writes it, the API lists it, and
- * the client keeps a copy of every account; while the watch is stopped, killed, frozen and woken, its successor's clock
- * 8 s away.
+ * The whole path of a change: the stream, index watch, the API and the client's sync store.
+ * Meanwhile the watch is stopped, killed, frozen and resumed, and the clock of its successor
+ * differs by 8 s.
  */
-it('a copy of every account has every order as it is, whatever happens to the watch', async () => {
+it('a synced copy of every account equals the orders, whatever happens to the watch', async () => {
   const random = createRandom(2, 7, 0)
   const history = createHistory(3, ACCOUNTS)
   const copies = new Map<string, Copy>()
@@ -118,7 +118,7 @@ it('a copy of every account has every order as it is, whatever happens to the wa
       const standby = startSkewed(skewMs)
       await standby.standsBy()
       await pause(random.between(0, 4_000))
-      // Once a round no process is there to write for a while.
+      // Once a round no writer runs for a while.
       if (kind === 'kill') await standby.stop('SIGTERM')
       await trouble(writer, kind)
       writer = standby.hasEnded() ? startSkewed(skewMs) : standby

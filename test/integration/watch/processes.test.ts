@@ -25,7 +25,7 @@ afterEach(async () => {
   await backend.remove()
 })
 
-/** The first of them writes, the others stand by. */
+/** The first process is the writer, the others are standbys. */
 async function startWatches(count: number, env: Record<string, string> = {}) {
   for (let n = 0; n < count; n++) {
     const watch = startWatch({ ...backend.env, ...env })
@@ -44,7 +44,7 @@ const versions = (version: number) =>
     sourceOrder({ id: `ord_${n}`, version, amount_total: version }),
   )
 
-/** The amounts that the orders have, each once. */
+/** The distinct amounts of the orders. */
 async function amounts(): Promise<number[]> {
   const found = new Set<number>()
   for (let n = 0; n < COUNT; n++) {
@@ -59,7 +59,7 @@ async function written(watch: WatchProcess): Promise<number> {
 }
 
 describe('of several processes', () => {
-  it('one writes, and the others stand by', async () => {
+  it('one of several processes writes and the others stand by', async () => {
     const [first, second, third] = await startWatches(3)
     await feed.add(...versions(1))
     await isDone()
@@ -72,7 +72,7 @@ describe('of several processes', () => {
     }
   })
 
-  it('started at once, one becomes the writer', async () => {
+  it('one of several processes started together becomes the writer', async () => {
     watches = [1, 2, 3].map(() => startWatch(backend.env))
     await feed.add(...versions(1))
     await isDone()
@@ -81,7 +81,7 @@ describe('of several processes', () => {
     expect(await amounts()).toEqual([1])
   })
 
-  it('one that is told to stop hands over at once, however long its lease', async () => {
+  it('a stopping writer releases its lease immediately', async () => {
     const [first, second] = await startWatches(2, { WRITER_LEASE_MS: '100000' })
     expect(await first.stop('SIGTERM')).toBe(0)
     await second.becomesWriter()
@@ -90,12 +90,12 @@ describe('of several processes', () => {
     expect(await amounts()).toEqual([1])
   })
 
-  it('a standby that is told to stop ends, and exits 0', async () => {
+  it('a standby exits 0 on SIGTERM', async () => {
     const [, second] = await startWatches(2)
     expect(await second.stop('SIGINT')).toBe(0)
   })
 
-  it('a standby takes over from one that is killed, and writes what it had in its hands', async () => {
+  it('a standby takes over from a killed writer and writes its pending entries', async () => {
     const [first, second] = await startWatches(2)
     await feed.add(...versions(1))
     await first.stop('SIGKILL')
@@ -105,7 +105,7 @@ describe('of several processes', () => {
     expect(await amounts()).toEqual([2])
   })
 
-  it('one that was frozen writes nothing when it wakes up, stands by, and nothing is lost', async () => {
+  it('a resumed frozen writer writes nothing and stands by, and no change is lost', async () => {
     const [first, second] = await startWatches(2)
     await feed.add(...versions(1))
     first.signal('SIGSTOP')
@@ -115,7 +115,7 @@ describe('of several processes', () => {
     const before = await written(second)
 
     first.signal('SIGCONT')
-    // It learns that it lost its lease when it has something to write, which it takes from the stream.
+    // It detects the lost lease at its next write, so the stream needs an entry.
     const standing = first.says('another writer took over')
     for (let version = 3; ; version++) {
       await feed.add(...versions(version))
@@ -129,7 +129,7 @@ describe('of several processes', () => {
     expect(await feed.parked()).toEqual([])
   })
 
-  it('one that was frozen takes over again when its successor ends', async () => {
+  it('a resumed frozen writer takes over when its successor exits', async () => {
     const [first, second] = await startWatches(2)
     first.signal('SIGSTOP')
     await second.becomesWriter()
@@ -144,7 +144,7 @@ describe('of several processes', () => {
 })
 
 describe('beside a watch', () => {
-  it('a load is refused, and told how to hand its lines over', async () => {
+  it('a load is rejected during a watch and names --stream', async () => {
     await startWatches(1)
     const { code, stderr } = await runCommand(['index', 'load', '-'], backend.env, '')
     expect(code).toBe(1)

@@ -17,7 +17,7 @@ import { type Backend, createBackend } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 import { FULL, synchronousOf } from '../../support/stores/synchronous.ts'
 
-// The embedded store, with the stream in Redis.
+// The embedded store with the change stream in Redis.
 
 let backend: Backend
 let env: Record<string, string>
@@ -49,7 +49,7 @@ const SOON = { timeout: 60_000, interval: 50 }
 const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
 const isThere = async (id: string) => (await services.orders.get('acc_1', id)) !== null
 
-it('writes the changes into the embedded store, and measures their lag', async () => {
+it('the watch writes changes to the embedded store and measures their lag', async () => {
   const watch = start()
   await feed.add(sourceOrder(), '{"half')
   await watch.becomesWriter()
@@ -62,7 +62,7 @@ it('writes the changes into the embedded store, and measures their lag', async (
 })
 
 it.each(['SIGTERM', 'SIGKILL'] as const)(
-  'lets one write at a time; the other takes over after a %s',
+  'one watch writes to the embedded store; the other takes over after a %s',
   async (signal) => {
     const first = start()
     await first.becomesWriter()
@@ -78,14 +78,14 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
   },
 )
 
-it('a standby that is told to stop ends, and exits 0', async () => {
+it('a standby exits 0 on SIGTERM', async () => {
   await start().becomesWriter()
   const second = start()
   await second.standsBy()
   expect(await second.stop('SIGTERM')).toBe(0)
 })
 
-it('acknowledges a change once its commit is on the disk', async () => {
+it('the watch acknowledges a change after its commit is on disk', async () => {
   if (!canTrace()) {
     let close = async () => {}
     const synchronous = await synchronousOf(async () => {
@@ -100,7 +100,7 @@ it('acknowledges a change once its commit is on the disk', async () => {
   await watch.becomesWriter()
   await feed.add(sourceOrder())
   await isDone()
-  await watch.stop('SIGKILL') // Nothing is synced because it ends.
+  await watch.stop('SIGKILL') // A kill syncs nothing.
   const calls = readCalls(file)
   const acknowledged = callWith(calls, 'xack')
   expect(writesBefore(calls, acknowledged, 'orders.db-wal').lost).toBe(0)
@@ -113,7 +113,7 @@ const load = () =>
   runCommand(['index', 'load', '-'], env, JSON.stringify(sourceOrder({ id: 'ord_2' })))
 
 describe('beside a watch', () => {
-  it('a load is refused with what to do, writes nothing, and works once the watch is killed', async () => {
+  it('a load during a watch is rejected with the next step and works after the watch is killed', async () => {
     const watch = start()
     await watch.becomesWriter()
     const { code, stderr } = await load()
@@ -126,7 +126,7 @@ describe('beside a watch', () => {
 })
 
 describe('beside a load', () => {
-  /** A load that has written and waits for its next line. */
+  /** A load that wrote a bulk and waits for its next line. */
   async function startLoad() {
     const child = startCommand(['index', 'load', '-'], env)
     const lines = Array.from({ length: 1_100 }, (_, n) => sourceOrder({ id: `ord_l${n}` }))
@@ -149,7 +149,7 @@ describe('beside a load', () => {
     expect(await isThere('ord_1')).toBe(true)
   })
 
-  it('a load waits until that ends, and says so', async () => {
+  it('a second load waits for the first and reports the wait', async () => {
     const child = await startLoad()
     const second = startCommand(['index', 'load', '-'], env)
     let said = ''

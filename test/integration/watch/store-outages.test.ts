@@ -28,7 +28,7 @@ afterEach(async () => {
   await backend.remove()
 })
 
-/** A watch whose way to OpenSearch is the proxy. */
+/** A watch that reaches OpenSearch through the proxy. */
 function start(): RunningWatch {
   const watch = watchInProcess({ ...backend.env, OPENSEARCH_URL: `http://127.0.0.1:${proxy.port}` })
   watches.push(watch)
@@ -41,7 +41,7 @@ const isThere = async (id: string) => (await services.orders.get('acc_1', id)) !
 const outages = (watch: RunningWatch) =>
   watch.log().filter(({ msg }) => /writes are failing|writes recovered/.test(msg))
 
-it('OpenSearch that is away is waited for, told once, and nothing is lost', async () => {
+it('the watch retries during an OpenSearch outage, logs it once and loses no change', async () => {
   const watch = start()
   await watch.becomesWriter()
   proxy.refuse = true
@@ -60,7 +60,7 @@ it('OpenSearch that is away is waited for, told once, and nothing is lost', asyn
   expect(outages(watch)).toHaveLength(2)
 })
 
-it('OpenSearch that is not there at the start is waited for', async () => {
+it('the watch retries when OpenSearch is unavailable at start', async () => {
   proxy.refuse = true
   const watch = start()
   await feed.add(sourceOrder())
@@ -71,7 +71,7 @@ it('OpenSearch that is not there at the start is waited for', async () => {
   expect(await isThere('ord_1')).toBe(true)
 })
 
-it('an index that is read-only, as on a full disk, is waited for, and nothing is lost', async () => {
+it('the watch retries while the index is read-only and loses no change', async () => {
   const watch = start()
   await watch.becomesWriter()
   const settings = `${backend.env['INDEX_PREFIX']}orders*/_settings`
@@ -85,7 +85,7 @@ it('an index that is read-only, as on a full disk, is waited for, and nothing is
   expect(await feed.parked()).toEqual([])
 })
 
-it('told to stop while OpenSearch is away, ends', async () => {
+it('the watch exits on SIGTERM during an OpenSearch outage', async () => {
   const watch = start()
   await watch.becomesWriter()
   proxy.refuse = true

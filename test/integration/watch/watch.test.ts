@@ -35,7 +35,7 @@ async function startWriter(env: Record<string, string> = {}): Promise<RunningWat
   return watch
 }
 
-/** The amount of an order of `acc_1`; `undefined` when there is none. */
+/** The amount of an order of `acc_1`; `undefined` when it does not exist. */
 async function amount(id: string): Promise<number | undefined> {
   const json = await services.orders.get('acc_1', id)
   return json ? JSON.parse(Buffer.from(json).toString()).amount_total : undefined
@@ -50,7 +50,7 @@ const orders = (from: number, to: number, version = 1) =>
   Array.from({ length: to - from }, (_, n) => order(from + n, version))
 
 describe('index watch', () => {
-  it('writes what is in the stream already, and what comes', async () => {
+  it('index watch writes existing and new entries of the stream', async () => {
     await feed.add(...orders(0, 3))
     await startWriter()
     await isDone()
@@ -59,7 +59,7 @@ describe('index watch', () => {
     expect([await amount('ord_0'), await amount('ord_2')]).toEqual([2, 1])
   })
 
-  it('told to stop, acknowledges what it wrote, exits 0, and says what it did', async () => {
+  it('index watch acknowledges its writes, logs a summary and exits 0 on SIGTERM', async () => {
     const watch = await startWriter()
     await feed.add(...orders(0, 3), order(0))
     await isDone()
@@ -67,13 +67,13 @@ describe('index watch', () => {
     expect(watch.log().at(-1)).toMatchObject({ written: 3, older: 1, unchanged: 0, refused: 0 })
   })
 
-  it('lets go of what is written', async () => {
+  it('index watch trims written entries', async () => {
     await startWriter()
     await feed.add(...orders(0, 100))
     await vi.waitFor(async () => expect(await feed.redis.xlen(feed.stream)).toBe(1), SOON)
   })
 
-  it('tells on its operations port what it did, and that it is ready', async () => {
+  it('the operations port of index watch reports metrics and readiness', async () => {
     const watch = await startWriter()
     await feed.add(...orders(0, 5), order(0), '{"half')
     await isDone()
@@ -94,7 +94,7 @@ describe('index watch', () => {
 })
 
 describe('the operations port', () => {
-  it('that was asked for and is taken ends it, naming the setting', async () => {
+  it('an operations port in use ends index watch with the name of the setting', async () => {
     const { msg } = await start().says('operations at')
     const { port } = new URL(msg.split(' ').at(-1) ?? '')
     const second = start({ OPERATIONS_PORT: port })
@@ -104,14 +104,14 @@ describe('the operations port', () => {
 })
 
 describe('an older version', () => {
-  it('than what is written changes nothing, and is no refusal', async () => {
+  it('an older version changes nothing and is not a dead letter', async () => {
     await startWriter()
     await feed.add(order(1, 3), order(1, 2))
     await isDone()
     expect([await amount('ord_1'), await feed.parked()]).toEqual([3, []])
   })
 
-  it('of an erased order does not bring it back, also after a restart', async () => {
+  it('an older version does not restore an erased order, even after a restart', async () => {
     const erased = { id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }
     const watch = await startWriter()
     await feed.add(order(1), erased)
@@ -124,8 +124,8 @@ describe('an older version', () => {
   })
 })
 
-describe('what was delivered and not acknowledged', () => {
-  it('by a consumer of any name is written by the next writer', async () => {
+describe('a pending entry', () => {
+  it('the next writer writes the pending entries of any consumer', async () => {
     await feed.add(...orders(0, 6))
     await feed.takeAs('dead-1', 2)
     await feed.takeAs('writer', 2)
@@ -136,12 +136,12 @@ describe('what was delivered and not acknowledged', () => {
   })
 
   it.each(['writer', 'somebody-else'])(
-    'because a former writer, %s, woke up and read once more is written',
+    'an entry read by a resumed former writer, %s, is written',
     async (consumer) => {
       await startWriter()
       await feed.add(order(1))
       await isDone()
-      // What is read in one step with its arrival no other reader gets.
+      // A blocked read receives the entry before any other consumer.
       await feed.redis
         .multi()
         .xadd(feed.stream, '*', 'order', JSON.stringify(order(2)))
@@ -152,19 +152,22 @@ describe('what was delivered and not acknowledged', () => {
     },
   )
 
-  it('and is gone from the stream is told as lost', async () => {
+  it('a pending entry that was trimmed is reported as lost', async () => {
     await feed.add(...orders(0, 3))
     const [lost = ''] = await feed.takeAs('dead', 1)
     await feed.redis.xdel(feed.stream, lost)
     const watch = await startWriter()
-    expect(await watch.says('trimmed from the stream')).toMatchObject({ lost: 1, entry_ids: [lost] })
+    expect(await watch.says('trimmed from the stream')).toMatchObject({
+      lost: 1,
+      entry_ids: [lost],
+    })
     await isDone()
     expect([await amount('ord_0'), await amount('ord_1')]).toEqual([undefined, 1])
     expect(await watch.metric('indexing_changes_lost_total')).toBe(1)
   })
 })
 
-it('a group that is removed is made again, and nothing is lost', async () => {
+it('the watch recreates a removed group and loses no change', async () => {
   await startWriter()
   await feed.add(order(1))
   await isDone()

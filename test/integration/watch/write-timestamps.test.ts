@@ -7,7 +7,7 @@ import { type Backend, createBackend } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 
 const MINUTE_MS = 60_000
-/** Further ahead of the store, nothing is stamped. */
+/** Maximum clock skew; beyond it, the writer rejects its clock. */
 const AHEAD_MS = 4_000
 
 let backend: Backend
@@ -34,7 +34,7 @@ async function start(skewMs: number): Promise<WatchProcess> {
   return watch
 }
 
-/** Puts changes in, and waits until they are written. */
+/** Enqueues changes and waits until they are written. */
 async function write(...changes: object[]): Promise<void> {
   await feed.add(...changes)
   const soon = { timeout: 60_000, interval: 50 }
@@ -47,7 +47,7 @@ async function updatedAt(id: string): Promise<number> {
 }
 
 it.each(['SIGTERM', 'SIGKILL'] as const)(
-  'after %s stamps go on above the greatest there was, though its order is erased and the clock is a minute behind',
+  'after %s write timestamps continue above the greatest of an erased order with a slow clock',
   async (signal) => {
     const first = await start(AHEAD_MS)
     await write(sourceOrder({ id: 'ord_last' }))
@@ -62,7 +62,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
   },
 )
 
-it('a change that shows nothing new leaves updated_at as it is', async () => {
+it('a change without new content keeps updated_at', async () => {
   await start(0)
   await write(sourceOrder({ version: 1 }))
   const before = await updatedAt('ord_1')

@@ -17,7 +17,7 @@ const LEASE_MS = 1_000
 
 const test = useServices()
 
-/** Writes orders 0 to `count` − 1 of acc_1, and hands the lease back. */
+/** Writes orders 0 to `count` − 1 of acc_1 and releases the lease. */
 async function write(count: number): Promise<void> {
   const index = await test.services.openIndex()
   const orders = Array.from({ length: count }, (_, n) => changeOf(sourceOrder({ id: `ord_${n}` })))
@@ -25,7 +25,7 @@ async function write(count: number): Promise<void> {
   await index.close()
 }
 
-/** Puts a document by hand. */
+/** Writes a document directly to OpenSearch. */
 const put = (id: string, source: object) =>
   opensearch('PUT', `${test.prefix}orders/_doc/${id}?routing=acc_1&refresh=true`, source)
 
@@ -49,22 +49,22 @@ const checkAlone = () =>
     onProgress() {},
   })
 
-describe('a walk', () => {
-  it('comes by every document once, in the order of account and order', async () => {
+describe('a scan', () => {
+  it('a scan returns every document once, sorted by account and order', async () => {
     await write(7)
     const pages = await walked(3)
     expect(pages.length).toBeGreaterThan(2)
     expect(pages.flat()).toEqual(Array.from({ length: 7 }, (_, n) => `acc_1:ord_${n}`))
   })
 
-  it('comes by two documents with the keys of one where a page ends between them', async () => {
+  it('a scan returns two documents with equal sort keys across a page boundary', async () => {
     await write(3)
     await put('stray', { account_id: 'acc_1', id: 'ord_1' })
     const pages = await walked(2)
     expect(pages.flat().toSorted()).toEqual([':stray', 'acc_1:ord_0', 'acc_1:ord_1', 'acc_1:ord_2'])
   })
 
-  it('sees what was written a moment ago', async () => {
+  it('a scan returns documents that were just written', async () => {
     await write(1)
     await opensearch('PUT', `${test.prefix}orders/_settings`, { index: { refresh_interval: -1 } })
     await opensearch('PUT', `${test.prefix}orders/_doc/acc_1:ord_9?routing=acc_1`, {
@@ -93,7 +93,7 @@ describe('a check', () => {
     expect(examples[0]?.fields).toEqual(expect.arrayContaining(fields))
   })
 
-  it('finds a document of an account that its head does not name', async () => {
+  it('the check finds a document of an account that its version record does not name', async () => {
     await write(1)
     const { _source } = await opensearch<{ _source: object }>(
       'GET',
@@ -107,7 +107,7 @@ describe('a check', () => {
     })
   })
 
-  it('says what to do where there is no index', async () => {
+  it('a missing index is reported with the next step', async () => {
     const error = await thrownBy(checkAlone())
     expect(error).toBeInstanceOf(Unavailable)
     expect(error).toMatchObject({ message: expect.stringContaining('"index init" makes it') })
@@ -117,19 +117,19 @@ describe('a check', () => {
 describe('an overview', () => {
   const writer = async (lookMs: number) => (await test.services.inspection.overview(lookMs)).writer
 
-  it('tells a writer that renews its lease', async () => {
+  it('the overview reports a writer that renews its lease as alive', async () => {
     const index = await test.services.openIndex({ purpose: 'watch' })
     expect(await writer(LEASE_MS)).toMatchObject({ purpose: 'watch', released: false, alive: true })
     await index.close()
   })
 
-  it('does not tell whether a writer is alive that it looked at for too short', async () => {
+  it('the overview reports liveness as unknown after too short an observation', async () => {
     const index = await test.services.openIndex()
     expect(await writer(0)).toMatchObject({ purpose: 'load', released: false, alive: null })
     await index.close()
   })
 
-  it('tells a writer that did not renew its lease', async () => {
+  it('the overview reports a writer that stopped renewing its lease as dead', async () => {
     await write(1)
     await opensearch('POST', `${test.prefix}writer/_update/orders?refresh=true`, {
       doc: { released: false },
@@ -137,12 +137,12 @@ describe('an overview', () => {
     expect(await writer(2 * LEASE_MS)).toMatchObject({ released: false, alive: false })
   })
 
-  it('tells a writer that handed its lease back, at once', async () => {
+  it('the overview reports a released lease without waiting', async () => {
     await write(1)
     expect(await writer(0)).toMatchObject({ released: true, alive: false, leaseMs: LEASE_MS })
   })
 
-  it('tells which index is read and which are fed', async () => {
+  it('the overview lists the read index and the write targets', async () => {
     await write(2)
     await test.reindexing.build()
     const { indices } = await test.services.inspection.overview(0)
@@ -153,7 +153,7 @@ describe('an overview', () => {
     ])
   })
 
-  it('says what to do where there is no index', async () => {
+  it('a missing index is reported with the next step', async () => {
     const error = await thrownBy(test.services.inspection.overview(0))
     expect(error).toMatchObject({ message: expect.stringContaining('"index init" makes it') })
   })

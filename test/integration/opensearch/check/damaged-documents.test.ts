@@ -8,7 +8,7 @@ import { useServices } from '../../../support/stores/use-services.ts'
 
 const test = useServices()
 
-/** Writes orders 0 to 2; tells what it had to wait for. */
+/** Writes orders 0 to 2 and returns the reported delays. */
 async function write(version = 1): Promise<string[]> {
   const delays: string[] = []
   const index = await test.services.openIndex({ onDelay: (reason) => delays.push(reason) })
@@ -25,7 +25,7 @@ async function write(version = 1): Promise<string[]> {
   return delays
 }
 
-/** Changes a document by hand, its frame left as it was. */
+/** Changes a document directly and keeps its checksum header. */
 async function damage(index: string, id: string): Promise<void> {
   const doc = { order: { amount_total: 77 } }
   await opensearch(
@@ -37,7 +37,7 @@ async function damage(index: string, id: string): Promise<void> {
   )
 }
 
-/** The source of a document, byte for byte; `null` where there is none. */
+/** The source bytes of a document; `null` when it does not exist. */
 async function sourceOf(index: string, id: string): Promise<string | null> {
   const [node = ''] = (process.env['OPENSEARCH_URL'] ?? '').split(',')
   const response = await fetch(
@@ -51,7 +51,7 @@ async function read(): Promise<string[]> {
   return Object.keys(indices).map((name) => name.slice(test.prefix.length))
 }
 
-/** Leaves a document in the new index as a writer does that ended before it wrote to the one that is read. */
+/** Leaves a document in the new index only, as a writer that crashed before the live index. */
 async function leaveHalfABulk(id: string): Promise<void> {
   const source = JSON.parse((await sourceOf('orders-v1', 'ord_0')) ?? '')
   const written_key = Date.now() + 60_000
@@ -63,8 +63,8 @@ async function leaveHalfABulk(id: string): Promise<void> {
   })
 }
 
-describe('a document that is not as it was written', () => {
-  it('is listed by a check, with the command that repairs it', async () => {
+describe('a damaged document', () => {
+  it('the check lists a damaged document with the repair command', async () => {
     await write()
     await damage('orders', 'ord_1')
     const { code, stdout } = await test.run('check', '--json')
@@ -88,7 +88,7 @@ describe('a document that is not as it was written', () => {
     )
   })
 
-  it('ends a reindex, which names it and leaves what is read as it is', async () => {
+  it('a damaged document fails the reindex, which names it and keeps the live index', async () => {
     await write()
     await damage('orders', 'ord_1')
     const before = await sourceOf('orders', 'ord_1')
@@ -108,7 +108,7 @@ describe('a document that is not as it was written', () => {
     expect(await test.run('check')).toMatchObject({ code: 0 })
   })
 
-  it('in the copy of an earlier attempt ends the reindex before it is read', async () => {
+  it('a damaged copy of an earlier attempt fails the reindex before the switch', async () => {
     await write()
     await test.beginReindex()
     await damage('orders-v2', 'ord_1')
@@ -118,7 +118,7 @@ describe('a document that is not as it was written', () => {
     expect(await read()).toEqual(['orders-v1'])
   })
 
-  it('keeps the old index from being removed, which may have it as it was written', async () => {
+  it('a damaged copy prevents the removal of the previous index', async () => {
     await write()
     await test.reindexing.build()
     await damage('orders-v2', 'ord_1')
@@ -128,7 +128,7 @@ describe('a document that is not as it was written', () => {
     expect(await test.reindexing.rollBack()).toMatchObject({ live: `${test.prefix}orders-v1` })
   })
 
-  it('is not copied by a recovery, which names it and lets the writer go on', async () => {
+  it('the recovery skips a damaged document, names it and lets the writer continue', async () => {
     await write()
     await test.beginReindex()
     await damage('orders-v1', 'ord_1')
@@ -144,8 +144,8 @@ describe('a document that is not as it was written', () => {
   })
 })
 
-describe('a copy of a document, byte for byte the one that was written, is made', () => {
-  it('by a reindex', async () => {
+describe('an exact copy of a document', () => {
+  it('a reindex copies documents byte for byte', async () => {
     confuseParser()
     await write()
     await test.reindexing.build()
@@ -157,7 +157,7 @@ describe('a copy of a document, byte for byte the one that was written, is made'
     }
   })
 
-  it('by the recovery of what a writer that died left in another index', async () => {
+  it('the recovery after a crashed writer copies documents byte for byte', async () => {
     confuseParser()
     await write()
     await test.beginReindex()

@@ -26,8 +26,8 @@ const keys = [
 ]
 const found = { _id: 'acc_1:ord_1', found: true, _source: { id: 'ord_1', order: { id: 'ord_1' } } }
 
-describe('documents that are looked up', () => {
-  it('are those that exist, each looked for on the shard of its account', async () => {
+describe('the document lookup', () => {
+  it('the lookup returns existing documents from the shard of their account', async () => {
     const { inspection, received } = await start(
       respond(200, { docs: [found, { _id: 'acc_2:ord_1', found: false }] }),
     )
@@ -43,7 +43,7 @@ describe('documents that are looked up', () => {
     })
   })
 
-  it('are told without the rest of their source where it is only asked whether they exist', async () => {
+  it('an existence lookup returns documents without their source', async () => {
     const { inspection, received } = await start(
       respond(200, {
         docs: [
@@ -56,7 +56,7 @@ describe('documents that are looked up', () => {
     expect(received[0]?.path).toBe('/orders/_mget?_source=removed_key')
   })
 
-  it('of no keys are not asked for', async () => {
+  it('a lookup of no keys sends no request', async () => {
     const { inspection, received } = await start(respond(200, {}))
     expect(await inspection.documents([])).toEqual([])
     expect(received).toEqual([])
@@ -72,7 +72,7 @@ describe('documents that are looked up', () => {
   })
 })
 
-describe('a walk', () => {
+describe('a scan', () => {
   const whole = { timed_out: false, _shards: { total: 1, successful: 1, failed: 0 } }
   const refreshed = respond(200, {})
   const empty = respond(200, { ...whole, hits: { hits: [] } })
@@ -87,7 +87,7 @@ describe('a walk', () => {
     expect(await thrownBy(collect(inspection.scanDocuments()))).toBeInstanceOf(Unavailable)
   })
 
-  it('reads whole documents a few megabytes at a time, by what their frames tell', async () => {
+  it('a scan sizes its pages by the checksum headers to a few megabytes', async () => {
     const THREE_MEGABYTES = '00000000-0015-00300000'
     const ids = ['acc_1:ord_1', 'acc_1:ord_2', 'acc_1:ord_3']
     const hits = ids.map((_id) => ({ _id, _routing: 'acc_1', _source: { frame: THREE_MEGABYTES } }))

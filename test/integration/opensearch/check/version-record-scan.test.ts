@@ -26,7 +26,7 @@ const headOf = (orderId: string): OrderVersionRecord => ({
   deleted: false,
 })
 
-describe('a walk over the heads of a cluster', () => {
+describe('a scan of the version records', () => {
   let backend: Backend
   let services: Services
   let client: OpenSearch
@@ -62,14 +62,17 @@ describe('a walk over the heads of a cluster', () => {
     return _all.total.search.point_in_time_current
   }
 
-  it.each([3, 7, 100])('comes by every one once, in pages of %d', async (pageSize) => {
-    const walked = await collect(pages(pageSize))
-    expect(walked.every((page) => page.length <= pageSize)).toBe(true)
-    const heads = walked.flat().toSorted((one, other) => (one.orderId < other.orderId ? -1 : 1))
-    expect(heads).toEqual(orderIds.map(headOf))
-  })
+  it.each([3, 7, 100])(
+    'the scan returns every version record once, in pages of %d',
+    async (pageSize) => {
+      const walked = await collect(pages(pageSize))
+      expect(walked.every((page) => page.length <= pageSize)).toBe(true)
+      const heads = walked.flat().toSorted((one, other) => (one.orderId < other.orderId ? -1 : 1))
+      expect(heads).toEqual(orderIds.map(headOf))
+    },
+  )
 
-  it('is not disturbed by heads that are written meanwhile', async () => {
+  it('concurrent writes do not change the result of a scan', async () => {
     const seen: string[] = []
     for await (const page of pages(3)) {
       seen.push(...page.map(({ orderId }) => orderId))
@@ -80,18 +83,18 @@ describe('a walk over the heads of a cluster', () => {
     expect(new Set(seen)).toEqual(new Set(orderIds))
   })
 
-  it('leaves no point in time open', async () => {
+  it('a completed scan closes its point in time', async () => {
     for await (const _ of pages(3)) expect(await openPointsInTime()).toBe(1)
     expect(await openPointsInTime()).toBe(0)
   })
 
-  it('leaves no point in time open where nobody walks on', async () => {
+  it('an abandoned scan closes its point in time', async () => {
     for await (const _ of pages(3)) break
     expect(await openPointsInTime()).toBe(0)
   })
 })
 
-describe('a walk over the heads ends', () => {
+describe('a scan of the version records fails', () => {
   let { serve, connect, close } = createScriptedNodes()
   beforeEach(() => {
     ;({ serve, connect, close } = createScriptedNodes())
@@ -124,14 +127,14 @@ describe('a walk over the heads ends', () => {
     expect(JSON.parse(closing)).toEqual({ pit_id: ['pit_1'] })
   })
 
-  it('where nobody tells the point in time', async () => {
+  it('a scan fails when the response has no point in time', async () => {
     const { error } = await walk(respond(200, {}))
     expect(error).toMatchObject({
       message: expect.stringContaining('point in time of order-heads'),
     })
   })
 
-  it('with what to do where its point in time is lost', async () => {
+  it('a scan whose point in time expired fails with the next step', async () => {
     const lost = respondError(404, 'search_phase_execution_exception')
     const { error } = await walk(opened, lost, respond(404, {}))
     expect(error).toBeInstanceOf(Unavailable)

@@ -30,7 +30,7 @@ afterEach(async () => {
   await close()
 })
 
-/** Everything that the orders are asked, and a write. */
+/** Every read operation of the order store, and one write. */
 const operations: [name: string, work: (connected: Connected) => Promise<unknown>][] = [
   ['a slice', ({ slice }) => slice()],
   ['the last write', ({ latestWrite }) => latestWrite()],
@@ -38,7 +38,7 @@ const operations: [name: string, work: (connected: Connected) => Promise<unknown
   ['a write', ({ write }) => write()],
 ]
 
-/** What a network, a node and a machine in between do, all of it a 503. */
+/** Failures of the network, a node or a proxy; each becomes a 503. */
 const silent: [name: string, behaviour: Behaviour][] = [
   ['stalls before the headers', stall],
   ['stalls after the headers', stallAfterHeaders],
@@ -70,7 +70,7 @@ const refusing: [name: string, behaviour: Behaviour][] = [
 
 describe.each(operations)('%s', (_name, work) => {
   it.each(silent)(
-    'is unavailable within its deadline from a node that %s, and says so',
+    'the operation fails as unavailable within its deadline from a node that %s',
     async (_what, behaviour) => {
       const { url, received } = await serve(behaviour)
       const error = await thrownBy(work(connect([url], { deadlineMs: SHORT_MS })))
@@ -80,23 +80,26 @@ describe.each(operations)('%s', (_name, work) => {
     },
   )
 
-  it.each(failing)('is unavailable from a node that %s', async (_what, behaviour) => {
-    const { url } = await serve(behaviour)
-    expect(await thrownBy(work(connect([url])))).toBeInstanceOf(Unavailable)
-  })
+  it.each(failing)(
+    'the operation fails as unavailable from a node that %s',
+    async (_what, behaviour) => {
+      const { url } = await serve(behaviour)
+      expect(await thrownBy(work(connect([url])))).toBeInstanceOf(Unavailable)
+    },
+  )
 
-  it.each(refusing)('is refused by a node that %s', async (_what, behaviour) => {
+  it.each(refusing)('the operation is rejected by a node that %s', async (_what, behaviour) => {
     const { url, received } = await serve(behaviour)
     expect(await thrownBy(work(connect([url])))).toBeInstanceOf(RequestRejectedError)
     expect(received).toHaveLength(1)
   })
 
-  it('is unavailable where nobody listens', async () => {
+  it('the operation fails as unavailable when no node listens', async () => {
     expect(await thrownBy(work(connect([await unreachableUrl()])))).toBeInstanceOf(Unavailable)
   })
 
   it.each([...silent, ...failing, ...refusing])(
-    'prints nothing, and tells no credentials, of a node that %s',
+    'the error logs nothing and holds no credentials from a node that %s',
     async (_what, behaviour) => {
       const printed = vi.spyOn(process.stdout, 'write')
       const logged = vi.spyOn(console, 'log')

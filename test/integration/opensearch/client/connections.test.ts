@@ -86,7 +86,7 @@ describe('of two nodes', () => {
     for (let time = 0; time < 5; time++) expect(text(await get())).toBe(ORDER)
   })
 
-  it('where one resets what it is asked the other answers', async () => {
+  it('the second of two nodes responds when the first resets the connection', async () => {
     const broken = await serve(reset)
     const { url } = await serve(found)
     const { get } = connect([broken.url, url])
@@ -94,7 +94,7 @@ describe('of two nodes', () => {
     expect(broken.received.length).toBeLessThanOrEqual(1)
   })
 
-  it('where one stalls the other answers from then on', async () => {
+  it('the client uses the second node after the first one stalls', async () => {
     const stalled = await serve(stall)
     const { url } = await serve(found)
     const { get } = connect([stalled.url, url], { deadlineMs: SHORT_MS })
@@ -104,7 +104,7 @@ describe('of two nodes', () => {
     expect(stalled.received.length).toBeLessThanOrEqual(1)
   })
 
-  it('none is given up for a call that had less than the whole deadline', async () => {
+  it('a call with less than the whole deadline does not mark its node as failed', async () => {
     const nodes = [await serve(stall, found), await serve(stall, found)]
     const { client, get } = connect(nodes.map(({ url }) => url))
     const late = { ...unbounded, remainingMs: () => SHORT_MS }
@@ -117,7 +117,7 @@ describe('of two nodes', () => {
   })
 })
 
-it('asks under the path of an address, whatever it asks', async () => {
+it('the client prefixes every request with the path of the address', async () => {
   const { url, received } = await serve(empty, empty, found)
   const { slice, latestWrite, get } = connect([`${url}/search/cluster`])
   await slice()
@@ -135,23 +135,23 @@ describe('the credentials of an address', () => {
   const withCredentials = (url: string) => url.replace('//', '//us%40er:hunter%2F2@')
   const BASIC = `Basic ${btoa('us@er:hunter/2')}`
 
-  it('are sent as they were before they were made part of an address', async () => {
+  it('the client decodes credentials from the address before it sends them', async () => {
     expect(await asked((url) => [withCredentials(url)])).toBe(BASIC)
   })
 
-  it('are sent to all nodes, whichever address has them', async () => {
+  it('the client sends credentials to all nodes when one address has them', async () => {
     const dead = await unreachableUrl()
     expect(await asked((url) => [url, withCredentials(dead)])).toBe(BASIC)
     expect(await asked((url) => [dead, withCredentials(url)])).toBe(BASIC)
   })
 
-  it('are not sent where there are none', async () => {
+  it('the client sends no authorization header without credentials', async () => {
     expect(await asked((url) => [url])).toBeUndefined()
   })
 })
 
 describe('a client that is closed', () => {
-  it('ends what is under way', async () => {
+  it('closing the client aborts requests in flight', async () => {
     const { url, received } = await serve(stall)
     const client = connectOpenSearch({ urls: [url] })
     const call = write(GENEROUS_MS, (options) => client.info({}, options))

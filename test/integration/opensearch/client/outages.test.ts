@@ -8,14 +8,14 @@ import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
 import { silent } from '../../../support/stores/services.ts'
 
-/** For how long a key that was read answers without the store. */
+/** How long the key cache serves a key without the store. */
 const FRESH_MS = 5_000
 
 let proxies: FaultyProxy[]
 let app: TestApp
 let key: string
 
-/** The whole app, with a proxy before every node, and one order. */
+/** The whole app with one order and a proxy in front of every node. */
 beforeEach(async () => {
   const nodes = (process.env['OPENSEARCH_URL'] ?? '').split(',').map((url) => new URL(url))
   proxies = await Promise.all(nodes.map(({ port }) => startFaultyProxy(Number(port))))
@@ -35,7 +35,7 @@ afterEach(async () => {
   for (const proxy of proxies) await proxy.close()
 })
 
-/** Ends what there is of connections, so that what comes next makes new ones. */
+/** Resets all connections, so that the next request opens a new one. */
 const cut = () => {
   for (const proxy of proxies) proxy.resetConnections()
 }
@@ -48,12 +48,12 @@ const refuseAll = () => {
 }
 function restore() {
   for (const proxy of proxies) Object.assign(proxy, { stall: false, refuse: false, delayMs: 0 })
-  cut() // What was swallowed never comes.
+  cut() // Dropped bytes never arrive.
 }
 
 const removeOrders = () => opensearch('DELETE', `${app.config.indexPrefix}orders-v1`)
 
-/** An answer to a key that nobody could look at: it has no limits to tell, unlike what is described. */
+/** A response to an unverified key: unlike described responses, it has no rate-limit headers. */
 async function answerTo(unseen: string) {
   const { statusCode, headers, body } = await app.app.inject({
     url: '/v1/orders',
@@ -64,7 +64,7 @@ async function answerTo(unseen: string) {
 }
 const unavailable = { status: 503, code: 'service_unavailable' }
 
-/** Lets the monotonic clock of the process jump, as if all of this time had passed. */
+/** Advances the monotonic clock of the process. */
 function jump(ms: number) {
   const now = performance.now.bind(performance)
   vi.spyOn(performance, 'now').mockImplementation(() => now() + ms)
@@ -83,7 +83,7 @@ const faults: [name: string, happen: () => unknown][] = [
 ]
 
 describe.each(faults)('an OpenSearch %s', (_name, happen) => {
-  it('makes every listing and every order a 503, and never a 404', async () => {
+  it('an unavailable OpenSearch makes every listing and order a 503, never a 404', async () => {
     await happen()
     const errors = await Promise.all(routes.map((route) => app.error(route, { key })))
     for (const error of errors) {
@@ -92,7 +92,7 @@ describe.each(faults)('an OpenSearch %s', (_name, happen) => {
     }
   })
 
-  it('leaves what is decided without it as it is', async () => {
+  it('an unavailable OpenSearch does not affect responses that need no store', async () => {
     await happen()
     expect((await app.error('/v1/orders?limit=0', { key })).status).toBe(400)
     expect((await app.error('/v1/nothing-here', { key })).status).toBe(404)
@@ -100,7 +100,7 @@ describe.each(faults)('an OpenSearch %s', (_name, happen) => {
     expect((await app.error('/v1/orders', { key: 'key_live_short' })).status).toBe(401)
   })
 
-  it('makes the service not ready', async () => {
+  it('an unavailable OpenSearch makes the service not ready', async () => {
     await happen()
     expect(await createReadiness(app.services, silent)()).toMatchObject({
       status: 'unavailable',
@@ -123,12 +123,12 @@ describe('an OpenSearch that is back', () => {
 })
 
 describe('connections that are cut', () => {
-  it('between two requests are not noticed', async () => {
+  it('the client hides connections that were reset between two requests', async () => {
     cut()
     expect((await app.call('/v1/orders', { key })).status).toBe(200)
   })
 
-  it('during requests are not noticed', async () => {
+  it('the client hides connections that are reset during requests', async () => {
     for (const proxy of proxies) proxy.delayMs = 50
     const answers = Promise.all(Array.from({ length: 20 }, () => app.call('/v1/orders', { key })))
     await sleep(25)
@@ -150,7 +150,7 @@ describe('a key while its store is down', () => {
     expect((await app.error('/v1/orders?limit=0', { key })).status).toBe(400)
   })
 
-  it('that was seen 10 minutes ago is neither accepted nor refused', async () => {
+  it('a key cached 10 minutes ago is answered 503 while its store is down', async () => {
     stallAll()
     jump(600_000)
     const answer = await answerTo(key)
@@ -158,7 +158,7 @@ describe('a key while its store is down', () => {
     expect(answer.headers).not.toHaveProperty('ratelimit-limit')
   })
 
-  it('that nobody has seen is neither accepted nor refused, and not counted against its address', async () => {
+  it('an uncached key is answered 503 and not counted against its address', async () => {
     refuseAll()
     for (let time = 0; time < 40; time++) {
       expect(await answerTo(generateApiKey())).toMatchObject(unavailable)
@@ -167,7 +167,7 @@ describe('a key while its store is down', () => {
     expect(await answerTo(generateApiKey())).toMatchObject({ status: 401, code: 'invalid_api_key' })
   })
 
-  it('that was issued before it went down is unknown to a process that never saw it', async () => {
+  it('a key issued before the outage is answered 503 by a process without it in the cache', async () => {
     const { key: fresh } = await app.issue({ accountId: 'acc_2' })
     stallAll()
     expect(await answerTo(fresh)).toMatchObject(unavailable)
@@ -176,8 +176,8 @@ describe('a key while its store is down', () => {
   })
 })
 
-describe('what is decided about a key or its account', () => {
-  it('counts within 5 seconds', async () => {
+describe('a change to a key or its account', () => {
+  it('a change to a key or its account takes effect within 5 seconds', async () => {
     const revoked = await app.issue()
     const blocked = await app.issue({ accountId: 'acc_blocked' })
     const statusOf = async (one: typeof revoked) =>

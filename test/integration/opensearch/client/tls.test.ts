@@ -28,13 +28,13 @@ const createKey = (settings: Record<string, string>) =>
   runCommand(['keys', 'create', '--account', 'acc_1'], { ...env, ...settings })
 
 describe('with an OpenSearch behind TLS', () => {
-  it('a command that trusts its authority works', async () => {
+  it('a command that trusts the certificate authority succeeds', async () => {
     const { code, stdout, stderr } = await createKey({ OPENSEARCH_CA_FILE: caFile })
     expect(code, stderr).toBe(0)
     expect(stdout).toMatch(/^key_live_/)
   })
 
-  it('a command that does not trust it says that it is the certificate', async () => {
+  it('a command that does not trust the certificate authority names the certificate as the cause', async () => {
     const { code, stdout, stderr } = await createKey({})
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^no response from OPENSEARCH_URL: .*certificate/)

@@ -21,7 +21,7 @@ beforeEach(() => {
 })
 afterEach(() => close())
 
-/** A cluster with these aliases, each over an index of version 7, and with what is created in it. */
+/** A cluster with these aliases over indices of version 7; it records created indices. */
 async function start(
   aliases: readonly string[],
   create: Behaviour = respond(200, { acknowledged: true }),
@@ -61,14 +61,14 @@ async function start(
 }
 
 describe('the indices of the orders', () => {
-  it('are made one after the other, the one that is read before those that remember it', async () => {
+  it('ensureIndices creates the orders index before the indices that record it', async () => {
     const { ensureIndices, made, bodyOf } = await start([])
     await ensureIndices.orders()
     expect(made()).toEqual(['_index_template/orders', ...ORDERS.map((alias) => `${alias}-v1`)])
     expect(bodyOf('/orders-v1')).toEqual({ aliases: { orders: {} } })
   })
 
-  it('have a template for every version', async () => {
+  it('the index template matches every version of the orders index', async () => {
     const { ensureIndices, bodyOf } = await start([])
     await ensureIndices.orders()
     expect(bodyOf('/_index_template/orders')).toMatchObject({
@@ -77,20 +77,20 @@ describe('the indices of the orders', () => {
     })
   })
 
-  it('stay as they are where they are there, in whichever version', async () => {
+  it('ensureIndices leaves existing indices of any version unchanged', async () => {
     const { ensureIndices, made } = await start(ALL)
     await ensureIndices.orders()
     expect(made()).toEqual(['_index_template/orders'])
   })
 
-  it('are made beside the one that is read where a start was cut off after it', async () => {
+  it('ensureIndices creates the missing indices after an interrupted start', async () => {
     const { ensureIndices, made } = await start(['orders', 'order-heads'])
     await ensureIndices.orders()
     expect(made()).toEqual(['_index_template/orders', 'writer-v1'])
   })
 
   it.each([[['order-heads']], [['writer']], [['order-heads', 'writer', 'api-keys']]])(
-    'are not made where %j remember an index that is gone',
+    'ensureIndices creates nothing when %j record a lost index',
     async (there) => {
       const { ensureIndices, made } = await start(there)
       expect(await thrownBy(ensureIndices.orders())).toBeInstanceOf(IndexLost)
@@ -99,7 +99,7 @@ describe('the indices of the orders', () => {
     },
   )
 
-  it('are not made again by a process that has seen them, when all of them are gone', async () => {
+  it('ensureIndices does not recreate indices that the process has seen', async () => {
     const cluster: { isGone: boolean } = { isGone: false }
     const { url, received } = await serve((response, request) => {
       const there = cluster.isGone ? {} : { 'orders-v1': { aliases: { orders: {} } } }
@@ -114,13 +114,13 @@ describe('the indices of the orders', () => {
     expect(received.filter(({ path }) => path === '/orders-v1')).toEqual([])
   })
 
-  it('are not made by what needs an index that exists', async () => {
+  it('a check for existing indices creates none', async () => {
     const { ensureIndices, made } = await start([])
     await expect(ensureIndices.existingOrders()).rejects.toThrow('"index init" makes it')
     expect(made()).toEqual([])
   })
 
-  it('are made once', async () => {
+  it('concurrent calls create the indices once', async () => {
     const { ensureIndices, written } = await start([])
     await Promise.all([ensureIndices.orders(), ensureIndices.orders()])
     const before = written().length
@@ -128,7 +128,7 @@ describe('the indices of the orders', () => {
     expect(written()).toHaveLength(before)
   })
 
-  it('get the fields that came since, in every version of the orders', async () => {
+  it('ensureIndices adds new mapping fields to every version of the orders index', async () => {
     const { ensureIndices, bodyOf } = await start(ALL)
     await ensureIndices.orders()
     const { properties } = JSON.parse(JSON.stringify(ordersDefinition.mappings))
@@ -136,13 +136,13 @@ describe('the indices of the orders', () => {
     expect(bodyOf('/orders-visits/_mapping')).toBeNull()
   })
 
-  it('may have fields of other types, which takes a reindex', async () => {
+  it('ensureIndices accepts fields of other types, which need a reindex', async () => {
     const refused = respondError(400, 'illegal_argument_exception')
     const { ensureIndices } = await start(ALL, undefined, refused)
     await expect(ensureIndices.orders()).resolves.toBeUndefined()
   })
 
-  it('may be made by another process at the same time', async () => {
+  it('ensureIndices accepts indices that another process creates concurrently', async () => {
     const { ensureIndices } = await start(
       [],
       respondError(400, 'resource_already_exists_exception'),
@@ -160,7 +160,7 @@ describe('the indices of the orders', () => {
     expect(await thrownBy(ensureIndices.keys())).toBeInstanceOf(expected)
   })
 
-  it('are tried again when asked', async () => {
+  it('a failed ensureIndices runs again at the next call', async () => {
     let create: Behaviour = respondError(503, 'cluster_block_exception')
     const { ensureIndices, made } = await start(['orders'], (response, request) =>
       create(response, request),
@@ -173,13 +173,13 @@ describe('the indices of the orders', () => {
 })
 
 describe('the indices of keys and accounts', () => {
-  it('are made by themselves, and no other with them', async () => {
+  it('the key and account indices are created without the order indices', async () => {
     const { ensureIndices, made } = await start([])
     await ensureIndices.keys()
     expect(new Set(made())).toEqual(new Set(['api-keys-v1', 'accounts-v1']))
   })
 
-  it('stay as they are where they are there, and are looked at once', async () => {
+  it('existing key and account indices are checked once and left unchanged', async () => {
     const { ensureIndices, received } = await start(['api-keys'])
     await Promise.all([ensureIndices.keys(), ensureIndices.keys()])
     const made = received.filter(({ method }) => method === 'PUT').map(({ path }) => path)

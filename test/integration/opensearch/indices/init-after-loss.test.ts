@@ -41,7 +41,7 @@ async function open(): Promise<Services> {
 const orders = (version: number) =>
   Array.from({ length: COUNT }, (_, at) => sourceOrder({ id: `ord_${at}`, version }))
 
-/** Writes as a process does that was started for it. */
+/** Writes as a newly started process does. */
 async function write(version: number): Promise<void> {
   const index = await (await open()).openIndex()
   await load(ndjson(orders(version)), {
@@ -75,8 +75,8 @@ async function versions(): Promise<string[]> {
   return found.map(({ index }) => index.slice(prefix.length)).sort((a, b) => (a < b ? -1 : 1))
 }
 
-describe('a prefix that nothing was made on', () => {
-  it('gets one index from two processes that begin at once', async () => {
+describe('a prefix without indices', () => {
+  it('two concurrent processes create one index', async () => {
     const others = await Promise.all([open(), open()])
     await Promise.all([services, ...others].map((each) => each.initialize()))
     expect(await versions()).toEqual(['orders-v1'])
@@ -84,9 +84,9 @@ describe('a prefix that nothing was made on', () => {
     expect(await count()).toBe(COUNT)
   })
 
-  it('is begun by the next one where the first was killed after any index that it made', async () => {
+  it('a process completes the initialisation that a killed process began', async () => {
     await services.initialize()
-    // In the order in which they are made, from the last one back.
+    // Removes the indices in reverse order of their creation.
     for (const made of ['accounts-v1', 'api-keys-v1', 'writer-v1', 'order-heads-v1', 'orders-v1']) {
       await lose(made)
       await (await open()).assertIndexNotLost()
@@ -96,8 +96,8 @@ describe('a prefix that nothing was made on', () => {
   })
 })
 
-describe('an index of orders that is gone', () => {
-  it('is not made again by a load, a watch, a reindex or an init, also where only the lease remembers it', async () => {
+describe('a lost orders index', () => {
+  it('no load, watch, reindex or init recreates a lost index, even if only the lease records it', async () => {
     await write(1)
     await lose('orders-v1')
     async function expectRefused() {
@@ -119,7 +119,7 @@ describe('an index of orders that is gone', () => {
     expect(await versions()).toEqual([])
   })
 
-  it('is begun anew under its name, and epoch and stamps go on', async () => {
+  it('init --after-loss creates the index under its name and continues epoch and write timestamps', async () => {
     await write(1)
     await reindexing.build()
     await reindexing.finish()
@@ -139,7 +139,7 @@ describe('an index of orders that is gone', () => {
     expect(await versions()).toEqual(['orders-v3'])
   })
 
-  it('is written to by a writer that was at work when it was lost', async () => {
+  it('a writer that was active during the loss writes to the new index', async () => {
     const index = await services.openIndex({ purpose: 'watch' })
     const writer = createWriter(index, wallClock)
     const [first, second] = [orders(1)[0], orders(2)[0]]
@@ -154,11 +154,11 @@ describe('an index of orders that is gone', () => {
     expect(await count()).toBe(1)
   })
 
-  it('does not wedge the writer where a reindex fed another one that is gone too', async () => {
+  it('a second lost write target of a reindex does not block the writer', async () => {
     await write(1)
     await reindexing.build()
     await reindexing.rollBack()
-    await reindexing.build() // Reads version 2, and feeds version 1.
+    await reindexing.build() // Reads version 2 and writes to both.
     await lose('orders-v1')
     await lose('orders-v2')
     expect(await init()).toEqual({ created: `${prefix}orders-v2`, unused: [] })
@@ -168,7 +168,7 @@ describe('an index of orders that is gone', () => {
     expect(await reindexing.build()).toMatchObject({ live: `${prefix}orders-v3` })
   })
 
-  it('is left to a rollback where the index before it is still fed', async () => {
+  it('init --after-loss refers to a rollback while the previous index receives writes', async () => {
     await write(1)
     await reindexing.build()
     await lose('orders-v2')
@@ -179,7 +179,7 @@ describe('an index of orders that is gone', () => {
     expect(await count()).toBe(COUNT)
   })
 
-  it('is rolled back by the command that the loss names', async () => {
+  it('the rollback that the error names recovers from the loss', async () => {
     await write(1)
     await reindexing.build()
     await lose('orders-v2')
@@ -194,7 +194,7 @@ describe('an index of orders that is gone', () => {
     expect(await count()).toBe(COUNT)
   })
 
-  it('is not begun anew where only its alias is gone', async () => {
+  it('init --after-loss rejects an index that only lost its alias', async () => {
     await write(1)
     await opensearch('DELETE', `${prefix}orders-v1/_alias/${prefix}orders`)
     expect(await thrownBy(services.assertIndexNotLost())).toBeInstanceOf(IndexLost)
@@ -205,7 +205,7 @@ describe('an index of orders that is gone', () => {
     expect(await count()).toBe(COUNT)
   })
 
-  it('is begun anew where everything but the version records is gone', async () => {
+  it('init --after-loss recovers when only the version records remain', async () => {
     await write(1)
     await lose('orders-v1')
     await lose('writer-v1')
@@ -215,10 +215,10 @@ describe('an index of orders that is gone', () => {
   })
 })
 
-describe('an index that is fed beside the one that is read, and is gone', () => {
-  it('is not gone back to, so that the lease still names what is read first', async () => {
+describe('a lost secondary write target', () => {
+  it('a rollback rejects a lost index, so the lease still names the live index first', async () => {
     await write(1)
-    await reindexing.build() // Reads version 2, and feeds version 1.
+    await reindexing.build() // Reads version 2 and writes to both.
     await lose('orders-v1')
     const fed = [`${prefix}orders-v2`, `${prefix}orders-v1`]
     await expect(reindexing.rollBack({ signal: AbortSignal.timeout(20_000) })).rejects.toThrow(

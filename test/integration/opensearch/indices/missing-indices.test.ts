@@ -19,8 +19,8 @@ const indices = () =>
 
 const removeIndices = () => opensearch('DELETE', `${backend.env['INDEX_PREFIX']}*`)
 
-/** An index that a write makes has no mapping of ours, and says of every key that there is none. */
-describe('a cluster whose indices are gone', () => {
+/** An index auto-created by a write lacks the mapping, so key lookups would find nothing. */
+describe('a cluster without indices', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['noting the use of a key', () => services.keys.update('d1', { lastValidAt: 1 })],
     ['looking for a key', () => services.keys.find('d1')],
@@ -32,11 +32,11 @@ describe('a cluster whose indices are gone', () => {
     expect(await indices()).toEqual([])
   })
 
-  it('gets none by a writer that renews its lease', async () => {
+  it('renewing a lease does not create a missing index', async () => {
     await services.initialize()
     const index = await services.openIndex()
     await removeIndices()
-    await index.close() // By way of the document of its lease.
+    await index.close() // Writes the lease document.
     expect(await indices()).toEqual([])
   })
 })

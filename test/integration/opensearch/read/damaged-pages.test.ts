@@ -13,14 +13,14 @@ const OTHER = 'acc_other'
 const ORDERS = byEffort(3, 6)
 const HIT = '{"_index":'
 const RANDOM_DAMAGES = byEffort(4_000, 20_000)
-/** What is put in the place of a byte: all that JSON is made of, and what it knows nothing of. */
+/** Replacement bytes: JSON syntax and bytes that JSON does not allow. */
 const SUBSTITUTES = Buffer.from('"\\{}[]:,01a \0\xff', 'latin1')
-/** How many of them are tried at each place; neighbouring places try others. */
+/** Number of replacements per position; neighbouring positions use others. */
 const SUBSTITUTES_A_BYTE = byEffort(2, SUBSTITUTES.length)
 
 const backend = createBackend()
 const answers = new Map<Sort, Buffer>()
-/** The same orders of another account, whose every byte fits its frame. */
+/** The same orders of another account, with valid checksum headers. */
 const others = new Map<Sort, Buffer>()
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterAll(() => backend.remove())
 
 const wholeAnswer = (sort: Sort) => answers.get(sort) ?? Buffer.alloc(0)
 
-/** The rows of an answer; `null` where they are unavailable. */
+/** The rows of a response; `null` when the decoder rejects it. */
 function rowsOf(answer: Buffer, sort: Sort): RenderedOrder[] | null {
   try {
     return decodePage(answer, { accountId: ACCOUNT, sort }, () => {})
@@ -49,7 +49,7 @@ function rowsOf(answer: Buffer, sort: Sort): RenderedOrder[] | null {
 
 const told = ({ key, id, json }: RenderedOrder) => `${key} ${id} ${Buffer.from(json).toString()}`
 
-/** What is wrong with the rows of a damaged answer: they have to be whole rows of the true one, in its order. */
+/** Violations in a damaged response: rows must be complete rows of the original, in its order. */
 function faultOf(damaged: Buffer, sort: Sort, whole: readonly string[]): string | undefined {
   const rows = rowsOf(damaged, sort)?.map(told) ?? []
   let from = 0
@@ -73,29 +73,29 @@ function expectNoFault(sort: Sort, damages: Iterable<Buffer>): void {
   expect(count).toBeGreaterThan(whole.length)
 }
 
-describe.each(sorts)('an answer to %s', (sort) => {
-  it('gives whole orders or none wherever it is cut short', () => {
+describe.each(sorts)('a response sorted by %s', (sort) => {
+  it('the decoder returns complete orders or none from a truncated response', () => {
     const answer = wholeAnswer(sort)
     for (let length = 0; length < answer.length; length += 1) {
       expect(rowsOf(answer.subarray(0, length), sort)).toBeNull()
     }
   })
 
-  it('gives whole orders or none whichever byte is lost', () => {
+  it('the decoder returns complete orders or none when any byte is missing', () => {
     expectNoFault(sort, withoutOne(wholeAnswer(sort)))
   })
 
-  it('gives whole orders or none whichever byte is another one', () => {
+  it('the decoder returns complete orders or none when any byte is replaced', () => {
     expectNoFault(sort, withAnother(wholeAnswer(sort)))
   })
 
-  it('gives none of the orders of another account, alone or among its own', () => {
+  it('the decoder returns no order of another account', () => {
     const [own, other] = [wholeAnswer(sort), others.get(sort) ?? Buffer.alloc(0)]
     expect(rowsOf(other, sort)).toBeNull()
     expectNoFault(sort, spliced(own, other))
   })
 
-  it('gives whole orders or none whatever is lost, told twice or moved', () => {
+  it('the decoder returns complete orders or none when parts are lost, repeated or moved', () => {
     expectNoFault(sort, rearranged(wholeAnswer(sort)))
   })
 })
@@ -117,7 +117,7 @@ function* withAnother(answer: Buffer) {
   }
 }
 
-/** What begins as one answer and ends as another, wherever a hit of either begins. */
+/** Splices of two responses at every hit boundary. */
 function* spliced(own: Buffer, other: Buffer) {
   for (const [first, second] of [
     [own, other],
@@ -131,7 +131,7 @@ function* spliced(own: Buffer, other: Buffer) {
   }
 }
 
-/** Parts of it lost, told twice or in each other's place: of any bytes, of whole hits, and within a hit. */
+/** Removes, repeats or swaps parts: arbitrary bytes, whole hits, and parts within a hit. */
 function* rearranged(answer: Buffer) {
   const random = createRandom(7, 7, 7)
   const hits = startsOf(answer, HIT)

@@ -32,7 +32,7 @@ interface Parsed {
   hits: { hits: { _source: { order: object }; sort: [key: number, id: string] }[] }
 }
 
-/** The same by parsing the whole answer and rendering each order again. */
+/** The oracle: parses the whole response and serialises each order again. */
 function parsedRows(answer: Buffer) {
   const { hits }: Parsed = JSON.parse(answer.toString())
   return hits.hits.map(({ _source, sort: [key, id] }) => {
@@ -40,7 +40,7 @@ function parsedRows(answer: Buffer) {
   })
 }
 
-/** The same as the service does it: a blank is no part of the grammar. */
+/** The output of the service without insignificant whitespace. */
 function rowsByParsing(answer: Buffer, sort: Sort): RenderedOrder[] {
   const spaced = Buffer.concat([answer, Buffer.from(' ')])
   return decodePage(spaced, { accountId: ACCOUNT, sort }, (reading) => {
@@ -48,7 +48,7 @@ function rowsByParsing(answer: Buffer, sort: Sort): RenderedOrder[] {
   })
 }
 
-/** What is wrong with a row: it has to be the parsed one, and the order that was written. */
+/** Violations of a row: it must equal the parsed row and the written order. */
 function faultOf({ key, id, json }: RenderedOrder, parsed: RenderedOrder | undefined) {
   const bytes = Buffer.from(json)
   const index = Number(id.replace('ord_', ''))
@@ -58,27 +58,24 @@ function faultOf({ key, id, json }: RenderedOrder, parsed: RenderedOrder | undef
 }
 
 describe(`${ORDERS} orders with hostile texts`, () => {
-  it.each(sorts)(
-    'are cut out of the answers byte for byte as parsing gives them: %s',
-    async (sort) => {
-      const ids = new Set<string>()
-      for (let after: Position | null = null; ; ) {
-        const answer = await pages.answer(ACCOUNT, sort, PAGE, after)
-        const cut = decodeRawHits(answer, { accountId: ACCOUNT, sort })
-        if (cut === undefined) throw new Error(`not cut: after ${after?.id}`)
-        const parsed = parsedRows(answer)
-        const parsedByService = rowsByParsing(answer, sort)
-        expect([parsed.length, parsedByService.length]).toEqual([cut.length, cut.length])
-        for (const [at, row] of cut.entries()) {
-          const fault = faultOf(row, parsed[at]) ?? faultOf(row, parsedByService[at])
-          if (fault !== undefined) throw new Error(fault)
-          ids.add(row.id)
-        }
-        const last = cut.at(-1)
-        if (cut.length < PAGE || last === undefined) break
-        after = { key: last.key, id: last.id }
+  it.each(sorts)('the decoder returns the same bytes as a full parse: %s', async (sort) => {
+    const ids = new Set<string>()
+    for (let after: Position | null = null; ; ) {
+      const answer = await pages.answer(ACCOUNT, sort, PAGE, after)
+      const cut = decodeRawHits(answer, { accountId: ACCOUNT, sort })
+      if (cut === undefined) throw new Error(`not cut: after ${after?.id}`)
+      const parsed = parsedRows(answer)
+      const parsedByService = rowsByParsing(answer, sort)
+      expect([parsed.length, parsedByService.length]).toEqual([cut.length, cut.length])
+      for (const [at, row] of cut.entries()) {
+        const fault = faultOf(row, parsed[at]) ?? faultOf(row, parsedByService[at])
+        if (fault !== undefined) throw new Error(fault)
+        ids.add(row.id)
       }
-      expect(ids.size).toBe(ORDERS)
-    },
-  )
+      const last = cut.at(-1)
+      if (cut.length < PAGE || last === undefined) break
+      after = { key: last.key, id: last.id }
+    }
+    expect(ids.size).toBe(ORDERS)
+  })
 })

@@ -22,7 +22,7 @@ import {
   stall,
 } from '../scripted/scripted-server.ts'
 
-/** Keys of an account that are read at a time. */
+/** Page size when the store lists the keys of an account. */
 const PAGE = 1_000
 
 let { serve, connect, close } = createScriptedNodes()
@@ -31,7 +31,7 @@ beforeEach(() => {
 })
 afterEach(() => close())
 
-/** A store on a cluster that behaves like this, and whether it was prepared. */
+/** A store on a scripted cluster, and whether its indices were ensured. */
 async function start(...behaviours: Behaviour[]) {
   const { url, received } = await serve(...behaviours)
   return { received, ...storeOn([url]) }
@@ -87,7 +87,7 @@ const queryOf = (request: ReceivedRequest | undefined) =>
   Object.fromEntries(new URL(request?.path ?? '', 'http://x').searchParams)
 
 describe('the holder of a key', () => {
-  it('is its record, with the state of its account', async () => {
+  it('the lookup of a key returns its record with the state of its account', async () => {
     const { keys, received } = await start(document(source), document({ blocked: true }))
     expect(await keys.find('d1')).toEqual({ key: keyRecord(), accountBlocked: true })
     expect(received.map(({ path }) => path)).toEqual(['/api-keys/_doc/d1', '/accounts/_doc/acc_1'])
@@ -101,13 +101,13 @@ describe('the holder of a key', () => {
     expect(await keys.find('d1')).toMatchObject({ accountBlocked: false })
   })
 
-  it('is nobody where there is no such key, whoever else there may be', async () => {
+  it('the lookup of an unknown key returns null', async () => {
     const { keys, received } = await start(missing)
     expect(await keys.find('d1')).toBeNull()
     expect(received).toHaveLength(1)
   })
 
-  it('takes as many looks for a key that was revoked as for one that expired', async () => {
+  it('the lookup sends as many requests for a revoked key as for an expired one', async () => {
     for (const end of [{ revoked_at: 5 }, { expires_at: 5 }]) {
       const { keys, received } = await start(document({ ...source, ...end }), missing)
       await keys.find('d1')
@@ -115,7 +115,7 @@ describe('the holder of a key', () => {
     }
   })
 
-  it('can be found when keys and accounts can both be looked at', async () => {
+  it('the store is ready when both keys and accounts can be read', async () => {
     const { keys } = await start(missing, missing)
     await expect(keys.ping()).resolves.toBeUndefined()
   })
@@ -149,14 +149,14 @@ describe('the holder of a key', () => {
   })
 })
 
-describe('a look for a key within the time of a request', () => {
-  it('sends nothing where no time is left', async () => {
+describe('a key lookup within the deadline of a request', () => {
+  it('the lookup sends no request when no time is left', async () => {
     const { keys, received } = await start(document(source), missing)
     expect(await thrownBy(keys.find('d1', 0))).toBeInstanceOf(Unavailable)
     expect(received).toEqual([])
   })
 
-  it('does not send for the account where the key took all of the time', async () => {
+  it('the lookup skips the account when the key used the whole deadline', async () => {
     const withinMs = 1_000
     const { url, received } = await serve(document(source), missing)
     const { keys } = storeOn([url], {
@@ -172,7 +172,7 @@ describe('a look for a key within the time of a request', () => {
     expect(received.map(({ path }) => path)).toEqual(['/api-keys/_doc/d1'])
   })
 
-  it('gives up no node that did not answer in what was left for the account', async () => {
+  it('a shortened account lookup does not mark its node as failed', async () => {
     const accounts = [stall]
     const node: Behaviour = (response, request) => {
       const isOfKeys = request.path.startsWith('/api-keys/')
@@ -190,7 +190,7 @@ describe('a look for a key within the time of a request', () => {
 describe('the keys of an account', () => {
   const numbers = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n)
 
-  it('are read to the last, a thousand at a time', async () => {
+  it('the store lists all keys of an account in pages of 1,000', async () => {
     const { keys, received } = await start(
       hits(...numbers(0, PAGE)),
       hits(...numbers(PAGE, PAGE)),
@@ -205,7 +205,7 @@ describe('the keys of an account', () => {
     ])
   })
 
-  it('are the oldest first, and never a part of them', async () => {
+  it('the store lists all keys oldest first or fails', async () => {
     const { keys, received } = await start(hits())
     expect(await keys.list('acc_1')).toEqual([])
     expect(bodyOf(received[0])).toMatchObject({
@@ -219,7 +219,7 @@ describe('the keys of an account', () => {
 describe('whether a key was ever used', () => {
   const refreshed = respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })
 
-  it('is searched after a refresh, in all of them', async () => {
+  it('the store refreshes before it searches for a used key', async () => {
     const { keys, received } = await start(refreshed, hits(1))
     expect(await keys.wasAnyKeyUsed()).toBe(true)
     expect(received.map(({ path }) => path.split('?')[0])).toEqual([
@@ -244,7 +244,7 @@ describe('whether a key was ever used', () => {
 })
 
 describe('what is written of a key', () => {
-  it('is made where there is none, without the key or its digest, and visible at once', async () => {
+  it('the store creates a key record without the key, visible immediately', async () => {
     const { keys, received, isPrepared } = await start(written)
     await keys.insert(keyRecord())
     expect(isPrepared()).toBe(true)
@@ -253,12 +253,12 @@ describe('what is written of a key', () => {
     expect(queryOf(received[0])).toEqual({ refresh: 'wait_for', require_alias: 'true' })
   })
 
-  it('is refused where there is one already', async () => {
+  it('the store rejects a duplicate key record', async () => {
     const { keys } = await start(respondError(409, 'version_conflict_engine_exception'))
     expect(await thrownBy(keys.insert(keyRecord()))).toBeInstanceOf(RequestRejectedError)
   })
 
-  it('is just the instants that change, whatever else changes at the same time', async () => {
+  it('an update writes only the changed timestamps', async () => {
     const { keys, received } = await start(written)
     await keys.update('d1', { revokedAt: 5 })
     expect(bodyOf(received[0])).toEqual({ doc: { revoked_at: 5 } })
@@ -271,7 +271,7 @@ describe('what is written of a key', () => {
 })
 
 describe('the block of an account', () => {
-  it.each([true, false])('is %s once it is visible', async (blocked) => {
+  it.each([true, false])('the block of an account is %s once it is visible', async (blocked) => {
     const { keys, received, isPrepared } = await start(written)
     await keys.setAccountBlocked('acc_1', blocked)
     expect(isPrepared()).toBe(true)

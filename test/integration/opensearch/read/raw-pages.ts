@@ -19,7 +19,7 @@ const TRIES = 20
 const BULK_BYTES = 4 * 2 ** 20
 const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
-/** The index of a backend's orders, and the answers to its searches as OpenSearch sends them. */
+/** The orders index of a backend and the raw responses to its searches. */
 export async function openRawPages({ env, refresh }: Backend) {
   const { opensearchUrls: urls = [], indexPrefix } = parseConfig(env)
   const client = connectOpenSearch({ urls })
@@ -50,7 +50,7 @@ export async function openRawPages({ env, refresh }: Backend) {
       await refresh()
     },
 
-    /** The bytes of the answer to the search for a slice. */
+    /** The response bytes of a page search. */
     answer(accountId: string, sort: Sort, size: number, after: Position | null = null) {
       const query: PageQuery = {
         accountId,
@@ -68,7 +68,7 @@ export async function openRawPages({ env, refresh }: Backend) {
   }
 }
 
-/** Again while the cluster has no room for as much, since other tests give it much to do as well. */
+/** Retries while the cluster rejects for load, since other tests use it too. */
 async function retry<T>(send: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -39,12 +39,12 @@ const preferenceOf = ({ path }: ReceivedRequest) =>
   new URL(path, 'http://x').searchParams.get('preference') ?? 'none'
 
 describe('one order', () => {
-  it('is what the document says, keys of the prototype too', async () => {
+  it('get returns the document, including keys named like prototype members', async () => {
     const { url } = await serve(found)
     expect(text(await connect([url]).get())).toBe(ORDER)
   })
 
-  it('is asked for by account and order, from the shard of the account', async () => {
+  it('get requests the order from the shard of its account', async () => {
     const { url, received } = await serve(respondText(200, FOUND.replaceAll('ord_1', 'ord_a-Z_9')))
     await connect([url]).get('ord_a-Z_9')
     const { pathname, search } = new URL(received[0]?.path ?? '', url)
@@ -52,7 +52,7 @@ describe('one order', () => {
     expect(search).toBe('?routing=acc_1')
   })
 
-  it('is null where there is none', async () => {
+  it('get returns null for a missing order', async () => {
     const { url } = await serve(respond(404, { _id: 'acc_1:ord_1', found: false }))
     expect(await connect([url]).get()).toBeNull()
   })
@@ -76,15 +76,15 @@ describe('one order', () => {
   })
 })
 
-describe('a slice', () => {
-  it('is what the hits say, keys of the prototype too', async () => {
+describe('findPage', () => {
+  it('findPage returns the hits, including keys named like prototype members', async () => {
     const { url } = await serve(whole)
     const [order] = await connect([url]).slice()
     expect(order).toMatchObject({ key: 1000, id: 'ord_1' })
     expect(text(order?.json)).toBe(ORDER)
   })
 
-  it('is asked for at the shard of the account, and never of a part of it', async () => {
+  it('findPage searches the shard of the account and rejects partial results', async () => {
     const { url, received } = await serve(empty)
     await connect([url]).slice('acc_-Z_9')
     const { pathname, searchParams } = new URL(received[0]?.path ?? '', url)
@@ -95,7 +95,7 @@ describe('a slice', () => {
     })
   })
 
-  it('is read from the primary where writes must appear in their order', async () => {
+  it('findPage reads the primary when writes must appear in order', async () => {
     const { url, received } = await serve(empty)
     const { slice, latestWrite } = connect([url])
     await slice('acc_1', 'updated_at_asc')
@@ -103,7 +103,7 @@ describe('a slice', () => {
     expect(received.map(preferenceOf)).toEqual(['_primary', '_primary'])
   })
 
-  it('is otherwise read from one copy for an account, whichever that is', async () => {
+  it('findPage otherwise reads one shard copy per account', async () => {
     const { url, received } = await serve(empty)
     const { slice } = connect([url])
     for (const accountId of ['acc_1', 'acc_2', 'acc_1', '_local']) await slice(accountId)
@@ -129,7 +129,7 @@ describe('a slice', () => {
   })
 })
 
-describe('how orders were had', () => {
+describe('the decode path', () => {
   const readings: DecodePath[] = []
   const onReading = (reading: DecodePath) => readings.push(reading)
   beforeEach(() => readings.splice(0))
@@ -150,13 +150,13 @@ describe('how orders were had', () => {
     expect(readings).toEqual([reading])
   })
 
-  it('is counted of one order too', async () => {
+  it('the decode path of a single order is counted', async () => {
     const { url } = await serve(found)
     await connect([url], { onDecode: onReading }).get()
     expect(readings).toEqual(['unexpected'])
   })
 
-  it('is counted where nothing could be had', async () => {
+  it('the decode path of a failed decode is counted', async () => {
     const { url } = await serve(
       respondText(200, pageOf(ORDER_SCHEMA_VERSION).replace('"failed":0', '"failed":1')),
     )
@@ -191,7 +191,7 @@ describe('an error', () => {
     expect(inspect(error, { depth: 10, showHidden: true })).not.toMatch(/rita/i)
   })
 
-  it('of a read has nothing of the documents in the answer', async () => {
+  it('a read error contains nothing of the documents', async () => {
     const broken = WHOLE.replace('"y"', '"rita@exemplo.com.br"!')
     const { url } = await serve(respondText(200, broken))
     const error = await thrownBy(connect([url]).slice())

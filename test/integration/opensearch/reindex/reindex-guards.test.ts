@@ -5,7 +5,7 @@ import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
 
-// So long a lease that a writer does not read its record while something else happens.
+// A long lease keeps the writer from reading its record during other steps.
 const test = useServices({ WRITER_LEASE_MS: '6000' })
 
 const write = (writer: Writer, ...ids: string[]) =>
@@ -37,7 +37,7 @@ async function targets(): Promise<string[]> {
 }
 const feedsTwo = () => expect.poll(targets, { timeout: 10_000, interval: 10 }).toHaveLength(2)
 
-it('a reindex removes no index but its own, whatever others are called', async () => {
+it('a reindex removes only its own index, whatever the names of others', async () => {
   await test.services.initialize()
   const others = ['orders-visits', 'orders-v1-backup'].map((name) => `${test.prefix}${name}`)
   for (const other of others) await opensearch('PUT', other)
@@ -51,7 +51,7 @@ it('a reindex removes no index but its own, whatever others are called', async (
   ])
 })
 
-it('a reindex that is stopped and begun again waits until the writer feeds the new index', async () => {
+it('a resumed reindex waits until the writer writes to the new index', async () => {
   const index = await test.services.openIndex({ purpose: 'watch' })
   const writer = createWriter(index, Date.now)
   await write(writer, 'ord_0')
@@ -71,7 +71,7 @@ it('a reindex that is stopped and begun again waits until the writer feeds the n
   expect(await documents('orders')).toEqual(await documents('orders-v1'))
 })
 
-it('what half a bulk left in the new index alone is taken back by whoever writes next', async () => {
+it('the next writer reverts a partial bulk in the new index', async () => {
   const first = await test.services.openIndex()
   await write(createWriter(first, Date.now), 'ord_1', 'ord_2')
   await first.close()
@@ -91,7 +91,7 @@ it('what half a bulk left in the new index alone is taken back by whoever writes
   expect([...(await documents('orders-v2')).keys()]).not.toContain('acc_1:ord_9')
 })
 
-it('what a writer that died removed from the new index alone is waited for', async () => {
+it('the reindex waits for the next writer to restore a removal in the new index', async () => {
   const first = await test.services.openIndex()
   await write(createWriter(first, Date.now), 'ord_1', 'ord_2')
   await first.close()
@@ -111,7 +111,7 @@ it('what a writer that died removed from the new index alone is waited for', asy
   expect(await documents('orders')).toEqual(await documents('orders-v1'))
 })
 
-it('of two reindexes at once, whatever becomes of the other, what is read has every order', async () => {
+it('two concurrent reindexes leave every order in the live index', async () => {
   const index = await test.services.openIndex({ purpose: 'watch' })
   const writer = createWriter(index, Date.now)
   await write(writer, 'ord_0')
@@ -135,7 +135,7 @@ it('of two reindexes at once, whatever becomes of the other, what is read has ev
   }
 })
 
-it('a finish beside a reindex that is under way is refused, and takes nothing away', async () => {
+it('finish is rejected during a reindex and removes nothing', async () => {
   const index = await test.services.openIndex({ purpose: 'watch' })
   const writer = createWriter(index, Date.now)
   await write(writer, 'ord_0')
@@ -151,7 +151,7 @@ it('a finish beside a reindex that is under way is refused, and takes nothing aw
   expect(await documents('orders')).toEqual(await documents('orders-v1'))
 })
 
-it('an order that is erased while the index is made anew is in neither', async () => {
+it('an order erased during a reindex is in neither index', async () => {
   const index = await test.services.openIndex({ purpose: 'watch' })
   const writer = createWriter(index, Date.now)
   const ids = Array.from({ length: 3_000 }, (_, n) => `ord_${n}`)
@@ -160,7 +160,7 @@ it('an order that is erased while the index is made anew is in neither', async (
   const built = test.reindexing.build().finally(() => {
     isBuilt = true
   })
-  await feedsTwo() // From now on it is copied.
+  await feedsTwo() // The backfill starts here.
   const gone: string[] = []
   while (!isBuilt) {
     const id = ids.at(gone.length)
@@ -170,7 +170,7 @@ it('an order that is erased while the index is made anew is in neither', async (
   }
   await built
   expect(gone.length).toBeGreaterThan(0)
-  // A change that was on its way while the order was erased comes late.
+  // A change in flight during the erasure arrives late.
   await write(writer, ...gone)
   await index.close()
 

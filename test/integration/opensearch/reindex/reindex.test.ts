@@ -9,7 +9,7 @@ import { useServices } from '../../../support/stores/use-services.ts'
 
 const test = useServices()
 
-/** Writes orders 0 to `count` − 1 in this version, whose amount tells the versions apart. */
+/** Writes orders 0 to `count` − 1 in this version; the amount identifies the version. */
 async function write(count: number, version = 1): Promise<void> {
   const index = await test.services.openIndex()
   await createWriter(index, Date.now).write(
@@ -23,7 +23,7 @@ async function write(count: number, version = 1): Promise<void> {
 
 const deletion = { id: 'ord_0', version: 9, owner_account_id: 'acc_1', deleted: true }
 
-/** The indices there are, without their test.prefix, and which of them is read. */
+/** The indices without their prefix, and the live one. */
 async function versions(): Promise<{ all: Set<string>; read: string[] }> {
   const name = (index: string) => index.slice(test.prefix.length)
   const all = await opensearch<object>('GET', `${test.prefix}orders-v*`)
@@ -31,7 +31,7 @@ async function versions(): Promise<{ all: Set<string>; read: string[] }> {
   return { all: new Set(Object.keys(all).map(name)), read: Object.keys(read).map(name) }
 }
 
-/** Every document of an index as it is stored, by its id. */
+/** The stored documents of an index by id. */
 async function documents(index: string): Promise<Record<string, unknown>> {
   await test.refresh()
   const { hits } = await opensearch<{ hits: { hits: { _id: string; _source: unknown }[] } }>(
@@ -42,7 +42,7 @@ async function documents(index: string): Promise<Record<string, unknown>> {
 }
 
 describe('a reindex', () => {
-  it('reads a new index with the same documents, and the old one is still fed', async () => {
+  it('a reindex switches reads to an equal index and keeps writing to the old one', async () => {
     await write(20)
     const before = await documents('orders-v1')
     expect(await test.reindexing.build()).toEqual({
@@ -63,13 +63,13 @@ describe('a reindex', () => {
     expect(Object.keys(await documents('orders-v2'))).toHaveLength(25)
   })
 
-  it('of an index that nobody wrote to yet makes an empty one', async () => {
+  it('a reindex of an empty index creates an empty index', async () => {
     await test.services.initialize()
     expect(await test.reindexing.build()).toMatchObject({ documents: 0, copied: 0 })
     expect((await versions()).read).toEqual(['orders-v2'])
   })
 
-  it('gives every document the mapping and the keys of today', async () => {
+  it('a reindex upgrades the mapping and fields of every document', async () => {
     await test.services.initialize()
     await opensearch('DELETE', `${test.prefix}orders-v1`)
     await opensearch('PUT', `${test.prefix}orders-v1`, {
@@ -79,7 +79,7 @@ describe('a reindex', () => {
     await write(3)
     await opensearch('POST', `${test.prefix}orders-v1/_update_by_query?refresh=true`, {
       script: {
-        // As they were written before they had frames.
+        // Documents written before checksum headers existed.
         source: `ctx._source.remove('frame'); ctx._source.remove('payment_method'); ctx._source.status = 'OLD'`,
       },
     })
@@ -93,7 +93,7 @@ describe('a reindex', () => {
     expect(Object.values(await documents('orders-v2'))).toMatchObject([order, order, order])
   })
 
-  it('ends with what is read when it is finished', async () => {
+  it('finish keeps the live index only', async () => {
     await write(3)
     await test.reindexing.build()
     expect(await test.reindexing.finish()).toEqual({
@@ -105,7 +105,7 @@ describe('a reindex', () => {
     expect(Object.keys(await documents('orders-v2'))).toHaveLength(4)
   })
 
-  it('ends with what was read before when it is rolled back, with all that was written since', async () => {
+  it('a rollback restores the previous index with all later writes', async () => {
     await write(3)
     await test.reindexing.build()
     await write(4, 2)
@@ -118,7 +118,7 @@ describe('a reindex', () => {
     expect(await documents('orders-v1')).toEqual(since)
   })
 
-  it('is refused while the last one was neither finished nor rolled back', async () => {
+  it('a reindex is rejected until the previous one is finished or rolled back', async () => {
     await test.services.initialize()
     await test.reindexing.build()
     await expect(test.reindexing.build()).rejects.toThrow(
@@ -126,7 +126,7 @@ describe('a reindex', () => {
     )
   })
 
-  it('that never was cannot be rolled back, and finishing it changes nothing', async () => {
+  it('without a reindex, rollback fails and finish changes nothing', async () => {
     await write(1)
     await expect(test.reindexing.rollBack()).rejects.toThrow('there is nothing to roll back')
     expect(await test.reindexing.finish()).toEqual({ live: `${test.prefix}orders-v1`, removed: [] })
@@ -143,7 +143,7 @@ describe('a reindex that was stopped while it copied', () => {
     await expect(stopped()).rejects.toThrow()
   })
 
-  it('has its new index fed from then on, and is gone on with', async () => {
+  it('a stopped reindex keeps writing to its new index and can resume', async () => {
     expect(await versions()).toEqual({
       all: new Set(['orders-v1', 'orders-v2']),
       read: ['orders-v1'],
@@ -156,18 +156,18 @@ describe('a reindex that was stopped while it copied', () => {
     })
   })
 
-  it('cannot be finished', async () => {
-    await expect(test.reindexing.finish()).rejects.toThrow(/reindex to .*orders-v2 is incomplete/)
+  it('a stopped reindex cannot be finished', async () => {
+    await expect(test.reindexing.finish()).rejects.toThrow(/orders-v2 is still being built/)
   })
 
-  it('can be rolled back', async () => {
+  it('a stopped reindex can be rolled back', async () => {
     await test.reindexing.rollBack()
     expect(await versions()).toEqual({ all: new Set(['orders-v1']), read: ['orders-v1'] })
   })
 })
 
-describe('a copy that is made late', () => {
-  /** Stops when all is copied, brings one document of before as a copy does, and goes on. */
+describe('a delayed backfill copy', () => {
+  /** Stops after the backfill, replays the copy of one old document, and resumes. */
   async function copiedLate(between: () => Promise<void>): Promise<void> {
     await write(2)
     const { [`acc_1:ord_0`]: early } = await documents('orders-v1')
@@ -181,7 +181,7 @@ describe('a copy that is made late', () => {
     await test.reindexing.build()
   }
 
-  it('brings nothing back that was removed meanwhile', async () => {
+  it('a delayed copy does not restore a document removed since', async () => {
     await copiedLate(async () => {
       const index = await test.services.openIndex()
       await createWriter(index, Date.now).write([changeOf(deletion)], 'live')
@@ -190,7 +190,7 @@ describe('a copy that is made late', () => {
     expect(Object.keys(await documents('orders-v2'))).toEqual(['acc_1:ord_1'])
   })
 
-  it('changes nothing that was written meanwhile', async () => {
+  it('a delayed copy does not overwrite a document written since', async () => {
     await copiedLate(() => write(1, 2))
     expect((await documents('orders-v2'))['acc_1:ord_0']).toMatchObject({
       order: { amount_total: 2 },
@@ -203,7 +203,7 @@ describe('index reindex', () => {
   const line = (n: number) => JSON.stringify(sourceOrder({ id: `ord_${n}` }))
   const BULK = 1_000
 
-  it('tells what is read now and what to do next', async () => {
+  it('index reindex prints the live index and the next commands', async () => {
     await write(3)
     const built = await run()
     expect(built).toMatchObject({ code: 0, stderr: '' })
@@ -216,11 +216,11 @@ describe('index reindex', () => {
     })
   })
 
-  it('takes one way out at a time', async () => {
+  it('index reindex rejects --finish together with --rollback', async () => {
     expect((await run('--finish', '--rollback')).code).toBe(2)
   })
 
-  it('goes on beside a load that is at work, which feeds both from then on', async () => {
+  it('index reindex runs during a load, which then writes to both indices', async () => {
     const load = startCommand(['index', 'load', '-', '--live'], test.env)
     const ended = once(load, 'close')
     const lines = (from: number) =>

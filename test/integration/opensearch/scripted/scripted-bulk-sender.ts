@@ -19,7 +19,7 @@ beforeEach(() => {
 })
 afterEach(() => close())
 
-/** A sender with a lease of epoch 3 for these indices, to a node that behaves like this. */
+/** A bulk sender with a lease of epoch 3 for these indices, to a scripted node. */
 export async function startBulkSender(targets: string[], ...behaviours: Behaviour[]) {
   const { url, received } = await serve(...behaviours)
   let stamp = FIRST_STAMP - 1
@@ -48,7 +48,7 @@ export async function startBulkSender(targets: string[], ...behaviours: Behaviou
   return { send, lastWrite: sender.lastWrite, states, delays, received }
 }
 
-/** An item that tells its stamp; `padding` makes it larger. */
+/** An item that contains its write timestamp; `padding` makes it larger. */
 export const put = (_id: string, padding = ''): BulkItem => ({
   orderId: _id,
   address: { _id },
@@ -56,7 +56,7 @@ export const put = (_id: string, padding = ''): BulkItem => ({
 })
 export const remove = (_id: string): BulkItem => ({ orderId: _id, address: { _id } })
 
-/** What was sent of each item, in its order: its id, and its stamp, negative for a tombstone. */
+/** The sent items in order: id and write timestamp, negative for a tombstone. */
 export function sent({ body }: ReceivedRequest): string[] {
   return body.split('\n').flatMap((line) => {
     if (line === '') return []

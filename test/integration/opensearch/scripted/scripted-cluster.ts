@@ -1,9 +1,9 @@
 import { type Behaviour, type ReceivedRequest, respond, respondError } from './scripted-server.ts'
 
-/** What the clock of the writer shows. */
+/** The time of the writer's clock. */
 export const NOON = Date.parse('2026-03-01T12:00:00Z')
 
-/** What a bulk does to a document, and the state that it expects it in. */
+/** A bulk action on a document, with the expected sequence number and term. */
 export interface BulkAction {
   name: 'index' | 'create'
   _id: string
@@ -14,7 +14,7 @@ export interface BulkAction {
 
 const NAMES: readonly string[] = ['index', 'create'] satisfies BulkAction['name'][]
 
-/** The actions of a bulk, in their order. */
+/** The actions of a bulk in order. */
 export function actionsOf({ body }: Pick<ReceivedRequest, 'body'>): BulkAction[] {
   return body.split('\n').flatMap((line) => {
     const [[name, address] = ['', {}]] = Object.entries(Object(JSON.parse(line || '{}')))
@@ -22,10 +22,10 @@ export function actionsOf({ body }: Pick<ReceivedRequest, 'body'>): BulkAction[]
   })
 }
 
-/** What is read, by its alias. */
+/** The read alias. */
 const READ = { 'orders-v1': { aliases: { orders: {} } } }
 
-/** The answer to a search in an index that is empty. */
+/** The response to a search in an empty index. */
 const EMPTY = {
   timed_out: false,
   _shards: { total: 1, successful: 1, skipped: 0, failed: 0 },
@@ -33,25 +33,25 @@ const EMPTY = {
   aggregations: { newest: { value: null } },
 }
 
-/** The answer to an item that is written: the number of each document is one more every time. */
+/** The response to a written item; each response increments the sequence number. */
 export const acceptedItem = ({ name, _id, if_seq_no: before = 0 }: BulkAction) => ({
   [name]: { _id, status: 200, _seq_no: before + 1, _primary_term: 1 },
 })
 
-/** Tells of every document that there is none. */
+/** Reports every document as missing. */
 const respondNotFound: Behaviour = (response, request) => {
   const { docs } = JSON.parse(request.body) as { docs: { _id: string }[] }
   respond(200, { docs: docs.map(({ _id }) => ({ _id, found: false })) })(response, request)
 }
 
-/** Takes every item of a bulk. */
+/** Accepts every item of a bulk. */
 export const acceptAll: Behaviour = (response, request) => {
   respond(200, { items: actionsOf(request).map(acceptedItem) })(response, request)
 }
 
 /**
- * A cluster that takes whatever a writer does, but for its bulks, which go as told, one after the other;
- * and all that happened: bulks and fences.
+ * A cluster that accepts every request of a writer; its bulks follow the script one by one.
+ * It records bulks and fences.
  */
 export function createScriptedCluster(bulks: Behaviour[]) {
   const events: string[] = []
@@ -108,12 +108,12 @@ export function createScriptedCluster(bulks: Behaviour[]) {
     behaviour,
     events,
     lease: () => lease,
-    /** Somebody else becomes the writer. */
+    /** Another process becomes the writer. */
     takeOver: () => replaceLease({ ...lease, holder: 'somebody else' }),
   }
 }
 
-/** What is in a bulk: ids, and stamps as milliseconds after noon, those of tombstones with a minus. */
+/** The items of a bulk: ids and write timestamps in ms after noon, negative for tombstones. */
 function summary(body: string): string {
   const parts = body.split('\n').map((line) => {
     const {

@@ -9,7 +9,7 @@ import type { OnDecode } from '../../../../src/stores/opensearch/read/decode-ord
 import { createOpenSearchOrderStore } from '../../../../src/stores/opensearch/read/order-store.ts'
 import { type Behaviour, startServer } from './scripted-server.ts'
 
-/** For what never answers, and for what answers: a busy machine must not turn one into the other. */
+/** Deadlines with and without a response, far enough apart for a busy machine. */
 export const SHORT_MS = 200
 export const GENEROUS_MS = 20_000
 
@@ -21,12 +21,12 @@ interface ConnectOptions extends Omit<OpenSearchNodes, 'urls'> {
   onDecode?: OnDecode
 }
 
-/** Nodes that do what they are told, and what is asked of them; `close` ends all of it. */
+/** Scripted nodes and the requests that they received; `close` stops all of them. */
 export function createScriptedNodes() {
   const closers: (() => Promise<unknown>)[] = []
 
   return {
-    /** A node that behaves like this, one behaviour a request. */
+    /** Starts a node with one scripted behaviour per request. */
     async serve(...behaviours: Behaviour[]) {
       const server = await startServer(behaviours)
       closers.push(server.close)
@@ -64,5 +64,5 @@ export function createScriptedNodes() {
 
 export type Connected = ReturnType<ReturnType<typeof createScriptedNodes>['connect']>
 
-/** What a call ends with, when it ends badly. */
+/** The error of a failed call. */
 export const thrownBy = (work: Promise<unknown>) => work.catch((error: unknown) => error)

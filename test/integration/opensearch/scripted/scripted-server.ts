@@ -11,17 +11,17 @@ export interface ReceivedRequest {
   body: string
 }
 
-/** What a server does with a request. */
+/** The behaviour of the server for one request. */
 export type Behaviour = (response: ServerResponse, request: ReceivedRequest) => void
 
-/** A server in the place of OpenSearch, that does what it is told. */
+/** A scripted server that replaces OpenSearch. */
 export interface ScriptedServer {
   readonly url: string
   readonly received: readonly ReceivedRequest[]
   close(): Promise<void>
 }
 
-/** Does one behaviour a request, and the last one for all that follow. */
+/** Applies one behaviour per request and repeats the last one. */
 export async function startServer(behaviours: readonly Behaviour[]): Promise<ScriptedServer> {
   const received: ReceivedRequest[] = []
   async function listener(message: IncomingMessage, response: ServerResponse) {
@@ -45,7 +45,7 @@ export async function startServer(behaviours: readonly Behaviour[]): Promise<Scr
   }
 }
 
-/** The address of a node that is not there. */
+/** The address of a node that does not exist. */
 export async function unreachableUrl(): Promise<string> {
   const server = createTcpServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -69,11 +69,11 @@ export const respondText =
     response.writeHead(status, { 'content-type': type }).end(text)
   }
 
-/** An error as OpenSearch tells it. */
+/** An error response in the format of OpenSearch. */
 export const respondError = (status: number, type: string, reason = `the reason of ${type}`) =>
   respond(status, { error: { root_cause: [{ type, reason }], type, reason }, status })
 
-/** Passes requests on to a node, and its answers back. */
+/** Forwards requests to a node and returns its responses. */
 export const proxyTo =
   (url: string): Behaviour =>
   async (response, { method, path, headers, body }) => {
@@ -109,7 +109,7 @@ export const resetInBody: Behaviour = (response) => {
   response.write('{"took":1,"timed_', () => socket?.resetAndDestroy())
 }
 
-/** Ends the connection, as a node does that stops, before all is said. */
+/** Closes the connection in mid-response, as a stopping node does. */
 export const endInBody: Behaviour = (response) => {
   const { socket } = response
   response.writeHead(200, { 'content-type': JSON_TYPE, 'content-length': 1_000 })

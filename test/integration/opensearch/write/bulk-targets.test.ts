@@ -12,12 +12,12 @@ import {
 import { acceptAll, actionsOf } from '../scripted/scripted-cluster.ts'
 import type { Behaviour } from '../scripted/scripted-server.ts'
 
-/** A sender of a writer that feeds two indices, of which the second version is read. */
+/** The bulk sender of a writer with two targets; version 2 is live. */
 const start = (...behaviours: Behaviour[]) =>
   startBulkSender(['orders-v2', 'orders-v1'], ...behaviours)
 
 describe('a bulk for several indices', () => {
-  it('goes to every index at one stamp, and last to the one that is read', async () => {
+  it('a bulk uses one write timestamp for every target and writes the live index last', async () => {
     const { send, states, received } = await start(acceptAll)
     states.recordState('orders', 'b', { if_seq_no: 6, if_primary_term: 2 })
     await send('orders', [put('a'), remove('b')])
@@ -37,7 +37,7 @@ describe('a bulk for several indices', () => {
       'b',
       '@-1000',
     ])
-    // What was seen is what is read: of the other index only the stamps are known.
+    // Only the live index was read; of the other one, only write timestamps are known.
     expect(received.flatMap(actionsOf)).toEqual([
       { name: 'index', _id: 'a', ...unseen },
       { name: 'index', _id: 'b', ...unseen },
@@ -46,7 +46,7 @@ describe('a bulk for several indices', () => {
     ])
   })
 
-  it('of heads goes to their one index', async () => {
+  it('a bulk of version records goes to its single index', async () => {
     const { send, received } = await start(acceptAll)
     await send('heads', [put('a')])
     expect(received.map(({ path }) => path)).toEqual([
@@ -54,7 +54,7 @@ describe('a bulk for several indices', () => {
     ])
   })
 
-  it('that one index turned away goes to all of them again, with a new stamp', async () => {
+  it('a bulk rejected by one target is sent to all targets again with a new write timestamp', async () => {
     const full = failed('a', 429, 'rejected_execution_exception')
     const [toOther, toRead] = [items(written('a'), written('b')), items(full, written('b'))]
     const { send, received } = await startBulkSender(
@@ -72,7 +72,7 @@ describe('a bulk for several indices', () => {
     ])
   })
 
-  it('is not sent to the index that is read where another turned it away', async () => {
+  it('a bulk rejected by another target is not sent to the live index', async () => {
     const full = items(failed('a', 429, 'rejected_execution_exception'), written('b'))
     const { send, received } = await start(full, acceptAll)
     await send('orders', [put('a'), put('b')])

@@ -17,11 +17,11 @@ import { type Behaviour, respond, respondError } from '../scripted/scripted-serv
 
 const EIGHT_MIB = 8 * 1024 * 1024
 
-/** A sender of a writer that feeds one index. */
+/** The bulk sender of a writer with one target. */
 const start = (...behaviours: Behaviour[]) => startBulkSender(['orders-v1'], ...behaviours)
 
 describe('a bulk', () => {
-  it('goes to the alias of its epoch and no index, marked with it', async () => {
+  it('a bulk targets the alias of its epoch and carries it as opaque id', async () => {
     const { send, received } = await start(acceptAll)
     await send('orders', [put('a')])
     await send('heads', [put('a')])
@@ -36,7 +36,7 @@ describe('a bulk', () => {
     ])
   })
 
-  it('of orders carries a stamp of its own, and one of heads takes none', async () => {
+  it('a bulk of orders takes a write timestamp, a bulk of version records does not', async () => {
     const { send, received } = await start(acceptAll)
     await send('orders', [put('a'), put('b')])
     await send('heads', [put('a')])
@@ -48,7 +48,7 @@ describe('a bulk', () => {
     ])
   })
 
-  it('tells the document that was written last, by account and stamp', async () => {
+  it('a bulk reports the last written document by account and write timestamp', async () => {
     const { send, lastWrite } = await start(acceptAll)
     expect(lastWrite()).toBeNull()
     const address = { _id: 'a', routing: 'acc_1' }
@@ -57,13 +57,13 @@ describe('a bulk', () => {
     expect(lastWrite()).toEqual({ accountId: 'acc_1', writeTimestamp: FIRST_STAMP })
   })
 
-  it('of nothing is not sent', async () => {
+  it('an empty bulk is not sent', async () => {
     const { send, received } = await start(acceptAll)
     await send('orders', [])
     expect(received).toEqual([])
   })
 
-  it('leaves a tombstone with its stamp in the place of what it removes', async () => {
+  it('a removal leaves a tombstone with its write timestamp', async () => {
     const { send, received } = await start(acceptAll)
     await send('orders', [remove('a')])
     expect(received.flatMap(sent)).toEqual(['a', `@-${FIRST_STAMP}`])
@@ -73,7 +73,7 @@ describe('a bulk', () => {
 describe('an item', () => {
   const SEEN = { if_seq_no: 6, if_primary_term: 2 }
 
-  it('replaces or removes its document just as it was seen', async () => {
+  it('an item replaces or removes only the document version that was read', async () => {
     const { send, states, received } = await start(acceptAll)
     states.recordState('orders', 'a', SEEN)
     states.recordState('orders', 'b', { ...SEEN, if_seq_no: 7 })
@@ -86,7 +86,7 @@ describe('an item', () => {
     ])
   })
 
-  it('makes the document that was not there', async () => {
+  it('an item creates a missing document', async () => {
     const { send, states, received } = await start(acceptAll)
     states.recordState('orders', 'a', null)
     await send('orders', [put('a')])
@@ -94,7 +94,7 @@ describe('an item', () => {
     expect(received.flatMap(actionsOf)).toEqual([{ name: 'index', _id: 'a', ...version }])
   })
 
-  it('expects of a document nothing of another one with its id elsewhere', async () => {
+  it('an item does not expect the state of a document with equal id on another shard', async () => {
     const { send, states, received } = await start(acceptAll)
     states.recordState('heads', 'a', SEEN)
     await send('orders', [put('a')])
@@ -102,7 +102,7 @@ describe('an item', () => {
     expect(received.flatMap(actionsOf)).toEqual([{ name: 'index', _id: 'a', ...version }])
   })
 
-  it('makes anew what the item before it removed', async () => {
+  it('an item recreates a document that the previous item removed', async () => {
     const { send, states, received } = await start(acceptAll)
     states.recordState('orders', 'a', SEEN)
     await send('orders', [remove('a')])
@@ -110,7 +110,7 @@ describe('an item', () => {
     expect(received.flatMap(sent)).toEqual(['a', '@-1000', 'a', '@1001'])
   })
 
-  it('expects what it did before when it is sent again', async () => {
+  it('a resent item expects the same document version', async () => {
     const { send, states, received } = await start(
       items({ index: { _id: 'a', status: 429, error: { type: 'rejected', reason: 'full' } } }),
       acceptAll,
@@ -122,8 +122,8 @@ describe('an item', () => {
   })
 })
 
-describe('what OpenSearch has no room for', () => {
-  it('is sent again, alone and with a new stamp', async () => {
+describe('an item rejected for load', () => {
+  it('an item rejected for load is sent again alone with a new write timestamp', async () => {
     const rejected = (_id: string) => failed(_id, 429, 'rejected_execution_exception')
     const { send, received } = await start(
       items(written('a'), rejected('b'), written('c'), rejected('d')),
@@ -140,7 +140,7 @@ describe('what OpenSearch has no room for', () => {
     ])
   })
 
-  it('is not sent again as a whole when it was refused as a whole', async () => {
+  it('a bulk rejected as a whole is not sent again', async () => {
     const { send, received } = await start(respondError(429, 'circuit_breaking_exception'))
     expect(await thrownBy(send('orders', [put('a')]))).toBeInstanceOf(Unavailable)
     expect(received).toHaveLength(1)
@@ -167,8 +167,8 @@ describe('a bulk is of unknown outcome', () => {
   })
 })
 
-describe('a document that is refused', () => {
-  it('is named with its order, and no fault of OpenSearch', async () => {
+describe('a rejected document', () => {
+  it('a rejected document is reported with its order, not as an outage', async () => {
     const type = 'mapper_parsing_exception'
     const { send, received } = await start(items(written('a'), failed('b', 400, type)))
     const error = await thrownBy(send('orders', [put('a'), put('b')]))
@@ -178,7 +178,7 @@ describe('a document that is refused', () => {
     expect(received).toHaveLength(1)
   })
 
-  it('for a field that the index lacks is no fault of its order, and does not pass', async () => {
+  it('a document rejected for an unmapped field stops the writer and does not blame the order', async () => {
     const { send } = await start(items(failed('a', 400, 'strict_dynamic_mapping_exception')))
     const error = await thrownBy(send('orders', [put('a')]))
     expect(error).not.toBeInstanceOf(Unavailable)
@@ -190,7 +190,7 @@ describe('a document that is refused', () => {
 describe('a bulk that is too large for one request', () => {
   const third = 'x'.repeat(EIGHT_MIB / 3)
 
-  it('is sent in several, in its order and each with a later stamp', async () => {
+  it('a large bulk is split in order, each part with a later write timestamp', async () => {
     const { send, received } = await start(acceptAll)
     await send(
       'orders',
@@ -204,7 +204,7 @@ describe('a bulk that is too large for one request', () => {
     for (const { body } of received) expect(body.length).toBeLessThanOrEqual(EIGHT_MIB)
   })
 
-  it('is sent at most to its limit, an item that is larger alone', async () => {
+  it('a bulk request stays within its limit, and a larger item is sent alone', async () => {
     const { send, received } = await start(acceptAll)
     await send('orders', [put('a'), put('b', third.repeat(4)), put('c')])
     expect(received.map(sent)).toEqual([
@@ -214,7 +214,7 @@ describe('a bulk that is too large for one request', () => {
     ])
   })
 
-  it('sends what there was no room for before what is left', async () => {
+  it('a split bulk resends rejected items before the remaining parts', async () => {
     const { send, received } = await start(
       items(failed('a', 429, 'rejected_execution_exception'), written('b')),
       acceptAll,

@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => close())
 
-/** The tasks of a node, by the marks that they carry. */
+/** The tasks of a node by their opaque ids. */
 const tasks = (...marks: (string | undefined)[]) =>
   respond(200, {
     nodes: {
@@ -29,13 +29,13 @@ const tasks = (...marks: (string | undefined)[]) =>
     },
   })
 
-/** The aliases of the writer of epoch 6, as they are. */
+/** The current aliases of the writer of epoch 6. */
 const there = respond(200, {
   'orders-v1': { aliases: { 'orders-w-6-v1': {} } },
   'order-heads-v1': { aliases: { 'order-heads-w-6-v1': {} } },
 })
 
-/** What is read. */
+/** The read alias. */
 const reading = (...indices: string[]) =>
   respond(200, Object.fromEntries(indices.map((index) => [index, { aliases: { orders: {} } }])))
 const readFirst = reading('orders-v1')
@@ -50,12 +50,12 @@ interface Cluster {
   aliases?: Behaviour
   read?: Behaviour
   swap?: Behaviour
-  /** One after the other, the last one for ever. */
+  /** Responses in sequence; the last one repeats. */
   tasks?: Behaviour[]
   refresh?: Behaviour
 }
 
-/** Raises the fence of epoch 7, in a cluster that answers like this; tells what was asked of it. */
+/** Raises the fence of epoch 7 in a scripted cluster and returns the received requests. */
 async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
   const looks = [...(cluster.tasks ?? [tasks()])]
   const { url, received } = await serve((response, request) => {
@@ -95,7 +95,7 @@ const swaps = (received: readonly ReceivedRequest[]) =>
 const swapped = (received: readonly ReceivedRequest[]) => swaps(received)[0]
 
 describe('a fence', () => {
-  it('swaps the aliases, looks for what is under way, and makes it visible, in this order', async () => {
+  it('a fence swaps the aliases, waits for bulks in flight and refreshes, in this order', async () => {
     const { error, asked } = await raise()
     expect(error).toBeUndefined()
     expect(asked).toEqual([
@@ -107,7 +107,7 @@ describe('a fence', () => {
     ])
   })
 
-  it('takes from every other writer what it wrote to, just as it was when it looked', async () => {
+  it('a fence removes the write aliases of every other writer, as it read them', async () => {
     const { received } = await raise()
     expect(swapped(received)).toEqual([
       { remove: { index: 'orders-v1', alias: 'orders-w-6-v1', must_exist: true } },
@@ -117,7 +117,7 @@ describe('a fence', () => {
     ])
   })
 
-  it('of the first writer of all takes nothing from anybody', async () => {
+  it('the fence of the first writer removes no alias', async () => {
     const { received } = await raise({ aliases: respond(200, {}) })
     expect(swapped(received)).toEqual([
       { add: expect.objectContaining({ alias: 'orders-w-7-v1' }) },
@@ -125,7 +125,7 @@ describe('a fence', () => {
     ])
   })
 
-  it('gives each of several indices an alias of its own, and refreshes them all', async () => {
+  it('a fence creates one alias per target and refreshes all targets', async () => {
     const { received, asked } = await raise({}, ['orders-v1', 'orders-v2'])
     expect(swapped(received)).toEqual(
       expect.arrayContaining([
@@ -136,7 +136,7 @@ describe('a fence', () => {
     expect(asked).toContain('/orders-v1,orders-v2/_refresh')
   })
 
-  it('moves what is read to the first of them, in one step that an older writer cannot make', async () => {
+  it('a fence moves the read alias to the first target atomically, which an older writer cannot', async () => {
     const { received, asked } = await raise({}, ['orders-v2', 'orders-v1'])
     const mine = { index: 'orders-v2', alias: 'orders-w-7-v2' }
     expect(swaps(received)[1]).toEqual([
@@ -148,12 +148,12 @@ describe('a fence', () => {
     expect(asked.slice(-2)).toEqual(['/orders-v2/_refresh', '/_aliases'])
   })
 
-  it('moves nothing where the first of them is read', async () => {
+  it('a fence keeps the read alias when the first target is live', async () => {
     const { received } = await raise({}, ['orders-v1', 'orders-v2'])
     expect(swaps(received)).toHaveLength(1)
   })
 
-  it('waits for the bulks of other epochs, on every node', async () => {
+  it('a fence waits for bulks of other epochs on every node', async () => {
     const { error, told, asked } = await raise({
       tasks: [
         tasks(undefined, 'orders-w-6'),
@@ -181,28 +181,25 @@ describe('a fence cannot be raised', () => {
   it.each<[string, Cluster]>([
     ['where not every node took the new aliases', { swap: respond(200, { acknowledged: false }) }],
     [
-      'where the aliases changed meanwhile',
+      'when the aliases changed concurrently',
       { swap: respondError(404, 'aliases_not_found_exception') },
     ],
     ['where a node told no tasks', { tasks: [respond(200, { nodes: {}, node_failures: [{}] })] }],
     ['where a task was not told', { tasks: [respond(200, { nodes: {}, task_failures: [{}] })] }],
     ['where nobody told any tasks', { tasks: [respond(200, {})] }],
     ['where the aliases are not told', { aliases: respondError(503, 'cluster_block_exception') }],
-    [
-      'where it cannot be made visible',
-      { refresh: respondError(503, 'unavailable_shards_exception') },
-    ],
+    ['when the refresh fails', { refresh: respondError(503, 'unavailable_shards_exception') }],
   ])('%s, and that passes', async (_where, cluster) => {
     const { error } = await raise(cluster)
     expect(error).toBeInstanceOf(Unavailable)
   })
 
-  it('where OpenSearch refuses it, and that does not pass', async () => {
+  it('a fence fails without a retry when OpenSearch rejects it permanently', async () => {
     const { error } = await raise({ swap: respondError(403, 'security_exception') })
     expect(error).toBeInstanceOf(RequestRejectedError)
   })
 
-  it('where the swap failed, and nothing more is asked', async () => {
+  it('a fence whose alias swap fails sends no further request', async () => {
     const { asked } = await raise({ swap: respond(200, { acknowledged: false }) })
     expect(asked.at(-1)).toBe('/_aliases')
   })

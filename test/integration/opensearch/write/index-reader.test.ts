@@ -49,8 +49,8 @@ const source = { account_id: 'acc_1', id: 'ord_1', shape: 1, updated_key: 2000, 
 const viewDocument = { _id: 'acc_1:ord_1', found: true, ...SEEN, _source: source }
 const key = { accountId: 'acc_1', orderId: 'ord_1' }
 
-describe('the heads that are stored', () => {
-  it('are those that exist, by the ids of their orders', async () => {
+describe('stored version records', () => {
+  it('the reader returns the existing version records by order id', async () => {
     const { stored, received } = await start(docs(headDocument, missing('ord_2')))
     expect(await stored.versionRecords(['ord_1', 'ord_2'])).toEqual(new Map([['ord_1', head]]))
     expect(received[0]?.path).toBe('/order-heads/_mget')
@@ -66,8 +66,8 @@ describe('the heads that are stored', () => {
   })
 })
 
-describe('the documents that are stored', () => {
-  it('are those that exist, each looked for on the shard of its account', async () => {
+describe('stored documents', () => {
+  it('the reader returns existing documents from the shard of their account', async () => {
     const { stored, received } = await start(docs(missing('acc_2:ord_1'), viewDocument))
     const [view, ...others] = await stored.views([{ ...key, accountId: 'acc_2' }, key])
     expect(others).toEqual([])
@@ -86,7 +86,7 @@ describe('the documents that are stored', () => {
     })
   })
 
-  it('are no tombstones, whose states are seen', async () => {
+  it('the reader hides tombstones and records their sequence numbers', async () => {
     const tombstone = { ...viewDocument, _source: { removed_key: 1000 } }
     const { stored, states } = await start(docs(tombstone))
     expect(await stored.views([key])).toEqual([])
@@ -101,7 +101,7 @@ describe('the documents that are stored', () => {
   })
 })
 
-describe('what was seen of a document', () => {
+describe('the known state of a document', () => {
   it.each([
     ['a head', 'heads', 'ord_1', headDocument],
     ['a document', 'orders', 'acc_1:ord_1', viewDocument],
@@ -113,7 +113,7 @@ describe('what was seen of a document', () => {
     ])
   })
 
-  it('is that there is none, where there is none any more', async () => {
+  it('the known state of a removed document is absent', async () => {
     const { stored, states } = await start(docs(missing('acc_1:ord_1')))
     states.recordState('orders', 'acc_1:ord_1', EXPECTED)
     await stored.views([key])
@@ -122,7 +122,7 @@ describe('what was seen of a document', () => {
   })
 })
 
-describe('what is stored is unknown', () => {
+describe('an incomplete response', () => {
   const error = { type: 'no_shard_available_action_exception', reason: 'x' }
 
   it.each<[string, Behaviour]>([
@@ -161,7 +161,7 @@ describe('a document that cannot be compared', () => {
   })
 })
 
-describe('whether a stored document is intact is told where it is', () => {
+describe('the integrity of a stored document', () => {
   const { views } = changeOf(sourceOrder())
   const [view] = views
   if (view === undefined) throw new Error('an order without a view')

@@ -32,24 +32,24 @@ const found = (_source: object) =>
   respond(200, { found: true, _seq_no: 4, _primary_term: 2, _source })
 const replaced = respond(200, { _seq_no: 5, _primary_term: 2 })
 
-describe('the document of the lease', () => {
-  it('is read with the state that it is in', async () => {
+describe('the lease document', () => {
+  it('the lease is read with its sequence number and term', async () => {
     const { document } = await start(found(record))
     expect(await document.read()).toEqual({ record, state })
   })
 
-  it('of an earlier version is of a writer that may have stamped live', async () => {
+  it('a lease of an earlier version counts as one with live writes', async () => {
     const { stamped_live: _, ...earlier } = record
     const { document } = await start(found(earlier))
     expect((await document.read())?.record.stamped_live).toBe(true)
   })
 
-  it('is not there before the first writer', async () => {
+  it('the lease is absent before the first writer', async () => {
     const { document } = await start(respond(404, { found: false }))
     expect(await document.read()).toBeNull()
   })
 
-  it('is unknown where there is no such index', async () => {
+  it('the lease is unknown without its index', async () => {
     const { document } = await start(respondError(404, 'index_not_found_exception'))
     expect(await thrownBy(document.read())).toBeInstanceOf(Unavailable)
   })
@@ -71,8 +71,8 @@ describe('the document of the lease', () => {
   })
 })
 
-describe('replacing it', () => {
-  it('names the state that is known, and tells the next one', async () => {
+describe('replacing the lease', () => {
+  it('a replacement sends the known version and returns the next one', async () => {
     const { document, received } = await start(replaced)
     const known = { record: { ...record, epoch: 6 }, state }
     expect(await document.replace(known, record)).toEqual({
@@ -89,13 +89,13 @@ describe('replacing it', () => {
     expect(JSON.parse(received[0]?.body ?? '')).toEqual(record)
   })
 
-  it('makes the first one only where there is none', async () => {
+  it('the first lease is created only when none exists', async () => {
     const { document, received } = await start(replaced)
     await document.replace(null, record)
     expect(received[0]?.path).toBe('/writer/_doc/orders?op_type=create&require_alias=true')
   })
 
-  it('tells when the document is in another state', async () => {
+  it('a replacement reports a version conflict', async () => {
     const { document } = await start(respondError(409, 'version_conflict_engine_exception'))
     expect(await document.replace({ record, state }, record)).toBeNull()
   })
@@ -109,7 +109,7 @@ describe('replacing it', () => {
     expect(error).toBeInstanceOf(Unavailable)
   })
 
-  it('may be refused', async () => {
+  it('a replacement reports a rejection', async () => {
     const { document } = await start(respondError(403, 'security_exception'))
     const error = await thrownBy(document.replace({ record, state }, record))
     expect(error).toBeInstanceOf(RequestRejectedError)

@@ -20,7 +20,7 @@ beforeAll(() => {
 })
 afterAll(() => backend.remove())
 
-/** Several batches are under way at a time: one looked up, one written, one whose heads are. */
+/** Several batches are in flight: reading, writing documents, writing version records. */
 it(`${KILLS} times killed and begun again, a load of ${CHANGES} changes ends with every order as it is`, async () => {
   const random = createRandom(1, 8, 0)
   const history = createHistory(5, ACCOUNTS)

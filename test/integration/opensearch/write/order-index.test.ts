@@ -30,7 +30,7 @@ afterEach(async () => {
   await close()
 })
 
-/** A writer of a cluster whose bulks go as told, one after the other; its beginning is forgotten. */
+/** A writer on a cluster with scripted bulks; the requests of its start are dropped. */
 async function open(...bulks: Behaviour[]) {
   const cluster = createScriptedCluster(bulks)
   const { url, received } = await serve((response, request) => {
@@ -77,7 +77,7 @@ const head = (orderId: string): OrderVersionRecord => ({
 const key = (orderId: string): ViewKey => ({ accountId: 'acc_1', orderId })
 
 describe('a bulk', () => {
-  it('writes documents, then heads, and nothing where there is nothing', async () => {
+  it('a bulk writes documents, then version records, and sends no empty request', async () => {
     const { index, events } = await open()
     await writeBulk(index, () => ({
       ...put('ord_2'),
@@ -91,14 +91,14 @@ describe('a bulk', () => {
     ])
   })
 
-  it('expects nothing of what the one before it left: it looks again', async () => {
+  it('a bulk reads documents again instead of reusing earlier state', async () => {
     const { index, bulkActions } = await open()
     for (let time = 0; time < 2; time++) await writeBulk(index, () => put('ord_1'))
     const unseen = { version_type: 'external' }
     expect(bulkActions().flat()).toMatchObject([unseen, unseen])
   })
 
-  it('in live mode is recorded in the lease before it is sent, the first time alone', async () => {
+  it('the first live bulk records live mode in the lease before it is sent', async () => {
     const { index, received } = await open()
     await writeBulk(index, () => put('ord_1'), { mode: 'back-fill' })
     await writeBulk(index, () => NOTHING, { mode: 'live' })
@@ -119,7 +119,7 @@ describe('a bulk', () => {
     setTimeout(() => acceptAll(response, request), 50)
   }
 
-  it('is sent once the one before it is written, and decided meanwhile', async () => {
+  it('a bulk is decided during the previous one and sent after it', async () => {
     const { index, events } = await open(slow)
     const bulks = ['ord_1', 'ord_2', 'ord_3'].map((id) =>
       writeBulk(index, () => {
@@ -138,7 +138,7 @@ describe('a bulk', () => {
     ])
   })
 
-  it('is decided once those before it are written that are of the same orders, heads and all', async () => {
+  it('a bulk is decided after earlier bulks of the same orders, version records included', async () => {
     const { index, events } = await open(slow)
     const bulks = [['ord_1', 'ord_2'], ['ord_3'], ['ord_2', 'ord_3']].map((ids) =>
       writeBulk(
@@ -156,7 +156,7 @@ describe('a bulk', () => {
     expect(events.at(-1)).toBe('order-heads-w-1-v1: ord_2 ord_3')
   })
 
-  it('has its heads written while the next one is sent', async () => {
+  it('the version records of a bulk are written while the next bulk is sent', async () => {
     let end = () => {}
     const held: Behaviour = (response, request) => {
       end = () => acceptAll(response, request)
@@ -170,7 +170,7 @@ describe('a bulk', () => {
     await first
   })
 
-  it('that cannot be decided writes nothing, and lets the next one in', async () => {
+  it('a bulk whose decide fails writes nothing and does not block the next one', async () => {
     const { index, events } = await open()
     const failing = writeBulk(index, () => {
       throw new RangeError('a fault of ours')
@@ -182,7 +182,7 @@ describe('a bulk', () => {
 })
 
 describe('a bulk of unknown outcome', () => {
-  it('is fenced off, decided anew, and sent with a later stamp', async () => {
+  it('a bulk of unknown outcome is fenced, decided anew and sent with a later write timestamp', async () => {
     const { index, events } = await open(reset)
     const decisions = [put('ord_1'), put('ord_2')]
     await writeBulk(index, () => decisions.shift() ?? NOTHING)
@@ -193,14 +193,14 @@ describe('a bulk of unknown outcome', () => {
     ])
   })
 
-  it('is fenced off as often as it happens', async () => {
+  it('every bulk of unknown outcome raises a new fence', async () => {
     const { index, events } = await open(reset, respondError(503, 'cluster_block_exception'))
     await writeBulk(index, () => put('ord_1'))
     expect(events.filter((what) => what === 'fence')).toHaveLength(2)
     expect(events.at(-1)).toBe('orders-w-3-v1: acc_1:ord_1 @2')
   })
 
-  it('in which a document changed since it was seen is decided anew', async () => {
+  it('a bulk with a version conflict is decided anew', async () => {
     const error = { type: 'version_conflict_engine_exception', reason: 'x' }
     const { index, events } = await open(
       respond(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 409, error } }] }),
@@ -214,7 +214,7 @@ describe('a bulk of unknown outcome', () => {
     ])
   })
 
-  it('is not sent again by a writer that is none any more', async () => {
+  it('a writer that lost its lease does not resend a bulk', async () => {
     const { index, events, takeOver } = await open((response, request) => {
       takeOver()
       reset(response, request)
@@ -223,7 +223,7 @@ describe('a bulk of unknown outcome', () => {
     expect(events).toHaveLength(1)
   })
 
-  it('that is given up is fenced off before the next one is sent', async () => {
+  it('an abandoned bulk is fenced before the next one is sent', async () => {
     const now = performance.now.bind(performance)
     const { index, events } = await open((response, request) => {
       vi.spyOn(performance, 'now').mockImplementation(() => now() + GIVE_UP_MS)
@@ -239,7 +239,7 @@ describe('a bulk of unknown outcome', () => {
     ])
   })
 
-  it('that cannot be decided again is fenced off once, before the next one is sent', async () => {
+  it('a bulk whose second decide fails is fenced once before the next one', async () => {
     const { index, events } = await open(reset)
     const decisions = [put('ord_1')]
     const failing = writeBulk(index, () => {
@@ -258,7 +258,7 @@ describe('a bulk of unknown outcome', () => {
 })
 
 describe('a document that is refused', () => {
-  it('is told, and not sent again', async () => {
+  it('a rejected document is reported and not sent again', async () => {
     const error = { type: 'mapper_parsing_exception', reason: 'x' }
     const { index, events } = await open(
       respond(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 400, error } }] }),
@@ -271,7 +271,7 @@ describe('a document that is refused', () => {
 })
 
 describe('a writer that ends', () => {
-  it('hands its lease back once its last bulk is written', async () => {
+  it('a closing writer releases its lease after its last bulk', async () => {
     const { index, events, lease } = await open()
     const last = writeBulk(index, () => put('ord_1'))
     await index.close()
@@ -280,14 +280,14 @@ describe('a writer that ends', () => {
     expect(lease()).toMatchObject({ released: true, stamp_ceiling: NOON })
   })
 
-  it('makes what it wrote visible before it hands its lease back', async () => {
+  it('a closing writer refreshes before it releases its lease', async () => {
     const { index, received } = await open()
     await index.close()
     const last = received.slice(-2).map(({ path }) => path.split('?')[0])
     expect(last).toEqual(['/orders/_refresh', '/writer/_doc/orders'])
   })
 
-  it('hands its lease back also where that is not made visible', async () => {
+  it('a closing writer releases its lease even if the refresh fails', async () => {
     const { index, lease } = await open()
     refusesRefresh = true
     await index.close()

@@ -11,7 +11,7 @@ const test = useServices()
 const order = (version: number, coproducers: string[]) =>
   changeOf(sourceOrder({ version, coproducer_account_ids: coproducers }))
 
-/** Ends as a process does between the documents of a change and its head. */
+/** Simulates a crash between the documents of a change and its version record. */
 async function endBeforeHeads(version: number, coproducers: string[]): Promise<void> {
   const index = await test.services.openIndex()
   const headless = createWriter(
@@ -38,21 +38,21 @@ async function documents(): Promise<string[]> {
   return hits.hits.map(({ _id }) => _id).toSorted((one, other) => (one < other ? -1 : 1))
 }
 
-it('a document whose head was never written is found by whoever comes next', async () => {
+it('the next writer finds a document without a version record', async () => {
   await endBeforeHeads(1, ['acc_2'])
   expect(await documents()).toEqual(['acc_1:ord_1', 'acc_2:ord_1'])
   expect(await write(2, [])).toBe('written')
   expect(await documents()).toEqual(['acc_1:ord_1'])
 })
 
-it('so is that of an account that only an unfinished version named', async () => {
+it('the next writer finds the document of an account that only an unfinished version named', async () => {
   await write(1, ['acc_2'])
   await endBeforeHeads(2, ['acc_2', 'acc_3'])
   expect(await write(3, ['acc_2'])).toBe('written')
   expect(await documents()).toEqual(['acc_1:ord_1', 'acc_2:ord_1'])
 })
 
-it('a change that comes again after its documents and before its head shows nothing new', async () => {
+it('a change repeated after a crash before its version record keeps updated_at', async () => {
   await endBeforeHeads(1, ['acc_2'])
   expect(await write(1, ['acc_2'])).toBe('unchanged')
   expect(await write(1, ['acc_2'])).toBe('older')

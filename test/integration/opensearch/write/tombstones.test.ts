@@ -14,11 +14,11 @@ const test = useServices()
 const owners = { id: 'ord_1', owner_account_id: 'acc_1' }
 const first = sourceOrder({ ...owners, coproducer_account_ids: ['acc_2', 'acc_3'] })
 const kept = sourceOrder({ id: 'ord_2', owner_account_id: 'acc_1' })
-/** One co-producer leaves the order, then it is erased. */
+/** One co-producer leaves the order, then the order is erased. */
 const left = sourceOrder({ ...owners, version: 2, coproducer_account_ids: ['acc_3'] })
 const erased = { ...owners, version: 3, deleted: true }
 
-/** Writes sources one after the other; those of an array at once. */
+/** Writes sources in sequence, and those of an array in one batch. */
 async function write(...sources: (object | object[])[]) {
   const index = await test.services.openIndex()
   const writer = createWriter(index, Date.now)
@@ -26,7 +26,7 @@ async function write(...sources: (object | object[])[]) {
   await index.close()
 }
 
-/** What is stored in an index, by id. */
+/** The stored documents of an index by id. */
 async function stored(index: string): Promise<Record<string, object>> {
   const { hits } = await opensearch<{ hits: { hits: { _id: string; _source: object }[] } }>(
     'GET',
@@ -35,7 +35,7 @@ async function stored(index: string): Promise<Record<string, object>> {
   return Object.fromEntries(hits.hits.map(({ _id, _source }) => [_id, _source]))
 }
 
-it('an order that is erased leaves ids and stamps alone, for every account that had it', async () => {
+it('an erased order leaves only ids and write timestamps, for every account that had it', async () => {
   await write(first, left, erased)
   const stamp = { removed_key: expect.any(Number) }
   expect(await stored('orders-v1')).toEqual({
@@ -45,7 +45,7 @@ it('an order that is erased leaves ids and stamps alone, for every account that 
   })
 })
 
-it('a tombstone is shown to no account, and no fault of the index', async () => {
+it('the API returns no tombstone, and the check accepts it', async () => {
   await write(first, kept, left, erased)
   for (const account of ['acc_1', 'acc_2', 'acc_3']) {
     expect(await test.services.orders.get(account, 'ord_1')).toBeNull()
@@ -56,7 +56,7 @@ it('a tombstone is shown to no account, and no fault of the index', async () => 
   expect(JSON.parse(stdout)).toMatchObject({ documents: 1, indices: [{ documents: 1 }] })
 })
 
-it('an index of tombstones alone is reindexed to one without any', async () => {
+it('a reindex drops tombstones', async () => {
   await write(first, left, erased)
   expect(await test.run('reindex')).toMatchObject({ code: 0 })
   expect(await stored('orders-v2')).toEqual({})
@@ -65,7 +65,7 @@ it('an index of tombstones alone is reindexed to one without any', async () => {
   expect(await test.run('check')).toMatchObject({ code: 0 })
 })
 
-it('an order that comes back takes the place of its tombstone', async () => {
+it('a recreated order replaces its tombstone', async () => {
   await write(first, left, erased, { ...first, version: 4 })
   expect(Object.values(await stored('orders-v1'))).toEqual(
     Array.from({ length: 3 }, () => expect.objectContaining({ id: 'ord_1' })),
@@ -73,8 +73,8 @@ it('an order that comes back takes the place of its tombstone', async () => {
   expect(await test.run('check')).toMatchObject({ code: 0 })
 })
 
-it('tombstones that half a bulk left in the new index alone are taken back by the next writer', async () => {
-  // More than a page of a search, whose removals all have one stamp.
+it('the next writer reverts tombstones of a partial bulk in the new index', async () => {
+  // More than one search page of removals with equal write timestamps.
   const many = Array.from({ length: 250 }, (_, n) => sourceOrder({ id: `ord_${n + 10}` }))
   await write([...many, first, kept])
   const stop = new AbortController()
@@ -104,7 +104,7 @@ it('tombstones that half a bulk left in the new index alone are taken back by th
   expect(await test.reindexing.build()).toMatchObject({ documents: many.length + 1 })
 })
 
-it('the greatest stamp of an index is also found where it is that of a tombstone', async () => {
+it('the greatest write timestamp of an index includes those of tombstones', async () => {
   await write(kept, first, left, erased)
   const { 'acc_1:ord_1': tombstone } = await stored('orders-v1')
   const urls = `${test.env['OPENSEARCH_URL']}`.split(',')

@@ -21,7 +21,7 @@ afterEach(async () => {
 })
 
 const LOAD = ['index', 'load', '-', '--live']
-/** So many lines are a bulk. */
+/** Lines per bulk. */
 const BULK = 1_000
 const bulkOf = (version: number, from = 0) =>
   Array.from({ length: BULK }, (_, n) =>
@@ -37,12 +37,12 @@ async function amount(id: string): Promise<number | undefined> {
   return json === null ? undefined : JSON.parse(Buffer.from(json).toString()).amount_total
 }
 
-/** A load that has written its first bulk, orders 0 to 999 in version 1, and waits for more. */
+/** A load that wrote its first bulk, orders 0 to 999 in version 1, and waits for input. */
 async function startLoad() {
   const child = startCommand(LOAD, backend.env)
   const said = text(child.stderr)
   child.stdin.on('error', () => {})
-  child.stdin.write(`${bulkOf(1)}\n${ONE_MORE}\n`) // With which the bulk is full, and sent.
+  child.stdin.write(`${bulkOf(1)}\n${ONE_MORE}\n`) // This line fills the bulk, which is then sent.
   await expect.poll(() => amount('ord_999'), { timeout: 60_000 }).toBe(1)
   return { child, said, ended: once(child, 'close') }
 }
@@ -51,7 +51,7 @@ const WAITING =
   /^waiting for another writer to end \(.+\); the lease of a dead writer expires in 1 s/
 const LEASE_MS = 1_000
 
-/** A load of orders 0 to 999 that found another writer at work. */
+/** A load of orders 0 to 999 that waits for another writer. */
 async function startWaiting(version: number) {
   const child = startCommand(LOAD, backend.env)
   const told = once(child.stderr, 'data')
@@ -64,7 +64,7 @@ async function startWaiting(version: number) {
 }
 
 describe('of two writers at once', () => {
-  it('the second waits until the first has ended, says so, and then writes', async () => {
+  it('the second writer waits for the first, reports the wait, and then writes', async () => {
     const { child, ended } = await startLoad()
     const second = await startWaiting(2)
     expect(await amount('ord_0')).toBe(1)
@@ -79,7 +79,7 @@ describe('of two writers at once', () => {
     expect(await amount('ord_1000')).toBe(1)
   })
 
-  it('the second waits for longer than a lease, and says so once', async () => {
+  it('the second writer waits longer than a lease and reports it once', async () => {
     const { child, ended } = await startLoad()
     const second = await startWaiting(2)
     await pause(2 * LEASE_MS)
@@ -92,7 +92,7 @@ describe('of two writers at once', () => {
   })
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'the second is stopped by %s while it waits, says so, and has written nothing',
+    'the second writer stops on %s while it waits and writes nothing',
     async (signal) => {
       const { child, ended } = await startLoad()
       const second = await startWaiting(2)
@@ -108,14 +108,14 @@ describe('of two writers at once', () => {
     },
   )
 
-  it('the second begins at once when the first has ended', async () => {
+  it('the second writer starts immediately after the first ends', async () => {
     await load(1)
     expect(await load(2)).toMatchObject({ code: 0, stderr: '' })
     expect(await amount('ord_0')).toBe(2)
   })
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'the second begins at once when the first was told to stop by %s',
+    'the second writer starts immediately after %s stops the first',
     async (signal) => {
       const { child, ended } = await startLoad()
       child.kill(signal)
@@ -124,7 +124,7 @@ describe('of two writers at once', () => {
     },
   )
 
-  it('the second waits for the lease of a first that was killed, and says so', async () => {
+  it('the second writer waits for the lease of a killed first writer and reports it', async () => {
     const { child, ended } = await startLoad()
     child.kill('SIGKILL')
     await ended
@@ -134,7 +134,7 @@ describe('of two writers at once', () => {
     expect(await amount('ord_0')).toBe(2)
   })
 
-  it('the second takes over from a frozen first, which writes nothing when it wakes up', async () => {
+  it('the second writer replaces a frozen first, which writes nothing after it resumes', async () => {
     const { child, said, ended } = await startLoad()
     child.kill('SIGSTOP')
     expect(await load(2)).toMatchObject({ code: 0 })

@@ -12,7 +12,7 @@ import { sourceOrder } from '../support/orders/source-order.ts'
 import { openServedStore, type Served, type ServedStore } from '../support/stores/served-store.ts'
 
 const ORDERS = 6
-/** The edge’s volume limit per address. */
+/** The volume limit of the edge per address. */
 const VOLUME = { EDGE_VOLUME_REQUESTS: '4', EDGE_VOLUME_SECONDS: '2' }
 
 let store: ServedStore
@@ -31,7 +31,7 @@ afterAll(async () => {
   await store.close()
 })
 
-/** A client that trusts the edge’s test certificate, with a log of its waits. */
+/** A client that trusts the test certificate of the edge and logs its waits. */
 async function connect(settings: Record<string, string> = {}) {
   await edge?.stop()
   edge = await startProxy([service], { EDGE_REFUSE_LOCALHOST: 'no', ...settings })
@@ -48,7 +48,7 @@ async function connect(settings: Record<string, string> = {}) {
 }
 
 describe('the client behind the edge', () => {
-  it('waits for the Retry-After of the edge, and lists every order', async () => {
+  it('the client waits for the Retry-After of the edge and lists every order', async () => {
     const orders = await connect(VOLUME)
     expect(await collect(orders.list({ limit: 1 }))).toHaveLength(ORDERS)
     const refused = orders.waits.filter(({ error }) => error instanceof EdgeError)
@@ -56,14 +56,14 @@ describe('the client behind the edge', () => {
     expect(refused.map(({ waitMs }) => waitMs)).toEqual(refused.map(() => 2_000))
   })
 
-  it('reports a 403 of the firewall without a retry', async () => {
+  it('the client reports a 403 of the firewall without a retry', async () => {
     const orders = await connect()
     const call = collect(orders.list({ cursor: '../../etc/passwd' }))
     await expect(call).rejects.toMatchObject({ name: 'EdgeError', status: 403, requestId: null })
     expect(orders.waits).toEqual([])
   })
 
-  it('waits for a service that is down', async () => {
+  it('the client waits for a service that is down', async () => {
     const orders = await connect()
     await orders.get('ord_0')
     await service.stop('SIGKILL')
@@ -77,7 +77,7 @@ describe('the client behind the edge', () => {
     expect(orders.waits[0]?.error).toMatchObject({ name: 'EdgeError' })
   })
 
-  it('reports that plain HTTP must be HTTPS', async () => {
+  it('the client reports that plain HTTP must be HTTPS', async () => {
     await connect()
     const { orders } = createOrdersClient({
       baseUrl: `http://127.0.0.1:${edge.httpPort}`,
@@ -90,7 +90,7 @@ describe('the client behind the edge', () => {
     })
   })
 
-  it('sends no key to a server whose certificate is not trusted', async () => {
+  it('the client sends no key to a server with an untrusted certificate', async () => {
     await connect()
     const { orders } = createOrdersClient({
       baseUrl: `https://127.0.0.1:${edge.httpsPort}`,

@@ -17,7 +17,7 @@ let store: ServedStore
 let authorization: string
 let edge: ProxyUnderTest
 let plainEdge: ProxyUnderTest
-/** An answer of each media type, and of some statuses, which the API does not have all. */
+/** Responses of each media type and of statuses that the API does not all use. */
 let any: Server
 let anyEdge: ProxyUnderTest
 
@@ -43,7 +43,7 @@ afterAll(async () => {
   await store.close()
 })
 
-/** Over HTTP/2, where the bytes of a body can be read as they came. */
+/** Calls over HTTP/2, which exposes the raw bytes of a body. */
 async function get(path: string, headers: Record<string, string>, method = 'GET') {
   const session = connectH2(`https://localhost:${edge.httpsPort}`, { ca: edge.ca })
   const pseudo = { ':authority': HOST, ':path': path, ':method': method }
@@ -55,7 +55,7 @@ async function get(path: string, headers: Record<string, string>, method = 'GET'
 }
 
 describe('a page of orders', () => {
-  it('is compressed where the client takes gzip, and is the same bytes', async () => {
+  it('the edge compresses a page for a client that accepts gzip, with equal bytes', async () => {
     const [plain, small] = [await get(LIST, {}), await get(LIST, GZIP)]
     expect(plain.headers).not.toHaveProperty('content-encoding')
     expect(small.headers).toMatchObject({ 'content-encoding': 'gzip' })
@@ -63,13 +63,13 @@ describe('a page of orders', () => {
     expect(gunzipSync(small.body).equals(plain.body)).toBe(true)
   })
 
-  it('tells caches apart by what they accept, beside whose it is', async () => {
+  it('a page varies by Accept-Encoding and Authorization', async () => {
     const { headers } = await get(LIST, GZIP)
     const vary = `${headers['vary']}`.toLowerCase().split(/, ?/)
     expect(new Set(vary)).toEqual(new Set(['authorization', 'prefer', 'accept-encoding']))
   })
 
-  it('has the tag of the plain one, made weak', async () => {
+  it('a compressed page has the ETag of the plain one as a weak tag', async () => {
     const [plain, small] = [await get(LIST, {}), await get(LIST, GZIP)]
     expect(plain.headers['etag']).toMatch(/^"/)
     expect(small.headers['etag']).toBe(`W/${plain.headers['etag']}`)
@@ -91,7 +91,7 @@ describe('a page of orders', () => {
     },
   )
 
-  it('answers HEAD with no body and the same tag, weak or not', async () => {
+  it('the edge answers HEAD without a body and with the same tag', async () => {
     const head = await get(LIST, GZIP, 'HEAD')
     expect([head.status, head.body.length]).toEqual([200, 0])
     const plainTag = `${(await get(LIST, {})).headers['etag']}`
@@ -99,8 +99,8 @@ describe('a page of orders', () => {
   })
 })
 
-describe('an edge that is not to compress orders', () => {
-  it('sends orders plain, however their path is spelled, and compresses the docs alone', async () => {
+describe('an edge with compression of orders disabled', () => {
+  it('the edge sends orders uncompressed for any spelling of the path and compresses only the docs', async () => {
     const headers = { ...GZIP, authorization }
     for (const path of [LIST, LIST.replace('v', '%76'), '/v1/orders/ord_1']) {
       const { status, headers: answered } = await plainEdge.call(path, { headers })
@@ -111,7 +111,7 @@ describe('an edge that is not to compress orders', () => {
   })
 })
 
-describe('compressed is', () => {
+describe('the compression of the edge', () => {
   const encodingOf = async (headers: Record<string, string>) =>
     (await anyEdge.call('/', { headers: { ...GZIP, ...headers } })).headers['content-encoding']
 
@@ -135,12 +135,15 @@ describe('compressed is', () => {
     },
   )
 
-  it.each(['400', '404', '429', '503'])('not an error: %s', async (status) => {
-    const error = { 'x-type': 'application/json', 'x-status': status }
-    expect(await encodingOf(error)).toBeUndefined()
-  })
+  it.each(['400', '404', '429', '503'])(
+    'the edge does not compress an error: %s',
+    async (status) => {
+      const error = { 'x-type': 'application/json', 'x-status': status }
+      expect(await encodingOf(error)).toBeUndefined()
+    },
+  )
 
-  it('nothing for a client that refuses it', async () => {
+  it('the edge does not compress for a client that rejects gzip', async () => {
     const refusal = { 'x-type': 'application/json', 'accept-encoding': 'gzip;q=0' }
     expect(await encodingOf(refusal)).toBeUndefined()
   })

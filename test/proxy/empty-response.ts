@@ -1,4 +1,4 @@
-/** An answer of the edge's own, whole: nothing in it tells of the service or of HAProxy. */
+/** A complete response of the edge: it reveals neither the service nor HAProxy. */
 export const emptyResponse = (status: number, headers: Record<string, string> = {}) => ({
   status,
   body: '',

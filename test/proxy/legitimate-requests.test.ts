@@ -26,8 +26,8 @@ afterAll(async () => {
 const list = (path: string, headers = {}) =>
   edge.call(path, { headers: { authorization, ...headers } })
 
-describe('a legitimate request is never refused', () => {
-  it('whatever it lists, and in whichever way the client escapes it', async () => {
+describe('the edge accepts a legitimate request', () => {
+  it('the edge accepts every listing, however the client escapes it', async () => {
     const codec = createCursorCodec([store.cursorSecret])
     const urls = fc.sample(listUrls('acc_1', codec), URLS)
     const others: unknown[] = []
@@ -43,8 +43,8 @@ describe('a legitimate request is never refused', () => {
     expect(others.slice(0, 3)).toEqual([])
   })
 
-  it('for a cursor that happens to have the marker of a serialised Java object inside', async () => {
-    // The bytes of the instant are it, and a kid of three letters puts them where base64 shows them as such.
+  it('the edge accepts a cursor that contains the marker of a serialised Java object', async () => {
+    // The bytes of the instant equal the marker; a kid of three letters aligns them in base64.
     const position = { key: 0xaced_0005_0000, id: 'ord_1' }
     const state = { after: position, dated: null, mark: null, nextMark: null }
     const filters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
@@ -54,7 +54,7 @@ describe('a legitimate request is never refused', () => {
     expect((await list(`/v1/orders?cursor=${cursor}`)).status).toBe(200)
   })
 
-  it('for a template that nobody filled in: the service says which parameter that was', async () => {
+  it('the edge forwards an unfilled template, and the service names the parameter', async () => {
     for (const name of ['limit', 'cursor', 'status', 'created_gte']) {
       for (const value of [
         '$' + '{x}',
@@ -70,7 +70,7 @@ describe('a legitimate request is never refused', () => {
     }
   })
 
-  it('for an id of any form', async () => {
+  it('the edge accepts an id of any form', async () => {
     for (const id of [
       'ord_..',
       'ord_a..b',

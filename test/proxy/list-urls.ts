@@ -7,13 +7,13 @@ import { listings, pagerStates } from '../support/orders/arbitraries.ts'
 const HOUR_MS = 3_600_000
 type Parameter = [name: string, value: string]
 
-/** Every character written as it is or escaped, as RFC 3986 lets a client choose, with either case of digits. */
+/** Writes each character plain or escaped, in either case, as RFC 3986 allows. */
 const encoded = (text: string, choices: readonly number[]) =>
   [...text]
     .map((character, index) => {
       const choice = choices[index % choices.length] ?? 0
       const plain = choice < 2 ? encodeURIComponent(character) : character
-      // What is not escaped: unreserved, and of the rest what no query takes for anything else.
+      // Unescaped: unreserved characters and those without a meaning in a query.
       if (choice !== 3 && /^[A-Za-z0-9_.~,:;@/?!$'()*-]$/.test(plain)) return plain
       const hex = [...Buffer.from(character)].map(
         (byte) => `%${byte.toString(16).padStart(2, '0')}`,
@@ -22,12 +22,12 @@ const encoded = (text: string, choices: readonly number[]) =>
     })
     .join('')
 
-/** The instant as clients write it: in UTC, with fractions or none, or in a zone. */
+/** An instant as clients write it: in UTC or a zone, with or without fractions. */
 function instantText(ms: number, form: number): string {
   const inZone = (hours: number) => new Date(ms + hours * HOUR_MS).toISOString().slice(0, -1)
   const forms = [`${inZone(0)}Z`, `${inZone(0)}+00:00`, `${inZone(-3)}-03:00`, `${inZone(5)}+05:00`]
   const written = forms[form % forms.length] ?? ''
-  return /^\d{4}-/.test(written) ? written : `${inZone(0)}Z` // The zone's year may have five digits.
+  return /^\d{4}-/.test(written) ? written : `${inZone(0)}Z` // The year in the zone may have five digits.
 }
 
 const boundsOf = (name: string, { gte, lt }: InstantRange, form: number): Parameter[] => [
@@ -35,13 +35,13 @@ const boundsOf = (name: string, { gte, lt }: InstantRange, form: number): Parame
   ...(lt === undefined ? [] : [[`${name}_lt`, instantText(lt, form + 1)] as Parameter]),
 ]
 
-/** A list as one parameter with commas, or as the parameter repeated. */
+/** A list as one comma-separated parameter or as repeated parameters. */
 function listOf(name: string, values: readonly string[], isRepeated: boolean): Parameter[] {
   if (values.length === 0) return []
   return isRepeated ? values.map((value) => [name, value]) : [[name, values.join(',')]]
 }
 
-// What clients send beside the contract's parameters: their own, and templates that nobody filled in.
+// Parameters that clients add: their own, and unfilled templates.
 const unknownParameters = fc.array(
   fc.tuple(
     fc.constantFrom('utm_source', '_', 'page', 'q', 'callback', 'file', 'next', 'total[]'),
@@ -62,7 +62,7 @@ const unknownParameters = fc.array(
   { maxLength: 3 },
 )
 
-/** URLs that the contract allows for a listing of this account, whose cursors are the codec's. */
+/** Valid listing URLs of this account, with cursors of the codec. */
 export const listUrls = (accountId: string, codec: CursorCodec): fc.Arbitrary<string> =>
   fc
     .record({

@@ -24,19 +24,26 @@ const twice = (text: string) => percent(text).replaceAll('%', '%25')
 const fixture = new URL('../fixtures/proxy/lookups.txt', import.meta.url)
 const lookups = readFileSync(fixture, 'utf8').trimEnd().split('\n')
 
-describe('a lookup of Log4j is refused', () => {
-  it.each(lookups)('in the path, the query and any header: %s', async (lookup) => {
-    for (const written of [encodeURIComponent(lookup), percent(lookup), twice(lookup)]) {
-      for (const path of [`/${written}`, `/v1/orders?cursor=${written}`, `/v1/orders?${written}=1`])
-        expect(await edge.call(path), path).toEqual(emptyResponse(403))
-    }
-    for (const written of [lookup, percent(lookup), twice(lookup)]) {
-      for (const name of ['user-agent', 'authorization', 'x-anything', 'cookie', 'accept']) {
-        const answer = await edge.call('/v1/orders', { headers: { [name]: `a ${written}` } })
-        expect(answer, `${name}: ${written}`).toEqual(emptyResponse(403))
+describe('a Log4j lookup', () => {
+  it.each(lookups)(
+    'the edge rejects a Log4j lookup in path, query and any header: %s',
+    async (lookup) => {
+      for (const written of [encodeURIComponent(lookup), percent(lookup), twice(lookup)]) {
+        for (const path of [
+          `/${written}`,
+          `/v1/orders?cursor=${written}`,
+          `/v1/orders?${written}=1`,
+        ])
+          expect(await edge.call(path), path).toEqual(emptyResponse(403))
       }
-    }
-  })
+      for (const written of [lookup, percent(lookup), twice(lookup)]) {
+        for (const name of ['user-agent', 'authorization', 'x-anything', 'cookie', 'accept']) {
+          const answer = await edge.call('/v1/orders', { headers: { [name]: `a ${written}` } })
+          expect(answer, `${name}: ${written}`).toEqual(emptyResponse(403))
+        }
+      }
+    },
+  )
 
   it.each([
     ['behind a percent sign that begins no escape', '/v1/orders?a=%zz%&b=%24%7Bjndi:x'],
@@ -54,12 +61,12 @@ it.each([
   ['beginnings of lookups', '${'],
   ['letters', 'a'],
   ['dollars', '$'],
-])('a lookup is refused behind any number of %s', async (_what, text) => {
+])('the edge rejects a lookup behind any number of %s', async (_what, text) => {
   const headers = { 'x-first': text.repeat(20_000 / text.length), 'x-second': lookups[0] ?? '' }
   expect(await edge.call('/v1/orders', { headers })).toEqual(emptyResponse(403))
 })
 
-describe('climbing out of the path is refused', () => {
+describe('path traversal is rejected', () => {
   it.each([
     '/../etc/passwd',
     '/v1/../../etc/passwd',
@@ -87,7 +94,7 @@ describe('climbing out of the path is refused', () => {
   })
 })
 
-describe('what is not for the public is refused', () => {
+describe('a non-public path or method is rejected', () => {
   it.each([
     '/.git',
     '/.git/config',
@@ -106,7 +113,7 @@ describe('what is not for the public is refused', () => {
   })
 })
 
-describe('a serialised Java object is refused', () => {
+describe('a serialised Java object is rejected', () => {
   it.each([
     '/v1/orders?cursor=rO0ABXNyABFqYXZh',
     '/v1/orders?x=%72O0ABXNy',
@@ -143,16 +150,16 @@ describe('a call to localhost', () => {
     '[0:0:0:0:0:0:0:1]',
   ]
 
-  it.each(hosts)('is refused: Host: %s', async (host) => {
+  it.each(hosts)('the edge rejects the Host: %s', async (host) => {
     expect(await edge.call('/v1/orders', { headers: { host } })).toEqual(emptyResponse(403))
   })
 
-  it('is no other name that has it inside', async () => {
+  it('the edge accepts other host names that contain localhost', async () => {
     for (const host of ['localhost.example.com', 'my-localhost', '10.127.0.0.1.example.com'])
       expect((await edge.call('/x', { headers: { host } })).status, host).toBe(404)
   })
 
-  it('passes where that is switched off', async () => {
+  it('the edge accepts localhost when the check is disabled', async () => {
     const local = await startProxy([await store.serve()], { EDGE_REFUSE_LOCALHOST: 'no' })
     try {
       for (const host of hosts)
@@ -163,7 +170,7 @@ describe('a call to localhost', () => {
   })
 })
 
-it('logs why it refused, and nothing of what was sent or by whom', async () => {
+it('the edge logs the reason of a rejection without request data or sender', async () => {
   await edge.call('/secret-path/.git?secret-value', { headers: { 'x-secret': 'secret-header' } })
   const log = await edge.log()
   expect(log).toContain('"status":403,"refused":"hidden_file"')

@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 describe('plain HTTP', () => {
-  it('is told in one plain sentence to come by HTTPS, and never reaches the service', async () => {
+  it('the edge answers plain HTTP with a hint to use HTTPS and does not forward it', async () => {
     const response = await fetch(`http://127.0.0.1:${edge.httpPort}/v1/orders?limit=1`, {
       headers: { authorization: `Bearer ${key}` },
     })
@@ -33,24 +33,24 @@ describe('plain HTTP', () => {
     expect(await response.text()).toMatch(/^Esta API só atende por HTTPS: [^.]+\.\n$/)
   })
 
-  it('gets nothing at all where TLS is spoken', async () => {
+  it('the edge closes plain HTTP on the TLS port without a response', async () => {
     await expect(fetch(`http://127.0.0.1:${edge.httpsPort}/`)).rejects.toThrow()
   })
 })
 
 describe('TLS', () => {
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)('is %s', async (version) => {
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('the edge accepts %s', async (version) => {
     const socket = await edge.open({ minVersion: version, maxVersion: version })
     expect(socket.getProtocol()).toBe(version)
     socket.destroy()
   })
 
-  it.each(['TLSv1', 'TLSv1.1'] as const)('is never %s', async (version) => {
+  it.each(['TLSv1', 'TLSv1.1'] as const)('the edge rejects %s', async (version) => {
     const old = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' }
     await expect(edge.open(old)).rejects.toThrow(/alert protocol version/)
   })
 
-  it('is for HTTP/2 where the client can speak it, and for HTTP/1.1 else', async () => {
+  it('the edge negotiates HTTP/2 and falls back to HTTP/1.1', async () => {
     for (const [offered, chosen] of [
       [['h2', 'http/1.1'], 'h2'],
       [['http/1.1'], 'http/1.1'],
@@ -62,8 +62,8 @@ describe('TLS', () => {
   })
 })
 
-describe('an answer of the service', () => {
-  it('passes as it is, with a Request-Id of its own whatever the client sent', async () => {
+describe('a response of the service', () => {
+  it('the edge forwards a response with a Request-Id that ignores the one of the client', async () => {
     const headers = { authorization: `Bearer ${key}`, 'request-id': 'req_mine' }
     const answer = await edge.call('/v1/orders?limit=1', { headers })
     expect(answer.status).toBe(200)
@@ -72,11 +72,11 @@ describe('an answer of the service', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ object: 'list', data: [] })
   })
 
-  it('says that this name is to be called by HTTPS alone', async () => {
+  it('a response carries Strict-Transport-Security', async () => {
     expect((await edge.call('/x')).headers['strict-transport-security']).toBe('max-age=31536000')
   })
 
-  it('comes over HTTP/2 too', async () => {
+  it('a response is also sent over HTTP/2', async () => {
     const session = connectH2(`https://localhost:${edge.httpsPort}`, { ca: edge.ca })
     const request = { ':authority': HOST, ':path': '/v1/orders', authorization: `Bearer ${key}` }
     const stream = session.request(request)
@@ -86,16 +86,16 @@ describe('an answer of the service', () => {
     session.destroy()
   })
 
-  it('tells what is too long, which the edge leaves to it', async () => {
+  it('the service, not the edge, rejects a request that is too long', async () => {
     const answer = await edge.call(`/v1/orders?cursor=${'a'.repeat(17_000)}`)
     expect(answer.status).toBe(400)
     expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'invalid_request' } })
   })
 })
 
-describe('what is no HTTP', () => {
+describe('input that is not HTTP', () => {
   it.each([
-    ['a line of something else', 'EHLO example.com\r\n\r\n'],
+    ['a line of another protocol', 'EHLO example.com\r\n\r\n'],
     ['a space in the path', `GET /a b HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`],
     ['two hosts', `GET / HTTP/1.1\r\nHost: ${HOST}\r\nHost: other.example.com\r\n\r\n`],
     ['more headers than anybody reads', `GET /${'a'.repeat(40_000)} HTTP/1.1\r\n\r\n`],
@@ -108,7 +108,7 @@ describe('what is no HTTP', () => {
     expect(answer?.body).not.toContain('{')
   })
 
-  it('and what goes on for ever is closed without a word', async () => {
+  it('the edge closes endless input without a response', async () => {
     const hasty = await startProxy([await store.serve()], { EDGE_HEADERS_TIMEOUT: '200ms' })
     const socket = await hasty.open()
     const drip = setInterval(() => socket.write('a'), 20) // It is never silent for as long as that.
@@ -122,8 +122,8 @@ describe('what is no HTTP', () => {
   })
 })
 
-describe('who is calling', () => {
-  it('is what the edge sees, whatever the client says', async () => {
+describe('the client address', () => {
+  it('the client address is the one that the edge sees, whatever the client sends', async () => {
     const service = createServer((request, response) => {
       response.end(JSON.stringify(request.headersDistinct))
     })
@@ -152,7 +152,7 @@ describe('who is calling', () => {
     }
   })
 
-  it('is whom the service blocks after 30 bad keys, behind the proxy that it trusts', async () => {
+  it('the service blocks the client address after 30 bad keys behind a trusted proxy', async () => {
     const service = await store.serve({ TRUST_PROXY: '127.0.0.1' })
     const front = await startProxy([service], { EDGE_PROXY_PROTOCOL_FROM: '127.0.0.1' })
     const statusesOf = async (address: string, count: number) => {

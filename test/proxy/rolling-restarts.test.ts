@@ -19,11 +19,11 @@ afterEach(async () => {
   await store.close()
 })
 
-/** A successor on the ports of one that has ended. */
+/** A successor on the ports of an exited process. */
 const succeed = ({ port, operationsPort }: Served) =>
   store.serve({ PORT: `${port}`, OPERATIONS_PORT: `${operationsPort}` })
 
-it('a killed process leaves 502 and 503 of the edge and right answers, and its successor is found', async () => {
+it('a killed process causes only 502 and 503 of the edge until its successor is detected', async () => {
   const killed = await store.serve()
   edge = await startProxy([killed])
   const load = startLoad(edge, key)
@@ -45,7 +45,7 @@ it('a killed process leaves 502 and 503 of the edge and right answers, and its s
   }
 })
 
-it('two processes are replaced one after the other, and no request fails', async () => {
+it('a rolling restart of two processes fails no request', async () => {
   const processes = [await store.serve(), await store.serve()]
   edge = await startProxy(processes)
   const load = startLoad(edge, key)
@@ -54,7 +54,7 @@ it('two processes are replaced one after the other, and no request fails', async
   for (const [index, old] of processes.entries()) {
     const server = `Server api/api${index + 1}`
     expect(await old.stop('SIGTERM')).toBe(0)
-    // It was sent nothing any more before it was gone.
+    // The edge stopped sending requests to it before it exited.
     expect(await edge.log()).toContain(`${server} is DOWN, reason: Layer7 wrong status, code: 503`)
     await succeed(old)
     await expect.poll(() => edge?.log(), PATIENCE).toContain(`${server} is UP`)

@@ -5,12 +5,12 @@ const CLIENTS = 8
 const PAUSE_MS = 5
 
 export interface LoadResponse {
-  /** 0: none, or only a part of one. */
+  /** 0: no response or a partial one. */
   status: number
   body: string
 }
 
-/** A few clients that list orders one page after the other, over connections that they keep. */
+/** A few clients that list orders page by page over persistent connections. */
 export function startLoad(edge: ProxyUnderTest, key: string) {
   const headers = { authorization: `Bearer ${key}` }
   const answers: LoadResponse[] = []

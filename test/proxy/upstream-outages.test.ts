@@ -14,7 +14,7 @@ afterEach(async () => {
   servers = []
 })
 
-/** Listens where a process of the service would, and is never ready. */
+/** Listens in place of a service process and is never ready. */
 async function standIn(server: Server): Promise<Upstream> {
   servers.push(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -31,7 +31,7 @@ const onConnection = (use: (socket: Socket) => void) =>
   )
 
 describe('the edge answers with nothing but a status when the service', () => {
-  it('is not there: 503', async () => {
+  it('does not listen: 503', async () => {
     const port = await findFreePort(() => true)
     edge = await startProxy([{ port, operationsPort: port }])
     expect(await edge.call('/v1/orders')).toEqual(emptyResponse(503))
@@ -50,14 +50,14 @@ describe('the edge answers with nothing but a status when the service', () => {
     expect(await edge.call('/v1/orders')).toEqual(emptyResponse(502))
   })
 
-  it('answers something that is no HTTP: 502', async () => {
+  it('responds with something other than HTTP: 502', async () => {
     edge = await startProxy([
       await onConnection((socket) => socket.once('data', () => socket.end('what?\r\n\r\n'))),
     ])
     expect(await edge.call('/v1/orders')).toEqual(emptyResponse(502))
   })
 
-  it('never answers: 504', async () => {
+  it('never responds: 504', async () => {
     const silent = await onConnection((socket) => socket.resume())
     edge = await startProxy([silent], { EDGE_ANSWER_TIMEOUT: '200ms' })
     expect(await edge.call('/v1/orders')).toEqual(emptyResponse(504))
@@ -65,7 +65,7 @@ describe('the edge answers with nothing but a status when the service', () => {
 })
 
 describe('the 503 of the service itself', () => {
-  it('passes as it is, when no process is ready too, and is not asked for again', async () => {
+  it('the edge forwards a 503 of the service unchanged, without a retry, even if no process is ready', async () => {
     const body = '{"error":{"code":"service_unavailable"}}'
     const asked: string[] = []
     const unready = () =>
@@ -112,14 +112,14 @@ describe('of two processes', () => {
       }),
     )
 
-  it('one that is gone costs nothing', async () => {
+  it('a dead process fails no request', async () => {
     const port = await findFreePort(() => true)
     edge = await startProxy([{ port, operationsPort: port }, await answering(() => {})])
     const answers = await Promise.all(Array.from({ length: 20 }, () => edge.call('/v1/orders')))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   })
 
-  it('one that ends before it answers costs a second try at the other', async () => {
+  it('a process that exits before it responds causes a retry at the other', async () => {
     const ready = await standIn(createHttpServer((_, response) => response.end('well')))
     const ending = await onConnection((socket) => socket.once('data', () => socket.end()))
     let asked = 0
@@ -130,7 +130,7 @@ describe('of two processes', () => {
     expect(asked).toBe(20)
   })
 
-  it('one that is not ready is not asked', async () => {
+  it('a process that is not ready receives no request', async () => {
     let asked = 0
     const notReady = await standIn(
       createHttpServer(({ url }, response) => {

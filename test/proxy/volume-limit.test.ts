@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-/** The edge while `use` lasts. */
+/** Runs the edge during `use`. */
 async function withEdge(
   settings: Record<string, string>,
   use: (edge: ProxyUnderTest) => Promise<void>,
@@ -29,7 +29,7 @@ async function withEdge(
   }
 }
 
-it('passes request 15,000 of an address, and refuses number 15,001', async () => {
+it('the edge accepts request 15,000 of an address and rejects number 15,001', async () => {
   await withEdge({}, async (edge) => {
     const others: number[] = []
     for (let sent = 0; sent < LIMIT - 1; sent += AT_ONCE) {
@@ -51,10 +51,10 @@ it('passes request 15,000 of an address, and refuses number 15,001', async () =>
   })
 })
 
-describe('the volume is counted', () => {
+describe('the volume limit', () => {
   const FEW = { EDGE_VOLUME_REQUESTS: '2', EDGE_PROXY_PROTOCOL_FROM: '127.0.0.1' }
 
-  /** The statuses of requests from these addresses, one after the other. */
+  /** The statuses of sequential requests from these addresses. */
   async function statusesFrom(
     edge: ProxyUnderTest,
     addresses: readonly string[],
@@ -86,7 +86,7 @@ describe('the volume is counted', () => {
     })
   })
 
-  it('over all connections, malicious requests among them', async () => {
+  it('the volume limit counts all connections and malicious requests', async () => {
     await withEdge({ EDGE_VOLUME_REQUESTS: '2' }, async (edge) => {
       expect((await edge.call('/.git')).status).toBe(403)
       expect((await edge.call('/.git')).status).toBe(403)
@@ -94,7 +94,7 @@ describe('the volume is counted', () => {
     })
   })
 
-  it('with what was refused: who goes on stays refused', async () => {
+  it('the volume limit counts rejected requests, so continued requests stay rejected', async () => {
     await withEdge({ EDGE_VOLUME_REQUESTS: '2', EDGE_VOLUME_SECONDS: '3' }, async (edge) => {
       await Promise.all([edge.call('/x'), edge.call('/x')])
       const statuses = new Set<unknown>()
@@ -104,7 +104,7 @@ describe('the volume is counted', () => {
     })
   })
 
-  it('anew for who was silent for as long as Retry-After says, however much there was', async () => {
+  it('the volume limit resets after a pause of Retry-After', async () => {
     await withEdge({ EDGE_VOLUME_REQUESTS: '2', EDGE_VOLUME_SECONDS: '2' }, async (edge) => {
       const burst = await Promise.all(Array.from({ length: 50 }, () => edge.call('/x')))
       expect(burst.at(-1)).toEqual(emptyResponse(429, { 'retry-after': '2' }))

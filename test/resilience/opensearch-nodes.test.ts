@@ -30,26 +30,26 @@ import { createBackend, opensearch } from '../support/stores/backend.ts'
 import { type KillableCluster, startKillableCluster } from '../support/stores/killable-cluster.ts'
 
 const READER = 'acc_reader'
-/** Maven may have to bring OpenSearch first. */
+/** Maven may download OpenSearch first. */
 const START_MS = 900_000
 const TEST_MS = 300_000
 const SHORT_PAUSE_MS = 20
-/** Less than the cluster takes to notice that a node sleeps: a bulk is given up, and arrives when it wakes. */
+/** Below the failure detection time: a bulk times out and arrives when the node resumes. */
 const BULK_DEADLINE_MS = '5000'
 /**
- * A replica that takes over may be behind by a refresh, and show less than the copy has seen already: so it
- * looks again from a little before.
+ * A promoted replica may be behind by a refresh and return less than the sync store received,
+ * so the client overlaps its reads.
  */
 const OVERLAP_MS = 2_000
 const DELETION = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
 
-/** Orders that nothing happens to: every listing has to show them. */
+/** Orders without changes: every listing must contain them. */
 const steady = Array.from({ length: 40 }, (_, n) =>
   sourceOrder({ id: `ord_steady_${n}`, owner_account_id: READER }),
 )
 const steadyIds = steady.map(({ id }) => id)
 
-// One cluster for all: three processes take most of the time. The last test kills one of them for good.
+// The tests share one cluster, because its start dominates. The last test kills a node.
 let cluster: KillableCluster
 let redis: RunningRedis
 let app: TestApp
@@ -68,7 +68,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-/** Passes everything on to the one node, and the first bulk after `divert` to the other. */
+/** Forwards requests to one node, and the first bulk after `divert` to the other. */
 function router(node: OpenSearchNode) {
   let diverted: { to: OpenSearchNode; onAnswer: (answer: string) => void } | undefined
   const behaviour: Behaviour = async (response, request) => {
@@ -94,7 +94,7 @@ function router(node: OpenSearchNode) {
   }
 }
 
-it('an order that was erased stays erased when a node wakes up that had its first version in hand', {
+it('an erased order stays erased when a node resumes with a bulk of its first version', {
   timeout: TEST_MS,
 }, async () => {
   const backend = createBackend()
@@ -124,7 +124,7 @@ it('an order that was erased stays erased when a node wakes up that had its firs
       'written',
     ])
     expect(await writer.write([changeOf(DELETION)], 'live')).toEqual(['written'])
-    // As when the shard moves: the engine forgets the versions of what it deleted.
+    // Simulates a shard relocation: the engine drops the versions of deletions.
     await opensearch('POST', `${orders}/_close`)
     await opensearch('POST', `${orders}/_open`)
     await opensearch('GET', `_cluster/health/${orders}?wait_for_status=yellow&timeout=60s`)
@@ -133,15 +133,15 @@ it('an order that was erased stays erased when a node wakes up that had its firs
   expect(await services.orders.get('acc_1', 'ord_1')).toBeNull()
 })
 
-/** Another process writes and this one lists, without a pause, whatever happens to the nodes. */
-it('no order is lost or skipped while nodes sleep or die', { timeout: TEST_MS }, async () => {
+/** Another process writes and this one lists continuously during node failures. */
+it('listings lose and skip no order while nodes freeze or die', { timeout: TEST_MS }, async () => {
   const truth = new Map<string, Version>(steady.map((order) => [order.id, order]))
   const copy = new Map<string, Order>()
   const statuses = new Set<number>()
   const walks = { updated_at_asc: 0, created_at_desc: 0 }
   const over = new AbortController()
 
-  /** Asks again as long as it is told to; `call` holds every answer against the API's description. */
+  /** Retries 503 responses; `call` validates each response against the OpenAPI description. */
   async function list(query: string): Promise<ListBody> {
     for (;;) {
       await pause(SHORT_PAUSE_MS)
@@ -196,14 +196,14 @@ it('no order is lost or skipped while nodes sleep or die', { timeout: TEST_MS },
     expect(told).toContain('trying again')
   }
 
-  /** Until a listing of each sort that began after this has come to its end. */
+  /** Waits until a listing of each sort that starts after this call has ended. */
   async function untilListed() {
     const [asc, desc] = [walks.updated_at_asc + 2, walks.created_at_desc + 2]
     while (walks.updated_at_asc < asc || walks.created_at_desc < desc)
       await pause(SHORT_PAUSE_MS, undefined, { signal: over.signal })
   }
   async function happen() {
-    // Until the load has begun: it does not begin while a node sleeps.
+    // Waits for the start of the load, which cannot start while a node is frozen.
     while (copy.size <= steady.length)
       await pause(SHORT_PAUSE_MS, undefined, { signal: over.signal })
     for (const node of cluster.nodes) await cluster.sleep(node, untilListed)
@@ -232,7 +232,7 @@ it('no order is lost or skipped while nodes sleep or die', { timeout: TEST_MS },
   expect(statuses).toEqual(new Set([200, 503]))
 })
 
-/** An order by its id: its content, which tells the version, and whether it has a date. */
+/** An order by id: its content, which identifies the version, and whether it is dated. */
 function rowOf(order: Order | SourceOrder) {
   const date = 'updated_at' in order ? order.updated_at : order.changed_at
   return [order.id, { content: order.amount_total, isDated: date != null }] as const

@@ -5,7 +5,7 @@ import { type FaultyProxy, startFaultyProxy } from '../harness/faulty-proxy/faul
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
 import { onTestEnd, send } from './limiter-process.ts'
 
-describe('a client of Redis', () => {
+describe('the Redis client', () => {
   let redis: RunningRedis
   let proxy: FaultyProxy
   let admin: Redis
@@ -30,7 +30,7 @@ describe('a client of Redis', () => {
   const becomes = ({ redis }: RedisConnection, status: RedisConnection['redis']['status']) =>
     vi.waitFor(() => expect(redis.status).toBe(status), { timeout: 1_500, interval: 10 })
 
-  it('refuses a command at once while it connects, and does not send it later', async () => {
+  it('the Redis client rejects a command immediately while it connects and never sends it', async () => {
     const client = await proxied()
     proxy.stall = true
     proxy.resetConnections()
@@ -42,7 +42,7 @@ describe('a client of Redis', () => {
     expect(await client.redis.get('counter')).toBeNull()
   })
 
-  it('fails a command whose connection is lost, and does not send it again', async () => {
+  it('the Redis client rejects a command whose connection is lost and does not resend it', async () => {
     const client = await proxied()
     proxy.stall = true
     const answer = expect(client.redis.incr('counter')).rejects.toThrow()
@@ -53,7 +53,7 @@ describe('a client of Redis', () => {
     expect(await client.redis.get('counter')).toBeNull()
   })
 
-  it('connects anew when it may not write: the name may lead to another Redis now', async () => {
+  it('the Redis client reconnects on READONLY, since DNS may name another Redis', async () => {
     const client = await open(redis.url)
     const before = await client.redis.client('ID')
     await admin.replicaof('127.0.0.1', 1)
@@ -62,7 +62,7 @@ describe('a client of Redis', () => {
     await vi.waitFor(async () => expect(await client.redis.client('ID')).not.toBe(before))
   })
 
-  it('closes at once when Redis hangs', async () => {
+  it('the Redis client closes immediately while Redis hangs', async () => {
     const client = await open(redis.url)
     send('SIGSTOP', redis)
     try {
@@ -75,7 +75,7 @@ describe('a client of Redis', () => {
     }
   })
 
-  it('closes while it connects, and does not go on', async () => {
+  it('the Redis client closes while it connects and stops connecting', async () => {
     send('SIGSTOP', redis)
     try {
       const client = await open(redis.url)
@@ -86,7 +86,7 @@ describe('a client of Redis', () => {
     }
   })
 
-  it('takes the password of the URL as it is meant', async () => {
+  it('the Redis client decodes the password of the URL', async () => {
     await admin.config('SET', 'requirepass', 'p@ss/wörd')
     onTestEnd(() => admin.config('SET', 'requirepass', ''))
     const password = encodeURIComponent('p@ss/wörd')

@@ -34,7 +34,7 @@ describe('with Redis Cluster', () => {
   })
   afterAll(() => Promise.all(nodes.map((node) => node.stop())))
 
-  /** Nodes of a cluster think about it for two seconds, after a restart too. */
+  /** Cluster nodes need two seconds to agree on the state, also after a restart. */
   const becomesUsable = () =>
     Promise.all(
       nodes.map(async ({ url }) => {
@@ -51,7 +51,7 @@ describe('with Redis Cluster', () => {
       }),
     )
 
-  /** The node that decides for the account. */
+  /** The node with the slot of the account. */
   async function nodeOf(accountId: string): Promise<RunningRedis> {
     const redis = new Redis(urls.at(-1) ?? '')
     const slot = await redis.cluster('KEYSLOT', `{${accountId}}`)
@@ -59,7 +59,7 @@ describe('with Redis Cluster', () => {
     return nodes[slot < SLOTS / 2 ? 0 : 1] as RunningRedis
   }
 
-  it('processes count together, also when the first node they are told of is dead', async () => {
+  it('processes share limits even if the first configured node is dead', async () => {
     const [one, other] = [
       await openLimiterProcess(urls, RELAXED_DEADLINE),
       await openLimiterProcess(urls, RELAXED_DEADLINE),
@@ -71,7 +71,7 @@ describe('with Redis Cluster', () => {
     expect(one.recorded.localDecisions + other.recorded.localDecisions).toBe(0)
   })
 
-  it('of which a node is killed, decisions are local, and shared when it has started again', async () => {
+  it('limits are local while a cluster node is dead and shared after its restart', async () => {
     const one = await openLimiterProcess(urls)
     const node = await nodeOf('acc_1')
     send('SIGKILL', node)
@@ -82,7 +82,7 @@ describe('with Redis Cluster', () => {
     await expect(waitUntilDecisionsAre(one, 'shared')).resolves.toBeUndefined()
   })
 
-  it('of which a node hangs, decisions are local, and shared when it goes on', async () => {
+  it('limits are local while a cluster node hangs and shared after it resumes', async () => {
     const one = await openLimiterProcess(urls)
     const node = await nodeOf('acc_1')
     send('SIGSTOP', node)

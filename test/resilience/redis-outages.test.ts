@@ -34,7 +34,7 @@ describe('with a Redis of one node', () => {
     ] as const
   const proxied = () => `redis://127.0.0.1:${proxy.port}`
 
-  it('two processes count together', async () => {
+  it('two processes share limits through one Redis', async () => {
     const [one, other] = await openTwo(RELAXED_DEADLINE)
     await waitUntilShared(one, other)
     expect([one.recorded, other.recorded]).toEqual(
@@ -42,7 +42,7 @@ describe('with a Redis of one node', () => {
     )
   })
 
-  it('that is killed, decisions are local, and shared when another has started', async () => {
+  it('limits are local after Redis is killed and shared after its restart', async () => {
     const [one, other] = await openTwo()
     await callEveryDecision(one)
     send('SIGKILL', redis)
@@ -54,7 +54,7 @@ describe('with a Redis of one node', () => {
     await expect(waitUntilShared(one, other)).resolves.toBeUndefined()
   })
 
-  it('that is killed, the error is told once, however often it is seen', async () => {
+  it('a killed Redis is logged once', async () => {
     const one = await openLimiterProcess([redis.url])
     send('SIGKILL', redis)
     await waitUntilDecisionsAre(one, 'local')
@@ -64,7 +64,7 @@ describe('with a Redis of one node', () => {
     expect(one.recorded.errors).toEqual([expect.stringMatching(/ECONN(REFUSED|RESET)/)])
   })
 
-  it('that is killed, every local decision is counted in the metrics', async () => {
+  it('the metrics count every local decision after Redis is killed', async () => {
     const one = await openLimiterProcess([redis.url])
     expect(await one.metrics.registry.metrics()).toContain(
       'limiter_degraded_decisions_total{decision="take"} 0',
@@ -82,7 +82,7 @@ describe('with a Redis of one node', () => {
     expect(values.reduce((sum, { value }) => sum + value, 0)).toBe(one.recorded.localDecisions)
   })
 
-  it('that has forgotten the scripts, nothing is decided locally', async () => {
+  it('limits stay shared after Redis loses its scripts', async () => {
     const [one, other] = await openTwo(RELAXED_DEADLINE)
     await callEveryDecision(one)
     await one.redis.script('FLUSH')
@@ -91,7 +91,7 @@ describe('with a Redis of one node', () => {
     expect([one.recorded.localDecisions, other.recorded.localDecisions]).toEqual([0, 0])
   })
 
-  it('that has forgotten everything, counting begins anew', async () => {
+  it('limits restart from full buckets after Redis is flushed', async () => {
     const one = await openLimiterProcess([redis.url], RELAXED_DEADLINE)
     await one.limiter.take('acc_1')
     await one.redis.flushall()
@@ -99,7 +99,7 @@ describe('with a Redis of one node', () => {
     expect(one.recorded.localDecisions).toBe(0)
   })
 
-  it('that hangs, decisions are local, and shared when it goes on', async () => {
+  it('limits are local while Redis hangs and shared after it resumes', async () => {
     const [one, other] = await openTwo()
     send('SIGSTOP', redis)
     try {
@@ -114,7 +114,7 @@ describe('with a Redis of one node', () => {
     await waitUntilShared(one, other)
   })
 
-  it('that hangs at the start, the process starts', async () => {
+  it('a process starts while Redis hangs', async () => {
     send('SIGSTOP', redis)
     let one: LimiterProcess
     try {
@@ -127,7 +127,7 @@ describe('with a Redis of one node', () => {
     await expect(waitUntilDecisionsAre(one, 'shared')).resolves.toBeUndefined()
   })
 
-  it('that is not there at the start, the process starts, and shares when it is', async () => {
+  it('a process starts without Redis and shares limits once Redis starts', async () => {
     proxy.refuse = true
     const one = await openLimiterProcess([proxied()])
     await waitUntilDecisionsAre(one, 'local')
@@ -136,7 +136,7 @@ describe('with a Redis of one node', () => {
     await waitUntilDecisionsAre(one, 'shared')
   })
 
-  it('that is slow, decisions are local, and shared when it is fast', async () => {
+  it('limits are local while Redis is slow and shared when it is fast', async () => {
     const one = await openLimiterProcess([proxied()])
     proxy.delayMs = 100
     await waitUntilDecisionsAre(one, 'local')
@@ -147,7 +147,7 @@ describe('with a Redis of one node', () => {
     await waitUntilDecisionsAre(one, 'shared')
   })
 
-  it('whose packets vanish, decisions are local, and shared over a new connection', async () => {
+  it('limits are local while packets are dropped and shared over a new connection', async () => {
     const one = await openLimiterProcess([proxied()])
     proxy.stall = true
     await waitUntilDecisionsAre(one, 'local')
@@ -155,7 +155,7 @@ describe('with a Redis of one node', () => {
     await expect(waitUntilDecisionsAre(one, 'shared')).resolves.toBeUndefined()
   })
 
-  it('whose packets vanish for long, decisions are shared soon after', async () => {
+  it('limits are shared soon after a long packet loss', async () => {
     const one = await openLimiterProcess([proxied()])
     proxy.stall = true
     await waitUntilDecisionsAre(one, 'local')
@@ -164,7 +164,7 @@ describe('with a Redis of one node', () => {
     await expect(waitUntilDecisionsAre(one, 'shared')).resolves.toBeUndefined()
   })
 
-  it('whose connections are reset, decisions are shared over new ones', async () => {
+  it('limits are shared over new connections after resets', async () => {
     const one = await openLimiterProcess([proxied()])
     for (let times = 0; times < 3; times++) {
       proxy.resetConnections()
@@ -174,7 +174,7 @@ describe('with a Redis of one node', () => {
     expect(one.recorded.localDecisions).toBeGreaterThan(0)
   })
 
-  it('that became a replica, decisions are local, and shared when it takes writes again', async () => {
+  it('limits are local while Redis is a replica and shared when it accepts writes', async () => {
     const one = await openLimiterProcess([redis.url])
     const admin = new Redis(redis.url)
     onTestEnd(() => admin.disconnect())
@@ -184,7 +184,7 @@ describe('with a Redis of one node', () => {
     await expect(waitUntilDecisionsAre(one, 'shared')).resolves.toBeUndefined()
   })
 
-  it('a busy event loop is not taken for a slow Redis', async () => {
+  it('a busy event loop does not count as a slow Redis', async () => {
     const one = await openLimiterProcess([redis.url], { deadlineMs: 500 })
     await callEveryDecision(one)
     const decision = one.limiter.take('acc_1')

@@ -12,11 +12,11 @@ const ACCOUNT = 'acc_of_somebody'
 const PASSWORD = 'correct-horse'
 const WRONG_PASSWORD = 'battery-staple'
 
-/** All that a log could make of an error. */
+/** Every text that a log could derive from an error. */
 const shown = (error: unknown) =>
   inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)
 
-describe('an error of Redis', () => {
+describe('a Redis error', () => {
   let redis: RunningRedis
   beforeAll(async () => {
     redis = await startRedis({ args: ['--requirepass', PASSWORD] })
@@ -39,13 +39,13 @@ describe('an error of Redis', () => {
   async function thrownBy(work: Promise<unknown>): Promise<unknown> {
     return work.then(
       () => {
-        throw new Error('it went well')
+        throw new Error('the decision succeeded')
       },
       (error: unknown) => error,
     )
   }
 
-  /** Everything there is an error of, on keys that are no counters. */
+  /** Calls every operation on keys of the wrong type. */
   async function decideOnWrongKeys(): Promise<unknown[]> {
     const admin = new Redis(redis.url, { password: PASSWORD })
     onTestEnd(() => admin.disconnect())
@@ -63,7 +63,7 @@ describe('an error of Redis', () => {
     ]
   }
 
-  it('that a decision ends with says why, and names no account, address or key', async () => {
+  it('a failed decision states the cause without account, address or key', async () => {
     const errors = await decideOnWrongKeys()
     expect(errors.map(String)).toEqual(Array(3).fill(expect.stringContaining('WRONGTYPE')))
     for (const error of errors) {
@@ -73,19 +73,19 @@ describe('an error of Redis', () => {
     }
   })
 
-  it('that is of a wrong password says so, without the password', async () => {
+  it('a wrong password is reported without the password', async () => {
     const { errors } = await open(WRONG_PASSWORD)
     expect(errors.map(String)).toEqual([expect.stringMatching(/WRONGPASS|NOAUTH/)])
     expect(shown(errors)).not.toContain(WRONG_PASSWORD)
   })
 
-  it('that is of a cluster’s wrong password does not tell it either', async () => {
+  it('a wrong cluster password is reported without the password', async () => {
     const { errors } = await open(WRONG_PASSWORD, 2)
     expect(errors).not.toEqual([])
     expect(shown(errors)).not.toContain(WRONG_PASSWORD)
   })
 
-  it('that a decision ends with while there is no connection tells nothing either', async () => {
+  it('a failed decision without a connection contains no secret', async () => {
     const { limiter } = await open(WRONG_PASSWORD)
     const errors = [
       await thrownBy(limiter.take(ACCOUNT)),

@@ -19,14 +19,14 @@ describe('with a Redis behind TLS', () => {
   })
   afterAll(() => redis.stop())
 
-  /** Ends TLS in front of Redis. */
+  /** Terminates TLS in front of Redis. */
   async function startTls(): Promise<string> {
     const front = await startTlsProxy(redis.port, certificate)
     onTestEnd(front.close)
     return `rediss://localhost:${front.port}`
   }
 
-  it('processes that trust its authority count together', async () => {
+  it('processes that trust the certificate authority of Redis share limits', async () => {
     const url = await startTls()
     const trusting = { ...RELAXED_DEADLINE, ca: certificate.ca }
     const one = await openLimiterProcess([url], trusting)
@@ -35,7 +35,7 @@ describe('with a Redis behind TLS', () => {
     expect(one.recorded.localDecisions + other.recorded.localDecisions).toBe(0)
   })
 
-  it('a process that does not trust it decides locally, and says why', async () => {
+  it('a process that does not trust the certificate of Redis decides locally and logs why', async () => {
     const one = await openLimiterProcess([await startTls()])
     expect(await countLocalDecisions(one)).toBe(3)
     expect(one.recorded.errors).toEqual([expect.stringContaining('certificate')])

@@ -8,7 +8,7 @@ import type { ListBody } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend, opensearch } from '../support/stores/backend.ts'
 
-// As docker/README.md tells it, on a snapshot repository of type `fs`.
+// Follows docker/README.md, on a snapshot repository of type `fs`.
 
 let cluster: RunningOpenSearch
 let backend: Backend
@@ -58,7 +58,7 @@ async function load(orders: readonly object[], mode: string): Promise<object> {
   return JSON.parse(stdout)
 }
 
-/** All indices in one snapshot, while nothing writes. */
+/** Takes one snapshot of all indices without a concurrent writer. */
 async function takeSnapshot(name: string): Promise<void> {
   await opensearch('PUT', `_snapshot/backups/${name}?wait_for_completion=true`, {
     indices: `${prefix}*`,
@@ -74,7 +74,7 @@ async function restore(name: string, indices: string): Promise<void> {
   })
 }
 
-/** A follower's walk: what changed since the date that it reached. */
+/** A sync run: the changes since the last date of the client. */
 async function follow(since: string): Promise<Map<string, Order>> {
   const orders = new Map<string, Order>()
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -88,7 +88,7 @@ async function follow(since: string): Promise<Map<string, Order>> {
   return orders
 }
 
-/** The date after the last one that a follower has, once it walked to the end. */
+/** The start date of the next sync run after a complete one. */
 async function reached(): Promise<string> {
   const dates = [...(await follow('2000-01-01T00:00:00Z')).values()].map(({ updated_at }) =>
     Date.parse(updated_at ?? ''),
@@ -96,7 +96,7 @@ async function reached(): Promise<string> {
   return new Date(Math.max(...dates) + 1).toISOString()
 }
 
-it('after the orders index alone is restored, a repair brings back what changed since, for followers too', async () => {
+it('a repair after restoring the orders index alone restores later changes, for synced clients too', async () => {
   const all = ids(0, 20)
   await load(versions(1, all), '--history')
   await takeSnapshot('orders-alone')
@@ -122,7 +122,7 @@ it('after the orders index alone is restored, a repair brings back what changed 
   expect(await load(source, '--repair')).toMatchObject({ written: 0, older: 25 })
 })
 
-it('after all indices are restored, the same load is one of newer versions', async () => {
+it('a repeated load after restoring all indices writes newer versions', async () => {
   await load(versions(1, ids(0, 10)), '--history')
   await takeSnapshot('all')
   const source = [...versions(2, ids(0, 5)), ...versions(1, ids(5, 12))]

@@ -8,7 +8,7 @@ import { sourceOrder } from '../support/orders/source-order.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/stores/change-feed.ts'
 
-// The Redis of the stream: it keeps what it is told, as docker/README.md asks of it. The store is embedded.
+// The Redis of the stream persists writes, as docker/README.md requires. The store is embedded.
 const KEEPS_ALL = ['--appendonly', 'yes', '--appendfsync', 'always']
 
 let folder: string
@@ -38,14 +38,14 @@ async function openEmbedded(): Promise<Services> {
 const SOON = { timeout: 60_000, interval: 50 }
 const order = (id: string) => sourceOrder({ id })
 
-/** Waits until the order can be read. */
+/** Waits until the order is readable. */
 async function isWritten({ orders }: Services, id: string): Promise<void> {
   await vi.waitFor(async () => expect(await orders.get('acc_1', id)).not.toBeNull(), SOON)
 }
 const outages = (watch: WatchProcess) =>
   watch.log().filter(({ msg }) => /writes are failing|writes recovered/.test(msg))
 
-describe('a Redis with the stream', () => {
+describe('the Redis of the change stream', () => {
   let redis: RunningRedis
   let feed: ChangeFeed
   beforeAll(async () => {
@@ -59,7 +59,7 @@ describe('a Redis with the stream', () => {
     await feed.redis.flushall()
   })
 
-  it('that is killed is waited for, told once, and nothing is lost', async () => {
+  it('the watch retries after Redis is killed, logs it once and loses no change', async () => {
     const services = await openEmbedded()
     const watch = start(redis.url)
     await feed.add(order('ord_1'), '{"half')
@@ -75,7 +75,7 @@ describe('a Redis with the stream', () => {
     expect(await watch.stop('SIGTERM')).toBe(0)
   })
 
-  it('that is killed while much is under way loses nothing', async () => {
+  it('the watch loses no change when Redis is killed under load', async () => {
     const services = await openEmbedded()
     const watch = start(redis.url)
     const ids = Array.from({ length: 3_000 }, (_, n) => `ord_${n}`)
@@ -89,7 +89,7 @@ describe('a Redis with the stream', () => {
     expect(await watch.stop('SIGTERM')).toBe(0)
   })
 
-  it('that hangs is waited for, and told', async () => {
+  it('the watch retries while Redis hangs and logs it', async () => {
     const services = await openEmbedded()
     const watch = start(redis.url)
     await watch.becomesWriter()
@@ -109,7 +109,7 @@ describe('a Redis with the stream', () => {
     await watch.says('writes recovered')
   })
 
-  it('that is not there at the start is waited for', async () => {
+  it('the watch retries when Redis is unavailable at start', async () => {
     process.kill(redis.pid ?? 0, 'SIGKILL')
     const watch = start(redis.url)
     const { reason } = await watch.says('writes are failing')
@@ -118,7 +118,7 @@ describe('a Redis with the stream', () => {
     await watch.says('writes recovered')
   })
 
-  it('that has no room to park a refused entry is waited for, and the entry is not lost', async () => {
+  it('the watch retries while Redis has no memory for a dead letter and keeps the entry', async () => {
     const services = await openEmbedded()
     await feed.add('{"half', order('ord_1'))
     await feed.redis.config('SET', 'maxmemory', '1')
@@ -131,14 +131,14 @@ describe('a Redis with the stream', () => {
     expect(await feed.parked()).toHaveLength(1)
   })
 
-  it('is the one of STREAM_REDIS_URL, not that of the counters', async () => {
+  it('the watch reads the stream from STREAM_REDIS_URL, not from REDIS_URL', async () => {
     const services = await openEmbedded()
     start(redis.url, { REDIS_URL: 'redis://127.0.0.1:1' })
     await feed.add(order('ord_1'))
     await expect(isWritten(services, 'ord_1')).resolves.toBeUndefined()
   })
 
-  it('that wants another password is named as the reason, without the password', async () => {
+  it('the watch logs a wrong password as the cause, without the password', async () => {
     await feed.redis.config('SET', 'requirepass', 'correct-horse')
     closers.push(() => feed.redis.config('SET', 'requirepass', ''))
     const watch = start(`redis://:battery-staple@127.0.0.1:${redis.port}`)
@@ -148,7 +148,7 @@ describe('a Redis with the stream', () => {
   })
 })
 
-describe('a Redis Cluster with the stream', () => {
+describe('a Redis Cluster of the change stream', () => {
   const SLOTS = 16_384
   const QUARTER = SLOTS / 4
   const nodes: RunningRedis[] = []
@@ -156,7 +156,7 @@ describe('a Redis Cluster with the stream', () => {
     const args = ['--cluster-enabled', 'yes', ...KEEPS_ALL]
     nodes.push(await startRedis({ args }), await startRedis({ args }))
     const [one, other] = nodes.map(({ url }) => new Redis(url)) as [Redis, Redis]
-    // By quarters: the two names, of one length, are never in different halves.
+    // Splits slots by quarters: the two names, of equal length, are never in different halves.
     await one.cluster('ADDSLOTSRANGE', 0, QUARTER - 1, 2 * QUARTER, 3 * QUARTER - 1)
     await other.cluster('ADDSLOTSRANGE', QUARTER, 2 * QUARTER - 1, 3 * QUARTER, SLOTS - 1)
     await one.cluster('MEET', '127.0.0.1', other.options.port ?? 0)
@@ -171,7 +171,7 @@ describe('a Redis Cluster with the stream', () => {
   })
   afterAll(() => Promise.all(nodes.map((node) => node.stop())))
 
-  /** A client of the node that a stream is on. */
+  /** A client of the node that holds a stream. */
   async function homeOf(stream: string): Promise<Redis> {
     const clients = nodes.map(({ url }) => new Redis(url)) as [Redis, Redis]
     closers.push(() => clients.map((client) => client.disconnect()))
@@ -179,7 +179,7 @@ describe('a Redis Cluster with the stream', () => {
     return clients[Math.floor(slot / QUARTER) % 2 === 0 ? 0 : 1]
   }
 
-  it('is read and parked to, also where the two streams are of different nodes', async () => {
+  it('the watch reads and writes dead letters when the two streams are on different nodes', async () => {
     const services = await openEmbedded()
     const changes = await homeOf('orders:changes')
     const refused = await homeOf('orders:refused')

@@ -7,7 +7,7 @@ import { createLiveReaders } from '../support/simulation/live-readers.ts'
 import { opensearch } from '../support/stores/backend.ts'
 
 const WALKS = byEffort(60, 120)
-/** The index is replaced so often, and as often it is after all not. */
+/** Number of reindexes that finish, and of those that roll back. */
 const TIMES = byEffort(1, 2)
 
 let troubled: TroubledStores
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => troubled.close())
 
-/** Tries again what a full disk or a writer that was replaced made fail, as an operator does. */
+/** Retries, as an operator would, after a full disk or a replaced writer. */
 async function insistently<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -37,10 +37,10 @@ async function reindexAgainAndAgain(reindexing: Reindexing): Promise<void> {
   }
 }
 
-/** The same pagers and troubled writers, while the index under them is replaced again and again. */
-it('no listing skips or repeats an order while the index is made anew', async () => {
+/** Pagers and failing writers during repeated reindexes. */
+it('listings skip and repeat no order during reindexes', async () => {
   const { backend, stores, writers } = troubled
-  // Of what is read alone: an index that is about to be read has to show as much by itself.
+  // Refreshes the live index only: a new index must be as fresh by itself.
   const refresh = async () => {
     await opensearch('POST', `${backend.env['INDEX_PREFIX']}orders/_refresh`)
   }

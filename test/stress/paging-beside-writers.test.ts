@@ -5,7 +5,7 @@ import { createLiveReaders } from '../support/simulation/live-readers.ts'
 import { opensearch } from '../support/stores/backend.ts'
 
 const WALKS = byEffort(80, 240)
-/** Each trouble comes at least so often. */
+/** Minimum number of occurrences of each failure. */
 const TIMES = byEffort(2, 3)
 
 let troubled: TroubledStores
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => troubled.close())
 
-it('runs on two nodes, with a copy of every order on both', async () => {
+it('the cluster has two nodes with a copy of every order on both', async () => {
   const health = await opensearch<{ number_of_data_nodes: number; active_shards: number }>(
     'GET',
     `_cluster/health/${troubled.backend.env['INDEX_PREFIX']}orders-v1?wait_for_active_shards=2`,
@@ -23,10 +23,10 @@ it('runs on two nodes, with a copy of every order on both', async () => {
 })
 
 /**
- * Orders are written without a pause by writers to whom everything happens that can happen, and become
- * visible when the engine refreshes; pagers list them without a pause, in both sorts.
+ * Failing writers write orders continuously, and the engine refreshes.
+ * Pagers list the orders continuously in both sorts.
  */
-it('no listing skips an order, whatever happens to the writers', async () => {
+it('listings skip no order, whatever happens to the writers', async () => {
   const { backend, stores, writers } = troubled
   const { refresh } = backend
   const readers = await createLiveReaders({ orders: stores.orders, writers, refresh })

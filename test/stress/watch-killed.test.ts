@@ -11,7 +11,7 @@ import { readStored } from '../support/stores/stored-orders.ts'
 const KILLS = byEffort(8, 20)
 const CHANGES_A_KILL = 2_500
 const LONGEST_LIFE_MS = 1_500
-/** One of so many entries is no order. */
+/** One in this many entries is not an order. */
 const BAD = 1_000
 const ADDED_AT_ONCE = 250
 const ACCOUNTS = Array.from({ length: 10 }, (_, n) => `acc_${n}`)
@@ -38,7 +38,7 @@ function start(): WatchProcess {
   return watch
 }
 
-/** Puts in some changes: now and then two in the wrong order, one twice, or something that is no order. */
+/** Enqueues changes; some are out of order, duplicates or not orders. */
 async function add(history: History, count: number): Promise<string[]> {
   const bad: string[] = []
   for (let left = count; left > 0; left -= ADDED_AT_ONCE) {
@@ -52,15 +52,15 @@ async function add(history: History, count: number): Promise<string[]> {
 }
 
 /**
- * Two processes at a time, of which the one that writes is killed again and again: as soon as it is the
- * writer, in the middle of a bulk, between a bulk and its acknowledgement.
+ * Of two processes, the writer is killed repeatedly: right after it becomes the writer,
+ * during a bulk, and between a bulk and its acknowledgement.
  */
 it(`${KILLS} times killed, a watch loses nothing of ${KILLS * CHANGES_A_KILL} changes`, async () => {
   const history = createHistory(1, ACCOUNTS)
   const bad: string[] = []
   let writer = start()
   for (let kill = 0; kill < KILLS; kill++) {
-    await writer.becomesWriter() // Before there is another one that might be.
+    await writer.becomesWriter() // Before the second process starts.
     const standby = start()
     const adding = add(history, CHANGES_A_KILL)
     await pause(random.chance(0.2) ? 0 : random.between(0, LONGEST_LIFE_MS))

@@ -38,7 +38,7 @@ async function createKey(account: string): Promise<string> {
   return `Bearer ${created.stdout.trim()}`
 }
 
-/** One order of an account, and of a second account more than the socket buffers hold. */
+/** One order of an account, and more of another than socket buffers hold. */
 function sourceLines(): string {
   const tracking = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, n) => [`key_${n}`, 'x'.repeat(1_000)]),
@@ -49,7 +49,7 @@ function sourceLines(): string {
   return [sourceOrder(), ...orders].map((order) => `${JSON.stringify(order)}\n`).join('')
 }
 
-/** Serves in this process, or as `start` does. */
+/** Serves in this process, or through `start`. */
 async function serve(start = serveInProcess, env: Record<string, string> = {}) {
   const service = await start([], { ...backend.env, ...ROOMY, ...env })
   running.push(service)
@@ -64,7 +64,7 @@ const connectTo = async ({ baseUrl }: RunningService) => {
   return socket
 }
 
-it('graceful shutdown fails no request of many clients behind a load balancer, and exits 0', async () => {
+it('a graceful shutdown fails no request behind a load balancer and exits 0', async () => {
   const service = await serve(startService)
   const tally = emptyTally()
   let isUp = true
@@ -89,7 +89,7 @@ it('graceful shutdown fails no request of many clients behind a load balancer, a
   expect(Object.keys(tally.answers)).toEqual(['200'])
 })
 
-it('graceful shutdown reports "not ready" at once, and closes each connection after its response', async () => {
+it('a shutting-down server is not ready and closes each connection after its next response', async () => {
   const service = await serve()
   const kept = await connectTo(service)
   expect(await service.isReady()).toBe(true)
@@ -105,7 +105,7 @@ it('graceful shutdown reports "not ready" at once, and closes each connection af
   expect(await stopped).toBe(0)
 })
 
-it('graceful shutdown sends Connection: close also on the responses in flight', async () => {
+it('a shutting-down server sends Connection: close on responses in flight', async () => {
   const service = await serve()
   const tally = emptyTally()
   let mayConnect = true
@@ -118,7 +118,7 @@ it('graceful shutdown sends Connection: close also on the responses in flight', 
   expect(tally).toEqual({ answers: { 200: expect.any(Number) }, closes: 10, failures: [] })
 })
 
-it('graceful shutdown lets a client read a large response to its end', async () => {
+it('a shutting-down server lets a client read a large response to its end', async () => {
   const authorization = `Authorization: ${await createKey('acc_large')}\r\n`
   const service = await serve()
   const socket = await connectTo(service)
@@ -131,7 +131,7 @@ it('graceful shutdown lets a client read a large response to its end', async () 
   expect(await stopped).toBe(0)
 })
 
-it('serve restarts on the same port after SIGKILL under load', async () => {
+it('the service restarts on the same port after SIGKILL under load', async () => {
   const first = await serve(startService)
   const { port } = new URL(first.baseUrl)
   const tally = emptyTally()

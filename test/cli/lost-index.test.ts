@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const service of running) await service.close()
 })
 
-/** A store for each test, or one that a group of tests shares. */
+/** A store per test, or one per group. */
 function open() {
   backend = createBackend()
 }
@@ -65,7 +65,7 @@ describe('a lost orders index', () => {
   beforeEach(open)
   afterEach(close)
 
-  it('is a 503 until it is recreated and loaded, and a synced store stays complete', async () => {
+  it('a lost index causes 503 until it is recreated and loaded, and synced clients keep their copies', async () => {
     await load(1)
     const key = await createKey()
     let service = await serve()
@@ -134,16 +134,16 @@ describe('with a lost orders index', () => {
     expect(stderr).toContain('"index load --repair FILE"')
   })
 
-  it('a server of several processes exits', async () => {
+  it('a server with workers exits when the orders index is lost', async () => {
     const workers = { WORKERS: '2', PORT: '0', OPERATIONS_PORT: '0' }
-    // Without Redis, each worker counts its rate limits locally.
+    // Without Redis, each worker counts limits locally.
     const env = { REDIS_URL: 'redis://127.0.0.1:1', ...backend.env, ...workers }
     const { code, stderr } = await runProcess(['serve'], env)
     expect(code).toBe(1)
     expect(stderr).toContain(LOST)
   })
 
-  it('commands on keys and accounts work and do not create the index', async () => {
+  it('commands on keys and accounts work without the index and do not create it', async () => {
     const [record] = JSON.parse(await succeed(['keys', 'list', '--account', 'acc_1', '--json']))
     await succeed(['keys', 'roll', record.key_id])
     await succeed(['keys', 'revoke', record.key_id])
@@ -157,7 +157,7 @@ describe('index init --after-loss', () => {
   beforeEach(open)
   afterEach(close)
 
-  it('keeps keys and accepts a load', async () => {
+  it('index init --after-loss keeps the keys and accepts a load', async () => {
     await load(1)
     const key = await createKey()
     await deleteOrdersIndex(backend)
@@ -179,11 +179,11 @@ describe('index init --after-loss', () => {
   })
 })
 
-describe('a store that was never initialised', () => {
+describe('an empty store', () => {
   beforeEach(open)
   afterEach(close)
 
-  it('accepts keys before its index, and OpenSearch requests get 503 until the index exists', async () => {
+  it('an empty store accepts keys before its index; on OpenSearch the API answers 503 until then', async () => {
     const key = await createKey()
     const service = await serve()
     if (onServices) {

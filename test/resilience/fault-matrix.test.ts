@@ -2,10 +2,10 @@ import { beforeAll, expect, it } from 'vitest'
 import { breachesOf } from '../../scripts/faults/breaches.ts'
 import { type Matrix, runMatrix } from '../../scripts/faults/matrix.ts'
 
-/** Maven may have to bring OpenSearch first. */
+/** Maven may download OpenSearch first. */
 const START_MS = 900_000
 
-/** `npm run -s faults` does the same for longer, and writes what came of it to openapi/fault-matrix.md. */
+/** `npm run -s faults` runs longer and writes its result to openapi/fault-matrix.md. */
 let matrix: Matrix
 beforeAll(async () => {
   matrix = await runMatrix({
@@ -20,14 +20,14 @@ beforeAll(async () => {
   })
 }, START_MS)
 
-it('whatever happens to OpenSearch or Redis, every answer is right, in time and as described', () => {
+it('every response is correct, in time and as described during OpenSearch and Redis faults', () => {
   expect(breachesOf(matrix)).toEqual([])
 })
 
-/** Those that leave nothing to chance. */
+/** The faults with a deterministic outcome. */
 const TOTAL = ['down (refused)', 'black hole', 'reset after 0 B']
 
-it('without OpenSearch there are 503, and without Redis decisions alone: a fault was one', () => {
+it('the matrix shows 503 without OpenSearch and local decisions without Redis', () => {
   const total = matrix.cells.filter(({ fault }) => TOTAL.includes(fault))
   const harmless = total.filter(({ service, tally, alone }) => {
     return service === 'OpenSearch' ? !tally.statuses.has(503) : alone === 0

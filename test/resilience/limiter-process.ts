@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-/** What is called when the test is over, the last first. */
+/** Cleanups of a test, in reverse order. */
 export const onTestEnd = (close: () => unknown) => closers.push(close)
 
 export interface ProcessOptions {
@@ -29,12 +29,12 @@ export interface ProcessOptions {
   deadlineMs?: number
 }
 
-/** For tests without a fault in time: a busy machine is none. */
+/** Timeouts for tests without delays, so that a busy machine does not fail them. */
 export const RELAXED_DEADLINE: ProcessOptions = { deadlineMs: 5_000 }
 
 export type LimiterProcess = Awaited<ReturnType<typeof openLimiterProcess>>
 
-/** What one API process has of the limits; those of a test that share a Redis count together. */
+/** The limits of one API process; processes with the same Redis share them. */
 export async function openLimiterProcess(urls: readonly string[], options: ProcessOptions = {}) {
   const { ca, ...timing } = options
   const recorded = { errors: [] as string[], states: [] as boolean[], localDecisions: 0 }
@@ -64,21 +64,21 @@ export function send(signal: NodeJS.Signals, { pid }: RunningRedis): void {
   process.kill(pid, signal)
 }
 
-/** One call of everything; a rejected one fails the test. */
+/** Calls each operation once; a rejection fails the test. */
 export async function callEveryDecision({ limiter }: LimiterProcess): Promise<void> {
   await limiter.take('acc_1')
   await limiter.blockedSeconds('1.2.3.4')
   await limiter.countFailure('5.6.7.8')
 }
 
-/** How many of the three decisions the process makes alone. */
+/** The number of the three decisions that the process makes locally. */
 export async function countLocalDecisions(one: LimiterProcess): Promise<number> {
   const before = one.recorded.localDecisions
   await callEveryDecision(one)
   return one.recorded.localDecisions - before
 }
 
-/** Decides for some time, at the pace of a busy process. */
+/** Makes decisions for a while at the rate of a busy process. */
 export async function callDecisionsFor(one: LimiterProcess, ms: number): Promise<void> {
   const end = performance.now() + ms
   while (performance.now() < end) {
@@ -87,10 +87,10 @@ export async function callDecisionsFor(one: LimiterProcess, ms: number): Promise
   }
 }
 
-// The second that the service promises, and as much again for a busy machine.
+// The promised second, doubled for a busy machine.
 const SOON_MS = 2_000
 
-/** Waits, with decisions going on as in traffic, until Redis makes all of them, or none. */
+/** Makes decisions until Redis makes all of them, or none. */
 export const waitUntilDecisionsAre = (one: LimiterProcess, expected: 'shared' | 'local') =>
   vi.waitFor(
     async () => {
@@ -99,7 +99,7 @@ export const waitUntilDecisionsAre = (one: LimiterProcess, expected: 'shared' | 
     { timeout: SOON_MS, interval: 10 },
   )
 
-/** Waits until a request to the one is seen by the other. */
+/** Waits until one process counts a request to the other. */
 export const waitUntilShared = (one: LimiterProcess, other: LimiterProcess) =>
   vi.waitFor(
     async () => {

@@ -25,10 +25,10 @@ afterEach(() => remove())
 
 const isTracing = canTrace()
 
-/** Runs a command and returns its system calls, where tracing is possible. */
+/** Runs a command and returns its system calls where tracing is possible. */
 async function run(...args: string[]): Promise<{ stdout: string; calls: SystemCall[] }> {
   const file = join(folder, 'calls')
-  // `env` sets DATA_DIR, because the folder does not exist when the command starts.
+  // By `env`, because the DATA_DIR in which a command starts does not exist yet.
   const under = [...(isTracing ? traced(file) : []), 'env', `DATA_DIR=${dataDir}`]
   const { code, stdout, stderr } = await runProcess(args, { DATA_DIR: folder }, '', under)
   expect({ code, stderr }).toMatchObject({ code: 0 })
@@ -41,7 +41,7 @@ async function createKey(): Promise<{ key: string; keyId: string; calls: SystemC
   return { key, keyId, calls }
 }
 
-/** Where tracing is impossible, the settings of the connections that a command opens. */
+/** The fallback without tracing: the settings of the connections of a command. */
 async function expectFull(): Promise<void> {
   const env = parseConfig({ DATA_DIR: dataDir })
   const closing: (() => Promise<void>)[] = []
@@ -55,9 +55,9 @@ async function expectFull(): Promise<void> {
 }
 
 describe('the embedded store syncs to disk', () => {
-  it('on every connection of a command, also where tracing is impossible', expectFull)
+  it('every connection of a command uses full synchronisation', expectFull)
 
-  it('before keys create prints a key', async () => {
+  it('the embedded store syncs a new key before the command prints it', async () => {
     const { key, calls } = await createKey()
     if (!isTracing) return await expectFull()
     const shown = callWith(calls, key)
@@ -67,7 +67,7 @@ describe('the embedded store syncs to disk', () => {
     })
   })
 
-  it('before keys revoke prints "is revoked"', async () => {
+  it('the embedded store syncs a revocation before the command prints it', async () => {
     const { keyId } = await createKey()
     const { calls } = await run('keys', 'revoke', keyId)
     if (!isTracing) return await expectFull()
@@ -77,7 +77,7 @@ describe('the embedded store syncs to disk', () => {
     expect(lost).toBe(0)
   })
 
-  it('before a new secret is used, together with each folder created for it', async () => {
+  it('a new secret and its created folders are synced before the first use', async () => {
     const { calls } = await createKey()
     if (!isTracing) return await expectFull()
     const linked = calls.find(({ name }) => name.startsWith('link'))

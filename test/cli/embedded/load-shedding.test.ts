@@ -29,7 +29,7 @@ afterAll(async () => {
   await backend.remove()
 })
 
-it('serve sheds excess requests under overload and serves all clients afterwards', async () => {
+it('the service sheds excess requests under overload and serves all requests afterwards', async () => {
   const tally = emptyTally()
   let mayConnect = true
   const flood = Array.from({ length: 60 }, () =>
@@ -58,7 +58,7 @@ it('serve sheds excess requests under overload and serves all clients afterwards
   }
 })
 
-it('serve reports shed requests in its metrics and in a throttled log line', async () => {
+it('the metrics and a throttled log line report shed requests', async () => {
   const metrics = await (await fetch(`${operations}/metrics`)).text()
   const shed = /^http_shed_requests_total\{reason="concurrency"\} (\d+)$/m.exec(metrics)?.[1]
   expect(Number(shed)).toBeGreaterThan(100)

@@ -13,10 +13,10 @@ import {
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
-/** Settings under which the collector can decode the spans and receives them soon. */
+/** Settings for a fast export that the test collector can parse. */
 const TRACED = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_BSP_SCHEDULE_DELAY: '50' }
-/** Lists the loaded packages of OpenTelemetry, except the one that prom-client depends on. */
-const LOG_LOADED = `--import=data:text/javascript,${encodeURIComponent(`
+/** Lists the loaded packages of OpenTelemetry, except the one of prom-client. */
+const TELL_LOADED = `--import=data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
   registerHooks({
     resolve(specifier, context, next) {
@@ -46,10 +46,7 @@ afterEach(async () => {
   await collector.close()
 })
 
-/**
- * A service that exports its traces to the collector. OpenTelemetry reads the environment of this
- * process.
- */
+/** A service that exports to the collector. OpenTelemetry reads the environment of this process. */
 async function serve(env: Record<string, string> = {}): Promise<RunningService> {
   const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...TRACED, ...env }
   for (const [name, value] of Object.entries(traced)) vi.stubEnv(name, value)
@@ -60,8 +57,8 @@ async function serve(env: Record<string, string> = {}): Promise<RunningService> 
 const call = ({ baseUrl }: RunningService, path: string, headers: Record<string, string> = {}) =>
   fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } })
 
-describe('the traces of serve', () => {
-  it('reach the collector before the service exits, with request id, route, status and the parent trace', async () => {
+describe('the traces of a service', () => {
+  it('the service exports its spans before it exits, with request id, route, status and parent trace', async () => {
     const running = await serve({ OTEL_BSP_SCHEDULE_DELAY: '600000' })
     const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
     const answer = await call(running, '/v1/orders?limit=1', headers)
@@ -79,7 +76,7 @@ describe('the traces of serve', () => {
     })
   })
 
-  it('contain no key, cursor, query, id, address or text of the client', async () => {
+  it('spans contain no key, cursor, query, id, address or text of the client', async () => {
     const running = await serve()
     const sent = {
       tracestate: 'vendor=secret-state',
@@ -97,7 +94,7 @@ describe('the traces of serve', () => {
     }
   })
 
-  it('carry the service name and attributes of the environment', async () => {
+  it('spans carry the service name and the attributes of the environment', async () => {
     const running = await serve({
       OTEL_SERVICE_NAME: 'orders-eu',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
@@ -110,7 +107,7 @@ describe('the traces of serve', () => {
     })
   })
 
-  it('are sampled as the environment configures, and traces of a sampled parent are kept', async () => {
+  it('spans are sampled as configured, and sampled parent traces are kept', async () => {
     const sampler = 'parentbased_traceidratio'
     const running = await serve({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' })
     await call(running, '/v1/orders')
@@ -119,7 +116,7 @@ describe('the traces of serve', () => {
     expect(new Set(collector.spans().map(({ traceId }) => traceId))).toEqual(new Set([TRACE]))
   })
 
-  it('are encoded as protobuf unless another protocol is configured', async () => {
+  it('spans are sent as protobuf unless another protocol is configured', async () => {
     const running = await serve({ OTEL_EXPORTER_OTLP_PROTOCOL: '' })
     const id = (await call(running, '/v1/orders')).headers.get('request-id')
     await running.stop()
@@ -130,12 +127,12 @@ describe('the traces of serve', () => {
   })
 })
 
-describe('serve with a trace collector', () => {
-  // Longer than the shutdown deadline of the service.
+describe('a collector', () => {
+  // Longer than the close timeout of the service.
   const PATIENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }
 
-  it('that never responds delays neither requests nor the shutdown', async () => {
-    collector.mode = 'hang'
+  it('a collector that never responds delays neither requests nor shutdown', async () => {
+    collector.manner = 'hang'
     const running = await serve(PATIENT)
     expect((await call(running, '/v1/orders')).status).toBe(200)
     await collector.called()
@@ -143,14 +140,14 @@ describe('serve with a trace collector', () => {
     expect(await running.stop()).toBe(0)
   })
 
-  it('that is unreachable delays neither requests nor the shutdown', async () => {
+  it('an unavailable collector delays neither requests nor shutdown', async () => {
     const running = await serve({ ...PATIENT, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
     expect((await call(running, '/v1/orders')).status).toBe(200)
     expect(await running.stop()).toBe(0)
   })
 
-  it('that rejects spans logs one line', async () => {
-    collector.mode = 'reject'
+  it('a collector that rejects spans is logged once', async () => {
+    collector.manner = 'refuse'
     const running = await serve()
     await call(running, '/v1/orders')
     await collector.called()
@@ -161,15 +158,15 @@ describe('serve with a trace collector', () => {
   })
 })
 
-describe('the OpenTelemetry SDK', () => {
-  it('is loaded when traces are enabled', async () => {
-    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, NODE_OPTIONS: LOG_LOADED }
+describe('the tracing packages', () => {
+  it('the tracing packages load when tracing is configured', async () => {
+    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, NODE_OPTIONS: TELL_LOADED }
     service = await startService([], { ...backend.env, ...traced })
     expect(service.output().stderr).toContain('loaded @opentelemetry/sdk-trace')
   })
 
-  it('is not loaded when traces are disabled', async () => {
-    service = await startService([], { ...backend.env, NODE_OPTIONS: LOG_LOADED })
+  it('the tracing packages do not load without tracing', async () => {
+    service = await startService([], { ...backend.env, NODE_OPTIONS: TELL_LOADED })
     expect((await call(service, '/v1/orders')).status).toBe(200)
     expect(service.output().stderr).not.toContain('loaded @opentelemetry')
   })

@@ -15,7 +15,7 @@ import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
 const PATIENT = { timeout: 30_000 }
-/** Longer than the time within which a second signal counts as a duplicate of the first. */
+/** Longer than the interval for duplicate signals. */
 const SECOND_SIGNAL_MS = 1_200
 
 let backend: Backend
@@ -25,7 +25,7 @@ let headers: { authorization: string }
 beforeAll(async () => {
   backend = createBackend()
   env = {
-    // Without Redis, each process of the embedded service counts its rate limits locally.
+    // Without Redis, each worker counts limits locally.
     REDIS_URL: 'redis://127.0.0.1:1',
     ...backend.env,
     WORKERS: '2',
@@ -48,7 +48,7 @@ interface LogLine {
   status?: number
 }
 
-/** All logged lines; each must be valid JSON. */
+/** The log; every line must be valid JSON. */
 function log({ output }: RunningService): LogLine[] {
   const whole = output().stderr.split('\n').slice(0, -1)
   return whole.map((line) => JSON.parse(line))
@@ -63,7 +63,7 @@ function operationsOf(running: RunningService) {
   return (path: string) => fetch(`${origin}${path}`)
 }
 
-/** Sends this number of requests, each on its own connection. */
+/** Sends this many requests, each on a new connection. */
 async function sendRequests(times: number): Promise<void> {
   for (let sent = 0; sent < times; sent++) {
     const options = { headers: { ...headers, connection: 'close' } }
@@ -73,7 +73,7 @@ async function sendRequests(times: number): Promise<void> {
   }
 }
 
-/** The request count that the service reports, and the state of its workers. */
+/** The response count and the worker states that the service reports. */
 async function counted() {
   const exposition = await (await operationsOf(service)('/metrics')).text()
   const labels = 'method="GET",route="/v1/orders",status="200"'
@@ -100,8 +100,8 @@ async function sendHalfARequest({ baseUrl }: RunningService) {
   return socket
 }
 
-describe('serve with two workers, one after the other,', () => {
-  it('shares one port, and aggregates their metrics', async () => {
+describe('two workers, one after the other', () => {
+  it('two workers serve one port and share their metrics', async () => {
     await sendRequests(20)
     const answered = () => log(service).filter(({ status }) => status === 200)
     await expect.poll(() => answered().length, PATIENT).toBe(20)
@@ -114,7 +114,7 @@ describe('serve with two workers, one after the other,', () => {
       .toMatchObject({ code: 200, checks: { workers: 'ok' } })
   })
 
-  it('waits briefly for a worker that does not respond, and for one that must restart', async () => {
+  it('the primary reports a blocked worker as not alive after a short timeout', async () => {
     const [stuck = 0] = workersOf(service)
     process.kill(stuck, 'SIGSTOP')
     const lacking = { answers: 20, ok: 1, silent: 1, missing: 0, ended: 0 }
@@ -128,7 +128,7 @@ describe('serve with two workers, one after the other,', () => {
     await expect.poll(live, PATIENT).toBe(200)
   })
 
-  it('replaces a killed worker, and its counters continue', async () => {
+  it('the primary restarts a killed worker and keeps its counters', async () => {
     const [killed = 0] = workersOf(service)
     process.kill(killed, 'SIGKILL')
     const seen: number[] = []
@@ -145,10 +145,9 @@ describe('serve with two workers, one after the other,', () => {
     expect(workersOf(service)).toHaveLength(3)
   })
 
-  it('completes requests in flight and exits when the parent process is killed', async () => {
+  it('workers complete requests in flight and exit when the primary is killed', async () => {
     const socket = await sendHalfARequest(service)
-    // The output stays open until the last worker has exited.
-    const stopped = service.stop('SIGKILL')
+    const stopped = service.stop('SIGKILL') // Its output stays open until the last worker exits.
     await new Promise((resolve) => setTimeout(resolve, 300))
     socket.write('host\r\n\r\n')
     const [answer] = await readAnswers(socket)
@@ -157,7 +156,7 @@ describe('serve with two workers, one after the other,', () => {
   })
 })
 
-it('serve with two workers loses no request when the whole process group receives SIGTERM', async () => {
+it('two workers lose no request when the whole process group receives SIGTERM', async () => {
   const running = await startService([], env)
   const tally = emptyTally()
   let isUp = true
@@ -186,7 +185,7 @@ it('serve with two workers loses no request when the whole process group receive
   expect(Object.keys(tally.answers)).toEqual(['200'])
 })
 
-it('serve with two workers exits immediately at a second signal', async () => {
+it('two workers exit immediately at a second signal', async () => {
   const running = await startService([], env)
   const socket = await sendHalfARequest(running)
   const stopped = running.stop('SIGINT')
@@ -194,15 +193,15 @@ it('serve with two workers exits immediately at a second signal', async () => {
   socket.on('error', () => {})
   await running.stop('SIGINT')
   expect(await stopped).toBe(1)
-  // Each worker would log that it received a second signal, and drain on.
+  // Each worker would log it and complete its requests.
   expect(log(running).filter(({ msg }) => msg.includes('is gone'))).toEqual([])
   socket.destroy()
 })
 
-it('serve with two workers reports a port in use once, and exits 1', async () => {
-  const occupied = createServer().listen(0, '127.0.0.1')
-  await once(occupied, 'listening')
-  const { port } = occupied.address() as AddressInfo
+it('serve with workers reports a port in use once and exits 1', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
   for (const setting of ['PORT', 'OPERATIONS_PORT']) {
     const ports = { PORT: '0', OPERATIONS_PORT: '0', LOG_LEVEL: 'fatal', [setting]: `${port}` }
     const { code, stderr } = await runProcess(['serve'], { ...env, ...ports })
@@ -214,7 +213,7 @@ it('serve with two workers reports a port in use once, and exits 1', async () =>
   occupied.close()
 })
 
-it('serve with two workers reports once why workers cannot start, and exits 1', async () => {
+it('serve with workers reports a failed worker start once and exits 1', async () => {
   const broken = { ...env, PORT: '0', OPERATIONS_PORT: '0', REDIS_CA_FILE: '/nowhere/ca.pem' }
   const together = await runProcess(['serve'], broken)
   expect(together.stderr).toContain('REDIS_CA_FILE')

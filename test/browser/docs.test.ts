@@ -36,10 +36,10 @@ const open = async (viewport: typeof PHONE, path = '/docs') => {
   await page.getByRole('heading', { name: 'Comece aqui', exact: true }).waitFor()
 }
 
-/** Which element an anchor leads to: one whose id has the name of the document before it. */
+/** The target of an anchor: an element whose id is prefixed with the document name. */
 const idOf = (anchor: string) => `api/${decodeURI(anchor.slice(1))}`
 
-/** Shows every part once: some of it is made only when it comes into view. */
+/** Scrolls through the page, because some parts render only in view. */
 async function scrollThrough() {
   const height = Number(await page.evaluate('document.documentElement.scrollHeight'))
   for (let top = 0; top < height; top += 1500) {
@@ -48,29 +48,29 @@ async function scrollThrough() {
   }
 }
 
-describe('the page of the documentation', () => {
+describe('the documentation page', () => {
   const listing = () => page.locator('[id="api/tag/pedidos/GET/v1/orders"]')
   beforeEach(() => open(DESKTOP))
 
-  it('loads and shows all of it without a complaint of the browser', async () => {
+  it('the documentation page renders without browser errors', async () => {
     await scrollThrough()
     expect(opened.complaints).toEqual([])
   })
 
-  it('asks nobody but this service', async () => {
+  it('the documentation page sends requests to this service only', async () => {
     await scrollThrough()
     const origins = new Set(opened.requests.map((url) => new URL(url).origin))
     expect([...origins]).toEqual([new URL(service.baseUrl).origin])
   })
 
-  it('has every chapter of the guide, in the text and in the menu', async () => {
+  it('the documentation page has every chapter of the guide in text and menu', async () => {
     for (const title of chapters) {
       expect(await page.getByRole('heading', { name: title, exact: true }).count()).toBe(1)
       expect(await page.getByRole('link', { name: title, exact: true }).count()).toBeGreaterThan(0)
     }
   })
 
-  it('has links that lead to what is there', async () => {
+  it('every link of the documentation page resolves', async () => {
     const links = await page
       .locator('.markdown a[href]')
       .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
@@ -83,14 +83,14 @@ describe('the page of the documentation', () => {
     }
   })
 
-  it('shows programs in curl, JavaScript, Python and PHP, and in nothing else', async () => {
+  it('the documentation page shows samples in curl, JavaScript, Python and PHP only', async () => {
     await listing().scrollIntoViewIfNeeded()
     await listing().getByRole('button', { name: 'curl' }).click()
     const names = await page.getByRole('option').allInnerTexts()
     expect(names.map((name) => name.trim())).toEqual(['curl', 'JavaScript', 'Python', 'PHP'])
   })
 
-  it('calls the service with a key, and shows the orders that it answers', async () => {
+  it('the documentation page calls the service with a key and shows the orders', async () => {
     await listing().scrollIntoViewIfNeeded()
     await listing()
       .getByRole('button', { name: /^Testar/ })
@@ -111,7 +111,7 @@ describe('the page of the documentation', () => {
     expect(opened.complaints).toEqual([])
   })
 
-  it('keeps the key nowhere', async () => {
+  it('the documentation page does not store the key', async () => {
     await page.getByPlaceholder('Chave', { exact: true }).first().fill(demoKey)
     await page.waitForTimeout(500)
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
@@ -121,7 +121,7 @@ describe('the page of the documentation', () => {
 })
 
 describe('a link into the page', () => {
-  it.each(['#limites', '#c%C3%B3pia-em-dia'])('%s shows its chapter', async (anchor) => {
+  it.each(['#limites', '#c%C3%B3pia-em-dia'])('the link %s opens its chapter', async (anchor) => {
     await open(DESKTOP, `/docs${anchor}`)
     const heading = page.locator(`[id="${idOf(anchor)}"]`).first()
     await expect
@@ -131,7 +131,7 @@ describe('a link into the page', () => {
   })
 })
 
-it('a link in a text leads to its chapter', async () => {
+it('a link in the text opens its chapter', async () => {
   await open(DESKTOP)
   await page.locator('.markdown a[href="#erros"]').first().click()
   const heading = page.getByRole('heading', { name: 'Erros', exact: true })
@@ -141,13 +141,13 @@ it('a link in a text leads to its chapter', async () => {
 describe('on a phone', () => {
   beforeEach(() => open(PHONE))
 
-  it('never has to be moved sideways', async () => {
+  it('the page does not scroll sideways on a phone', async () => {
     await scrollThrough()
     const width = await page.evaluate('document.documentElement.scrollWidth')
     expect(width).toBe(PHONE.width)
   })
 
-  it('has texts of 14 px and more', async () => {
+  it('the page uses texts of at least 14 px on a phone', async () => {
     await scrollThrough()
     const small = await page.evaluate(`
       [...document.querySelectorAll('.markdown :is(p, li, td)')]
@@ -157,7 +157,7 @@ describe('on a phone', () => {
     expect(small).toEqual([])
   })
 
-  it('has a menu that leads to a chapter', async () => {
+  it('the menu opens a chapter on a phone', async () => {
     await page.getByRole('button', { name: 'Abrir o menu' }).click()
     await page.getByRole('link', { name: 'Erros', exact: true }).click()
     const heading = page.getByRole('heading', { name: 'Erros', exact: true })

@@ -1,6 +1,6 @@
 import type { Tool } from './services/service-sources.ts'
 
-/** The tiers that need nothing: folder of `test` → how long one test may take. */
+/** The tiers without services: folder of `test` → timeout of a test. */
 export const embeddedTiers = {
   unit: { folder: 'unit', testTimeoutMs: 20_000 },
   http: { folder: 'http', testTimeoutMs: 20_000 },
@@ -11,11 +11,11 @@ export const embeddedTiers = {
 interface ServicesTier {
   folder: string
   testTimeoutMs: number
-  /** One file at a time, and nothing beside it: its tests take all that the processors have to give. */
+  /** Runs one file at a time and alone, because its tests use all processors. */
   alone?: true
 }
 
-/** The tiers that run on OpenSearch and Redis, and are there only when both addresses are known. */
+/** The tiers on OpenSearch and Redis; they exist only when both addresses are known. */
 export const servicesTiers = {
   'http-services': { folder: 'http', testTimeoutMs: 120_000 },
   'contract-services': { folder: 'contract', testTimeoutMs: 600_000 },
@@ -24,12 +24,12 @@ export const servicesTiers = {
   stress: { folder: 'stress', testTimeoutMs: 300_000, alone: true },
 } as const satisfies Record<string, ServicesTier>
 
-/** A tier that starts what it needs by itself, always as local processes, with these tools. */
+/** A tier that starts its services as local processes with these tools. */
 interface OwnServicesTier {
   folder: string
   testTimeoutMs: number
   backend: 'embedded' | 'services'
-  /** Whether its files wait for each other and for all others. */
+  /** Whether its files run one at a time, after all others. */
   alone: boolean
   needs: readonly Tool[]
 }
@@ -72,19 +72,19 @@ export const ownServicesTiers = {
   },
 } as const satisfies Record<string, OwnServicesTier>
 
-/** The tiers of `npm run test:ecosystem`: what integrators use, installed and run as they do it. */
+/** The tiers of `npm run test:ecosystem`, which install and run what integrators use. */
 const ECOSYSTEM: readonly (keyof typeof ownServicesTiers)[] = ['browser', 'package', 'recipes']
 /** Adds one of them to a run: `npm test -- --with=package`. */
 const WITH = '--with='
 
-/** What `npm test` hands to vitest, and what it leaves to other commands. */
+/** The arguments for vitest, and the tiers that are left to other commands. */
 export interface Selection {
   args: string[]
   /** Tiers of {@link ECOSYSTEM} that neither a project, nor a path, nor `--with` selects. */
   leftOut: string[]
 }
 
-/** Takes the arguments that vitest does not know out of those of a run. */
+/** Separates the arguments that vitest does not know. */
 export function selectProjects(given: readonly string[]): Selection {
   const added = given.filter((arg) => arg.startsWith(WITH)).map((arg) => arg.slice(WITH.length))
   const unknown = added.find((tier) => !ECOSYSTEM.some((known) => known === tier))
@@ -99,7 +99,7 @@ export function selectProjects(given: readonly string[]): Selection {
   return { args: [...args, ...leftOut.map((tier) => `--project=!${tier}`)], leftOut }
 }
 
-/** Those of the tiers that vitest's `--project` arguments select: all of them without any. */
+/** The tiers that `--project` arguments select; all tiers without one. */
 export function selectedTiers<T extends object>(
   tiers: T,
   args: readonly string[],
@@ -120,7 +120,7 @@ function projectPatterns(args: readonly string[]): string[] {
   })
 }
 
-/** As vitest does it: `*` stands for anything, and case does not count. */
+/** Matches as vitest does: `*` is a wildcard, and case is ignored. */
 function matches(name: string, pattern: string): boolean {
   const source = pattern.split('*').map(RegExp.escape).join('.*')
   return new RegExp(`^${source}$`, 'i').test(name)

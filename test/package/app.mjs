@@ -1,4 +1,4 @@
-// A program of an integrator, for every supported runtime.
+// A sample program of an integrator for every supported runtime.
 import { ApiError, createMemoryStore, createOrdersClient } from 'public-orders-client'
 
 const [baseUrl, apiKey] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-// A TypeScript program of an integrator: compiled, never run.
+// A sample TypeScript program of an integrator; it is compiled and never run.
 import {
   type Card,
   createOrdersClient,

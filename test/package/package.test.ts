@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/stores/backend.ts'
 import { openServedStore, type ServedStore } from '../support/stores/served-store.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-/** The packages, and the folder of each. */
+/** The packages and their folders. */
 const PACKAGES = {
   service: { name: 'public-orders-api', folder: '.' },
   client: { name: 'public-orders-client', folder: 'src/client' },
@@ -28,7 +28,7 @@ let store: ServedStore | undefined
 let baseUrl: string
 let key: string
 let runtimes: string
-/** The folder that each package is installed into, alone, as an integrator does it. */
+/** The folders into which each package is installed alone, as an integrator does. */
 const installed = {} as Record<Package, string>
 const { folder, remove } = temporaryFolder()
 
@@ -56,7 +56,7 @@ afterAll(async () => {
   remove()
 })
 
-/** Packs a package, which builds it, and installs the tarball into an empty folder. */
+/** Builds and packs a package and installs the tarball into an empty folder. */
 async function install(one: Package): Promise<string> {
   const place = join(folder, one)
   await mkdir(place)
@@ -92,7 +92,7 @@ const runBin = (one: Package, name: string, args: string[], env = {}) =>
   })
 
 describe.each(['client', 'cli'] as const)('the package of the %s', (one) => {
-  it('installs nothing but itself', async () => {
+  it('the package installs no dependencies', async () => {
     const names = await readdir(join(installed[one], 'node_modules'))
     expect(names.filter((name) => !name.startsWith('.'))).toEqual([PACKAGES[one].name])
   })
@@ -116,7 +116,7 @@ describe('the installed client', () => {
   })
 
   it.each(['nodenext', 'bundler'])(
-    'has types that need no types of Node (%s)',
+    'the client has types that need no types of Node (%s)',
     async (resolution) => {
       await copyFile(here('app.ts'), join(installed.client, 'app.ts'))
       const module = resolution === 'bundler' ? 'esnext' : resolution
@@ -133,14 +133,17 @@ describe('the installed client', () => {
 })
 
 describe('the command orders', () => {
-  it.each(['cli', 'service'] as const)('of the package %s exports on Node 20', async (one) => {
-    const args = ['export', '--url', baseUrl, '--format', 'ndjson']
-    const { code, stdout } = await runBin(one, 'orders', args, { ORDERS_API_KEY: key })
-    expect(code).toBe(0)
-    expect(stdout.trim().split('\n')).toHaveLength(ORDERS)
-  })
+  it.each(['cli', 'service'] as const)(
+    'the command orders of the package %s exports on Node 20',
+    async (one) => {
+      const args = ['export', '--url', baseUrl, '--format', 'ndjson']
+      const { code, stdout } = await runBin(one, 'orders', args, { ORDERS_API_KEY: key })
+      expect(code).toBe(0)
+      expect(stdout.trim().split('\n')).toHaveLength(ORDERS)
+    },
+  )
 
-  it('reports the version of its package', async () => {
+  it('the command orders reports the version of its package', async () => {
     const { version } = JSON.parse(
       await readFile(join(ROOT, 'src/orders-cli/package.json'), 'utf8'),
     )
@@ -149,7 +152,7 @@ describe('the command orders', () => {
 })
 
 describe('the package of the service', () => {
-  it('still exports the client', async () => {
+  it('the service package exports the client', async () => {
     const code = `import { createOrdersClient } from '${PACKAGES.service.name}/client'
       console.log(typeof createOrdersClient)`
     const args = ['--input-type=module', '-e', code]
@@ -157,7 +160,7 @@ describe('the package of the service', () => {
     expect(stdout).toBe('function\n')
   })
 
-  it('reports the Node version that the service needs on an older one', async () => {
+  it('the service reports its required Node version on an older Node', async () => {
     const { code, stderr } = await runBin('service', PACKAGES.service.name, ['serve'])
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/Node 24/) })
   })

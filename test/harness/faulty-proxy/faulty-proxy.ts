@@ -3,55 +3,55 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { poll } from '../processes/poll.ts'
 import { splitChunk } from './split-chunk.ts'
 
-/** Which answers end in the middle. */
+/** Selects the responses that are truncated. */
 export interface TruncatedResponses {
-  /** Bytes of the answer that still arrive. */
+  /** Number of response bytes that arrive. */
   afterBytes: number
-  /** One in so many answers; those that are shorter arrive whole. */
+  /** One in this many responses; shorter responses arrive whole. */
   everyNth: number
 }
 
-/** A TCP proxy on the loopback address, with the faults of a network as switches. */
+/** A TCP proxy on the loopback address with switchable network faults. */
 export interface FaultyProxy {
   readonly port: number
-  /** How late everything arrives, either way. */
+  /** Delay in both directions. */
   delayMs: number
-  /** Swallows what is sent, either way. A connection that has lost something never recovers. */
+  /** Drops data in both directions. A connection that lost data never recovers. */
   stall: boolean
-  /** Sends everything in the smallest of pieces, either way. */
+  /** Splits data into the smallest pieces in both directions. */
   slice: boolean
   /** Resets connections in the middle of an answer, where each request has one before the next is sent. */
   truncateResponses: TruncatedResponses | undefined
-  /** Holds everything back, and lets it go on as if nothing had been. */
+  /** Pauses all data and resumes it without loss. */
   freeze(): void
   unfreeze(): void
   /** Resets new connections. */
   refuse: boolean
-  /** Resets the connections there are. */
+  /** Resets the open connections. */
   resetConnections(): void
-  /** Resets the connections there are and listens no more, so that new ones are refused. */
+  /** Resets the open connections and stops listening, so that new ones are refused. */
   stopListening(): Promise<void>
   /** Listens again, on the same port. */
   listenAgain(): Promise<void>
-  /** Connections of clients, and how many of those have lost something. */
+  /** The number of client connections, and of those that lost data. */
   connections(): { open: number; broken: number }
   close(): Promise<void>
 }
 
-/** Between what is sent of an answer and the reset: one that comes at once may overtake it. */
+/** Delay before a reset, which could otherwise overtake the data. */
 const RESET_DELAY_MS = 5
-/** The port is anybody's while nothing listens on it. */
+/** Another process may bind the port while the proxy does not listen. */
 const LISTEN_AGAIN = { timeoutMs: 20_000, intervalMs: 50, shouldAbort: () => false }
 
 interface Connection {
   client: Socket
   target: Socket
   hasLost: boolean
-  /** Bytes that may still pass of the present answer. */
+  /** Remaining bytes of the current response. */
   room: number
 }
 
-/** Forwards connections to a port of the loopback address, faultlessly at first. */
+/** Forwards connections to a loopback port, initially without faults. */
 export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy> {
   const open = new Set<Connection>()
   let isFrozen = false
@@ -88,7 +88,7 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
     pass: (chunk: Buffer) => Buffer,
   ) {
     if (isFrozen) from.pause()
-    // A delay that was shortened meanwhile must not let a later chunk overtake an earlier one.
+    // After a shorter delay is set, chunks must still arrive in order.
     const waiting: Buffer[] = []
     from.on('data', (chunk) => {
       connection.hasLost ||= proxy.stall
@@ -103,13 +103,13 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
       if (chunk && !to.destroyed) to.write(chunk)
       if (count > 1) setImmediate(arrive, count - 1)
     }
-    from.on('error', () => {}) // Its close follows.
+    from.on('error', () => {}) // The close event follows.
     from.on('close', () => {
       setTimeout(() => to.end(), proxy.delayMs)
     })
   }
 
-  /** What still passes of a chunk of an answer; after the last of it comes the reset. */
+  /** Returns the part of a chunk that passes; the reset follows the last part. */
   function cutIn(connection: Connection, chunk: Buffer): Buffer {
     if (chunk.length <= connection.room) {
       connection.room -= chunk.length

@@ -1,9 +1,9 @@
-/** A head of an answer, where everything that tells what follows is: its status, headers and first fields. */
+/** Length of the response head: status, headers and first fields. */
 const HEAD_BYTES = 400
-/** Single bytes throughout would cost a small machine more than all the rest. */
+/** Larger pieces after the head, because single bytes throughout are too slow. */
 const REST_BYTES = 101
 
-/** The pieces of a chunk: single bytes as far as its head goes, and small ones after it. */
+/** Splits a chunk into single bytes of the head and small pieces after it. */
 export function splitChunk(chunk: Buffer): Buffer[] {
   const slices: Buffer[] = []
   for (let at = 0; at < chunk.length; at += slices.at(-1)?.length ?? 0) {

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 interface PollOptions {
   timeoutMs: number
   intervalMs: number
-  /** Ends the waiting early, as when the program that is waited for has ended. */
+  /** Stops polling early, for example when the awaited program exits. */
   shouldAbort(): boolean
 }
 
-/** Asks until the answer is yes. Throws with `tell`'s text when it has taken too long or is hopeless. */
+/** Polls until `true`. Throws the text of `tell` on a timeout or an early stop. */
 export async function poll(
   isSo: () => Promise<boolean>,
   tell: () => Promise<string>,

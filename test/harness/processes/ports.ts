@@ -20,7 +20,7 @@ export async function findFreePort(
   throw new Error('no free port was found')
 }
 
-/** Listens for a moment, on any port when it is 0, and tells the port, or `undefined` when it is taken. */
+/** Listens briefly, on any port for 0; returns the port, or `undefined` when it is in use. */
 async function tryPort(port: number): Promise<number | undefined> {
   const server = createServer()
   try {

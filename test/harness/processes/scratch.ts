@@ -5,8 +5,8 @@ import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-// Waits for a line, or for the end of its input, which is the end of this program however it comes, SIGKILL
-// included. A killed JVM writes for a moment more, and so the folder may have to be removed twice.
+// Waits for a line or the end of its input, which also marks a SIGKILL of this program.
+// A killed JVM writes for a moment longer, so the folder may need a second removal.
 const GUARD = `
 read -r released && exit
 for file in "$1"/*.pid; do [ -f "$file" ] && kill -9 "$(cat "$file")"; done
@@ -17,28 +17,28 @@ const LOG_TAIL_CHARACTERS = 3000
 /** A program that runs in a scratch folder. */
 export interface ScratchProcess {
   readonly pid: number
-  /** What it prints goes there. */
+  /** The log file of its output. */
   readonly logFile: string
   hasEnded(): boolean
-  /** The end of what it has printed, to tell why it did not start. */
+  /** The tail of its output, which explains a failed start. */
   logTail(): Promise<string>
-  /** Kills it, stopped or not, and waits for its end. */
+  /** Kills the program, even when stopped, and waits for its exit. */
   kill(): Promise<void>
 }
 
-/** A temporary folder with programs that run in it. Neither outlives this process. */
+/** A temporary folder and its programs. Neither outlives this process. */
 export interface Scratch {
   readonly path: string
   /** Starts a program; `name` is unique in the folder while it runs, and its output goes to `name.log`. */
   start(name: string, command: string, args: readonly string[]): Promise<ScratchProcess>
-  /** Kills what runs and removes the folder. */
+  /** Kills the programs and removes the folder. */
   close(): Promise<void>
 }
 
-/** Makes a temporary folder whose name tells what it is for. */
+/** Creates a temporary folder named for its purpose. */
 export async function openScratch(purpose: string): Promise<Scratch> {
   const path = await mkdtemp(join(tmpdir(), `orders-${purpose}-`))
-  // Detached, as all that runs here: Ctrl-C is for the owner of the folder, who decides on the order.
+  // Detached like all programs here: the owner of the folder handles Ctrl-C and the order.
   const guard = spawn('sh', ['-c', GUARD, 'guard', path], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
@@ -63,7 +63,7 @@ export async function openScratch(purpose: string): Promise<Scratch> {
       running.add(started)
       child.once('exit', () => {
         running.delete(started)
-        rmSync(pidFile, { force: true }) // The number may soon be another program's.
+        rmSync(pidFile, { force: true }) // The system may reuse the process id.
       })
       return started
     } finally {

@@ -35,11 +35,7 @@ const soon = { 'retry-after': '1' }
 
 it.each([
   ['a page', answer(200, page), false],
-  [
-    'a refusal for asking too often',
-    answer(429, errorBody('rate_limited'), { ...limits, ...soon }),
-    false,
-  ],
+  ['a 429', answer(429, errorBody('rate_limited'), { ...limits, ...soon }), false],
   ['503 while OpenSearch is in trouble', answer(503, unavailable, { ...limits, ...soon }), true],
 ])('finds nothing wrong with %s', (_what, outcome, mayFail) => {
   expect(checkResponse(ask, outcome, mayFail)).toBeUndefined()
@@ -61,7 +57,7 @@ it.each([
   ['an undescribed field', answer(200, { ...page, total: 0 }), false, 'off contract'],
   ['no limits', answer(200, page, {}), false, 'off contract'],
   [
-    'the request id of another',
+    'the request id of another request',
     answer(429, errorBody('rate_limited', `req_${'1'.repeat(32)}`), { ...limits, ...soon }),
     false,
     'off contract',
@@ -70,13 +66,13 @@ it.each([
   expect(checkResponse(ask, outcome, mayFail)).toMatchObject({ kind })
 })
 
-it('finds a refusal of who does not ask too often', () => {
+it('checkResponse reports a 429 for an account within its limit', () => {
   const polite: TrafficRequest = { ...ask, expectedStatuses: [200] }
   const refusal = answer(429, errorBody('rate_limited'), { ...limits, ...soon })
   expect(checkResponse(polite, refusal, true)).toMatchObject({ kind: 'off contract' })
 })
 
-it('finds a page that is not true', () => {
+it('checkResponse reports a page with wrong orders', () => {
   const untrue: TrafficRequest = { ...ask, checkBody: () => 'an order is missing' }
   expect(checkResponse(untrue, answer(200, page), true)).toEqual({
     kind: 'wrong page',

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => remove())
 
-/** A program that says what `haproxy -v` says of this version. */
+/** A program that prints the output of `haproxy -v` for this version. */
 function install(version: string): string {
   const program = join(folder, 'haproxy')
   writeFileSync(
@@ -23,17 +23,17 @@ function install(version: string): string {
 }
 
 describe('the HAProxy of this machine', () => {
-  it('is that of the path', async () => {
+  it('the search finds HAProxy on the path', async () => {
     const program = install('2.6.12-1+deb12u4')
     expect(await findHaproxy({ PATH: folder }, [])).toBe(program)
   })
 
-  it('is that of a folder of the system, which the path of a user leaves out', async () => {
+  it('the search finds HAProxy in a system folder outside the path', async () => {
     const program = install('3.2.22')
     expect(await findHaproxy({ PATH: '' }, [folder])).toBe(program)
   })
 
-  it('is none when it is too old, or there is none', async () => {
+  it('the search finds nothing when HAProxy is too old or missing', async () => {
     expect(await findHaproxy({ PATH: folder }, [])).toBeUndefined()
     install('2.4.30')
     expect(await findHaproxy({ PATH: folder }, [])).toBeUndefined()
@@ -41,11 +41,11 @@ describe('the HAProxy of this machine', () => {
 })
 
 describe('a version of HAProxy', () => {
-  it.each(['2.6.0', '2.10.1', '3.0.11', '3.2.22', '10.0'])('%s will do', (version) => {
+  it.each(['2.6.0', '2.10.1', '3.0.11', '3.2.22', '10.0'])('HAProxy %s is accepted', (version) => {
     expect(isNewEnough(`HAProxy version ${version} 2026/01/01`)).toBe(true)
   })
 
-  it.each(['2.5.14', '1.8.30', '2.0.31', 'unknown'])('%s will not', (version) => {
+  it.each(['2.5.14', '1.8.30', '2.0.31', 'unknown'])('HAProxy %s is rejected', (version) => {
     expect(isNewEnough(`HA-Proxy version ${version} 2020/01/01`)).toBe(false)
   })
 })

@@ -16,7 +16,7 @@ describe('the major version of a JVM', () => {
   })
 
   it.each(['', 'The operation could not be completed.', 'version 21'])(
-    'is not found in %j',
+    'no major version is parsed from %j',
     (text) => {
       expect(parseJavaMajor(text)).toBeUndefined()
     },
@@ -30,7 +30,7 @@ describe('the search for a JVM', () => {
   })
   afterEach(() => temporary.remove())
 
-  /** A home with a `java` that tells this version. */
+  /** A JAVA_HOME with a `java` that prints this version. */
   function jvm(name: string, version: string): string {
     const java = join(temporary.folder, name, 'bin/java')
     mkdirSync(dirname(java), { recursive: true })
@@ -38,26 +38,26 @@ describe('the search for a JVM', () => {
     return javaHome(java)
   }
 
-  it('passes over JAVA_HOME and the path when they are too old', async () => {
+  it('the search skips JAVA_HOME and the path when they are too old', async () => {
     const old = jvm('old', '17.0.9')
     const recent = jvm('jvms/recent', '21.0.5')
     const env = { JAVA_HOME: old, PATH: join(old, 'bin') }
     expect(await findJava(env, [join(temporary.folder, 'jvms/*')])).toBe(join(recent, 'bin/java'))
   })
 
-  it('takes JAVA_HOME before any other', async () => {
+  it('the search prefers JAVA_HOME', async () => {
     const own = jvm('own', '21.0.5')
     jvm('jvms/recent', '25.0.1')
     const found = await findJava({ JAVA_HOME: own }, [join(temporary.folder, 'jvms/*')])
     expect(found).toBe(join(own, 'bin/java'))
   })
 
-  it('looks on the path at last', async () => {
+  it('the search tries the path last', async () => {
     const onPath = jvm('on-path', '25.0.1')
     expect(await findJava({ PATH: join(onPath, 'bin') }, [])).toBe(join(onPath, 'bin/java'))
   })
 
-  it('finds none where all are too old or do not run', async () => {
+  it('the search finds no JVM when all are too old or fail to run', async () => {
     jvm('jvms/old', '20.0.2')
     mkdirSync(join(temporary.folder, 'jvms/empty'))
     expect(await findJava({}, [join(temporary.folder, 'jvms/*')])).toBeUndefined()

@@ -14,7 +14,7 @@ const truth = createOracle(sources)
 const byCreation = { accountId: 'acc_1', sort: 'created_at_desc' } as const
 const listed = truth.list(byCreation)
 
-describe('the truth', () => {
+describe('the oracle', () => {
   it.each([
     ['created_at_desc', 'ord_b,ord_d,ord_c,ord_a'],
     ['updated_at_asc', 'ord_b,ord_c,ord_d,ord_a'],
@@ -23,22 +23,22 @@ describe('the truth', () => {
     expect(orders.map(({ id }) => id).join()).toBe(ids)
   })
 
-  it('has those of one status alone where that is asked for', () => {
+  it('the oracle filters by status', () => {
     const orders = truth.list({ ...byCreation, status: 'UNPAID' })
     expect(orders.map(({ id }) => id)).toEqual(['ord_b'])
   })
 
-  it('has an order as each account is shown it', () => {
+  it('the oracle contains each order as its account sees it', () => {
     expect(truth.find('acc_1', 'ord_d')?.role).toBe('COPRODUCER')
     expect(truth.find('acc_2', 'ord_d')?.role).toBe('OWNER')
     expect(truth.find('acc_1', 'ord_e')).toBeUndefined()
   })
 })
 
-describe('a walk', () => {
+describe('a page walk', () => {
   const first = { data: listed.slice(0, 3), has_more: true, next_cursor: 'next' }
 
-  it('goes on with the cursor of the page before, and is over without one', () => {
+  it('a page walk follows the cursor and ends without one', () => {
     const walk = createPageWalk(byCreation, listed)
     expect(walk.path(3)).toBe('/v1/orders?sort=created_at_desc&limit=3')
     expect([walk.accept(first, 3), walk.isOver]).toEqual([undefined, false])

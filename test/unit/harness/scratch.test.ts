@@ -8,7 +8,7 @@ import { openScratch } from '../../harness/processes/scratch.ts'
 
 const SCRATCH = new URL('../../harness/processes/scratch.ts', import.meta.url)
 const LISTEN = 'net.createServer().listen(0, function () { console.log(this.address().port) })'
-// Opens a folder with a program that listens for ever, tells its path and the port, and waits.
+// Opens a folder with a listening program, prints its path and port, and waits.
 const OWNER = `
   const { openScratch } = await import('${SCRATCH}')
   const scratch = await openScratch('test')
@@ -19,7 +19,7 @@ const OWNER = `
 `
 
 describe('a scratch folder', () => {
-  it('takes its programs and files with it when it is closed', async () => {
+  it('closing a scratch folder ends its programs and removes its files', async () => {
     const scratch = await openScratch('test')
     const program = await scratch.start('forever', 'sleep', ['1000000'])
     process.kill(program.pid, 'SIGSTOP')
@@ -30,7 +30,7 @@ describe('a scratch folder', () => {
     expect(existsSync(scratch.path)).toBe(false)
   })
 
-  it('keeps what its programs print', async () => {
+  it('a scratch folder keeps the output of its programs', async () => {
     const scratch = await openScratch('test')
     const program = await scratch.start('talker', 'sh', ['-c', 'echo out; echo err >&2'])
     await vi.waitFor(() => expect(program.hasEnded()).toBe(true))
@@ -38,13 +38,13 @@ describe('a scratch folder', () => {
     await scratch.close()
   })
 
-  it('refuses a program that does not exist', async () => {
+  it('a scratch folder rejects a program that does not exist', async () => {
     const scratch = await openScratch('test')
     await expect(scratch.start('none', 'no-such-program', [])).rejects.toThrow('ENOENT')
     await scratch.close()
   })
 
-  it('does not outlive its owner, even a killed one', async () => {
+  it('a scratch folder is removed after its owner is killed', async () => {
     const owner = spawn(process.execPath, ['--input-type=module', '-e', OWNER], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -6,7 +6,7 @@ import {
 } from '../../harness/services/service-sources.ts'
 
 describe('the ways to run a service', () => {
-  it('takes the address that is given, whatever else there is', () => {
+  it('the harness prefers a given address', () => {
     expect(availableSources({ isConfigured: true, hasDocker: true, missingTools: [] })).toEqual([
       'given',
     ])
@@ -15,54 +15,54 @@ describe('the ways to run a service', () => {
     ).toEqual(['given'])
   })
 
-  it('prefers a container, and falls back to a local process', () => {
+  it('the harness prefers a container and falls back to a local process', () => {
     expect(availableSources({ isConfigured: false, hasDocker: true, missingTools: [] })).toEqual([
       'container',
       'process',
     ])
   })
 
-  it('needs no local tools where Docker runs', () => {
+  it('the harness needs no local tools when Docker runs', () => {
     expect(
       availableSources({ isConfigured: false, hasDocker: true, missingTools: ['jdk', 'maven'] }),
     ).toEqual(['container'])
   })
 
-  it('takes a local process where there is no Docker', () => {
+  it('the harness uses a local process without Docker', () => {
     expect(availableSources({ isConfigured: false, hasDocker: false, missingTools: [] })).toEqual([
       'process',
     ])
   })
 
-  it('has none where a tool is lacking and there is no Docker', () => {
+  it('the harness has no source without Docker when a tool is missing', () => {
     expect(
       availableSources({ isConfigured: false, hasDocker: false, missingTools: ['redis-server'] }),
     ).toEqual([])
   })
 })
 
-describe('what is said of a service that is missing', () => {
-  it('names what was looked for and what to install', () => {
+describe('the message about a missing service', () => {
+  it('the message names the missing parts and what to install', () => {
     expect(describeMissingService('Redis', 'REDIS_URL', ['redis-server'])).toBe(
       'Redis: no REDIS_URL, no Docker engine, no redis-server on the path. ' +
         'Install redis-server (Debian: apt-get install -y redis-server), or start Docker.',
     )
   })
 
-  it('names every tool that is lacking', () => {
+  it('the message names every missing tool', () => {
     const sentence = describeMissingService('OpenSearch', 'OPENSEARCH_URL', ['jdk', 'maven'])
     expect(sentence).toContain('no JDK >= 21, no mvn on the path')
     expect(sentence).toMatch(/Install a JDK >= 21 \(.+\) and Maven \(.+\), or start Docker\.$/)
   })
 
-  it('does not ask for a tool that is there', () => {
+  it('the message omits installed tools', () => {
     const sentence = describeMissingService('OpenSearch', 'OPENSEARCH_URL', ['maven'])
     expect(sentence).not.toContain('JDK')
   })
 })
 
-describe('what is said of a tier that was left out', () => {
-  it('names every tool that is lacking and what to install', () => {
+describe('the message about a skipped tier', () => {
+  it('the message names every missing tool and what to install', () => {
     expect(describeMissingTools('resilience', ['maven', 'redis-server'])).toBe(
       'resilience: no mvn on the path, no redis-server on the path. ' +
         'Install Maven (Debian: apt-get install -y maven) and ' +
@@ -70,7 +70,7 @@ describe('what is said of a tier that was left out', () => {
     )
   })
 
-  it('names no more than the tier needs', () => {
+  it('the message names only tools that the tier needs', () => {
     expect(describeMissingTools('proxy', ['haproxy'])).toBe(
       'proxy: no HAProxy >= 2.6. Install HAProxy (Debian: apt-get install -y haproxy).',
     )

@@ -52,14 +52,14 @@ describe('the tiers of integrators', () => {
     expect(selectProjects(args).leftOut).toEqual(leftOut)
   })
 
-  it('that are left out are excluded for vitest, which never sees --with', () => {
+  it('unselected ecosystem tiers are excluded, and vitest does not receive --with', () => {
     expect(selectProjects(['--reporter=dot', '--with=package', '--with=recipes']).args).toEqual([
       '--reporter=dot',
       '--project=!browser',
     ])
   })
 
-  it('are named where --with names none of them', () => {
+  it('an unknown tier in --with is reported with the known ones', () => {
     expect(() => selectProjects(['--with=unit'])).toThrow(
       '--with=unit names no tier. Use browser, package, recipes.',
     )

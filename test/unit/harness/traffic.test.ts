@@ -15,7 +15,7 @@ const keys = {
   scopeless: 'scopeless',
 }
 
-/** What is asked of the polite account, a request every so many milliseconds. */
+/** The requests of the polite account, at this interval in milliseconds. */
 function askedPolitely(
   everyMs: number,
   onAsk: (ask: TrafficRequest) => void = () => {},
@@ -31,13 +31,13 @@ function askedPolitely(
   return asked.filter(({ headers }) => headers['authorization'] === 'Bearer acc_polite')
 }
 
-it('a polite account asks no faster than its bucket refills, and is never to be refused', () => {
+it('a polite account sends no faster than its bucket refills and never expects a 429', () => {
   const asked = askedPolitely(1, (ask) => ask.onSettled?.())
   expect(asked.length).toBeGreaterThan(5)
   expect(asked.length).toBeLessThanOrEqual(10)
   expect(asked.filter(({ expectedStatuses }) => expectedStatuses.includes(429))).toEqual([])
 })
 
-it('a polite account that gets no answers asks for less than half of its bucket', () => {
+it('a polite account without responses uses less than half of its bucket', () => {
   expect(askedPolitely(1_000)).toHaveLength(8)
 })

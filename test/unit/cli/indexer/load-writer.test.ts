@@ -9,7 +9,7 @@ import {
 } from '../../indexing/writer/memory-order-index.ts'
 
 let index: MemoryOrderIndex
-/** Whether a key was used, or why that cannot be told. */
+/** Whether a key was used, or the error of that query. */
 let used: boolean | Error
 let checks: number
 beforeEach(() => {
@@ -32,7 +32,7 @@ const keys = {
 const change = (id: string) => changeOf(sourceOrder({ id }))
 
 describe('a load without a mode', () => {
-  it('stops when a key is used while it writes, and keeps what is in', async () => {
+  it('a load without a mode stops when a key is used during the load and keeps its writes', async () => {
     const { writer, mode } = await createLoadWriter({}, index, keys)
     await writer.write([change('ord_1')], mode)
     used = true
@@ -41,7 +41,7 @@ describe('a load without a mode', () => {
     expect(index.keys()).toEqual(['acc_1:ord_1'])
   })
 
-  it('checks once a second at most, and waits out a store that does not tell', async () => {
+  it('a load without a mode checks key use at most once a second and tolerates an unavailable store', async () => {
     const { writer, mode } = await createLoadWriter({}, index, keys)
     for (const id of ['ord_1', 'ord_2']) await writer.write([change(id)], mode)
     expect(checks).toBe(1)
@@ -51,7 +51,7 @@ describe('a load without a mode', () => {
     expect([checks, index.keys().length]).toEqual([2, 3])
   })
 
-  it('does not begin where nobody can tell whether a key was used', async () => {
+  it('a load without a mode does not start while the key store is unavailable', async () => {
     used = new Unavailable('no node answers')
     await expect(createLoadWriter({}, index, keys)).rejects.toThrow(Unavailable)
   })

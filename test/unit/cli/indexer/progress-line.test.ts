@@ -12,11 +12,11 @@ const reached = {
 const TEXT = '42% · 12000 lines · 2346 lines/s · 3 refused · about 43 s left'
 
 describe('progressText', () => {
-  it('tells how far, how fast, what was refused and what is left', () => {
+  it('progressText contains position, rate, rejected lines and time left', () => {
     expect(progressText(reached)).toBe(TEXT)
   })
 
-  it('leaves out what nobody knows', () => {
+  it('progressText omits unknown values', () => {
     const text = progressText({ ...reached, share: null, secondsLeft: null })
     expect(text).toBe('12000 lines · 2346 lines/s · 3 refused')
   })
@@ -36,25 +36,25 @@ describe('progressText', () => {
 })
 
 describe('progressLine', () => {
-  it('has a bar of 30 columns where there is room', () => {
+  it('progressLine has a bar of 30 columns on a wide terminal', () => {
     expect(progressLine(reached, 120)).toBe(`${'█'.repeat(12)}${'░'.repeat(18)} ${TEXT}`)
   })
 
-  it('has a shorter bar, or none, where there is less', () => {
+  it('progressLine shortens or omits the bar on a narrow terminal', () => {
     expect(progressLine(reached, TEXT.length + 11)).toBe(`████░░░░░░ ${TEXT}`)
     expect(progressLine(reached, TEXT.length + 5)).toBe(TEXT)
   })
 
-  it('has no bar where nobody knows how much there is', () => {
+  it('progressLine has no bar when the total is unknown', () => {
     expect(progressLine({ ...reached, share: null }, 120)).not.toMatch(/[█░]/)
   })
 
-  it('is empty at the beginning and full at the end', () => {
+  it('the bar is empty at the start and full at the end', () => {
     expect(progressLine({ ...reached, share: 0 }, 120)).toMatch(/^░{30} 0%/)
     expect(progressLine({ ...reached, share: 1 }, 120)).toMatch(/^█{30} 100%/)
   })
 
-  it('is never wider than it may be', () => {
+  it('progressLine never exceeds the columns', () => {
     const shares = fc.option(fc.double({ min: 0, max: 1, noNaN: true }))
     fc.assert(
       fc.property(fc.nat(200), fc.nat(1e9), shares, (columns, lines, share) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createProgress } from '../../../../src/cli/indexer/progress.ts'
 import { createScreen, WIPE } from './screens.ts'
 
-/** Progress over an input of so many bytes, with a clock and an input that stand still until told. */
+/** Progress over an input of `totalBytes`, with a manual clock and input. */
 function start({ isTTY = true, columns = 80, totalBytes = 10_000 as number | null } = {}) {
   const screen = createScreen({ isTTY, columns })
   const now = { ms: 5_000, bytes: 0 }
@@ -11,7 +11,7 @@ function start({ isTTY = true, columns = 80, totalBytes = 10_000 as number | nul
   return {
     ...progress,
     written: screen.written,
-    /** Some time later, so much is read. */
+    /** Advances the clock and the input. */
     later(ms: number, bytes: number, read: number, refused = 0) {
       now.ms += ms
       now.bytes = bytes
@@ -21,7 +21,7 @@ function start({ isTTY = true, columns = 80, totalBytes = 10_000 as number | nul
 }
 
 describe('progress on a terminal', () => {
-  it('is one line that is redrawn, and wiped at the end', () => {
+  it('progress on a terminal redraws one line and clears it at the end', () => {
     const { later, end, written } = start()
     later(1_000, 1_000, 100)
     later(1_000, 2_000, 200, 1)
@@ -35,7 +35,7 @@ describe('progress on a terminal', () => {
     ])
   })
 
-  it('has a bar that fills what the text leaves of the line', () => {
+  it('the bar fills the rest of the line', () => {
     const { later, written } = start()
     later(1_000, 1_000, 100)
     later(1_000, 2_000, 200)
@@ -43,7 +43,7 @@ describe('progress on a terminal', () => {
     expect(written[0]).toHaveLength(79)
   })
 
-  it('gives way to a line that stays', () => {
+  it('a permanent line replaces the status line', () => {
     const { later, printLine, end, written } = start()
     later(1_000, 1_000, 100)
     later(1_000, 2_000, 200)
@@ -52,14 +52,14 @@ describe('progress on a terminal', () => {
     expect(written.slice(1)).toEqual([WIPE, 'line 7: is missing\n'])
   })
 
-  it('counts rates from the first batch on, whatever was waited for or passed over before', () => {
+  it('rates start at the first batch, without skipped lines and waiting', () => {
     const { later, written } = start()
     later(60_000, 5_000, 100)
     later(1_000, 6_000, 200)
     expect(written[0]).toMatch(/ 60% · 200 lines · 100 lines\/s · 0 refused · about 4 s left$/)
   })
 
-  it('tells no time left where it does not know how much there is, or how fast it goes', () => {
+  it('progress omits the time left when total or rate is unknown', () => {
     const endless = start({ totalBytes: null })
     endless.later(1_000, 1_000, 100)
     endless.later(1_000, 2_000, 200)
@@ -70,7 +70,7 @@ describe('progress on a terminal', () => {
     expect(atOnce.written[0]).toMatch(/ 100% · 200 lines · 100 lines\/s · 0 refused$/)
   })
 
-  it('of an input that has grown meanwhile ends at 100%', () => {
+  it('progress over a growing input ends at 100%', () => {
     const { later, written } = start()
     later(1_000, 1_000, 100)
     later(1_000, 12_000, 200)
@@ -79,7 +79,7 @@ describe('progress on a terminal', () => {
 })
 
 describe('progress elsewhere', () => {
-  it('is a whole line every ten seconds, without a bar', () => {
+  it('progress without a terminal is one line every ten seconds without a bar', () => {
     const { later, end, written } = start({ isTTY: false })
     for (let n = 1; n <= 25; n++) later(1_000, 100 * n, 10 * n)
     end()

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createReindexProgress } from '../../../../src/cli/indexer/reindex.ts'
 import { createScreen, WIPE } from './screens.ts'
 
-/** What a terminal shows of so many documents. */
+/** The terminal output for this many documents. */
 function shown(compared: number, total: number): string[] {
   const screen = createScreen()
   let nowMs = 0
@@ -14,7 +14,7 @@ function shown(compared: number, total: number): string[] {
   return screen.written
 }
 
-it('tells how many documents are compared, and gives way to a line that stays', () => {
+it('reindex progress shows the compared documents and yields to a permanent line', () => {
   expect(shown(1_999, 3_000)).toEqual([
     '66% · 1999 of 3000 documents compared',
     WIPE,

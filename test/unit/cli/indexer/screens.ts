@@ -6,7 +6,7 @@ export interface RecordingScreen extends Screen {
   written: string[]
 }
 
-/** A screen that keeps what is written on it, piece by piece. */
+/** A screen that records each write. */
 export function createScreen({ isTTY = true, columns = 80 } = {}): RecordingScreen {
   const written: string[] = []
   return { isTTY, columns, written, write: (text) => written.push(text) }

@@ -64,7 +64,7 @@ function readInstant(text: string): number {
   return instant.floorMs
 }
 
-// Lines go out many at a time: a write for each would cost more than making the order.
+// Lines are written in batches: one write per line costs more than generating the order.
 function* chunksOfLines(options: DemoOptions): Generator<string> {
   let chunk = ''
   for (const order of demoOrders(options)) {
@@ -76,7 +76,7 @@ function* chunksOfLines(options: DemoOptions): Generator<string> {
   if (chunk !== '') yield chunk
 }
 
-// The reader has seen enough, as `head` does: no failure of ours.
+// The reader closed the pipe early, as `head` does, which is not an error.
 function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE'
 }

@@ -1,4 +1,4 @@
-/** Tells what is wrong with the arguments of a script, and how they are used. */
+/** An error in the arguments of a script, with the usage text. */
 export class UsageError extends Error {
   constructor(problem: string, usage: string) {
     super(`${problem}\n${usage}`)
@@ -15,7 +15,7 @@ export function readersOf(usage: string) {
   return {
     refuse,
 
-    /** What `parse` makes of them. */
+    /** The result of `parse`. */
     parsed<T>(parse: () => T): T {
       try {
         return parse()

@@ -1,4 +1,4 @@
-/** What `.ci/run` runs only where a change may break it, and always with `CI_FULL=1`. */
+/** Tiers that `.ci/run` runs only when a change may break them, or with `CI_FULL=1`. */
 export const slowTiers = ['fuzz', 'browser', 'package', 'recipes'] as const
 
 export type SlowTier = (typeof slowTiers)[number]
@@ -27,7 +27,7 @@ const TIERS_BY_PATH: readonly [pattern: RegExp, tiers: readonly SlowTier[]][] = 
   [/^test\//, []],
 ]
 
-/** Why tiers run or not, and which do. */
+/** The selected tiers, with the reason. */
 export interface Choice {
   readonly tiers: readonly SlowTier[]
   readonly reason: string

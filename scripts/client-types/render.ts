@@ -19,7 +19,7 @@ interface Schema extends JSONSchema {
   'x-extensible-enum'?: string[]
 }
 
-/** The types of the client: every named schema of the description, and the parameters of the list. */
+/** Renders the types of the client: every named schema and the list parameters. */
 export async function renderClientTypes(): Promise<string> {
   const { components, paths } = JSON.parse(await readFile(DOCUMENT, 'utf8'))
   // By another name, since `Error` is one that the language has.

@@ -9,7 +9,7 @@ const run = promisify(execFile)
 const HAS_PYTHON = 'import sys; sys.exit(sys.version_info < (3, 11))'
 const PIP_INSTALL = ['-m', 'pip', 'install', '--quiet', '--no-input', '--disable-pip-version-check']
 
-/** Packages that a Python program of ours needs. */
+/** The packages that a Python program of the project needs. */
 export interface PythonPackages {
   /** Whose they are: a folder's name, and what is told of what it lacks. */
   name: string

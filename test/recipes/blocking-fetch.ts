@@ -6,7 +6,7 @@ export interface BlockingAnswer {
   body: string
 }
 
-/** Runs in a thread of its own, so that the one that asks can sleep until the answer is there. */
+/** Runs in a worker thread, so that the calling thread can block until the response arrives. */
 const ASKER = `
   const { parentPort } = require('node:worker_threads')
   parentPort.on('message', async ({ url, headers, port, flag }) => {
@@ -21,13 +21,13 @@ const ASKER = `
     Atomics.notify(flag, 0)
   })`
 
-/** A `fetch` that blocks its thread, for languages whose calls do: not for the thread that serves. */
+/** A blocking `fetch` for languages with blocking calls; never use it on a serving thread. */
 export function openBlockingFetch() {
   const worker = new Worker(ASKER, { eval: true })
   worker.unref()
 
   return {
-    /** @throws Error without an answer */
+    /** @throws Error without a response */
     fetch(url: string, headers: Record<string, string>): BlockingAnswer {
       const { port1, port2 } = new MessageChannel()
       const flag = new Int32Array(new SharedArrayBuffer(4))

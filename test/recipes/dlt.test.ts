@@ -67,7 +67,7 @@ function leavesOf(path: string, value: unknown): [string, unknown][] {
 const asked = () => service.front.asked.filter(({ status }) => status === 200)
 
 describe('the recipe with dlt', () => {
-  it('loads every order at first, those without updated_at among them', async () => {
+  it('the dlt recipe loads every order in the first run, undated ones included', async () => {
     expect(await load()).toMatchObject({ code: 0 })
     expect(await loaded()).toEqual(await listed())
     const [first] = asked()
@@ -75,7 +75,7 @@ describe('the recipe with dlt', () => {
     expect(first?.authorization).toBe(`Bearer ${service.key}`)
   })
 
-  it('loads what has changed, and next to nothing else, the next time', async () => {
+  it('the dlt recipe loads mostly changed orders in the next run', async () => {
     await load()
     const before = await service.listed()
     service.front.forget()
@@ -90,7 +90,7 @@ describe('the recipe with dlt', () => {
     expect(page?.ids.length).toBeLessThan(changed.length + 10)
   })
 
-  it('keeps the later of two versions that one walk brings', async () => {
+  it('the recipe keeps the later of two versions from one run', async () => {
     service.front.before(2, async () => {
       await service.change(asked()[0]?.ids)
     })
@@ -100,21 +100,21 @@ describe('the recipe with dlt', () => {
     expect(await loaded()).toEqual(await listed())
   })
 
-  it('told to read all of it again, takes out what the account no longer has', async () => {
+  it('a full reload of the dlt recipe removes orders that the account lost', async () => {
     await load()
     await service.erase()
     expect(await load(['--completa'])).toMatchObject({ code: 0 })
     expect(await loaded()).toEqual(await listed())
   })
 
-  it('waits as long as an edge asks it to that answers without a body', async () => {
+  it('the recipe waits for the Retry-After of an edge response without a body', async () => {
     service.front.refuseFor(2, 3)
     expect(await load()).toMatchObject({ code: 0 })
     expect(service.front.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
     expect(await loaded()).toEqual(await listed())
   })
 
-  it('asks again where an edge answers 502, and where the limits of the account ask for it', async () => {
+  it('the dlt recipe retries after a 502 of an edge and after a 429', async () => {
     service.front.answer(2, { status: 502 })
     service.emptyBucketAt(4)
     expect(await load()).toMatchObject({ code: 0 })
@@ -122,18 +122,21 @@ describe('the recipe with dlt', () => {
     expect(await loaded()).toEqual(await listed())
   })
 
-  it('takes an address and a key with Windows line ends', async () => {
+  it('the dlt recipe accepts an address and a key with Windows line ends', async () => {
     const { code, stderr } = await load([], `${service.key}\r`, `${service.baseUrl}/\r`)
     expect(code).toBe(0)
     expect(stderr).not.toContain(service.key)
     expect(asked()[0]?.authorization).toBe(`Bearer ${service.key}`)
   })
 
-  it.each(refusals)('stops at $title and says what to do', async ({ answer, key, says }) => {
-    if (answer) service.front.answer(0, answer)
-    const { code, stderr } = await load([], key ?? service.key)
-    expect(code).toBe(1)
-    expect(stderr.trim().split('\n').at(-1)).toContain(says)
-    expect(stderr).not.toContain(key ?? service.key)
-  })
+  it.each(refusals)(
+    'the recipe stops at $title and names the next step',
+    async ({ answer, key, says }) => {
+      if (answer) service.front.answer(0, answer)
+      const { code, stderr } = await load([], key ?? service.key)
+      expect(code).toBe(1)
+      expect(stderr.trim().split('\n').at(-1)).toContain(says)
+      expect(stderr).not.toContain(key ?? service.key)
+    },
+  )
 })

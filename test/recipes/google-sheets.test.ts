@@ -63,14 +63,14 @@ const asked = () => service.front.asked.filter(({ status }) => status === 200)
 
 // Google's services are stand-ins of ours; the script is run as it is, and its requests are real.
 describe('the recipe for Google Sheets, on stand-ins for its services', () => {
-  it('writes a row for every order at first, and waits where the limits ask for it', async () => {
+  it('the Sheets recipe writes a row for every order in the first run and waits after a 429', async () => {
     service.emptyBucketAt(3)
     expect(await run()).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
     expect(service.front.statuses()).toEqual([200, 200, 200, 429, 200, 200, 200, 200])
   })
 
-  it('brings what has changed into the rows that are there the next time', async () => {
+  it('the Sheets recipe updates existing rows in the next run', async () => {
     await run()
     const newestOnceMs = newestMs(await service.listed())
     service.front.forget()
@@ -84,7 +84,7 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(page?.ids.length).toBeLessThan(changed.length + 10)
   })
 
-  it('stops before Google would, and goes on there in the next run', async () => {
+  it('the Sheets recipe stops before the time limit of Google and resumes in the next run', async () => {
     const twoMinutesMs = 120_000
     await run('sincronizar', twoMinutesMs)
     expect(asked()).toHaveLength(3)
@@ -97,13 +97,13 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(new Set(cursors).size).toBe(cursors.length)
   })
 
-  it.each(passing)('asks again after $title', async ({ happening }) => {
+  it.each(passing)('the recipe retries after $title', async ({ happening }) => {
     service.front.answer(2, happening)
     expect(await run()).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
   })
 
-  it('leaves a wait that is too long to the next run', async () => {
+  it('the Sheets recipe defers a long wait to the next run', async () => {
     service.front.answer(2, { status: 429, headers: { 'retry-after': '300' } })
     const { error, warnings } = await run()
     expect({ error, warnings }).toEqual({ error: null, warnings: [expect.stringContaining('300')] })
@@ -112,7 +112,7 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(rows()).toEqual(await listedRows())
   })
 
-  it('begins the listing again when its cursor is refused', async () => {
+  it('the recipe restarts the listing when its cursor is rejected', async () => {
     await run('sincronizar', 120_000)
     const state = JSON.parse(document.properties['ESTADO'] ?? '')
     document.properties['ESTADO'] = JSON.stringify({ ...state, cursor: 'AQNraWQ' })
@@ -120,7 +120,7 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(rows()).toEqual(await listedRows())
   })
 
-  it('keeps the later of two versions that one walk brings', async () => {
+  it('the recipe keeps the later of two versions from one run', async () => {
     service.front.before(2, async () => {
       await service.change(asked()[0]?.ids)
     })
@@ -130,21 +130,24 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(rows()).toEqual(await listedRows())
   })
 
-  it('told to begin again, leaves out what the account no longer has', async () => {
+  it('a restart of the Sheets recipe removes orders that the account lost', async () => {
     await run()
     await service.erase()
     expect(await run('recomecar')).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
   })
 
-  it.each(['sincronizar', 'recomecar'])('reads, in %s, while it has the lock', async (call) => {
-    const held: (number | undefined)[] = []
-    service.front.before(0, async () => {
-      held.push(lock[0])
-    })
-    expect(await run(call)).toMatchObject({ error: null })
-    expect([...held, lock[0]]).toEqual([1, 0])
-  })
+  it.each(['sincronizar', 'recomecar'])(
+    'the function %s reads while it holds the lock',
+    async (call) => {
+      const held: (number | undefined)[] = []
+      service.front.before(0, async () => {
+        held.push(lock[0])
+      })
+      expect(await run(call)).toMatchObject({ error: null })
+      expect([...held, lock[0]]).toEqual([1, 0])
+    },
+  )
 
   it.each([
     { call: 'sincronizar', error: null },
@@ -160,27 +163,30 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(lock[0]).toBe(1)
   })
 
-  it('gives the lock back when it stops at a refusal', async () => {
+  it('the Sheets recipe releases the lock when it stops at an error', async () => {
     service.front.answer(0, { status: 403 })
     expect((await run()).error).toContain('403')
     expect(lock[0]).toBe(0)
   })
 
-  it('does not go where a redirect leads', async () => {
+  it('the recipe does not follow a redirect', async () => {
     service.front.answer(0, elsewhere.redirect)
     expect((await run()).error).toContain('302')
     expect(elsewhere.authorizations()).toEqual([])
   })
 
-  it('is called every ten minutes once it is installed, however often that is', async () => {
+  it('repeated installation creates one trigger every ten minutes', async () => {
     await run('instalar')
     await run('instalar')
     expect(document.triggers).toEqual(['sincronizar'])
   })
 
-  it.each(refusals)('stops at $title and says what to do', async ({ answer, key, says }) => {
-    if (answer) service.front.answer(0, answer)
-    document.properties['ORDERS_API_KEY'] = key ?? service.key
-    expect((await run()).error).toContain(says)
-  })
+  it.each(refusals)(
+    'the recipe stops at $title and names the next step',
+    async ({ answer, key, says }) => {
+      if (answer) service.front.answer(0, answer)
+      document.properties['ORDERS_API_KEY'] = key ?? service.key
+      expect((await run()).error).toContain(says)
+    },
+  )
 })

@@ -44,7 +44,7 @@ async function run(start: string, { key = service.key, settings = {} } = {}) {
 }
 
 describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
-  it('makes every order an item when it is told to load all of them', async () => {
+  it('the n8n recipe returns every order as an item in a full load', async () => {
     const { error, orders, byId } = await run('Carga completa')
     expect(error).toBeNull()
     expect(byId).toEqual(await service.listed())
@@ -55,7 +55,7 @@ describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
     })
   })
 
-  it('brings what has changed within a day when it is called by time', async () => {
+  it('the scheduled n8n recipe returns the changes of a day', async () => {
     const changed = await service.change()
     const dayAgoMs = Date.now() - 86_400_000
     const { error, byId } = await run('A cada 15 minutos')
@@ -68,7 +68,7 @@ describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
     expect(byId.size).toBeLessThan((await service.listed()).size / 2)
   })
 
-  it('reads all of it again after a refusal in the middle, and never passes a part on', async () => {
+  it('the n8n recipe restarts after an error in mid-listing and never returns a part', async () => {
     service.emptyBucketAt(3)
     const { error, byId } = await run('Carga completa')
     expect(error).toBeNull()
@@ -82,7 +82,7 @@ describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
     { status: 429, headers: { 'retry-after': '300' }, says: 'too many requests' },
     { status: 503, says: 'Service unavailable' },
   ])(
-    'fails, and passes no part on, when an edge answers $status in the middle without a body',
+    'the n8n recipe fails without a partial result when an edge answers $status without a body',
     async ({ says, ...answer }) => {
       service.front.answer(3, answer)
       const { error, orders } = await run('Carga completa', { settings: { retryOnFail: false } })
@@ -91,7 +91,7 @@ describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
     },
   )
 
-  it.each(refusals)('fails at $title', async ({ answer, key }) => {
+  it.each(refusals)('the n8n recipe fails at $title', async ({ answer, key }) => {
     if (answer) service.front.answer(0, answer)
     const { error, orders } = await run('Carga completa', {
       settings: { retryOnFail: false },
@@ -101,14 +101,14 @@ describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
     expect(orders).toEqual([])
   })
 
-  it('does not go where a redirect leads, and passes nothing on', async () => {
+  it('the n8n recipe does not follow a redirect and returns nothing', async () => {
     service.front.answer(0, elsewhere.redirect)
     const { error, orders } = await run('Carga completa', { settings: { retryOnFail: false } })
     expect({ failed: error !== null, orders }).toEqual({ failed: true, orders: [] })
     expect(elsewhere.authorizations()).toEqual([])
   })
 
-  it('holds no key, and asks for a credential by its name', () => {
+  it('the n8n recipe holds no key and refers to a credential by name', () => {
     expect(JSON.stringify(written)).not.toContain('key_live_')
     const { credentials } = written.nodes.find(({ name }) => name === HTTP_NODE) ?? {}
     expect(credentials).toEqual({ httpBearerAuth: { id: '', name: 'Chave da API de pedidos' } })

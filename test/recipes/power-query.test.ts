@@ -37,7 +37,7 @@ const rowOf = ({ customer, payment, items, ...order }: Order) => [
 
 // There is no engine of M for Linux: the text is parsed by Microsoft's parser and run by our interpreter of a part of M.
 describe('the recipe for Power Query, on our interpreter of a part of M', () => {
-  it('makes a table of every order, newest first', async () => {
+  it('the Power Query recipe returns a table of every order, newest first', async () => {
     const { columns, rows, error } = await run()
     expect(error).toBeNull()
     expect(columns).toEqual(COLUMNS)
@@ -48,34 +48,34 @@ describe('the recipe for Power Query, on our interpreter of a part of M', () => 
     })
   })
 
-  it('reads on after Power Query has waited where the limits of the account ask for it', async () => {
+  it('the Power Query recipe continues after Power Query waited for a 429', async () => {
     service.emptyBucketAt(3)
     const { rows } = await run()
     expect(rows).toHaveLength((await service.listed()).size)
     expect(service.front.statuses()).toEqual([200, 200, 200, 429, 200, 200, 200, 200])
   })
 
-  it('waits as long as an edge asks it to that answers without a body', async () => {
+  it('the recipe waits for the Retry-After of an edge response without a body', async () => {
     service.front.refuseFor(2, 3)
     const { rows } = await run()
     expect(rows).toHaveLength((await service.listed()).size)
     expect(service.front.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
   })
 
-  it('asks again by itself where Power Query would not', async () => {
+  it('the Power Query recipe retries errors that Power Query does not', async () => {
     service.front.answer(2, { status: 502 })
     const { rows, error } = await run()
     expect(error).toBeNull()
     expect(rows).toHaveLength((await service.listed()).size)
   })
 
-  it('fails as a whole, and shows no part, when an answer is cut', async () => {
+  it('the Power Query recipe fails without a partial table when a response is truncated', async () => {
     service.front.answer(2, { status: 200, body: '{"object":"list","data":[' })
     expect(await run()).toMatchObject({ rows: [], error: expect.stringContaining('JSON') })
   })
 
   // A query cannot have 401 and 403 to itself: there Power Query asks for credentials, in its own words.
-  it.each(refusals)('stops at $title', async ({ answer, key, says }) => {
+  it.each(refusals)('the Power Query recipe stops at $title', async ({ answer, key, says }) => {
     if (answer) service.front.answer(0, answer)
     const { error } = await run(key)
     const isForCredentials = answer?.status !== 400

@@ -48,7 +48,7 @@ function copied(file = 'pedidos.db') {
 const asked = () => service.front.asked.filter(({ status }) => status === 200)
 
 describe('the recipe in Python', () => {
-  it('copies every order at first, and waits where the limits of the account ask for it', async () => {
+  it('the Python recipe copies every order in the first run and waits after a 429', async () => {
     service.emptyBucketAt(3)
     const { code, stdout } = await sync()
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+ pedidos/) })
@@ -57,7 +57,7 @@ describe('the recipe in Python', () => {
     expect(asked().filter(({ query }) => 'updated_gte' in query)).toEqual([])
   })
 
-  it('brings what has changed, and next to nothing else, the next time', async () => {
+  it('the Python recipe reads mostly changed orders in the next run', async () => {
     await sync()
     const newestOnceMs = newestMs(await service.listed())
     service.front.forget()
@@ -72,7 +72,7 @@ describe('the recipe in Python', () => {
     expect(page?.ids.length).toBeLessThan(changed.length + 10)
   })
 
-  it('goes on where it was when it was stopped', async () => {
+  it('the Python recipe resumes an interrupted run', async () => {
     service.front.answer(3, { status: 403 })
     expect((await sync()).code).toBe(1)
     const before = copied().size
@@ -83,7 +83,7 @@ describe('the recipe in Python', () => {
     expect(copied()).toEqual(await service.listed())
   })
 
-  it('begins the listing again when its cursor is refused', async () => {
+  it('the recipe restarts the listing when its cursor is rejected', async () => {
     service.front.answer(3, { status: 403 })
     await sync()
     {
@@ -96,7 +96,7 @@ describe('the recipe in Python', () => {
     expect(copied()).toEqual(await service.listed())
   })
 
-  it('keeps the later of two versions that one walk brings', async () => {
+  it('the recipe keeps the later of two versions from one run', async () => {
     service.front.before(2, async () => {
       await service.change(asked()[0]?.ids)
     })
@@ -106,7 +106,7 @@ describe('the recipe in Python', () => {
     expect(copied()).toEqual(await service.listed())
   })
 
-  it('told to read all of it again, takes out what the account no longer has', async () => {
+  it('a full reload of the Python recipe removes orders that the account lost', async () => {
     await sync()
     const erased = await service.erase()
     await sync()
@@ -115,7 +115,7 @@ describe('the recipe in Python', () => {
     expect(copied()).toEqual(await service.listed())
   })
 
-  it('told to read all of it again, does not go on with a walk that was stopped', async () => {
+  it('a full reload of the Python recipe does not resume an interrupted run', async () => {
     service.front.answer(3, { status: 403 })
     await sync()
     service.front.forget()
@@ -124,38 +124,41 @@ describe('the recipe in Python', () => {
     expect(copied()).toEqual(await service.listed())
   })
 
-  it('waits as long as an edge asks it to that answers without a body', async () => {
+  it('the recipe waits for the Retry-After of an edge response without a body', async () => {
     service.front.refuseFor(2, 3)
     expect((await sync()).code).toBe(0)
     expect(service.front.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
     expect(copied()).toEqual(await service.listed())
   })
 
-  it.each(passing)('asks again after $title', async ({ happening }) => {
+  it.each(passing)('the recipe retries after $title', async ({ happening }) => {
     service.front.answer(2, happening)
     expect((await sync()).code).toBe(0)
     expect(copied()).toEqual(await service.listed())
   })
 
-  it.each(refusals)('stops at $title and says what to do', async ({ answer, key, says }) => {
-    if (answer) service.front.answer(0, answer)
-    const { code, stderr } = await sync([], key ?? service.key)
-    expect(code).toBe(1)
-    expect(stderr).toContain(says)
-    expect(stderr).not.toContain(key ?? service.key)
-  })
+  it.each(refusals)(
+    'the recipe stops at $title and names the next step',
+    async ({ answer, key, says }) => {
+      if (answer) service.front.answer(0, answer)
+      const { code, stderr } = await sync([], key ?? service.key)
+      expect(code).toBe(1)
+      expect(stderr).toContain(says)
+      expect(stderr).not.toContain(key ?? service.key)
+    },
+  )
 })
 
 describe('the recipe in thirty lines of Python', () => {
   const COPY = 'pedidos_curto.db'
   const syncShortly = (key = service.key) => run('pedidos_curto.py', [], key)
 
-  it('has no more of them', async () => {
+  it('the short Python recipe has at most thirty lines', async () => {
     const lines = (await readFile(recipe('python/pedidos_curto.py'), 'utf8')).split('\n')
     expect(lines.filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(30)
   })
 
-  it('copies every order, then what has changed, and waits where it is asked to', async () => {
+  it('the short Python recipe copies every order, then the changes, and waits after a 429', async () => {
     service.emptyBucketAt(3)
     expect((await syncShortly()).code).toBe(0)
     expect(copied(COPY)).toEqual(await service.listed())
@@ -170,37 +173,40 @@ describe('the recipe in thirty lines of Python', () => {
     expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestOnceMs - 60_000)
   })
 
-  it('keeps nothing of a walk that was cut, the undated orders at its end among it', async () => {
+  it('the short Python recipe discards an interrupted run, undated orders included', async () => {
     service.front.answer(3, { status: 403 })
     expect((await syncShortly()).code).toBe(1)
     expect((await syncShortly()).code).toBe(0)
     expect(copied(COPY)).toEqual(await service.listed())
   })
 
-  it('has a copy of its own beside that of the longer one', async () => {
+  it('the short Python recipe stores its copy separately from the longer one', async () => {
     await sync()
     expect((await syncShortly()).code).toBe(0)
     expect((await sync()).code).toBe(0)
     expect(copied(COPY)).toEqual(copied())
   })
 
-  it.each(refusals)('stops at $title and says what to do', async ({ answer, key, says }) => {
-    if (answer) service.front.answer(0, answer)
-    const { code, stderr } = await syncShortly(key)
-    expect(code).toBe(1)
-    expect(stderr).toContain(says)
-  })
+  it.each(refusals)(
+    'the recipe stops at $title and names the next step',
+    async ({ answer, key, says }) => {
+      if (answer) service.front.answer(0, answer)
+      const { code, stderr } = await syncShortly(key)
+      expect(code).toBe(1)
+      expect(stderr).toContain(says)
+    },
+  )
 })
 
 describe.each(['pedidos.py', 'pedidos_curto.py'])('%s', (program) => {
-  it('takes an address with a slash and Windows line ends, and keeps the key to itself', async () => {
+  it('the recipe accepts an address with a slash and Windows line ends and does not leak the key', async () => {
     const url = `${service.baseUrl}/\r`
     const { code, stderr } = await run(program, [], `${service.key}\r`, url)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(asked()[0]?.authorization).toBe(`Bearer ${service.key}`)
   })
 
-  it('does not take the key along to where a redirect leads', async () => {
+  it('the recipe does not send the key to a redirect target', async () => {
     service.front.answer(0, elsewhere.redirect)
     expect((await run(program, [], service.key)).code).toBe(1)
     expect(elsewhere.authorizations()).toEqual([undefined])

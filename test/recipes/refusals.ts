@@ -10,7 +10,7 @@ interface Refusal {
   says: string
 }
 
-/** Answers that waiting does not mend: of the service, with its own words, and of the edge, without any. */
+/** Permanent errors: of the service, with a message, and of the edge, without one. */
 export const refusals: readonly Refusal[] = [
   {
     title: 'a 401 for a key that is none',
@@ -29,7 +29,7 @@ export const refusals: readonly Refusal[] = [
   },
 ]
 
-/** What passes by itself: a recipe asks again, and goes on. */
+/** Temporary errors: a recipe retries and continues. */
 export const passing: readonly { title: string; happening: Fault }[] = [
   { title: 'a 502 without a body', happening: { status: 502 } },
   {

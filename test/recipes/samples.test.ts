@@ -17,7 +17,7 @@ const { paths } = JSON.parse(
 )
 const samplesOf = (path: string): Sample[] => paths[path].get['x-codeSamples']
 
-/** How a user runs the program, from a file of this name. */
+/** The command that runs a program of this file name. */
 const runners: Record<string, { command: string; file: string }> = {
   curl: { command: 'bash', file: 'pedidos.sh' },
   JavaScript: { command: process.execPath, file: 'pedidos.mjs' },
@@ -25,7 +25,7 @@ const runners: Record<string, { command: string; file: string }> = {
   PHP: { command: 'php', file: 'pedidos.php' },
 }
 
-// So few that a program comes to the limit more than once, and has to wait.
+// A small limit, so that each program has to wait more than once.
 const FEW = { RATE_LIMIT_CAPACITY: '2', RATE_LIMIT_REFILL_PER_SECOND: '4' }
 
 const folder = mkdtempSync(join(tmpdir(), 'samples-'))
@@ -59,7 +59,7 @@ async function listPaid(): Promise<Order[]> {
   return orders
 }
 
-/** Runs a program with nothing but what the guide says that it needs. */
+/** Runs a program with only the environment that the guide lists. */
 function run({ label, source }: Sample, args: string[] = [], bearer = key) {
   const { command = '', file = '' } = runners[label] ?? {}
   const path = join(folder, file)
@@ -81,7 +81,7 @@ function run({ label, source }: Sample, args: string[] = [], bearer = key) {
   })
 }
 
-/** The ids in what a program printed: pages of JSON, or a line an order. */
+/** The order ids in the output of a program: pages of JSON, or one line per order. */
 function idsIn(output: string): string[] {
   const lines = output.trim().split('\n')
   return lines.flatMap((line) =>
@@ -91,17 +91,17 @@ function idsIn(output: string): string[] {
   )
 }
 
-it('there is more to list than the limit lets through at once', () => {
+it('the listing needs more requests than the limit allows at once', () => {
   expect(paid.length).toBeGreaterThan(5 * 100)
 })
 
 describe.each(samplesOf('/v1/orders'))('the program in $label that lists', (sample) => {
-  it('lists every paid order, in their order, over all pages and limits', async () => {
+  it('the sample lists every paid order in order, over all pages and limits', async () => {
     const { code, stdout } = await run(sample)
     expect([code, idsIn(stdout)]).toEqual([0, paid.map(({ id }) => id)])
   })
 
-  it('fails with what the service says when the key is no good', async () => {
+  it('the sample fails with the message of the service for an invalid key', async () => {
     const { code, output } = await run(sample, [], 'key_live_no_good')
     expect(code).toBeGreaterThan(0)
     expect(output).toContain('invalid_api_key')
@@ -109,14 +109,14 @@ describe.each(samplesOf('/v1/orders'))('the program in $label that lists', (samp
 })
 
 describe.each(samplesOf('/v1/orders/{id}'))('the program in $label that gets one', (sample) => {
-  it('prints the order that was asked for', async () => {
+  it('the sample prints the requested order', async () => {
     const order = paid.at(-1)
     const { code, stdout } = await run(sample, [order?.id ?? ''])
     expect([code, stdout]).toEqual([0, expect.stringContaining(order?.customer.email ?? '?')])
     expect(stdout).toContain(order?.id)
   })
 
-  it('fails with what the service says when there is no such order', async () => {
+  it('the sample fails with the message of the service for an unknown order', async () => {
     const { code, output } = await run(sample, ['ord_nobody'])
     expect(code).toBeGreaterThan(0)
     expect(output).toContain('resource_missing')

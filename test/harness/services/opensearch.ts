@@ -30,7 +30,7 @@ export interface OpenSearchNode {
   readonly pid: number
 }
 
-/** A cluster of one's own, on the loopback address. */
+/** A private cluster on the loopback address. */
 export interface RunningOpenSearch {
   /** As `OPENSEARCH_URL` takes it: every node's address, with commas between. */
   readonly url: string

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/lib/clock.ts'
 
-/** Keeps accounts from asking for more than their buckets have, however late the answers come. */
+/** Keeps accounts within their buckets, however late the responses arrive. */
 export interface AccountPacer {
   canSend(accountId: string): boolean
   /** Notes a request; what is returned has to be called once it was answered, or never will be. */

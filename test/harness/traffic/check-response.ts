@@ -13,7 +13,7 @@ export interface Violation {
 const RATE_HEADERS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
 const UNAVAILABLE = 503
 
-/** Holds an outcome against the contract and the truth; `mayFail`: OpenSearch is, or was, in trouble. */
+/** Validates an outcome against description and oracle; `mayFail`: OpenSearch is or was faulty. */
 export function checkResponse(
   ask: TrafficRequest,
   outcome: Outcome,
@@ -32,7 +32,7 @@ export function checkResponse(
   return untruth === undefined ? undefined : fault('wrong page', untruth)
 }
 
-/** Whether this is what a service in health answers. */
+/** Whether a healthy service sends this response. */
 export function isHealthy({ expectedStatuses }: TrafficRequest, outcome: Outcome): boolean {
   return 'status' in outcome && expectedStatuses.includes(outcome.status)
 }

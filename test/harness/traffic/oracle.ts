@@ -4,23 +4,23 @@ import { formatInstant } from '../../../src/lib/instant.ts'
 import type { Order } from '../../../src/orders/order.ts'
 import type { Sort } from '../../../src/orders/order-store.ts'
 
-/** What is asked of a listing. */
+/** The query of a listing. */
 export interface Listing {
   accountId: string
   sort: Sort
-  /** Orders of one status alone; of all when it is not given. */
+  /** Filters by status; all orders when absent. */
   status?: Order['status']
 }
 
-/** What every answer has to show, worked out without any store. */
+/** The expected responses, computed without a store. */
 export interface Oracle {
   accountIds: readonly string[]
-  /** All of a listing, in its order (contract, "Ordering"). */
+  /** The whole listing in its sort order. */
   list(listing: Listing): readonly Order[]
   find(accountId: string, orderId: string): Order | undefined
 }
 
-/** The truth of orders that were loaded once and that nobody changes. */
+/** The oracle of orders that are loaded once and never change. */
 export function createOracle(sources: Iterable<SourceOrder>): Oracle {
   const accounts = new Map<string, Map<string, Order>>()
   for (const source of sources) {

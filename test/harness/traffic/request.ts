@@ -1,8 +1,8 @@
-/** A request, and what a service in health answers to it. */
+/** A request and the expected response of a healthy service. */
 export interface TrafficRequest {
   path: string
   headers: Record<string, string>
-  /** The statuses that there may be while every service answers. */
+  /** The allowed statuses while every service responds. */
   expectedStatuses: readonly number[]
   /** Whether OpenSearch is asked for it: 503 is an answer, too, while that is in trouble. */
   needsStore: boolean
@@ -14,7 +14,7 @@ export interface TrafficRequest {
   onSettled?(): void
 }
 
-/** A whole answer. */
+/** A complete response. */
 export interface TrafficResponse {
   status: number
   headers: Record<string, unknown>
@@ -22,12 +22,12 @@ export interface TrafficResponse {
   ms: number
 }
 
-/** No whole answer: none in time, or a connection that broke. */
+/** No complete response: a timeout or a broken connection. */
 export interface NoResponse {
   failure: 'hung' | 'broken'
   reason: string
   ms: number
 }
 
-/** What came of a request. */
+/** The outcome of a request. */
 export type Outcome = TrafficResponse | NoResponse

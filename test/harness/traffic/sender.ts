@@ -1,9 +1,9 @@
 import { Pool } from 'undici'
 import type { Outcome, TrafficRequest } from './request.ts'
 
-/** How requests reach the service: over as many connections as are under way. */
+/** Sends requests with one connection per request in flight. */
 export interface Sender {
-  /** Reads the whole answer; never throws. */
+  /** Reads the whole response; never throws. */
   send(ask: Pick<TrafficRequest, 'path' | 'headers'>): Promise<Outcome>
   /** Sends, and goes away after so long, wherever the answer is by then. */
   abandon(ask: Pick<TrafficRequest, 'path' | 'headers'>, afterMs: number): Promise<void>

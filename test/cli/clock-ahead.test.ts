@@ -18,7 +18,7 @@ afterEach(() => backend.remove())
 
 const run = (args: string[], input = '') => runCommand(args, backend.env, input)
 
-/** Runs a command with this clock skew. */
+/** The same on a machine whose clock is wrong by this much. */
 const runSkewed = (args: string[], input: string, skewMs: number) =>
   runProcess(args, { ...backend.env, NODE_OPTIONS: skewed(skewMs) }, input)
 
@@ -37,7 +37,7 @@ async function updatedAt(id: string): Promise<number> {
 }
 
 describe('a load with a clock 4 years ahead', () => {
-  it('a load with a clock 4 years ahead is rejected with both clocks and writes nothing', async () => {
+  it('is refused with both clocks, writes nothing, and later changes are stamped now', async () => {
     expect(await load(sourceOrder())).toMatchObject({ code: 0 })
     const rejected = await loadSkewed(sourceOrder({ id: 'ord_2' }), FOUR_YEARS_MS)
     expect(rejected).toMatchObject({ code: 1, stdout: '' })
@@ -50,7 +50,7 @@ describe('a load with a clock 4 years ahead', () => {
     expect(await status()).toMatchObject({ documents: 2, stamps_ahead_seconds: 0 })
   })
 
-  it('a load --history with a clock 4 years ahead is rejected', async () => {
+  it('is refused for history too, whose dates it would judge by that clock', async () => {
     await load(sourceOrder())
     const future = new Date(Date.now() + FOUR_YEARS_MS / 2).toISOString()
     const history = JSON.stringify(sourceOrder({ id: 'ord_2', changed_at: future }))
@@ -59,13 +59,13 @@ describe('a load with a clock 4 years ahead', () => {
   })
 })
 
-it('a load writes with a clock some seconds ahead or far behind', async () => {
+it('a clock that is some seconds ahead, or far behind, writes', async () => {
   expect(await loadSkewed(sourceOrder(), 3_000)).toMatchObject({ code: 0 })
   expect(await loadSkewed(sourceOrder({ id: 'ord_2' }), -3_600_000)).toMatchObject({ code: 0 })
   expect((await status()).documents).toBe(2)
 })
 
-it('"index init --trust-clock" accepts a clock step on the embedded store', async () => {
+it('"index init --trust-clock" accepts a step of the clock, where the machine has the only one', async () => {
   await loadSkewed(sourceOrder(), -3_600_000)
   const later = sourceOrder({ id: 'ord_2' })
   const accepted = await run(['index', 'init', '--trust-clock'])
@@ -86,7 +86,7 @@ describe('an index stamped 4 years ahead', () => {
     await writeFutureTimestamps(backend, Date.now() + FOUR_YEARS_MS)
   })
 
-  it('an index stamped ahead rejects writes, and "index status" reports the offset', async () => {
+  it('is not written, and "index status" says by how much in place of a lag of 0 s', async () => {
     const { code, stderr } = await load(sourceOrder({ version: 2, amount_total: 1 }))
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -103,7 +103,7 @@ describe('an index stamped 4 years ahead', () => {
     expect(stdout).toMatch(/^stamps ahead: +12614\d{4}(\.\d+)? s: docker\/README\.md/m)
   })
 
-  it('the steps of docker/README.md recover an index stamped ahead and keep the keys', async () => {
+  it('is recovered as docker/README.md says: made anew and loaded, the keys kept', async () => {
     if (onServices) {
       const prefix = backend.env['INDEX_PREFIX']
       for (const index of ['orders-v*', 'order-heads-v*', 'writer-v*'])
@@ -112,7 +112,7 @@ describe('an index stamped 4 years ahead', () => {
       for (const end of ['', '-wal', '-shm'])
         rmSync(`${backend.folder}/orders.db${end}`, { force: true })
     }
-    // In the embedded store the keys remain, so other commands see a lost index.
+    // Embedded, the keys outlive the orders, which is a loss to every other command.
     const init = ['index', 'init', ...(onServices ? [] : ['--after-loss'])]
     expect(await run(init)).toMatchObject({ code: 0 })
     const loaded = await run(LOAD, orders.map((order) => JSON.stringify(order)).join('\n'))

@@ -17,15 +17,15 @@ const CHANGES_A_LOAD = 400
 
 let app: TestApp
 beforeAll(async () => {
-  app = await createTestApp({ ...ROOMY, REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' }) // A busy machine must not look like an outage.
+  app = await createTestApp({ ...ROOMY, REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' }) // A busy machine is no outage.
 })
 afterAll(() => app.close())
 
 /**
- * Another process writes and is killed and restarted, while this one follows
- * `updated_at_asc` as a BI job does: repeatedly from the greatest `updated_at` so far.
+ * Another process writes, is killed now and then and begins again, while this one follows
+ * `updated_at_asc` as a BI job does: from the greatest `updated_at` it has seen, for ever.
  */
-it('a client that follows updated_at_asc during writes misses no order', async () => {
+it('a copy that follows updated_at_asc while another process writes misses nothing', async () => {
   const random = createRandom(7, 0, 0)
   const { key } = await app.issue({ accountId: READER })
   const truth = new Map<string, Version>()
@@ -43,7 +43,7 @@ it('a client that follows updated_at_asc during writes misses no order', async (
     const pages = await walk(app, key, `sort=updated_at_asc&limit=${limit}${from}`)
     const rows = pages.flatMap(({ data }) => data)
     for (const order of rows) copy.set(order.id, order)
-    // Undated orders never match a filter on updated_at; only a full listing has them.
+    // Orders without a first fill never pass a filter on updated_at: they come with the full listing.
     await pause(5)
     return rows.reduce((latest, { updated_at }) => maximum(latest, updated_at ?? ''), since)
   }

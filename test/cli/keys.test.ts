@@ -20,14 +20,14 @@ async function list(account: string) {
 }
 
 describe('keys create', () => {
-  it('keys create prints only the key on stdout', async () => {
+  it('prints the key alone on stdout', async () => {
     const { code, stdout, stderr } = await run('keys', 'create', '--account', 'acc_alone')
     expect(code).toBe(0)
     expect(stdout.trimEnd()).toMatch(KEY)
     expect(stderr).not.toMatch(/key_live_/)
   })
 
-  it('keys create --json prints the key and its record', async () => {
+  it('prints it with its record as JSON', async () => {
     const created = await create('--account', 'acc_json', '--expires', '2999-01-01T00:00:00Z')
     expect(created).toEqual({
       key: expect.stringMatching(KEY),
@@ -38,17 +38,17 @@ describe('keys create', () => {
     })
   })
 
-  it('keys create accepts a duration for --expires', async () => {
+  it('takes a span for --expires', async () => {
     const { expires_at } = await create('--account', 'acc_span', '--expires', '90d')
     const days = (Date.parse(expires_at) - Date.now()) / 86_400_000
     expect(Math.round(days)).toBe(90)
   })
 
-  it("keys create --scopes '' creates a key without access", async () => {
+  it("makes a key without access with --scopes ''", async () => {
     expect((await create('--account', 'acc_none', '--scopes', '')).scopes).toEqual([])
   })
 
-  it('keys create stores the text of a key in no file', async () => {
+  it('leaves the text of a key in no file', async () => {
     const { key } = await create('--account', 'acc_secret', '--name', 'erp')
     for (const file of readdirSync(folder)) {
       expect(readFileSync(join(folder, file), 'latin1'), file).not.toContain(key)
@@ -72,7 +72,7 @@ describe('keys create', () => {
 })
 
 describe('keys list', () => {
-  it('keys list identifies the keys of an account without printing them', async () => {
+  it('tells the keys of an account apart without showing them', async () => {
     const { key, key_id } = await create('--account', 'acc_list', '--name', 'planilha')
     expect(await list('acc_list')).toEqual([
       {
@@ -93,13 +93,13 @@ describe('keys list', () => {
     expect(table.stdout).not.toContain(key)
   })
 
-  it('keys list of an account without keys is empty', async () => {
+  it('of an account without keys is empty', async () => {
     expect(await list('acc_nobody')).toEqual([])
   })
 })
 
 describe('keys revoke', () => {
-  it('keys revoke revokes a key permanently', async () => {
+  it('revokes a key for good', async () => {
     const { key_id } = await create('--account', 'acc_revoke')
     expect((await run('keys', 'revoke', key_id)).code).toBe(0)
     const [first] = await list('acc_revoke')
@@ -108,7 +108,7 @@ describe('keys revoke', () => {
     expect((await list('acc_revoke'))[0].revoked_at).toBe(first.revoked_at)
   })
 
-  it('keys revoke of an unknown key exits 1 with an error', async () => {
+  it('of a key that is not there exits 1 and says so', async () => {
     const { code, stderr } = await run('keys', 'revoke', 'key_nobody')
     expect(code).toBe(1)
     expect(stderr).toContain('there is no key key_nobody')
@@ -116,7 +116,7 @@ describe('keys revoke', () => {
 })
 
 describe('a key given for its id', () => {
-  it('an error does not repeat a key passed as id', async () => {
+  it('is not repeated', async () => {
     const { key } = await create('--account', 'acc_slip')
     const { code, stderr } = await run('keys', 'revoke', key)
     expect(code).toBe(1)
@@ -126,7 +126,7 @@ describe('a key given for its id', () => {
 })
 
 describe('keys roll', () => {
-  it('keys roll prints a successor, and the old key expires after the overlap', async () => {
+  it('prints a successor and lets the old key end after the overlap', async () => {
     const old = await create('--account', 'acc_roll', '--name', 'erp')
     const { code, stdout } = await run('keys', 'roll', old.key_id, '--overlap', '2h')
     expect(code).toBe(0)
@@ -137,7 +137,7 @@ describe('keys roll', () => {
     expect(second).toMatchObject({ name: 'erp', state: 'active', expires_at: null })
   })
 
-  it('keys roll of a revoked key exits 1', async () => {
+  it('of a revoked key exits 1', async () => {
     const { key_id } = await create('--account', 'acc_over')
     await run('keys', 'revoke', key_id)
     const { code, stdout, stderr } = await run('keys', 'roll', key_id)
@@ -148,13 +148,13 @@ describe('keys roll', () => {
 
 describe('the keys command', () => {
   it.each([['nothing-like-this'], ['keys', 'nothing'], ['serve', '--nothing']])(
-    'the command line exits 2 for %s %s',
+    'exits 2 for %s %s',
     async (...args) => {
       expect((await run(...args)).code).toBe(2)
     },
   )
 
-  it('the command line prints its help and exits 0', async () => {
+  it('exits 0 and prints its help', async () => {
     const { code, stdout } = await run('--help')
     expect(code).toBe(0)
     expect(stdout).toContain('accounts')

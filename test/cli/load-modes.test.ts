@@ -28,7 +28,7 @@ async function createKey(): Promise<string> {
   return stdout.trim()
 }
 
-/** Sends one request with a new key and waits until its use is stored. */
+/** One request with a new key; returns once its use is stored. */
 async function useKey(): Promise<void> {
   const key = await createKey()
   service = await startApiServer(backend.env)
@@ -48,14 +48,14 @@ async function updatedAt(id: string): Promise<string | null | undefined> {
 }
 
 describe('a load without a mode', () => {
-  it('a load without a mode keeps changed_at while no key was used', async () => {
+  it('keeps changed_at as long as no key is used, also while there are keys', async () => {
     await load('ord_1')
     await createKey()
     expect(await load('ord_2')).toMatchObject({ code: 0, stderr: '' })
     expect([await updatedAt('ord_1'), await updatedAt('ord_2')]).toEqual([CHANGED_AT, CHANGED_AT])
   })
 
-  it('a load without a mode is rejected after a key was used, and both modes work', async () => {
+  it('once a key was used, writes nothing and asks for the mode; both modes work', async () => {
     await load('ord_1')
     await useKey()
     const { code, stdout, stderr } = await load('ord_2')
@@ -72,26 +72,23 @@ describe('a load without a mode', () => {
     expect(Date.parse((await updatedAt('ord_3')) ?? '')).toBeGreaterThan(Date.parse(CHANGED_AT))
   })
 
-  it.each(['--live', '--repair'])(
-    'a load without a mode is rejected after a load with %s that wrote',
-    async (mode) => {
-      expect((await load('ord_1', mode)).code).toBe(0)
-      const { code, stderr } = await load('ord_2')
-      expect(code).toBe(1)
-      expect(stderr).toContain('orders were stamped live')
-      expect(await updatedAt('ord_2')).toBeUndefined()
-      expect((await load('ord_2', '--history')).code).toBe(0)
-      expect(await updatedAt('ord_2')).toBe(CHANGED_AT)
-    },
-  )
+  it.each(['--live', '--repair'])('is refused after one with %s that wrote', async (mode) => {
+    expect((await load('ord_1', mode)).code).toBe(0)
+    const { code, stderr } = await load('ord_2')
+    expect(code).toBe(1)
+    expect(stderr).toContain('orders were stamped live')
+    expect(await updatedAt('ord_2')).toBeUndefined()
+    expect((await load('ord_2', '--history')).code).toBe(0)
+    expect(await updatedAt('ord_2')).toBe(CHANGED_AT)
+  })
 
-  it('a load without a mode is accepted after --history or a --live load without writes', async () => {
+  it('is taken after one that was live and wrote nothing, and after history', async () => {
     await runCommand(['index', 'load', '-', '--live'], backend.env, '')
     await load('ord_1', '--history')
     expect(await load('ord_2')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  it('a dry run needs no mode', async () => {
+  it('that only checks its lines needs none', async () => {
     await load('ord_1', '--live')
     expect((await load('ord_2', '--dry-run')).code).toBe(0)
   })
@@ -111,7 +108,7 @@ describe('the mode options of index load', () => {
     expect(stderr).toMatch(/cannot be used with option/)
   })
 
-  it('the help of index load lists the modes', async () => {
+  it('are told by the help', async () => {
     const { stdout } = await runCommand(['index', 'load', '--help'], backend.env)
     for (const option of ['--live', '--history', '--repair']) expect(stdout).toContain(option)
   })

@@ -21,7 +21,7 @@ const load = (input: string | Buffer, ...args: string[]) =>
 const line = (id: string) => JSON.stringify(sourceOrder({ id }))
 
 describe('index load', () => {
-  it('index load reads a file and prints a summary on stdout', async () => {
+  it('reads a file, and sums up on stdout', async () => {
     const file = join(backend.folder, 'orders.ndjson')
     writeFileSync(file, `${line('ord_1')}\n\n${line('ord_2')}\r\n${line('ord_1')}`)
     const args = ['index', 'load', file]
@@ -32,20 +32,20 @@ describe('index load', () => {
     )
   })
 
-  it('index load counts documents that are neither CPF nor CNPJ', async () => {
+  it('counts documents that are neither CPF nor CNPJ', async () => {
     const customer = { name: 'Rita', email: 'rita@exemplo.com.br', document: '123' }
     const { stdout } = await load(JSON.stringify(sourceOrder({ customer })))
     expect(JSON.parse(stdout)).toMatchObject({ written: 1, customer_documents_dropped: 1 })
   })
 
-  it('index load names an unreadable file and exits 1', async () => {
+  it('exits 1 naming a file it cannot read', async () => {
     const args = ['index', 'load', 'nowhere.ndjson']
     const { code, stderr } = await runCommand(args, backend.env)
     expect(code).toBe(1)
     expect(stderr).toContain('nowhere.ndjson')
   })
 
-  it('index load names a folder that was passed as a file', async () => {
+  it('names a folder given for a file', async () => {
     const { code, stderr } = await runCommand(['index', 'load', backend.folder], backend.env)
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -53,7 +53,7 @@ describe('index load', () => {
     })
   })
 
-  it('index load continues when its stderr is closed', async () => {
+  it('goes on when nobody reads what it says', async () => {
     const lines = Array.from({ length: 3_000 }, (_, n) => (n % 2 ? 'no order' : line(`ord_${n}`)))
     const child = startCommand(['index', 'load', '-'], backend.env)
     child.stderr.destroy()
@@ -77,13 +77,13 @@ describe('index load', () => {
     expect(await said).toBe('stopped after line 1000: resume with --from-line 1001\ninterrupted\n')
   })
 
-  it('index load accepts an empty input', async () => {
+  it('takes an empty input for nothing to do', async () => {
     const { code, stdout } = await load('')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ read: 0, written: 0 })
   })
 
-  it('index load keeps changed_at of a first version, and --live replaces it', async () => {
+  it('keeps changed_at of a first version, and with --live stamps it', async () => {
     const changed_at = new Date(Date.now() + 3_600_000).toISOString()
     const future = JSON.stringify(sourceOrder({ changed_at }))
     expect((await load(future)).stderr).toContain(
@@ -93,7 +93,7 @@ describe('index load', () => {
   })
 })
 
-/** Each line is between two valid orders. */
+/** Each stands between two orders that are written. */
 const REFUSED: [name: string, line: string | Buffer, message: string][] = [
   ['half a line', '{"id":"ord_2","ver', 'expected one JSON object'],
   ['no object', '[]', 'expected an object, got a list'],
@@ -131,7 +131,7 @@ const REFUSED: [name: string, line: string | Buffer, message: string][] = [
   ],
 ]
 
-describe('index load of invalid lines', () => {
+describe('index load of lines that it refuses', () => {
   let finished: ProcessResult
   beforeAll(async () => {
     const own = createBackend()
@@ -141,15 +141,12 @@ describe('index load of invalid lines', () => {
     await own.remove()
   })
 
-  it.each(REFUSED)(
-    'index load reports line number, path and reason of %s',
-    (_name, bad, message) => {
-      const number = 2 + REFUSED.findIndex(([, other]) => other === bad)
-      expect(finished.stderr).toContain(`line ${number}: ${message}`)
-    },
-  )
+  it.each(REFUSED)('names the number, the path and the reason of %s', (_name, bad, message) => {
+    const number = 2 + REFUSED.findIndex(([, other]) => other === bad)
+    expect(finished.stderr).toContain(`line ${number}: ${message}`)
+  })
 
-  it('index load writes the valid lines and exits 1', () => {
+  it('writes the lines before and after them, and exits 1', () => {
     expect(finished.code).toBe(1)
     const read = REJECTED.length + 2
     const summary = { read, written: 2, refused: REJECTED.length }
@@ -173,7 +170,7 @@ async function countOrders({ folder, env, refresh }: Backend): Promise<number> {
   try {
     return Number(db.prepare('SELECT count(*) AS orders FROM orders').get()?.['orders'])
   } catch {
-    return 0 // The tables do not exist yet.
+    return 0 // The tables are not made yet.
   } finally {
     db.close()
   }

@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const service of running) await service.close()
 })
 
-/** A store per test, or one per group. */
+/** A store for each test, or one for all of a group. */
 function open() {
   backend = createBackend()
 }
@@ -65,7 +65,7 @@ describe('a lost orders index', () => {
   beforeEach(open)
   afterEach(close)
 
-  it('a lost index causes 503 until it is recreated and loaded, and synced clients keep their copies', async () => {
+  it('is a 503 until it is begun anew and loaded, and a copy of it stays whole', async () => {
     await load(1)
     const key = await createKey()
     let service = await serve()
@@ -134,16 +134,16 @@ describe('with a lost orders index', () => {
     expect(stderr).toContain('"index load --repair FILE"')
   })
 
-  it('a server with workers exits when the orders index is lost', async () => {
+  it('a server of several processes ends', async () => {
     const workers = { WORKERS: '2', PORT: '0', OPERATIONS_PORT: '0' }
-    // Without Redis, each worker counts limits locally.
+    // Where no Redis is, each worker counts the limits by itself.
     const env = { REDIS_URL: 'redis://127.0.0.1:1', ...backend.env, ...workers }
     const { code, stderr } = await runProcess(['serve'], env)
     expect(code).toBe(1)
     expect(stderr).toContain(LOST)
   })
 
-  it('commands on keys and accounts work without the index and do not create it', async () => {
+  it('commands on keys and accounts go on, and do not make it', async () => {
     const [record] = JSON.parse(await succeed(['keys', 'list', '--account', 'acc_1', '--json']))
     await succeed(['keys', 'roll', record.key_id])
     await succeed(['keys', 'revoke', record.key_id])
@@ -157,7 +157,7 @@ describe('index init --after-loss', () => {
   beforeEach(open)
   afterEach(close)
 
-  it('index init --after-loss keeps the keys and accepts a load', async () => {
+  it('keeps keys, and takes a load', async () => {
     await load(1)
     const key = await createKey()
     await deleteOrdersIndex(backend)
@@ -179,11 +179,11 @@ describe('index init --after-loss', () => {
   })
 })
 
-describe('an empty store', () => {
+describe('a store that nothing was made in yet', () => {
   beforeEach(open)
   afterEach(close)
 
-  it('an empty store accepts keys before its index; on OpenSearch the API answers 503 until then', async () => {
+  it('gets keys before its index, and keeps answering 503 on OpenSearch until there is one', async () => {
     const key = await createKey()
     const service = await serve()
     if (onServices) {

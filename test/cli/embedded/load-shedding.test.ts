@@ -29,7 +29,7 @@ afterAll(async () => {
   await backend.remove()
 })
 
-it('the service sheds excess requests under overload and serves all requests afterwards', async () => {
+it('serves on while far too many ask, sheds the rest, and serves everybody when they are gone', async () => {
   const tally = emptyTally()
   let mayConnect = true
   const flood = Array.from({ length: 60 }, () =>
@@ -58,7 +58,7 @@ it('the service sheds excess requests under overload and serves all requests aft
   }
 })
 
-it('the metrics and a throttled log line report shed requests', async () => {
+it('tells of it in its metrics, and in a line of its log now and then', async () => {
   const metrics = await (await fetch(`${operations}/metrics`)).text()
   const shed = /^http_shed_requests_total\{reason="concurrency"\} (\d+)$/m.exec(metrics)?.[1]
   expect(Number(shed)).toBeGreaterThan(100)

@@ -13,9 +13,9 @@ import {
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
-/** Settings for a fast export that the test collector can parse. */
+/** What the collector can read, and soon. */
 const TRACED = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_BSP_SCHEDULE_DELAY: '50' }
-/** Lists the loaded packages of OpenTelemetry, except the one of prom-client. */
+/** Tells every package of OpenTelemetry that is loaded, but for the one that prom-client brings. */
 const TELL_LOADED = `--import=data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
   registerHooks({
@@ -46,7 +46,7 @@ afterEach(async () => {
   await collector.close()
 })
 
-/** A service that exports to the collector. OpenTelemetry reads the environment of this process. */
+/** A service that sends its traces to the collector. OpenTelemetry reads the environment of this process. */
 async function serve(env: Record<string, string> = {}): Promise<RunningService> {
   const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...TRACED, ...env }
   for (const [name, value] of Object.entries(traced)) vi.stubEnv(name, value)
@@ -58,7 +58,7 @@ const call = ({ baseUrl }: RunningService, path: string, headers: Record<string,
   fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } })
 
 describe('the traces of a service', () => {
-  it('the service exports its spans before it exits, with request id, route, status and parent trace', async () => {
+  it('reach the collector before the service ends: request id, route, status, and the trace of the caller', async () => {
     const running = await serve({ OTEL_BSP_SCHEDULE_DELAY: '600000' })
     const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
     const answer = await call(running, '/v1/orders?limit=1', headers)
@@ -76,7 +76,7 @@ describe('the traces of a service', () => {
     })
   })
 
-  it('spans contain no key, cursor, query, id, address or text of the client', async () => {
+  it('hold no key, cursor, query, id, address or text of the caller', async () => {
     const running = await serve()
     const sent = {
       tracestate: 'vendor=secret-state',
@@ -94,7 +94,7 @@ describe('the traces of a service', () => {
     }
   })
 
-  it('spans carry the service name and the attributes of the environment', async () => {
+  it('are told under the name and with the attributes of the environment', async () => {
     const running = await serve({
       OTEL_SERVICE_NAME: 'orders-eu',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
@@ -107,7 +107,7 @@ describe('the traces of a service', () => {
     })
   })
 
-  it('spans are sampled as configured, and sampled parent traces are kept', async () => {
+  it('are sampled as the environment says, and those of a caller who traces are kept', async () => {
     const sampler = 'parentbased_traceidratio'
     const running = await serve({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' })
     await call(running, '/v1/orders')
@@ -116,7 +116,7 @@ describe('the traces of a service', () => {
     expect(new Set(collector.spans().map(({ traceId }) => traceId))).toEqual(new Set([TRACE]))
   })
 
-  it('spans are sent as protobuf unless another protocol is configured', async () => {
+  it('are protobuf unless another protocol is asked for', async () => {
     const running = await serve({ OTEL_EXPORTER_OTLP_PROTOCOL: '' })
     const id = (await call(running, '/v1/orders')).headers.get('request-id')
     await running.stop()
@@ -128,10 +128,10 @@ describe('the traces of a service', () => {
 })
 
 describe('a collector', () => {
-  // Longer than the close timeout of the service.
+  // Longer than the service has to stop.
   const PATIENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }
 
-  it('a collector that never responds delays neither requests nor shutdown', async () => {
+  it('that never answers holds up neither requests nor the end', async () => {
     collector.manner = 'hang'
     const running = await serve(PATIENT)
     expect((await call(running, '/v1/orders')).status).toBe(200)
@@ -140,13 +140,13 @@ describe('a collector', () => {
     expect(await running.stop()).toBe(0)
   })
 
-  it('an unavailable collector delays neither requests nor shutdown', async () => {
+  it('that is away holds up neither requests nor the end', async () => {
     const running = await serve({ ...PATIENT, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
     expect((await call(running, '/v1/orders')).status).toBe(200)
     expect(await running.stop()).toBe(0)
   })
 
-  it('a collector that rejects spans is logged once', async () => {
+  it('that refuses is told in the log, once', async () => {
     collector.manner = 'refuse'
     const running = await serve()
     await call(running, '/v1/orders')
@@ -158,14 +158,14 @@ describe('a collector', () => {
   })
 })
 
-describe('the tracing packages', () => {
-  it('the tracing packages load when tracing is configured', async () => {
+describe('what traces are made with', () => {
+  it('is loaded where they are asked for', async () => {
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, NODE_OPTIONS: TELL_LOADED }
     service = await startService([], { ...backend.env, ...traced })
     expect(service.output().stderr).toContain('loaded @opentelemetry/sdk-trace')
   })
 
-  it('the tracing packages do not load without tracing', async () => {
+  it('is not loaded otherwise', async () => {
     service = await startService([], { ...backend.env, NODE_OPTIONS: TELL_LOADED })
     expect((await call(service, '/v1/orders')).status).toBe(200)
     expect(service.output().stderr).not.toContain('loaded @opentelemetry')

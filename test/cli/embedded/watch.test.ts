@@ -12,14 +12,14 @@ beforeEach(() => {
 afterEach(() => remove())
 
 describe('index watch', () => {
-  it('the command without Redis exits 1 and names the required setting', async () => {
+  it('without Redis exits 1, and says what it needs and which setting to set', async () => {
     const { code, stdout, stderr } = await runCommand(['index', 'watch'], { DATA_DIR: folder })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^"index watch" needs Redis.* set REDIS_URL, or STREAM_REDIS_URL/)
     expect(existsSync(join(folder, 'watch.lock'))).toBe(false)
   })
 
-  it('index watch names an unreadable certificate', async () => {
+  it('names a certificate that cannot be read', async () => {
     const settings = { REDIS_URL: 'rediss://127.0.0.1:1', REDIS_CA_FILE: '/nowhere.pem' }
     const env = { DATA_DIR: folder, ...settings }
     const { code, stderr } = await runCommand(['index', 'watch'], env)
@@ -32,7 +32,7 @@ describe('index load --stream', () => {
   const load = (...args: string[]) =>
     runCommand(['index', 'load', '-', '--stream', ...args], { DATA_DIR: folder }, '{}')
 
-  it('the command without Redis exits 1 and names the required setting', async () => {
+  it('without Redis exits 1, and says what it needs and which setting to set', async () => {
     const { code, stdout, stderr } = await load()
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(
@@ -40,7 +40,7 @@ describe('index load --stream', () => {
     )
   })
 
-  it.each(['--reproject', '--dry-run'])('index load --stream with %s exits 2', async (option) => {
+  it.each(['--reproject', '--dry-run'])('together with %s exits 2', async (option) => {
     const { code, stdout, stderr } = await load(option)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain('--stream')

@@ -15,7 +15,7 @@ import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
 const PATIENT = { timeout: 30_000 }
-/** Longer than the interval for duplicate signals. */
+/** Longer than it is taken for the echo of another. */
 const SECOND_SIGNAL_MS = 1_200
 
 let backend: Backend
@@ -25,7 +25,7 @@ let headers: { authorization: string }
 beforeAll(async () => {
   backend = createBackend()
   env = {
-    // Without Redis, each worker counts limits locally.
+    // Where no Redis is: embedded, the limits count in each process until it is there.
     REDIS_URL: 'redis://127.0.0.1:1',
     ...backend.env,
     WORKERS: '2',
@@ -48,7 +48,7 @@ interface LogLine {
   status?: number
 }
 
-/** The log; every line must be valid JSON. */
+/** All that was logged; every line has to be one. */
 function log({ output }: RunningService): LogLine[] {
   const whole = output().stderr.split('\n').slice(0, -1)
   return whole.map((line) => JSON.parse(line))
@@ -63,7 +63,7 @@ function operationsOf(running: RunningService) {
   return (path: string) => fetch(`${origin}${path}`)
 }
 
-/** Sends this many requests, each on a new connection. */
+/** Asks so often, each time on a connection of its own. */
 async function sendRequests(times: number): Promise<void> {
   for (let sent = 0; sent < times; sent++) {
     const options = { headers: { ...headers, connection: 'close' } }
@@ -73,7 +73,7 @@ async function sendRequests(times: number): Promise<void> {
   }
 }
 
-/** The response count and the worker states that the service reports. */
+/** What the service says it has answered, and how its workers are. */
 async function counted() {
   const exposition = await (await operationsOf(service)('/metrics')).text()
   const labels = 'method="GET",route="/v1/orders",status="200"'
@@ -101,7 +101,7 @@ async function sendHalfARequest({ baseUrl }: RunningService) {
 }
 
 describe('two workers, one after the other', () => {
-  it('two workers serve one port and share their metrics', async () => {
+  it('serve one port together, and are counted as one', async () => {
     await sendRequests(20)
     const answered = () => log(service).filter(({ status }) => status === 200)
     await expect.poll(() => answered().length, PATIENT).toBe(20)
@@ -114,7 +114,7 @@ describe('two workers, one after the other', () => {
       .toMatchObject({ code: 200, checks: { workers: 'ok' } })
   })
 
-  it('the primary reports a blocked worker as not alive after a short timeout', async () => {
+  it('are waited for a moment only when one does not answer, and it has to be started again', async () => {
     const [stuck = 0] = workersOf(service)
     process.kill(stuck, 'SIGSTOP')
     const lacking = { answers: 20, ok: 1, silent: 1, missing: 0, ended: 0 }
@@ -128,7 +128,7 @@ describe('two workers, one after the other', () => {
     await expect.poll(live, PATIENT).toBe(200)
   })
 
-  it('the primary restarts a killed worker and keeps its counters', async () => {
+  it('replace one that is killed, and count on', async () => {
     const [killed = 0] = workersOf(service)
     process.kill(killed, 'SIGKILL')
     const seen: number[] = []
@@ -145,9 +145,9 @@ describe('two workers, one after the other', () => {
     expect(workersOf(service)).toHaveLength(3)
   })
 
-  it('workers complete requests in flight and exit when the primary is killed', async () => {
+  it('finish what is under way, and end, when the process that started them is killed', async () => {
     const socket = await sendHalfARequest(service)
-    const stopped = service.stop('SIGKILL') // Its output stays open until the last worker exits.
+    const stopped = service.stop('SIGKILL') // Its output is open until the last of them has ended.
     await new Promise((resolve) => setTimeout(resolve, 300))
     socket.write('host\r\n\r\n')
     const [answer] = await readAnswers(socket)
@@ -156,7 +156,7 @@ describe('two workers, one after the other', () => {
   })
 })
 
-it('two workers lose no request when the whole process group receives SIGTERM', async () => {
+it('two workers lose no request when everybody of the process group is told to stop', async () => {
   const running = await startService([], env)
   const tally = emptyTally()
   let isUp = true
@@ -185,7 +185,7 @@ it('two workers lose no request when the whole process group receives SIGTERM', 
   expect(Object.keys(tally.answers)).toEqual(['200'])
 })
 
-it('two workers exit immediately at a second signal', async () => {
+it('two workers end at once at a second signal', async () => {
   const running = await startService([], env)
   const socket = await sendHalfARequest(running)
   const stopped = running.stop('SIGINT')
@@ -193,12 +193,12 @@ it('two workers exit immediately at a second signal', async () => {
   socket.on('error', () => {})
   await running.stop('SIGINT')
   expect(await stopped).toBe(1)
-  // Each worker would log it and complete its requests.
+  // Each would say so, and go on with what is under way.
   expect(log(running).filter(({ msg }) => msg.includes('is gone'))).toEqual([])
   socket.destroy()
 })
 
-it('serve with workers reports a port in use once and exits 1', async () => {
+it('tells once, as one process does, of a port that is taken, and exits 1', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as AddressInfo
@@ -213,7 +213,7 @@ it('serve with workers reports a port in use once and exits 1', async () => {
   occupied.close()
 })
 
-it('serve with workers reports a failed worker start once and exits 1', async () => {
+it('tells once, as one process does, why workers cannot start, and exits 1', async () => {
   const broken = { ...env, PORT: '0', OPERATIONS_PORT: '0', REDIS_CA_FILE: '/nowhere/ca.pem' }
   const together = await runProcess(['serve'], broken)
   expect(together.stderr).toContain('REDIS_CA_FILE')

@@ -25,11 +25,11 @@ const orders = [
   sourceOrder({ id: 'ord_3', changed_at: null }),
 ]
 
-// One index for all tests, since a check writes nothing; the order of the tests is that of its states.
+// The tests share one index because a check writes nothing. Their order is that of its states.
 describe('index check of an empty index', () => {
   beforeAll(() => run(['init']))
 
-  it('tells the first faults, and how many more there are', async () => {
+  it('reports the first inconsistencies and the number of the others', async () => {
     const { code, stdout } = await run(
       ['check', '-', '--examples', '1'],
       [...orders, sourceOrder({ id: 'ord_4' })],
@@ -45,7 +45,7 @@ describe('index check of an empty index', () => {
 describe('index check of an index that has three orders', () => {
   beforeAll(() => run(['load', '-'], orders))
 
-  it('exits 0 where the index has what is in a file, and sums up', async () => {
+  it('exits 0 and prints a summary when the index matches the file', async () => {
     const file = join(backend.folder, 'orders.ndjson')
     writeFileSync(file, orders.map((order) => `${JSON.stringify(order)}\n`).join(''))
     const { code, stdout, stderr } = await run(['check', file])
@@ -55,7 +55,7 @@ describe('index check of an index that has three orders', () => {
     )
   })
 
-  it('exits 1 and tells what is wrong, a line each, without a value of the order', async () => {
+  it('exits 1 and prints one line per inconsistency, without values of the order', async () => {
     const [first, , third] = orders
     const others = [first, { ...third, status: 'REFUNDED' }, sourceOrder({ id: 'ord_4' })]
     const { code, stdout } = await run(['check', '-'], others.map(Object))
@@ -70,7 +70,7 @@ describe('index check of an index that has three orders', () => {
     )
   })
 
-  it('reports as JSON', async () => {
+  it('prints its report as JSON', async () => {
     const more = [...orders, sourceOrder({ id: 'ord_4' })]
     const { code, stdout } = await run(['check', '-', '--json'], more)
     expect(code).toBe(1)
@@ -97,7 +97,7 @@ describe('index check of an index that has three orders', () => {
     })
   })
 
-  it('tells refused lines, which are no fault of the index', async () => {
+  it('reports rejected lines, which are no inconsistency of the index', async () => {
     const { code, stdout, stderr } = await run(
       ['check', '-', '--json'],
       [...orders, { id: 'ord_9' }],
@@ -107,7 +107,7 @@ describe('index check of an index that has three orders', () => {
     expect(stderr).toBe('line 4: /version: is missing\n')
   })
 
-  it('without a file, checks what the index knows of itself', async () => {
+  it('without a file compares the documents with the version records', async () => {
     const { code, stdout } = await run(['check', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({
@@ -119,12 +119,12 @@ describe('index check of an index that has three orders', () => {
     })
   })
 
-  it('says in its help what it compares without a file', async () => {
+  it('explains in its help what it compares without a file', async () => {
     const { stdout } = await run(['check', '--help'])
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('without a file, with its own version records')
   })
 
-  it('exits 1 naming a file it cannot read', async () => {
+  it('exits 1 and names a file that it cannot read', async () => {
     const { code, stderr } = await run(['check', 'nowhere.ndjson'])
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -132,12 +132,12 @@ describe('index check of an index that has three orders', () => {
     })
   })
 
-  it('exits 2 on a number of examples that is none', async () => {
+  it('exits 2 for an invalid number of examples', async () => {
     const { code, stderr } = await run(['check', '-', '--examples', 'all'])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--examples') })
   })
 
-  it('without a file, exits 1 and tells a document that is lost', async () => {
+  it('without a file exits 1 and reports a lost document', async () => {
     await dropDocument(backend, 'acc_2', 'ord_1')
     const { code, stdout } = await run(['check'])
     expect(code).toBe(1)

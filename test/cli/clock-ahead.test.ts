@@ -18,7 +18,7 @@ afterEach(() => backend.remove())
 
 const run = (args: string[], input = '') => runCommand(args, backend.env, input)
 
-/** The same on a machine whose clock is wrong by this much. */
+/** Runs the command on a machine whose clock is wrong by this much. */
 const runSkewed = (args: string[], input: string, skewMs: number) =>
   runProcess(args, { ...backend.env, NODE_OPTIONS: skewed(skewMs) }, input)
 
@@ -36,8 +36,8 @@ async function updatedAt(id: string): Promise<number> {
   return Date.parse(JSON.parse(Buffer.from(json ?? '{}').toString()).updated_at)
 }
 
-describe('a load with a clock 4 years ahead', () => {
-  it('is refused with both clocks, writes nothing, and later changes are stamped now', async () => {
+describe('index load with a clock 4 years ahead', () => {
+  it('is rejected with both times, writes nothing, and leaves later changes stamped correctly', async () => {
     expect(await load(sourceOrder())).toMatchObject({ code: 0 })
     const rejected = await loadSkewed(sourceOrder({ id: 'ord_2' }), FOUR_YEARS_MS)
     expect(rejected).toMatchObject({ code: 1, stdout: '' })
@@ -50,7 +50,7 @@ describe('a load with a clock 4 years ahead', () => {
     expect(await status()).toMatchObject({ documents: 2, stamps_ahead_seconds: 0 })
   })
 
-  it('is refused for history too, whose dates it would judge by that clock', async () => {
+  it('is rejected with --history too, because that mode validates dates against the clock', async () => {
     await load(sourceOrder())
     const future = new Date(Date.now() + FOUR_YEARS_MS / 2).toISOString()
     const history = JSON.stringify(sourceOrder({ id: 'ord_2', changed_at: future }))
@@ -59,13 +59,13 @@ describe('a load with a clock 4 years ahead', () => {
   })
 })
 
-it('a clock that is some seconds ahead, or far behind, writes', async () => {
+it('index load with a clock some seconds ahead, or far behind, writes', async () => {
   expect(await loadSkewed(sourceOrder(), 3_000)).toMatchObject({ code: 0 })
   expect(await loadSkewed(sourceOrder({ id: 'ord_2' }), -3_600_000)).toMatchObject({ code: 0 })
   expect((await status()).documents).toBe(2)
 })
 
-it('"index init --trust-clock" accepts a step of the clock, where the machine has the only one', async () => {
+it('index init --trust-clock accepts a clock step when no other machine writes', async () => {
   await loadSkewed(sourceOrder(), -3_600_000)
   const later = sourceOrder({ id: 'ord_2' })
   const accepted = await run(['index', 'init', '--trust-clock'])
@@ -86,7 +86,7 @@ describe('an index stamped 4 years ahead', () => {
     await writeFutureTimestamps(backend, Date.now() + FOUR_YEARS_MS)
   })
 
-  it('is not written, and "index status" says by how much in place of a lag of 0 s', async () => {
+  it('rejects writes, and index status prints the difference instead of a lag of 0 s', async () => {
     const { code, stderr } = await load(sourceOrder({ version: 2, amount_total: 1 }))
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -103,7 +103,7 @@ describe('an index stamped 4 years ahead', () => {
     expect(stdout).toMatch(/^stamps ahead: +12614\d{4}(\.\d+)? s: docker\/README\.md/m)
   })
 
-  it('is recovered as docker/README.md says: made anew and loaded, the keys kept', async () => {
+  it('is recovered as docker/README.md describes: recreated and loaded, with its keys kept', async () => {
     if (onServices) {
       const prefix = backend.env['INDEX_PREFIX']
       for (const index of ['orders-v*', 'order-heads-v*', 'writer-v*'])
@@ -112,7 +112,7 @@ describe('an index stamped 4 years ahead', () => {
       for (const end of ['', '-wal', '-shm'])
         rmSync(`${backend.folder}/orders.db${end}`, { force: true })
     }
-    // Embedded, the keys outlive the orders, which is a loss to every other command.
+    // On the embedded store, the keys survive the loss. Every other command reports a lost index.
     const init = ['index', 'init', ...(onServices ? [] : ['--after-loss'])]
     expect(await run(init)).toMatchObject({ code: 0 })
     const loaded = await run(LOAD, orders.map((order) => JSON.stringify(order)).join('\n'))

@@ -17,15 +17,16 @@ const CHANGES_A_LOAD = 400
 
 let app: TestApp
 beforeAll(async () => {
-  app = await createTestApp({ ...ROOMY, REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' }) // A busy machine is no outage.
+  // A slow response on a busy machine is not an outage.
+  app = await createTestApp({ ...ROOMY, REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' })
 })
 afterAll(() => app.close())
 
 /**
- * Another process writes, is killed now and then and begins again, while this one follows
- * `updated_at_asc` as a BI job does: from the greatest `updated_at` it has seen, for ever.
+ * Another process writes, is killed at random and restarts. This process pages through
+ * `updated_at_asc` without end, as a BI job does: from the greatest `updated_at` it has received.
  */
-it('a copy that follows updated_at_asc while another process writes misses nothing', async () => {
+it('a consumer that pages by updated_at_asc during concurrent writes misses no order', async () => {
   const random = createRandom(7, 0, 0)
   const { key } = await app.issue({ accountId: READER })
   const truth = new Map<string, Version>()
@@ -42,8 +43,8 @@ it('a copy that follows updated_at_asc while another process writes misses nothi
     const limit = random.pick([1, 7, 50, 100])
     const pages = await walk(app, key, `sort=updated_at_asc&limit=${limit}${from}`)
     const rows = pages.flatMap(({ data }) => data)
-    for (const order of rows) copy.set(order.id, order)
-    // Orders without a first fill never pass a filter on updated_at: they come with the full listing.
+    for (const order of rows) received.set(order.id, order)
+    // Orders without a backfill never pass a filter on updated_at: only the full listing has them.
     await pause(5)
     return rows.reduce((latest, { updated_at }) => maximum(latest, updated_at ?? ''), since)
   }

@@ -17,7 +17,7 @@ const ROOMY = {
   RATE_LIMIT_CAPACITY: '100000',
   RATE_LIMIT_REFILL_PER_SECOND: '100000',
   REQUEST_DEADLINE_MS: '60000',
-  SEARCH_DEADLINE_MS: '60000', // A page of megabytes takes its time on a busy machine.
+  SEARCH_DEADLINE_MS: '60000', // A page of megabytes is slow on a busy machine.
 }
 
 let backend: Backend
@@ -38,7 +38,7 @@ async function createKey(account: string): Promise<string> {
   return `Bearer ${created.stdout.trim()}`
 }
 
-/** One order of an account, and of another more than the kernel takes for a client that does not read. */
+/** One order of an account, and of a second account more than the socket buffers hold. */
 function sourceLines(): string {
   const tracking = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, n) => [`key_${n}`, 'x'.repeat(1_000)]),
@@ -49,7 +49,7 @@ function sourceLines(): string {
   return [sourceOrder(), ...orders].map((order) => `${JSON.stringify(order)}\n`).join('')
 }
 
-/** Serves in this process, or as `start` does it. */
+/** Serves in this process, or as `start` does. */
 async function serve(start = serveInProcess, env: Record<string, string> = {}) {
   const service = await start([], { ...backend.env, ...ROOMY, ...env })
   running.push(service)
@@ -64,7 +64,7 @@ const connectTo = async ({ baseUrl }: RunningService) => {
   return socket
 }
 
-it('fails no request of many clients behind a balancer, and exits 0', async () => {
+it('graceful shutdown fails no request of many clients behind a load balancer, and exits 0', async () => {
   const service = await serve(startService)
   const tally = emptyTally()
   let isUp = true
@@ -89,7 +89,7 @@ it('fails no request of many clients behind a balancer, and exits 0', async () =
   expect(Object.keys(tally.answers)).toEqual(['200'])
 })
 
-it('says at once that it is not ready, and goes on answering, each time for the last time', async () => {
+it('graceful shutdown reports "not ready" at once, and closes each connection after its response', async () => {
   const service = await serve()
   const kept = await connectTo(service)
   expect(await service.isReady()).toBe(true)
@@ -105,7 +105,7 @@ it('says at once that it is not ready, and goes on answering, each time for the 
   expect(await stopped).toBe(0)
 })
 
-it('says on the answers under way, too, that they are the last of their connections', async () => {
+it('graceful shutdown sends Connection: close also on the responses in flight', async () => {
   const service = await serve()
   const tally = emptyTally()
   let mayConnect = true
@@ -118,7 +118,7 @@ it('says on the answers under way, too, that they are the last of their connecti
   expect(tally).toEqual({ answers: { 200: expect.any(Number) }, closes: 10, failures: [] })
 })
 
-it('lets a client read a large answer to its end', async () => {
+it('graceful shutdown lets a client read a large response to its end', async () => {
   const authorization = `Authorization: ${await createKey('acc_large')}\r\n`
   const service = await serve()
   const socket = await connectTo(service)
@@ -131,7 +131,7 @@ it('lets a client read a large answer to its end', async () => {
   expect(await stopped).toBe(0)
 })
 
-it('is there again on the same port after SIGKILL under load', async () => {
+it('serve restarts on the same port after SIGKILL under load', async () => {
   const first = await serve(startService)
   const { port } = new URL(first.baseUrl)
   const tally = emptyTally()

@@ -20,14 +20,14 @@ async function list(account: string) {
 }
 
 describe('keys create', () => {
-  it('prints the key alone on stdout', async () => {
+  it('prints only the key on stdout', async () => {
     const { code, stdout, stderr } = await run('keys', 'create', '--account', 'acc_alone')
     expect(code).toBe(0)
     expect(stdout.trimEnd()).toMatch(KEY)
     expect(stderr).not.toMatch(/key_live_/)
   })
 
-  it('prints it with its record as JSON', async () => {
+  it('prints the key with its record as JSON', async () => {
     const created = await create('--account', 'acc_json', '--expires', '2999-01-01T00:00:00Z')
     expect(created).toEqual({
       key: expect.stringMatching(KEY),
@@ -38,17 +38,17 @@ describe('keys create', () => {
     })
   })
 
-  it('takes a span for --expires', async () => {
+  it('accepts a duration for --expires', async () => {
     const { expires_at } = await create('--account', 'acc_span', '--expires', '90d')
     const days = (Date.parse(expires_at) - Date.now()) / 86_400_000
     expect(Math.round(days)).toBe(90)
   })
 
-  it("makes a key without access with --scopes ''", async () => {
+  it("creates a key without scopes for --scopes ''", async () => {
     expect((await create('--account', 'acc_none', '--scopes', '')).scopes).toEqual([])
   })
 
-  it('leaves the text of a key in no file', async () => {
+  it('writes the plain key to no file', async () => {
     const { key } = await create('--account', 'acc_secret', '--name', 'erp')
     for (const file of readdirSync(folder)) {
       expect(readFileSync(join(folder, file), 'latin1'), file).not.toContain(key)
@@ -72,7 +72,7 @@ describe('keys create', () => {
 })
 
 describe('keys list', () => {
-  it('tells the keys of an account apart without showing them', async () => {
+  it('distinguishes the keys of an account without printing them', async () => {
     const { key, key_id } = await create('--account', 'acc_list', '--name', 'planilha')
     expect(await list('acc_list')).toEqual([
       {
@@ -93,7 +93,7 @@ describe('keys list', () => {
     expect(table.stdout).not.toContain(key)
   })
 
-  it('of an account without keys is empty', async () => {
+  it('prints an empty list for an account without keys', async () => {
     expect(await list('acc_nobody')).toEqual([])
   })
 })
@@ -108,15 +108,15 @@ describe('keys revoke', () => {
     expect((await list('acc_revoke'))[0].revoked_at).toBe(first.revoked_at)
   })
 
-  it('of a key that is not there exits 1 and says so', async () => {
+  it('exits 1 for a missing key and reports it', async () => {
     const { code, stderr } = await run('keys', 'revoke', 'key_nobody')
     expect(code).toBe(1)
     expect(stderr).toContain('there is no key key_nobody')
   })
 })
 
-describe('a key given for its id', () => {
-  it('is not repeated', async () => {
+describe('a key passed in place of its id', () => {
+  it('is not repeated in the error', async () => {
     const { key } = await create('--account', 'acc_slip')
     const { code, stderr } = await run('keys', 'revoke', key)
     expect(code).toBe(1)
@@ -126,7 +126,7 @@ describe('a key given for its id', () => {
 })
 
 describe('keys roll', () => {
-  it('prints a successor and lets the old key end after the overlap', async () => {
+  it('prints a successor, and the old key expires after the overlap', async () => {
     const old = await create('--account', 'acc_roll', '--name', 'erp')
     const { code, stdout } = await run('keys', 'roll', old.key_id, '--overlap', '2h')
     expect(code).toBe(0)
@@ -137,7 +137,7 @@ describe('keys roll', () => {
     expect(second).toMatchObject({ name: 'erp', state: 'active', expires_at: null })
   })
 
-  it('of a revoked key exits 1', async () => {
+  it('exits 1 for a revoked key', async () => {
     const { key_id } = await create('--account', 'acc_over')
     await run('keys', 'revoke', key_id)
     const { code, stdout, stderr } = await run('keys', 'roll', key_id)

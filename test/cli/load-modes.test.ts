@@ -28,7 +28,7 @@ async function createKey(): Promise<string> {
   return stdout.trim()
 }
 
-/** One request with a new key; returns once its use is stored. */
+/** Sends one request with a new key; returns once the time of its use is stored. */
 async function useKey(): Promise<void> {
   const key = await createKey()
   service = await startApiServer(backend.env)
@@ -47,15 +47,15 @@ async function updatedAt(id: string): Promise<string | null | undefined> {
   return json === null ? undefined : JSON.parse(Buffer.from(json).toString()).updated_at
 }
 
-describe('a load without a mode', () => {
-  it('keeps changed_at as long as no key is used, also while there are keys', async () => {
+describe('index load without a mode', () => {
+  it('keeps changed_at as long as no key was used, even when keys exist', async () => {
     await load('ord_1')
     await createKey()
     expect(await load('ord_2')).toMatchObject({ code: 0, stderr: '' })
     expect([await updatedAt('ord_1'), await updatedAt('ord_2')]).toEqual([CHANGED_AT, CHANGED_AT])
   })
 
-  it('once a key was used, writes nothing and asks for the mode; both modes work', async () => {
+  it('after a key was used writes nothing and requires a mode; both modes work', async () => {
     await load('ord_1')
     await useKey()
     const { code, stdout, stderr } = await load('ord_2')
@@ -72,7 +72,7 @@ describe('a load without a mode', () => {
     expect(Date.parse((await updatedAt('ord_3')) ?? '')).toBeGreaterThan(Date.parse(CHANGED_AT))
   })
 
-  it.each(['--live', '--repair'])('is refused after one with %s that wrote', async (mode) => {
+  it.each(['--live', '--repair'])('is rejected after a load with %s that wrote', async (mode) => {
     expect((await load('ord_1', mode)).code).toBe(0)
     const { code, stderr } = await load('ord_2')
     expect(code).toBe(1)
@@ -82,13 +82,13 @@ describe('a load without a mode', () => {
     expect(await updatedAt('ord_2')).toBe(CHANGED_AT)
   })
 
-  it('is taken after one that was live and wrote nothing, and after history', async () => {
+  it('is accepted after a live load that wrote nothing, and after a history load', async () => {
     await runCommand(['index', 'load', '-', '--live'], backend.env, '')
     await load('ord_1', '--history')
     expect(await load('ord_2')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  it('that only checks its lines needs none', async () => {
+  it('needs no mode to validate lines', async () => {
     await load('ord_1', '--live')
     expect((await load('ord_2', '--dry-run')).code).toBe(0)
   })
@@ -108,7 +108,7 @@ describe('the mode options of index load', () => {
     expect(stderr).toMatch(/cannot be used with option/)
   })
 
-  it('are told by the help', async () => {
+  it('are listed in the help', async () => {
     const { stdout } = await runCommand(['index', 'load', '--help'], backend.env)
     for (const option of ['--live', '--history', '--repair']) expect(stdout).toContain(option)
   })

@@ -18,7 +18,7 @@ const load = (input: string, ...args: string[]) =>
 const line = (id: string) => JSON.stringify(sourceOrder({ id }))
 
 describe('index load --from-line', () => {
-  it('goes on where a load stopped, with the line numbers of the whole input', async () => {
+  it('continues a stopped load with the line numbers of the whole input', async () => {
     const input = `${line('ord_1')}\n\n${line('ord_2')}\nno order\n${line('ord_3')}\n`
     const { code, stdout, stderr } = await load(input, '--from-line', '3')
     expect(code).toBe(1)
@@ -27,7 +27,7 @@ describe('index load --from-line', () => {
   })
 
   it.each(['0', '-1', '1.5', '1e3', 'ten', '', '9007199254740993'])(
-    'refuses %j with usage',
+    'rejects %j with a usage error',
     async (text) => {
       const { code, stderr } = await load('', `--from-line=${text}`)
       expect(code).toBe(2)
@@ -37,7 +37,7 @@ describe('index load --from-line', () => {
 })
 
 describe('index load --dry-run', () => {
-  it('checks every line without any setting, and leaves no trace', async () => {
+  it('validates every line without any setting, and writes nothing', async () => {
     const file = join(backend.folder, 'orders.ndjson')
     writeFileSync(file, `${line('ord_1')}\n[]\n${line('ord_1')}\n`)
     const nothing = { DATA_DIR: backend.folder, OPENSEARCH_URL: 'no address', KEY_PEPPER: 'short' }
@@ -55,7 +55,7 @@ describe('index load --dry-run', () => {
     expect(readdirSync(backend.folder)).toEqual(['orders.ndjson'])
   })
 
-  it('of valid lines exits 0, and says it in a sentence', async () => {
+  it('exits 0 for valid lines and prints a summary', async () => {
     const args = ['index', 'load', '-', '--dry-run', '--from-line', '2']
     const { code, stdout, stderr } = await runCommand(args, {}, `[]\n${line('ord_1')}`)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -73,7 +73,7 @@ describe('index load --dry-run', () => {
 })
 
 describe('index load --reproject', () => {
-  it('fills a field that was added to the shape since', async () => {
+  it('fills a field that was added to the schema later', async () => {
     const utm = { utm_source: 'radio' }
     const input = [sourceOrder({ id: 'ord_1', utm }), sourceOrder({ id: 'ord_2', utm })]
       .map((order) => JSON.stringify(order))

@@ -21,7 +21,7 @@ const load = (input: string | Buffer, ...args: string[]) =>
 const line = (id: string) => JSON.stringify(sourceOrder({ id }))
 
 describe('index load', () => {
-  it('reads a file, and sums up on stdout', async () => {
+  it('reads a file and prints a summary on stdout', async () => {
     const file = join(backend.folder, 'orders.ndjson')
     writeFileSync(file, `${line('ord_1')}\n\n${line('ord_2')}\r\n${line('ord_1')}`)
     const args = ['index', 'load', file]
@@ -38,14 +38,14 @@ describe('index load', () => {
     expect(JSON.parse(stdout)).toMatchObject({ written: 1, customer_documents_dropped: 1 })
   })
 
-  it('exits 1 naming a file it cannot read', async () => {
+  it('exits 1 and names a file that it cannot read', async () => {
     const args = ['index', 'load', 'nowhere.ndjson']
     const { code, stderr } = await runCommand(args, backend.env)
     expect(code).toBe(1)
     expect(stderr).toContain('nowhere.ndjson')
   })
 
-  it('names a folder given for a file', async () => {
+  it('exits 1 and names a folder given as the file', async () => {
     const { code, stderr } = await runCommand(['index', 'load', backend.folder], backend.env)
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -53,7 +53,7 @@ describe('index load', () => {
     })
   })
 
-  it('goes on when nobody reads what it says', async () => {
+  it('continues when its output pipe is closed', async () => {
     const lines = Array.from({ length: 3_000 }, (_, n) => (n % 2 ? 'no order' : line(`ord_${n}`)))
     const child = startCommand(['index', 'load', '-'], backend.env)
     child.stderr.destroy()
@@ -77,13 +77,13 @@ describe('index load', () => {
     expect(await said).toBe('stopped after line 1000: resume with --from-line 1001\ninterrupted\n')
   })
 
-  it('takes an empty input for nothing to do', async () => {
+  it('accepts an empty input', async () => {
     const { code, stdout } = await load('')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ read: 0, written: 0 })
   })
 
-  it('keeps changed_at of a first version, and with --live stamps it', async () => {
+  it('keeps changed_at of a first version, and stamps it with --live', async () => {
     const changed_at = new Date(Date.now() + 3_600_000).toISOString()
     const future = JSON.stringify(sourceOrder({ changed_at }))
     expect((await load(future)).stderr).toContain(
@@ -93,8 +93,8 @@ describe('index load', () => {
   })
 })
 
-/** Each stands between two orders that are written. */
-const REFUSED: [name: string, line: string | Buffer, message: string][] = [
+/** Each is placed between two valid orders. */
+const REJECTED: [name: string, line: string | Buffer, message: string][] = [
   ['half a line', '{"id":"ord_2","ver', 'expected one JSON object'],
   ['no object', '[]', 'expected an object, got a list'],
   ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
@@ -131,7 +131,7 @@ const REFUSED: [name: string, line: string | Buffer, message: string][] = [
   ],
 ]
 
-describe('index load of lines that it refuses', () => {
+describe('index load of rejected lines', () => {
   let finished: ProcessResult
   beforeAll(async () => {
     const own = createBackend()
@@ -141,10 +141,13 @@ describe('index load of lines that it refuses', () => {
     await own.remove()
   })
 
-  it.each(REFUSED)('names the number, the path and the reason of %s', (_name, bad, message) => {
-    const number = 2 + REFUSED.findIndex(([, other]) => other === bad)
-    expect(finished.stderr).toContain(`line ${number}: ${message}`)
-  })
+  it.each(REJECTED)(
+    'prints the line number, the path and the reason of %s',
+    (_name, bad, message) => {
+      const number = 2 + REJECTED.findIndex(([, other]) => other === bad)
+      expect(finished.stderr).toContain(`line ${number}: ${message}`)
+    },
+  )
 
   it('writes the lines before and after them, and exits 1', () => {
     expect(finished.code).toBe(1)
@@ -170,7 +173,7 @@ async function countOrders({ folder, env, refresh }: Backend): Promise<number> {
   try {
     return Number(db.prepare('SELECT count(*) AS orders FROM orders').get()?.['orders'])
   } catch {
-    return 0 // The tables are not made yet.
+    return 0 // The tables do not exist yet.
   } finally {
     db.close()
   }

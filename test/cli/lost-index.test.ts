@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const service of running) await service.close()
 })
 
-/** A store for each test, or one for all of a group. */
+/** A store for each test, or one that a group of tests shares. */
 function open() {
   backend = createBackend()
 }
@@ -65,7 +65,7 @@ describe('a lost orders index', () => {
   beforeEach(open)
   afterEach(close)
 
-  it('is a 503 until it is begun anew and loaded, and a copy of it stays whole', async () => {
+  it('is a 503 until it is recreated and loaded, and a synced store stays complete', async () => {
     await load(1)
     const key = await createKey()
     let service = await serve()
@@ -134,16 +134,16 @@ describe('with a lost orders index', () => {
     expect(stderr).toContain('"index load --repair FILE"')
   })
 
-  it('a server of several processes ends', async () => {
+  it('a server of several processes exits', async () => {
     const workers = { WORKERS: '2', PORT: '0', OPERATIONS_PORT: '0' }
-    // Where no Redis is, each worker counts the limits by itself.
+    // Without Redis, each worker counts its rate limits locally.
     const env = { REDIS_URL: 'redis://127.0.0.1:1', ...backend.env, ...workers }
     const { code, stderr } = await runProcess(['serve'], env)
     expect(code).toBe(1)
     expect(stderr).toContain(LOST)
   })
 
-  it('commands on keys and accounts go on, and do not make it', async () => {
+  it('commands on keys and accounts work and do not create the index', async () => {
     const [record] = JSON.parse(await succeed(['keys', 'list', '--account', 'acc_1', '--json']))
     await succeed(['keys', 'roll', record.key_id])
     await succeed(['keys', 'revoke', record.key_id])
@@ -157,7 +157,7 @@ describe('index init --after-loss', () => {
   beforeEach(open)
   afterEach(close)
 
-  it('keeps keys, and takes a load', async () => {
+  it('keeps keys and accepts a load', async () => {
     await load(1)
     const key = await createKey()
     await deleteOrdersIndex(backend)
@@ -179,11 +179,11 @@ describe('index init --after-loss', () => {
   })
 })
 
-describe('a store that nothing was made in yet', () => {
+describe('a store that was never initialised', () => {
   beforeEach(open)
   afterEach(close)
 
-  it('gets keys before its index, and keeps answering 503 on OpenSearch until there is one', async () => {
+  it('accepts keys before its index, and OpenSearch requests get 503 until the index exists', async () => {
     const key = await createKey()
     const service = await serve()
     if (onServices) {

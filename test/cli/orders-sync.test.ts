@@ -15,7 +15,7 @@ import { readSyncedOrders } from '../support/orders-cli/synced-orders.ts'
 const ROUNDS = 6
 
 let service: OrdersService
-/** Grows with every change, so that each is newer than the last. */
+/** Increases with every change, so that each version is newer than the last. */
 let times = 1
 beforeAll(async () => {
   service = await openOrdersService(1_500)

@@ -22,7 +22,7 @@ const counts = async (...args: string[]) =>
   JSON.parse((await run('load', file, '--json', ...args)).stdout)
 
 describe('index load --repair', () => {
-  it('brings back every document that is lost, and then all is older again', async () => {
+  it('restores every lost document, and a second run finds every version older', async () => {
     save(orders)
     await run('load', file)
     for (const { id } of orders) await dropDocument(backend, 'acc_1', id)
@@ -38,7 +38,7 @@ describe('index load --repair', () => {
     expect(await counts('--repair')).toMatchObject({ written: 0, older: 10 })
   })
 
-  it('replaces what is no order, where a load without it refuses the order and goes on', async () => {
+  it('replaces an invalid document, where a load without --repair rejects the order and continues', async () => {
     save(orders)
     await run('load', file)
     await corruptDocument(backend, 'acc_1', 'ord_3')

@@ -12,7 +12,7 @@ afterAll(() => backend.remove())
 const run = (args: string[], input = '') => runCommand(['index', ...args], backend.env, input)
 
 describe('index status', () => {
-  it('of an empty index tells of no change', async () => {
+  it('reports no change for an empty index', async () => {
     await run(['init'])
     const { code, stdout } = await run(['status', '--json', '--wait', '0s'])
     expect(code).toBe(0)
@@ -25,7 +25,7 @@ describe('index status', () => {
     })
   })
 
-  it('counts documents and orders, and tells how far behind the newest change is', async () => {
+  it('counts documents and orders, and reports the lag of the newest change', async () => {
     const startedAt = Date.now()
     await run(['load', '-'], JSON.stringify(sourceOrder({ coproducer_account_ids: ['acc_2'] })))
     const { code, stdout, stderr } = await run(['status', '--json'])
@@ -40,7 +40,7 @@ describe('index status', () => {
     expect(Date.parse(status.newest_visible_change)).toBeGreaterThanOrEqual(startedAt)
   })
 
-  it('tells it to people, a name and a value a line', async () => {
+  it('prints one name and value per line by default', async () => {
     const { stdout } = await run(['status'])
     expect(stdout).toMatch(
       /^documents: {13}2\norders known: {10}1\nindex: {17}\S+orders\S* \(read and fed, /,
@@ -48,7 +48,7 @@ describe('index status', () => {
     expect(stdout).toMatch(/^newest visible change: \d{4}-\S+Z\nlag: {19}[\d.]+ s$/m)
   })
 
-  it('exits 2 on a span that is none', async () => {
+  it('exits 2 for an invalid duration', async () => {
     const { code, stderr } = await run(['status', '--wait', 'long'])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--wait') })
   })

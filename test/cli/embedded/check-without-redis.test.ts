@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { runCommand } from '../../support/cli/command.ts'
 import { createBackend } from '../../support/stores/backend.ts'
 
-it('without Redis, a check and the status say that there is no stream, and go on', async () => {
+it('index check and index status report without Redis that the stream is missing, and continue', async () => {
   const { env, remove } = createBackend()
   const check = await runCommand(['index', 'check'], env)
   expect(check).toMatchObject({ code: 0, stdout: expect.stringContaining('documents: 0') })

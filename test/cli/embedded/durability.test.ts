@@ -25,10 +25,10 @@ afterEach(() => remove())
 
 const isTracing = canTrace()
 
-/** Runs a command; its system calls, where they can be traced. */
+/** Runs a command and returns its system calls, where tracing is possible. */
 async function run(...args: string[]): Promise<{ stdout: string; calls: SystemCall[] }> {
   const file = join(folder, 'calls')
-  // By `env`, since a command is started in its DATA_DIR, which is not there yet.
+  // `env` sets DATA_DIR, because the folder does not exist when the command starts.
   const under = [...(isTracing ? traced(file) : []), 'env', `DATA_DIR=${dataDir}`]
   const { code, stdout, stderr } = await runProcess(args, { DATA_DIR: folder }, '', under)
   expect({ code, stderr }).toMatchObject({ code: 0 })
@@ -41,7 +41,7 @@ async function createKey(): Promise<{ key: string; keyId: string; calls: SystemC
   return { key, keyId, calls }
 }
 
-/** Where nothing can be traced: what the connections that a command opens are set to. */
+/** Where tracing is impossible, the settings of the connections that a command opens. */
 async function expectFull(): Promise<void> {
   const env = parseConfig({ DATA_DIR: dataDir })
   const closing: (() => Promise<void>)[] = []
@@ -54,10 +54,10 @@ async function expectFull(): Promise<void> {
   expect(synchronous).toMatchObject({ 'keys.db': [FULL], 'orders.db': [FULL, FULL] })
 }
 
-describe('what the embedded store confirms is on the disk', () => {
-  it('with every connection of a command, whatever can be traced', expectFull)
+describe('the embedded store syncs to disk', () => {
+  it('on every connection of a command, also where tracing is impossible', expectFull)
 
-  it('before a key is shown', async () => {
+  it('before keys create prints a key', async () => {
     const { key, calls } = await createKey()
     if (!isTracing) return await expectFull()
     const shown = callWith(calls, key)
@@ -67,7 +67,7 @@ describe('what the embedded store confirms is on the disk', () => {
     })
   })
 
-  it('before "is revoked" is printed', async () => {
+  it('before keys revoke prints "is revoked"', async () => {
     const { keyId } = await createKey()
     const { calls } = await run('keys', 'revoke', keyId)
     if (!isTracing) return await expectFull()
@@ -77,7 +77,7 @@ describe('what the embedded store confirms is on the disk', () => {
     expect(lost).toBe(0)
   })
 
-  it('before a new secret is used, with its folder and those that were made for it', async () => {
+  it('before a new secret is used, together with each folder created for it', async () => {
     const { calls } = await createKey()
     if (!isTracing) return await expectFull()
     const linked = calls.find(({ name }) => name.startsWith('link'))

@@ -29,7 +29,7 @@ afterAll(async () => {
   await backend.remove()
 })
 
-it('serves on while far too many ask, sheds the rest, and serves everybody when they are gone', async () => {
+it('serve sheds excess requests under overload and serves all clients afterwards', async () => {
   const tally = emptyTally()
   let mayConnect = true
   const flood = Array.from({ length: 60 }, () =>
@@ -58,7 +58,7 @@ it('serves on while far too many ask, sheds the rest, and serves everybody when 
   }
 })
 
-it('tells of it in its metrics, and in a line of its log now and then', async () => {
+it('serve reports shed requests in its metrics and in a throttled log line', async () => {
   const metrics = await (await fetch(`${operations}/metrics`)).text()
   const shed = /^http_shed_requests_total\{reason="concurrency"\} (\d+)$/m.exec(metrics)?.[1]
   expect(Number(shed)).toBeGreaterThan(100)

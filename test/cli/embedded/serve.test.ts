@@ -31,7 +31,7 @@ describe('serve --demo', () => {
   const { folder, remove } = temporaryFolder()
   let service: RunningService
   beforeAll(async () => {
-    // Without Redis, each worker counts the limits by itself.
+    // Without Redis, each worker counts its rate limits locally.
     const settings = { DATA_DIR: folder, WORKERS: '2', REDIS_URL: 'redis://127.0.0.1:1' }
     service = await startService(['--demo'], settings)
   })
@@ -40,7 +40,7 @@ describe('serve --demo', () => {
     remove()
   })
 
-  it('prints a key, its account and three curl lines that work when pasted', async () => {
+  it('prints a key, its account and three working curl lines', async () => {
     const { stdout } = service.output()
     expect(stdout.match(/demo key/g)).toHaveLength(1)
     expect(stdout).toMatch(/demo account\s+acc_demo\n/)
@@ -73,7 +73,7 @@ describe('serve --demo', () => {
     }
   })
 
-  it('as "npm start" ends when npm receives SIGTERM', async () => {
+  it('started by "npm start" ends when npm receives SIGTERM', async () => {
     const root = fileURLToPath(new URL('../../..', import.meta.url))
     const env = { ...process.env, DATA_DIR: folder, PORT: '0', OPERATIONS_PORT: '0' }
     const npm = spawn('npm', ['start'], { cwd: root, env })
@@ -108,7 +108,7 @@ describe('serve', () => {
     return running
   }
 
-  it('sees what the other commands do while it runs', async () => {
+  it('applies the changes of other commands while it runs', async () => {
     const env = { DATA_DIR: folder }
     const accounts = ['acc_blocked', 'acc_unblocked', 'acc_revoked']
     const keys = await Promise.all(
@@ -132,7 +132,7 @@ describe('serve', () => {
     await expect.poll(statuses, { timeout: 7_000, interval: 300 }).toEqual([403, 200, 401])
   })
 
-  it('finishes a request that is under way at SIGTERM, also when it receives two at once', async () => {
+  it('completes a request in flight at SIGTERM, also when it receives two signals at once', async () => {
     const service = await startService([], { DATA_DIR: folder })
     onTestFinished(async () => void (await service.stop('SIGKILL')))
     const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
@@ -147,7 +147,7 @@ describe('serve', () => {
     expect(await Promise.all(stopped)).toEqual([0, 0])
   })
 
-  it('stops at once although a connection is open that never sent anything', async () => {
+  it('stops immediately despite an open connection that never sent a request', async () => {
     const service = await serve()
     const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
     await once(socket, 'connect')
@@ -164,7 +164,7 @@ describe('serve', () => {
     }
   })
 
-  it('answers for its health on the operations port alone', async () => {
+  it('returns its health on the operations port only', async () => {
     const service = await startService([], { DATA_DIR: folder })
     onTestFinished(async () => void (await service.stop('SIGKILL')))
     const operations = /operations at (http:[^"]+)/.exec(service.output().stderr)?.[1]
@@ -174,7 +174,7 @@ describe('serve', () => {
     }
   })
 
-  it('names every bad setting at once, and exits 1', async () => {
+  it('names every invalid setting at once, and exits 1', async () => {
     const { code, stderr } = await runProcess(['serve'], {
       DATA_DIR: folder,
       PORT: 'eighty',
@@ -198,7 +198,7 @@ describe('serve', () => {
     expect(stderr).not.toContain('short')
   })
 
-  it('says which port is taken, and by which setting to choose another', async () => {
+  it('names the port in use and the setting that changes it', async () => {
     const { baseUrl } = await serve()
     const { port } = new URL(baseUrl)
     for (const setting of ['PORT', 'OPERATIONS_PORT']) {
@@ -211,7 +211,7 @@ describe('serve', () => {
     }
   })
 
-  it('reads a file .env in the folder it starts in', async () => {
+  it('reads a .env file in its working directory', async () => {
     writeFileSync(join(folder, '.env'), 'PORT=nonsense\n')
     const { stderr } = await runProcess(['serve'], { DATA_DIR: folder })
     expect(stderr).toContain('PORT: expected an integer')

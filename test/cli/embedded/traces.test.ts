@@ -13,10 +13,10 @@ import {
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
-/** What the collector can read, and soon. */
+/** Settings under which the collector can decode the spans and receives them soon. */
 const TRACED = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_BSP_SCHEDULE_DELAY: '50' }
-/** Tells every package of OpenTelemetry that is loaded, but for the one that prom-client brings. */
-const TELL_LOADED = `--import=data:text/javascript,${encodeURIComponent(`
+/** Lists the loaded packages of OpenTelemetry, except the one that prom-client depends on. */
+const LOG_LOADED = `--import=data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
   registerHooks({
     resolve(specifier, context, next) {
@@ -46,7 +46,10 @@ afterEach(async () => {
   await collector.close()
 })
 
-/** A service that sends its traces to the collector. OpenTelemetry reads the environment of this process. */
+/**
+ * A service that exports its traces to the collector. OpenTelemetry reads the environment of this
+ * process.
+ */
 async function serve(env: Record<string, string> = {}): Promise<RunningService> {
   const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...TRACED, ...env }
   for (const [name, value] of Object.entries(traced)) vi.stubEnv(name, value)
@@ -57,8 +60,8 @@ async function serve(env: Record<string, string> = {}): Promise<RunningService> 
 const call = ({ baseUrl }: RunningService, path: string, headers: Record<string, string> = {}) =>
   fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } })
 
-describe('the traces of a service', () => {
-  it('reach the collector before the service ends: request id, route, status, and the trace of the caller', async () => {
+describe('the traces of serve', () => {
+  it('reach the collector before the service exits, with request id, route, status and the parent trace', async () => {
     const running = await serve({ OTEL_BSP_SCHEDULE_DELAY: '600000' })
     const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
     const answer = await call(running, '/v1/orders?limit=1', headers)
@@ -76,7 +79,7 @@ describe('the traces of a service', () => {
     })
   })
 
-  it('hold no key, cursor, query, id, address or text of the caller', async () => {
+  it('contain no key, cursor, query, id, address or text of the client', async () => {
     const running = await serve()
     const sent = {
       tracestate: 'vendor=secret-state',
@@ -94,7 +97,7 @@ describe('the traces of a service', () => {
     }
   })
 
-  it('are told under the name and with the attributes of the environment', async () => {
+  it('carry the service name and attributes of the environment', async () => {
     const running = await serve({
       OTEL_SERVICE_NAME: 'orders-eu',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
@@ -107,7 +110,7 @@ describe('the traces of a service', () => {
     })
   })
 
-  it('are sampled as the environment says, and those of a caller who traces are kept', async () => {
+  it('are sampled as the environment configures, and traces of a sampled parent are kept', async () => {
     const sampler = 'parentbased_traceidratio'
     const running = await serve({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' })
     await call(running, '/v1/orders')
@@ -116,7 +119,7 @@ describe('the traces of a service', () => {
     expect(new Set(collector.spans().map(({ traceId }) => traceId))).toEqual(new Set([TRACE]))
   })
 
-  it('are protobuf unless another protocol is asked for', async () => {
+  it('are encoded as protobuf unless another protocol is configured', async () => {
     const running = await serve({ OTEL_EXPORTER_OTLP_PROTOCOL: '' })
     const id = (await call(running, '/v1/orders')).headers.get('request-id')
     await running.stop()
@@ -127,12 +130,12 @@ describe('the traces of a service', () => {
   })
 })
 
-describe('a collector', () => {
-  // Longer than the service has to stop.
+describe('serve with a trace collector', () => {
+  // Longer than the shutdown deadline of the service.
   const PATIENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }
 
-  it('that never answers holds up neither requests nor the end', async () => {
-    collector.manner = 'hang'
+  it('that never responds delays neither requests nor the shutdown', async () => {
+    collector.mode = 'hang'
     const running = await serve(PATIENT)
     expect((await call(running, '/v1/orders')).status).toBe(200)
     await collector.called()
@@ -140,14 +143,14 @@ describe('a collector', () => {
     expect(await running.stop()).toBe(0)
   })
 
-  it('that is away holds up neither requests nor the end', async () => {
+  it('that is unreachable delays neither requests nor the shutdown', async () => {
     const running = await serve({ ...PATIENT, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
     expect((await call(running, '/v1/orders')).status).toBe(200)
     expect(await running.stop()).toBe(0)
   })
 
-  it('that refuses is told in the log, once', async () => {
-    collector.manner = 'refuse'
+  it('that rejects spans logs one line', async () => {
+    collector.mode = 'reject'
     const running = await serve()
     await call(running, '/v1/orders')
     await collector.called()
@@ -158,15 +161,15 @@ describe('a collector', () => {
   })
 })
 
-describe('what traces are made with', () => {
-  it('is loaded where they are asked for', async () => {
-    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, NODE_OPTIONS: TELL_LOADED }
+describe('the OpenTelemetry SDK', () => {
+  it('is loaded when traces are enabled', async () => {
+    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, NODE_OPTIONS: LOG_LOADED }
     service = await startService([], { ...backend.env, ...traced })
     expect(service.output().stderr).toContain('loaded @opentelemetry/sdk-trace')
   })
 
-  it('is not loaded otherwise', async () => {
-    service = await startService([], { ...backend.env, NODE_OPTIONS: TELL_LOADED })
+  it('is not loaded when traces are disabled', async () => {
+    service = await startService([], { ...backend.env, NODE_OPTIONS: LOG_LOADED })
     expect((await call(service, '/v1/orders')).status).toBe(200)
     expect(service.output().stderr).not.toContain('loaded @opentelemetry')
   })

@@ -15,7 +15,7 @@ import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
 const PATIENT = { timeout: 30_000 }
-/** Longer than it is taken for the echo of another. */
+/** Longer than the time within which a second signal counts as a duplicate of the first. */
 const SECOND_SIGNAL_MS = 1_200
 
 let backend: Backend
@@ -25,7 +25,7 @@ let headers: { authorization: string }
 beforeAll(async () => {
   backend = createBackend()
   env = {
-    // Where no Redis is: embedded, the limits count in each process until it is there.
+    // Without Redis, each process of the embedded service counts its rate limits locally.
     REDIS_URL: 'redis://127.0.0.1:1',
     ...backend.env,
     WORKERS: '2',
@@ -48,7 +48,7 @@ interface LogLine {
   status?: number
 }
 
-/** All that was logged; every line has to be one. */
+/** All logged lines; each must be valid JSON. */
 function log({ output }: RunningService): LogLine[] {
   const whole = output().stderr.split('\n').slice(0, -1)
   return whole.map((line) => JSON.parse(line))
@@ -63,7 +63,7 @@ function operationsOf(running: RunningService) {
   return (path: string) => fetch(`${origin}${path}`)
 }
 
-/** Asks so often, each time on a connection of its own. */
+/** Sends this number of requests, each on its own connection. */
 async function sendRequests(times: number): Promise<void> {
   for (let sent = 0; sent < times; sent++) {
     const options = { headers: { ...headers, connection: 'close' } }
@@ -73,7 +73,7 @@ async function sendRequests(times: number): Promise<void> {
   }
 }
 
-/** What the service says it has answered, and how its workers are. */
+/** The request count that the service reports, and the state of its workers. */
 async function counted() {
   const exposition = await (await operationsOf(service)('/metrics')).text()
   const labels = 'method="GET",route="/v1/orders",status="200"'
@@ -100,8 +100,8 @@ async function sendHalfARequest({ baseUrl }: RunningService) {
   return socket
 }
 
-describe('two workers, one after the other', () => {
-  it('serve one port together, and are counted as one', async () => {
+describe('serve with two workers, one after the other,', () => {
+  it('shares one port, and aggregates their metrics', async () => {
     await sendRequests(20)
     const answered = () => log(service).filter(({ status }) => status === 200)
     await expect.poll(() => answered().length, PATIENT).toBe(20)
@@ -114,7 +114,7 @@ describe('two workers, one after the other', () => {
       .toMatchObject({ code: 200, checks: { workers: 'ok' } })
   })
 
-  it('are waited for a moment only when one does not answer, and it has to be started again', async () => {
+  it('waits briefly for a worker that does not respond, and for one that must restart', async () => {
     const [stuck = 0] = workersOf(service)
     process.kill(stuck, 'SIGSTOP')
     const lacking = { answers: 20, ok: 1, silent: 1, missing: 0, ended: 0 }
@@ -128,7 +128,7 @@ describe('two workers, one after the other', () => {
     await expect.poll(live, PATIENT).toBe(200)
   })
 
-  it('replace one that is killed, and count on', async () => {
+  it('replaces a killed worker, and its counters continue', async () => {
     const [killed = 0] = workersOf(service)
     process.kill(killed, 'SIGKILL')
     const seen: number[] = []
@@ -145,9 +145,10 @@ describe('two workers, one after the other', () => {
     expect(workersOf(service)).toHaveLength(3)
   })
 
-  it('finish what is under way, and end, when the process that started them is killed', async () => {
+  it('completes requests in flight and exits when the parent process is killed', async () => {
     const socket = await sendHalfARequest(service)
-    const stopped = service.stop('SIGKILL') // Its output is open until the last of them has ended.
+    // The output stays open until the last worker has exited.
+    const stopped = service.stop('SIGKILL')
     await new Promise((resolve) => setTimeout(resolve, 300))
     socket.write('host\r\n\r\n')
     const [answer] = await readAnswers(socket)
@@ -156,7 +157,7 @@ describe('two workers, one after the other', () => {
   })
 })
 
-it('two workers lose no request when everybody of the process group is told to stop', async () => {
+it('serve with two workers loses no request when the whole process group receives SIGTERM', async () => {
   const running = await startService([], env)
   const tally = emptyTally()
   let isUp = true
@@ -185,7 +186,7 @@ it('two workers lose no request when everybody of the process group is told to s
   expect(Object.keys(tally.answers)).toEqual(['200'])
 })
 
-it('two workers end at once at a second signal', async () => {
+it('serve with two workers exits immediately at a second signal', async () => {
   const running = await startService([], env)
   const socket = await sendHalfARequest(running)
   const stopped = running.stop('SIGINT')
@@ -193,15 +194,15 @@ it('two workers end at once at a second signal', async () => {
   socket.on('error', () => {})
   await running.stop('SIGINT')
   expect(await stopped).toBe(1)
-  // Each would say so, and go on with what is under way.
+  // Each worker would log that it received a second signal, and drain on.
   expect(log(running).filter(({ msg }) => msg.includes('is gone'))).toEqual([])
   socket.destroy()
 })
 
-it('tells once, as one process does, of a port that is taken, and exits 1', async () => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
+it('serve with two workers reports a port in use once, and exits 1', async () => {
+  const occupied = createServer().listen(0, '127.0.0.1')
+  await once(occupied, 'listening')
+  const { port } = occupied.address() as AddressInfo
   for (const setting of ['PORT', 'OPERATIONS_PORT']) {
     const ports = { PORT: '0', OPERATIONS_PORT: '0', LOG_LEVEL: 'fatal', [setting]: `${port}` }
     const { code, stderr } = await runProcess(['serve'], { ...env, ...ports })
@@ -213,7 +214,7 @@ it('tells once, as one process does, of a port that is taken, and exits 1', asyn
   occupied.close()
 })
 
-it('tells once, as one process does, why workers cannot start, and exits 1', async () => {
+it('serve with two workers reports once why workers cannot start, and exits 1', async () => {
   const broken = { ...env, PORT: '0', OPERATIONS_PORT: '0', REDIS_CA_FILE: '/nowhere/ca.pem' }
   const together = await runProcess(['serve'], broken)
   expect(together.stderr).toContain('REDIS_CA_FILE')

@@ -41,7 +41,7 @@ interface Given {
   amount_total?: number
   deleted?: true
 }
-/** Writes one version of `ord_1`; the amount identifies the version. */
+/** Writes one version of `ord_1`, whose amount tells the versions apart. */
 async function write(version: number, { deleted, ...given }: Given = {}, mode: WriteMode = 'live') {
   const source = deleted
     ? { id: 'ord_1', version, owner_account_id: 'acc_1', deleted }
@@ -55,14 +55,14 @@ async function amount(): Promise<number | undefined> {
   return json === null ? undefined : JSON.parse(Buffer.from(json).toString()).amount_total
 }
 
-/** The last bulk to the orders or to the version records. */
+/** What was sent last to the orders, or to the heads. */
 function lastBulk(target: 'orders' | 'order-heads'): ReceivedRequest {
   const bulk = node.received.findLast(({ path }) => path.startsWith(`/${prefix}${target}-w-`))
   if (bulk === undefined) throw new Error('no bulk was sent')
   return bulk
 }
 
-/** Replays an old bulk, as a node that slept during the alias swap. */
+/** Brings a bulk that was sent before, as a node does that slept through the swap of the aliases. */
 async function bringLate(target: 'orders' | 'order-heads', { body }: ReceivedRequest) {
   const response = await fetch(`${firstNode()}/${prefix}${target}/_bulk`, {
     method: 'POST',
@@ -75,14 +75,14 @@ async function bringLate(target: 'orders' | 'order-heads', { body }: ReceivedReq
 
 const orders = () => `${prefix}orders-v1`
 
-/** Simulates a node restart or a shard relocation. */
+/** As when a node restarts, or the shard moves to another one. */
 async function restartShard() {
   await opensearch('POST', `${orders()}/_close`)
   await opensearch('POST', `${orders()}/_open`)
   await opensearch('GET', `_cluster/health/${orders()}?wait_for_status=yellow&timeout=60s`)
 }
 
-/** Simulates the expiry of `index.gc_deletes`, a minute by default. */
+/** As time does; `index.gc_deletes` is a minute by default. */
 async function forgetDeletions() {
   await opensearch('PUT', `${orders()}/_settings`, { index: { gc_deletes: '0ms' } })
   await opensearch('POST', `${orders()}/_flush?force=true`)
@@ -124,7 +124,7 @@ describe('a bulk that arrives late', () => {
     expect(await amount()).toBeUndefined()
   })
 
-  it('a late bulk does not remove a document written since', async () => {
+  it('does not remove a document that was written again since', async () => {
     await write(1)
     await write(2, { deleted: true })
     const late = lastBulk('orders')
@@ -133,20 +133,17 @@ describe('a bulk that arrives late', () => {
     expect(await amount()).toBe(3)
   })
 
-  it.each([1, 2])(
-    'a late bulk with the version record of version %d does not change a newer one',
-    async (last) => {
-      for (let version = 1; version <= last; version++) await write(version)
-      const late = lastBulk('order-heads')
-      await write(3)
-      expect(await bringLate('order-heads', late)).toEqual([409])
-      expect(await write(2)).toBe('older')
-    },
-  )
+  it.each([1, 2])('with the head of version %d changes nothing of a newer one', async (last) => {
+    for (let version = 1; version <= last; version++) await write(version)
+    const late = lastBulk('order-heads')
+    await write(3)
+    expect(await bringLate('order-heads', late)).toEqual([409])
+    expect(await write(2)).toBe('older')
+  })
 })
 
 describe('a writer', () => {
-  it('a writer recreates a deleted order', async () => {
+  it('writes an order that was deleted again', async () => {
     await write(1)
     expect(await write(2, { deleted: true })).toBe('written')
     expect(await amount()).toBeUndefined()
@@ -154,33 +151,29 @@ describe('a writer', () => {
     expect(await amount()).toBe(3)
   })
 
-  it('a writer reads a concurrently changed document again and decides anew', async () => {
+  it('looks again where a document changed since it was seen, and writes what it decides then', async () => {
     await write(1)
     const change = changeOf(sourceOrder({ version: 2, amount_total: 2 }))
     let looks = 0
-    const meddled: Pick<OrderIndex, 'bulk'> = {
-      bulk: (decide) =>
-        index.bulk(async (stored) => {
-          const writes = await decide(stored)
-          looks += 1
-          const touched = `${prefix}orders/_update/acc_1:ord_1?routing=acc_1`
-          // Simulates a bulk in flight.
-          if (looks === 1) await opensearch('POST', touched, { doc: { updated_key: 1 } })
-          return writes
-        }),
-    }
+    const meddled = interceptCommits(index, async (writes) => {
+      looks += 1
+      const touched = `${prefix}orders/_update/acc_1:ord_1?routing=acc_1`
+      // As a delayed bulk does.
+      if (looks === 1) await opensearch('POST', touched, { doc: { updated_key: 1 } })
+      return writes
+    })
     expect(await createWriter(meddled, Date.now).write([change], 'live')).toEqual(['written'])
     expect([looks, await amount()]).toEqual([2, 2])
   })
 
-  it('a writer stores a tracking key truncated within a surrogate pair', async () => {
+  it('stores a tracking key that was cut in the middle of a character', async () => {
     const cut = sourceOrder({ tracking: { 'src\ud83d': 'bio' } })
     expect(await createWriter(index, Date.now).write([changeOf(cut)], 'live')).toEqual(['written'])
     const json = await services.orders.get('acc_1', 'ord_1')
     expect(JSON.parse(Buffer.from(json ?? []).toString()).tracking).toEqual({ 'src\ufffd': 'bio' })
   })
 
-  it('a closed writer leaves every write visible', async () => {
+  it('that has ended leaves everything to be found at once', async () => {
     await index.close()
     const lines = [1, 2, 3].map((n) => JSON.stringify(sourceOrder({ id: `ord_${n}` }))).join('\n')
     expect(await runCommand(['index', 'load', '-'], backend.env, lines)).toMatchObject({ code: 0 })

@@ -18,15 +18,15 @@ await interruptible(async (signal) => {
   let faults = 0
   try {
     console.log(COLUMNS.join('  '))
-    const onMinute = (minute: number, memory: Memory, tally: ResponseStats) => {
+    const onMinute = (minute: number, memory: Memory, stats: ResponseStats) => {
       const { resident, heapUsed, external, openFiles } = memory
       const mb = [resident, heapUsed, external].map((bytes) => toMb(bytes).toFixed(1))
       const cells = [minute, ...mb, openFiles].map((cell, at) => {
         return `${cell}`.padStart(COLUMNS[at]?.length ?? 0)
       })
-      console.log([...cells, describe(tally)].join('  '))
-      for (const what of tally.reported) console.log(`  ${what}`)
-      for (const [kind, count] of Object.entries(tally.violations)) {
+      console.log([...cells, describe(stats)].join('  '))
+      for (const what of stats.reported) console.log(`  ${what}`)
+      for (const [kind, count] of Object.entries(stats.violations)) {
         if (count > 0) console.log(`  ${kind}: ${count}`)
         faults += count
       }

@@ -19,7 +19,7 @@ export interface Arrivals {
 }
 
 export interface PhasePlan {
-  tally: ResponseStats
+  stats: ResponseStats
   isFault: boolean
   /** Whether OpenSearch has a fault, or had one recently. */
   mayFail: boolean
@@ -39,7 +39,7 @@ interface CurrentPhase extends PhasePlan, Phase {
 /** Requests before the first phase do not count. */
 export function startArrivals(rate: number, traffic: Traffic, sender: Sender): Arrivals {
   const inFlight = new Set<Promise<void>>()
-  let current = begin({ tally: createResponseStats(), isFault: false, mayFail: true })
+  let current = begin({ stats: createResponseStats(), isFault: false, mayFail: true })
 
   function begin(plan: PhasePlan): CurrentPhase {
     const startedAt = performance.now()
@@ -52,8 +52,8 @@ export function startArrivals(rate: number, traffic: Traffic, sender: Sender): A
         waiting.add(sent)
         const outcome = await sender.send(ask)
         waiting.delete(sent)
-        const { tally } = current.isFault && !plan.isFault ? current : plan
-        tally.add(ask, outcome, plan.mayFail || current.mayFail)
+        const { stats } = current.isFault && !plan.isFault ? current : plan
+        stats.add(ask, outcome, plan.mayFail || current.mayFail)
         if (!isHealthy(ask, outcome)) lastWrongAt = Math.max(lastWrongAt, sent.sentAt)
         ask.onSettled?.()
       },

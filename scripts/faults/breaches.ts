@@ -10,24 +10,24 @@ export const LATE_MS = 500
 /** The promises that the service broke, a line each. */
 export function breachesOf(matrix: Matrix): string[] {
   const { healthy, cells, backAgain, connectionsLeft, walked } = matrix
-  const tallies: [name: string, ResponseStats][] = [
+  const allStats: [name: string, ResponseStats][] = [
     ['no fault', healthy],
-    ...cells.map(({ service, fault, tally }): [string, ResponseStats] => [
+    ...cells.map(({ service, fault, stats }): [string, ResponseStats] => [
       `${service} ${fault}`,
-      tally,
+      stats,
     ]),
     ['after OpenSearch', backAgain.OpenSearch],
     ['after Redis', backAgain.Redis],
   ]
-  const breaches = tallies.flatMap(([name, { reported }]) =>
+  const breaches = allStats.flatMap(([name, { reported }]) =>
     reported.map((what) => `${name}: ${what}`),
   )
   breaches.push(...lateIn('no fault', matrix.healthyLongestMs, matrix))
-  for (const { service, fault, tally, rightAfterMs, leftOpen, longestMs } of cells) {
+  for (const { service, fault, stats, rightAfterMs, leftOpen, longestMs } of cells) {
     if (rightAfterMs === undefined)
       breaches.push(`${service} ${fault}: no healthy responses before the timeout`)
     breaches.push(...lateIn(`${service} ${fault}`, longestMs, matrix))
-    if (service === 'Redis' && tally.limited === 0) {
+    if (service === 'Redis' && stats.limited === 0) {
       breaches.push(`${service} ${fault}: no response was rate-limited`)
     }
     if (leftOpen > 0)
@@ -37,7 +37,7 @@ export function breachesOf(matrix: Matrix): string[] {
     const left = connectionsLeft[service]
     if (left > MOST_LEFT[service]) breaches.push(`${left} connections to ${service} are still open`)
   }
-  const turnedAway = tallies.reduce((sum, [, { violations }]) => sum + violations['turned away'], 0)
+  const turnedAway = allStats.reduce((sum, [, { violations }]) => sum + violations['turned away'], 0)
   if (!(turnedAway <= matrix.turnedAway)) {
     breaches.push(`${turnedAway} requests were shed, but the service counted ${matrix.turnedAway}`)
   }

@@ -13,7 +13,7 @@ import type { Fault, FaultyService } from './faults.ts'
 export interface Cell {
   service: FaultyService
   fault: string
-  tally: ResponseStats
+  stats: ResponseStats
   /** Rate-limit decisions that the service made alone, since Redis did not respond in time. */
   alone: number
   /** From its end until all responses were healthy; `undefined`: not before the timeout. */
@@ -54,16 +54,16 @@ export async function suffer(plan: CellPlan): Promise<Cell> {
   const { service, fault, proxies, arrivals, traffic, backAgain, readAlone, answerTimes, signal } =
     plan
   const mayFail = service === 'OpenSearch'
-  const tally = createResponseStats()
+  const stats = createResponseStats()
   const aloneBefore = await readAlone()
   await answerTimes.longestMs() // Discards responses before the fault.
-  arrivals.enter({ tally, isFault: true, mayFail })
+  arrivals.enter({ stats, isFault: true, mayFail })
   await Promise.all(proxies.map(fault.begin))
   const burst = service === 'Redis' ? GREEDY_BURST : 0
   for (let sent = 0; sent < burst; sent++) arrivals.send(traffic.nextOverLimit())
   await sleep(plan.faultMs, undefined, { signal })
   await Promise.all(proxies.map(fault.end))
-  const rest = arrivals.enter({ tally: backAgain, isFault: false, mayFail })
+  const rest = arrivals.enter({ stats: backAgain, isFault: false, mayFail })
   const deadline = performance.now() + TIMEOUT_MS
   const alone = (await readAlone()) - aloneBefore
   await sleep(plan.restMs, undefined, { signal })
@@ -72,7 +72,7 @@ export async function suffer(plan: CellPlan): Promise<Cell> {
   return {
     service,
     fault: fault.name,
-    tally,
+    stats,
     alone,
     rightAfterMs: rest.isRight(RIGHT_MS) ? rest.rightAfterMs() : undefined,
     leftOpen: countOf(proxies, 'broken'),

@@ -92,7 +92,7 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
       try {
         await waitUntil(signal, async () => arrivals.phase().isRight(warmMs))
         turnedAwayBefore = await readTurnedAway()
-        arrivals.enter({ tally: healthy, isFault: false, mayFail: false })
+        arrivals.enter({ stats: healthy, isFault: false, mayFail: false })
         const answerTimes = await followAnswerTimes(service.logFile)
         await sleep(faultMs, undefined, { signal })
         healthyLongestMs = await answerTimes.longestMs()

@@ -68,7 +68,7 @@ and ${openFiles[1]} files and sockets in total; before the first request it held
 function cellRow({
   service,
   fault,
-  tally,
+  stats,
   alone,
   leftOpen,
   rightAfterMs,
@@ -77,7 +77,7 @@ function cellRow({
   const right = rightAfterMs === undefined ? 'never' : rightAfterMs.toFixed(0)
   return row([
     `${service}: ${fault}`,
-    ...answers(tally, longestMs),
+    ...answers(stats, longestMs),
     `${alone}`,
     `${leftOpen}`,
     right,

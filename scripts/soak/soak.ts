@@ -23,7 +23,7 @@ export interface Soak {
   services: Readonly<Record<string, string>>
   signal: AbortSignal
   /** Receives the memory and the responses of every minute. */
-  onMinute(minute: number, memory: Memory, tally: ResponseStats): void
+  onMinute(minute: number, memory: Memory, stats: ResponseStats): void
 }
 
 const SEED = 30
@@ -54,14 +54,14 @@ async function drive(
   const sender = createSender(service.origin, LATEST_MS)
   const random = createRandom(SEED, 0, 0)
   const traffic = createTraffic(truth, keys, random)
-  let tally = createResponseStats()
+  let stats = createResponseStats()
 
   async function sendOne() {
     const ask = traffic.next()
     if (random.chance(ABANDONED_SHARE)) {
       await sender.abandon(ask, random.between(0, LATEST_ABANDON_MS))
     } else {
-      const into = tally
+      const into = stats
       into.add(ask, await sender.send(ask), false)
     }
     ask.onSettled?.()
@@ -78,8 +78,8 @@ async function drive(
       }
       const least = leastOf(samples)
       minutes.push(least)
-      onMinute(minutes.length, least, tally)
-      tally = createResponseStats()
+      onMinute(minutes.length, least, stats)
+      stats = createResponseStats()
     }
     return minutes
   } finally {

@@ -7,7 +7,7 @@ import {
   serveInProcess,
   startService,
 } from '../support/cli/command.ts'
-import { emptyTally, sendContinuously } from '../support/http/keep-alive-client.ts'
+import { createCounts, sendContinuously } from '../support/http/keep-alive-client.ts'
 import { readAnswers } from '../support/http/raw-http.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../support/stores/backend.ts'
@@ -66,7 +66,7 @@ const connectTo = async ({ baseUrl }: RunningService) => {
 
 it('graceful shutdown fails no request of many clients behind a load balancer, and exits 0', async () => {
   const service = await serve(startService)
-  const tally = emptyTally()
+  const counts = createCounts()
   let isUp = true
   const balancing = (async () => {
     while (isUp) {
@@ -74,19 +74,19 @@ it('graceful shutdown fails no request of many clients behind a load balancer, a
       isUp = await service.isReady()
     }
   })()
-  const client = { url: service.listing, headers, mayConnect: () => isUp, tally }
+  const client = { url: service.listing, headers, mayConnect: () => isUp, counts }
   const clients = Array.from({ length: 30 }, () => sendContinuously(client))
-  await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(300)
-  const before = tally.closes
+  await expect.poll(() => counts.answers[200] ?? 0, PATIENT).toBeGreaterThan(300)
+  const before = counts.closes
 
   const stopped = service.stop()
   await balancing
   await Promise.all(clients)
   expect(await stopped).toBe(0)
   expect(before).toBe(0)
-  expect(tally.closes).toBeGreaterThanOrEqual(30)
-  expect(tally.failures).toEqual([])
-  expect(Object.keys(tally.answers)).toEqual(['200'])
+  expect(counts.closes).toBeGreaterThanOrEqual(30)
+  expect(counts.failures).toEqual([])
+  expect(Object.keys(counts.answers)).toEqual(['200'])
 })
 
 it('graceful shutdown reports "not ready" at once, and closes each connection after its response', async () => {
@@ -107,15 +107,15 @@ it('graceful shutdown reports "not ready" at once, and closes each connection af
 
 it('graceful shutdown sends Connection: close also on the responses in flight', async () => {
   const service = await serve()
-  const tally = emptyTally()
+  const counts = createCounts()
   let mayConnect = true
-  const once = { url: service.listing, headers, mayConnect: () => mayConnect, tally }
+  const once = { url: service.listing, headers, mayConnect: () => mayConnect, counts }
   const clients = Array.from({ length: 10 }, () => sendContinuously(once))
-  await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(50)
+  await expect.poll(() => counts.answers[200] ?? 0, PATIENT).toBeGreaterThan(50)
   mayConnect = false
   expect(await service.stop()).toBe(0)
   await Promise.all(clients)
-  expect(tally).toEqual({ answers: { 200: expect.any(Number) }, closes: 10, failures: [] })
+  expect(counts).toEqual({ answers: { 200: expect.any(Number) }, closes: 10, failures: [] })
 })
 
 it('graceful shutdown lets a client read a large response to its end', async () => {
@@ -134,11 +134,11 @@ it('graceful shutdown lets a client read a large response to its end', async () 
 it('serve restarts on the same port after SIGKILL under load', async () => {
   const first = await serve(startService)
   const { port } = new URL(first.baseUrl)
-  const tally = emptyTally()
+  const counts = createCounts()
   let mayConnect = true
-  const client = { url: first.listing, headers, mayConnect: () => mayConnect, tally }
+  const client = { url: first.listing, headers, mayConnect: () => mayConnect, counts }
   const clients = Array.from({ length: 10 }, () => sendContinuously(client))
-  await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(50)
+  await expect.poll(() => counts.answers[200] ?? 0, PATIENT).toBeGreaterThan(50)
   mayConnect = false
   await first.stop('SIGKILL')
   await Promise.all(clients)

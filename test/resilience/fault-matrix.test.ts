@@ -29,8 +29,8 @@ const TOTAL = ['down (refused)', 'black hole', 'reset after 0 B']
 
 it('the matrix shows 503 without OpenSearch and local decisions without Redis', () => {
   const total = matrix.cells.filter(({ fault }) => TOTAL.includes(fault))
-  const harmless = total.filter(({ service, tally, alone }) => {
-    return service === 'OpenSearch' ? !tally.statuses.has(503) : alone === 0
+  const harmless = total.filter(({ service, stats, alone }) => {
+    return service === 'OpenSearch' ? !stats.statuses.has(503) : alone === 0
   })
   expect([total.length, harmless.map(({ service, fault }) => `${service} ${fault}`)]).toEqual([
     2 * TOTAL.length,

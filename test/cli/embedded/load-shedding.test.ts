@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type RunningService, runCommand, startService } from '../../support/cli/command.ts'
-import { emptyTally, sendContinuously } from '../../support/http/keep-alive-client.ts'
+import { createCounts, sendContinuously } from '../../support/http/keep-alive-client.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
@@ -30,28 +30,28 @@ afterAll(async () => {
 })
 
 it('serve sheds excess requests under overload and serves all clients afterwards', async () => {
-  const tally = emptyTally()
+  const counts = createCounts()
   let mayConnect = true
   const flood = Array.from({ length: 60 }, () =>
     sendContinuously({
       ...client,
       mayConnect: () => mayConnect,
       mayContinue: () => mayConnect,
-      tally,
+      counts,
     }),
   )
   const health: number[] = []
   await expect
     .poll(async () => {
       health.push((await fetch(`${operations}/health/ready`)).status)
-      return Math.min(tally.answers[200] ?? 0, tally.answers[503] ?? 0)
+      return Math.min(counts.answers[200] ?? 0, counts.answers[503] ?? 0)
     }, PATIENT)
     .toBeGreaterThan(100)
   mayConnect = false
   await Promise.all(flood)
 
-  expect(Object.keys(tally.answers)).toEqual(['200', '503'])
-  expect(tally.failures).toEqual([])
+  expect(Object.keys(counts.answers)).toEqual(['200', '503'])
+  expect(counts.failures).toEqual([])
   expect(new Set(health)).toEqual(new Set([200]))
   for (let sent = 0; sent < 20; sent++) {
     expect((await fetch(client.url, { headers: client.headers })).status).toBe(200)

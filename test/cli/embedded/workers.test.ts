@@ -8,7 +8,7 @@ import {
   runProcess,
   startService,
 } from '../../support/cli/command.ts'
-import { emptyTally, sendContinuously } from '../../support/http/keep-alive-client.ts'
+import { createCounts, sendContinuously } from '../../support/http/keep-alive-client.ts'
 import { metricIn } from '../../support/http/metric.ts'
 import { readAnswers } from '../../support/http/raw-http.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
@@ -159,7 +159,7 @@ describe('serve with two workers, one after the other,', () => {
 
 it('serve with two workers loses no request when the whole process group receives SIGTERM', async () => {
   const running = await startService([], env)
-  const tally = emptyTally()
+  const counts = createCounts()
   let isUp = true
   let last = await ready(running)
   const balancing = (async () => {
@@ -172,18 +172,18 @@ it('serve with two workers loses no request when the whole process group receive
   })()
   const url = `${running.baseUrl}/v1/orders?limit=1`
   const clients = Array.from({ length: 20 }, () =>
-    sendContinuously({ url, headers, mayConnect: () => isUp, tally }),
+    sendContinuously({ url, headers, mayConnect: () => isUp, counts }),
   )
-  await expect.poll(() => tally.answers[200] ?? 0, PATIENT).toBeGreaterThan(200)
+  await expect.poll(() => counts.answers[200] ?? 0, PATIENT).toBeGreaterThan(200)
 
   for (const worker of workersOf(running)) process.kill(worker, 'SIGTERM')
   const stopped = running.stop()
   expect(await balancing).toBe('draining')
   await Promise.all(clients)
   expect(await stopped).toBe(0)
-  expect(tally.closes).toBeGreaterThanOrEqual(20)
-  expect(tally.failures).toEqual([])
-  expect(Object.keys(tally.answers)).toEqual(['200'])
+  expect(counts.closes).toBeGreaterThanOrEqual(20)
+  expect(counts.failures).toEqual([])
+  expect(Object.keys(counts.answers)).toEqual(['200'])
 })
 
 it('serve with two workers exits immediately at a second signal', async () => {

@@ -16,22 +16,22 @@ const INTERVAL_MS = 100
 const MAX_IN_FLIGHT = 8
 
 export function createAccountPacer(clock: Clock): AccountPacer {
-  const accounts = new Map<string, { underWay: number; lastAt: number }>()
-  const of = (accountId: string) => accounts.get(accountId) ?? { underWay: 0, lastAt: -Infinity }
+  const accounts = new Map<string, { inFlight: number; lastAt: number }>()
+  const of = (accountId: string) => accounts.get(accountId) ?? { inFlight: 0, lastAt: -Infinity }
 
   return {
     canSend(accountId) {
-      const { underWay, lastAt } = of(accountId)
-      return underWay < MAX_IN_FLIGHT && clock() - lastAt >= INTERVAL_MS
+      const { inFlight, lastAt } = of(accountId)
+      return inFlight < MAX_IN_FLIGHT && clock() - lastAt >= INTERVAL_MS
     },
 
     begin(accountId) {
       const account = of(accountId)
       accounts.set(accountId, account)
-      account.underWay += 1
+      account.inFlight += 1
       account.lastAt = clock()
       return () => {
-        account.underWay -= 1
+        account.inFlight -= 1
       }
     },
   }

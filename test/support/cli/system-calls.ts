@@ -26,19 +26,19 @@ export function traced(file: string): string[] {
 /** Parses the calls that `traced` wrote. A call that another thread interrupts has two lines. */
 export function readCalls(file: string): SystemCall[] {
   const calls: SystemCall[] = []
-  const underWay = new Map<string, SystemCall>()
+  const unfinished = new Map<string, SystemCall>()
   for (const [at, line] of readFileSync(file, 'utf8').split('\n').entries()) {
     const [, pid = '', resumed] = /^(\d+) +(<\.\.\. \w+ resumed>)?/.exec(line) ?? []
-    const before = underWay.get(pid)
+    const before = unfinished.get(pid)
     if (resumed !== undefined && before !== undefined) {
       before.endedAt = at
-      underWay.delete(pid)
+      unfinished.delete(pid)
     }
     const [, name, args] = /^\d+ +(\w+)\((.*)$/.exec(line) ?? []
     if (name === undefined || args === undefined) continue
     const call = { name, args, beganAt: at, endedAt: at }
     calls.push(call)
-    if (args.endsWith('<unfinished ...>')) underWay.set(pid, call)
+    if (args.endsWith('<unfinished ...>')) unfinished.set(pid, call)
   }
   return calls
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-export interface Tally {
+export interface ClientCounts {
   /** The number of complete responses by status. */
   answers: Record<number, number>
   /** The number of responses that ended their connection. */
@@ -11,7 +11,7 @@ export interface Tally {
   failures: string[]
 }
 
-export const emptyTally = (): Tally => ({ answers: {}, closes: 0, failures: [] })
+export const createCounts = (): ClientCounts => ({ answers: {}, closes: 0, failures: [] })
 
 interface ClientOptions {
   url: string
@@ -20,7 +20,7 @@ interface ClientOptions {
   mayConnect(): boolean
   /** Called before each further request on a connection. */
   mayContinue?(): boolean
-  tally: Tally
+  counts: ClientCounts
 }
 
 /**
@@ -28,13 +28,13 @@ interface ClientOptions {
  * `mayConnect` returns false.
  */
 export async function sendContinuously(options: ClientOptions): Promise<void> {
-  const { url, headers, mayConnect, mayContinue = () => true, tally } = options
+  const { url, headers, mayConnect, mayContinue = () => true, counts } = options
   while (mayConnect()) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     try {
-      while ((await sendOnce(url, headers, agent, tally)) && mayContinue());
+      while ((await sendOnce(url, headers, agent, counts)) && mayContinue());
     } catch (error) {
-      tally.failures.push(error instanceof Error && 'code' in error ? `${error.code}` : `${error}`)
+      counts.failures.push(error instanceof Error && 'code' in error ? `${error.code}` : `${error}`)
     } finally {
       agent.destroy()
     }
@@ -46,15 +46,15 @@ async function sendOnce(
   url: string,
   headers: Record<string, string>,
   agent: Agent,
-  tally: Tally,
+  counts: ClientCounts,
 ): Promise<boolean> {
   const sent = request(url, { agent, headers }).end()
   const [answer] = (await once(sent, 'response')) as [IncomingMessage]
   const body = await text(answer)
   JSON.parse(body)
   const status = answer.statusCode ?? 0
-  tally.answers[status] = (tally.answers[status] ?? 0) + 1
+  counts.answers[status] = (counts.answers[status] ?? 0) + 1
   const isLast = answer.headers.connection === 'close'
-  if (isLast) tally.closes += 1
+  if (isLast) counts.closes += 1
   return !isLast
 }

@@ -35,14 +35,14 @@ describe('a status line on a terminal', () => {
 
   it.each([
     ['of 40 columns', 40, 39],
-    ['that does not tell how many it has', 0, 79],
+    ['without a known width', 0, 79],
   ])('leaves the last column of a terminal %s free', (_name, columns, widest) => {
     const cut = start({ columns })
     cut.later(200, 'x'.repeat(100))
     expect(cut.written).toEqual(['x'.repeat(widest)])
-    const fitted = start({ columns })
-    fitted.later(200, 'x'.repeat(100), (within) => `within ${within}`)
-    expect(fitted.written).toEqual([`within ${widest}`])
+    const line = start({ columns })
+    line.later(200, 'x'.repeat(100), (within) => `within ${within}`)
+    expect(line.written).toEqual([`within ${widest}`])
   })
 
   it('is erased before a permanent line', () => {

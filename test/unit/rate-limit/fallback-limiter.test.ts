@@ -197,9 +197,9 @@ describe('when the shared limiter does not respond in time', () => {
   it('only calls in flight wait: later calls are decided locally at once', async () => {
     holdTime()
     shared.answer = hangs
-    const underWay = Promise.all([limiter.take('acc_1'), limiter.take('acc_2')])
+    const pending = Promise.all([limiter.take('acc_1'), limiter.take('acc_2')])
     await pass(DEADLINE_MS)
-    await underWay
+    await pending
     expect(await limiter.take('acc_3')).toBe(FROM_LOCAL)
     expect(shared.asked).toEqual(['acc_1', 'acc_2'])
   })

@@ -21,7 +21,7 @@ function matrixOf(longestMs: number, healthyLongestMs = 20): Matrix {
       {
         service: 'OpenSearch',
         fault: 'black hole',
-        tally: createResponseStats(),
+        stats: createResponseStats(),
         alone: 0,
         rightAfterMs: 0,
         leftOpen: 0,

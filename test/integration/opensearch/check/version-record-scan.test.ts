@@ -130,7 +130,7 @@ describe('a scan of the version records fails', () => {
   it('a scan fails when the response has no point in time', async () => {
     const { error } = await walk(respond(200, {}))
     expect(error).toMatchObject({
-      message: expect.stringContaining('point in time of order-heads'),
+      message: expect.stringContaining('point in time for order-heads'),
     })
   })
 

@@ -116,7 +116,7 @@ describe('the indices of the orders', () => {
 
   it('a check for existing indices creates none', async () => {
     const { ensureIndices, made } = await start([])
-    await expect(ensureIndices.existingOrders()).rejects.toThrow('"index init" makes it')
+    await expect(ensureIndices.existingOrders()).rejects.toThrow('"index init", which creates it')
     expect(made()).toEqual([])
   })
 

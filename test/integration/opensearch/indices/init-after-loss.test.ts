@@ -209,7 +209,7 @@ describe('a lost orders index', () => {
     await write(1)
     await lose('orders-v1')
     await lose('writer-v1')
-    expect(await init()).toMatchObject({ made: `${prefix}orders-v1` })
+    expect(await init()).toMatchObject({ created: `${prefix}orders-v1` })
     await write(2)
     expect(await count()).toBe(COUNT)
   })

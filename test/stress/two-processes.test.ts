@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateApiKey } from '../../../src/auth/api-key.ts'
-import { type RunningService, runCommand, startService } from '../../support/cli/command.ts'
-import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { generateApiKey } from '../../src/auth/api-key.ts'
+import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
+import { type Backend, createBackend } from '../support/stores/backend.ts'
 
 let backend: Backend
 let services: RunningService[]

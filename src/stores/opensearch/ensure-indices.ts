@@ -42,7 +42,7 @@ export function createEnsureIndices(
     if (presence.kind === 'never-created') {
       if (isEnsured)
         throw new IndexLost('all its indices are missing, and this process has used them')
-      if (!mayCreate) throw new Error('there is no index yet: "index init" makes it')
+      if (!mayCreate) throw new Error('there is no index yet: run "index init", which creates it')
       await createOrdersIndex(concreteIndex(names.orders, 1))
     }
     if (!isEnsured) await createRemaining()

@@ -19,7 +19,7 @@ export async function initOpenSearchAfterLoss(options: PresenceOptions): Promise
     const why =
       presence.kind === 'present'
         ? `the alias ${names.orders} leads to an index`
-        : 'there was no index yet, "index init" makes it'
+        : 'there was no index yet: run "index init", which creates it'
     throw new Error(`${NOTHING_LOST}: ${why}`)
   }
   const { records, versions } = presence

@@ -10,7 +10,7 @@ import { keysFile, openOrdersDatabase, ordersFile } from './database-files.ts'
 export function beginSqliteAfterLoss(dataDir: string): IndexRecovery {
   const file = ordersFile(dataDir)
   if (!existsSync(keysFile(dataDir))) {
-    throw new Error(`${NOTHING_LOST}: there is no database yet, "index init" makes it`)
+    throw new Error(`${NOTHING_LOST}: there is no database yet: run "index init", which creates it`)
   }
   if (hasOrders(dataDir)) throw new Error(`${NOTHING_LOST}: ${file} is there`)
   // SQLite discards the log of an empty database. But a process with the lost file open shares the memory

@@ -61,8 +61,8 @@ describe('index load without a mode', () => {
     const { code, stdout, stderr } = await load('ord_2')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^clients may page this index already: an API key was used\. /)
-    expect(stderr).toMatch(/ --live +stamp updated_at now/)
-    expect(stderr).toMatch(/ --history +keep changed_at .*clients that page now will not see these/)
+    expect(stderr).toMatch(/ --live +set updated_at to now/)
+    expect(stderr).toMatch(/ --history +keep changed_at .*clients that already page miss them/)
     expect(await updatedAt('ord_2')).toBeUndefined()
     expect((await load('ord_2', '--reproject')).code).toBe(1)
 

@@ -31,7 +31,7 @@ describe('index load --from-line', () => {
     async (text) => {
       const { code, stderr } = await load('', `--from-line=${text}`)
       expect(code).toBe(2)
-      expect(stderr).toContain('Expected the number of a line: 1 or greater.')
+      expect(stderr).toContain('Expected a line number: 1 or greater.')
     },
   )
 })

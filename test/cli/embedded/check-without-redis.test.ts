@@ -6,7 +6,7 @@ it('index check and index status report without Redis that the stream is missing
   const { env, remove } = createBackend()
   const check = await runCommand(['index', 'check'], env)
   expect(check).toMatchObject({ code: 0, stdout: expect.stringContaining('documents: 0') })
-  expect(check.stderr).toMatch(/^no stream of changes, .*REDIS_URL.*\n$/)
+  expect(check.stderr).toMatch(/^no change stream, .*REDIS_URL.*\n$/)
   const status = await runCommand(['index', 'status', '--json'], env)
   expect(JSON.parse(status.stdout)).toMatchObject({ writer: null, stream: null })
   await remove()

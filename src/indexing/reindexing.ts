@@ -1,25 +1,25 @@
-/** What a reindex tells while it goes on. */
+/** How a reindex reports its progress, and how it is stopped. */
 export interface ReindexEvents {
-  /** Documents looked at, of how many, in the new index; a look begins anew until nothing is missing. */
+  /** Compared and total documents of the new index; passes repeat until nothing is missing. */
   onProgress?(scanned: number, total: number): void
-  /** Told what is waited for, in words for an operator. */
+  /** Called with the reason of a delay, in words for an operator. */
   onDelay?(reason: string): void
-  /** Ends the work; what is there already stays, and the next attempt goes on with it. */
+  /** Stops the reindex; the next attempt continues from its progress. */
   signal?: AbortSignal
 }
 
 export interface ReindexSummary {
-  /** The index that is read now, and the one that was. */
+  /** The index that is read now, and the previous one. */
   live: string
   previous: string
   /** Documents of the new index. */
   documents: number
   copied: number
-  /** Documents that were there no more in the old one. */
+  /** Removed from the new index, since the old one no longer has them. */
   removed: number
 }
 
-/** Which index is read after all, and which are gone. */
+/** The index that is read afterwards, and the removed ones. */
 export interface ReindexOutcome {
   live: string
   removed: readonly string[]
@@ -37,6 +37,6 @@ export interface Reindexing {
    * @throws Error during a rebuild, or when a document of the new index is damaged
    */
   finish(events?: ReindexEvents): Promise<ReindexOutcome>
-  /** Reads the old index again, and removes the new one. @throws Error when there is no way back */
+  /** Switches reads to the old index and removes the new one. @throws Error without an old index */
   rollBack(events?: ReindexEvents): Promise<ReindexOutcome>
 }

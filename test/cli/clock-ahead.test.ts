@@ -42,7 +42,7 @@ describe('index load with a clock 4 years ahead', () => {
     const rejected = await loadSkewed(sourceOrder({ id: 'ord_2' }), FOUR_YEARS_MS)
     expect(rejected).toMatchObject({ code: 1, stdout: '' })
     expect(rejected.stderr).toMatch(
-      /nothing was stamped: the clock of this machine \(2\S+Z\) is 12614\d{4} s ahead of .*\(2\S+Z\); at most 5 s are allowed\. Set /,
+      /nothing was written: the clock of this machine \(2\S+Z\) is 12614\d{4} s ahead of .*\(2\S+Z\); at most 5 s are allowed\. Set /,
     )
     expect(await load(sourceOrder({ id: 'ord_3' }))).toMatchObject({ code: 0 })
     await backend.refresh()
@@ -91,7 +91,7 @@ describe('an index stamped 4 years ahead', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        /the stamps of the index \(2\S+Z\) are 12614\d{4} s ahead of .*docker\/README.md/,
+        /the write timestamps of the index \(2\S+Z\) are 12614\d{4} s ahead of .*docker\/README.md/,
       ),
     })
     const { lag_seconds, stamps_ahead_seconds } = await status()

@@ -46,7 +46,9 @@ describe('index load --repair', () => {
     const { code, stdout, stderr } = await run('load', file, '--live', '--json')
     expect(code).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject({ written: 9, refused: 1 })
-    expect(stderr).toMatch(/^line 4: the document of account acc_1 in the index is no order.*ord_3/)
+    expect(stderr).toMatch(
+      /^line 4: the document of account acc_1 in the index cannot be parsed as an order.*ord_3/,
+    )
 
     expect(await counts('--repair')).toMatchObject({ written: 1, older: 9, refused: 0 })
     expect(await run('check', file)).toMatchObject({ code: 0 })

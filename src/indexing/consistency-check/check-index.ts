@@ -14,8 +14,8 @@ export interface CheckReport extends Record<InconsistencyKind, number> {
   /** Distinct orders among them. */
   orders: number
   /**
-   * Orders that the index knows, erased ones too, whose documents were looked up; absent where the source is
-   * whole, which tells better what is missing.
+   * Version records, erased orders included, whose documents were checked. Absent for a complete
+   * source, since it shows missing documents more precisely.
    */
   known_orders?: number
   /** Documents of the index. */
@@ -27,9 +27,9 @@ export interface CheckReport extends Record<InconsistencyKind, number> {
 
 export interface CheckOptions {
   inspection: Omit<IndexInspection, 'overview'>
-  /** What should be in the index. */
+  /** The source orders that the index should have. */
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>
-  /** Whether these are all: then nothing else should be in it. Else only what its own heads name. */
+  /** Whether the source is complete. If not, the version records name further documents. */
   isWhole: boolean
   /** The maximum number of reported examples. */
   maxExamples: number
@@ -47,8 +47,8 @@ export interface CheckProgress {
 }
 
 /**
- * Compares the index with source orders, then walks over all of it: where these are not all, over the orders
- * that it knows too. Nothing is written and no lease taken, so writers may be at work meanwhile.
+ * Compares the index with source orders, then scans all documents. With an incomplete source it also
+ * scans all version records. It writes nothing and acquires no lease, so writers may be active.
  */
 export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
   const { inspection, entries, isWhole, maxExamples, pause, onRefused, onProgress } = options
@@ -107,7 +107,7 @@ function isReportedMissing(order: ComparedOrder | undefined, { accountId }: View
   )
 }
 
-/** The accounts that the source names, unless the index has a newer version by now. */
+/** The accounts that the source names, unless the index has a newer version. */
 function expectedBySource(orders: ReadonlyMap<string, ComparedOrder>): Expectation {
   return {
     what: 'the source has no such order, or not for this account',

@@ -8,14 +8,14 @@ import {
 import type { Inconsistency } from './inconsistency.ts'
 import type { IndexInspection } from './index-inspection.ts'
 
-/** What became of a change in the index, as far as that can be told. */
+/** The state of a change in the index, as far as it can be determined. */
 export type ComparedChange = { change: Change } & (
   | { status: 'current' | 'behind'; inconsistencies: readonly Inconsistency[] }
   | { status: 'superseded' }
   | { status: 'refused'; error: ValidationError }
 )
 
-/** Looks at the heads of changes and at the documents that there have to be of them, as they are now. */
+/** Compares changes with their current version records and documents. */
 export async function compareChanges(
   inspection: Pick<IndexInspection, 'versionRecords' | 'documents'>,
   changes: readonly Change[],

@@ -11,7 +11,7 @@ import type { Inconsistency } from './inconsistency.ts'
 import type { FoundDocument } from './index-inspection.ts'
 import { invalidKeyFields } from './invalid-key-fields.ts'
 
-/** How a version stands to the one that the index has: `behind` is the index. */
+/** A version compared with that of the index; `behind` means that the index is older. */
 export type VersionStatus = 'current' | 'behind' | 'superseded' | ValidationError
 
 /** Whether a version can be compared with the documents of its order, or why not. Pure. */
@@ -19,21 +19,21 @@ export function versionStatus(
   change: Change,
   record: OrderVersionRecord | undefined,
 ): VersionStatus {
-  // Live: what a back-fill refuses besides, a date in the future, is no matter of the index.
+  // Live: a back-fill also rejects future dates, which is no inconsistency of the index.
   const result = checkVersion(change, record, 'live', 0)
   if (typeof result === 'object') return result
   if (result === undefined) return 'behind'
   return change.version === record?.version ? 'current' : 'superseded'
 }
 
-/** The documents that there have to be of a version. */
+/** The documents that a version requires. */
 export function expectedDocuments({ orderId, views }: Change): ViewKey[] {
   return views.map(({ accountId }) => ({ accountId, orderId }))
 }
 
 /**
- * What is missing of the documents of a version that is current or that the index is behind, and which of
- * them show something else. `documents`: those that exist among the expected ones. Pure.
+ * The missing and differing documents of a version that is current or newer than the index.
+ * `documents`: those that exist among the expected ones. Pure.
  */
 export function compareDocuments(
   change: Change,

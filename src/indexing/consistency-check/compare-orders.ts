@@ -12,10 +12,10 @@ export interface SourceEntry {
   result: Change | ValidationError
 }
 
-/** What is kept of an order: of its newest version among the entries, and never the order itself. */
+/** What is remembered of an order: facts of its newest version, never its content. */
 export interface ComparedOrder {
   version: number
-  /** The accounts that see this version; `null` where the index goes by another one. */
+  /** The accounts that see this version; `null` when the index has a newer one. */
   accountIds: readonly string[] | null
   inconsistencies: readonly Inconsistency[]
 }
@@ -23,7 +23,7 @@ export interface ComparedOrder {
 export interface Comparison {
   /** Entries that were read. */
   read: number
-  /** Entries that no index takes, or not this one. */
+  /** Entries that are invalid, or that conflict with this index. */
   refused: number
   /** By order id. */
   orders: Map<string, ComparedOrder>
@@ -49,14 +49,14 @@ interface Limits {
 }
 
 const BATCH: Limits = { entries: 500, bytes: 4 * 1024 * 1024 }
-/** How many candidates are checked again together, since each recheck takes a second. */
+/** How many candidates share a recheck, since each recheck waits for a second. */
 const CANDIDATES: Limits = { entries: 2_000, bytes: 16 * 1024 * 1024 }
 const NO_INCONSISTENCIES: readonly Inconsistency[] = []
 
 /**
- * Compares the index with source orders, in any sequence: of an order its newest version counts, and of
- * two entries of one version the first, as for a writer. Memory: a small record an order with what is wrong
- * with it; of the orders themselves a batch, and what is to be looked at again.
+ * Compares the index with source orders in any sequence. The newest version of an order counts; of
+ * two entries of one version the first, as for a writer. Memory holds one small record per order, one
+ * batch of orders, and the candidates for a recheck.
  */
 export async function compareOrders(
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
@@ -101,7 +101,7 @@ export async function compareOrders(
       if (entry === undefined) throw new Error('a comparison without an entry')
       if (compared.status === 'refused') {
         reject(entry.place, compared.error)
-        // The order is known, and its other entries count.
+        // The index has the order, so its other entries still count.
         if (known === undefined) record({ ...compared, change: { ...compared.change, version: 0 } })
       } else if (known === undefined || known.version < version) {
         if (record(compared)) candidates.push(entry)

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 
 const MAX_PATHS = 20
-// A key that came in a buyer's URL may hold an address; a plain one is told.
+// A key of a buyer's URL may contain an e-mail address: only plain keys are reported.
 const PLAIN_KEY = /^[\w.-]{1,64}$/
 
-/** Where two JSON values differ, as JSON pointers: the deepest places, the first 20 of them. Pure. */
+/** The first 20 JSON pointers, as deep as possible, at which two JSON values differ. Pure. */
 export function differingPaths(one: unknown, other: unknown): string[] {
   return [...walk(one, other, '')].slice(0, MAX_PATHS)
 }
@@ -25,7 +25,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Its own alone: a tracking key may be called `constructor`. */
+/** Own properties only, since a tracking key may be named `constructor`. */
 function ownValue(container: object, key: string): unknown {
   return Object.getOwnPropertyDescriptor(container, key)?.value
 }

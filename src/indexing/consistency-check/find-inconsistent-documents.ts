@@ -81,6 +81,6 @@ function withoutKeyFields({ address }: FoundDocument, fields: readonly string[])
 
 function damaged({ address }: FoundDocument): Inconsistency {
   const what =
-    'the document is not as it was written; "index load --repair FILE" with its source order writes it anew'
+    'the document does not match its checksum; "index load --repair FILE" with its source order rewrites it'
   return { ...address, kind: 'damaged', what, fields: [] }
 }

@@ -1,6 +1,6 @@
 import type { OrderVersionRecord, ViewKey, WriterPurpose } from '../writer/order-index.ts'
 
-/** What a document is searched and sorted by. */
+/** The search and sort keys of a document. */
 export const keyFields = [
   'account_id',
   'id',
@@ -13,27 +13,27 @@ export const keyFields = [
 ] as const
 export type KeyField = (typeof keyFields)[number]
 
-/** A document as it was found, whatever is in it. */
+/** A stored document, unvalidated. */
 export interface FoundDocument {
-  /** Where the store keeps it. */
+  /** Its address in the store. */
   address: ViewKey
-  /** Any of them may be missing or of a wrong type. */
+  /** Any key may be missing or of a wrong type. */
   keys: Readonly<Partial<Record<KeyField, unknown>>>
-  /** The order inside; of one that was found in a walk, at least what its keys are made of. */
+  /** The order inside; a scan returns at least the fields behind its keys. */
   order: unknown
-  /** It is not as it was written. Only a store that keeps a checksum beside each document can tell. */
+  /** The document does not match its checksum. Only a store with checksums detects this. */
   damaged?: true
 }
 
-/** The writer, as far as whoever does not write can tell. */
+/** The writer, as far as other processes can observe it. */
 export interface WriterOverview {
   holder: string
   purpose: WriterPurpose
-  /** It handed its place back. */
+  /** Whether it released its lease. */
   released: boolean
-  /** `true`: it was seen to renew its lease; `null`: nobody looked for long enough to tell. */
+  /** `true`: a renewal of its lease was observed; `null`: the observation was too short. */
   alive: boolean | null
-  /** How long its lease lasts without being renewed. */
+  /** How long its lease lasts without a renewal. */
   leaseMs: number
 }
 
@@ -41,21 +41,21 @@ export interface IndexPart {
   name: string
   /** Whether orders are read from it. */
   read: boolean
-  /** Whether what is written goes into it. */
+  /** Whether writes go into it. */
   fed: boolean
   documents: number
-  /** On all copies together; `null` where nobody knows. */
+  /** The sum over all replicas; `null` when the store does not report it. */
   bytes: number | null
 }
 
-/** The last stamp beside the clock of the store; both epoch milliseconds. */
+/** The last write timestamp and the clock of the store; both epoch milliseconds. */
 export interface WriteTimestampState {
   /** `null` before the first. */
   lastWriteTimestamp: number | null
   clockMs: number
 }
 
-/** How far what was stamped is ahead of the store's clock, in milliseconds; 0 where it is not. */
+/** The lead of the write timestamps over the store's clock, in milliseconds; 0 without a lead. */
 export function writeTimestampsAheadMs({
   lastWriteTimestamp,
   clockMs,
@@ -66,39 +66,39 @@ export function writeTimestampsAheadMs({
 export interface IndexOverview {
   /** Documents that a search can find. */
   documents: number
-  /** Orders that the index knows a version of, erased ones too. */
+  /** Orders with a version record, erased ones included. */
   orders: number
-  /** When the last of the visible documents was written, epoch milliseconds; `null` without any. */
+  /** The newest write timestamp of a visible document, epoch milliseconds; `null` without any. */
   newestWrittenKey: number | null
   indices: readonly IndexPart[]
-  /** `null` before the first, and where a writer needs no lease. */
+  /** `null` before the first writer, and when a writer needs no lease. */
   writer: WriterOverview | null
   writeTimestamps: WriteTimestampState
 }
 
-/** Looks into the index without being its writer: it changes nothing and waits for nobody. */
+/** Read access to the index without its lease: it changes nothing and never waits for a writer. */
 export interface IndexInspection {
-  /** As they are now, searchable yet or not. */
+  /** Returns the current state, searchable yet or not. */
   versionRecords(orderIds: readonly string[]): Promise<Map<string, OrderVersionRecord>>
   /** The documents that exist among `keys`, as they are now, searchable yet or not. */
   documents(keys: readonly ViewKey[]): Promise<FoundDocument[]>
-  /** Which of `keys` have a document, as `documents` would tell, without reading any. */
+  /** Which of `keys` have a document, without reading any document. */
   existingKeys(keys: readonly ViewKey[]): Promise<ViewKey[]>
   /**
-   * Every document that was there when the walk began, in pages; one that is removed or written while it
-   * goes on may be in it or not.
+   * Every document that existed when the scan began, in pages. A document that is written or removed
+   * during the scan may be missing.
    */
   scanDocuments(): AsyncIterable<FoundDocument[]>
   /**
-   * Every head that was there when the walk began, in pages; it may be told as it was then, though it was
-   * written since.
+   * Every version record that existed when the scan began, in pages. A record that is written during
+   * the scan may have its earlier state.
    */
   scanVersionRecords(): AsyncIterable<OrderVersionRecord[]>
   /**
-   * `lookMs`: how long to look at most whether the writer is alive.
-   * @throws Unavailable, also when the index was never made
+   * `maxWaitMs`: the maximum time to observe whether the writer is alive.
+   * @throws Unavailable, also when the index does not exist
    */
   overview(maxWaitMs: number): Promise<IndexOverview>
-  /** Cheap enough to be asked by every health check. @throws as `overview` */
+  /** Cheap enough for every health check. @throws Unavailable, like `overview` */
   writeTimestamps(): Promise<WriteTimestampState>
 }

@@ -4,7 +4,7 @@ export type Recheck = <T>(
   check: (candidates: readonly T[]) => Promise<readonly T[]>,
 ) => Promise<readonly T[]>
 
-/** Longer than a writer takes from the documents of a bulk to its version records. */
+/** Longer than a writer needs from the documents of a bulk to its version records. */
 const PAUSE_MS = 1_000
 const MAX_RECHECKS = 3
 

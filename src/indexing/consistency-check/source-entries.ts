@@ -10,7 +10,7 @@ export async function* entriesFromLines(input: AsyncIterable<Buffer>): AsyncGene
   }
 }
 
-/** What the stream still has though its consumer is done with it. */
+/** The acknowledged entries that are still in the stream. */
 export async function* entriesFromStream(
   stream: Pick<StreamInspection, 'acknowledged'>,
 ): AsyncGenerator<SourceEntry> {

@@ -1,10 +1,10 @@
-/** How far the consumers of the stream of changes came. */
+/** The progress of the consumers of the change stream. */
 export interface StreamBacklog {
-  /** Entries that nobody acknowledged: those not read yet, and those that a consumer has in its hands. */
+  /** Unacknowledged entries: those not delivered yet and those being processed. */
   backlog: number
-  /** How long the oldest of them has waited, in milliseconds by the stream's own clock; `null` without any. */
+  /** How long the oldest has waited, in milliseconds by the stream's clock; `null` without any. */
   oldestAgeMs: number | null
-  /** Entries that were refused and put aside. */
+  /** Dead letters: entries that were rejected. */
   refused: number
 }
 
@@ -14,10 +14,10 @@ export interface AcknowledgedEntry {
   order: Uint8Array | null
 }
 
-/** Looks into the stream of changes without reading from it as a consumer. */
+/** Reads the state of the change stream without being a consumer. */
 export interface StreamInspection {
   backlog(): Promise<StreamBacklog>
-  /** The entries that are still there though their consumer is done with them, in pages. */
+  /** The acknowledged entries that are still in the stream, in pages. */
   acknowledged(): AsyncIterable<AcknowledgedEntry[]>
   close(): void
 }

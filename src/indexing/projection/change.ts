@@ -12,15 +12,15 @@ export interface Change {
   deleted: boolean
   /** Epoch milliseconds; `null` for a deletion. */
   createdKey: number | null
-  /** When this version came to be, epoch milliseconds; `null`: no initial fill yet. */
+  /** When this version was created, epoch milliseconds; `null`: no initial fill yet. */
   changedAt: number | null
-  /** What each account sees; empty for a deletion and for an order that is not visible. */
+  /** The view of each account; empty for a deletion and for an order that is not visible. */
   views: readonly View[]
   /** Whether the customer's document was neither a CPF nor a CNPJ, and dropped. */
   documentDropped: boolean
 }
 
-/** Why a change is not taken: the field, as a JSON pointer, and what was expected of it. */
+/** Why a change is rejected: the JSON pointer of the field and the expected value. */
 export interface ValidationError {
   path: string
   reason: string
@@ -85,14 +85,15 @@ function toChange(source: SourceOrder): Change | ValidationError {
   }
 }
 
-// As long as a URL gets; a search engine refuses a document for a longer one, and a schema cannot say it.
+// The usual limit of a URL. OpenSearch rejects a document with a longer key, and a JSON schema
+// cannot limit the length of keys.
 const MAX_KEY_LENGTH = 8_192
 
 function hasTooLongKey({ tracking }: SourceOrder): boolean {
   return Object.keys(tracking ?? {}).some(({ length }) => length > MAX_KEY_LENGTH)
 }
 
-/** The totals that the projection computes; every other number was checked on its way in. */
+/** Checks the totals that the projection computes. The schema checks every other number. */
 function firstUnsafeTotal([view]: readonly View[]): string | undefined {
   if (view === undefined) return undefined
   const { items, payment } = view.order
@@ -108,7 +109,7 @@ function toValidationError(error: ValueError | undefined): ValidationError {
   const { schema, value } = error
   const path = error.path.replace(UNSAFE_KEY, '$1/*')
   if (value === undefined) return { path, reason: 'is missing' }
-  // An optional value is a union with null: the fault is that of its first form.
+  // An optional value is a union with null: report the error of its first variant.
   const inner = error.errors[0]?.First()
   if (inner !== undefined && schema['expected'] === undefined) return toValidationError(inner)
   const expected = schema['expected'] ?? typeNames[schema['type']] ?? error.message
@@ -121,12 +122,12 @@ function toValidationError(error: ValueError | undefined): ValidationError {
   return { path, reason: `expected ${expected}, got ${got}` }
 }
 
-// A key that came in a buyer's URL may hold an address or a line break; a plain one is told.
+// A key of a buyer's URL may contain an e-mail address or a line break: only plain keys are logged.
 const UNSAFE_KEY = /^(\/tracking)\/(?![\w.-]{1,64}$).*$/s
 
 const typeNames: Record<string, string> = { object: 'an object', array: 'a list' }
 
-/** Names what came without repeating it: a document sent as a number is still a buyer's. */
+/** Names the type of a value, never the value: a document sent as a number is personal data. */
 function typeNameOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'

@@ -1,13 +1,14 @@
 import { formatInstant, parseInstant } from '../../lib/instant.ts'
 
-/** Epoch milliseconds of an instant that the schema of the source has checked; finer parts are cut. */
+/** Epoch milliseconds of an instant that passed the source schema; finer digits are dropped. */
 export function epochMs(validated: string): number {
   const instant = parseInstant(validated)
-  if (typeof instant === 'string') throw new Error(`an instant that was not checked: ${instant}`)
+  if (typeof instant === 'string')
+    throw new Error(`an instant did not pass the source schema: ${instant}`)
   return instant.floorMs
 }
 
-/** Which of two checked instants is later, down to their finest digit: above 0 when `one` is. */
+/** Compares two checked instants down to their finest digit: above 0 when `one` is later. */
 export function compareInstants(one: string, other: string): number {
   const differenceMs = epochMs(one) - epochMs(other)
   if (differenceMs !== 0) return differenceMs
@@ -15,21 +16,21 @@ export function compareInstants(one: string, other: string): number {
   return oneDigits === otherDigits ? 0 : oneDigits > otherDigits ? 1 : -1
 }
 
-/** The digits behind the milliseconds, which compare as text. */
+/** The digits after the milliseconds, which compare as text. */
 function subMillisecondDigits(validated: string): string {
   const [, digits = ''] = /\.\d{3}(\d*)/.exec(validated) ?? []
   return digits.replace(/0+$/, '')
 }
 
-// Most come as the API writes them, and an order has a dozen.
+// Most instants already have the format of the API, and an order has a dozen.
 const PUBLIC_FORMAT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** A checked instant as the API writes it. */
+/** A checked instant in the format of the API. */
 export function toPublicInstant(validated: string): string {
   return PUBLIC_FORMAT.test(validated) ? validated : formatInstant(epochMs(validated))
 }
 
-/** The same; absent is null. */
+/** The same for an optional instant; absent becomes null. */
 export function toPublicInstantOrNull(validated: string | null | undefined): string | null {
   return validated == null ? null : toPublicInstant(validated)
 }

@@ -7,13 +7,13 @@ type PublicNavigator = Exclude<Order['navigator'], null>
 
 const devices: Record<string, string> = { mobile: 'Mobile', tablet: 'Tablet', desktop: 'Desktop' }
 
-// For an agent it does not know the parser answers with the agent's own first word.
+// For an unknown agent the parser returns the first word of the agent.
 const knownBrowsers: ReadonlySet<string> = new Set(Object.values(Bowser.BROWSER_MAP))
 
-// An agent longer than any browser's is somebody's joke on the parser's patterns.
+// Longer than the agent of any browser: it could only slow down the patterns of the parser.
 const MAX_AGENT_LENGTH = 1024
 
-/** The buyer's browser (contract, "navigator"); `null` when neither browser nor page was recorded. */
+/** The buyer's browser; `null` when neither browser nor page was recorded. */
 export function projectNavigator(
   source: SourceNavigator | null | undefined,
 ): PublicNavigator | null {
@@ -30,7 +30,7 @@ export function projectNavigator(
 
 type ParsedAgent = Pick<PublicNavigator, 'device' | 'browser'>
 
-// Reading an agent costs a third of a whole projection, and most buyers share theirs with many others.
+// Parsing an agent costs a third of a projection, and many buyers have the same agent.
 const agentCache = new LRUCache<string, Readonly<ParsedAgent>>({ max: 2_000 })
 
 function parseAgent(userAgent: string | null): ParsedAgent {

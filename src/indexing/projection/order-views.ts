@@ -4,7 +4,7 @@ import { projectNavigator } from './navigator.ts'
 import { projectPayment } from './payment.ts'
 import type { SourceItem, SourceOrder } from './source-order.ts'
 
-/** What one account sees of an order; `updated_at` is null until the writer decides it. */
+/** The view of one account on an order; `updated_at` is null until the writer decides it. */
 export interface View {
   accountId: string
   /** `created_at` in epoch milliseconds. */
@@ -20,12 +20,12 @@ export interface Projection {
 }
 
 /**
- * A source order that passed the schema as the public orders of its accounts (contract, "Order"). Pure.
+ * Projects a source order that passed the schema to the public orders of its accounts. Pure.
  */
 export function projectOrder(source: SourceOrder): Projection {
   const document = projectDocument(source.customer.document)
   const documentDropped = Boolean(source.customer.document) && document.document === null
-  // Every payment failed before it reached a bank: the platform does not show the order at all.
+  // The platform hides an order when every payment failed before it reached a bank.
   if (source.payments.every(({ status }) => status === 'FAILED')) {
     return { views: [], documentDropped }
   }
@@ -75,7 +75,7 @@ export function projectOrder(source: SourceOrder): Projection {
 
 type SourceField<T extends keyof SourceOrder> = SourceOrder[T]
 
-/** Punctuation dropped; the digit count decides the type, any other count is no document. */
+/** Drops punctuation. The digit count decides the type; any other count is no document. */
 function projectDocument(
   sourceDocument: string | null | undefined,
 ): Pick<Order['customer'], 'document' | 'document_type'> {
@@ -131,7 +131,7 @@ function projectUtm(sourceUtm: SourceField<'utm'>): Order['utm'] {
   return Object.values(utm).every((value) => value === null) ? null : utm
 }
 
-/** A key that was cut in the middle of a character is mended: no store takes it as a name. */
+/** Replaces lone surrogates in a key, since no store accepts them in a field name. */
 function projectTracking(sourceTracking: SourceField<'tracking'>): Order['tracking'] {
   const entries = Object.entries(sourceTracking ?? {}).map(([key, value]) => [
     key.toWellFormed(),
@@ -140,7 +140,7 @@ function projectTracking(sourceTracking: SourceField<'tracking'>): Order['tracki
   return entries.length > 0 ? Object.fromEntries(entries) : null
 }
 
-/** Only the three keys of the contract, and of those only the ones the order has. */
+/** Only the three keys of the API schema, and only those that the order has. */
 function projectMetadata(sourceMetadata: SourceField<'metadata'>): Order['metadata'] {
   const { order_parent_id, origin, currency_rate } = sourceMetadata ?? {}
   return {

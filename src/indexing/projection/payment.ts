@@ -14,9 +14,8 @@ const PAID_PART_STATUSES: ReadonlySet<string> = new Set([
 const KNOWN_BRANDS: ReadonlySet<string> = new Set(cardBrands)
 
 /**
- * The order's last payment, by creation instant and then id, as the contract shows it ("payment"). When
- * it is a part of a split payment the amounts add up that payment's paid parts; every other field, and
- * every amount of any other payment, is the last payment's own.
+ * The public payment of an order: its last payment by creation instant, then id. The amounts of a
+ * split payment are the sums of its paid parts. All other fields and amounts are the last payment's.
  */
 export function projectPayment(payments: readonly SourcePayment[]): PublicPayment {
   const last = payments.reduce((latest, payment) => (isLater(payment, latest) ? payment : latest))

@@ -12,14 +12,14 @@ import { declineCodePattern } from '../../orders/schema/payment.ts'
 import { orderStatuses, paymentStatuses, singlePaymentMethods } from '../../orders/statuses.ts'
 
 /**
- * The order as the platform tells it, one JSON object a line. `expected` completes the sentence
- * "expected …" when a value is refused; a field that is not here is dropped. Absent optional = null.
+ * The order as the platform sends it, one JSON object a line. `expected` completes the reason
+ * "expected …" of a rejected value. Unknown fields are dropped. An absent optional field equals null.
  */
 
 FormatRegistry.Set('instant', (text) => typeof parseInstant(text) === 'object')
 
 const MAX_TRACKING_KEYS = 1000
-/** Each costs a document, and a bulk holds all documents of an order. Counted before duplicates collapse. */
+/** Each costs a document, and a bulk has all documents of an order. Duplicates count. */
 const MAX_COPRODUCERS = 100
 
 const optional = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
@@ -107,7 +107,7 @@ export type SourceItem = Static<typeof SourceItem>
 const SourceNavigator = Type.Object({ user_agent: optional(Text), referer: optional(Text) })
 export type SourceNavigator = Static<typeof SourceNavigator>
 
-/** What every line has; all that a deletion needs. */
+/** The fields of every line, and the only ones of a deletion. */
 const VersionFields = {
   id: OrderId,
   version: integerFrom(1),
@@ -162,7 +162,7 @@ export const SourceOrder = Type.Object({
       utm_content: optional(Text),
     }),
   ),
-  // Not Type.Record: its pattern passes over keys with a line break, and their values with them.
+  // Not Type.Record: its pattern skips keys with a line break, and does not check their values.
   tracking: optional(
     Type.Unsafe<Record<string, string>>(
       Type.Object(

@@ -1,10 +1,10 @@
-/** How much goes together: so much that a round trip pays, in bounded memory. */
+/** The limits of a batch: large enough to amortise a round trip, in bounded memory. */
 export interface BatchLimits {
   entries: number
   bytes: number
 }
 
-/** Entries in their order: a batch is closed by the one with which it reaches either limit. */
+/** Groups entries in their order; the entry that reaches either limit closes the batch. */
 export async function* inBatches<T extends { bytes: number }>(
   entries: AsyncIterable<T> | Iterable<T>,
   limits: BatchLimits,

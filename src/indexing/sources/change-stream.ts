@@ -1,20 +1,20 @@
 import type { ValidationError } from '../projection/change.ts'
 
-/** One change as it waits to be written. */
+/** One queued change. */
 export interface StreamEntry {
   id: string
-  /** The source order, as it was put in; `undefined` where the entry has not just one of it. */
+  /** The appended bytes of the source order; `undefined` unless the entry has exactly one. */
   order: Buffer | undefined
-  /** Its fields and their values, by turns: what is kept of an entry that is refused. */
+  /** Alternating field names and values, kept when the entry becomes a dead letter. */
   fields: readonly Buffer[]
-  /** How long it had waited when it was read, in milliseconds by the stream's own clock. */
+  /** How long it had waited when it was read, in milliseconds by the clock of the stream. */
   ageMs: number
 }
 
 export interface StreamBatch {
   /** The oldest first. */
   entries: readonly StreamEntry[]
-  /** Ids of entries that were delivered once and are gone from the stream: nobody can read them any more. */
+  /** Ids of entries that were delivered once and are no longer in the stream. */
   lost: readonly string[]
 }
 
@@ -30,19 +30,19 @@ export interface ChangeStream {
    * ids of those no longer in the stream.
    */
   claimPending(): Promise<readonly string[]>
-  /** What is not acknowledged yet, then what is new; waits a moment when there is nothing. */
+  /** Returns unacknowledged entries, then new ones; blocks briefly when there are none. */
   read(): Promise<StreamBatch>
-  /** Done with: not delivered again. */
+  /** Acknowledged entries are not delivered again. */
   acknowledge(ids: readonly string[]): Promise<void>
-  /** Puts refused entries aside, with why, and acknowledges them. */
+  /** Moves rejected entries to the dead letters, with the reason, and acknowledges them. */
   deadLetter(entries: readonly DeadLetter[]): Promise<void>
-  /** Lets go of what every reader, also of other groups, is done with. */
+  /** Removes the entries that every consumer group has acknowledged. */
   trim(): Promise<void>
-  /** How many entries are not acknowledged, delivered or not. */
+  /** The number of unacknowledged entries, delivered or not. */
   backlog(): Promise<number>
-  /** Puts source orders in, one entry each. When it throws, some may be in. */
+  /** Appends source orders, one entry each. After an error, some may be appended. */
   append(orders: readonly Buffer[]): Promise<void>
-  /** Whether it answers, within a moment. */
+  /** Whether the stream responds, within a short deadline. */
   ping(): Promise<void>
   close(): void
 }

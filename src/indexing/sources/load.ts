@@ -18,10 +18,10 @@ export interface LoadSummary {
   read: number
   written: number
   unchanged: number
-  /** Versions that were not newer than what is there. */
+  /** Versions that are not newer than the index. */
   older: number
   refused: number
-  /** Customers' documents that were neither a CPF nor a CNPJ, and dropped. */
+  /** Dropped customers' documents: neither a CPF nor a CNPJ. */
   customer_documents_dropped: number
 }
 

@@ -1,6 +1,6 @@
 import { type Change, parseChange, type ValidationError } from '../projection/change.ts'
 
-/** What is longer is refused unread. */
+/** A longer line is rejected unread. */
 export const MAX_ORDER_BYTES = 4 * 1024 * 1024
 
 export const TOO_LONG: ValidationError = {
@@ -10,7 +10,7 @@ export const TOO_LONG: ValidationError = {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** One source order from the bytes that it came in; `null` when they are blank. */
+/** Parses the bytes of one source order; `null` when they are blank. */
 export function parseOrder(bytes: Uint8Array): Change | ValidationError | null {
   if (bytes.length > MAX_ORDER_BYTES) return TOO_LONG
   let text: string

@@ -3,19 +3,19 @@ import type { Change, ValidationError } from '../projection/change.ts'
 import { splitLines } from './line-splitter.ts'
 import { MAX_ORDER_BYTES, parseOrder, TOO_LONG } from './order-parser.ts'
 
-/** A line that was not blank, read. */
+/** A parsed line that was not blank. */
 export interface ParsedLine {
   lineNumber: number
   bytes: number
-  /** As it stood there; `null` where it was too long to be held. */
+  /** The bytes of the line; `null` when it was too long. */
   line: Buffer | null
   result: Change | ValidationError
 }
 
-/** So few that what is written meanwhile waits for a millisecond at most. */
+/** Few enough that concurrent writes wait for a millisecond at most. */
 const LINES_PER_TURN = 16
 
-/** Reads NDJSON source orders, from this line on; lines count from 1, blank ones too. */
+/** Parses NDJSON source orders from `fromLine`. Lines count from 1, blank ones too. */
 export async function* parseLines(
   input: AsyncIterable<Buffer>,
   fromLine: number,

@@ -1,29 +1,29 @@
 import { isValidationError, type ValidationError } from '../projection/change.ts'
 import { hasDroppedDocument, parseLines } from './parsed-lines.ts'
 
-/** What the lines of a load are, as far as they tell by themselves. */
+/** The counts of a validation without an index. */
 export interface ValidationSummary {
   /** Lines that were not blank. */
   read: number
-  /** Those that a load would take, unless what is in the index speaks against it. */
+  /** Lines that a load would accept, unless the index has a conflicting version. */
   valid: number
   refused: number
-  /** Customers' documents that are neither a CPF nor a CNPJ, and would be dropped. */
+  /** Customers' documents that a load would drop: neither a CPF nor a CNPJ. */
   customer_documents_dropped: number
 }
 
 export interface ValidateOptions {
-  /** The first line that is checked, counted from 1. */
+  /** The first line to check, counted from 1. */
   fromLine?: number
-  /** Told of every refused line, in their order. */
+  /** Called for each rejected line, in their order. */
   onRefused(lineNumber: number, error: ValidationError): void
-  /** Told now and then. */
+  /** Called periodically. */
   onProgress(summary: Readonly<ValidationSummary>): void
 }
 
 const PROGRESS_LINES = 500
 
-/** Reads and projects NDJSON source orders as a load does, and writes nothing. */
+/** Parses and projects NDJSON source orders like a load, and writes nothing. */
 export async function validateLines(
   input: AsyncIterable<Buffer>,
   { fromLine = 1, onRefused, onProgress }: ValidateOptions,

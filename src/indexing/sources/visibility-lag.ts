@@ -2,23 +2,23 @@ import type { Clock } from '../../lib/clock.ts'
 import type { LastWrite } from '../writer/order-index.ts'
 
 export interface LagTrackerOptions {
-  /** The last write that a reader of the account is shown, by its stamp. */
+  /** The write timestamp of the account's newest visible document. */
   latestWrite(accountId: string): Promise<{ key: number } | null>
   /** Monotonic milliseconds. */
   clock: Clock
-  /** Told the seconds from a change's entry into the stream until a reader is shown it. */
+  /** Called with the seconds from the entry of a change into the stream to its visibility. */
   onLag(seconds: number): void
 }
 
-/** Measures how long changes take, end to end: by asking as a reader does, again and again. */
+/** Measures the end-to-end lag of changes: polls the index with the query of a reader. */
 export interface LagTracker {
-  /** Changes were written, the last one as `last`; they entered the stream then, on the meter's clock. */
+  /** Records a batch: its last document, and the stream entry times by the clock of the tracker. */
   recordWrite(last: LastWrite, enteredAtMs: readonly number[]): void
   stop(): void
 }
 
 const POLL_MS = 100
-/** A document that was erased right after it was written is never seen; the next write tells of it then. */
+/** A document may be erased before it is visible; the next write then measures both. */
 const MERGE_AFTER_MS = 5_000
 const DROP_AFTER_MS = 300_000
 const MAX_PENDING = 100
@@ -36,13 +36,13 @@ export function createLagTracker({ latestWrite, clock, onLag }: LagTrackerOption
 
   function schedulePoll(): void {
     timer ??= setTimeout(async () => {
-      await poll().catch(() => {}) // While nobody is answered, nobody is shown anything.
+      await poll().catch(() => {}) // While the store is unavailable, no change is visible.
       timer = undefined
       if (pending.length > 0 && !isStopped) schedulePoll()
     }, POLL_MS).unref()
   }
 
-  /** Whoever is shown a write is shown all that was written before: so asking for the oldest tells. */
+  /** Writes become visible in their order, so the poll queries the oldest pending one. */
   async function poll(): Promise<void> {
     for (;;) {
       const [oldest] = pending
@@ -86,12 +86,12 @@ export function createLagTracker({ latestWrite, clock, onLag }: LagTrackerOption
   }
 }
 
-/** The later of two writes tells of both. */
+/** The visibility of the later write implies that of the earlier one. */
 function mergeWrites(one: PendingWrite, later: PendingWrite): PendingWrite {
   return { ...later, enteredAtMs: downsample([...one.enteredAtMs, ...later.enteredAtMs]) }
 }
 
-/** So many at most, evenly taken, the first and the last among them. */
+/** Samples at most `MAX_SAMPLES` values evenly, including the first and the last. */
 function downsample(values: readonly number[]): readonly number[] {
   if (values.length <= MAX_SAMPLES) return values
   const step = (values.length - 1) / (MAX_SAMPLES - 1)

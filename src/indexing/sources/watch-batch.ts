@@ -37,7 +37,7 @@ export interface ProcessBatchOptions {
   onSlow(reason: string): void
 }
 
-/** A batch takes far less than a second. */
+/** A batch needs far less than a second. */
 const SLOW_WARNING_MS = 10_000
 
 /**
@@ -80,7 +80,7 @@ async function withSlowWarning<T>(
 ): Promise<T> {
   const seconds = SLOW_WARNING_MS / 1000
   const timer = setTimeout(
-    () => onSlow(`the store has not taken a batch for ${seconds} s; still trying`),
+    () => onSlow(`the store has not accepted a batch for ${seconds} s; retrying`),
     SLOW_WARNING_MS,
   )
   return work().finally(() => clearTimeout(timer))

@@ -19,7 +19,7 @@ export class ClockSkewError extends Error {
   constructor(clockMs: number, reference: ReferenceTime, remedy: string) {
     const skewText = `${secondsBetween(reference.nowMs, clockMs)} s ahead of ${reference.name} (${formatInstant(reference.nowMs)})`
     super(
-      `nothing was stamped: the clock of this machine (${formatInstant(clockMs)}) is ${skewText}; at most ${MAX_CLOCK_SKEW_MS / 1000} s are allowed. ${remedy}`,
+      `nothing was written: the clock of this machine (${formatInstant(clockMs)}) is ${skewText}; at most ${MAX_CLOCK_SKEW_MS / 1000} s are allowed. ${remedy}`,
     )
     this.name = 'ClockSkewError'
   }
@@ -32,7 +32,7 @@ export class ClockSkewError extends Error {
 export class TimestampsAheadError extends Unavailable {
   constructor(lastWriteTimestamp: number, reference: ReferenceTime) {
     super(
-      `nothing is stamped: the stamps of the index (${formatInstant(lastWriteTimestamp)}) are ${secondsBetween(reference.nowMs, lastWriteTimestamp)} s ahead of ${reference.name} (${formatInstant(reference.nowMs)}). If that time is right, recover the index: docker/README.md, "Stamps ahead of the clock"`,
+      `nothing is written: the write timestamps of the index (${formatInstant(lastWriteTimestamp)}) are ${secondsBetween(reference.nowMs, lastWriteTimestamp)} s ahead of ${reference.name} (${formatInstant(reference.nowMs)}). If that time is right, recover the index: docker/README.md, "Stamps ahead of the clock"`,
     )
     this.name = 'TimestampsAheadError'
   }

@@ -152,7 +152,7 @@ function isReadable(view: StoredView | UnreadableView): view is StoredView {
 }
 
 function unreadableDocumentError({ accountId, orderId }: ViewKey): ValidationError {
-  const reason = `the document of account ${accountId} in the index is no order, as after a change by hand, so ${orderId} cannot be compared with it: "index load --repair" replaces it`
+  const reason = `the document of account ${accountId} in the index cannot be parsed as an order, so ${orderId} cannot be compared with it: replace it with "index load --repair"`
   return { path: '', reason }
 }
 
@@ -177,7 +177,7 @@ function keptDates({
   return { updatedAt, ...(writtenKey !== undefined && { writtenKey }) }
 }
 
-/** The first date of an order is a change of its own. */
+/** The first date of an order counts as a change. */
 function hasNewContent({ order }: View, stored: StoredView, hasUpdatedAt: boolean): boolean {
   if (hasUpdatedAt && stored.updatedKey === NULL_UPDATED_KEY) return true
   return !hasSameContent(stored, order)

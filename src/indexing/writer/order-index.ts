@@ -106,7 +106,7 @@ export class DocumentRejectedError extends Error {
 export class WatchRunningError extends Error {
   constructor(holder = 'another process') {
     super(
-      `"index watch" is at work (${holder}) and writes the order of its stream alone: hand the lines to it with "index load --stream", or stop it first`,
+      `"index watch" is running (${holder}) and must be the only writer: append the lines to its stream with "index load --stream", or stop it first`,
     )
     this.name = 'WatchRunningError'
   }

@@ -74,7 +74,7 @@ it('write timestamps stay above those of the orders after the lease is deleted',
   const { code, stderr } = await load(sourceOrder({ id: 'ord_2' }))
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: expect.stringContaining('the stamps of the index'),
+    stderr: expect.stringContaining('the write timestamps of the index'),
   })
 })
 

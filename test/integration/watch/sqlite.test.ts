@@ -118,7 +118,9 @@ describe('beside a watch', () => {
     await watch.becomesWriter()
     const { code, stderr } = await load()
     expect(code).toBe(1)
-    expect(stderr).toContain('hand the lines to it with "index load --stream", or stop it first')
+    expect(stderr).toContain(
+      'append the lines to its stream with "index load --stream", or stop it first',
+    )
     expect(await isThere('ord_2')).toBe(false)
     await watch.stop('SIGKILL')
     expect((await load()).code).toBe(0)

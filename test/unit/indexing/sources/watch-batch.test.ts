@@ -35,7 +35,7 @@ async function delaysOf(tookMs: number): Promise<string[]> {
 
 it('says once that a store is slow, and waits on', async () => {
   expect(await delaysOf(50_000)).toEqual([
-    'the store has not taken a batch for 10 s; still trying',
+    'the store has not accepted a batch for 10 s; retrying',
     'done',
   ])
 })

@@ -159,7 +159,7 @@ describe('a document that is no order any more', () => {
     expect(await live(2, SHARED)).toEqual({
       path: '',
       reason: expect.stringMatching(
-        /account acc_2 .* is no order.* "index load --repair" replaces/,
+        /account acc_2 .* cannot be parsed as an order.*: replace it with "index load --repair"/,
       ),
     })
     expect(index.record('ord_1')?.version).toBe(1)

@@ -301,7 +301,7 @@ describe('the clock of the store', () => {
     const document = released(1_000)
     clockMs = 7_001
     await expect(acquire(document)).rejects.toThrow(
-      /^nothing was stamped: the clock of this machine \(1970-01-01T00:00:07.001Z\) is 5 s ahead of the clock of OpenSearch \(1970-01-01T00:00:02.000Z\); at most 5 s are allowed\. Set the clock .* right/,
+      /^nothing was written: the clock of this machine \(1970-01-01T00:00:07.001Z\) is 5 s ahead of the clock of OpenSearch \(1970-01-01T00:00:02.000Z\); at most 5 s are allowed\. Set the clock .* right/,
     )
     expect(document.written).toHaveLength(1)
     clockMs = 7_000

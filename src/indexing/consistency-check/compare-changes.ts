@@ -12,7 +12,7 @@ import type { IndexInspection } from './index-inspection.ts'
 export type ComparedChange = { change: Change } & (
   | { status: 'current' | 'behind'; inconsistencies: readonly Inconsistency[] }
   | { status: 'superseded' }
-  | { status: 'refused'; error: ValidationError }
+  | { status: 'rejected'; error: ValidationError }
 )
 
 /** Compares changes with their current version records and documents. */
@@ -31,7 +31,7 @@ export async function compareChanges(
   const documentsOf = Map.groupBy(documents, ({ address }) => address.orderId)
 
   return [...statuses].map(([change, status]) => {
-    if (typeof status === 'object') return { change, status: 'refused', error: status }
+    if (typeof status === 'object') return { change, status: 'rejected', error: status }
     if (!isComparable(status)) return { change, status: status }
     const { orderId } = change
     const inconsistencies = compareDocuments(

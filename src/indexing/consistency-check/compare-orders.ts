@@ -99,7 +99,7 @@ export async function compareOrders(
       const entry = batch[position]
       const known = orders.get(orderId)
       if (entry === undefined) throw new Error('a comparison without an entry')
-      if (compared.status === 'refused') {
+      if (compared.status === 'rejected') {
         reject(entry.place, compared.error)
         // The index has the order, so its other entries still count.
         if (known === undefined) record({ ...compared, change: { ...compared.change, version: 0 } })

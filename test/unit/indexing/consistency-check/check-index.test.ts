@@ -34,45 +34,45 @@ const first = sourceOrder({ coproducer_account_ids: ['acc_2'] })
 const DELETION = { id: 'ord_1', owner_account_id: 'acc_1', deleted: true }
 const second = { ...first, version: 2, status: 'REFUNDED' }
 
-describe('while a writer is at work, a check', () => {
-  it('looks again at a document that is not written yet', async () => {
+describe('the consistency check beside an active writer', () => {
+  it('the check rechecks a missing document and finds it written', async () => {
     onPause = () => index.write(first)
     expect(await check([first])).toMatchObject(CLEAN)
   })
 
-  it('looks again at a document that is newer than its head', async () => {
+  it('the check rechecks a document that is newer than its version record', async () => {
     index.write(second)
     onPause = () => index.write({ ...second, version: 3 })
     expect(await check([{ ...second, status: 'PAID' }])).toMatchObject(CLEAN)
   })
 
-  it('looks again at a document that is about to be removed', async () => {
+  it('the check rechecks a document that the writer is removing', async () => {
     index.write(sourceOrder({ id: 'ord_2' }))
     onPause = () => index.drop('acc_1', 'ord_2')
     expect(await check([])).toMatchObject(CLEAN)
   })
 
-  it('looks again at a document whose order is newer by now', async () => {
+  it('the check rechecks a document whose order has a newer version meanwhile', async () => {
     index.write(sourceOrder())
     const onProgress = () => index.write(second)
     expect(await check([sourceOrder()], { onProgress })).toMatchObject(CLEAN)
   })
 
-  it('looks again at a document that nobody knows of yet', async () => {
+  it('the check rechecks a document that has no version record yet', async () => {
     index.write(first)
     index.forgetHead('ord_1')
     onPause = () => index.write(first)
     expect(await check([], { isWhole: false })).toMatchObject(CLEAN)
   })
 
-  it('looks again at a document of an account that leaves its order', async () => {
+  it('the check rechecks a document of an account that is leaving its order', async () => {
     index.write(first)
     index.drop('acc_2', 'ord_1')
     onPause = () => index.write({ ...first, version: 2, coproducer_account_ids: [] })
     expect(await check([], { isWhole: false })).toMatchObject(CLEAN)
   })
 
-  it('looks again at a document of an order that is being erased', async () => {
+  it('the check rechecks a document of an order that is being erased', async () => {
     index.write(sourceOrder())
     index.drop('acc_1', 'ord_1')
     onPause = () => index.write({ ...DELETION, version: 2 })
@@ -80,24 +80,24 @@ describe('while a writer is at work, a check', () => {
   })
 })
 
-describe('a check', () => {
-  it('counts what is wrong with the newest version alone', async () => {
+describe('the consistency check', () => {
+  it('the check counts inconsistencies of the newest version only', async () => {
     const report = await check([first, second, { ...first, version: 3 }])
     expect(report).toMatchObject({ ...CLEAN, read: 3, orders: 1, missing: 2 })
     expect(report.examples.every(({ what }) => what.includes('version 3'))).toBe(true)
   })
 
-  it('takes the first of two entries of one version, as a writer does', async () => {
+  it('the check compares the first of two entries of one version, like a writer', async () => {
     index.write(first)
     expect(await check([first, { ...first, status: 'REFUNDED' }])).toMatchObject(CLEAN)
   })
 
-  it('takes the newest version in whatever sequence they come', async () => {
+  it('the check compares the newest version in any sequence of entries', async () => {
     index.write(second)
     expect(await check([second, first])).toMatchObject(CLEAN)
   })
 
-  it('tells what no index takes, and where', async () => {
+  it('the check reports invalid entries with their place', async () => {
     index.write(first)
     const other = { ...first, version: 2, owner_account_id: 'acc_9' }
     const report = await check([{ id: 'ord_1' }, first, other])
@@ -105,26 +105,26 @@ describe('a check', () => {
     expect(refused).toEqual(['line 1 /version', 'line 3 /owner_account_id'])
   })
 
-  it('does not know what should be of an order that the index refuses', async () => {
+  it('the check expects no documents of an order that the index rejects', async () => {
     index.write(first)
     const other = { ...first, version: 2, owner_account_id: 'acc_9' }
     expect(await check([other])).toMatchObject({ ...CLEAN, refused_lines: 1 })
   })
 
-  it('without all of the source, finds documents that no head names', async () => {
+  it('the check of a partial source finds documents that no version record names', async () => {
     index.write(first)
     index.forgetHead('ord_1')
     expect(await check([], { isWhole: false })).toMatchObject({ ...CLEAN, extra: 2 })
   })
 
-  it('without all of the source, finds what is missing of the part that there is', async () => {
+  it('the check of a partial source finds missing documents of its orders', async () => {
     index.write(first)
     index.write({ ...first, id: 'ord_2' })
     index.drop('acc_2', 'ord_1')
     expect(await check([first], { isWhole: false })).toMatchObject({ ...CLEAN, missing: 1 })
   })
 
-  it('without all of the source, tells what is missing by the version that the index has', async () => {
+  it('the check of a partial source reports missing documents with the version of the index', async () => {
     index.write(second)
     index.drop('acc_2', 'ord_1')
     const { examples } = await check([], { isWhole: false })
@@ -139,7 +139,7 @@ describe('a check', () => {
     ])
   })
 
-  it('without all of the source, tells each of many documents that are missing once', async () => {
+  it('the check of a partial source reports each of many missing documents once', async () => {
     const orders = Array.from({ length: 4_100 }, (_, n) => sourceOrder({ id: `ord_${n}` }))
     for (const order of orders) index.write(order)
     for (const { id } of orders) index.drop('acc_1', id)
@@ -147,7 +147,7 @@ describe('a check', () => {
     expect(report).toMatchObject({ ...CLEAN, missing: 4_100, known_orders: 4_100 })
   })
 
-  it('with all of the source, goes by that alone', async () => {
+  it('the check of a complete source ignores the version records', async () => {
     index.write(first)
     index.drop('acc_2', 'ord_1')
     const report = await check([])
@@ -155,7 +155,7 @@ describe('a check', () => {
     expect(report).not.toHaveProperty('known_orders')
   })
 
-  it('tells how far it is in each of its walks', async () => {
+  it('the check reports its progress in each scan', async () => {
     index.write(first)
     const progressEvents: unknown[] = []
     await check([], { isWhole: false, onProgress: (progress) => progressEvents.push(progress) })
@@ -167,7 +167,7 @@ describe('a check', () => {
     ])
   })
 
-  it('counts all faults and tells the first', async () => {
+  it('the check counts all inconsistencies and reports the first ones', async () => {
     const orders = Array.from({ length: 30 }, (_, n) => sourceOrder({ id: `ord_${n}` }))
     const report = await check(orders, { maxExamples: 7 })
     expect(report).toMatchObject({ missing: 30 })
@@ -176,14 +176,14 @@ describe('a check', () => {
     )
   })
 
-  it('compares more orders than a batch holds', async () => {
+  it('the check compares more orders than fit into a batch', async () => {
     const orders = Array.from({ length: 1_700 }, (_, n) => sourceOrder({ id: `ord_${n}` }))
     for (const order of orders) index.write(order)
     for (const id of ['ord_3', 'ord_600', 'ord_1699']) index.drop('acc_1', id)
     expect(await check(orders)).toMatchObject({ ...CLEAN, orders: 1_700, missing: 3 })
   })
 
-  it('does not look again at everything where everything is missing', async () => {
+  it('the check does not recheck every order when all are missing', async () => {
     const orders = Array.from({ length: 4_100 }, (_, n) => sourceOrder({ id: `ord_${n}` }))
     let pauses = 0
     onPause = () => {
@@ -193,13 +193,13 @@ describe('a check', () => {
     expect(pauses).toBe(3 + 1 + 1)
   })
 
-  it('looks up only what it can compare', async () => {
+  it('the check reads only documents that it can compare', async () => {
     index.write({ ...second, version: 9 })
     await check([first, second])
     expect(index.lookups.documents).toBe(0)
   })
 
-  it('ends when it is told to', async () => {
+  it('the check ends when its progress callback throws', async () => {
     const onProgress = () => {
       throw new Error('enough')
     }

@@ -25,7 +25,7 @@ const record: OrderVersionRecord = {
 const documents = documentsOf(change)
 const changed = documentsOf(changeOf({ ...wholeOrder, status: 'REFUNDED' }))
 
-describe('a version and the one that the index has', () => {
+describe('the comparison of a version with the index', () => {
   it.each([
     ['current', record],
     ['behind', { ...record, version: 2 }],
@@ -36,23 +36,23 @@ describe('a version and the one that the index has', () => {
       { ...record, ownerAccountId: 'acc_9' },
     ],
     [expect.objectContaining({ path: '/created_at' }), { ...record, version: 2, createdKey: 1 }],
-  ])('are compared: %s', (expected, found) => {
+  ])('the version status is %s', (expected, found) => {
     expect(versionStatus(change, found)).toEqual(expected)
   })
 
-  it('are compared also where its date lies in the future', () => {
+  it('a version dated in the future is still comparable', () => {
     expect(
       versionStatus(changeOf({ ...wholeOrder, changed_at: '2999-01-01T00:00:00Z' }), undefined),
     ).toBe('behind')
   })
 })
 
-describe('the documents of a version', () => {
-  it('are right as they were written', () => {
+describe('the comparison of the documents of a version', () => {
+  it('documents are consistent as they were written', () => {
     expect(compareDocuments(change, record, documents)).toEqual([])
   })
 
-  it('are different where a tracking key is another, also where V8 confuses names with escapes', () => {
+  it('documents differ in a tracking key, even where V8 confuses names with escapes', () => {
     confuseParser()
     const tracked = changeOf({ ...wholeOrder, version: 3, tracking: QUOTE_TRACKING })
     const [document, ...others] = documentsOf(tracked)
@@ -64,25 +64,25 @@ describe('the documents of a version', () => {
     ])
   })
 
-  it('are left to the walk over all documents where they are damaged', () => {
+  it('the comparison leaves damaged documents to the scan of all documents', () => {
     const damaged = changed.map((document) => ({ ...document, damaged: true as const }))
     expect(compareDocuments(change, record, damaged)).toEqual([])
   })
 
-  it('are missing one by one', () => {
+  it('the comparison reports each missing document', () => {
     expect(compareDocuments(change, record, documents.slice(1))).toMatchObject([
       { kind: 'missing', accountId: 'acc_1', orderId: 'ord_1' },
     ])
   })
 
-  it('are different where they show something else', () => {
+  it('documents differ when they show other content', () => {
     expect(compareDocuments(change, record, changed)).toMatchObject([
       { kind: 'different', accountId: 'acc_1', fields: ['/status'] },
       { kind: 'different', accountId: 'acc_2', fields: ['/status'] },
     ])
   })
 
-  it('are different where they have a date and no version came with one', () => {
+  it('documents differ when they have a date and no version had one', () => {
     const undated = changeOf({ ...wholeOrder, version: 3, changed_at: null })
     expect(compareDocuments(undated, { ...record, hasUpdatedAt: false }, documents)).toMatchObject([
       { fields: ['/updated_at'] },
@@ -90,12 +90,12 @@ describe('the documents of a version', () => {
     ])
   })
 
-  it('have a date where an earlier version came with one', () => {
+  it('documents keep the date of an earlier version', () => {
     const undated = changeOf({ ...wholeOrder, version: 3, changed_at: null })
     expect(compareDocuments(undated, record, documents)).toEqual([])
   })
 
-  it('that contradict themselves are told elsewhere', () => {
+  it('the comparison leaves contradictory key fields to the scan of all documents', () => {
     const odd = changed.map((document) => ({
       ...document,
       keys: { ...document.keys, created_key: undefined },
@@ -111,13 +111,13 @@ describe('the documents of a version', () => {
       { ...record, version: 0 },
       'does not know the order',
     ],
-  ])('are right, but the index has %s is recorded', (_what, found, what) => {
+  ])('documents are consistent, but the index has %s is recorded', (_what, found, what) => {
     expect(compareDocuments(change, found, documents)).toMatchObject([
       { kind: 'missing', accountId: 'acc_1', what: expect.stringContaining(what) },
     ])
   })
 
-  it('that should not be are told elsewhere', () => {
+  it('the comparison leaves unexpected documents to the scan of all documents', () => {
     const deletion = { id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }
     expect(compareDocuments(changeOf(deletion), record, [])).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { differingPaths } from '../../../../src/indexing/consistency-check/differing-paths.ts'
 
-describe('where two values differ', () => {
+describe('the differing paths of two values', () => {
   it.each<[name: string, one: unknown, other: unknown, paths: string[]]>([
     ['nowhere, whatever the sequence of keys', { a: 1, b: [2] }, { b: [2], a: 1 }, []],
     [
@@ -16,11 +16,11 @@ describe('where two values differ', () => {
     ['where they are not of one kind', { a: [1] }, { a: { 0: 1 } }, ['/a']],
     ['where one is null', { a: null }, { a: { b: 1 } }, ['/a']],
     ['as a whole', 1, 2, ['']],
-  ])('is told: %s', (_name, one, other, paths) => {
+  ])('values differ %s', (_name, one, other, paths) => {
     expect(differingPaths(one, other)).toEqual(paths)
   })
 
-  it('is told without the names of odd keys, which may be personal', () => {
+  it('the differing paths mask unusual keys, since they may be personal data', () => {
     const paths = differingPaths(
       { tracking: { 'ana@exemplo.com.br': '1', src: '2' } },
       { tracking: {} },
@@ -28,14 +28,14 @@ describe('where two values differ', () => {
     expect(paths).toEqual(['/tracking/*', '/tracking/src'])
   })
 
-  it('is told where a key is called like one that every object has', () => {
+  it('the differing paths include a key that every object inherits', () => {
     const one = JSON.parse('{"constructor": "x", "__proto__": {"a": 1}}')
     const other = JSON.parse('{"__proto__": {"a": 2}}')
     expect(differingPaths(one, other)).toEqual(['/constructor', '/__proto__/a'])
     expect(differingPaths(other, {})).toEqual(['/__proto__'])
   })
 
-  it('is told of the first twenty places', () => {
+  it('the differing paths are limited to the first twenty', () => {
     const one = Array.from({ length: 50 }, (_, n) => n)
     expect(
       differingPaths(

@@ -3,15 +3,15 @@ import type { Change } from '../../../../src/indexing/projection/change.ts'
 import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
 
 /** What a writer's bulk was stamped with. */
-export const STAMP = Date.parse('2026-05-01T00:00:00Z')
+export const WRITE_TIMESTAMP = Date.parse('2026-05-01T00:00:00Z')
 
 /** The documents of a change as they are found where it was written, dated unless `updatedAt` is null. */
 export function documentsOf(
   { orderId, views }: Change,
-  updatedAt: number | null = STAMP,
+  updatedAt: number | null = WRITE_TIMESTAMP,
 ): FoundDocument[] {
   return views.map((view) => {
-    const document = renderDocument({ ...view, orderId, updatedAt }, STAMP)
+    const document = renderDocument({ ...view, orderId, updatedAt }, WRITE_TIMESTAMP)
     return {
       address: { accountId: document.accountId, orderId },
       keys: {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { keyFields } from '../../../../src/indexing/consistency-check/index-inspection.ts'
 import { invalidKeyFields } from '../../../../src/indexing/consistency-check/invalid-key-fields.ts'
 import { changeOf, orderWith, wholeOrder } from '../../../support/orders/changes.ts'
-import { documentsOf, STAMP } from './found-document.ts'
+import { documentsOf, WRITE_TIMESTAMP } from './found-document.ts'
 
 const [document] = documentsOf(changeOf(wholeOrder))
 if (document === undefined) throw new Error('an order without documents')
@@ -10,19 +10,19 @@ const { address, keys, order } = document
 
 describe('the key fields of a document', () => {
   it.each([
-    ['dated', STAMP],
+    ['dated', WRITE_TIMESTAMP],
     ['without a date', null],
-  ])('are sound as they are written, %s', (_how, updatedAt) => {
+  ])('the key fields are valid as they are written, %s', (_how, updatedAt) => {
     const faults = documentsOf(changeOf(wholeOrder), updatedAt).map(invalidKeyFields)
     expect(faults).toEqual([[], []])
   })
 
-  it.each(keyFields)('are at fault without %s', (field) => {
+  it.each(keyFields)('the key fields are invalid without %s', (field) => {
     const { [field]: _, ...others } = keys
     expect(invalidKeyFields({ address, keys: others, order })).toEqual([field])
   })
 
-  it.each(keyFields)('are at fault where %s is of a wrong type', (field) => {
+  it.each(keyFields)('the key fields are invalid when %s has a wrong type', (field) => {
     expect(invalidKeyFields({ address, keys: { ...keys, [field]: [keys[field]] }, order })).toEqual(
       [field],
     )
@@ -35,7 +35,7 @@ describe('the key fields of a document', () => {
     ['payment_method', 'PIX'],
     ['created_key', 1],
     ['updated_key', 1],
-  ])('are at fault where %s is another', (field, value) => {
+  ])('the key fields are invalid when %s has another value', (field, value) => {
     expect(invalidKeyFields({ address, keys: { ...keys, [field]: value }, order })).toEqual([field])
   })
 
@@ -46,26 +46,29 @@ describe('the key fields of a document', () => {
     ['/created_at', 'yesterday', 'created_key'],
     ['/updated_at', null, 'updated_key'],
     ['/updated_at', undefined, 'updated_key'],
-  ])('are at fault where %s inside is %s', (pointer, value, field) => {
+  ])('the key fields are invalid when %s inside is %s', (pointer, value, field) => {
     const other = orderWith(pointer, value, order)
     expect(invalidKeyFields({ address, keys, order: other })).toEqual([field])
   })
 
-  it.each([null, undefined, 'no order'])('are at fault where the order inside is %s', (inside) => {
-    expect(invalidKeyFields({ address, keys, order: inside })).toEqual([
-      'id',
-      'status',
-      'payment_method',
-      'created_key',
-      'updated_key',
-    ])
-  })
+  it.each([null, undefined, 'no order'])(
+    'the key fields are invalid when the order inside is %s',
+    (inside) => {
+      expect(invalidKeyFields({ address, keys, order: inside })).toEqual([
+        'id',
+        'status',
+        'payment_method',
+        'created_key',
+        'updated_key',
+      ])
+    },
+  )
 
   it.each([
     [{ accountId: 'acc_9', orderId: 'ord_1' }, ['account_id']],
     [{ accountId: 'acc_1', orderId: 'ord_9' }, ['id']],
     [{ accountId: '', orderId: 'x' }, ['account_id', 'id']],
-  ])('are at fault where the document is kept as %j', (elsewhere, fields) => {
+  ])('the key fields are invalid when the document is stored as %j', (elsewhere, fields) => {
     expect(invalidKeyFields({ address: elsewhere, keys, order })).toEqual(fields)
   })
 })

@@ -8,15 +8,15 @@ import { documentsOf } from './found-document.ts'
 
 const keyOf = ({ accountId, orderId }: ViewKey) => `${accountId}:${orderId}`
 
-/** An index in two maps, with what was asked of it. */
+/** An index in two maps that records the lookups. */
 export function createMemoryInspection() {
   const records = new Map<string, OrderVersionRecord>()
   const documents = new Map<string, FoundDocument>()
-  const lookups = { heads: 0, documents: 0 }
+  const lookups = { versionRecords: 0, documents: 0 }
 
   const inspection: Omit<IndexInspection, 'overview'> = {
     async versionRecords(orderIds) {
-      lookups.heads += orderIds.length
+      lookups.versionRecords += orderIds.length
       return new Map([...records].filter(([orderId]) => orderIds.includes(orderId)))
     },
     async documents(keys) {
@@ -42,8 +42,8 @@ export function createMemoryInspection() {
       const change = changeOf(source)
       const { orderId, version, ownerAccountId, createdKey, deleted } = change
       const accountIds = change.views.map(({ accountId }) => accountId)
-      const head = { orderId, version, ownerAccountId, accountIds, createdKey, deleted }
-      records.set(orderId, { ...head, hasUpdatedAt: change.changedAt !== null })
+      const record = { orderId, version, ownerAccountId, accountIds, createdKey, deleted }
+      records.set(orderId, { ...record, hasUpdatedAt: change.changedAt !== null })
       for (const [key, { address }] of documents)
         if (address.orderId === orderId) documents.delete(key)
       for (const document of documentsOf(change)) documents.set(keyOf(document.address), document)

@@ -16,18 +16,18 @@ const untilCheck = (times: number) => {
   return async (left: readonly string[]) => (++checks < times ? left : [])
 }
 
-describe('what looked wrong', () => {
-  it('is looked at again after a second', async () => {
+describe('the recheck of candidates', () => {
+  it('the recheck waits for a second', async () => {
     expect(await recheck(['a'], untilCheck(1))).toEqual([])
     expect(paused).toBe(1_000)
   })
 
-  it('is looked at three times', async () => {
+  it('the recheck repeats up to three times', async () => {
     expect(await recheck(['a'], untilCheck(3))).toEqual([])
     expect(await recheck(['a'], untilCheck(4))).toEqual(['a'])
   })
 
-  it('is looked at alone', async () => {
+  it('the recheck passes only the remaining candidates', async () => {
     const checked: string[][] = []
     await recheck(['a', 'b', 'c'], async (left) => {
       checked.push([...left])
@@ -36,20 +36,20 @@ describe('what looked wrong', () => {
     expect(checked).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c']])
   })
 
-  it('is looked at once, after a time when nothing was cleared', async () => {
+  it('the recheck runs once after an earlier one cleared nothing', async () => {
     await recheck(['a'], untilCheck(99))
     paused = 0
     expect(await recheck(['b'], untilCheck(2))).toEqual(['b'])
     expect(paused).toBe(1_000)
   })
 
-  it('is looked at three times again, once something was cleared', async () => {
+  it('the recheck runs three times again after one cleared something', async () => {
     await recheck(['a'], untilCheck(99))
     await recheck(['b'], untilCheck(1))
     expect(await recheck(['c'], untilCheck(3))).toEqual([])
   })
 
-  it('costs nothing where there is none', async () => {
+  it('the recheck without candidates does not wait', async () => {
     expect(await recheck([], untilCheck(99))).toEqual([])
     expect(paused).toBe(0)
   })

@@ -45,7 +45,7 @@ const IDS = [
 const ACCOUNTS = ['', 'a b', 'ç', 'a'.repeat(65), 'acc_1\n', 'acc:1', 5, {}]
 
 /** The field, what it must not be, and the words that name what it must be. */
-const refused: [pointer: string, values: unknown[], expected: string][] = [
+const rejected: [pointer: string, values: unknown[], expected: string][] = [
   ['/id', [...IDS, null], '"ord_" and 1 to 60'],
   ['/version', [0, -1, 1.5, '1', null, BEYOND, true], 'an integer from 1 to 2^53 − 1'],
   ['/owner_account_id', [...ACCOUNTS, null], '1 to 64 letters'],
@@ -127,23 +127,23 @@ const refused: [pointer: string, values: unknown[], expected: string][] = [
   ['/metadata/currency_rate', ['5.25', true, {}], 'a number'],
 ]
 
-describe('an order is refused', () => {
-  it.each(required)('without %s', (pointer) => {
+describe('the rejection of an order', () => {
+  it.each(required)('the projection rejects an order without %s', (pointer) => {
     expect(validationErrorOf(orderWith(pointer, undefined))).toEqual({
       path: pointer,
       reason: 'is missing',
     })
   })
 
-  describe.each(refused)('for a %s', (pointer, values, expected) => {
+  describe.each(rejected)('the projection rejects a %s', (pointer, values, expected) => {
     it.each(values.map((value) => [value]))(`that is %j: ${expected}`, (value) => {
-      const refusal = validationErrorOf(orderWith(pointer, value))
-      expect(refusal).toEqual({ path: pointer, reason: expect.stringContaining('expected ') })
-      expect(refusal.reason).toContain(expected)
+      const error = validationErrorOf(orderWith(pointer, value))
+      expect(error).toEqual({ path: pointer, reason: expect.stringContaining('expected ') })
+      expect(error.reason).toContain(expected)
     })
   })
 
-  it('with the place of the fault in a list', () => {
+  it('the projection reports the list index of an invalid element', () => {
     const twoItems = orderWith('/items/1', { product_id: 'prod_2', name: 5 })
     expect(validationErrorOf(twoItems).path).toBe('/items/1/quantity')
   })
@@ -156,12 +156,15 @@ describe('an order is refused', () => {
     ['no character', '', '/tracking/*'],
     ['more characters than a path should have', 'x'.repeat(65), '/tracking/*'],
     ['a name of every object', 'constructor', '/tracking/constructor'],
-  ])('for a tracking value that is no text, under a key with %s', (_name, key, path) => {
-    const order = orderWith('/tracking', { ok: 'x', [key]: 5 })
-    expect(validationErrorOf(order)).toEqual({ path, reason: expect.stringContaining('a text') })
-  })
+  ])(
+    'the projection rejects a tracking value that is no text, under a key with %s',
+    (_name, key, path) => {
+      const order = orderWith('/tracking', { ok: 'x', [key]: 5 })
+      expect(validationErrorOf(order)).toEqual({ path, reason: expect.stringContaining('a text') })
+    },
+  )
 
-  it('for a tracking value that is no text, under the key __proto__', () => {
+  it('the projection rejects a tracking value that is no text, under the key __proto__', () => {
     const line = JSON.stringify(orderWith('/tracking', { proto: 5 }))
     expect(validationErrorOfText(line.replace('"proto"', '"__proto__"')).path).toBe(
       '/tracking/__proto__',
@@ -169,7 +172,7 @@ describe('an order is refused', () => {
   })
 
   it.each([['x'.repeat(8_193)], ['💳'.repeat(4_097)]])(
-    'for a tracking key of more than 8,192 characters',
+    'the projection rejects a tracking key of more than 8,192 characters',
     (key) => {
       expect(validationErrorOf(orderWith('/tracking', { ok: 'x', [key]: 'y' }))).toEqual({
         path: '/tracking/*',
@@ -178,7 +181,7 @@ describe('an order is refused', () => {
     },
   )
 
-  it('for a currency_rate too great for a number', () => {
+  it('the projection rejects a currency_rate beyond the range of a number', () => {
     const line = JSON.stringify(orderWith('/metadata/currency_rate', 123456))
     expect(validationErrorOfText(line.replace('123456', '1e999')).path).toBe(
       '/metadata/currency_rate',
@@ -186,9 +189,9 @@ describe('an order is refused', () => {
   })
 })
 
-describe('a line is refused', () => {
+describe('the rejection of a line', () => {
   it.each(['', '{', '{"id":"ord_1"', 'undefined', "{'id':1}", '{} {}', '\u0000'])(
-    'that is not JSON: %j',
+    'the projection rejects a line that is not JSON: %j',
     (text) => {
       expect(validationErrorOfText(text)).toEqual({
         path: '',
@@ -198,7 +201,7 @@ describe('a line is refused', () => {
   )
 
   it.each(['null', '[]', '5', '"ord_1"', 'true', '[{"deleted":true}]'])(
-    'that is no object: %s',
+    'the projection rejects a line that is no object: %s',
     (text) => {
       expect(validationErrorOfText(text)).toEqual({
         path: '',
@@ -208,14 +211,14 @@ describe('a line is refused', () => {
   )
 })
 
-describe('a reason', () => {
+describe('the reason of a rejection', () => {
   it.each([
     ['/customer/email', ['rita@exemplo.com.br']],
     ['/created_at', 'Rita Lima, 11144477735'],
     ['/customer', 'Rita Lima, 11144477735'],
     ['/customer/document', 11144477735],
     ['/customer/phone', 5541988887777],
-  ])('never repeats what a buyer gave: %s', (pointer, value) => {
+  ])('the reason never repeats the value of a buyer: %s', (pointer, value) => {
     const { reason } = validationErrorOf(orderWith(pointer, value))
     expect(reason).not.toContain(String(value))
   })

@@ -16,7 +16,7 @@ const payment = sourcePayment()
 const MAX = Number.MAX_SAFE_INTEGER
 
 describe('readChange', () => {
-  it('tells what the writer decides about', () => {
+  it('readChange returns the fields that the writer decides by', () => {
     const createdKey = Date.parse('2026-03-01T12:00:00Z')
     const order = expect.objectContaining({ id: 'ord_1' })
     expect(changeOf(sourceOrder())).toEqual({
@@ -31,7 +31,7 @@ describe('readChange', () => {
     })
   })
 
-  it('takes every order that the format allows', () => {
+  it('readChange accepts every order that matches the schema', () => {
     fc.assert(
       fc.property(sourceOrders, (source) => {
         expect(changeOf(source).orderId).toBe(source.id)
@@ -39,14 +39,14 @@ describe('readChange', () => {
     )
   })
 
-  it('takes an order with every field', () => {
+  it('readChange accepts an order with every field', () => {
     expect(changeOf(wholeOrder).views).toHaveLength(2)
   })
 
   it.each([
     ['absent', undefined],
     ['null', null],
-  ])('takes a changed_at that is %s as no first fill yet', (_name, value) => {
+  ])('readChange reads a changed_at that is %s as no initial fill yet', (_name, value) => {
     expect(changeOf(orderWith('/changed_at', value)).changedAt).toBeNull()
   })
 
@@ -54,16 +54,16 @@ describe('readChange', () => {
     ['false', false],
     ['null', null],
     ['absent', undefined],
-  ])('takes an order whose deleted is %s', (_name, value) => {
+  ])('readChange accepts an order whose deleted is %s', (_name, value) => {
     expect(changeOf(orderWith('/deleted', value)).deleted).toBe(false)
   })
 
-  it('takes an order with 100 co-producers, each of whom sees it', () => {
+  it('readChange accepts an order with 100 co-producers and projects a view for each', () => {
     const accounts = Array.from({ length: 100 }, (_, n) => `acc_of_${n}`)
     expect(changeOf(orderWith('/coproducer_account_ids', accounts)).views).toHaveLength(101)
   })
 
-  it('reads instants in any zone and cuts what is finer than a millisecond', () => {
+  it('readChange reads instants in any zone and truncates them to milliseconds', () => {
     const source = sourceOrder({
       created_at: '2026-03-01T09:00:00.1239-03:00',
       changed_at: '2026-03-01T09:00:00.9999999-03:00',
@@ -75,30 +75,30 @@ describe('readChange', () => {
     ])
   })
 
-  it('drops fields that it does not know', () => {
+  it('readChange drops unknown fields', () => {
     const strange = { ...sourceOrder(), ip: '10.0.0.1', internal: { cost: 1 } }
     expect(changeOf(strange)).toEqual(changeOf(sourceOrder()))
   })
 
-  it('keeps a tracking key of 8,192 characters', () => {
+  it('readChange keeps a tracking key of 8,192 characters', () => {
     const tracking = { ['x'.repeat(8_192)]: 'y' }
     expect(changeOf(sourceOrder({ tracking })).views[0]?.order.tracking).toEqual(tracking)
   })
 
-  it('keeps a tracking key __proto__', () => {
+  it('readChange keeps a tracking key __proto__', () => {
     const line = JSON.stringify(sourceOrder({ tracking: { a: 'b' } }))
     const result = parseChange(line.replace('"a":"b"', '"__proto__":"x"'))
     expect(JSON.stringify(result)).toContain('"tracking":{"__proto__":"x"}')
   })
 
-  it('tells that a document was dropped', () => {
+  it('readChange reports a dropped customer document', () => {
     const change = changeOf(orderWith('/customer/document', '123'))
     expect(change.documentDropped).toBe(true)
   })
 })
 
-describe('an order', () => {
-  it('has the tracking keys of its line, also where V8 confuses names with escapes', () => {
+describe('the validation of an order', () => {
+  it('readChange keeps the tracking keys of a line, even where V8 confuses names with escapes', () => {
     confuseParser()
     const { views } = changeOf(sourceOrder({ tracking: QUOTE_TRACKING }))
     expect(Object.entries(views[0]?.order.tracking ?? {})).toEqual(Object.entries(QUOTE_TRACKING))
@@ -125,11 +125,11 @@ describe('an order', () => {
     ['/metadata', {}],
     ['/metadata/currency_rate', 0.000001],
     ['/customer/name', ''],
-  ])('may have in %s %j', (pointer, value) => {
+  ])('readChange accepts %s %j', (pointer, value) => {
     expect(changeOf(orderWith(pointer, value)).views).not.toEqual([])
   })
 
-  it('is refused when an item costs more than 2^53 − 1 cents', () => {
+  it('readChange rejects an item that costs more than 2^53 − 1 cents', () => {
     const [item] = sourceOrder().items
     const items = [item, { ...item, quantity: 2, unit_price: MAX }]
     expect(validationErrorOf({ ...sourceOrder(), items })).toEqual({
@@ -139,7 +139,7 @@ describe('an order', () => {
   })
 
   it.each(['amount', 'interest_amount', 'discount_amount', 'fee', 'amount_refunded'])(
-    'is refused when the %s of a split payment adds up to more than 2^53 − 1 cents',
+    'readChange rejects a split payment whose %s adds up to more than 2^53 − 1 cents',
     (field) => {
       const part = { ...payment, split_group: 'g1' }
       const payments = [
@@ -150,7 +150,7 @@ describe('an order', () => {
     },
   )
 
-  it('is taken when a total is just 2^53 − 1 cents', () => {
+  it('readChange accepts a total of exactly 2^53 − 1 cents', () => {
     const part = { ...payment, split_group: 'g1' }
     const payments = [
       { ...part, id: 'pay_1', amount: MAX - 1 },
@@ -160,8 +160,8 @@ describe('an order', () => {
   })
 })
 
-describe('a deletion', () => {
-  it('needs only its four fields', () => {
+describe('the validation of a deletion', () => {
+  it('a deletion needs only its four fields', () => {
     expect(changeOf(deletion)).toEqual({
       orderId: 'ord_1',
       version: 3,
@@ -174,18 +174,21 @@ describe('a deletion', () => {
     })
   })
 
-  it('asks nothing of its other fields', () => {
+  it('a deletion is valid whatever its other fields have', () => {
     expect(changeOf({ ...deletion, payments: 'gone', customer: null })).toEqual(changeOf(deletion))
   })
 
-  it.each(['id', 'version', 'owner_account_id'])('is refused without %s', (field) => {
-    expect(validationErrorOf(orderWith(`/${field}`, undefined, deletion))).toEqual({
-      path: `/${field}`,
-      reason: 'is missing',
-    })
-  })
+  it.each(['id', 'version', 'owner_account_id'])(
+    'readChange rejects a deletion without %s',
+    (field) => {
+      expect(validationErrorOf(orderWith(`/${field}`, undefined, deletion))).toEqual({
+        path: `/${field}`,
+        reason: 'is missing',
+      })
+    },
+  )
 
-  it('is refused with a bad id', () => {
+  it('readChange rejects a deletion with an invalid id', () => {
     expect(validationErrorOf({ ...deletion, id: 'x' }).path).toBe('/id')
   })
 })

@@ -68,7 +68,7 @@ describe('a user agent', () => {
     })
   })
 
-  it('of 10 KB is kept, not parsed', () => {
+  it('a user agent of 10 KB is kept and not parsed', () => {
     const user_agent = `${WINDOWS} ${WEBKIT} Chrome/126.0.0.0 ${'x'.repeat(10_240)}`
     expect(projectNavigator({ user_agent })).toMatchObject({
       user_agent,
@@ -77,7 +77,7 @@ describe('a user agent', () => {
     })
   })
 
-  it('meant to keep the parser busy does not', () => {
+  it('a user agent with expensive patterns does not slow the parser', () => {
     const nasty = `${'Mozilla/5.0 (('.repeat(200)}${' '.repeat(5000)}Version/${'1.'.repeat(5000)}`
     const startedAt = performance.now()
     for (let length = 100; length < nasty.length; length += 100) {
@@ -113,7 +113,7 @@ describe('a referer', () => {
     ['mailto:rita@exemplo.com.br', null],
     ['file:///home/rita', null],
     ['não é um endereço', null],
-  ])('%j has the origin %j', (referer, origin) => {
+  ])('the referer %j has the origin %j', (referer, origin) => {
     expect(projectNavigator({ referer })).toEqual({
       user_agent: null,
       referer,
@@ -131,11 +131,11 @@ describe('a navigator', () => {
     ['empty', {}],
     ['without browser and page', { user_agent: null, referer: null }],
     ['of empty texts', { user_agent: '', referer: '' }],
-  ])('that is %s is null', (_name, source) => {
+  ])('a navigator that is %s is null', (_name, source) => {
     expect(projectNavigator(source)).toBeNull()
   })
 
-  it('never carries the IP', () => {
+  it('a navigator never contains the IP address', () => {
     const source = { user_agent: 'curl/8.5.0', referer: null, ip: '10.9.8.7' }
     expect(Object.keys(projectNavigator(source) ?? {})).toEqual([
       'user_agent',

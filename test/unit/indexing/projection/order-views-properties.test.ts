@@ -36,8 +36,8 @@ function strangeKeys(schema: TSchema, value: unknown, path = ''): string[] {
   })
 }
 
-describe('whatever the source order', () => {
-  it('the public order has the schema of the contract', () => {
+describe('the projection of any source order', () => {
+  it('the public order matches the API schema', () => {
     always((source) => {
       for (const order of ordersOf(source)) {
         validate(order)
@@ -46,13 +46,13 @@ describe('whatever the source order', () => {
     })
   })
 
-  it('every key of the contract is present, null where it has no value, and no other', () => {
+  it('the public order has every key of the API schema, null without a value, and no other', () => {
     always((source) => {
       for (const order of ordersOf(source)) expect(strangeKeys(Order, order)).toEqual([])
     })
   })
 
-  it('nothing is lost on the way through JSON', () => {
+  it('the public order survives serialisation as JSON', () => {
     always((source) => {
       for (const order of ordersOf(source)) {
         expect(JSON.parse(JSON.stringify(order))).toEqual(order)
@@ -107,7 +107,7 @@ describe('whatever the source order', () => {
     })
   })
 
-  it('metadata has only the three keys of the contract', () => {
+  it('metadata has only the three keys of the API schema', () => {
     const strange = { ...{ origin: 'checkout' }, cost: 12, ip: '10.0.0.1' }
     always((source) => {
       for (const { metadata } of ordersOf({ ...source, metadata: strange })) {
@@ -124,13 +124,13 @@ describe('whatever the source order', () => {
 describe('the projection', () => {
   const bytes = (source: SourceOrder) => JSON.stringify(projectOrder(source))
 
-  it('gives the same bytes for the same order', () => {
+  it('the projection returns the same bytes for the same order', () => {
     always((source) => {
       expect(bytes(structuredClone(source))).toBe(bytes(source))
     })
   })
 
-  it('leaves the source order as it was', () => {
+  it('the projection does not modify the source order', () => {
     always((source) => {
       const before = structuredClone(source)
       projectOrder(source)
@@ -138,7 +138,7 @@ describe('the projection', () => {
     })
   })
 
-  it('gives the same bytes whatever the order of the keys, those of tracking left out', () => {
+  it('the projection returns the same bytes in any sequence of keys except those of tracking', () => {
     const reversed = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(reversed)
       if (typeof value !== 'object' || value === null) return value
@@ -150,7 +150,7 @@ describe('the projection', () => {
     })
   })
 
-  it('keeps the tracking parameters in the order in which they came', () => {
+  it('the projection keeps the sequence of the tracking parameters', () => {
     always((source) => {
       const [order] = ordersOf(source)
       fc.pre(order !== undefined)
@@ -159,7 +159,7 @@ describe('the projection', () => {
     })
   })
 
-  it('gives the same bytes whether an optional field is null or absent', () => {
+  it('the projection returns the same bytes whether an optional field is null or absent', () => {
     const withoutNulls = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(withoutNulls)
       if (typeof value !== 'object' || value === null) return value
@@ -171,7 +171,7 @@ describe('the projection', () => {
     })
   })
 
-  it('gives other bytes when anything shown changes', () => {
+  it('the projection returns other bytes when visible content changes', () => {
     const changes: Partial<SourceOrder>[] = [
       { status: 'SHIPPED' },
       { amount_total: 123_456_789 },

@@ -44,11 +44,11 @@ describe('the views of an order', () => {
       ],
     ],
     ['the owner named as co-producer', ['acc_1'], [['acc_1', 'OWNER']]],
-  ])('with %s', (_name, ids, roles) => {
+  ])('the views of an order with %s have the expected roles', (_name, ids, roles) => {
     expect(rolesOf({ coproducer_account_ids: ids })).toEqual(roles)
   })
 
-  it('differ only in role, tracking and navigator', () => {
+  it('the views differ only in role, tracking and navigator', () => {
     const [owner, coproducer] = viewsOf({}, wholeOrder)
     expect(coproducer?.order).toEqual({
       ...owner?.order,
@@ -58,7 +58,7 @@ describe('the views of an order', () => {
     })
   })
 
-  it('have updated_at null until the writer decides it', () => {
+  it('the views have updated_at null until the writer decides it', () => {
     expect(viewsOf({}, wholeOrder).map(({ order }) => order.updated_at)).toEqual([null, null])
   })
 })
@@ -92,7 +92,7 @@ describe('the document of the customer', () => {
     ['11222333000181', '11222333000181', 'CNPJ'],
     ['11.222.333/0001-81', '11222333000181', 'CNPJ'],
     ['00000000000', '00000000000', 'CPF'],
-  ])('%j is %s, a %s', (given, document, document_type) => {
+  ])('the customer document %j is %s, a %s', (given, document, document_type) => {
     expect(ownersOrder({ customer: customer(given) }).customer).toMatchObject({
       document,
       document_type,
@@ -102,13 +102,13 @@ describe('the document of the customer', () => {
   it.each([
     ...['1114447773', '111444777350', '1122233300018', '112223330001811', '123', 'ISENTO'],
     ...['111444777-3X', '١١١٤٤٤٧٧٧٣٥', '111_444_777_35', '1114447773\n', '12.ABC.345/01DE-35'],
-  ])('%j is none, and counted', (given) => {
+  ])('the customer document %j is dropped and counted', (given) => {
     const { views, documentDropped } = projectOrder(sourceOrder({ customer: customer(given) }))
     expect(views[0]?.order.customer).toMatchObject({ document: null, document_type: null })
     expect(documentDropped).toBe(true)
   })
 
-  it('that was not given is none, and not counted', () => {
+  it('an absent customer document is null and not counted', () => {
     const { views, documentDropped } = projectOrder(sourceOrder({ customer: customer(null) }))
     expect(views[0]?.order.customer).toMatchObject({ document: null, document_type: null })
     expect(documentDropped).toBe(false)
@@ -118,7 +118,7 @@ describe('the document of the customer', () => {
 describe('an item', () => {
   const item = { product_id: 'prod_1', name: 'Palheta', quantity: 3, unit_price: 250 }
 
-  it('has a sub_total of unit_price times quantity, and BRL where no currency is given', () => {
+  it('an item has a sub_total of unit_price times quantity, and BRL without a currency', () => {
     expect(ownersOrder({ items: [item] }).items).toEqual([
       {
         ...item,
@@ -131,7 +131,7 @@ describe('an item', () => {
     ])
   })
 
-  it('keeps its place', () => {
+  it('items keep their sequence', () => {
     const items = ['c', 'a', 'b'].map((name) => ({ ...item, name }))
     expect(ownersOrder({ items }).items.map(({ name }) => name)).toEqual(['c', 'a', 'b'])
   })
@@ -152,7 +152,7 @@ describe('an optional part', () => {
     ['an absent tracking is null', {}, { tracking: null }],
     ['tracking keeps empty texts', { tracking: { src: '' } }, { tracking: { src: '' } }],
     [
-      'tracking mends keys that were cut in the middle of a character, and leaves its texts',
+      'tracking replaces lone surrogates in its keys, and keeps its texts',
       { tracking: { 'src\ud83d': 'bio\ud83d', '\udcf7a': 'b', '📷': 'c' } },
       { tracking: { 'src\ufffd': 'bio\ud83d', '\ufffda': 'b', '📷': 'c' } },
     ],
@@ -180,7 +180,7 @@ describe('an optional part', () => {
       { paid_at: '2026-03-01T12:04:10.000Z' },
     ],
     [
-      'what is finer than a millisecond is cut',
+      'an instant is truncated to milliseconds',
       { canceled_at: '2026-03-01T12:00:00.9999Z' },
       { canceled_at: '2026-03-01T12:00:00.999Z' },
     ],
@@ -188,7 +188,7 @@ describe('an optional part', () => {
     expect(ownersOrder(given)).toMatchObject(shown)
   })
 
-  it('shows an address, its optional fields null', () => {
+  it('an address shows its absent optional fields as null', () => {
     const { line3: _, full_name: __, ...address } = wholeOrder.shipping_address ?? {}
     const shown = { ...address, line3: null, full_name: null }
     const given = { ...wholeOrder, shipping_address: address } as SourceOrder

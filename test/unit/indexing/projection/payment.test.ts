@@ -38,13 +38,13 @@ describe('the last payment', () => {
       { id: 'pay_2', created_at: '2026-03-01T12:00:00.0001Z' },
       { id: 'pay_1', created_at: '2026-03-01T12:00:00.0009Z' },
     ],
-  ])('is the one %s, wherever it stands', (_name, earlier, later) => {
+  ])('the last payment is the one %s, in any sequence', (_name, earlier, later) => {
     const one = sourcePayment({ ...earlier, amount: 1 })
     const other = sourcePayment({ ...later, amount: 2 })
     expect([project(one, other).amount, project(other, one).amount]).toEqual([2, 2])
   })
 
-  it('gives all values when the payments are no split: a renewal', () => {
+  it('the last payment of a renewal has all values', () => {
     const first = byCard({ ...amounts(9900, 690), amount_refunded: 9900, refunded_at: MINUTE_2 })
     const renewal = sourcePayment({ id: 'pay_2', created_at: MINUTE_1, ...amounts(4900, 350) })
     expect(project(first, renewal)).toEqual({
@@ -63,12 +63,12 @@ describe('the last payment', () => {
     })
   })
 
-  it('shows FAILED as it is', () => {
+  it('the last payment shows FAILED unchanged', () => {
     const failed = byCard({ id: 'pay_2', created_at: MINUTE_1, status: 'FAILED', amount: 500 })
     expect(project(sourcePayment(), failed)).toMatchObject({ status: 'FAILED', amount: 500 })
   })
 
-  it('counts alone when an earlier payment was split', () => {
+  it('the last payment counts alone after an earlier split payment', () => {
     const part = byCard({ split_group: 'g1', amount: 1000 })
     expect(project(part, sourcePayment({ created_at: MINUTE_1, amount: 30 }))).toMatchObject({
       method: 'PIX',
@@ -78,13 +78,16 @@ describe('the last payment', () => {
 })
 
 describe('amount', () => {
-  it('is 0 in a trial', () => {
+  it('the amount is 0 in a trial', () => {
     expect(project(byCard({ status: 'TRIAL', amount: 4990 })).amount).toBe(0)
   })
 
-  it.each(paymentStatuses.filter((status) => status !== 'TRIAL'))('is kept when %s', (status) => {
-    expect(project(byCard({ status, amount: 4990 })).amount).toBe(4990)
-  })
+  it.each(paymentStatuses.filter((status) => status !== 'TRIAL'))(
+    'the amount is kept when the status is %s',
+    (status) => {
+      expect(project(byCard({ status, amount: 4990 })).amount).toBe(4990)
+    },
+  )
 })
 
 describe('installments', () => {
@@ -93,7 +96,7 @@ describe('installments', () => {
     ['1 for boleto', sourcePayment({ method: 'BOLETO', installments: null }), 1],
     ['the given ones for a card', byCard({ installments: 12 }), 12],
     ['null for an old record of a card', byCard({ installments: null }), null],
-  ])('are %s', (_name, payment, installments) => {
+  ])('the installments are %s', (_name, payment, installments) => {
     expect(project(payment).installments).toBe(installments)
   })
 })
@@ -101,11 +104,11 @@ describe('installments', () => {
 describe('the decline', () => {
   const decline = { decline_code: 'AB-0051', decline_message: 'Saldo insuficiente' }
 
-  it('is shown when the payment was declined', () => {
+  it('the decline of a declined payment is visible', () => {
     expect(project(byCard({ status: 'DECLINED', ...decline }))).toMatchObject(decline)
   })
 
-  it('may have no code', () => {
+  it('the decline may have no code', () => {
     expect(project(byCard({ status: 'DECLINED' }))).toMatchObject({
       decline_code: null,
       decline_message: null,
@@ -113,7 +116,7 @@ describe('the decline', () => {
   })
 
   it.each(paymentStatuses.filter((status) => status !== 'DECLINED'))(
-    'is null when the payment is %s',
+    'the decline is null when the payment is %s',
     (status) => {
       expect(project(byCard({ status, ...decline }))).toMatchObject({
         decline_code: null,
@@ -122,50 +125,53 @@ describe('the decline', () => {
     },
   )
 
-  it('is null when only an earlier payment was declined', () => {
+  it('the decline is null when only an earlier payment was declined', () => {
     const earlier = byCard({ status: 'DECLINED', ...decline })
     expect(project(earlier, sourcePayment({ created_at: MINUTE_1 })).decline_code).toBeNull()
   })
 })
 
 describe('the card', () => {
-  it.each([...cardBrands])('keeps the brand %s', (brand) => {
+  it.each([...cardBrands])('the card keeps the brand %s', (brand) => {
     expect(project(byCard({ card: { brand, last4: '1881' } })).card).toEqual({
       brand,
       last4: '1881',
     })
   })
 
-  it.each(['visa', 'PADARIA', '', null])('has no brand when it is not recognised: %j', (brand) => {
-    expect(project(byCard({ card: { ...card, brand } })).card).toEqual({
-      brand: null,
-      last4: '4242',
-    })
-  })
+  it.each(['visa', 'PADARIA', '', null])(
+    'the card has no brand when it is not recognised: %j',
+    (brand) => {
+      expect(project(byCard({ card: { ...card, brand } })).card).toEqual({
+        brand: null,
+        last4: '4242',
+      })
+    },
+  )
 
-  it('has nothing else', () => {
+  it('the card has no other field', () => {
     const given = { ...card, number: '4111111111111111' }
     expect(project(byCard({ card: given })).card).toEqual(card)
   })
 
-  it.each(['PIX', 'BOLETO'] as const)('is null when the payment is by %s', (method) => {
+  it.each(['PIX', 'BOLETO'] as const)('the card is null when the payment is by %s', (method) => {
     expect(project(sourcePayment({ method, card })).card).toBeNull()
   })
 
-  it('is null when none is known', () => {
+  it('the card is null when none is known', () => {
     expect(project(byCard({ card: null })).card).toBeNull()
   })
 })
 
 describe('refunded_at', () => {
-  it('is in UTC with milliseconds', () => {
+  it('refunded_at is in UTC with milliseconds', () => {
     const refunded_at = '2026-03-02T06:00:00-03:00'
     expect(project(sourcePayment({ refunded_at })).refunded_at).toBe('2026-03-02T09:00:00.000Z')
   })
 })
 
 describe('any payments', () => {
-  it('give the same whatever their order', () => {
+  it('payments give the same result in any sequence', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(sourcePayments, { minLength: 1, maxLength: 5, selector: ({ id }) => id }),

@@ -23,7 +23,7 @@ const part = (n: number, changes: Partial<SourcePayment> = {}) =>
   })
 
 describe('a split payment', () => {
-  it('adds up its parts', () => {
+  it('a split payment adds up its parts', () => {
     expect(projectPayment([part(1), part(2)])).toMatchObject({
       method: 'MULTIPLE',
       amount: 3000,
@@ -33,7 +33,7 @@ describe('a split payment', () => {
     })
   })
 
-  it('takes every other value from its last part', () => {
+  it('a split payment shows the other values of its last part', () => {
     const card = { brand: 'ELO', last4: '1881' }
     const last = part(2, { method: 'CREDIT_CARD', installments: 4, card, status: 'DECLINED' })
     const decline = { decline_code: 'AB-0051', decline_message: 'Não' }
@@ -45,20 +45,20 @@ describe('a split payment', () => {
     })
   })
 
-  it.each(PAID)('counts a part that is %s', (status) => {
+  it.each(PAID)('a split payment counts a part that is %s', (status) => {
     expect(projectPayment([part(1, { status }), part(2)]).amount).toBe(3000)
   })
 
-  it.each(UNPAID)('does not count a part that is %s', (status) => {
+  it.each(UNPAID)('a split payment does not count a part that is %s', (status) => {
     const { amount, fee } = projectPayment([part(1, { status }), part(2)])
     expect([amount, fee]).toEqual([2000, 140])
   })
 
-  it.each(UNPAID)('does not count its last part when that is %s', (status) => {
+  it.each(UNPAID)('a split payment does not count its last part when that is %s', (status) => {
     expect(projectPayment([part(1), part(2, { status })])).toMatchObject({ amount: 1000, status })
   })
 
-  it('without a paid part adds up to 0', () => {
+  it('a split payment without a paid part adds up to 0', () => {
     const status = 'PENDING'
     expect(projectPayment([part(1, { status }), part(2, { status })])).toMatchObject({
       method: 'MULTIPLE',
@@ -70,7 +70,7 @@ describe('a split payment', () => {
     })
   })
 
-  it('does not count payments of no group or of another', () => {
+  it('a split payment does not count payments of no group or of another', () => {
     const payments = [
       part(1),
       part(2, { split_group: 'g2' }),
@@ -80,7 +80,7 @@ describe('a split payment', () => {
     expect(projectPayment(payments).amount).toBe(5000)
   })
 
-  it('is MULTIPLE already between its first and second part', () => {
+  it('a split payment is MULTIPLE between its first and second part', () => {
     expect(projectPayment([part(1)]).method).toBe('MULTIPLE')
   })
 
@@ -89,12 +89,12 @@ describe('a split payment', () => {
     ['counts a part without refunds as 0', [300, null], 300],
     ['shows a refund of 0', [0, null], 0],
     ['has no refunds when no part has', [null, null], null],
-  ])('%s', (_name, [one = null, other = null], total) => {
+  ])('a split payment %s', (_name, [one = null, other = null], total) => {
     const payments = [part(1, { amount_refunded: one }), part(2, { amount_refunded: other })]
     expect(projectPayment(payments).amount_refunded).toBe(total)
   })
 
-  it('adds up exactly its paid parts, whatever payments there are', () => {
+  it('a split payment adds up exactly its paid parts, whatever payments exist', () => {
     fc.assert(
       fc.property(fc.array(sourcePayments, { maxLength: 6 }), sourcePayments, (payments, drawn) => {
         const last = { ...drawn, created_at: '2027-01-01T00:00:00Z', split_group: 'g1' }

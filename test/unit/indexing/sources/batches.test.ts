@@ -14,23 +14,23 @@ async function batched(...sizes: number[]): Promise<number[][]> {
 }
 
 describe('batches', () => {
-  it('hold so many entries in their order, and the last one the rest', async () => {
+  it('batches have the maximum number of entries in their sequence, and the last one the rest', async () => {
     expect(await batched(1, 2, 3, 4, 5, 6, 7)).toEqual([[1, 2, 3], [4, 5, 6], [7]])
   })
 
-  it('are closed by the entry with which they reach so many bytes', async () => {
+  it('the entry that reaches the byte limit closes its batch', async () => {
     expect(await batched(60, 40, 99, 200, 100, 1)).toEqual([[60, 40], [99, 200], [100], [1]])
   })
 
-  it('count entries and bytes anew each time', async () => {
+  it('each batch counts entries and bytes from zero', async () => {
     expect(await batched(99, 1, 1, 1, 97, 1)).toEqual([[99, 1], [1, 1, 97], [1]])
   })
 
-  it('are none where there are no entries, and never empty', async () => {
+  it('batches are never empty, even without entries', async () => {
     expect([await batched(), await batched(1, 1, 1)]).toEqual([[], [[1, 1, 1]]])
   })
 
-  it('are there once they are full, whenever the next entry comes', async () => {
+  it('a full batch is returned before the next entry arrives', async () => {
     async function* slow() {
       yield* [{ bytes: 1 }, { bytes: 2 }, { bytes: 3 }]
       await new Promise(() => {})

@@ -45,8 +45,8 @@ function enqueueText(input: string | Buffer, fromLine?: number): Promise<Enqueue
   })
 }
 
-describe('handing over', () => {
-  it('puts in each line as it stands there', async () => {
+describe('the enqueue of lines', () => {
+  it('the enqueue appends the exact bytes of each line', async () => {
     const text = `\uFEFF${line('ord_1')}\r\n  ${line('ord_2')} \n\n${line('ord_3')}`
     expect(await enqueueText(text)).toEqual({ read: 3, handed_over: 3, refused: 0 })
     expect(appended.flat().map(String)).toEqual([
@@ -56,7 +56,7 @@ describe('handing over', () => {
     ])
   })
 
-  it('refuses a bad line with its number, field and reason, and goes on', async () => {
+  it('the enqueue reports a rejected line with its number, field and reason, and continues', async () => {
     const bad = JSON.stringify(sourceOrder({ amount_total: 1.5 }))
     const text = `${line('ord_1')}\n\n${bad}\n{"half\n${line('ord_2')}`
     expect(await enqueueText(text)).toEqual({ read: 4, handed_over: 2, refused: 2 })
@@ -68,18 +68,18 @@ describe('handing over', () => {
     expect(appended.flat().map(String)).toEqual([line('ord_1'), line('ord_2')])
   })
 
-  it('refuses a line that is too long', async () => {
+  it('the enqueue rejects a line that is too long', async () => {
     const { refused } = await enqueueText(`"${'x'.repeat(5 * MIB)}"\n${line('ord_1')}`)
     expect([refused, appended.flat()]).toEqual([1, [Buffer.from(line('ord_1'))]])
   })
 
-  it('begins at the line that it is told', async () => {
+  it('the enqueue starts at the given line', async () => {
     await enqueueText(`{"half\n${line('ord_1')}\n${line('ord_2')}`, 3)
     expect(appended.flat().map(String)).toEqual([line('ord_2')])
     expect(log).toEqual(['1 read, up to line 3'])
   })
 
-  it('puts in at most 500 lines at once, or 4 MiB', async () => {
+  it('the enqueue appends at most 500 lines or 4 MiB at once', async () => {
     const large = (id: string) =>
       JSON.stringify(sourceOrder({ id, customer: { name: 'x'.repeat(2 * MIB), email: 'a@b.c' } }))
     const ids = Array.from({ length: 501 }, (_, n) => `ord_${n}`)
@@ -87,14 +87,14 @@ describe('handing over', () => {
     expect(appended.map(({ length }) => length)).toEqual([500, 3, 1])
   })
 
-  it('of nothing puts in nothing', async () => {
+  it('the enqueue of an empty input appends nothing', async () => {
     expect(await enqueueText('\n\n')).toEqual({ read: 0, handed_over: 0, refused: 0 })
     expect(appended).toEqual([])
   })
 })
 
-describe('a stream that is full', () => {
-  it('is waited for, and it says so once', async () => {
+describe('a full stream', () => {
+  it('the enqueue waits for a full stream and reports it once', async () => {
     backlogs = [100_000, 120_000, 99_999]
     await enqueueText(line('ord_1'))
     expect(log).toEqual([
@@ -103,7 +103,7 @@ describe('a stream that is full', () => {
     ])
   })
 
-  it('is not waited for once it is told to stop', async () => {
+  it('the enqueue stops waiting for a full stream on abort', async () => {
     backlogs = Array.from({ length: 1_000 }, () => 100_000)
     const enqueueing = enqueueText(line('ord_1'))
     stopping.abort()
@@ -112,15 +112,15 @@ describe('a stream that is full', () => {
   })
 })
 
-describe('a stream that is away', () => {
-  it('is waited for, and it says so once', async () => {
+describe('an unavailable stream', () => {
+  it('the enqueue waits for an unavailable stream and reports it once', async () => {
     backlogs = [new Unavailable('no answer')]
     failures = [new Unavailable('no answer'), new Unavailable('no answer')]
     expect(await enqueueText(line('ord_1'))).toEqual({ read: 1, handed_over: 1, refused: 0 })
     expect(log.filter((text) => text === 'delay: no answer; trying again')).toHaveLength(2)
   })
 
-  it('for another reason ends it', async () => {
+  it('the enqueue ends on any other error of the stream', async () => {
     failures = [new Error('no permission')]
     await expect(enqueueText(line('ord_1'))).rejects.toThrow('no permission')
   })

@@ -36,11 +36,11 @@ describe('splitLines', () => {
     ['empty chunks in between', ['on', '', 'e\n', '', 'two'], ['one', 'two']],
     ['a carriage return, which is left to the reader', ['one\r\ntwo\r\n'], ['one\r', 'two\r']],
     ['other line breaks, which are none', ['a\rb\u2028c\u0085d\n'], ['a\rb\u2028c\u0085d']],
-  ])('cuts %s', async (_name, chunks, texts) => {
+  ])('splitLines splits %s', async (_name, chunks, texts) => {
     expect(await textsOf(chunks)).toEqual(texts)
   })
 
-  it('numbers the lines from 1, empty ones too', async () => {
+  it('splitLines numbers the lines from 1, including empty ones', async () => {
     const numbered = (await linesOf(['a\n\nb'])).map((line) => [line.number, shown(line)])
     expect(numbered).toEqual([
       [1, 'a'],
@@ -49,7 +49,7 @@ describe('splitLines', () => {
     ])
   })
 
-  it('gives the same lines wherever the chunks are cut', async () => {
+  it('splitLines returns the same lines wherever the chunks are split', async () => {
     const text = Buffer.from('{"a":1}\n\nção 😀\nx\n{"b"')
     const whole = await textsOf([text])
     for (let first = 0; first <= text.length; first++) {
@@ -64,7 +64,7 @@ describe('splitLines', () => {
     }
   })
 
-  it('gives back what was joined, in any chunks', async () => {
+  it('splitLines restores joined lines from any chunks', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.string({ unit: fc.constantFrom('a', 'ç', '\r', ' ') }), { minLength: 1 }),
@@ -84,14 +84,14 @@ describe('splitLines', () => {
 
 describe('a line that is too long', () => {
   it.each([
-    ['at the bound is taken', 'x'.repeat(10), 'x'.repeat(10)],
-    ['one byte over it is not', 'x'.repeat(11), 'too long'],
-    ['over it in bytes though not in characters is not', 'ç'.repeat(6), 'too long'],
-  ])('%s', async (_name, line, result) => {
+    ['at the limit is accepted', 'x'.repeat(10), 'x'.repeat(10)],
+    ['one byte over the limit is too long', 'x'.repeat(11), 'too long'],
+    ['over the limit in bytes but not in characters is too long', 'ç'.repeat(6), 'too long'],
+  ])('a line %s', async (_name, line, result) => {
     expect(await textsOf([`${line}\n`], 10)).toEqual([result])
   })
 
-  it('does not spoil the lines around it', async () => {
+  it('a line that is too long does not affect the lines around it', async () => {
     const lines = await linesOf(['one\n', 'x'.repeat(50), 'x\ntwo\n'], 10)
     expect(lines.map((line) => [line.number, shown(line)])).toEqual([
       [1, 'one'],
@@ -100,18 +100,18 @@ describe('a line that is too long', () => {
     ])
   })
 
-  it('is told at the end of the input too', async () => {
+  it('a line that is too long is reported at the end of the input', async () => {
     expect(await textsOf(['x'.repeat(50)], 10)).toEqual(['too long'])
   })
 
-  it('is told once, wherever its chunks are cut', async () => {
+  it('a line that is too long is reported once, wherever its chunks are split', async () => {
     const text = `${'x'.repeat(25)}\nok\n`
     for (let at = 0; at <= text.length; at++) {
       expect(await textsOf([text.slice(0, at), text.slice(at)], 10)).toEqual(['too long', 'ok'])
     }
   })
 
-  it('is not held in memory', async () => {
+  it('a line that is too long is not buffered', async () => {
     const before = bytesHeld()
     async function* endless() {
       for (let n = 0; n < 32; n++) yield Buffer.alloc(MIB, 'x')

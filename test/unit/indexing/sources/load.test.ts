@@ -30,7 +30,7 @@ async function loadedFrom(fromLine: number, ...chunks: (string | Buffer)[]) {
     writer: createWriter(index, () => Date.parse('2026-04-01T00:00:00Z')),
     mode: 'back-fill',
     fromLine,
-    onRefused: (number, refusal) => errors.push([number, refusal]),
+    onRefused: (number, error) => errors.push([number, error]),
     onProgress: (progress) => {
       bulkSizes.push(progress.read - read)
       read = progress.read
@@ -39,13 +39,13 @@ async function loadedFrom(fromLine: number, ...chunks: (string | Buffer)[]) {
   return { index, summary, errors, bulkSizes }
 }
 
-describe('load', () => {
-  it('of nothing writes nothing', async () => {
+describe('the load of lines', () => {
+  it('the load of an empty input writes nothing', async () => {
     const { summary, bulkSizes } = await loaded()
     expect([summary, bulkSizes]).toEqual([NOTHING, []])
   })
 
-  it('writes one order a line', async () => {
+  it('the load writes one order per line', async () => {
     const { summary, index } = await loaded(`${line(1)}\n${line(2)}\n`)
     expect(summary).toEqual({ ...NOTHING, read: 2, written: 2 })
     expect(index.keys()).toEqual(['acc_1:ord_1', 'acc_1:ord_2'])
@@ -57,46 +57,46 @@ describe('load', () => {
     ['a byte order mark', `\uFEFF${line(1)}\n${line(2)}\n`],
     ['spaces around a line', `  ${line(1)}\t\n ${line(2)} \n`],
     ['blank lines', `\n\r\n${line(1)}\n   \n\n${line(2)}\n\n`],
-  ])('reads %s', async (_name, text) => {
+  ])('the load reads %s', async (_name, text) => {
     expect((await loaded(text)).summary).toEqual({ ...NOTHING, read: 2, written: 2 })
   })
 
-  it('tells a refused line by its number, blank lines counted, and goes on', async () => {
+  it('the load reports a rejected line by its number, including blank lines, and continues', async () => {
     const { summary, errors } = await loaded(`${line(1)}\n\n{"id":1\n${line(2)}\n`)
     expect(errors).toEqual([[3, { path: '', reason: expect.stringContaining('not JSON') }]])
     expect(summary).toEqual({ ...NOTHING, read: 3, written: 2, refused: 1 })
   })
 
-  it('tells several refused lines in their order', async () => {
+  it('the load reports several rejected lines in their sequence', async () => {
     const { errors } = await loaded(`[]\n${line(1)}\nnull\n5\n`)
     expect(errors.map(([number]) => number)).toEqual([1, 3, 4])
   })
 
-  it('refuses a line that is not UTF-8', async () => {
+  it('the load rejects a line that is not UTF-8', async () => {
     const latin1 = Buffer.from(line(1).replace('Rita', 'R\u00edta'), 'latin1')
     const { errors } = await loaded(latin1, `\n${line(2)}\n`)
     expect(errors).toEqual([[1, { path: '', reason: 'not valid UTF-8' }]])
   })
 
-  it('refuses a line of more than 4 MiB and goes on', async () => {
+  it('the load rejects a line of more than 4 MiB and continues', async () => {
     const long = Buffer.alloc(4 * MIB + 1, 'x')
     const { summary, errors } = await loaded(long, `\n${line(1)}\n`)
     expect(errors).toEqual([[1, { path: '', reason: `longer than ${4 * MIB} bytes` }]])
     expect(summary).toEqual({ ...NOTHING, read: 2, written: 1, refused: 1 })
   })
 
-  it('takes a line of just 4 MiB', async () => {
+  it('the load accepts a line of exactly 4 MiB', async () => {
     const name = 'x'.repeat(4 * MIB - JSON.stringify(withName('')).length)
     const { summary } = await loaded(JSON.stringify(withName(name)), '\n')
     expect(summary).toEqual({ ...NOTHING, read: 1, written: 1 })
   })
 
-  it('counts versions that are not newer, and what changed nothing', async () => {
+  it('the load counts older and unchanged versions', async () => {
     const { summary } = await loaded(`${line(1, 2)}\n${line(1, 2)}\n${line(1, 1)}\n${line(1, 3)}\n`)
     expect(summary).toEqual({ ...NOTHING, read: 4, written: 1, older: 2, unchanged: 1 })
   })
 
-  it('writes the last of several versions of an order', async () => {
+  it('the load writes the last of several versions of an order', async () => {
     const versions = [1, 2, 3].map((version) =>
       JSON.stringify(sourceOrder({ version, amount_total: version })),
     )
@@ -105,18 +105,18 @@ describe('load', () => {
     expect(index.order('acc_1', 'ord_1')?.amount_total).toBe(3)
   })
 
-  it('counts documents that were dropped', async () => {
+  it('the load counts dropped customer documents', async () => {
     const customer = { name: 'Rita', email: 'r@exemplo.com.br', document: '123' }
     const { summary } = await loaded(`${JSON.stringify(sourceOrder({ customer }))}\n${line(2)}\n`)
     expect(summary).toEqual({ ...NOTHING, read: 2, written: 2, customer_documents_dropped: 1 })
   })
 
-  it('writes at most 1,000 lines in a bulk', async () => {
+  it('the load writes at most 1,000 lines in a bulk', async () => {
     const text = Array.from({ length: 2001 }, (_, n) => line(n)).join('\n')
     expect((await loaded(text)).bulkSizes).toEqual([1000, 1000, 1])
   })
 
-  it('closes a bulk that has reached 4 MiB', async () => {
+  it('the load closes a bulk that reached 4 MiB', async () => {
     const lines = Array.from({ length: 5 }, (_, n) =>
       JSON.stringify({ ...withName('x'.repeat(1.5 * MIB)), id: `ord_${n}` }),
     )
@@ -124,29 +124,29 @@ describe('load', () => {
   })
 })
 
-describe('load from a line', () => {
-  it('passes over what is before it, blank lines counted', async () => {
+describe('the load from a given line', () => {
+  it('the load skips earlier lines, including blank ones', async () => {
     const { summary, index } = await loadedFrom(3, `${line(1)}\n\n${line(2)}\n${line(3)}\n`)
     expect(summary).toEqual({ ...NOTHING, read: 2, written: 2 })
     expect(index.keys()).toEqual(['acc_1:ord_2', 'acc_1:ord_3'])
   })
 
-  it('does not look at what is before it', async () => {
+  it('the load does not parse earlier lines', async () => {
     const { errors, summary } = await loadedFrom(4, `[]\n{"id\n`, Buffer.of(0xff), `\n${line(1)}`)
     expect([errors, summary]).toEqual([[], { ...NOTHING, read: 1, written: 1 }])
   })
 
-  it('tells refused lines by their number in the whole input', async () => {
+  it('the load reports rejected lines by their number in the whole input', async () => {
     const { errors } = await loadedFrom(2, `[]\n${line(1)}\n[]\n`)
     expect(errors.map(([number]) => number)).toEqual([3])
   })
 
-  it('after the last has nothing to do', async () => {
+  it('the load from beyond the last line writes nothing', async () => {
     expect((await loadedFrom(3, `${line(1)}\n${line(2)}\n`)).summary).toEqual(NOTHING)
   })
 })
 
-describe('load that does not come to its end', () => {
+describe('an interrupted load', () => {
   const lines = Array.from({ length: 2_500 }, (_, n) => `${line(n)}\n`)
   const quiet = { mode: 'back-fill' as const, onRefused() {} }
 
@@ -155,7 +155,7 @@ describe('load that does not come to its end', () => {
     if (end) throw end
   }
 
-  it('tells the last line that is in, and can go on behind it', async () => {
+  it('the load reports the last written line, and a second load continues after it', async () => {
     const index = createMemoryOrderIndex()
     const writer = createWriter(index, Date.now)
     let bulks = 0
@@ -178,7 +178,7 @@ describe('load that does not come to its end', () => {
     expect(index.keys()).toHaveLength(2_500)
   })
 
-  it('writes the whole batches that came before the input failed', async () => {
+  it('the load writes the whole batches before a failure of the input', async () => {
     const index = createMemoryOrderIndex()
     const onProgress = vi.fn()
     const failed = load(input(new Error('unplugged')), {
@@ -191,7 +191,7 @@ describe('load that does not come to its end', () => {
     expect(index.keys()).toHaveLength(2_000)
   })
 
-  it('does not wait for input that is yet to come', async () => {
+  it('the load does not wait for further input after a failure', async () => {
     async function* slow() {
       for (const text of lines.slice(0, 1_500)) yield Buffer.from(text)
       await new Promise(() => {})

@@ -7,12 +7,12 @@ import type {
 export interface MemoryChangeStream extends ChangeStream {
   /** Puts in an entry of this order, or of none. */
   add(order: string | undefined): string
-  /** Delivers the oldest entries to another reader, of whom they have to be adopted. */
+  /** Delivers the oldest entries to another consumer, from which they have to be claimed. */
   deliverElsewhere(count: number): void
-  /** What happened to entries, in order: `ack 1`, `park 2`. */
+  /** The operations on entries, in sequence: `ack 1`, `dead-letter 2`. */
   operations: string[]
   deadLetters: DeadLetter[]
-  /** Ids that the next reading, or adoption, tells as gone. */
+  /** Ids that the next read or claim reports as deleted. */
   lostOnRead: string[]
   lostOnClaim: string[]
   /** Called at the beginning of every call, with its name; what it throws the call throws. */
@@ -53,7 +53,7 @@ export function createMemoryChangeStream(): MemoryChangeStream {
     waiting: () => [...entries.keys()],
 
     async claimPending() {
-      call('adopt')
+      call('claim')
       deliveredElsewhere.clear()
       return stream.lostOnClaim.splice(0)
     },
@@ -68,11 +68,11 @@ export function createMemoryChangeStream(): MemoryChangeStream {
       settle(ids)
       stream.operations.push(...ids.map((id) => `ack ${id}`))
     },
-    async deadLetter(refused) {
-      call('park')
-      settle(refused.map(({ id }) => id))
-      stream.deadLetters.push(...refused)
-      stream.operations.push(...refused.map(({ id }) => `park ${id}`))
+    async deadLetter(rejected) {
+      call('dead-letter')
+      settle(rejected.map(({ id }) => id))
+      stream.deadLetters.push(...rejected)
+      stream.operations.push(...rejected.map(({ id }) => `dead-letter ${id}`))
     },
     async trim() {
       call('trim')

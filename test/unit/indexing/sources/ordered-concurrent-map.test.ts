@@ -5,7 +5,7 @@ async function* valuesOf(...values: number[]) {
   yield* values
 }
 
-/** Work that ends when it is told to, and what was begun. */
+/** Work that the test settles, and the values whose work started. */
 function startWork() {
   const ends = new Map<number, PromiseWithResolvers<string>>()
   const started: number[] = []
@@ -24,8 +24,8 @@ function startWork() {
 
 const soon = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('values that are worked on in turn', () => {
-  it('are begun several at a time, and told in their order', async () => {
+describe('the ordered concurrent map', () => {
+  it('the map runs several values concurrently and yields their results in sequence', async () => {
     const { work, started, end } = startWork()
     const results = orderedConcurrentMap(valuesOf(1, 2, 3), work, 2)
     const first = results.next()
@@ -45,7 +45,7 @@ describe('values that are worked on in turn', () => {
     expect((await results.next()).done).toBe(true)
   })
 
-  it('end with the first failure, once what was begun after it has ended', async () => {
+  it('the map throws the first failure after the running work has settled', async () => {
     const { work, end, fail } = startWork()
     const results = orderedConcurrentMap(valuesOf(1, 2, 3), work, 2)
     let isOver = false
@@ -61,7 +61,7 @@ describe('values that are worked on in turn', () => {
     await expect(first).rejects.toThrow('failed 1')
   })
 
-  it('end with the failure of what they come from, once what came of all before it was told', async () => {
+  it('the map throws the failure of its generator after all earlier results', async () => {
     const { work, started, end } = startWork()
     async function* broken() {
       yield 1
@@ -76,7 +76,7 @@ describe('values that are worked on in turn', () => {
     await expect(results.next()).rejects.toThrow('half a file')
   })
 
-  it('are told, and their failures too, while the next one is long in coming', async () => {
+  it('the map yields results and failures while the generator is blocked', async () => {
     const { work, end, fail } = startWork()
     async function* slow() {
       yield 1
@@ -92,7 +92,7 @@ describe('values that are worked on in turn', () => {
     await expect(results.next()).rejects.toThrow('failed 2')
   })
 
-  it('are made one ahead of what is worked on, and no more', async () => {
+  it('the map generates one value ahead of the running work, and no more', async () => {
     const { work } = startWork()
     const made: number[] = []
     async function* counted() {

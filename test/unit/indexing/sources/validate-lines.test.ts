@@ -18,8 +18,8 @@ async function checked(text: string | Buffer, fromLine = 1) {
   return { summary, errors, progress }
 }
 
-describe('checkLines', () => {
-  it('counts what a load would take, and tells what it would refuse', async () => {
+describe('validateLines', () => {
+  it('validateLines counts valid lines and reports those that a load would reject', async () => {
     const { summary, errors } = await checked(
       `${line(1)}\n\n{"id\n${line(2)}\n${JSON.stringify(sourceOrder({ amount_total: -1 }))}\n`,
     )
@@ -30,23 +30,23 @@ describe('checkLines', () => {
     ])
   })
 
-  it('counts customers’ documents that would be dropped', async () => {
+  it('validateLines counts customers’ documents that a load would drop', async () => {
     const customer = { name: 'Rita', email: 'r@exemplo.com.br', document: '123' }
     const { summary } = await checked(JSON.stringify(sourceOrder({ customer })))
     expect(summary).toMatchObject({ valid: 1, customer_documents_dropped: 1 })
   })
 
-  it('takes a version that comes again for valid, knowing of none', async () => {
+  it('validateLines accepts a repeated version, since it reads no index', async () => {
     expect((await checked(`${line(1)}\n${line(1)}`)).summary.valid).toBe(2)
   })
 
-  it('begins at the line that it is told to', async () => {
+  it('validateLines starts at the given line', async () => {
     const { summary, errors } = await checked(`[]\n[]\n${line(1)}\n`, 2)
     expect(summary).toMatchObject({ read: 2, valid: 1, refused: 1 })
     expect(errors.map(([number]) => number)).toEqual([2])
   })
 
-  it('tells how far it came now and then', async () => {
+  it('validateLines reports its progress periodically', async () => {
     const lines = Array.from({ length: 1_200 }, (_, n) => line(n))
     expect((await checked(lines.join('\n'))).progress).toEqual([500, 1_000])
   })

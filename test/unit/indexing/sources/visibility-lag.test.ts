@@ -7,7 +7,7 @@ import {
 const MINUTE_MS = 60_000
 
 let nowMs: number
-/** The stamps that readers of each account are shown. */
+/** The newest visible write timestamp of each account. */
 let visible: Map<string, number>
 let isDown: boolean
 let queriedAccounts: string[]
@@ -36,7 +36,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Lets time pass, in steps in which the meter may ask. */
+/** Advances the time in steps, so that the tracker can poll. */
 async function advance(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 100) {
     nowMs += Math.min(100, left)
@@ -46,8 +46,8 @@ async function advance(ms: number): Promise<void> {
 const write = (accountId: string, writeTimestamp: number, ...enteredAt: number[]) =>
   tracker.recordWrite({ accountId, writeTimestamp }, enteredAt)
 
-describe('the lag of a change', () => {
-  it('ends when a reader is shown its stamp', async () => {
+describe('the visibility lag of a change', () => {
+  it('the lag ends when the write timestamp is visible to a reader', async () => {
     write('acc_1', 7, -500, 0)
     visible.set('acc_1', 6)
     await advance(1_000)
@@ -57,14 +57,14 @@ describe('the lag of a change', () => {
     expect(lags).toEqual([1.6, 1.1])
   })
 
-  it('ends when a reader is shown a later write of the account', async () => {
+  it('the lag ends when a later write of the account is visible', async () => {
     write('acc_1', 7, 0)
     visible.set('acc_1', 9)
     await advance(100)
     expect(lags).toEqual([0.1])
   })
 
-  it('ends with that of all earlier writes, whatever their accounts', async () => {
+  it('the lag of all earlier writes ends too, whatever their accounts', async () => {
     write('acc_1', 1, 0)
     write('acc_2', 2, 0)
     write('acc_1', 3, 0)
@@ -76,7 +76,7 @@ describe('the lag of a change', () => {
     expect(lags).toEqual([0.1, 0.1, 0.2])
   })
 
-  it('goes on while the store does not answer', async () => {
+  it('the tracker continues while the store is unavailable', async () => {
     write('acc_1', 1, 0)
     visible.set('acc_1', 1)
     isDown = true
@@ -86,7 +86,7 @@ describe('the lag of a change', () => {
     expect(lags).toEqual([0.6])
   })
 
-  it('whose document was erased at once ends with that of the next write', async () => {
+  it('the lag of a document that was erased at once ends with the next write', async () => {
     write('acc_erased', 1, 0)
     await advance(1_000)
     write('acc_1', 2, 1_000)
@@ -96,8 +96,8 @@ describe('the lag of a change', () => {
   })
 })
 
-describe('the meter', () => {
-  it('asks nothing while nothing waits', async () => {
+describe('the lag tracker', () => {
+  it('the tracker sends no query without pending writes', async () => {
     await advance(1_000)
     write('acc_1', 1, 0)
     visible.set('acc_1', 1)
@@ -105,7 +105,7 @@ describe('the meter', () => {
     expect(queriedAccounts).toEqual(['acc_1'])
   })
 
-  it('gives up what nobody is shown for minutes', async () => {
+  it('the tracker drops a write that is invisible for minutes', async () => {
     write('acc_erased', 1, 0)
     await advance(5 * MINUTE_MS)
     queriedAccounts = []
@@ -113,15 +113,15 @@ describe('the meter', () => {
     expect([queriedAccounts, lags]).toEqual([[], []])
   })
 
-  it('keeps a bounded number of changes of a write, the first and the last among them', async () => {
+  it('the tracker keeps a bounded sample of the changes of a write, including the first and the last', async () => {
     write('acc_1', 1, ...Array.from({ length: 2_000 }, (_, n) => -1_000 * n))
     visible.set('acc_1', 1)
     await advance(100)
     expect([lags.length, lags[0], lags.at(-1)]).toEqual([500, 0.1, 1_999.1])
   })
 
-  it('keeps a bounded number of writes, and loses none of their changes’ end', async () => {
-    for (let stamp = 1; stamp <= 150; stamp++) write('acc_1', stamp, 0)
+  it('the tracker keeps a bounded number of writes, and still measures all of their changes', async () => {
+    for (let timestamp = 1; timestamp <= 150; timestamp++) write('acc_1', timestamp, 0)
     visible.set('acc_1', 99)
     await advance(100)
     expect(lags).toHaveLength(99)
@@ -130,7 +130,7 @@ describe('the meter', () => {
     expect(lags).toHaveLength(150)
   })
 
-  it('asks no more when it is stopped', async () => {
+  it('the tracker sends no query after stop', async () => {
     write('acc_1', 1, 0)
     tracker.stop()
     await advance(1_000)

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** What is told of a store that takes one order after so long. */
+/** The reports about a store that accepts an order after this delay. */
 async function delaysOf(tookMs: number): Promise<string[]> {
   const delays: string[] = []
   const stream = createMemoryChangeStream()
@@ -33,13 +33,13 @@ async function delaysOf(tookMs: number): Promise<string[]> {
   return delays
 }
 
-it('says once that a store is slow, and waits on', async () => {
+it('the watch reports a slow store once and keeps waiting', async () => {
   expect(await delaysOf(50_000)).toEqual([
     'the store has not accepted a batch for 10 s; retrying',
     'done',
   ])
 })
 
-it('says nothing of a store that took the batch in less', async () => {
+it('the watch does not report a store that accepts the batch in time', async () => {
   expect(await delaysOf(9_999)).toEqual(['done'])
 })

@@ -11,7 +11,7 @@ type OpenOptions = Parameters<Parameters<typeof watch>[0]['openIndex']>[0]
 export interface WatchSimulation {
   stream: MemoryChangeStream
   index: MemoryOrderIndex
-  /** What was told, in order. */
+  /** The reports of the watch, in sequence. */
   log: string[]
   lags: [LastWrite, readonly number[]][]
   /** What opening the index does, each time; it opens when there is no more. */

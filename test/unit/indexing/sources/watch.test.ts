@@ -20,22 +20,22 @@ async function run(...orders: (string | undefined)[]): Promise<void> {
 }
 
 describe('watch', () => {
-  it('acknowledges an entry once it is written', async () => {
+  it('the watch acknowledges an entry once it is written', async () => {
     await run(order('ord_1'), order('ord_2'))
     expect(watching.stream.operations).toEqual(['write ord_1', 'write ord_2', 'ack 1', 'ack 2'])
   })
 
-  it('stamps the first version of an order too', async () => {
+  it('the watch dates the first version of an order with the write timestamp', async () => {
     await run(order('ord_1'))
     expect(watching.index.document('acc_1', 'ord_1')?.updatedKey).toBe(FIRST_WRITE_TIMESTAMP)
   })
 
-  it('counts what became of the entries', async () => {
+  it('the watch counts the results of the entries', async () => {
     await run(order('ord_1'), order('ord_1'), order('ord_1', 2))
     expect(watching.log).toContain('written 1, unchanged 1, older 1')
   })
 
-  it('acknowledges what is older without writing it', async () => {
+  it('the watch acknowledges an older version without writing it', async () => {
     await run(order('ord_1', 2), order('ord_1', 1))
     expect(watching.stream.operations).toEqual(['write ord_1', 'ack 1', 'ack 2'])
   })
@@ -44,20 +44,23 @@ describe('watch', () => {
     ['that is no JSON', '{"half', 'expected one JSON object on one line; this is not JSON'],
     ['that is blank', ' \r\n', 'expected one JSON object; this is blank'],
     ['without an order', undefined, 'expected an entry with one field "order"'],
-  ])('parks an entry %s, says so, and goes on', async (_name, bytes, reason) => {
-    await run(bytes, order('ord_2'))
-    expect(watching.stream.operations).toEqual(['write ord_2', 'park 1', 'ack 2'])
-    expect(watching.stream.deadLetters).toMatchObject([{ id: '1', error: { path: '', reason } }])
-    expect(watching.log).toContain(`refused 1 : ${reason}`)
-  })
+  ])(
+    'the watch dead-letters an entry %s, reports it, and continues',
+    async (_name, bytes, reason) => {
+      await run(bytes, order('ord_2'))
+      expect(watching.stream.operations).toEqual(['write ord_2', 'dead-letter 1', 'ack 2'])
+      expect(watching.stream.deadLetters).toMatchObject([{ id: '1', error: { path: '', reason } }])
+      expect(watching.log).toContain(`refused 1 : ${reason}`)
+    },
+  )
 
-  it('parks what the index speaks against', async () => {
+  it('the watch dead-letters a change that conflicts with the index', async () => {
     const stolen = JSON.stringify(sourceOrder({ version: 2, owner_account_id: 'acc_thief' }))
     await run(order('ord_1'), stolen)
     expect(watching.stream.deadLetters).toMatchObject([{ error: { path: '/owner_account_id' } }])
   })
 
-  it('trims now and then', async () => {
+  it('the watch trims the stream periodically', async () => {
     const calls: string[] = []
     watching.stream.before = (call) => calls.push(call)
     await run(order('ord_1'))
@@ -67,15 +70,15 @@ describe('watch', () => {
   })
 })
 
-describe('what was delivered to somebody else', () => {
-  it('is adopted at the beginning', async () => {
+describe('the pending entries of another consumer', () => {
+  it('the watch claims pending entries at its start', async () => {
     watching.stream.add(order('ord_1'))
     watching.stream.deliverElsewhere(1)
     await run()
     expect(watching.stream.operations).toContain('write ord_1')
   })
 
-  it('is adopted whenever there is nothing to read', async () => {
+  it('the watch claims pending entries whenever the stream is idle', async () => {
     await run(order('ord_1'))
     watching.stream.add(order('ord_2'))
     watching.stream.deliverElsewhere(1)
@@ -83,7 +86,7 @@ describe('what was delivered to somebody else', () => {
     expect(watching.stream.operations).toContain('write ord_2')
   })
 
-  it('is adopted every few seconds where there is always something to read', async () => {
+  it('the watch claims pending entries every few seconds while the stream is never idle', async () => {
     let readings = 0
     watching.stream.before = (call) => {
       if (call !== 'read' || ++readings > 20) return
@@ -102,7 +105,7 @@ describe('what was delivered to somebody else', () => {
     )
   })
 
-  it('and is gone is told as lost, and acknowledged where it is still delivered', async () => {
+  it('the watch reports deleted pending entries as lost and acknowledges them', async () => {
     watching.stream.lostOnClaim = ['7']
     watching.stream.lostOnRead = ['8', '9']
     await run(order('ord_1'))
@@ -112,14 +115,14 @@ describe('what was delivered to somebody else', () => {
 })
 
 describe('the lag of a batch', () => {
-  it('is told from when each written entry came in, with the last write', async () => {
+  it('the watch passes the stream entry time of each written entry with the last write', async () => {
     watching.stream.ageMs = 200
     await run(order('ord_1'), '{}', order('ord_2'))
     const last = { accountId: 'acc_1', writeTimestamp: FIRST_WRITE_TIMESTAMP }
     expect(watching.lags).toEqual([[last, [49_800, 49_800]]])
   })
 
-  it('is not told where nothing was written', async () => {
+  it('the watch passes no entry times when nothing was written', async () => {
     await run(order('ord_1'))
     watching.stream.add(order('ord_1'))
     await watching.settled()
@@ -127,10 +130,10 @@ describe('the lag of a batch', () => {
   })
 })
 
-describe('a store that is away', () => {
+describe('an unavailable store', () => {
   const away = () => new Unavailable('no answer from the store')
 
-  it('is told once, and when it is back; nothing is lost', async () => {
+  it('the watch reports an outage of the store once, then its end, and loses nothing', async () => {
     watching.failures.push(away(), away(), away())
     await run(order('ord_1'))
     await vi.waitFor(() => expect(watching.log).toContain('recovered'))
@@ -142,13 +145,13 @@ describe('a store that is away', () => {
     ])
   })
 
-  it('at the beginning is waited for', async () => {
+  it('the watch waits for a store that is unavailable at its start', async () => {
     watching.openings.push(() => Promise.reject(away()))
     await run(order('ord_1'))
     expect(watching.log.slice(0, 2)).toEqual(['outage: no answer from the store', 'writer'])
   })
 
-  it('is told once, also where the writer itself says so again and again', async () => {
+  it('the watch reports an outage once, even when the writer repeats the error', async () => {
     await run(order('ord_1'))
     for (let times = 0; times < 3; times++) watching.delay('no room')
     watching.stream.add(order('ord_2'))
@@ -157,9 +160,9 @@ describe('a store that is away', () => {
   })
 })
 
-describe('a stream that is away', () => {
-  it.each(['adopt', 'read', 'park', 'acknowledge', 'trim'])(
-    'when it is asked to %s is waited for, and nothing is lost',
+describe('an unavailable stream', () => {
+  it.each(['claim', 'read', 'dead-letter', 'acknowledge', 'trim'])(
+    'the watch retries when the stream is unavailable during %s, and loses nothing',
     async (failing) => {
       watching.nowMs = 50_000
       let failures = 2
@@ -176,8 +179,8 @@ describe('a stream that is away', () => {
   )
 })
 
-describe('a lease that is lost', () => {
-  it('makes a standby of it, that writes again when it may', async () => {
+describe('a lost lease', () => {
+  it('the watch becomes a standby after it lost its lease, and writes again later', async () => {
     watching.failures.push(new LeaseLostError())
     watching.openings.push(
       async () => {},
@@ -195,7 +198,7 @@ describe('a lease that is lost', () => {
     ])
   })
 
-  it('while it is taken is no end either', async () => {
+  it('the watch survives the loss of its lease while it acquires it', async () => {
     watching.openings.push(() => Promise.reject(new LeaseLostError()))
     await run(order('ord_1'))
     expect(watching.log).toEqual(['lease lost', 'writer', 'written 1'])
@@ -203,7 +206,7 @@ describe('a lease that is lost', () => {
 })
 
 describe('any other failure', () => {
-  it('ends the watch, once the index is closed', async () => {
+  it('the watch ends on any other failure after it closed the index', async () => {
     watching.failures.push(new RangeError('a fault of ours'))
     watching.stream.add(order('ord_1'))
     watching.begin()
@@ -213,8 +216,8 @@ describe('any other failure', () => {
   })
 })
 
-describe('told to stop', () => {
-  it('finishes the batch that is under way, and closes', async () => {
+describe('the stop of a watch', () => {
+  it('the watch finishes the running batch and closes on abort', async () => {
     watching.stream.before = (call) => {
       if (call === 'read') watching.stop()
     }
@@ -225,7 +228,7 @@ describe('told to stop', () => {
     expect(watching.log).toEqual(['writer', 'written 3', 'no writer', 'closed'])
   })
 
-  it('while it stands by, ends', async () => {
+  it('the standby ends on abort', async () => {
     watching.openings.push(({ signal }) => {
       watching.stop()
       return Promise.reject(new Error(`interrupted: ${signal.aborted}`))
@@ -234,7 +237,7 @@ describe('told to stop', () => {
     expect(await watching.ended()).toBeUndefined()
   })
 
-  it('while it waits for a store, ends', async () => {
+  it('the watch ends on abort while it waits for a store', async () => {
     watching.stream.add(order('ord_1'))
     watching.failures.push(new Unavailable('no answer'))
     watching.begin()

@@ -12,12 +12,12 @@ const CHANGED_AT = '2026-03-01T12:05:00.000Z'
 const writeTimestampText = () => formatInstant(index.lastWriteTimestamp)
 
 describe('updated_at of a live change', () => {
-  it('is the stamp of its bulk', async () => {
+  it('updated_at is the write timestamp of its bulk', async () => {
     await live(1)
     expect(updatedAt()).toBe(writeTimestampText())
   })
 
-  it('advances when anything shown changes', async () => {
+  it('updated_at advances when visible content changes', async () => {
     await live(1)
     const before = updatedAt()
     await live(2, { status: 'REFUNDED' })
@@ -25,45 +25,45 @@ describe('updated_at of a live change', () => {
     expect(updatedAt()).not.toBe(before)
   })
 
-  it('stays when nothing shown changes', async () => {
+  it('updated_at stays when no visible content changes', async () => {
     await live(1)
     const before = updatedAt()
     await live(2)
     expect(updatedAt()).toBe(before)
   })
 
-  it('takes no changed_at in the future amiss', async () => {
+  it('a live change accepts a changed_at in the future', async () => {
     expect(await live(1, { changed_at: formatInstant(NOW + 1) })).toBe('written')
   })
 })
 
-describe('the first fill', () => {
+describe('the initial fill', () => {
   const NOT_YET = { changed_at: null }
 
-  it('is not there before a version comes with a changed_at', async () => {
+  it('an order has no date before a version has a changed_at', async () => {
     await live(1, NOT_YET)
     await live(2, { ...NOT_YET, status: 'REFUNDED' })
     expect([order()?.status, updatedAt()]).toEqual(['REFUNDED', null])
   })
 
-  it('writes a new written_key though the order has no date', async () => {
+  it('the writer sets a new written_key for a changed order without a date', async () => {
     await live(1, NOT_YET)
     await live(2, { ...NOT_YET, status: 'REFUNDED' })
     expect(index.document('acc_1', 'ord_1')?.writtenKey).toBe(index.lastWriteTimestamp)
   })
 
-  it('does not write again an order without a date that shows nothing new', async () => {
+  it('the writer does not rewrite an order without a date and without new content', async () => {
     await live(1, NOT_YET)
     expect(await live(2, NOT_YET)).toBe('unchanged')
   })
 
-  it('dates an order in which nothing else changed', async () => {
+  it('the initial fill dates an order without other changes', async () => {
     await live(1, NOT_YET)
     expect(await live(2)).toBe('written')
     expect(updatedAt()).toBe(writeTimestampText())
   })
 
-  it('dates the views of every account', async () => {
+  it('the initial fill dates the views of every account', async () => {
     await live(1, { ...NOT_YET, coproducer_account_ids: ['acc_2'] })
     await live(2, { coproducer_account_ids: ['acc_2'] })
     expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([
@@ -72,26 +72,26 @@ describe('the first fill', () => {
     ])
   })
 
-  it('is never taken back', async () => {
+  it('a later version without changed_at keeps the date', async () => {
     await live(1)
     await live(2, { ...NOT_YET, status: 'REFUNDED' })
     expect(updatedAt()).toBe(writeTimestampText())
   })
 
-  it('is never taken back by a deletion', async () => {
+  it('a deletion keeps the date for later versions', async () => {
     await live(1)
     await live(2, { deleted: true })
     await live(3, NOT_YET)
     expect(updatedAt()).toBe(writeTimestampText())
   })
 
-  it('is never taken back while the order is not visible', async () => {
+  it('an invisible version keeps the date for later versions', async () => {
     await live(1, { ...INVISIBLE, changed_at: CHANGED_AT })
     await live(2, NOT_YET)
     expect(updatedAt()).toBe(writeTimestampText())
   })
 
-  it('is not there yet after a deletion of an order that never had it', async () => {
+  it('a deletion of an order without a date adds none', async () => {
     await live(1, NOT_YET)
     await live(2, { deleted: true })
     await live(3, NOT_YET)
@@ -100,22 +100,22 @@ describe('the first fill', () => {
 })
 
 describe('a back-fill', () => {
-  it('keeps the changed_at of an unknown order', async () => {
+  it('a back-fill keeps the changed_at of an unknown order', async () => {
     await backFill(1)
     expect(updatedAt()).toBe(CHANGED_AT)
   })
 
-  it('keeps it for every account', async () => {
+  it('a back-fill keeps the changed_at for every account', async () => {
     await backFill(1, { coproducer_account_ids: ['acc_2'] })
     expect(updatedAt('acc_2')).toBe(CHANGED_AT)
   })
 
-  it('has no date without a changed_at', async () => {
+  it('a back-fill without a changed_at writes no date', async () => {
     await backFill(1, { changed_at: null })
     expect(updatedAt()).toBeNull()
   })
 
-  it('keeps it whatever the number of the version', async () => {
+  it('a back-fill keeps the changed_at of any version number', async () => {
     await backFill(70)
     expect(updatedAt()).toBe(CHANGED_AT)
   })
@@ -126,19 +126,22 @@ describe('a back-fill', () => {
     ['was deleted', async () => live(1, { deleted: true })],
     ['is not visible', async () => backFill(1, INVISIBLE)],
     ['has no date', async () => backFill(1, { changed_at: null })],
-  ])('stamps an order that %s before', async (_name, before) => {
-    await before()
-    await backFill(2, { status: 'REFUNDED' })
-    expect(updatedAt()).toBe(writeTimestampText())
-  })
+  ])(
+    'a back-fill dates an order that %s before with the write timestamp',
+    async (_name, before) => {
+      await before()
+      await backFill(2, { status: 'REFUNDED' })
+      expect(updatedAt()).toBe(writeTimestampText())
+    },
+  )
 
-  it('refuses a changed_at in the future', async () => {
+  it('a back-fill rejects a changed_at in the future', async () => {
     const result = await backFill(1, { changed_at: formatInstant(NOW + 1) })
     expect(pathOf(result)).toBe('/changed_at')
     expect([index.keys(), index.record('ord_1')]).toEqual([[], undefined])
   })
 
-  it('takes a changed_at of just now', async () => {
+  it('a back-fill accepts a changed_at of the present', async () => {
     expect(await backFill(1, { changed_at: formatInstant(NOW) })).toBe('written')
   })
 })

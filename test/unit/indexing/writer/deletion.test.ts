@@ -8,13 +8,13 @@ beforeEach(() => {
 })
 
 describe('a deletion', () => {
-  it('removes the order from every account', async () => {
+  it('a deletion removes the order from every account', async () => {
     await live(1, { coproducer_account_ids: ['acc_2', 'acc_3'] })
     expect(await live(2, { deleted: true })).toBe('written')
     expect(index.keys()).toEqual([])
   })
 
-  it('keeps a head for ever, of ids alone', async () => {
+  it('a deletion keeps a version record forever, with ids only', async () => {
     await live(1)
     await live(2, { deleted: true })
     expect(index.record('ord_1')).toEqual({
@@ -28,14 +28,14 @@ describe('a deletion', () => {
     })
   })
 
-  it.each([1, 2])('is not undone by version %d, which is not newer', async (version) => {
+  it.each([1, 2])('version %d does not undo a deletion, since it is not newer', async (version) => {
     await live(1)
     await live(2, { deleted: true })
     expect(await live(version)).toBe('older')
     expect(index.keys()).toEqual([])
   })
 
-  it('is undone by a newer version', async () => {
+  it('a newer version undoes a deletion', async () => {
     await live(1)
     await live(2, { deleted: true })
     expect(await live(3, { coproducer_account_ids: ['acc_2'] })).toBe('written')
@@ -43,13 +43,13 @@ describe('a deletion', () => {
     expect(index.record('ord_1')?.deleted).toBe(false)
   })
 
-  it('of an unknown order holds against older versions', async () => {
+  it('a deletion of an unknown order rejects older versions', async () => {
     await live(5, { deleted: true })
     expect([await live(4), await backFill(4)]).toEqual(['older', 'older'])
     expect(index.keys()).toEqual([])
   })
 
-  it('that is older is dropped', async () => {
+  it('an older deletion is dropped', async () => {
     await live(5)
     expect(await live(4, { deleted: true })).toBe('older')
     expect(index.keys()).toEqual(['acc_1:ord_1'])

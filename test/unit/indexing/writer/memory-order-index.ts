@@ -21,11 +21,11 @@ export interface MemoryOrderIndex extends OrderIndex {
   record(orderId: string): OrderVersionRecord | undefined
   /** Leaves a document as a shape without this field would have written it. */
   downgradeSchema(accountId: string, orderId: string, field: keyof Order): void
-  /** Puts a document there by hand, or takes it away; `unreadable`: what is there is no order any more. */
+  /** Sets or removes a document by hand; `unreadable`: it cannot be parsed as an order. */
   put(accountId: string, orderId: string, document: OrderDocument | 'unreadable' | undefined): void
   /** `account:order` of every document. */
   keys(): string[]
-  /** The stamp of the last bulk. */
+  /** The write timestamp of the last bulk. */
   lastWriteTimestamp: number
   /** How many items of the next bulk are written before everything ends; it does not, by itself. */
   failsAfter: number
@@ -50,8 +50,8 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
     async versionRecords(orderIds) {
       return new Map(
         orderIds.flatMap((id) => {
-          const head = records.get(id)
-          return head ? [[id, head] as const] : []
+          const record = records.get(id)
+          return record ? [[id, record] as const] : []
         }),
       )
     },

@@ -12,7 +12,7 @@ import {
 } from '../../../support/orders/escaped-names.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 
-const STAMP = Date.parse('2026-05-01T00:00:00Z')
+const WRITE_TIMESTAMP = Date.parse('2026-05-01T00:00:00Z')
 const CHANGED_AT = Date.parse('2026-03-01T12:05:00Z')
 const [view] = projectOrder(sourceOrder({ tracking: { src: 'bio', a: '1' } })).views
 if (view === undefined) throw new Error('the order is not visible')
@@ -27,13 +27,13 @@ const write = (updatedAt: UpdatedAt, of: Order = order) => ({
   updatedAt,
 })
 const stored = (updatedAt: UpdatedAt, of: Order = order) => {
-  const document = renderDocument(write(updatedAt, of), STAMP)
+  const document = renderDocument(write(updatedAt, of), WRITE_TIMESTAMP)
   return { ...document, orderId: of.id, json: Buffer.from(document.json) }
 }
 
 describe('renderDocument', () => {
-  it('has the keys that are searched and the shape', () => {
-    const { json: _, ...keys } = renderDocument(write(CHANGED_AT), STAMP)
+  it('renderDocument writes the search keys and the schema version', () => {
+    const { json: _, ...keys } = renderDocument(write(CHANGED_AT), WRITE_TIMESTAMP)
     expect(keys).toEqual({
       accountId: 'acc_1',
       id: 'ord_1',
@@ -42,35 +42,40 @@ describe('renderDocument', () => {
       paymentMethod: 'PIX',
       createdKey: Date.parse('2026-03-01T12:00:00Z'),
       updatedKey: CHANGED_AT,
-      writtenKey: STAMP,
+      writtenKey: WRITE_TIMESTAMP,
     })
   })
 
   it.each<[string, UpdatedAt, number, string | null]>([
-    ['the stamp of the bulk', 'write-timestamp', STAMP, '2026-05-01T00:00:00.000Z'],
+    [
+      'the write timestamp of the bulk',
+      'write-timestamp',
+      WRITE_TIMESTAMP,
+      '2026-05-01T00:00:00.000Z',
+    ],
     ['the date of a back-fill', CHANGED_AT, CHANGED_AT, '2026-03-01T12:05:00.000Z'],
-    ['no date, sorted after all', null, 8_640_000_000_000_000, null],
+    ['null, sorted last', null, 8_640_000_000_000_000, null],
     ['a date of 0', 0, 0, '1970-01-01T00:00:00.000Z'],
-  ])('gives updated_at %s', (_name, updatedAt, key, shown) => {
-    const { updatedKey, json } = renderDocument(write(updatedAt), STAMP)
+  ])('renderDocument sets updated_at to %s', (_name, updatedAt, key, shown) => {
+    const { updatedKey, json } = renderDocument(write(updatedAt), WRITE_TIMESTAMP)
     expect([updatedKey, JSON.parse(json).updated_at]).toEqual([key, shown])
   })
 
-  it('carries the stamp in written_key whatever the date', () => {
+  it('renderDocument sets written_key to the write timestamp, whatever the date', () => {
     const keys = ([null, 'write-timestamp', CHANGED_AT] as const).map((updatedAt) => {
-      return renderDocument(write(updatedAt), STAMP).writtenKey
+      return renderDocument(write(updatedAt), WRITE_TIMESTAMP).writtenKey
     })
-    expect(keys).toEqual([STAMP, STAMP, STAMP])
+    expect(keys).toEqual([WRITE_TIMESTAMP, WRITE_TIMESTAMP, WRITE_TIMESTAMP])
   })
 
-  it('renders the order, its keys in their order', () => {
-    const { json } = renderDocument(write('write-timestamp'), STAMP)
-    expect(json).toBe(JSON.stringify({ ...order, updated_at: formatInstant(STAMP) }))
+  it('renderDocument keeps the sequence of the keys of an order', () => {
+    const { json } = renderDocument(write('write-timestamp'), WRITE_TIMESTAMP)
+    expect(json).toBe(JSON.stringify({ ...order, updated_at: formatInstant(WRITE_TIMESTAMP) }))
   })
 })
 
-describe('showsSame', () => {
-  it('takes no tracking key for another, also where V8 confuses names with escapes', () => {
+describe('hasSameContent', () => {
+  it('hasSameContent distinguishes tracking keys, even where V8 confuses names with escapes', () => {
     confuseParser()
     const before = { ...order, tracking: { ...BACKSLASH_TRACKING, '\\': '1' } }
     const after = { ...order, tracking: QUOTE_TRACKING }
@@ -78,14 +83,14 @@ describe('showsSame', () => {
   })
 
   it.each<[string, UpdatedAt]>([
-    ['stamped', 'write-timestamp'],
+    ['dated by its bulk', 'write-timestamp'],
     ['back-filled', CHANGED_AT],
     ['without a date', null],
-  ])('holds for the same order that was %s', (_name, updatedAt) => {
+  ])('hasSameContent is true for the same order that was %s', (_name, updatedAt) => {
     expect(hasSameContent(stored(updatedAt), order)).toBe(true)
   })
 
-  it('holds when the tracking parameters came in another order', () => {
+  it('hasSameContent ignores the sequence of tracking parameters', () => {
     const other = { ...order, tracking: { a: '1', src: 'bio' } }
     expect(hasSameContent(stored('write-timestamp'), other)).toBe(true)
   })
@@ -103,11 +108,11 @@ describe('showsSame', () => {
     ['an item more', { items: [...order.items, ...order.items] }],
     ['another metadata', { metadata: { origin: 'checkout' } }],
     ['another role', { role: 'COPRODUCER' }],
-  ])('does not hold for %s', (_name, change) => {
+  ])('hasSameContent is false for %s', (_name, change) => {
     expect(hasSameContent(stored('write-timestamp'), { ...order, ...change })).toBe(false)
   })
 
-  it('holds for what was written, and only then', () => {
+  it('hasSameContent is true exactly for the written content', () => {
     const orders = sourceOrders.map((source) => projectOrder(source).views[0]?.order ?? order)
     fc.assert(
       fc.property(orders, orders, (one, other) => {

@@ -7,7 +7,7 @@ import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder, sourcePayment } from '../../../support/orders/source-order.ts'
 import { createMemoryOrderIndex } from './memory-order-index.ts'
 
-/** What the writer's clock shows: after every `changed_at` of these tests, before every stamp. */
+/** What the writer's clock shows: after every `changed_at` of these tests, before every write timestamp. */
 export const NOW = Date.parse('2026-04-01T00:00:00Z')
 
 export type Version = Omit<Partial<SourceOrder>, 'deleted'> & { deleted?: true }
@@ -31,7 +31,7 @@ export function startWriter() {
     by = writer,
   ): Promise<WriteResult> {
     const [result] = await by.write([changeOf(source(version, given))], mode)
-    if (result === undefined) throw new Error('no verdict')
+    if (result === undefined) throw new Error('the writer returned no result')
     return result
   }
 
@@ -63,9 +63,9 @@ export function startWriter() {
   }
 }
 
-/** The path of a refusal; any other verdict as it is. */
-export const pathOf = (verdict: WriteResult): string =>
-  typeof verdict === 'object' ? (verdict satisfies ValidationError).path : verdict
+/** The path of a validation error; any other result unchanged. */
+export const pathOf = (result: WriteResult): string =>
+  typeof result === 'object' ? (result satisfies ValidationError).path : result
 
 /** An order that the platform does not show: its only payment never reached a bank. */
 export const INVISIBLE: Version = { payments: [sourcePayment({ status: 'FAILED' })] }

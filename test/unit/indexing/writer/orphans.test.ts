@@ -18,19 +18,22 @@ const record = (changes: Partial<OrderVersionRecord> = {}): OrderVersionRecord =
   ...changes,
 })
 
-describe('the documents that are looked for', () => {
+describe('the possible documents of an order', () => {
   const keysOf = (...accountIds: string[]) =>
     accountIds.map((accountId) => ({ accountId, orderId: 'ord_1' }))
 
   it.each([
     ['an unknown order', undefined, [], []],
-    ['an unknown order that left some', undefined, ['acc_2'], ['acc_2']],
-    ['an order that nobody sees', record({ accountIds: [] }), [], []],
+    ['an unknown order with orphans', undefined, ['acc_2'], ['acc_2']],
+    ['an invisible order', record({ accountIds: [] }), [], []],
     ['a shared order', record({ accountIds: ['acc_1', 'acc_2'] }), ['acc_1'], ['acc_1', 'acc_2']],
-    ['an order that left some', record(), ['acc_1', 'acc_9'], ['acc_1', 'acc_9']],
-  ])('of %s are those of its head and those that were found', (_name, known, found, expected) => {
-    expect(viewKeys('ord_1', known, keysOf(...found))).toEqual(keysOf(...expected))
-  })
+    ['an order with orphans', record(), ['acc_1', 'acc_9'], ['acc_1', 'acc_9']],
+  ])(
+    'the possible documents of %s are those of its version record and those found by search',
+    (_name, known, found, expected) => {
+      expect(viewKeys('ord_1', known, keysOf(...found))).toEqual(keysOf(...expected))
+    },
+  )
 })
 
 let {
@@ -48,18 +51,18 @@ beforeEach(() => {
 const SHARED: Version = { coproducer_account_ids: ['acc_2'] }
 const DELETED: Version = { deleted: true }
 
-describe('a document whose head was never written', () => {
+describe('a document without a version record', () => {
   it.each([
     ['of the owner', 1, {}],
     ['of a co-producer', 2, SHARED],
-  ])('%s goes with the deletion of the order', async (_name, items, first) => {
+  ])('the deletion of the order removes an orphan %s', async (_name, items, first) => {
     await crashAfter(items, 1, first)
     expect(index.keys()).not.toEqual([])
     expect(await live(2, DELETED)).toBe('written')
     expect(index.keys()).toEqual([])
   })
 
-  it('of a co-producer who left goes with the next version', async () => {
+  it('the next version removes the orphan of a removed co-producer', async () => {
     await live(1)
     await crashAfter(2, 2, SHARED)
     expect(index.keys()).toEqual(['acc_1:ord_1', 'acc_2:ord_1'])
@@ -67,14 +70,14 @@ describe('a document whose head was never written', () => {
     expect(index.keys()).toEqual(['acc_1:ord_1'])
   })
 
-  it('counts as shown when the version comes again', async () => {
+  it('a repeated version counts an orphan as visible', async () => {
     await crashAfter(1, 1)
     const before = updatedAt()
     expect(await live(1)).toBe('unchanged')
     expect([updatedAt(), index.record('ord_1')?.version]).toEqual([before, 1])
   })
 
-  it('keeps its date for good', async () => {
+  it('an orphan keeps its date', async () => {
     await live(1, { changed_at: null })
     await crashAfter(1, 2)
     await live(3, { changed_at: null, status: 'REFUNDED' })
@@ -82,33 +85,33 @@ describe('a document whose head was never written', () => {
   })
 })
 
-describe('a back-fill that comes again after an attempt without its head', () => {
+describe('a repeated back-fill after an attempt without its version record', () => {
   const CHANGED_AT = '2026-03-01T12:05:00.000Z'
   const REFUNDED = { ...SHARED, status: 'REFUNDED' as const }
-  // A document for each account, but not the head.
+  // A document for each account, without the version record.
   beforeEach(() => crashBackFillAfter(2, 1, SHARED))
 
-  it('keeps the documents that are there as they are', async () => {
-    const stamp = index.lastWriteTimestamp
+  it('the back-fill leaves identical documents unchanged', async () => {
+    const writeTimestamp = index.lastWriteTimestamp
     expect(await backFill(1, SHARED)).toBe('unchanged')
     expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([CHANGED_AT, CHANGED_AT])
-    expect(index.document('acc_1', 'ord_1')?.writtenKey).toBe(stamp)
+    expect(index.document('acc_1', 'ord_1')?.writtenKey).toBe(writeTimestamp)
     expect(index.record('ord_1')).toMatchObject({ version: 1, hasUpdatedAt: true })
   })
 
-  it('stamps those that differ', async () => {
+  it('the back-fill dates differing documents with the write timestamp', async () => {
     expect(await backFill(2, REFUNDED)).toBe('written')
-    const stamp = formatInstant(index.lastWriteTimestamp)
-    expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([stamp, stamp])
+    const writeTimestamp = formatInstant(index.lastWriteTimestamp)
+    expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([writeTimestamp, writeTimestamp])
   })
 
-  it('gives those that are not there yet their date', async () => {
+  it('the back-fill dates missing documents with their changed_at', async () => {
     const shared = { coproducer_account_ids: ['acc_2', 'acc_3'] }
     expect(await backFill(2, shared)).toBe('written')
     expect([updatedAt('acc_1'), updatedAt('acc_3')]).toEqual([CHANGED_AT, CHANGED_AT])
   })
 
-  it('stamps those that were left without a date', async () => {
+  it('the back-fill dates documents without a date with the write timestamp', async () => {
     ;({ index, backFill, crashBackFillAfter, updatedAt } = startWriter())
     await crashBackFillAfter(1, 1, { changed_at: null })
     expect(index.keys()).toEqual(['acc_1:ord_1'])
@@ -117,7 +120,7 @@ describe('a back-fill that comes again after an attempt without its head', () =>
   })
 })
 
-describe('whatever ends in the middle of a bulk', () => {
+describe('any interruption of a bulk', () => {
   const version = fc.record({
     given: fc.oneof(
       fc.constantFrom<Version>(DELETED, INVISIBLE, { ...INVISIBLE, ...SHARED }),
@@ -131,7 +134,7 @@ describe('whatever ends in the middle of a bulk', () => {
     isRetried: fc.boolean(),
   })
 
-  it('the last version is shown to just its accounts, and no document loses its date', async () => {
+  it('the last version is visible to exactly its accounts, and no document loses its date', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(version, { minLength: 1, maxLength: 8 }), async (versions) => {
         const crashed = startWriter()

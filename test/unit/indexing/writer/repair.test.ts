@@ -20,8 +20,8 @@ function alter(changes: Partial<NonNullable<ReturnType<typeof document>>>) {
   put('acc_1', { ...before, ...changes })
 }
 
-describe('a repair of a version that the index has', () => {
-  it('writes a missing document, stamped, and leaves the others alone', async () => {
+describe('the repair of a version that the index has', () => {
+  it('a repair writes a missing document with the write timestamp and leaves the others', async () => {
     await backFill(1, SHARED)
     const other = document('acc_2')
     put('acc_1', undefined)
@@ -29,7 +29,7 @@ describe('a repair of a version that the index has', () => {
     expect([updatedAt('acc_1'), document('acc_2')]).toEqual([writeTimestampText(), other])
   })
 
-  it('replaces a document of an earlier version, as after a restore, and stamps it', async () => {
+  it('a repair replaces a document of an earlier version and dates it with the write timestamp', async () => {
     await live(1)
     const restored = document()
     await live(2, { status: 'REFUNDED' })
@@ -46,27 +46,30 @@ describe('a repair of a version that the index has', () => {
     ['status', { status: 'REFUNDED' }],
     ['method', { paymentMethod: 'BOLETO' }],
     ['creation', { createdKey: 1 }],
-    ['stamp', { writtenKey: Number.NaN }],
-  ])('replaces a document that is searched by another %s than it shows', async (_key, changes) => {
-    await live(1)
-    const { json: _, ...keys } = document() ?? { json: '' }
-    alter(changes)
-    expect(await repair(1)).toBe('written')
-    expect(document()).toMatchObject({
-      ...keys,
-      updatedKey: index.lastWriteTimestamp,
-      writtenKey: index.lastWriteTimestamp,
-    })
-  })
+    ['write timestamp', { writtenKey: Number.NaN }],
+  ])(
+    'a repair replaces a document whose search key for %s differs from its content',
+    async (_key, changes) => {
+      await live(1)
+      const { json: _, ...keys } = document() ?? { json: '' }
+      alter(changes)
+      expect(await repair(1)).toBe('written')
+      expect(document()).toMatchObject({
+        ...keys,
+        updatedKey: index.lastWriteTimestamp,
+        writtenKey: index.lastWriteTimestamp,
+      })
+    },
+  )
 
-  it('replaces one whose date is not the one that it is sorted by', async () => {
+  it('a repair replaces a document whose date differs from its sort key', async () => {
     await live(1)
     alter({ updatedKey: 1 })
     expect(await repair(1)).toBe('written')
     expect(document()?.updatedKey).toBe(index.lastWriteTimestamp)
   })
 
-  it('replaces a document that is no order any more', async () => {
+  it('a repair replaces a document that cannot be parsed', async () => {
     await live(1)
     put('acc_1', 'unreadable')
     expect(await repair(1)).toBe('written')
@@ -74,7 +77,7 @@ describe('a repair of a version that the index has', () => {
     expect(await repair(1)).toBe('older')
   })
 
-  it('removes the document of an account that the order is not for', async () => {
+  it('a repair removes the document of an account without the order', async () => {
     await live(1, SHARED)
     const extra = document('acc_2')
     await live(2)
@@ -84,7 +87,7 @@ describe('a repair of a version that the index has', () => {
     expect(await repair(2)).toBe('older')
   })
 
-  it('removes a document of an order that is deleted', async () => {
+  it('a repair removes a document of a deleted order', async () => {
     await live(1)
     const extra = document()
     await live(2, { deleted: true })
@@ -94,14 +97,14 @@ describe('a repair of a version that the index has', () => {
     expect(index.keys()).toEqual([])
   })
 
-  it('leaves an order without a date without one', async () => {
+  it('a repair keeps an order without a date undated', async () => {
     await live(1, { changed_at: null })
     put('acc_1', undefined)
     expect(await repair(1, { changed_at: null })).toBe('written')
     expect([updatedAt(), document()?.writtenKey]).toEqual([null, index.lastWriteTimestamp])
   })
 
-  it('records the accounts and the date that the documents have', async () => {
+  it('a repair records the accounts and the date of the documents', async () => {
     await live(1, { ...SHARED, changed_at: null })
     expect(await repair(1)).toBe('written')
     expect(index.record('ord_1')).toMatchObject({ accountIds: ['acc_1'], hasUpdatedAt: true })
@@ -109,53 +112,53 @@ describe('a repair of a version that the index has', () => {
   })
 })
 
-describe('a repair', () => {
-  it('counts a version as older where nothing is wrong, in whatever sequence its accounts come', async () => {
+describe('the repair of an index', () => {
+  it('a repair counts a consistent version as older, in any sequence of its accounts', async () => {
     await live(1, { coproducer_account_ids: ['acc_2', 'acc_3'] })
     const before = document()
     expect(await repair(1, { coproducer_account_ids: ['acc_3', 'acc_2'] })).toBe('older')
     expect(document()).toBe(before)
   })
 
-  it('takes an older version in no case', async () => {
+  it('a repair never accepts an older version', async () => {
     await live(2)
     put('acc_1', undefined)
     expect(await repair(1)).toBe('older')
     expect(index.keys()).toEqual([])
   })
 
-  it('brings no order back that was deleted with the same version', async () => {
+  it('a repair does not restore an order that the same version deleted', async () => {
     await live(1)
     await live(2, { deleted: true })
     expect(await repair(2)).toBe('older')
   })
 
-  it('deletes no order that is there with the same version', async () => {
+  it('a repair does not delete an order that the same version wrote', async () => {
     await live(1)
     expect(await repair(1, { deleted: true })).toBe('older')
     expect(index.keys()).toEqual(['acc_1:ord_1'])
   })
 
-  it('writes a newer version as ever, stamped, and what is damaged of it too', async () => {
+  it('a repair writes a newer version with the write timestamp, damaged documents included', async () => {
     await live(1, SHARED)
     put('acc_2', 'unreadable')
     expect(await repair(2, SHARED)).toBe('written')
     expect([updatedAt('acc_2'), index.record('ord_1')?.version]).toEqual([writeTimestampText(), 2])
   })
 
-  it('refuses another owner, as ever', async () => {
+  it('a repair rejects another owner', async () => {
     await live(1)
     expect(pathOf(await repair(1, { owner_account_id: 'acc_9' }))).toBe('/owner_account_id')
   })
 })
 
-describe('a document that is no order any more', () => {
+describe('a document that cannot be parsed', () => {
   beforeEach(async () => {
     await live(1, SHARED)
     put('acc_2', 'unreadable')
   })
 
-  it('has the versions that would replace it refused, with what to do', async () => {
+  it('the writer rejects a version that would replace an unreadable document, and names the repair', async () => {
     expect(await live(2, SHARED)).toEqual({
       path: '',
       reason: expect.stringMatching(
@@ -165,12 +168,12 @@ describe('a document that is no order any more', () => {
     expect(index.record('ord_1')?.version).toBe(1)
   })
 
-  it('is not compared by a version that is there already, unless that is reprojected', async () => {
+  it('an equal version is not compared with an unreadable document unless it is reprojected', async () => {
     expect(await live(1, SHARED)).toBe('older')
     expect(pathOf(await reproject(1, SHARED))).toBe('')
   })
 
-  it('is removed with its account, and with its order', async () => {
+  it('the writer removes an unreadable document with its account and with its order', async () => {
     expect(await live(2)).toBe('written')
     put('acc_1', 'unreadable')
     expect(await live(3, { deleted: true })).toBe('written')
@@ -178,8 +181,8 @@ describe('a document that is no order any more', () => {
   })
 })
 
-describe('what a writer stamps', () => {
-  it('is known to be live after the first live bulk alone', async () => {
+describe('the record of live writes', () => {
+  it('the index has live writes only after the first live bulk', async () => {
     await backFill(1)
     expect(index.hasLiveWrites()).toBe(false)
     await live(2)

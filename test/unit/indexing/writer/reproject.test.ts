@@ -17,8 +17,8 @@ const writeTimestampText = () => formatInstant(index.lastWriteTimestamp)
 const downgrade = (field: 'utm' | 'tracking', accountId = 'acc_1') =>
   index.downgradeSchema(accountId, 'ord_1', field)
 
-describe('a version that is there already, of a field that was added to the shape since', () => {
-  it('fills the field and is stamped where it has a value', async () => {
+describe('the reprojection of an equal version after the schema gained a field', () => {
+  it('a reprojection fills the field and sets the write timestamp when it has a value', async () => {
     await backFill(1, UTM)
     downgrade('utm')
     expect(await reproject(1, UTM)).toBe('written')
@@ -29,7 +29,7 @@ describe('a version that is there already, of a field that was added to the shap
     ])
   })
 
-  it('is written and keeps its dates where the field is null, as readers are shown it', async () => {
+  it('a reprojection keeps the dates when the new field is null', async () => {
     await backFill(1)
     const before = document()
     downgrade('utm')
@@ -38,7 +38,7 @@ describe('a version that is there already, of a field that was added to the shap
     expect([updatedAt(), index.record('ord_1')?.version]).toEqual([CHANGED_AT, 1])
   })
 
-  it('is stamped for the accounts that see something new alone', async () => {
+  it('a reprojection sets the write timestamp only for accounts with new content', async () => {
     await backFill(1, SHARED)
     downgrade('tracking', 'acc_1')
     downgrade('tracking', 'acc_2')
@@ -47,7 +47,7 @@ describe('a version that is there already, of a field that was added to the shap
     expect(document('acc_2')?.schemaVersion).toBe(ORDER_SCHEMA_VERSION)
   })
 
-  it('leaves alone the documents of the current shape', async () => {
+  it('a reprojection leaves documents of the current schema version', async () => {
     await backFill(1, SHARED)
     const before = document('acc_2')
     downgrade('utm', 'acc_1')
@@ -56,10 +56,10 @@ describe('a version that is there already, of a field that was added to the shap
   })
 })
 
-describe('an order without a date that is brought to the current shape', () => {
+describe('the reprojection of an order without a date', () => {
   const NOT_YET: Version = { changed_at: null }
 
-  it('is not given again to a reader of the undated orders where it shows nothing new', async () => {
+  it('an undated order without new content is not returned to a reader again', async () => {
     await live(1, NOT_YET)
     const written = document()?.writtenKey
     downgrade('utm')
@@ -71,7 +71,7 @@ describe('an order without a date that is brought to the current shape', () => {
     expect(updatedAt()).toBeNull()
   })
 
-  it('is given again where it shows something new, and has no date still', async () => {
+  it('an undated order with new content is returned again, and stays undated', async () => {
     await live(1, { ...NOT_YET, ...UTM })
     downgrade('utm')
     await reproject(1, { ...NOT_YET, ...UTM })
@@ -79,29 +79,29 @@ describe('an order without a date that is brought to the current shape', () => {
   })
 })
 
-describe('what is not brought to the current shape', () => {
-  it('is an order whose documents have it: its version counts as older', async () => {
+describe('versions without a reprojection', () => {
+  it('a version whose documents have the current schema version counts as older', async () => {
     await live(1)
     const before = document()
     expect(await reproject(1, UTM)).toBe('older')
     expect(document()).toBe(before)
   })
 
-  it('is an older version, whatever the shape', async () => {
+  it('an older version is dropped, whatever the schema version', async () => {
     await live(2)
     downgrade('utm')
     expect(await reproject(1, UTM)).toBe('older')
     expect(document()?.schemaVersion).toBe(ORDER_SCHEMA_VERSION - 1)
   })
 
-  it('is an order that was deleted with this version', async () => {
+  it('an order that this version deleted is not reprojected', async () => {
     await live(1)
     await live(2, { deleted: true })
     expect(await reproject(2)).toBe('older')
     expect(index.keys()).toEqual([])
   })
 
-  it('is an order that was deleted with it, though something of a later one is left', async () => {
+  it('an order that this version deleted is not reprojected, even with an orphan of a later one', async () => {
     await live(1)
     await live(2, { deleted: true })
     await crashAfter(1, 3)
@@ -110,14 +110,14 @@ describe('what is not brought to the current shape', () => {
     expect(index.record('ord_1')?.deleted).toBe(true)
   })
 
-  it('is an order whose deletion comes with a version that is there', async () => {
+  it('a deletion with an equal version is not reprojected', async () => {
     await live(1)
     downgrade('utm')
     expect(await reproject(1, { deleted: true })).toBe('older')
     expect(index.keys()).toEqual(['acc_1:ord_1'])
   })
 
-  it('is a version that is not asked to be: by itself it counts as older', async () => {
+  it('an equal version counts as older unless a reprojection is requested', async () => {
     await live(1)
     downgrade('utm')
     expect(await live(1, UTM)).toBe('older')
@@ -127,21 +127,21 @@ describe('what is not brought to the current shape', () => {
   it.each<[string, Version]>([
     ['/owner_account_id', { owner_account_id: 'acc_9' }],
     ['/created_at', { created_at: '2026-03-01T12:00:00.001Z' }],
-  ])('is a version with another %s, which is refused', async (path, given) => {
+  ])('a reprojection rejects an equal version with another %s', async (path, given) => {
     await live(1)
     downgrade('utm')
     expect(pathOf(await reproject(1, given))).toBe(path)
   })
 })
 
-describe('a newer version that comes with a reprojection', () => {
-  it('is stamped where it shows something new, as ever', async () => {
+describe('a newer version during a reprojection', () => {
+  it('a newer version with new content sets the write timestamp', async () => {
     await backFill(1)
     expect(await reproject(2, { status: 'REFUNDED' })).toBe('written')
     expect(updatedAt()).toBe(writeTimestampText())
   })
 
-  it('that shows nothing new brings the document to the current shape', async () => {
+  it('a newer version without new content updates the schema version of the document', async () => {
     await backFill(1)
     downgrade('utm')
     expect(await reproject(2)).toBe('written')
@@ -150,7 +150,7 @@ describe('a newer version that comes with a reprojection', () => {
   })
 })
 
-it('what was cut short between two documents goes on where it ended', async () => {
+it('a reprojection that was interrupted between two documents continues where it ended', async () => {
   await backFill(1, SHARED)
   downgrade('utm', 'acc_1')
   downgrade('utm', 'acc_2')

@@ -18,7 +18,7 @@ beforeEach(() => {
 
 const NOTHING: BulkWrites = { views: [], removals: [], versionRecords: [] }
 
-describe('a bulk', () => {
+describe('a bulk of the writer', () => {
   const change = (id: string, owner = 'acc_1') =>
     changeOf(sourceOrder({ id, version: 2, owner_account_id: owner }))
 
@@ -32,27 +32,27 @@ describe('a bulk', () => {
       () => NOW,
     )
 
-  it('tells what became of each change, in their order', async () => {
+  it('the writer returns the result of each change in sequence', async () => {
     await writer.write([change('ord_1'), change('ord_2')], 'live')
     const more = [change('ord_3'), change('ord_2'), change('ord_1', 'acc_9'), change('ord_4')]
     const results = await writer.write(more, 'live')
     expect(results.map(pathOf)).toEqual(['written', 'older', '/owner_account_id', 'written'])
   })
 
-  it('has one stamp', async () => {
+  it('the documents of a bulk share one write timestamp', async () => {
     await writer.write([change('ord_2'), change('ord_1'), change('ord_3', 'acc_2')], 'live')
-    const stamps = index.keys().map((key) => {
+    const writeTimestamps = index.keys().map((key) => {
       const [accountId = '', orderId = ''] = key.split(':')
       return index.document(accountId, orderId)?.updatedKey
     })
-    expect(stamps).toEqual([
+    expect(writeTimestamps).toEqual([
       index.lastWriteTimestamp,
       index.lastWriteTimestamp,
       index.lastWriteTimestamp,
     ])
   })
 
-  it('that fails before it is sent may be handed in again', async () => {
+  it('a bulk that failed before it was sent can be written again', async () => {
     let failures = 1
     const careful = writerThrough(() => {
       if (failures-- > 0) throw new Error('disk full')
@@ -61,7 +61,7 @@ describe('a bulk', () => {
     expect(await careful.write([change('ord_1')], 'live')).toEqual(['written'])
   })
 
-  it('is sent by the ids of its orders, so that its beginning is a beginning of the listing', async () => {
+  it('a bulk is sorted by order id, so that any prefix of it is a prefix of the listing', async () => {
     const sent: string[] = []
     const watching = writerThrough(({ views }) => {
       sent.push(...views.map(({ orderId }) => orderId))
@@ -71,7 +71,7 @@ describe('a bulk', () => {
   })
 })
 
-describe('a bulk that is decided twice, because nobody knows how much of it was written', () => {
+describe('a bulk of unknown outcome that is decided twice', () => {
   /** Every first commit has an unknown outcome, with all of it written or nothing. */
   const decidingTwice = (wasWritten: boolean) =>
     createWriter(
@@ -91,17 +91,20 @@ describe('a bulk that is decided twice, because nobody knows how much of it was 
   it.each([
     ['all of it was', true],
     ['nothing of it was', false],
-  ])('tells the same as one that is decided once when %s', async (_name, wasWritten) => {
-    for (const change of changes) {
-      const once = startWriter()
-      ;({ index, live } = startWriter())
-      await Promise.all([once.live(1), live(1)])
-      const [result] = await decidingTwice(wasWritten).write([change], 'live')
-      expect([result]).toEqual(await once.writer.write([change], 'live'))
-    }
-  })
+  ])(
+    'the writer returns the same results as for one decision when %s',
+    async (_name, wasWritten) => {
+      for (const change of changes) {
+        const once = startWriter()
+        ;({ index, live } = startWriter())
+        await Promise.all([once.live(1), live(1)])
+        const [result] = await decidingTwice(wasWritten).write([change], 'live')
+        expect([result]).toEqual(await once.writer.write([change], 'live'))
+      }
+    },
+  )
 
-  it('tells of a change that the second decision alone writes that it was written', async () => {
+  it('the writer returns "written" for a change that only the second decision writes', async () => {
     await live(1)
     const [result] = await createWriter(
       // Of this version only the version record will be known.
@@ -111,7 +114,7 @@ describe('a bulk that is decided twice, because nobody knows how much of it was 
     expect(result).toBe('written')
   })
 
-  it('keeps the results in the order of the changes', async () => {
+  it('the writer keeps the results in the sequence of the changes', async () => {
     const orders = ['ord_1', 'ord_3'].map((id) => changeOf(sourceOrder({ id })))
     await writer.write(orders, 'live')
     const given = [

@@ -9,26 +9,26 @@ import { NOW } from './order-writer.ts'
 
 const changes = ['ord_1', 'ord_2', 'ord_3'].map((id) => changeOf(sourceOrder({ id })))
 
-/** An index that takes no document of these orders. */
-function indexRejecting(...refused: string[]) {
+/** An index that rejects the documents of these orders. */
+function indexRejecting(...rejectedIds: string[]) {
   const index = createMemoryOrderIndex()
   const rejecting = interceptCommits(index, (writes) => {
-    const orderId = refused.find((id) => writes.views.some((view) => view.orderId === id))
+    const orderId = rejectedIds.find((id) => writes.views.some((view) => view.orderId === id))
     if (orderId !== undefined) throw new DocumentRejectedError(orderId, 'no such field')
     return writes
   })
   return { index, writer: createWriter(rejecting, () => NOW) }
 }
 
-it('a document that the store refuses costs its own order, and the others are written', async () => {
+it('the writer drops an order whose document the store rejects and writes the others', async () => {
   const { index, writer } = indexRejecting('ord_3', 'ord_1')
-  const refused = { path: '', reason: 'no such field' }
-  expect(await writer.write(changes, 'live')).toEqual([refused, 'written', refused])
+  const rejection = { path: '', reason: 'no such field' }
+  expect(await writer.write(changes, 'live')).toEqual([rejection, 'written', rejection])
   expect(index.keys()).toEqual(['acc_1:ord_2'])
   expect(index.record('ord_1')).toBeUndefined()
 })
 
-it('a refusal of what was not sent is no refusal of an order', async () => {
+it('the writer throws a rejection of an order that it did not send', async () => {
   const rejecting = interceptCommits(createMemoryOrderIndex(), () => {
     throw new DocumentRejectedError('ord_9', 'no such field')
   })

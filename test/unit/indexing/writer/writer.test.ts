@@ -8,12 +8,12 @@ beforeEach(() => {
 })
 
 describe('a version', () => {
-  it('that is the first is written', async () => {
+  it('the first version is written', async () => {
     expect(await live(1)).toBe('written')
     expect(order()).toMatchObject({ id: 'ord_1', role: 'OWNER', status: 'PAID' })
   })
 
-  it('that is newer is written', async () => {
+  it('a newer version is written', async () => {
     await live(1)
     expect(await live(2, { status: 'REFUNDED' })).toBe('written')
     expect(order()?.status).toBe('REFUNDED')
@@ -22,18 +22,18 @@ describe('a version', () => {
   it.each([
     ['equal', 5],
     ['older', 4],
-  ])('that is %s is dropped', async (_name, version) => {
+  ])('a version that is %s is dropped', async (_name, version) => {
     await live(5)
     expect(await live(version, { status: 'REFUNDED' })).toBe('older')
     expect([order()?.status, index.record('ord_1')?.version]).toEqual(['PAID', 5])
   })
 
-  it('may be skipped', async () => {
+  it('the writer accepts a gap between versions', async () => {
     await live(1)
     expect(await live(900, { status: 'REFUNDED' })).toBe('written')
   })
 
-  it('that shows nothing new is not written, but counts', async () => {
+  it('a version without new content is recorded and not written', async () => {
     await live(1)
     const before = index.document('acc_1', 'ord_1')
     expect(await live(2)).toBe('unchanged')
@@ -41,33 +41,33 @@ describe('a version', () => {
     expect(await live(2, { status: 'REFUNDED' })).toBe('older')
   })
 
-  it('that only has another changed_at shows nothing new', async () => {
+  it('a version with only another changed_at has no new content', async () => {
     await live(1)
     expect(await live(2, { changed_at: '2026-03-09T00:00:00Z' })).toBe('unchanged')
   })
 
-  it('whose tracking came in another order shows nothing new', async () => {
+  it('a version with another sequence of tracking keys has no new content', async () => {
     await live(1, { tracking: { src: 'bio', a: '1' } })
     expect(await live(2, { tracking: { a: '1', src: 'bio' } })).toBe('unchanged')
   })
 })
 
 describe('the owner', () => {
-  it('never changes', async () => {
+  it('the owner of an order never changes', async () => {
     await live(1)
-    const verdict = await live(2, { owner_account_id: 'acc_9' })
-    expect(pathOf(verdict)).toBe('/owner_account_id')
+    const result = await live(2, { owner_account_id: 'acc_9' })
+    expect(pathOf(result)).toBe('/owner_account_id')
     expect(index.keys()).toEqual(['acc_1:ord_1'])
   })
 
-  it('never changes, also for a deletion', async () => {
+  it('a deletion never changes the owner', async () => {
     await live(1)
-    const verdict = await live(2, { deleted: true, owner_account_id: 'acc_9' })
-    expect(pathOf(verdict)).toBe('/owner_account_id')
+    const result = await live(2, { deleted: true, owner_account_id: 'acc_9' })
+    expect(pathOf(result)).toBe('/owner_account_id')
     expect(index.keys()).toEqual(['acc_1:ord_1'])
   })
 
-  it('never changes, also after a deletion', async () => {
+  it('a version after a deletion never changes the owner', async () => {
     await live(1)
     await live(2, { deleted: true })
     expect(pathOf(await live(3, { owner_account_id: 'acc_9' }))).toBe('/owner_account_id')
@@ -77,36 +77,36 @@ describe('the owner', () => {
 describe('created_at', () => {
   const created_at = '2026-03-01T12:00:00.001Z'
 
-  it('never changes', async () => {
+  it('created_at never changes', async () => {
     await live(1)
     expect(pathOf(await live(2, { created_at }))).toBe('/created_at')
     expect(order()?.created_at).toBe('2026-03-01T12:00:00.000Z')
   })
 
-  it('never changes, also after a deletion', async () => {
+  it('created_at never changes after a deletion', async () => {
     await live(1)
     await live(2, { deleted: true })
     expect(pathOf(await live(3, { created_at }))).toBe('/created_at')
   })
 
-  it('never changes, also while the order was not visible', async () => {
+  it('created_at never changes while the order was invisible', async () => {
     await live(1, INVISIBLE)
     expect(pathOf(await live(2, { created_at }))).toBe('/created_at')
   })
 
-  it('may come in another zone', async () => {
+  it('created_at may use another zone', async () => {
     await live(1)
     const given = { created_at: '2026-03-01T09:00:00-03:00' }
     expect(await live(2, { ...given, status: 'REFUNDED' })).toBe('written')
   })
 
-  it('becomes known with the first version after a deletion of an unknown order', async () => {
+  it('created_at is recorded with the first version after a deletion of an unknown order', async () => {
     await live(1, { deleted: true })
     expect(await live(2)).toBe('written')
     expect(pathOf(await live(3, { created_at }))).toBe('/created_at')
   })
 
-  it('of a refused version leaves the next one free', async () => {
+  it('created_at of a rejected version is not recorded', async () => {
     await live(1)
     await live(2, { created_at })
     expect(await live(2, { status: 'REFUNDED' })).toBe('written')

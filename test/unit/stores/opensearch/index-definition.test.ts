@@ -28,43 +28,46 @@ const definition = (name: string): Definition => {
 const { settings, mappings } = ordersDefinition
 
 describe('the index of orders', () => {
-  it('is one shard, with a copy where there is another node', () => {
+  it('the orders index has one shard, and a replica where another node exists', () => {
     expect(settings).toMatchObject({ number_of_shards: 1, auto_expand_replicas: '0-1' })
   })
 
-  it('refreshes every second, searched or not', () => {
+  it('the orders index refreshes every second, searched or not', () => {
     expect(settings.refresh_interval).toBe('1s')
   })
 
-  it('caches no answer', () => {
+  it('the orders index caches no response', () => {
     expect(settings['requests.cache.enable']).toBe(false)
   })
 
-  it('is sorted by account alone', () => {
+  it('the orders index is sorted by account only', () => {
     expect([settings['sort.field'], settings['sort.order']]).toEqual(['account_id', 'asc'])
   })
 
-  it('takes no document without a routing', () => {
+  it('the orders index rejects a document without a routing', () => {
     expect(mappings._routing).toEqual({ required: true })
   })
 
-  it('is strict outside the order, and parses nothing of it', () => {
+  it('the orders index has a strict mapping, and does not parse the order itself', () => {
     expect(mappings.dynamic).toBe('strict')
     expect(mappings.properties.order).toEqual({ type: 'object', enabled: false })
   })
 
-  it.each(['created_key', 'updated_key', 'written_key'] as const)('has %s as a long', (key) => {
-    expect(mappings.properties[key]).toEqual({ type: 'long' })
-  })
+  it.each(['created_key', 'updated_key', 'written_key'] as const)(
+    'the orders index maps %s as a long',
+    (key) => {
+      expect(mappings.properties[key]).toEqual({ type: 'long' })
+    },
+  )
 
   it.each(['account_id', 'id', 'status', 'payment_method'] as const)(
-    'has %s as a keyword',
+    'the orders index maps %s as a keyword',
     (name) => {
       expect(mappings.properties[name]).toEqual({ type: 'keyword' })
     },
   )
 
-  it('has just the fields that a document or a tombstone is written with', () => {
+  it('the orders index maps exactly the fields of a document and a tombstone', () => {
     const [view] = changeOf(sourceOrder()).views
     if (view === undefined) throw new Error('no view')
     const source = serializeDocument(renderDocument({ ...view, orderId: 'o', updatedAt: null }, 1))
@@ -74,29 +77,32 @@ describe('the index of orders', () => {
 })
 
 describe('the other indices', () => {
-  it('are one each of heads, of the lease, of keys and of accounts', () => {
+  it('the other indices are those of version records, of the lease, of keys and of accounts', () => {
     expect([...defined.keys()]).toEqual([names.heads, names.writer, names.keys, names.accounts])
   })
 
-  it.each([...defined.keys()])('%s is one shard, with a copy on another node', (name) => {
-    expect(definition(name).settings).toMatchObject({
-      number_of_shards: 1,
-      auto_expand_replicas: '0-1',
-    })
-  })
+  it.each([...defined.keys()])(
+    'the index %s has one shard, and a replica on another node',
+    (name) => {
+      expect(definition(name).settings).toMatchObject({
+        number_of_shards: 1,
+        auto_expand_replicas: '0-1',
+      })
+    },
+  )
 
   it.each([names.heads, names.writer])(
-    '%s is read by id alone, and nothing in it parsed',
+    'the index %s is read by id only, without a parsed field',
     (name) => {
       expect(definition(name).mappings).toEqual({ enabled: false })
     },
   )
 
-  it.each([names.keys, names.accounts])('%s takes no field that it does not know', (name) => {
+  it.each([names.keys, names.accounts])('the index %s rejects unknown fields', (name) => {
     expect(definition(name).mappings.dynamic).toBe('strict')
   })
 
-  it('let a key be found by its id and by its account', () => {
+  it('the keys index finds a key by its id and by its account', () => {
     const { properties } = definition(names.keys).mappings
     expect(properties).toMatchObject({
       key_id: { type: 'keyword' },
@@ -105,8 +111,8 @@ describe('the other indices', () => {
     })
   })
 
-  it('keep no personal data in a head', () => {
-    const head = {
+  it('a version record keeps no personal data', () => {
+    const versionRecord = {
       orderId: 'ord_1',
       version: 1,
       ownerAccountId: 'acc_1',
@@ -115,7 +121,7 @@ describe('the other indices', () => {
       hasUpdatedAt: true,
       deleted: false,
     }
-    expect(toVersionRecordSource(head)).toEqual({
+    expect(toVersionRecordSource(versionRecord)).toEqual({
       version: 1,
       owner: 'acc_1',
       accounts: ['acc_1'],

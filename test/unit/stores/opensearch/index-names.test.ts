@@ -5,7 +5,7 @@ import {
   indexVersion,
 } from '../../../../src/stores/opensearch/index-names.ts'
 
-/** Every name there is, of one epoch and version. */
+/** All names of one epoch and version. */
 const everyName = (prefix: string) => {
   const {
     isVersion: _,
@@ -27,7 +27,7 @@ const everyName = (prefix: string) => {
 }
 
 describe('the names of an index', () => {
-  it('are these', () => {
+  it('the index names are the documented ones', () => {
     expect(everyName('')).toEqual({
       orders: 'orders',
       heads: 'order-heads',
@@ -43,13 +43,13 @@ describe('the names of an index', () => {
     })
   })
 
-  it('all begin with the prefix', () => {
+  it('the index names all begin with the prefix', () => {
     const { write, everyWrite, ...names } = everyName('shop-')
     const all = [...Object.values(names), ...write, ...everyWrite]
     expect(all.filter((name) => !name.startsWith('shop-'))).toEqual([])
   })
 
-  it('are other names under another prefix', () => {
+  it('the index names differ under another prefix', () => {
     const all = ['', 'a-', 'b-', 'orders-'].flatMap((prefix) => {
       const { write, everyWrite: _, mark: __, ...names } = everyName(prefix)
       return [...Object.values(names), ...write]
@@ -57,14 +57,14 @@ describe('the names of an index', () => {
     expect(new Set(all).size).toBe(all.length)
   })
 
-  it('keep what is read apart from what a writer writes to', () => {
+  it('the names for reads differ from the names for writes', () => {
     const matches = (pattern: string, name: string) =>
       new RegExp(`^${pattern.replace('*', '.*')}$`).test(name)
     const { orders, heads, writeAlias, writeAliases, copyAlias } = indexNames('')
     const written = [orders, heads].map((name) => writeAlias(concreteIndex(name, 1), 1))
     const read = [orders, heads, concreteIndex(orders, 1)]
     expect(writeAliases.some((pattern) => read.some((name) => matches(pattern, name)))).toBe(false)
-    // The template of the orders' versions must not make an index of a write alias.
+    // The template of the order indices must not match a write alias, or a write would create an index.
     expect(
       [...written, copyAlias('orders-v1')].some((name) =>
         matches(concreteIndex(orders, '*'), name),
@@ -79,11 +79,11 @@ describe('the names of an index', () => {
     ['orders-v1-backup', false],
     ['orders-v', false],
     ['shop-orders-v1', false],
-  ])('tell that %s is a version of the orders: %s', (index, is) => {
+  ])('the name %s is a version of the orders index: %s', (index, is) => {
     expect(indexNames('').isVersion(index)).toBe(is)
   })
 
-  it('tell the version of an index', () => {
+  it('the name of an index contains its version', () => {
     expect(indexVersion(concreteIndex('shop-v3-orders', 12))).toBe(12)
   })
 })

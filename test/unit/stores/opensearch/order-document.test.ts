@@ -16,12 +16,12 @@ import {
 import { sourceOrders } from '../../../support/orders/arbitraries.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 
-const STAMP = Date.parse('2026-05-01T00:00:00Z')
+const WRITE_TIMESTAMP = Date.parse('2026-05-01T00:00:00Z')
 
 /** The documents of an order, one for each account. */
 const documentsOf = (source: Parameters<typeof projectOrder>[0]) =>
   projectOrder(source).views.map((view) =>
-    renderDocument({ ...view, orderId: source.id, updatedAt: 'write-timestamp' }, STAMP),
+    renderDocument({ ...view, orderId: source.id, updatedAt: 'write-timestamp' }, WRITE_TIMESTAMP),
   )
 
 /** The document of the owner of an order with these tracking keys. */
@@ -35,11 +35,11 @@ function tracked(tracking: string) {
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
 
 describe('the id of a document', () => {
-  it('is the account and the order', () => {
+  it('a document id is the account and the order', () => {
     expect(documentId({ accountId: 'acc_1', orderId: 'ord_9' })).toBe('acc_1:ord_9')
   })
 
-  it('is another one for every account and order: neither has a colon', () => {
+  it('a document id is unique, since neither part has a colon', () => {
     const ids = ['acc_1', 'acc_1-', 'acc'].flatMap((accountId) =>
       ['ord_1', 'ord_11'].map((orderId) => documentId({ accountId, orderId })),
     )
@@ -47,8 +47,8 @@ describe('the id of a document', () => {
   })
 })
 
-describe('a document as it is sent', () => {
-  it('has the keys that are searched, and the order after them', () => {
+describe('a serialised document', () => {
+  it('a serialised document has the search keys, then the order', () => {
     const document = tracked('{"src":"bio"}')
     const { frame, order, ...keys } = JSON.parse(serializeDocument(document))
     expect(frame).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{8}$/)
@@ -59,13 +59,13 @@ describe('a document as it is sent', () => {
       status: 'PAID',
       payment_method: 'PIX',
       created_key: Date.parse('2026-03-01T12:00:00Z'),
-      updated_key: STAMP,
-      written_key: STAMP,
+      updated_key: WRITE_TIMESTAMP,
+      written_key: WRITE_TIMESTAMP,
     })
     expect(order).toEqual(JSON.parse(document.json))
   })
 
-  it('carries the bytes of the order as they are, on one line', () => {
+  it('a serialised document has the bytes of the order on one line', () => {
     fc.assert(
       fc.property(sourceOrders, (source) => {
         for (const document of documentsOf(source)) {
@@ -77,12 +77,12 @@ describe('a document as it is sent', () => {
     )
   })
 
-  it('carries them also where JSON has other bytes for the same', () => {
+  it('a serialised document keeps the bytes of the order, even where JSON has alternatives', () => {
     const json = '{ "amount" : 1.50e2,\t"name":"\\u0041" }'
     expect(serializeDocument({ ...tracked('{}'), json })).toContain(json)
   })
 
-  it('comes back as it was sent', () => {
+  it('a serialised document is parsed back unchanged', () => {
     fc.assert(
       fc.property(sourceOrders, (source) => {
         for (const document of documentsOf(source)) {
@@ -100,11 +100,14 @@ describe('a document as it is sent', () => {
     ['half a surrogate pair', '{"src":"\\ud83d"}'],
     ['separators of lines', '{"src":"a\\u2028b\\u2029c\\nd"}'],
     ['the name of the field that it stands in', '{"order":"x\\"order\\":{}"}'],
-  ])('comes back as it was sent with %s in its tracking', (_name, tracking) => {
-    const document = tracked(tracking)
-    const back = JSON.parse(serializeDocument(document))
-    expect(text(toPublicJson(back))).toBe(document.json)
-  })
+  ])(
+    'a serialised document is parsed back unchanged with %s in its tracking',
+    (_name, tracking) => {
+      const document = tracked(tracking)
+      const back = JSON.parse(serializeDocument(document))
+      expect(text(toPublicJson(back))).toBe(document.json)
+    },
+  )
 })
 
 const SOURCE = {
@@ -116,12 +119,12 @@ const SOURCE = {
 }
 
 describe('a stored document', () => {
-  it('is read as far as anything is read of it', () => {
+  it('a stored document is parsed as far as it is readable', () => {
     expect(parseOrderSource({ ...SOURCE, written_key: 6, status: 'PAID' })).toEqual(SOURCE)
   })
 
   it.each([ORDER_SCHEMA_VERSION, ORDER_SCHEMA_VERSION - 1])(
-    'is not shown where it is not as it was written, in shape %i',
+    'a stored document that does not match its checksum is not returned, in schema version %i',
     (schemaVersion) => {
       const written = JSON.parse(serializeDocument({ ...tracked('{"src":"bio"}'), schemaVersion }))
       const damaged = { ...written, order: { ...written.order, amount_total: 1 } }
@@ -130,7 +133,7 @@ describe('a stored document', () => {
     },
   )
 
-  it('is copied as the document that was written, its order byte for byte', () => {
+  it('a stored document is copied with the exact bytes of its order', () => {
     fc.assert(
       fc.property(sourceOrders, (source) => {
         for (const document of documentsOf(source)) {
@@ -142,20 +145,20 @@ describe('a stored document', () => {
     )
   })
 
-  it('is copied byte for byte also where JSON has other bytes for the same', () => {
+  it('a stored document is copied byte for byte, even where JSON has alternatives', () => {
     const { json } = tracked('{"src":"bio"}')
     const document = { ...tracked('{}'), json: json.replace('"bio"', '\t"\\u0062io" ') }
     expect(parseStoredDocument(Buffer.from(serializeDocument(document)))).toEqual(document)
   })
 
-  it('is copied with the order that was written where it was rewritten with the same values', () => {
+  it('a stored document that was rewritten with the same values is copied with the original order', () => {
     const document = tracked('{"src":"bio","\\"":"x"}')
     const rewritten = Buffer.from(JSON.stringify(JSON.parse(serializeDocument(document)), null, 1))
     expect(parseStoredDocument(rewritten)).toEqual(document)
     expect(isIntactSource(rewritten)).toBe(true)
   })
 
-  it('of before there were frames is copied with what is searched taken from its order', () => {
+  it('a stored document without a checksum is copied with search keys from its order', () => {
     const document = tracked('{"src":"bio"}')
     const { frame: _, status: __, ...keys } = JSON.parse(serializeDocument(document))
     const unframed = Buffer.from(JSON.stringify({ ...keys, payment_method: 'BOLETO' }))
@@ -166,14 +169,14 @@ describe('a stored document', () => {
   it.each<[what: string, of: (order: object) => object]>([
     ['another value', (order) => ({ ...order, amount_total: 1 })],
     ['another name in its tracking', (order) => ({ ...order, tracking: { scr: 'bio' } })],
-  ])('is not copied where its order has %s', (_what, of) => {
+  ])('a stored document is not copied when its order has %s', (_what, of) => {
     const written = JSON.parse(serializeDocument(tracked('{"src":"bio"}')))
     const damaged = Buffer.from(JSON.stringify({ ...written, order: of(written.order) }))
     expect(parseStoredDocument(damaged)).toBeNull()
     expect(isIntactSource(damaged)).toBe(false)
   })
 
-  it('is rendered as it is stored, and shown in the shape of today', () => {
+  it('a stored document is returned in the current schema version', () => {
     const document = tracked('{"src":"bio"}')
     const { frame: _frame, order, ...keys } = JSON.parse(serializeDocument(document))
     const { utm: _, ...older } = order
@@ -198,7 +201,7 @@ describe('a stored document', () => {
     ['whose shape is a text', { ...SOURCE, shape: '1' }],
     ['without its key', { ...SOURCE, updated_key: undefined }],
     ['whose key is null', { ...SOURCE, updated_key: null }],
-  ])('%s is no order', (_name, source) => {
+  ])('%s cannot be parsed as an order', (_name, source) => {
     expect(() => parseOrderSource(source)).toThrow(Unavailable)
     expect(() => toPublicJson(source)).toThrow(Unavailable)
     expect(parseStoredDocument(Buffer.from(JSON.stringify([source]).slice(1, -1)))).toBeNull()

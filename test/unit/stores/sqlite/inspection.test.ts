@@ -21,8 +21,8 @@ const put = (accountId: string, id: string, json = '{}', createdKey: number | bi
 const scanDocuments = (pageSize: number) =>
   collect(createSqliteInspection(db, pageSize).scanDocuments())
 
-describe('a walk', () => {
-  it('comes by every row once, in the order of account and order', async () => {
+describe('a scan of documents', () => {
+  it('the scan returns every row once, by account and order', async () => {
     for (const id of ['ord_b', 'ord_a', 'ord_c']) put('acc_2', id)
     for (const id of ['ord_b', 'ord_d']) put('acc_1', id)
     const pages = await scanDocuments(2)
@@ -36,11 +36,11 @@ describe('a walk', () => {
     ])
   })
 
-  it('of an empty table has no page', async () => {
+  it('the scan of an empty table returns no page', async () => {
     expect(await scanDocuments(2)).toEqual([])
   })
 
-  it('finds tracking keys as they are, also where V8 confuses names with escapes', async () => {
+  it('the scan returns tracking keys exactly, even where V8 confuses names with escapes', async () => {
     confuseParser()
     const json = JSON.stringify({ tracking: QUOTE_TRACKING })
     put('acc_1', 'ord_1', json)
@@ -51,19 +51,19 @@ describe('a walk', () => {
   it.each<[what: string, json: string, createdKey: number | bigint, field: string]>([
     ['whose order is no JSON', '{"id":', 1, 'id'],
     ['with a key beyond what a number holds', '{"id":"ord_1"}', 2n ** 62n, 'created_key'],
-  ])('comes by a row %s', async (_what, json, createdKey, field) => {
+  ])('the scan returns a row %s', async (_what, json, createdKey, field) => {
     put('acc_1', 'ord_1', json, createdKey)
     const [document] = (await scanDocuments(2)).flat()
     expect(document && invalidKeyFields(document)).toContain(field)
   })
 })
 
-describe('a walk over the heads', () => {
+describe('a scan of version records', () => {
   const putRecord = (id: string) =>
     db.prepare("INSERT INTO order_heads VALUES (?, 3, 'acc_1', 'acc_1 acc_2', 1, 1, 0)").run(id)
   const scanVersionRecords = () => collect(createSqliteInspection(db, 2).scanVersionRecords())
 
-  it('comes by every one once, in pages', async () => {
+  it('the scan returns every version record once, in pages', async () => {
     for (const id of ['ord_b', 'ord_a', 'ord_c']) putRecord(id)
     const pages = await scanVersionRecords()
     expect(pages.map((page) => page.length)).toEqual([2, 1])
@@ -71,12 +71,12 @@ describe('a walk over the heads', () => {
     expect(pages[0]?.[0]).toMatchObject({ version: 3, accountIds: ['acc_1', 'acc_2'] })
   })
 
-  it('of an empty table has no page', async () => {
+  it('the scan of an empty version record table returns no page', async () => {
     expect(await scanVersionRecords()).toEqual([])
   })
 })
 
-it('an overview of a table in memory has a name too', async () => {
+it('the overview of an in-memory table has a name', async () => {
   const { indices } = await createSqliteInspection(db).overview(0)
   expect(indices).toMatchObject([{ name: 'in memory', documents: 0, read: true, fed: true }])
 })

@@ -75,7 +75,7 @@ function filledDatabase(analyzed: boolean): DatabaseSync {
 describe.each([
   ['a new database', false],
   ['a database with statistics', true],
-])('in %s, a slice', (_name, analyzed) => {
+])('a page query in %s', (_name, analyzed) => {
   let db: DatabaseSync
 
   beforeAll(() => {
@@ -91,24 +91,30 @@ describe.each([
     return steps.map(({ detail }) => String(detail))
   }
 
-  it.each([...forms, ...marked])('%s walks along the index of its sort', (_form, query) => {
-    const plan = planOf(query)
-    expect(plan).toHaveLength(1)
-    expect(plan[0]).toMatch(/^SEARCH orders USING (COVERING )?INDEX orders_by_/)
-    expect(plan[0]).toContain(`INDEX ${indexOf[query.sort]} (account_id=?`)
-    expect(plan.join()).not.toContain('TEMP B-TREE')
-  })
+  it.each([...forms, ...marked])(
+    'the page query for %s uses the index of its sort',
+    (_form, query) => {
+      const plan = planOf(query)
+      expect(plan).toHaveLength(1)
+      expect(plan[0]).toMatch(/^SEARCH orders USING (COVERING )?INDEX orders_by_/)
+      expect(plan[0]).toContain(`INDEX ${indexOf[query.sort]} (account_id=?`)
+      expect(plan.join()).not.toContain('TEMP B-TREE')
+    },
+  )
 
-  // The filters match most rows, so a page that starts at its place has found its rows at once.
-  it.each([...forms, ...marked])('%s looks at hardly more rows than it gives', (_form, query) => {
-    const { sql, params } = pageStatement(query)
-    let visited = 0
-    db.function('visited', () => {
-      visited++
-      return 1
-    })
-    const rows = db.prepare(sql.replace('WHERE', 'WHERE visited() AND')).all(...params)
-    expect(rows.length).toBeGreaterThan(0)
-    expect(visited).toBeLessThanOrEqual(3 * query.size)
-  })
+  // The filters match most rows, so a page that starts at its position finds its rows at once.
+  it.each([...forms, ...marked])(
+    'the page query for %s reads hardly more rows than it returns',
+    (_form, query) => {
+      const { sql, params } = pageStatement(query)
+      let visited = 0
+      db.function('visited', () => {
+        visited++
+        return 1
+      })
+      const rows = db.prepare(sql.replace('WHERE', 'WHERE visited() AND')).all(...params)
+      expect(rows.length).toBeGreaterThan(0)
+      expect(visited).toBeLessThanOrEqual(3 * query.size)
+    },
+  )
 })

@@ -18,7 +18,7 @@ const statement = (changes: Partial<PageQuery> = {}, filters: Partial<OrderFilte
 const after = { key: 7000, id: 'ord_7' }
 const nullsWrittenAfter = { key: 9000, id: 'ord_9' }
 
-/** What stands between the account and the sort, and its parameters. */
+/** The SQL between the account and the sort, and its parameters. */
 const filtered: [string, Partial<OrderFilters>, string, (string | number)[]][] = [
   ['no filter', {}, '', []],
   ['one status', { statuses: ['PAID'] }, ' AND status IN (?)', ['PAID']],
@@ -74,29 +74,29 @@ const filtered: [string, Partial<OrderFilters>, string, (string | number)[]][] =
   ],
 ]
 
-describe('the statement of a slice', () => {
-  it.each(filtered)('by created_at_desc with %s', (_name, filters, sql, params) => {
+describe('the SQL of a page', () => {
+  it.each(filtered)('the SQL by created_at_desc filters by %s', (_name, filters, sql, params) => {
     expect(statement({}, filters)).toEqual({
       sql: `SELECT created_key AS key, id, shape, json FROM orders INDEXED BY orders_by_created WHERE account_id = ?${sql} ORDER BY created_key DESC, id DESC LIMIT ?`,
       params: ['acc_1', ...params, 21],
     })
   })
 
-  it.each(filtered)('by updated_at_asc with %s', (_name, filters, sql, params) => {
+  it.each(filtered)('the SQL by updated_at_asc filters by %s', (_name, filters, sql, params) => {
     expect(statement({ sort: 'updated_at_asc' }, filters)).toEqual({
       sql: `SELECT updated_key AS key, id, shape, json FROM orders INDEXED BY orders_by_updated WHERE account_id = ?${sql} ORDER BY updated_key ASC, id ASC LIMIT ?`,
       params: ['acc_1', ...params, 21],
     })
   })
 
-  it('by created_at_desc goes on below a place', () => {
+  it('the SQL by created_at_desc continues below a position', () => {
     expect(statement({ after })).toEqual({
       sql: 'SELECT created_key AS key, id, shape, json FROM orders INDEXED BY orders_by_created WHERE account_id = ? AND (created_key, id) < (?, ?) ORDER BY created_key DESC, id DESC LIMIT ?',
       params: ['acc_1', 7000, 'ord_7', 21],
     })
   })
 
-  it('by updated_at_asc goes on above a place', () => {
+  it('the SQL by updated_at_asc continues above a position', () => {
     expect(statement({ sort: 'updated_at_asc', after })).toEqual({
       sql: 'SELECT updated_key AS key, id, shape, json FROM orders INDEXED BY orders_by_updated WHERE account_id = ? AND (updated_key, id) > (?, ?) ORDER BY updated_key ASC, id ASC LIMIT ?',
       params: ['acc_1', 7000, 'ord_7', 21],
@@ -112,25 +112,30 @@ describe('the statement of a slice', () => {
       { updated: { gte: 8000, lt: 9000 } },
       ' AND updated_key >= ? AND updated_key < ?',
     ],
-  ] as const)('by %s drops a bound that the place has passed: %o', (sort, filters, kept) => {
-    const place = sort === 'created_at_desc' ? '(created_key, id) <' : '(updated_key, id) >'
-    expect(statement({ sort, after }, filters).sql).toContain(`account_id = ?${kept} AND ${place}`)
-  })
+  ] as const)(
+    'the SQL by %s drops a bound that the position has passed: %o',
+    (sort, filters, kept) => {
+      const place = sort === 'created_at_desc' ? '(created_key, id) <' : '(updated_key, id) >'
+      expect(statement({ sort, after }, filters).sql).toContain(
+        `account_id = ?${kept} AND ${place}`,
+      )
+    },
+  )
 
-  it('takes of the orders without updated_at only those written after a mark', () => {
+  it('the SQL of undated orders returns only those written after a mark', () => {
     expect(statement({ sort: 'updated_at_asc', after, nullsWrittenAfter }).sql).toContain(
       ' AND (updated_key, id) > (?, ?) AND (updated_key < 8640000000000000 OR (written_key, id) > (?, ?)) ORDER BY',
     )
   })
 
-  it('gives its parameters in the order of their places', () => {
+  it('the SQL has its parameters in the sequence of their places', () => {
     const query = { sort: 'updated_at_asc', after, nullsWrittenAfter } as const
     const { sql, params } = statement(query, { statuses: ['PAID'], created: { lt: 2000 } })
     expect(params).toEqual(['acc_1', 'PAID', 2000, 7000, 'ord_7', 9000, 'ord_9', 21])
     expect(sql.split('?')).toHaveLength(params.length + 1)
   })
 
-  it('carries no value in its text', () => {
+  it('the SQL text contains no value', () => {
     const hostile = "x' OR 1=1 --"
     const { sql } = statement({ accountId: hostile, after: { key: 1, id: hostile } })
     expect(sql).not.toContain('OR 1=1')

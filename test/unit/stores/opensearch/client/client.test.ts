@@ -11,7 +11,7 @@ import { RequestRejectedError } from '../../../../../src/stores/opensearch/clien
 
 const DEADLINE_MS = 2_000
 const SECRET = 'rita@exemplo.com.br'
-/** What the client hangs on its errors: the whole request and the whole answer. */
+/** The client attaches the whole request and response to its errors. */
 const meta = (statusCode: number, body: unknown) =>
   ({
     statusCode,
@@ -36,7 +36,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** A call that ends in these ways, one after the other, each of which takes some time. */
+/** A call with these outcomes in sequence, each after some milliseconds. */
 const ending =
   (...outcomes: [tookMs: number, outcome: unknown][]) =>
   async (options: CallOptions) => {
@@ -52,7 +52,7 @@ describe.each([
   ['a read', read],
   ['a write', write],
 ])('%s', (_name, send) => {
-  it('has its whole deadline, and gives the body of the answer', async () => {
+  it('the request has its whole deadline and returns the body of the response', async () => {
     expect(await send(DEADLINE_MS, ending([10, { found: true }]))).toEqual({ found: true })
     expect(calls).toEqual([{ requestTimeout: DEADLINE_MS }])
   })
@@ -64,7 +64,7 @@ describe.each([
     [503, failure('cluster_block_exception')],
     [504, ''],
     [404, failure('index_not_found_exception')],
-  ])('that is answered %d is unavailable, and not repeated', async (status, body) => {
+  ])('the request answered with %d is unavailable and not retried', async (status, body) => {
     const error = await thrownBy(send(DEADLINE_MS, ending([1, response(status, body)])))
     expect(error).toBeInstanceOf(Unavailable)
     expect(calls).toHaveLength(1)
@@ -78,25 +78,25 @@ describe.each([
     [404, { error: 'no handler found', status: 404 }, 'no type'],
     [409, failure('version_conflict_engine_exception'), 'version_conflict_engine_exception'],
     [413, '', 'no type'],
-  ])('that is answered %d is rejected without a retry', async (status, body, type) => {
+  ])('the request answered with %d is rejected without a retry', async (status, body, type) => {
     const error = await thrownBy(send(DEADLINE_MS, ending([1, response(status, body)])))
     expect(error).toBeInstanceOf(RequestRejectedError)
     expect(error).toMatchObject({ status, type, name: 'RequestRejectedError' })
     expect(calls).toHaveLength(1)
   })
 
-  it('tells why it was refused', async () => {
-    const refusal = response(400, failure('mapper_parsing_exception'))
-    const error = await thrownBy(send(DEADLINE_MS, ending([1, refusal])))
+  it('the client reports why OpenSearch rejected the request', async () => {
+    const rejection = response(400, failure('mapper_parsing_exception'))
+    const error = await thrownBy(send(DEADLINE_MS, ending([1, rejection])))
     expect(String(error)).toContain('400 mapper_parsing_exception: why mapper_parsing_exception')
   })
 
   it.each([
     ['that ran out of time', new errors.TimeoutError('no whole answer', meta(0, null))],
     ['that was aborted', new errors.RequestAbortedError('aborted', meta(0, null))],
-    ['without a node to ask', new errors.NoLivingConnectionsError('none', meta(0, null))],
+    ['without a living node', new errors.NoLivingConnectionsError('none', meta(0, null))],
     ['whose answer is no JSON', new errors.DeserializationError('bad JSON', SECRET)],
-  ])('%s is unavailable, and not repeated', async (_what, thrown) => {
+  ])('the request %s is unavailable and not retried', async (_what, thrown) => {
     const error = await thrownBy(send(DEADLINE_MS, ending([1, thrown])))
     expect(error).toBeInstanceOf(Unavailable)
     expect(calls).toHaveLength(1)
@@ -106,40 +106,46 @@ describe.each([
     ['a text', '<html>It works!</html>'],
     ['nothing', ''],
     ['null', null],
-  ])('that is answered with %s for JSON is unavailable', async (_what, body) => {
+  ])('the request answered with %s instead of JSON is unavailable', async (_what, body) => {
     expect(await thrownBy(send(DEADLINE_MS, ending([1, body])))).toBeInstanceOf(Unavailable)
   })
 
-  it('takes a yes or no for an answer', async () => {
+  it('the client returns a boolean body', async () => {
     expect(await send(DEADLINE_MS, ending([1, false]))).toBe(false)
   })
 
-  it('passes on a fault of ours as it is', async () => {
+  it('the client rethrows its own errors unchanged', async () => {
     const fault = new TypeError('a fault of ours')
     expect(await thrownBy(send(DEADLINE_MS, ending([1, fault])))).toBe(fault)
     expect(calls).toHaveLength(1)
   })
 
   it.each([
-    ['refused', response(400, failure('x'))],
+    ['rejected', response(400, failure('x'))],
     ['unavailable', response(503, failure('x'))],
     ['not connected', connectionError()],
-    ['no JSON', new errors.DeserializationError(`Unexpected token, "${SECRET}"`, SECRET)],
-  ])('that was %s gives away nothing of what was asked and answered', async (_what, thrown) => {
-    const error = await thrownBy(send(DEADLINE_MS, ending([1, thrown], [1, thrown])))
-    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(SECRET)
-  })
+    [
+      'answered without JSON',
+      new errors.DeserializationError(`Unexpected token, "${SECRET}"`, SECRET),
+    ],
+  ])(
+    'the error of a request that was %s reveals neither request nor response',
+    async (_what, thrown) => {
+      const error = await thrownBy(send(DEADLINE_MS, ending([1, thrown], [1, thrown])))
+      expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(SECRET)
+    },
+  )
 })
 
 describe('a connection error', () => {
-  it('lets a read try once more, within what is left of its time', async () => {
+  it('a connection error lets a read retry once within its remaining deadline', async () => {
     expect(await read(DEADLINE_MS, ending([500.5, connectionError()], [1, { n: 1 }]))).toEqual({
       n: 1,
     })
     expect(calls).toEqual([{ requestTimeout: DEADLINE_MS }, { requestTimeout: 1_499 }])
   })
 
-  it('lets a read try again once all that broke at the same time is known', async () => {
+  it('a connection error lets a read retry after all broken connections are known', async () => {
     let isKnown = false
     const breaking = async () => {
       setImmediate(() => {
@@ -152,14 +158,14 @@ describe('a connection error', () => {
     expect(await read(DEADLINE_MS, call)).toEqual({ isKnown: true })
   })
 
-  it('lets a read try only once more', async () => {
+  it('a connection error lets a read retry only once', async () => {
     const call = ending([1, connectionError()], [1, connectionError()])
     expect(await thrownBy(read(DEADLINE_MS, call))).toBeInstanceOf(Unavailable)
     expect(calls).toHaveLength(2)
   })
 
   it.each([DEADLINE_MS - 0.5, DEADLINE_MS, DEADLINE_MS + 500])(
-    'lets no read try again after %d of 2000 ms',
+    'a connection error lets no read retry after %d of 2000 ms',
     async (tookMs) => {
       const call = ending([tookMs, connectionError()])
       expect(await thrownBy(read(DEADLINE_MS, call))).toBeInstanceOf(Unavailable)
@@ -167,13 +173,13 @@ describe('a connection error', () => {
     },
   )
 
-  it('lets no write try again', async () => {
+  it('a connection error lets no write retry', async () => {
     const call = ending([1, connectionError()])
     expect(await thrownBy(write(DEADLINE_MS, call))).toBeInstanceOf(Unavailable)
     expect(calls).toHaveLength(1)
   })
 
-  it('then a refusal is a refusal', async () => {
+  it('a rejection after a connection error is still a rejection', async () => {
     const call = ending([1, connectionError()], [1, response(400, failure('x'))])
     expect(await thrownBy(read(DEADLINE_MS, call))).toBeInstanceOf(RequestRejectedError)
   })

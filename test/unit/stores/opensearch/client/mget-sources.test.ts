@@ -6,7 +6,7 @@ import { extractSources } from '../../../../../src/stores/opensearch/client/mget
 const before = { _index: 'orders-v1', _id: 'acc_1:ord_1', _version: 3, found: true }
 const missing = { _index: 'orders-v1', _id: 'acc_1:ord_2', found: false }
 
-/** An answer to an `_mget` with these sources, as text, in the places of `undefined` a document that is none. */
+/** The text of an `_mget` response with these sources; `undefined` is a missing document. */
 const answerOf = (sources: readonly (string | undefined)[]) => {
   const docs = sources.map((source) => {
     if (source === undefined) return JSON.stringify(missing)
@@ -20,8 +20,8 @@ const cut = (answer: Buffer) => {
   return { rest: parseJson(envelope.toString()), sources: sources.map(String) }
 }
 
-describe('the sources of an answer', () => {
-  it('are cut out byte for byte, whatever is in them, and numbered in what is left', () => {
+describe('the sources of an mget response', () => {
+  it('the sources are extracted byte for byte and numbered in the remaining response', () => {
     const names = fc.constantFrom('_source', 'docs', 'found', '"_source":{', '\\', '}]}', 'é')
     const source = fc
       .dictionary(names, fc.anything({ key: names, maxDepth: 3 }))
@@ -38,13 +38,13 @@ describe('the sources of an answer', () => {
     )
   })
 
-  it('are taken with their spaces and the escapes that need not be', () => {
+  it('the sources keep their spaces and unnecessary escapes', () => {
     const source = '{ "order" : {"name":"\\u0041\\/\\"}","list":[ 1.50e2 ]}\t}'
     expect(cut(answerOf([source])).sources).toEqual([source])
   })
 
   it.each(['', '{', '{"docs":[{"_source":{"a', '{"docs":[{"_source":{"a\\', '{"docs":[{"_source"'])(
-    'of an answer that was cut are none: %s',
+    'a truncated response has no sources: %s',
     (text) => {
       const { envelope, sources } = extractSources(Buffer.from(text))
       expect({ rest: envelope.toString(), sources }).toEqual({ rest: text, sources: [] })

@@ -9,7 +9,7 @@ import {
 const hit = (sort: unknown) => ({ _id: 'acc_1:ord_1', sort, _source: { id: 'ord_1' } })
 const SHARD = { total: 1, successful: 1, skipped: 0, failed: 0 }
 
-/** The answer of the one shard, in time, with the hits `ord_1` and `ord_2`. */
+/** A complete response of the one shard, with the hits `ord_1` and `ord_2`. */
 const answer = (changes: object = {}) => ({
   took: 3,
   timed_out: false,
@@ -18,20 +18,20 @@ const answer = (changes: object = {}) => ({
   ...changes,
 })
 
-/** An answer whose only hit stands here in the sort. */
+/** A response whose only hit has this sort key. */
 const sortedBy = (sort: unknown) => answer({ hits: { hits: [hit(sort)] } })
 
-describe('the hits of an answer', () => {
-  it('are those of the one shard that answered in time', () => {
+describe('the hits of a search response', () => {
+  it('the hits are those of the one shard that answered in time', () => {
     expect(completeHits(answer())).toEqual([hit([1000, 'ord_1']), hit([1000, 'ord_2'])])
   })
 
-  it('are none where it found none', () => {
+  it('the hits are empty when the shard found none', () => {
     expect(completeHits(answer({ hits: { hits: [] } }))).toEqual([])
   })
 
   it.each([0, -62_135_596_800_000, NULL_UPDATED_KEY, Number.MAX_SAFE_INTEGER])(
-    'stand at the key %d of their sort',
+    'a hit has the sort key %d',
     (key) => {
       const [found] = completeHits(sortedBy([key, 'ord_1']))
       expect(found && positionOf(found)).toEqual({ key, id: 'ord_1' })
@@ -39,19 +39,19 @@ describe('the hits of an answer', () => {
   )
 })
 
-/** Answers from which something may be missing. */
+/** Incomplete responses. */
 const incomplete: [name: string, answer: object][] = [
   ['that ran out of time', answer({ timed_out: true })],
-  ['that does not tell whether it was in time', answer({ timed_out: undefined })],
-  ['that tells it in a word', answer({ timed_out: 'false' })],
+  ['without timed_out', answer({ timed_out: undefined })],
+  ['with timed_out as a string', answer({ timed_out: 'false' })],
   ['of no shard', answer({ _shards: { ...SHARD, total: 0, successful: 0 } })],
   ['of two shards', answer({ _shards: { ...SHARD, total: 2, successful: 2 } })],
   ['of one of two shards', answer({ _shards: { ...SHARD, total: 2 } })],
   ['whose shard failed', answer({ _shards: { ...SHARD, successful: 0, failed: 1 } })],
   ['whose shard failed at last', answer({ _shards: { ...SHARD, failed: 1 } })],
   ['whose shard did not succeed', answer({ _shards: { ...SHARD, successful: 0 } })],
-  ['that tells nothing of failures', answer({ _shards: { total: 1, successful: 1 } })],
-  ['that tells nothing of its shards', answer({ _shards: undefined })],
+  ['without the count of failures', answer({ _shards: { total: 1, successful: 1 } })],
+  ['without _shards', answer({ _shards: undefined })],
   ['whose shards are null', answer({ _shards: null })],
   ['without hits', answer({ hits: undefined })],
   ['whose hits are null', answer({ hits: null })],
@@ -59,7 +59,7 @@ const incomplete: [name: string, answer: object][] = [
   ['whose list of hits is no list', answer({ hits: { hits: {} } })],
   ['with a hit that is null', answer({ hits: { hits: [null] } })],
   [
-    'with one hit among others that stands nowhere',
+    'with one hit that has no sort key',
     {
       ...answer({ hits: { hits: [hit([1, 'ord_1']), { _id: 'x' }] } }),
     },
@@ -80,17 +80,17 @@ const incomplete: [name: string, answer: object][] = [
   ['that is a list', []],
 ]
 
-describe('an answer', () => {
-  it.each(incomplete)('%s is no answer', (_name, answer) => {
+describe('the validation of a search response', () => {
+  it.each(incomplete)('a response %s is rejected as incomplete', (_name, answer) => {
     expect(() => completeHits(answer)).toThrow(Unavailable)
   })
 
-  it('of other shards is told with what it told of them', () => {
+  it('a response with other shards is rejected with their counts', () => {
     const several = answer({ _shards: { ...SHARD, total: 2, successful: 2 } })
     expect(() => completeHits(several)).toThrow('{"total":2,"successful":2,"failed":0}')
   })
 
-  it('that is no answer gives away nothing of its documents', () => {
+  it('the error of an invalid response reveals nothing of its documents', () => {
     const secret = 'rita@exemplo.com.br'
     const leaky = answer({ hits: { hits: [{ _source: secret, sort: [secret, secret] }] } })
     expect(() => completeHits(leaky)).toThrow(/^((?!rita).)*$/)

@@ -37,8 +37,8 @@ const [first, second, third] = documents.map((document) => hit(document)) as [
   string,
 ]
 
-describe('the rows of an answer', () => {
-  it('are its orders as they were written, each with its place', () => {
+describe('the decoder of raw hits', () => {
+  it('the decoder returns the orders as they were written, each with its sort key', () => {
     expect(cut(whole)).toEqual(
       documents.map(({ createdKey, id, json }) => ({
         key: createdKey,
@@ -49,18 +49,18 @@ describe('the rows of an answer', () => {
     )
   })
 
-  it('are none of an account without orders', () => {
+  it('the decoder returns no rows for an account without orders', () => {
     expect(cut(page())).toEqual([])
   })
 
-  it('stand where the other sort has them', () => {
+  it('the decoder returns the keys of the other sort', () => {
     const [document] = documents
     if (document === undefined) throw new Error('there are documents')
     const rows = cut(page(hit(document, 'updated_at_asc')), 'updated_at_asc')
     expect(rows).toMatchObject([{ key: document.updatedKey, id: document.id }])
   })
 
-  it('keep a name that JSON.parse takes for another one it has read', () => {
+  it('the decoder keeps a name that JSON.parse confuses with an earlier one', () => {
     const written = ['{"tracking":{"x":"1","\\\\":"2"}}', '{"tracking":{"x":"1","\\"":"2"}}']
     const answer = page(
       ...documents.slice(0, 2).map((document, at) => {
@@ -75,13 +75,13 @@ describe('the rows of an answer', () => {
     expect(rows?.map(({ json }) => Buffer.from(json).toString())).toEqual(written)
   })
 
-  it('are views of the answer: nothing is copied', () => {
+  it('the decoder returns views of the response without a copy', () => {
     const answer = Buffer.from(whole)
     const rows = decodeRawHits(answer, { accountId: ACCOUNT, sort: 'created_at_desc' })
     expect(rows?.every(({ json }) => json.buffer === answer.buffer)).toBe(true)
   })
 
-  it('tell the shape that each was written in', () => {
+  it('the decoder returns the schema version of each row', () => {
     const hits = documents.map((document, at) =>
       hit(document, 'created_at_desc', serializeDocument({ ...document, schemaVersion: at })),
     )
@@ -97,7 +97,7 @@ describe('the rows of an answer', () => {
     ['with something behind it', `${whole} `],
     ['of documents from before there were frames', whole.replaceAll(/"frame":"[^"]+",/g, '')],
     [
-      'with a frame that does not fit',
+      'with a checksum header that does not match',
       whole.replace(/"frame":"./, (text) => text.replace(/.$/, 'g')),
     ],
     ['with another byte in an order', whole.replace('"currency":null', '"currency":nulL')],
@@ -113,54 +113,55 @@ describe('the rows of an answer', () => {
       'with the order of another hit',
       page(first.replace(/"sort":\[(\d+),"ord_\d/, '"sort":[$1,"ord_9')),
     ],
-  ])('have to be parsed out of an answer %s', (_what, answer) => {
+  ])('the decoder falls back to JSON parsing for a response %s', (_what, answer) => {
     expect(answer).not.toBe(whole)
     expect(cut(answer)).toBeUndefined()
   })
 
-  it('are of no other account than the one that asks', () => {
+  it('the decoder rejects rows of another account', () => {
     expect(cut(whole, 'created_at_desc', 'acc_2')).toBeUndefined()
   })
 })
 
-describe('one order', () => {
+describe('the decoder of one document', () => {
   const document = hostileDocument(ACCOUNT, 0)
   const address = { accountId: ACCOUNT, orderId: document.id }
-  const told = (source = serializeDocument(document)) =>
+  const rawDocument = (source = serializeDocument(document)) =>
     `{"_index":"orders-v1","_id":"${ACCOUNT}:${document.id}","_version":3,"_seq_no":9,"_primary_term":1,"_routing":"${ACCOUNT}","found":true,"_source":${source}}`
-  const cutOne = (answer: string, asked = address) => decodeRawDocument(Buffer.from(answer), asked)
+  const decode = (response: string, requested = address) =>
+    decodeRawDocument(Buffer.from(response), requested)
 
-  it('is as it was written', () => {
-    expect(cutOne(told())).toEqual({
+  it('the decoder returns one order as it was written', () => {
+    expect(decode(rawDocument())).toEqual({
       schemaVersion: ORDER_SCHEMA_VERSION,
       json: Buffer.from(document.json),
     })
   })
 
-  it('tells the shape that it was written in', () => {
-    expect(cutOne(told(serializeDocument({ ...document, schemaVersion: 0 })))?.schemaVersion).toBe(
-      0,
-    )
+  it('the decoder returns the schema version of one order', () => {
+    expect(
+      decode(rawDocument(serializeDocument({ ...document, schemaVersion: 0 })))?.schemaVersion,
+    ).toBe(0)
   })
 
   it.each<[string, string]>([
     ['that there is none', '{"_index":"orders-v1","_id":"acc_1:ord_0","found":false}'],
-    ['of a document from before there were frames', told().replace(/"frame":"[^"]+",/, '')],
-    ['without its end', told().slice(0, -1)],
-    ['with something behind it', `${told()} `],
-    ['with another byte in it', told().replace('"currency":null', '"currency":nulL')],
-  ])('has to be parsed out of an answer %s', (_what, answer) => {
-    expect(cutOne(answer)).toBeUndefined()
+    ['of a document without a checksum header', rawDocument().replace(/"frame":"[^"]+",/, '')],
+    ['without its end', rawDocument().slice(0, -1)],
+    ['with something behind it', `${rawDocument()} `],
+    ['with another byte in it', rawDocument().replace('"currency":null', '"currency":nulL')],
+  ])('the decoder of one order falls back to JSON parsing for a response %s', (_what, answer) => {
+    expect(decode(answer)).toBeUndefined()
   })
 
-  it('is never another one than was asked for', () => {
-    expect(cutOne(told(), { ...address, orderId: 'ord_9' })).toBeUndefined()
-    expect(cutOne(told(), { ...address, accountId: 'acc_2' })).toBeUndefined()
+  it('the decoder never returns another order than the requested one', () => {
+    expect(decode(rawDocument(), { ...address, orderId: 'ord_9' })).toBeUndefined()
+    expect(decode(rawDocument(), { ...address, accountId: 'acc_2' })).toBeUndefined()
   })
 })
 
-describe('a frame', () => {
-  it('tells the lengths in bytes, and the sum of what follows it', () => {
+describe('the checksum header', () => {
+  it('the checksum header has the lengths in bytes and the checksum of the rest', () => {
     expect(withChecksum('{"id":"ord_1"}', '{"name":"São"}')).toMatch(
       /^\{"frame":"[0-9a-f]{8}-0015-0000000f","id":"ord_1","order":\{"name":"São"\}\}$/,
     )

@@ -14,7 +14,7 @@ const fixture = (name: string) => JSON.parse(readFileSync(new URL(`${name}.json`
 
 const NONE: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
-/** The first page of `acc_1` by creation, unless told otherwise. */
+/** The first page of `acc_1` by creation, unless overridden. */
 const query = (changes: Partial<PageQuery> = {}, filters: Partial<OrderFilters> = {}) => ({
   accountId: 'acc_1',
   sort: 'created_at_desc' as const,
@@ -29,7 +29,7 @@ const byUpdate = { sort: 'updated_at_asc' } as const
 const after = { key: 7000, id: 'ord_7' }
 const nullsWrittenAfter = { key: 9000, id: 'ord_9' }
 
-/** Each query by the name of the fixture that it becomes. */
+/** The queries by the name of their fixture. */
 const cases: Record<string, PageQuery> = {
   'no-filters': query(),
   'sort-updated-at-asc': query(byUpdate),
@@ -59,19 +59,19 @@ const cases: Record<string, PageQuery> = {
   ),
 }
 
-describe('the search for a slice', () => {
-  it.each(Object.keys(cases))('is the stored one of %s', (name) => {
+describe('the search for a page', () => {
+  it.each(Object.keys(cases))('the search for %s equals its stored fixture', (name) => {
     expect(buildSearch(cases[name] ?? query())).toStrictEqual(fixture(name))
   })
 
-  it('has a query for every stored one', () => {
+  it('every stored fixture has a query', () => {
     const stored = readdirSync(folder).map((file) => file.replace('.json', ''))
     expect(new Set(stored)).toEqual(new Set([...Object.keys(cases), 'latest-write']))
   })
 })
 
 describe('the search for the last write', () => {
-  it('is the stored one', () => {
+  it('the search for the last write equals its stored fixture', () => {
     expect(buildLatestWriteSearch('acc_1')).toStrictEqual(fixture('latest-write'))
   })
 })
@@ -83,59 +83,64 @@ const queries: fc.Arbitrary<PageQuery> = fc
 
 function holds(check: (query: PageQuery) => unknown): void {
   const property = fc.property(queries, (query) => {
-    check(query) // What it returns is not a verdict.
+    check(query) // The return value is no assertion.
   })
   fc.assert(property)
 }
 
-describe('every search for a slice', () => {
-  it('is for as many orders as are asked for, and counts no others', () => {
-    holds((asked) => {
-      expect(buildSearch(asked)).toMatchObject({ size: asked.size, track_total_hits: false })
+describe('every search for a page', () => {
+  it('every search requests the page size and counts no total', () => {
+    holds((pageQuery) => {
+      expect(buildSearch(pageQuery)).toMatchObject({
+        size: pageQuery.size,
+        track_total_hits: false,
+      })
     })
   })
 
-  it('is within the account', () => {
-    holds((asked) => {
-      const { filter } = buildSearch(asked).query.bool
-      expect(filter[0]).toEqual({ term: { account_id: asked.accountId } })
+  it('every search is limited to the account', () => {
+    holds((pageQuery) => {
+      const { filter } = buildSearch(pageQuery).query.bool
+      expect(filter[0]).toEqual({ term: { account_id: pageQuery.accountId } })
     })
   })
 
-  it('filters, and scores nothing', () => {
-    holds((asked) => expect(Object.keys(buildSearch(asked).query.bool)).toEqual(['filter']))
+  it('every search filters without scoring', () => {
+    holds((pageQuery) => expect(Object.keys(buildSearch(pageQuery).query.bool)).toEqual(['filter']))
   })
 
-  it('is sorted by the key of its sort, and by id where keys are equal', () => {
+  it('every search sorts by its key, then by id', () => {
     const expected = {
       created_at_desc: [{ created_key: 'desc' }, { id: 'desc' }],
       updated_at_asc: [{ updated_key: 'asc' }, { id: 'asc' }],
     }
-    holds((asked) => expect(buildSearch(asked).sort).toEqual(expected[asked.sort]))
+    holds((pageQuery) => expect(buildSearch(pageQuery).sort).toEqual(expected[pageQuery.sort]))
   })
 
-  it('starts after a place if and only if it is told one, and bounds the key by it too', () => {
+  it('every search starts after a position if and only if it has one, and bounds the key by it', () => {
     const bound = {
       created_at_desc: ['created_key', 'lte'],
       updated_at_asc: ['updated_key', 'gte'],
     }
-    holds((asked) => {
-      const body = buildSearch(asked)
-      expect(body.search_after).toEqual(asked.after ? [asked.after.key, asked.after.id] : undefined)
-      const [field = '', beyond = ''] = bound[asked.sort]
-      if (!asked.after) return
-      const told = { range: { [field]: { [beyond]: asked.after.key } } }
-      expect(body.query.bool.filter).toContainEqual(told)
+    holds((pageQuery) => {
+      const body = buildSearch(pageQuery)
+      expect(body.search_after).toEqual(
+        pageQuery.after ? [pageQuery.after.key, pageQuery.after.id] : undefined,
+      )
+      const [field = '', beyond = ''] = bound[pageQuery.sort]
+      if (!pageQuery.after) return
+      const keyBound = { range: { [field]: { [beyond]: pageQuery.after.key } } }
+      expect(body.query.bool.filter).toContainEqual(keyBound)
     })
   })
 
-  it('asks for whole documents, which come back byte for byte', () => {
-    holds((asked) => expect(buildSearch(asked)).not.toHaveProperty('_source'))
+  it('every search requests whole documents, byte for byte', () => {
+    holds((pageQuery) => expect(buildSearch(pageQuery)).not.toHaveProperty('_source'))
   })
 
-  it('loses nothing on its way as JSON', () => {
-    holds((asked) => {
-      const body = buildSearch(asked)
+  it('every search survives serialisation as JSON', () => {
+    holds((pageQuery) => {
+      const body = buildSearch(pageQuery)
       expect(JSON.parse(JSON.stringify(body))).toEqual(body)
     })
   })

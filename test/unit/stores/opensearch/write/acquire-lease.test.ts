@@ -14,7 +14,7 @@ import {
   type MemoryLeaseDocument,
 } from './memory-lease.ts'
 
-/** So short that a standby looks every millisecond. */
+/** Short, so that a standby reads the document every millisecond. */
 const HOLDERS_LEASE_MS = 20
 
 let monotonicMs: number
@@ -64,17 +64,17 @@ async function acquire(
   return lease
 }
 
-/** A document whose holder is at work, or was. */
+/** A document whose holder is active, or was. */
 const heldDocument = () => createMemoryLeaseDocument(leaseRecord({ lease_ms: HOLDERS_LEASE_MS }))
 
-/** Lets a standby look some more times. */
-async function looks(document: MemoryLeaseDocument): Promise<void> {
+/** Waits until the standby has read the document a few more times. */
+async function standbyReads(document: MemoryLeaseDocument): Promise<void> {
   const before = document.reads
   await vi.waitUntil(() => document.reads > before + 3, { timeout: 5_000, interval: 1 })
 }
 
-describe('the first writer of all', () => {
-  it('makes the document, and feeds the first index', async () => {
+describe('the first writer', () => {
+  it('the first writer creates the lease document and writes to the first index', async () => {
     const document = createMemoryLeaseDocument()
     const fence = createRecordingFence()
     const lease = await acquire(document, { fence })
@@ -89,7 +89,7 @@ describe('the first writer of all', () => {
     expect([lease.epoch(), waited]).toEqual([1, []])
   })
 
-  it('is one of two that start at once, and the other waits for it', async () => {
+  it('one of two writers that start at once acquires the lease, and the other waits', async () => {
     const document = createMemoryLeaseDocument()
     const options = { leaseMs: HOLDERS_LEASE_MS }
     const first = Promise.race([acquire(document, options), acquire(document, options)])
@@ -99,8 +99,8 @@ describe('the first writer of all', () => {
   })
 })
 
-describe('a lease that was handed back', () => {
-  it('is taken at once, of the next epoch and for the same indices', async () => {
+describe('a released lease', () => {
+  it('a released lease is acquired at once, with the next epoch and the same indices', async () => {
     const targets = ['orders-v1', 'orders-v2']
     const document = createMemoryLeaseDocument(leaseRecord({ released: true, targets }))
     const fence = createRecordingFence()
@@ -109,13 +109,13 @@ describe('a lease that was handed back', () => {
     expect([lease.epoch(), waited]).toEqual([8, []])
   })
 
-  it('keeps its ceiling until its new holder has confirmed another one', async () => {
+  it('a released lease keeps its ceiling until its new holder has confirmed another one', async () => {
     const document = createMemoryLeaseDocument(leaseRecord({ released: true }))
     await acquire(document)
     expect(document.written[1]).toMatchObject({ stamp_ceiling: 5_000, epoch: 8 })
   })
 
-  it('gets a holder unlike any other', async () => {
+  it('a released lease gets a unique holder name', async () => {
     const document = createMemoryLeaseDocument()
     for (let time = 0; time < 5; time++) await (await acquire(document)).release()
     const holders = new Set(document.written.map(({ holder }) => holder))
@@ -123,28 +123,28 @@ describe('a lease that was handed back', () => {
   })
 })
 
-describe('a lease that was not handed back', () => {
-  it('is taken after a whole lease of its holder in which nobody renewed it', async () => {
+describe('a lease that was not released', () => {
+  it('an unreleased lease is acquired after a whole lease duration without a renewal', async () => {
     const document = heldDocument()
     let isTaken = false
     const acquiring = acquire(document).then((lease) => {
       isTaken = true
       return lease
     })
-    await looks(document)
+    await standbyReads(document)
     monotonicMs += HOLDERS_LEASE_MS - 1
-    await looks(document)
+    await standbyReads(document)
     expect(isTaken).toBe(false)
     monotonicMs += 1
     expect((await acquiring).epoch()).toBe(8)
   })
 
-  it('has its holder and the time told once to whom waits', async () => {
+  it('a standby reports the holder and the remaining time once', async () => {
     const document = heldDocument()
     const acquiring = acquire(document)
-    await looks(document)
+    await standbyReads(document)
     document.put(leaseRecord({ lease_ms: HOLDERS_LEASE_MS }))
-    await looks(document)
+    await standbyReads(document)
     monotonicMs += HOLDERS_LEASE_MS
     await acquiring
     const seconds = Math.ceil(HOLDERS_LEASE_MS / 1000)
@@ -153,38 +153,38 @@ describe('a lease that was not handed back', () => {
     ])
   })
 
-  it('is waited for a whole lease anew whenever it is renewed, whatever was in it', async () => {
+  it('a standby restarts its wait at every renewal, whatever the document contained', async () => {
     const document = heldDocument()
     const acquiring = acquire(document)
     for (let renewals = 0; renewals < 3; renewals++) {
-      await looks(document)
+      await standbyReads(document)
       monotonicMs += HOLDERS_LEASE_MS - 1
       document.put(leaseRecord({ lease_ms: HOLDERS_LEASE_MS }))
     }
-    await looks(document)
+    await standbyReads(document)
     expect(document.record()?.holder).toBe('the writer before')
     monotonicMs += HOLDERS_LEASE_MS
     expect((await acquiring).epoch()).toBe(8)
   })
 
-  it('is waited for as long as its holder set last', async () => {
+  it('a standby waits for the duration that the holder set last', async () => {
     const document = heldDocument()
     const acquiring = acquire(document)
-    await looks(document)
+    await standbyReads(document)
     document.put(leaseRecord({ lease_ms: 2 * HOLDERS_LEASE_MS }))
-    await looks(document)
+    await standbyReads(document)
     monotonicMs += HOLDERS_LEASE_MS
-    await looks(document)
+    await standbyReads(document)
     expect(document.record()?.holder).toBe('the writer before')
     monotonicMs += HOLDERS_LEASE_MS
     await acquiring
   })
 
-  it('goes to one of two that wait, and then to the other', async () => {
+  it('one of two standbys acquires the lease, then the other', async () => {
     const document = heldDocument()
     const options = { leaseMs: HOLDERS_LEASE_MS }
     const first = Promise.race([acquire(document, options), acquire(document, options)])
-    await looks(document)
+    await standbyReads(document)
     monotonicMs += HOLDERS_LEASE_MS
     const lease = await first
     expect(lease.epoch()).toBe(8)
@@ -193,7 +193,7 @@ describe('a lease that was not handed back', () => {
     expect(document.record()).toMatchObject({ epoch: 9, released: false })
   })
 
-  it('is waited for on when its holder renews it in the last moment', async () => {
+  it('a standby keeps waiting when the holder renews at the last moment', async () => {
     const document = heldDocument()
     const { replace } = document
     document.replace = (known, record) => {
@@ -202,43 +202,43 @@ describe('a lease that was not handed back', () => {
       return replace(known, record)
     }
     const acquiring = acquire(document)
-    await looks(document)
+    await standbyReads(document)
     monotonicMs += HOLDERS_LEASE_MS
-    await looks(document)
+    await standbyReads(document)
     expect(document.record()?.holder).toBe('the writer before')
     monotonicMs += HOLDERS_LEASE_MS
     expect((await acquiring).epoch()).toBe(8)
   })
 
-  it('is not waited for any longer than its caller likes', async () => {
+  it('a standby waits no longer than its caller allows', async () => {
     const document = heldDocument()
     const interruption = new AbortController()
     const acquiring = acquire(document, { signal: interruption.signal })
     const ended = expect(acquiring).rejects.toThrow('interrupted while another writer was at work')
-    await looks(document)
+    await standbyReads(document)
     interruption.abort()
     await ended
     monotonicMs += HOLDERS_LEASE_MS
     expect(document.record()?.holder).toBe('the writer before')
   })
 
-  it('is not waited for at all by whom was interrupted before', async () => {
+  it('a standby that was aborted before does not wait', async () => {
     const acquiring = acquire(heldDocument(), { signal: AbortSignal.abort() })
     await expect(acquiring).rejects.toThrow('interrupted')
   })
 
-  it('is taken at once when it is handed back meanwhile', async () => {
+  it('a standby acquires the lease at once when it is released meanwhile', async () => {
     const document = heldDocument()
     const acquiring = acquire(document)
-    await looks(document)
+    await standbyReads(document)
     document.put(leaseRecord({ released: true, stamp_ceiling: 6_000 }))
     const lease = await acquiring
     expect(await lease.nextWriteTimestamp()).toBe(6_001)
   })
 })
 
-describe('a taking over whose answer was lost', () => {
-  it('leaves a lease that nobody renews, and that runs out', async () => {
+describe('an acquisition without a response', () => {
+  it('an acquisition whose response was lost leaves a lease that expires', async () => {
     const document = createMemoryLeaseDocument(leaseRecord({ released: true }))
     document.loseResponses('arrived')
     const lost = acquire(document, { leaseMs: HOLDERS_LEASE_MS })
@@ -246,12 +246,12 @@ describe('a taking over whose answer was lost', () => {
     expect(document.record()).toMatchObject({ epoch: 8, released: false })
 
     const acquiring = acquire(document)
-    await looks(document)
+    await standbyReads(document)
     monotonicMs += HOLDERS_LEASE_MS
     expect((await acquiring).epoch()).toBe(9)
   })
 
-  it('leaves the lease as it was when it did not arrive', async () => {
+  it('an acquisition that did not arrive leaves the lease unchanged', async () => {
     const document = createMemoryLeaseDocument(leaseRecord({ released: true }))
     document.loseResponses('did not arrive')
     await expect(acquire(document)).rejects.toThrow(Unavailable)
@@ -259,35 +259,35 @@ describe('a taking over whose answer was lost', () => {
   })
 })
 
-describe('beside a watch', () => {
+describe('a lease of a watch', () => {
   const watched = () =>
     createMemoryLeaseDocument(leaseRecord({ purpose: 'watch', lease_ms: HOLDERS_LEASE_MS }))
   const renewed = () => leaseRecord({ purpose: 'watch', lease_ms: HOLDERS_LEASE_MS })
 
-  it('a load is refused once the watch shows that it is at work, and told what to do', async () => {
+  it('a load is rejected with a remedy once the watch has renewed its lease', async () => {
     const document = watched()
     const acquiring = acquire(document)
     acquiring.catch(() => {}) // Awaited below.
-    await looks(document)
+    await standbyReads(document)
     document.put(renewed())
     await expect(acquiring).rejects.toThrow('"index load --stream"')
     expect(document.record()).toEqual(renewed())
   })
 
-  it('a load takes the place of one that is gone', async () => {
+  it('a load replaces a watch that stopped', async () => {
     const document = watched()
     const acquiring = acquire(document)
-    await looks(document)
+    await standbyReads(document)
     monotonicMs += HOLDERS_LEASE_MS
     expect((await acquiring).epoch()).toBe(8)
   })
 
-  it('a second watch stands by', async () => {
+  it('a second watch becomes a standby', async () => {
     const document = watched()
     const acquiring = acquire(document, { purpose: 'watch' })
-    await looks(document)
+    await standbyReads(document)
     document.put(renewed())
-    await looks(document)
+    await standbyReads(document)
     document.put({ ...renewed(), released: true })
     expect((await acquiring).epoch()).toBe(8)
   })
@@ -297,7 +297,7 @@ describe('the clock of the store', () => {
   const released = (ceiling: number) =>
     createMemoryLeaseDocument(leaseRecord({ released: true, stamp_ceiling: ceiling }))
 
-  it('keeps a writer whose clock is more than 5 s ahead of it from the lease, and says both', async () => {
+  it('a writer whose clock is more than 5 s ahead acquires no lease and reports both times', async () => {
     const document = released(1_000)
     clockMs = 7_001
     await expect(acquire(document)).rejects.toThrow(
@@ -308,7 +308,7 @@ describe('the clock of the store', () => {
     expect(await (await acquire(document)).nextWriteTimestamp()).toBe(7_000)
   })
 
-  it('keeps every writer from a lease whose stamps are more than 5 s ahead, and says by how much', async () => {
+  it('a lease whose write timestamps are more than 5 s ahead rejects every writer with the lead', async () => {
     const document = released(62_000)
     await expect(acquire(document)).rejects.toThrow(
       /1970-01-01T00:01:02.000Z\) are 60 s ahead of .*"Stamps ahead of the clock"/,
@@ -316,38 +316,38 @@ describe('the clock of the store', () => {
     expect(document.written).toHaveLength(1)
   })
 
-  it('lets a writer go on from stamps that are less than 5 s ahead', async () => {
+  it('a writer continues from write timestamps that are less than 5 s ahead', async () => {
     expect(await (await acquire(released(6_999))).nextWriteTimestamp()).toBe(7_000)
   })
 
-  it('is read before the lease is taken', async () => {
+  it('the clock of the store is read before the lease is acquired', async () => {
     storeClock.read = async () => {
-      throw new Unavailable('no node told its time')
+      throw new Unavailable('no node returned its time')
     }
     const document = released(1_000)
-    await expect(acquire(document)).rejects.toThrow('no node told its time')
+    await expect(acquire(document)).rejects.toThrow('no node returned its time')
     expect(document.written).toHaveLength(1)
   })
 })
 
-describe('a lease whose document is gone', () => {
-  it('begins above the greatest stamp in the index', async () => {
+describe('a lease without a document', () => {
+  it('a new lease document starts above the greatest write timestamp of the index', async () => {
     greatestStamp = 5_500
     expect(await (await acquire(createMemoryLeaseDocument())).nextWriteTimestamp()).toBe(5_501)
   })
 
-  it('is not begun where that is more than 5 s ahead of the clock of the store', async () => {
+  it('a new lease document is not created when that timestamp is more than 5 s ahead', async () => {
     greatestStamp = 62_000
     await expect(acquire(createMemoryLeaseDocument())).rejects.toThrow('60 s ahead')
   })
 })
 
-describe('that a writer stamped live', () => {
-  it('is known of no writer before the first', async () => {
+describe('the record of live writes', () => {
+  it('the lease records no live write before the first', async () => {
     expect((await acquire(createMemoryLeaseDocument())).hasLiveWrites()).toBe(false)
   })
 
-  it('is recorded once, before it returns, and kept by the release and every successor', async () => {
+  it('the lease records live writes once, and its release and every successor keep the record', async () => {
     const document = createMemoryLeaseDocument()
     const first = await acquire(document)
     const before = document.written.length

@@ -11,12 +11,12 @@ import {
   leaseRecord,
 } from './memory-lease.ts'
 
-/** The ceiling that the writer before left. */
+/** The ceiling of the previous writer. */
 export const CEILING = 5_000
 
 type LeaseStart = Partial<Pick<LeaseOptions, 'leaseMs' | 'onTargetsChanged'>>
 
-/** A document that names the writer `me`, and what a test does with its lease. */
+/** A document that names the writer `me`, with helpers for its lease. */
 export function createLeaseFixture() {
   const document = createMemoryLeaseDocument(leaseRecord({ holder: 'me', stamp_ceiling: CEILING }))
   const fence = createRecordingFence()
@@ -30,29 +30,29 @@ export function createLeaseFixture() {
     clock,
     storeClock,
 
-    /** The lease of whom the document names. */
+    /** Starts the lease of the holder in the document. */
     async begin({ leaseMs = LONG_LEASE_MS, ...events }: LeaseStart = {}): Promise<Lease> {
-      const taken = await document.read()
-      if (taken === null) throw new Error('nobody holds it')
+      const record = await document.read()
+      if (record === null) throw new Error('the lease has no holder')
       const clocks = { clock: () => clock.nowMs, storeClock }
       const options = { document, fence, leaseMs, ...clocks, ...events }
-      const lease = await startLease(taken, CEILING, options)
+      const lease = await startLease(record, CEILING, options)
       begun.push(lease)
       return lease
     },
 
-    /** Makes the lease ask its document before it gives the next stamp. */
+    /** Forces the lease to read its document before the next write timestamp. */
     passCeiling() {
       clock.nowMs = 1 + (document.record()?.stamp_ceiling ?? 0)
       storeClock.clock.nowMs = clock.nowMs
     },
 
-    /** Somebody else becomes the holder. */
+    /** Another writer acquires the lease. */
     takeOver() {
-      document.put(leaseRecord({ epoch: 8, holder: 'somebody else', stamp_ceiling: 900_000 }))
+      document.put(leaseRecord({ epoch: 8, holder: 'another writer', stamp_ceiling: 900_000 }))
     },
 
-    /** Ends all that is still being renewed. */
+    /** Ends every lease that still renews itself. */
     async end() {
       for (const lease of begun) await lease.release().catch(() => {})
     },

@@ -7,7 +7,7 @@ import {
   type MemoryLeaseDocument,
 } from './memory-lease.ts'
 
-/** Writers that take over from each other, held against the clock of one store; `end` ends them all. */
+/** Writers that replace each other, limited by the clock of one store; `end` ends them all. */
 export function createLeaseHolders(storeMs: number) {
   const held: Lease[] = []
   const storeClock = createMemoryStoreClock(storeMs)
@@ -15,11 +15,11 @@ export function createLeaseHolders(storeMs: number) {
   return {
     storeClock,
 
-    /** A writer with a clock of its own, which takes over at once. */
+    /** A writer with a separate clock, which acquires the lease at once. */
     async startWriter(document: MemoryLeaseDocument, startMs: number) {
       const clock = { nowMs: startMs }
       const last = document.record()
-      if (last) document.put({ ...last, lease_ms: 0 }) // So that nobody has to wait for its end,
+      if (last) document.put({ ...last, lease_ms: 0 }) // Expired, so that no writer waits,
       if (last?.released === false) storeClock.clock.nowMs += LONG_LEASE_MS // as if it had waited.
       const lease = await acquireLease({
         document,

@@ -20,28 +20,28 @@ beforeEach(() => {
 })
 afterEach(() => end())
 
-/** Somebody else took over, and the lease found out. */
+/** Another writer acquired the lease, and the lease detected the loss. */
 async function lose(lease: Lease): Promise<void> {
   takeOver()
   passCeiling()
   await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)
 }
 
-describe('an answer of the document that was lost', () => {
+describe('a lost response of the lease document', () => {
   it.each(['arrived', 'did not arrive'] as const)(
-    'when the write %s loses nothing',
+    'a lost response loses nothing when the write %s',
     async (lost) => {
       const lease = await begin()
       passCeiling()
       document.loseResponses(lost)
       await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
-      const stamp = await lease.nextWriteTimestamp()
-      expect(stamp).toBe(clock.nowMs)
-      expect(document.record()?.stamp_ceiling).toBeGreaterThanOrEqual(stamp)
+      const writeTimestamp = await lease.nextWriteTimestamp()
+      expect(writeTimestamp).toBe(clock.nowMs)
+      expect(document.record()?.stamp_ceiling).toBeGreaterThanOrEqual(writeTimestamp)
     },
   )
 
-  it('gives no stamp above the ceiling that was confirmed', async () => {
+  it('the lease issues no write timestamp above the confirmed ceiling', async () => {
     const lease = await begin()
     const before = document.record()?.stamp_ceiling
     passCeiling()
@@ -52,7 +52,7 @@ describe('an answer of the document that was lost', () => {
     expect(document.record()?.stamp_ceiling).toBe(before)
   })
 
-  it('gives no stamp above it either where a higher one was read', async () => {
+  it('the lease issues no write timestamp above its own ceiling after it read a higher one', async () => {
     const lease = await begin()
     const confirmed = document.record()?.stamp_ceiling ?? 0
     passCeiling()
@@ -63,7 +63,7 @@ describe('an answer of the document that was lost', () => {
     const { replace } = document
     document.replace = async (known, record) => {
       document.replace = () => Promise.reject(new Unavailable('no answer'))
-      return replace(known, record) // A conflict: what is read then shows the higher one.
+      return replace(known, record) // A conflict: the next read returns the higher ceiling.
     }
     for (let attempt = 0; attempt < 3; attempt++) {
       await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
@@ -76,7 +76,7 @@ describe('an answer of the document that was lost', () => {
     expect(await lease.nextWriteTimestamp()).toBe(confirmed + 1)
   })
 
-  it('of a write that came too late finds who took over', async () => {
+  it('a late write reports the new holder', async () => {
     const lease = await begin()
     passCeiling()
     document.loseResponses('did not arrive')
@@ -85,8 +85,8 @@ describe('an answer of the document that was lost', () => {
   })
 })
 
-describe('a lease that somebody else took over', () => {
-  it('is lost for ever, whoever holds it later', async () => {
+describe('a lease that another writer acquired', () => {
+  it('a lost lease stays lost, whoever holds it later', async () => {
     const lease = await begin()
     await lose(lease)
     document.put(leaseRecord({ holder: 'me', stamp_ceiling: 10_000_000 }))
@@ -95,28 +95,28 @@ describe('a lease that somebody else took over', () => {
     expect(fence.raised).toHaveLength(1)
   })
 
-  it('is found out by raising the fence', async () => {
+  it('raising the fence detects a lost lease', async () => {
     const lease = await begin()
     takeOver()
     await expect(lease.fence()).rejects.toThrow(LeaseLostError)
     expect(fence.raised).toHaveLength(1)
   })
 
-  it('is not handed back', async () => {
+  it('a lost lease is not released', async () => {
     const lease = await begin()
     await lose(lease)
     await lease.release()
-    expect(document.record()).toMatchObject({ holder: 'somebody else', released: false })
+    expect(document.record()).toMatchObject({ holder: 'another writer', released: false })
   })
 
-  it('is not handed back either where nobody found out yet', async () => {
+  it('a lost lease is not released even before the loss was detected', async () => {
     const lease = await begin()
     takeOver()
     await expect(lease.release()).rejects.toThrow(LeaseLostError)
-    expect(document.record()).toMatchObject({ holder: 'somebody else', released: false })
+    expect(document.record()).toMatchObject({ holder: 'another writer', released: false })
   })
 
-  it('is lost too when its document is gone', async () => {
+  it('a lease is lost when its document is gone', async () => {
     const lease = await begin()
     passCeiling()
     document.put(null)

@@ -16,35 +16,35 @@ const DAY_MS = 86_400_000
 
 type Writer = Awaited<ReturnType<ReturnType<typeof createLeaseHolders>['startWriter']>>
 
-/** Writers of one document, the last of whom holds the lease; a writer that ended gives no stamp. */
+/** Writers of one document. The last one holds the lease; an ended one issues no timestamp. */
 interface World {
   document: MemoryLeaseDocument
-  /** What the clock of the store shows. */
+  /** The time of the store clock. */
   store: { nowMs: number }
-  /** How far a stamp or a ceiling was ahead of that at most, when it was given. */
+  /** The maximum lead of a write timestamp or ceiling over the store clock when it was issued. */
   ahead: { stampMs: number; ceilingMs: number }
-  writers: { writer: Writer; stamps: number[]; hasEnded: boolean }[]
+  writers: { writer: Writer; timestamps: number[]; hasEnded: boolean }[]
   takeOver(clockMs: number): Promise<void>
 }
 type Step = (world: World) => unknown
 
-const stampOf = (at: number) => async (world: World) => {
+const writeTimestampOf = (at: number) => async (world: World) => {
   const entry = world.writers.at(at)
   if (entry === undefined || entry.hasEnded) return
   const given = await entry.writer.lease.nextWriteTimestamp()
-  entry.stamps.push(given)
+  entry.timestamps.push(given)
   world.ahead.stampMs = Math.max(world.ahead.stampMs, given - world.store.nowMs)
 }
 const current = ({ writers }: World) => writers.at(-1)
 
 const always = (step: Step) => fc.constant(step)
-const stamp = always(stampOf(-1))
-const oldWriterWakesUp = always(stampOf(-2))
+const writeTimestamp = always(writeTimestampOf(-1))
+const oldWriterWakesUp = always(writeTimestampOf(-2))
 const fence = always((world) => current(world)?.writer.lease.fence())
 const release = always((world) => {
   const entry = current(world)
   if (entry === undefined) return
-  entry.hasEnded = true // Whatever becomes of its release.
+  entry.hasEnded = true // Whatever the outcome of its release.
   return entry.writer.lease.release()
 })
 const takeOver = fc.integer({ min: NOON - DAY_MS, max: NOON + DAY_MS }).map(
@@ -69,7 +69,7 @@ const passStoreTime = fc
   .oneof(
     fc.integer({ min: 0, max: 10 }),
     fc.integer({ min: 0, max: 2 * LONG_LEASE_MS }),
-    fc.integer({ min: -2 * MAX_CLOCK_SKEW_MS, max: DAY_MS }), // It may be set, too.
+    fc.integer({ min: -2 * MAX_CLOCK_SKEW_MS, max: DAY_MS }), // The clock may also be set back.
   )
   .map(
     (ms): Step =>
@@ -87,7 +87,7 @@ const loseAnswers = fc
 
 const steps = fc.array(
   fc.oneof(
-    { weight: 4, arbitrary: stamp },
+    { weight: 4, arbitrary: writeTimestamp },
     { weight: 3, arbitrary: passTime },
     { weight: 2, arbitrary: passStoreTime },
     { weight: 2, arbitrary: oldWriterWakesUp },
@@ -99,10 +99,10 @@ const steps = fc.array(
   { minLength: 1, maxLength: 60 },
 )
 
-/** The stamps that the writers gave, from the first writer to the last, and how far ahead they came. */
-async function stampsOf(
+/** The write timestamps of all writers in sequence, and their maximum lead. */
+async function writeTimestampsOf(
   all: readonly Step[],
-): Promise<{ stamps: number[]; ahead: World['ahead'] }> {
+): Promise<{ timestamps: number[]; ahead: World['ahead'] }> {
   const { storeClock, startWriter, end } = createLeaseHolders(NOON)
   const document = createMemoryLeaseDocument()
   const ahead = { stampMs: 0, ceilingMs: 0 }
@@ -120,7 +120,7 @@ async function stampsOf(
     writers: [],
     async takeOver(clockMs) {
       const writer = await startWriter(world.document, clockMs)
-      world.writers.push({ writer, stamps: [], hasEnded: false })
+      world.writers.push({ writer, timestamps: [], hasEnded: false })
     },
   }
   await world.takeOver(NOON)
@@ -135,15 +135,15 @@ async function stampsOf(
     }
   }
   await end()
-  return { stamps: world.writers.flatMap(({ stamps }) => stamps), ahead }
+  return { timestamps: world.writers.flatMap(({ timestamps }) => timestamps), ahead }
 }
 
-it('the stamps of all writers rise from each to the next, never far ahead of the store, whatever clocks show and answers are lost', async () => {
+it('the write timestamps of all writers increase and stay near the store clock, whatever clocks show and responses are lost', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
-      const { stamps, ahead } = await stampsOf(all)
-      expect(stamps.every(Number.isSafeInteger)).toBe(true)
-      expect(stamps).toEqual([...new Set(stamps)].sort((one, other) => one - other))
+      const { timestamps, ahead } = await writeTimestampsOf(all)
+      expect(timestamps.every(Number.isSafeInteger)).toBe(true)
+      expect(timestamps).toEqual([...new Set(timestamps)].sort((one, other) => one - other))
       expect(ahead.stampMs).toBeLessThanOrEqual(MAX_CLOCK_SKEW_MS)
       expect(ahead.ceilingMs).toBeLessThanOrEqual(MAX_CLOCK_SKEW_MS + LONG_LEASE_MS / 2)
     }),

@@ -11,15 +11,15 @@ afterEach(() => end())
 
 const BOTH = ['orders-v1', 'orders-v2']
 
-/** Somebody else asks for other indices; the holder stays. */
+/** An operator changes the write targets; the holder stays. */
 function askFor(targets: readonly string[]): void {
   const record = document.record()
-  if (record === null) throw new Error('nobody holds it')
+  if (record === null) throw new Error('the lease has no holder')
   document.put({ ...record, targets })
 }
 
-describe('the indices that a writer feeds', () => {
-  it('are those of the document, which tells that they are fed once the fence is raised', async () => {
+describe('the write targets of a lease', () => {
+  it('the write targets are those of the document, which confirms them after the fence is raised', async () => {
     fence.raising = async () => expect(document.record()?.fed).not.toEqual(BOTH)
     askFor(BOTH)
     const lease = await begin()
@@ -27,7 +27,7 @@ describe('the indices that a writer feeds', () => {
     expect(document.record()?.fed).toEqual(BOTH)
   })
 
-  it('change between two bulks: no stamp is given until the fence was raised for them', async () => {
+  it('the lease issues no write timestamp for changed targets before it has raised the fence', async () => {
     const lease = await begin({ leaseMs: 30 })
     askFor(BOTH)
     await vi.waitUntil(() => lease.hasPendingTargets())
@@ -40,7 +40,7 @@ describe('the indices that a writer feeds', () => {
     await expect(lease.nextWriteTimestamp()).resolves.toBeGreaterThan(0)
   })
 
-  it('are fed all when they change while the fence is raised', async () => {
+  it('the lease applies write targets that change while it raises the fence', async () => {
     let times = 0
     fence.raising = async () => {
       times += 1
@@ -51,11 +51,11 @@ describe('the indices that a writer feeds', () => {
     expect([lease.writeTargets(), document.record()?.fed]).toEqual([BOTH, BOTH])
   })
 
-  it('are noticed by a writer that has nothing to write, again and again until they are fed', async () => {
-    let told = 0
-    const lease = await begin({ leaseMs: 30, onTargetsChanged: () => told++ })
+  it('an idle writer reports changed write targets until they are applied', async () => {
+    let reports = 0
+    const lease = await begin({ leaseMs: 30, onTargetsChanged: () => reports++ })
     askFor(BOTH)
-    await vi.waitUntil(() => told >= 2)
+    await vi.waitUntil(() => reports >= 2)
     await lease.fence()
     expect(lease.hasPendingTargets()).toBe(false)
   })

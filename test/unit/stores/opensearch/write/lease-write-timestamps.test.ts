@@ -13,20 +13,20 @@ beforeEach(() => {
 })
 afterEach(() => end())
 
-describe('the stamp of a bulk', () => {
-  it('is the time', async () => {
+describe('the write timestamp of a bulk', () => {
+  it('the write timestamp is the time', async () => {
     const { clock, lease } = await startWriter(createMemoryLeaseDocument(), NOON)
     expect(await lease.nextWriteTimestamp()).toBe(NOON)
     clock.nowMs += 1_500
     expect(await lease.nextWriteTimestamp()).toBe(NOON + 1_500)
   })
 
-  it('is a whole number of milliseconds', async () => {
+  it('the write timestamp is a whole number of milliseconds', async () => {
     const { lease } = await startWriter(createMemoryLeaseDocument(), NOON + 0.9)
     expect(await lease.nextWriteTimestamp()).toBe(NOON)
   })
 
-  it('is one more than the last while the clock stands still, or was set back', async () => {
+  it('the write timestamp increases by one while the clock stops or was set back', async () => {
     const { clock, lease } = await startWriter(createMemoryLeaseDocument(), NOON)
     await lease.nextWriteTimestamp()
     expect(await lease.nextWriteTimestamp()).toBe(NOON + 1)
@@ -34,13 +34,13 @@ describe('the stamp of a bulk', () => {
     expect(await lease.nextWriteTimestamp()).toBe(NOON + 2)
   })
 
-  it('is above the ceiling that the writer before left, whatever the clock shows', async () => {
+  it('the write timestamp is above the ceiling of the previous writer, whatever the clock shows', async () => {
     const document = createMemoryLeaseDocument(leaseRecord({ stamp_ceiling: NOON + 9_000 }))
     const { lease } = await startWriter(document, NOON)
     expect(await lease.nextWriteTimestamp()).toBe(NOON + 9_001)
   })
 
-  it('just after the last one of a writer that handed its lease back is free', async () => {
+  it('the write timestamp right after the last one of a released lease is available', async () => {
     const document = createMemoryLeaseDocument()
     const { lease } = await startWriter(document, NOON)
     const last = await lease.nextWriteTimestamp()
@@ -49,18 +49,18 @@ describe('the stamp of a bulk', () => {
     expect(await next.nextWriteTimestamp()).toBe(last + 1)
   })
 
-  it('asks the document only where the clock has come to its ceiling', async () => {
+  it('the lease reads its document only when the clock reaches the ceiling', async () => {
     const document = createMemoryLeaseDocument()
     const { clock, lease } = await startWriter(document, NOON)
     const before = document.written.length
-    for (let stamp = 0; stamp < 1_000; stamp++) await lease.nextWriteTimestamp()
+    for (let count = 0; count < 1_000; count++) await lease.nextWriteTimestamp()
     expect(document.written).toHaveLength(before)
     clock.nowMs += 2 * LONG_LEASE_MS
     await lease.nextWriteTimestamp()
     expect(document.written).toHaveLength(before + 1)
   })
 
-  it('is the ceiling where the clock has run past it while that was confirmed', async () => {
+  it('the write timestamp equals the ceiling when the clock passed it during the confirmation', async () => {
     const document = createMemoryLeaseDocument()
     const { clock, lease } = await startWriter(document, NOON)
     const { replace } = document
@@ -70,12 +70,12 @@ describe('the stamp of a bulk', () => {
       return replace(known, record)
     }
     clock.nowMs += LONG_LEASE_MS
-    const stamp = await lease.nextWriteTimestamp()
-    expect(stamp).toBe(document.record()?.stamp_ceiling)
-    expect(await lease.nextWriteTimestamp()).toBeGreaterThan(stamp)
+    const writeTimestamp = await lease.nextWriteTimestamp()
+    expect(writeTimestamp).toBe(document.record()?.stamp_ceiling)
+    expect(await lease.nextWriteTimestamp()).toBeGreaterThan(writeTimestamp)
   })
 
-  it('has a ceiling that never falls while the lease is held, though the clock be set back', async () => {
+  it('the ceiling never falls while the lease is held, even when the clock is set back', async () => {
     const document = createMemoryLeaseDocument()
     const { clock, lease } = await startWriter(document, NOON)
     const before = document.record()?.stamp_ceiling
@@ -84,7 +84,7 @@ describe('the stamp of a bulk', () => {
     expect(document.record()?.stamp_ceiling).toBe(before)
   })
 
-  it('is never above the ceiling that was confirmed, nor that far below it that it lasts for ever', async () => {
+  it('the write timestamp is never above the confirmed ceiling, and the ceiling is bounded', async () => {
     const document = createMemoryLeaseDocument()
     const { lease } = await startWriter(document, NOON)
     const ceiling = document.record()?.stamp_ceiling ?? 0
@@ -94,12 +94,12 @@ describe('the stamp of a bulk', () => {
   })
 })
 
-describe('a stamp beside the clock of the store', () => {
+describe('a write timestamp and the clock of the store', () => {
   beforeEach(() => {
     storeClock.clock.nowMs = NOON
   })
 
-  it('is at most 5 s ahead, and a clock that jumps further stamps nothing', async () => {
+  it("the lease issues no write timestamp when the writer's clock jumps more than 5 s ahead", async () => {
     const { clock, lease } = await startWriter(createMemoryLeaseDocument(), NOON)
     clock.nowMs = NOON + 5_000
     expect(await lease.nextWriteTimestamp()).toBe(NOON + 5_000)
@@ -109,7 +109,7 @@ describe('a stamp beside the clock of the store', () => {
     )
   })
 
-  it('goes on once the clock of the writer is right again', async () => {
+  it("the lease continues once the writer's clock is right again", async () => {
     const { clock, lease } = await startWriter(createMemoryLeaseDocument(), NOON)
     clock.nowMs = NOON + 60_000
     await expect(lease.nextWriteTimestamp()).rejects.toThrow('60 s ahead')
@@ -117,7 +117,7 @@ describe('a stamp beside the clock of the store', () => {
     expect(await lease.nextWriteTimestamp()).toBe(NOON + 1)
   })
 
-  it('has a ceiling within what a lease needs of it, however far ahead the clock of the writer is', async () => {
+  it("the ceiling stays near the store clock, however far ahead the writer's clock is", async () => {
     const document = createMemoryLeaseDocument()
     const { clock, lease } = await startWriter(document, NOON)
     clock.nowMs = NOON + 4 * 365 * 86_400_000
@@ -125,21 +125,21 @@ describe('a stamp beside the clock of the store', () => {
     expect(document.record()?.stamp_ceiling).toBe(NOON + 5_000 + LONG_LEASE_MS / 2)
   })
 
-  it('reads that clock again before it refuses: the machine may have slept', async () => {
+  it('the lease reads the store clock again before it rejects, since the machine may have slept', async () => {
     const { clock, lease } = await startWriter(createMemoryLeaseDocument(), NOON)
     clock.nowMs = NOON + 3_600_000
     storeClock.clock.readMs = clock.nowMs
     await expect(lease.nextWriteTimestamp()).resolves.toBeGreaterThan(NOON)
   })
 
-  it('asks nothing where it is not ahead', async () => {
+  it('the lease does not read the store clock without a lead', async () => {
     const { lease } = await startWriter(createMemoryLeaseDocument(), NOON)
     const { reads } = storeClock.clock
-    for (let stamp = 0; stamp < 100; stamp++) await lease.nextWriteTimestamp()
+    for (let count = 0; count < 100; count++) await lease.nextWriteTimestamp()
     expect(storeClock.clock.reads).toBe(reads)
   })
 
-  it('is unavailable while that clock is set back, since time mends it', async () => {
+  it('the lease is unavailable while the store clock is set back, since the lead passes with time', async () => {
     const { clock, lease } = await startWriter(createMemoryLeaseDocument(), NOON)
     const last = await lease.nextWriteTimestamp()
     clock.nowMs = NOON - 60_000

@@ -16,8 +16,8 @@ afterEach(async () => {
   await end()
 })
 
-describe('a lease that begins', () => {
-  it('has raised its fence, and was renewed after that', async () => {
+describe('a new lease', () => {
+  it('a new lease has raised its fence and renewed itself afterwards', async () => {
     fence.raising = async () => expect(document.written).toHaveLength(1)
     const lease = await begin()
     expect(fence.raised).toMatchObject([{ epoch: 7, holder: 'me', targets: ['orders-v1'] }])
@@ -25,7 +25,7 @@ describe('a lease that begins', () => {
     expect(lease.epoch()).toBe(7)
   })
 
-  it('is handed back when its fence cannot be raised', async () => {
+  it('a new lease is released when its fence cannot be raised', async () => {
     fence.raising = async () => {
       throw new Unavailable('not every node answers')
     }
@@ -33,15 +33,15 @@ describe('a lease that begins', () => {
     expect(document.record()).toMatchObject({ released: true, stamp_ceiling: CEILING })
   })
 
-  it('is lost when somebody took over while it raised its fence', async () => {
+  it('a new lease is lost when another writer acquired it during its fence', async () => {
     fence.raising = async () => takeOver()
     await expect(begin()).rejects.toThrow(LeaseLostError)
-    expect(document.record()).toMatchObject({ holder: 'somebody else', released: false })
+    expect(document.record()).toMatchObject({ holder: 'another writer', released: false })
   })
 })
 
 describe('a fence that is raised again', () => {
-  it('is of a new epoch, which the document names first', async () => {
+  it('a raised fence has a new epoch, which the document names first', async () => {
     const lease = await begin()
     fence.raising = async () => expect(document.record()?.epoch).toBe(8)
     await lease.fence()
@@ -49,7 +49,7 @@ describe('a fence that is raised again', () => {
     expect([lease.epoch(), document.record()?.epoch]).toEqual([8, 8])
   })
 
-  it('that failed is raised for another epoch the next time', async () => {
+  it('a failed fence is raised with another epoch the next time', async () => {
     const lease = await begin()
     fence.raising = async () => {
       throw new Unavailable('not every node answers')
@@ -61,7 +61,7 @@ describe('a fence that is raised again', () => {
   })
 
   it.each(['arrived', 'did not arrive'] as const)(
-    'is not raised when the answer of the document was lost and the write %s',
+    'the fence is not raised when the response of the document was lost and the write %s',
     async (lost) => {
       const lease = await begin()
       document.loseResponses(lost)
@@ -72,15 +72,15 @@ describe('a fence that is raised again', () => {
     },
   )
 
-  it('is lost when somebody took over while it was raised', async () => {
+  it('the lease is lost when another writer acquired it during the fence', async () => {
     const lease = await begin()
     fence.raising = async () => takeOver()
     await expect(lease.fence()).rejects.toThrow(LeaseLostError)
   })
 })
 
-describe('a lease that is held', () => {
-  it('is renewed by itself, also while its fence takes long', async () => {
+describe('a held lease', () => {
+  it('the lease renews itself, even while its fence is slow', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     fence.raising = () => promise
     const beginning = begin({ leaseMs: 30 })
@@ -91,7 +91,7 @@ describe('a lease that is held', () => {
     await expect.poll(() => document.written.length).toBeGreaterThan(before + 2)
   })
 
-  it('outlives renewals that fail', async () => {
+  it('the lease survives failed renewals', async () => {
     const lease = await begin({ leaseMs: 30 })
     document.loseResponses('did not arrive', 'arrived', 'did not arrive')
     const before = document.written.length
@@ -99,7 +99,7 @@ describe('a lease that is held', () => {
     await expect(lease.nextWriteTimestamp()).resolves.toBeGreaterThan(CEILING)
   })
 
-  it('is renewed no more once it is handed back', async () => {
+  it('the lease does not renew itself after its release', async () => {
     const lease = await begin({ leaseMs: 30 })
     await lease.release()
     const before = document.written.length
@@ -107,7 +107,7 @@ describe('a lease that is held', () => {
     expect(document.written).toHaveLength(before)
   })
 
-  it('gives no stamp after a whole lease without having been confirmed', async () => {
+  it('the lease issues no write timestamp after a lease duration without a confirmation', async () => {
     const monotonic = vi.spyOn(performance, 'now').mockReturnValue(0)
     const lease = await begin()
     monotonic.mockReturnValue(LONG_LEASE_MS - 1)
@@ -117,7 +117,7 @@ describe('a lease that is held', () => {
     await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)
   })
 
-  it('counts that lease from before it asked to be confirmed', async () => {
+  it('the lease measures its duration from before the confirming request', async () => {
     const monotonic = vi.spyOn(performance, 'now').mockReturnValue(0)
     const lease = await begin()
     const { replace } = document
@@ -133,8 +133,8 @@ describe('a lease that is held', () => {
   })
 })
 
-describe('a lease that is handed back', () => {
-  it('leaves its last stamp as the ceiling', async () => {
+describe('the release of a lease', () => {
+  it('the release leaves the last write timestamp as the ceiling', async () => {
     const lease = await begin()
     await lease.nextWriteTimestamp()
     const last = await lease.nextWriteTimestamp()
@@ -142,13 +142,13 @@ describe('a lease that is handed back', () => {
     expect(document.record()).toMatchObject({ released: true, stamp_ceiling: last, epoch: 7 })
   })
 
-  it('without a stamp leaves the ceiling that it found', async () => {
+  it('the release without a write timestamp leaves the ceiling unchanged', async () => {
     const lease = await begin()
     await lease.release()
     expect(document.record()).toMatchObject({ released: true, stamp_ceiling: CEILING })
   })
 
-  it('is handed back also when an answer was lost before', async () => {
+  it('the lease is released even after a lost response', async () => {
     const lease = await begin()
     passCeiling()
     document.loseResponses('arrived')
@@ -158,7 +158,7 @@ describe('a lease that is handed back', () => {
   })
 
   it.each(['arrived', 'did not arrive'] as const)(
-    'gives no stamp any more, also when the answer to that was lost and it %s',
+    'a released lease issues no write timestamp, even when the response was lost and the release %s',
     async (lost) => {
       const lease = await begin()
       document.loseResponses(lost)
@@ -167,7 +167,7 @@ describe('a lease that is handed back', () => {
     },
   )
 
-  it('gives no stamp any more', async () => {
+  it('a released lease issues no write timestamp', async () => {
     const lease = await begin()
     await lease.release()
     await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)

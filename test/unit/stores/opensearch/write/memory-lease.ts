@@ -7,22 +7,22 @@ import type {
 } from '../../../../../src/stores/opensearch/write/lease-document.ts'
 import type { StoreClock } from '../../../../../src/stores/opensearch/write/store-clock.ts'
 
-/** What becomes of a write that nobody gets an answer to. */
+/** The outcome of a write whose response is lost. */
 export type LostResponse = 'arrived' | 'did not arrive'
 
 export interface MemoryLeaseDocument extends LeaseDocument {
-  /** What it says now. */
+  /** The current record. */
   record(): LeaseRecord | null
-  /** Everything that was written to it. */
+  /** All written records. */
   readonly written: readonly LeaseRecord[]
   readonly reads: number
-  /** What happens to the next writes: their answers are lost. */
+  /** The outcomes of the next writes; their responses are lost. */
   loseResponses(...answers: LostResponse[]): void
-  /** Writes it as somebody else would, who looks at nothing. */
+  /** Writes it unconditionally, like another process. */
   put(record: LeaseRecord | null): void
 }
 
-/** The one document that writers agree on, in memory; changed by compare-and-set. */
+/** The lease document in memory, changed by compare-and-set. */
 export function createMemoryLeaseDocument(first: LeaseRecord | null = null): MemoryLeaseDocument {
   let current: LeaseState | null = null
   let sequence = 0
@@ -62,9 +62,9 @@ export function createMemoryLeaseDocument(first: LeaseRecord | null = null): Mem
 }
 
 export interface RecordingFence extends Fence {
-  /** What it was raised for. */
+  /** The arguments of each raise. */
   readonly raised: readonly LeaseRecord[]
-  /** How it is raised, instead of at once. */
+  /** Replaces the immediate raise. */
   raising: () => Promise<void>
 }
 
@@ -81,7 +81,7 @@ export function createRecordingFence(): RecordingFence {
   return fence
 }
 
-/** The record of a writer that is at work. */
+/** The record of an active writer. */
 export function leaseRecord(changes: Partial<LeaseRecord> = {}): LeaseRecord {
   return {
     epoch: 7,
@@ -97,7 +97,7 @@ export function leaseRecord(changes: Partial<LeaseRecord> = {}): LeaseRecord {
   }
 }
 
-/** The clock of a store that shows whatever it is set to; `readMs`: from the next reading on. */
+/** A store clock that the test sets; `readMs` applies from the next read. */
 export function createMemoryStoreClock(nowMs: number) {
   const clock = { nowMs, readMs: undefined as number | undefined, reads: 0 }
   const store: StoreClock = {
@@ -112,5 +112,5 @@ export function createMemoryStoreClock(nowMs: number) {
   return { ...store, clock }
 }
 
-/** So long that it is not renewed within a test. */
+/** Too long for a renewal within a test. */
 export const LONG_LEASE_MS = 60_000

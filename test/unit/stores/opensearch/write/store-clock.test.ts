@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { OpenSearch } from '../../../../../src/stores/opensearch/client/client.ts'
 import { createStoreClock } from '../../../../../src/stores/opensearch/write/store-clock.ts'
 
-/** A cluster whose nodes tell these times, and the requests that it was sent. */
+/** A cluster whose nodes return these times, and the received requests. */
 function cluster(...timestamps: number[]) {
   const requests: { timeout?: string }[] = []
   const stats = async (request: { timeout?: string }) => {
@@ -20,7 +20,7 @@ it.each([
   [[1, 5_000, 9_000], 5_000],
   [[5_000, 9_000, 1, 9_000], 5_000],
 ])(
-  'of the clocks %j it reads the one in the middle, of two the earlier',
+  'the store clock of the nodes %j is the median, or the earlier of two',
   async (times, expected) => {
     const clock = createStoreClock(cluster(...times).client, 1_000)
     const read = await clock.read()
@@ -35,7 +35,7 @@ it.each([
   [10_000, '1000ms'],
   [600_000, '1000ms'],
 ])(
-  'with a deadline of %i ms it waits %s for a frozen node, whose answer shifts the reading',
+  'the store clock with a deadline of %i ms waits %s for a frozen node',
   async (deadlineMs, timeout) => {
     const { client, requests } = cluster(5_000)
     await createStoreClock(client, deadlineMs).read()

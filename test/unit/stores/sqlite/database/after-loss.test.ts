@@ -46,8 +46,8 @@ async function write(stores: Stores, id = 'ord_1'): Promise<void> {
 
 const lose = () => rmSync(file('orders.db'))
 
-describe('orders.db', () => {
-  it('is made before keys.db, by keys alone too', () => {
+describe('the database orders.db', () => {
+  it('orders.db is created before keys.db, even by the keys command alone', () => {
     opened.push(openSqliteKeys({ dataDir }))
     rmSync(file('keys.db'))
     expect(existsSync(file('orders.db'))).toBe(true)
@@ -55,9 +55,9 @@ describe('orders.db', () => {
   })
 
   it.each([
-    ['nothing was in it yet', () => writeFileSync(file('orders.db'), '')],
-    ['its tables were made', async () => open().close()],
-  ])('is gone on with where a first start ended once %s', async (_when, begin) => {
+    ['an empty file', () => writeFileSync(file('orders.db'), '')],
+    ['the creation of its tables', async () => open().close()],
+  ])('orders.db is completed when a first start ended after %s', async (_when, begin) => {
     await begin()
     for (const name of ['keys.db', 'keys.db-wal', 'keys.db-shm'])
       rmSync(file(name), { force: true })
@@ -77,7 +77,7 @@ describe('orders.db', () => {
         db.exec('PRAGMA journal_mode = WAL')
       },
     ],
-  ])('that is %s beside keys.db is lost, and not made anew', async (_what, damage) => {
+  ])('orders.db that is %s next to keys.db is lost and not recreated', async (_what, damage) => {
     await write(open())
     await opened.pop()?.close()
     damage()
@@ -91,7 +91,7 @@ describe('orders.db', () => {
     expect(await open().orders.get('acc_1', 'ord_2')).not.toBeNull()
   })
 
-  it('that is lost keeps keys usable', async () => {
+  it('a lost orders.db keeps keys usable', async () => {
     const { keys, close } = open()
     await keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))
     await close()
@@ -104,8 +104,8 @@ describe('orders.db', () => {
   })
 })
 
-describe('a database that is begun anew', () => {
-  it('has nothing of the log of the lost one, which a process may still have open', async () => {
+describe('a database that is recreated', () => {
+  it('a recreated database ignores the log of the lost one, which a process may have open', async () => {
     const before = open()
     await write(before)
     expect(existsSync(file('orders.db-wal'))).toBe(true)
@@ -119,7 +119,7 @@ describe('a database that is begun anew', () => {
     expect(await again.orders.get('acc_1', 'ord_2')).not.toBeNull()
   })
 
-  it('discards a log that was left behind', async () => {
+  it('a recreated database discards an old log', async () => {
     const before = open()
     await write(before)
     copyFileSync(file('orders.db-wal'), file('left'))
@@ -131,13 +131,13 @@ describe('a database that is begun anew', () => {
     expect(await open().orders.get('acc_1', 'ord_1')).toBeNull()
   })
 
-  it('is refused where nothing is lost', () => {
+  it('the recreation is rejected when nothing is lost', () => {
     expect(() => beginSqliteAfterLoss(dataDir)).toThrow('nothing is lost')
     open()
     expect(() => beginSqliteAfterLoss(dataDir)).toThrow('nothing is lost')
   })
 
-  it('leaves a file with tables of something else as it is', () => {
+  it('the recreation leaves a file with other tables unchanged', () => {
     open()
     lose()
     using db = new DatabaseSync(file('orders.db'))
@@ -157,22 +157,25 @@ describe('a process that has orders.db open', () => {
         beginSqliteAfterLoss(dataDir)
       },
     ],
-  ])('reads and writes nothing once it was %s', async (_what, damage) => {
-    const { orders, openIndex } = open()
-    const index = await openIndex()
-    const writer = createWriter(index, wallClock)
-    const put = () =>
-      load(ndjson([sourceOrder()]), { writer, mode: 'live', onRefused() {}, onProgress() {} })
-    damage()
-    await expect(orders.get('acc_1', 'ord_1')).rejects.toBeInstanceOf(Unavailable)
-    await expect(orders.latestWrite('acc_1')).rejects.toBeInstanceOf(Unavailable)
-    await expect(put()).rejects.toThrow('was removed or replaced')
-    await index.close()
-  })
+  ])(
+    'a process with orders.db open reads and writes nothing after it was %s',
+    async (_what, damage) => {
+      const { orders, openIndex } = open()
+      const index = await openIndex()
+      const writer = createWriter(index, wallClock)
+      const put = () =>
+        load(ndjson([sourceOrder()]), { writer, mode: 'live', onRefused() {}, onProgress() {} })
+      damage()
+      await expect(orders.get('acc_1', 'ord_1')).rejects.toBeInstanceOf(Unavailable)
+      await expect(orders.latestWrite('acc_1')).rejects.toBeInstanceOf(Unavailable)
+      await expect(put()).rejects.toThrow('was removed or replaced')
+      await index.close()
+    },
+  )
 })
 
-describe('keys.db that is gone beside orders.db', () => {
-  it('is made anew, so that no key is valid and the orders stay', async () => {
+describe('a missing keys.db next to orders.db', () => {
+  it('a missing keys.db is recreated, so that no key is valid and the orders stay', async () => {
     const before = open()
     await write(before)
     await before.keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ordersMigrations } from '../../../../../src/stores/sqlite/database/orders-schema.ts'
 
 const [FIRST, ...LATER] = ordersMigrations
-const STAMP = 5_000
+const WRITE_TIMESTAMP = 5_000
 
 let db: DatabaseSync
 beforeEach(() => {
@@ -13,14 +13,14 @@ beforeEach(() => {
 afterEach(() => db.close())
 
 function putOrder(updatedKey: number) {
-  const insert = `INSERT INTO orders VALUES ('acc_1', 'ord_1', 1, 'PAID', 'PIX', 1, ?, ${STAMP}, x'7b7d')`
+  const insert = `INSERT INTO orders VALUES ('acc_1', 'ord_1', 1, 'PAID', 'PIX', 1, ?, ${WRITE_TIMESTAMP}, x'7b7d')`
   db.prepare(insert).run(updatedKey)
 }
 
 it.each<[string, number | null, number]>([
-  ['without orders was not stamped live', null, 0],
-  ['whose orders have dates of their own was not stamped live', 4_000, 0],
-  ['with an order dated by its bulk may have been stamped live', STAMP, 1],
+  ['without orders has no live write', null, 0],
+  ['whose orders keep their own dates has no live write', 4_000, 0],
+  ['with an order dated by its bulk may have a live write', WRITE_TIMESTAMP, 1],
 ])('a database of the first version %s', (_what, updatedKey, expected) => {
   if (updatedKey !== null) putOrder(updatedKey)
   for (const step of LATER) db.exec(step)

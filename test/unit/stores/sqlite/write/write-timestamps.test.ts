@@ -24,7 +24,7 @@ beforeEach(() => {
 })
 afterEach(() => db.close())
 
-/** A process that writes. */
+/** A writing process. */
 const start = () =>
   createWriteTimestamps(db, () => clockMs, {
     get bootId() {
@@ -34,15 +34,15 @@ const start = () =>
     monotonic: () => time.monotonicMs,
   })
 
-/** Time passes, and the clock shows it. */
+/** Advances the time and the clock. */
 function advance(ms: number): void {
   clockMs += ms
   time.uptimeMs += ms
   time.monotonicMs += ms
 }
 
-describe('a stamp of the embedded store', () => {
-  it('is the time, and one more than the last while the clock is behind', () => {
+describe('a write timestamp of the embedded store', () => {
+  it('the write timestamp is the time, or one more than the last while the clock is behind', () => {
     const timestamps = start()
     expect(timestamps.next()).toBe(NOON)
     advance(1_500)
@@ -51,7 +51,7 @@ describe('a stamp of the embedded store', () => {
     expect(timestamps.next()).toBe(NOON + 1_501)
   })
 
-  it('follows a clock that steps less than 5 s, again and again', () => {
+  it('the write timestamp follows a clock that repeatedly steps less than 5 s', () => {
     const timestamps = start()
     timestamps.next()
     for (let step = 1; step <= 10; step++) {
@@ -60,7 +60,7 @@ describe('a stamp of the embedded store', () => {
     }
   })
 
-  it('is refused when the clock steps further, until it is right again', () => {
+  it('the store issues no write timestamp when the clock steps further, until it is right again', () => {
     const timestamps = start()
     timestamps.next()
     clockMs += 5_001
@@ -69,19 +69,19 @@ describe('a stamp of the embedded store', () => {
     expect(timestamps.next()).toBe(NOON + 1)
   })
 
-  it('is refused to the next process as well, before it writes', () => {
+  it('the store issues no write timestamp to the next process either', () => {
     start().next()
     clockMs += HOUR_MS
     expect(() => start().check()).toThrow('3600 s ahead of the expected time, by the last stamp')
   })
 
-  it('is given after a time in which nothing was written, however long', () => {
+  it('the store issues a write timestamp after any time without writes', () => {
     start().next()
     advance(100 * HOUR_MS)
     expect(start().next()).toBe(NOON + 100 * HOUR_MS)
   })
 
-  it('is given after the machine slept', () => {
+  it('the store issues a write timestamp after the machine slept', () => {
     const timestamps = start()
     timestamps.next()
     clockMs += HOUR_MS
@@ -89,7 +89,7 @@ describe('a stamp of the embedded store', () => {
     expect(timestamps.next()).toBe(NOON + HOUR_MS)
   })
 
-  it('is given after a clock that was set back is right again', () => {
+  it('the store issues a write timestamp after a clock that was set back is right again', () => {
     start().next()
     clockMs -= HOUR_MS
     const timestamps = start()
@@ -98,7 +98,7 @@ describe('a stamp of the embedded store', () => {
     expect(timestamps.next()).toBe(NOON + 2)
   })
 
-  it('is the time once the machine was started again, or the clock was said to be right', () => {
+  it('the write timestamp is the time after a reboot, or after the clock was confirmed', () => {
     start().next()
     clockMs += HOUR_MS
     time = { bootId: 'second', uptimeMs: 1_000, monotonicMs: 1_000 }
@@ -108,7 +108,7 @@ describe('a stamp of the embedded store', () => {
     expect(start().next()).toBe(NOON + 2 * HOUR_MS)
   })
 
-  it('is refused where the machine has no name of its start only to the process that saw the step', () => {
+  it('without a boot id only the process that saw the step issues no write timestamp', () => {
     time.bootId = null
     const timestamps = start()
     timestamps.next()
@@ -117,7 +117,7 @@ describe('a stamp of the embedded store', () => {
     expect(start().next()).toBe(NOON + HOUR_MS)
   })
 
-  it('is refused while the last one is more than 5 s ahead of a clock that nothing is known of', () => {
+  it('the store issues no write timestamp while the last one is more than 5 s ahead of an unknown clock', () => {
     db.exec(`UPDATE writer SET last_stamp = ${NOON + 4 * 365 * 24 * HOUR_MS}`)
     expect(() => start().check()).toThrow(TimestampsAheadError)
     expect(() => start().next()).toThrow('126144000 s ahead')
@@ -125,7 +125,7 @@ describe('a stamp of the embedded store', () => {
     expect(start().next()).toBe(NOON + 4_001)
   })
 
-  it('bounds what is taken for the future', () => {
+  it('the write timestamps limit what counts as the future', () => {
     const timestamps = start()
     timestamps.next()
     clockMs += HOUR_MS

@@ -27,7 +27,7 @@ it.each<[WriterPurpose, WriterPurpose]>([
   ['watch', 'watch'],
   ['load', 'watch'],
   ['load', 'load'],
-])('beside a %s, a %s waits and says what for', async (one, other) => {
+])('next to a %s, a %s waits and reports the reason', async (one, other) => {
   const first = await acquire(one)
   let isHeld = false
   const second = acquire(other).then((lock) => {
@@ -41,7 +41,7 @@ it.each<[WriterPurpose, WriterPurpose]>([
   expect(delays).toEqual([`waiting for another "index ${one}" on the same DATA_DIR to end`])
 })
 
-it('beside a watch, a load is refused', async () => {
+it('the writer lock rejects a load next to a watch', async () => {
   const watch = await acquire('watch')
   await expect(acquire('load')).rejects.toThrow(WatchRunningError)
   expect(delays).toEqual([])
@@ -49,7 +49,7 @@ it('beside a watch, a load is refused', async () => {
   ;(await acquire('load')).release()
 })
 
-it('a load that waits for a load is refused once a watch comes in between', async () => {
+it('a waiting load is rejected once a watch acquires the lock', async () => {
   const first = await acquire('load')
   const watch = acquire('watch')
   await vi.waitFor(() => expect(delays).toHaveLength(1))
@@ -59,7 +59,7 @@ it('a load that waits for a load is refused once a watch comes in between', asyn
   held.release()
 })
 
-it('opening the file once more in the same process leaves its lock to the holder', async () => {
+it('a second open of the file in the same process leaves the lock to its holder', async () => {
   const first = await acquire('load')
   const stopping = new AbortController()
   const second = acquire('load', stopping.signal)
@@ -72,13 +72,13 @@ it('opening the file once more in the same process leaves its lock to the holder
   first.release()
 })
 
-it('says nothing when it need not wait', async () => {
+it('the writer lock reports nothing without a wait', async () => {
   ;(await acquire('watch')).release()
   ;(await acquire('load')).release()
   expect(delays).toEqual([])
 })
 
-it('waits no longer than it is told', async () => {
+it('the writer lock waits no longer than its limit', async () => {
   const first = await acquire('watch')
   const stopping = new AbortController()
   const second = acquire('watch', stopping.signal)
@@ -88,12 +88,12 @@ it('waits no longer than it is told', async () => {
   ;(await acquire('watch')).release()
 })
 
-it('says when the file is something else', async () => {
+it('the writer lock reports a file of another kind', async () => {
   writeFileSync(file, 'no database'.repeat(100))
   await expect(acquire('watch')).rejects.toThrow('file is not a database')
 })
 
-it('is of no interest to other users of the machine', async () => {
+it('the writer lock is unreadable for other users of the machine', async () => {
   const lock = await acquire('watch')
   expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
   lock.release()

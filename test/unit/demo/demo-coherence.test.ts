@@ -115,8 +115,8 @@ describe('amounts of demo orders', () => {
 
   it('have a negative coupon, and a positive discount on the first payment', () => {
     const wrong = idsWhere(({ promocode, payments: [first] }) => {
-      const taken = promocode?.amount ?? -1
-      return promocode && (taken >= 0 || (first?.discount_amount ?? 0) < -taken)
+      const discount = promocode?.amount ?? -1
+      return promocode && (discount >= 0 || (first?.discount_amount ?? 0) < -discount)
     })
     expect(wrong).toEqual([])
   })

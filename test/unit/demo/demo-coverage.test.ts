@@ -57,7 +57,7 @@ describe('any 2,000 consecutive demo orders', () => {
     ['an order the API does not show', (o) => o.payments.every((p) => p.status === 'FAILED')],
     ['a boleto with a coupon', (o) => lastPayment(o).method === 'BOLETO' && o.promocode],
     ['a card with interest', (o) => lastPayment(o).interest_amount > 0],
-    ['a refusal by anti-fraud', (o) => lastPayment(o).decline_message?.includes('segurança')],
+    ['a decline by anti-fraud', (o) => lastPayment(o).decline_message?.includes('segurança')],
     ['a card of an unknown brand', (o) => lastPayment(o).card?.brand === 'BANESCARD'],
     ['a card without a brand', (o) => lastPayment(o).card?.brand === null],
     ['an old record without installments', (o) => lastPayment(o).installments === null],

@@ -36,17 +36,17 @@ const bySetting = Object.entries(api.environment ?? {})
 const secretSettings = bySetting.filter(([name]) => /SECRET|PEPPER/.test(name))
 
 describe('the compose file', () => {
-  it.each(images)('pins %s to a full version', (image) => {
+  it.each(images)('the compose file pins %s to a full version', (image) => {
     expect(image).toMatch(PINNED)
   })
 
-  it('publishes ports on loopback alone', () => {
+  it('the compose file publishes ports on loopback only', () => {
     const published = Object.values(services).flatMap(({ ports }) => ports ?? [])
     expect(published).toContain('127.0.0.1:3000:3000')
     for (const port of published) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
   })
 
-  it('reaches the stores, which ask for no password here, from the service alone', () => {
+  it('the compose file lets only the service reach the stores, which have no password here', () => {
     for (const { ports, networks: joined } of [opensearch, redis, stream]) {
       expect(ports).toBeUndefined()
       expect(joined).toEqual(['stores'])
@@ -54,12 +54,15 @@ describe('the compose file', () => {
     expect(networks['stores']).toEqual({ internal: true })
   })
 
-  it.each(Object.entries(services))('leaves %s no capability to take or gain', (_, service) => {
-    expect(service.cap_drop).toEqual(['ALL'])
-    expect(service.security_opt).toEqual(['no-new-privileges:true'])
-  })
+  it.each(Object.entries(services))(
+    'the compose file drops all capabilities of %s',
+    (_, service) => {
+      expect(service.cap_drop).toEqual(['ALL'])
+      expect(service.security_opt).toEqual(['no-new-privileges:true'])
+    },
+  )
 
-  it('starts the API when both stores are healthy', () => {
+  it('the compose file starts the API when both stores are healthy', () => {
     expect(api.depends_on).toEqual({
       opensearch: { condition: 'service_healthy' },
       redis: { condition: 'service_healthy' },
@@ -68,21 +71,21 @@ describe('the compose file', () => {
     expect(redis.healthcheck?.test.join(' ')).toContain('redis-cli ping')
   })
 
-  it('keeps no counter on disk, and drops the one nearest its end when memory is full', () => {
+  it('the counters of Redis are not persisted, and a full memory evicts the nearest expiry', () => {
     expect(redis.command?.join(' ')).toBe(
       '--save  --appendonly no --maxmemory 64mb --maxmemory-policy volatile-ttl',
     )
     expect(redis.read_only).toBe(true)
   })
 
-  it('keeps the stream of changes on disk, and takes no more when memory is full', () => {
+  it('the change stream is persisted, and a full memory rejects writes', () => {
     expect(stream.command?.join(' ')).toBe(
       '--save  --appendonly yes --maxmemory 256mb --maxmemory-policy noeviction',
     )
     expect(stream.volumes).toEqual(['stream-data:/data'])
   })
 
-  it('starts the watch once the demo orders are loaded, and not in their place', () => {
+  it('the watch starts after the demo orders are loaded, and does not replace the load', () => {
     expect(watch.command).toEqual(['index', 'watch'])
     expect(watch.depends_on).toEqual({
       api: { condition: 'service_healthy' },
@@ -93,21 +96,21 @@ describe('the compose file', () => {
 })
 
 describe('the API in the compose file', () => {
-  it('is built from the Dockerfile and serves the demo', () => {
+  it('the API is built from the Dockerfile and serves the demo', () => {
     expect(api.build).toEqual({ context: '.', dockerfile: 'docker/Dockerfile' })
     expect(api.command).toEqual(['serve', '--demo'])
   })
 
-  it('has a read-only file system', () => {
+  it('the API has a read-only file system', () => {
     expect(api.read_only).toBe(true)
   })
 
-  it('leaves the user of the image as it is, which is not root', () => {
+  it('the API keeps the unprivileged user of the image', () => {
     expect(api.user).toBeUndefined()
     expect(argumentsOf('USER').at(-1)).toMatch(/^[1-9]/)
   })
 
-  it('is healthy once it is ready, since the edge and the watch wait for that', () => {
+  it('the API is healthy once it is ready, since the edge and the watch depend on that', () => {
     const [image = ''] = argumentsOf('HEALTHCHECK')
     const live: string[] = JSON.parse(image.replace(/^.* CMD /, ''))
     const ready = live.map((part) => part.replace('/health/live', '/health/ready'))
@@ -115,21 +118,21 @@ describe('the API in the compose file', () => {
     expect(ready.join()).toContain('/health/ready')
   })
 
-  it('leaves the health check of the image, which is liveness, to the watch', () => {
+  it('the watch keeps the liveness check of the image', () => {
     expect(watch.healthcheck).toBeUndefined()
     expect(argumentsOf('HEALTHCHECK')).toEqual([expect.stringContaining('/health/live')])
   })
 
-  it.each(bySetting)('sets %s, which .env.example documents', (name) => {
+  it.each(bySetting)('the API sets %s, which .env.example documents', (name) => {
     expect(documented).toContain(name)
   })
 
-  it.each(secretSettings)('says in the very bytes of %s that they are for the demo', (_, value) => {
+  it.each(secretSettings)('the secret %s says in its value that it is for the demo', (_, value) => {
     const secret = Buffer.from(value.replace(/^demo:/, ''), 'base64').toString()
     expect(secret).toMatch(/^for the demo only: /)
   })
 
-  it('has settings that the service accepts', () => {
+  it('the API has settings that the service accepts', () => {
     const config = parseConfig({ ...imageEnvironment, ...api.environment })
     expect(config).toMatchObject({ host: '0.0.0.0', port: 3000, operationsPort: 3001 })
     expect(config.opensearchUrls).toHaveLength(1)
@@ -139,34 +142,34 @@ describe('the API in the compose file', () => {
 })
 
 describe('the edge in the compose file', () => {
-  it('serves by TLS and tells who comes without, on loopback', () => {
+  it('the edge publishes its TLS and plain HTTP ports on loopback only', () => {
     expect(edge.ports).toEqual(['127.0.0.1:8443:8443', '127.0.0.1:8080:8080'])
   })
 
-  it('runs the configuration that production and the tests run, with settings that it documents', () => {
+  it('the edge runs the configuration of production and the tests, with documented settings', () => {
     const path = '/usr/local/etc/haproxy/haproxy.cfg'
     expect(edge.volumes).toEqual([`./docker/edge/haproxy.cfg:${path}:ro`])
     expect(edge.command?.join()).toContain(`exec haproxy -W -db -f ${path}`)
-    const head = read('docker/edge/haproxy.cfg').split('\nglobal\n')[0]
-    for (const name of Object.keys(edge.environment ?? {})) expect(head).toContain(`# ${name}`)
+    const comments = read('docker/edge/haproxy.cfg').split('\nglobal\n')[0]
+    for (const name of Object.keys(edge.environment ?? {})) expect(comments).toContain(`# ${name}`)
   })
 
-  it('leaves the user of its image as it is, which is not root, and has a read-only file system', () => {
+  it('the edge keeps the unprivileged user of its image, on a read-only file system', () => {
     expect(edge.user).toBeUndefined()
     expect(edge.read_only).toBe(true)
   })
 
-  it('makes a certificate before it starts, where it looks for one', () => {
+  it('the edge creates a certificate at its configured path before it starts', () => {
     const [, file] = /-out (\S+)/.exec(edge.command?.join() ?? '') ?? []
     expect(edge.command?.join()).toContain(`-keyout ${file}.key `)
     expect(edge.environment).toMatchObject({ EDGE_CERTIFICATE: file })
   })
 
-  it('lets people call localhost', () => {
+  it('the edge accepts requests for localhost', () => {
     expect(edge.environment).toMatchObject({ EDGE_REFUSE_LOCALHOST: 'no' })
   })
 
-  it('shares one network with the API, which believes what comes from there and nowhere else', () => {
+  it('the edge shares one network with the API, which trusts forwarded addresses only from there', () => {
     const shared = edge.networks.filter((name) => api.networks.includes(name))
     expect(shared).toEqual(['edge'])
     expect(networks['edge']?.internal).toBe(true)

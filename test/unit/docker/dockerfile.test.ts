@@ -8,7 +8,7 @@ const bases = stages.map(({ base }) => base).filter((base) => !names.includes(ba
 const last = (keyword: string) => argumentsOf(keyword).at(-1) ?? ''
 
 describe('the image', () => {
-  it('is built in stages, and takes dist, openapi, package.json and node_modules alone', () => {
+  it('the image is built in stages, and copies only dist, openapi, package.json and node_modules', () => {
     expect(stages.length).toBeGreaterThan(1)
     expect(argumentsOf('COPY')).toEqual([
       '--chmod=644 package.json ./',
@@ -19,7 +19,7 @@ describe('the image', () => {
     expect(argumentsOf('ADD')).toEqual([])
   })
 
-  it('is given all that it copies from the folder', () => {
+  it('the build context has every file that the image copies', () => {
     const file = new URL('../../../.dockerignore', import.meta.url)
     const letIn = readFileSync(file, 'utf8').match(/(?<=^!).+$/gm) ?? []
     const copied = stages
@@ -34,31 +34,31 @@ describe('the image', () => {
     expect(new Set(letIn)).toEqual(new Set(copied))
   })
 
-  it('takes its node_modules from a stage that installs what production needs', () => {
+  it('the image copies its node_modules from a stage with production dependencies only', () => {
     const dependencies = stages.find(({ name }) => name === 'dependencies')
     expect(argumentsOf('RUN', dependencies?.instructions)).toEqual([
       'npm ci --omit=dev --ignore-scripts --workspaces=false',
     ])
   })
 
-  it.each(bases)('pins its base %s to a full version', (base) => {
+  it.each(bases)('the base %s is pinned to a full version', (base) => {
     expect(base).toMatch(PINNED)
   })
 
-  it('runs the Node that the tests run', () => {
+  it('the image has the Node version of the tests', () => {
     const { devDependencies } = JSON.parse(
       readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
     )
     expect(bases).toEqual([expect.stringMatching(`^node:${devDependencies.node}-`)])
   })
 
-  it('runs as a user other than root, given by number', () => {
+  it('the image runs as a numeric user other than root', () => {
     expect(last('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     const lastOf = (keyword: string) => image.findLastIndex((one) => one.keyword === keyword)
     expect(lastOf('USER')).toBeGreaterThan(lastOf('RUN'))
   })
 
-  it('starts Node without a shell, so that signals reach it and a command takes the place of serve', () => {
+  it('the image starts Node without a shell, so that signals reach it and a command replaces serve', () => {
     expect(JSON.parse(last('ENTRYPOINT'))).toEqual([
       'node',
       '--max-semi-space-size=8',
@@ -68,7 +68,7 @@ describe('the image', () => {
     expect(last('STOPSIGNAL')).toBe('SIGTERM')
   })
 
-  it('listens beyond its own loopback, on the ports that it exposes', () => {
+  it('the service listens beyond its loopback, on the exposed ports', () => {
     expect(imageEnvironment).toMatchObject({ HOST: '0.0.0.0', OPERATIONS_PORT: '3001' })
     expect(last('EXPOSE')).toBe('3000 3001')
   })
@@ -77,32 +77,32 @@ describe('the image', () => {
 describe('the health check of the image', () => {
   const [command, flag, script = ''] = JSON.parse(last('HEALTHCHECK').replace(/^.* CMD /, ''))
 
-  /** The exit status, and the address that was asked, when `answer` is what comes back. */
+  /** The exit status and the requested address for this response. */
   const check = (answer: Promise<{ ok: boolean }>) =>
     new Promise((resolve) => {
-      let asked = ''
-      const fetch = (url: string) => {
-        asked = url
+      let requestedUrl = ''
+      const fetch = (address: string) => {
+        requestedUrl = address
         return answer
       }
-      const exit = (status: number) => resolve({ status, asked })
+      const exit = (status: number) => resolve({ status, url: requestedUrl })
       runInNewContext(script, { fetch, process: { env: imageEnvironment, exit } })
     })
-  const asked = 'http://127.0.0.1:3001/health/live'
+  const url = 'http://127.0.0.1:3001/health/live'
 
-  it('needs nothing but Node', () => {
+  it('the health check needs nothing but Node', () => {
     expect([command, flag]).toEqual(['node', '-e'])
   })
 
-  it('passes while the service is alive, ready or not, so that Swarm does not restart it', async () => {
-    expect(await check(Promise.resolve({ ok: true }))).toEqual({ status: 0, asked })
+  it('the health check passes while the service is alive, ready or not, so that Swarm keeps it', async () => {
+    expect(await check(Promise.resolve({ ok: true }))).toEqual({ status: 0, url })
   })
 
-  it('fails when the service says that it hangs', async () => {
-    expect(await check(Promise.resolve({ ok: false }))).toEqual({ status: 1, asked })
+  it('the health check fails when the service reports that it hangs', async () => {
+    expect(await check(Promise.resolve({ ok: false }))).toEqual({ status: 1, url })
   })
 
-  it('fails when nothing answers', async () => {
-    expect(await check(Promise.reject(new Error('refused')))).toEqual({ status: 1, asked })
+  it('the health check fails without a response', async () => {
+    expect(await check(Promise.reject(new Error('refused')))).toEqual({ status: 1, url })
   })
 })

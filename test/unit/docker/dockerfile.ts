@@ -20,7 +20,7 @@ for (const { keyword, argument } of readInstructions()) {
   else stages.at(-1)?.instructions.push({ keyword, argument })
 }
 
-/** What the finished image is made of: the last stage, after the stages it builds on. */
+/** The instructions of the final image: the last stage, after its base stages. */
 export const image: Instruction[] = lineage(stages.at(-1))
 
 export function argumentsOf(keyword: string, instructions = image): string[] {
@@ -32,7 +32,7 @@ export const imageEnvironment: Record<string, string> = Object.fromEntries(
   argumentsOf('ENV').flatMap((pairs) => pairs.split(' ').map((pair) => pair.split('='))),
 )
 
-/** A full version, perhaps with the name of its base behind it: no `latest`, no bare major. */
+/** A full version with an optional base name: no `latest`, no bare major. */
 export const PINNED = /:v?\d+\.\d+\.\d+(-[a-z][a-z0-9.-]*)?(@sha256:[0-9a-f]{64})?$/
 
 function readInstructions(): Instruction[] {

@@ -26,7 +26,7 @@ const { providers } = parse(read('monitoring/grafana/dashboards/dashboards.yml')
 const { services } = parse(read('../docker-compose.yml'), { merge: true })
 const { prometheus, grafana, api, watch } = services
 
-/** The names of all series of both kinds of process, and the one that Prometheus makes itself. */
+/** The names of all series of both kinds of process, and the one that Prometheus adds. */
 function exported(): Set<string> {
   const serving = createMetrics()
   const indexing = createIndexingMetrics(
@@ -43,13 +43,13 @@ function exported(): Set<string> {
 }
 const known = exported()
 
-/** The series in an expression: what is neither a function, a label nor a value. */
+/** The series names of an expression, without functions, labels and values. */
 const seriesIn = (expr: string) =>
   expr.replace(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)/g, '').match(/\b[a-z_]+\b(?!\s*\()/g) ??
   []
 
 describe('the dashboard', () => {
-  it.each(expressions)('shows metrics that the service has: %s', (expr) => {
+  it.each(expressions)('the dashboard queries existing metrics: %s', (expr) => {
     const names = seriesIn(expr)
     expect(names).not.toEqual([])
     for (const name of names) expect(known).toContain(name)
@@ -67,22 +67,22 @@ describe('the dashboard', () => {
     'indexing_lag_seconds',
     'indexing_stream_backlog',
     'indexing_stamps_ahead_seconds',
-  ])('shows %s', (name) => {
+  ])('the dashboard shows %s', (name) => {
     expect(expressions.some((expr) => expr.includes(name))).toBe(true)
   })
 
   it.each(graphs)(
-    'asks the data source that is provisioned for $title',
+    'the dashboard queries the provisioned data source for $title',
     ({ datasource, targets }) => {
       const [{ uid, type }] = datasources
       expect(targets).not.toEqual([])
-      for (const asked of [datasource, ...(targets ?? []).map((target) => target.datasource)]) {
-        expect(asked).toEqual({ uid, type })
+      for (const source of [datasource, ...(targets ?? []).map((target) => target.datasource)]) {
+        expect(source).toEqual({ uid, type })
       }
     },
   )
 
-  it('has panels of their own names and places', () => {
+  it('the dashboard has panels with unique names and places', () => {
     const ids = panels.map((panel) => (panel as Panel & { id: number }).id)
     expect(new Set(ids).size).toBe(panels.length)
     expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length)
@@ -90,15 +90,15 @@ describe('the dashboard', () => {
 })
 
 describe('the profile "monitoring"', () => {
-  it('is started only when it is asked for', () => {
+  it('the monitoring services start only with their profile', () => {
     for (const service of [prometheus, grafana]) expect(service.profiles).toEqual(['monitoring'])
   })
 
-  it('collects from every process that has an operations port, by the name and port it has', () => {
-    const { scrape_configs: asked }: { scrape_configs: { dns_sd_configs: object[] }[] } =
+  it('Prometheus scrapes every process with an operations port', () => {
+    const { scrape_configs: scraped }: { scrape_configs: { dns_sd_configs: object[] }[] } =
       prometheusConfig
     const port = Number(imageEnvironment['OPERATIONS_PORT'])
-    expect(asked.flatMap(({ dns_sd_configs }) => dns_sd_configs)).toMatchObject([
+    expect(scraped.flatMap(({ dns_sd_configs }) => dns_sd_configs)).toMatchObject([
       { names: ['api'], port },
       { names: ['watch'], port },
     ])
@@ -106,7 +106,7 @@ describe('the profile "monitoring"', () => {
     expect(watch.command).toContain('watch')
   })
 
-  it('shows the dashboard at once, without a login, and changes nothing', () => {
+  it('Grafana shows the dashboard without a login, read-only', () => {
     const settings = grafana.environment
     const [mounted] = grafana.volumes
     const [{ options, allowUiUpdates }] = providers
@@ -120,14 +120,14 @@ describe('the profile "monitoring"', () => {
     expect([allowUiUpdates, dashboard.editable]).toEqual([false, false])
   })
 
-  it('reads the data source where it is served', () => {
+  it('Grafana reads the data source at the address of Prometheus', () => {
     const [{ url }] = datasources
     expect(url).toBe('http://prometheus:9090')
     expect(prometheus.ports).toEqual(['127.0.0.1:9090:9090'])
   })
 
   it.each([prometheus, grafana])(
-    'writes nothing but to memory',
+    'the monitoring services write to memory only',
     ({ read_only, tmpfs, volumes }) => {
       expect(read_only).toBe(true)
       expect(tmpfs).not.toEqual([])

@@ -22,7 +22,7 @@ function rowsOf(table: string | undefined, name: string): string[][] {
 describe('race', () => {
   const { signal } = new AbortController()
 
-  it('Contenders run beside each other in every scenario, and in reverse in every other round', async () => {
+  it('Contenders alternate in every scenario, and every other round reverses their sequence', async () => {
     const order: string[] = []
     const scenarios = ['20', '100'].map((name) => {
       const measure = (contender: string) => async () => order.push(`${contender} ${name}`)

@@ -116,7 +116,7 @@ describe('process metrics', () => {
     expect(redisSeconds(info)).toBe(3.75)
   })
 
-  it('CPU time and memory of the service come from its metrics', () => {
+  it('CPU time and memory of the service are read from its metrics', () => {
     const metrics = `process_cpu_user_seconds_total 1
 process_cpu_seconds_total 1.5
 process_resident_memory_bytes 98765432`

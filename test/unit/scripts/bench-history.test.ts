@@ -51,7 +51,7 @@ describe('history', () => {
     ])
   })
 
-  it('The recorded history beside the bench has no invalid line', () => {
+  it('The recorded history of the bench has no invalid line', () => {
     expect(readHistory().broken).toEqual([])
   })
 

@@ -156,7 +156,7 @@ describe('report', () => {
     })
   })
 
-  it('The table shows the lag of the followers beside that of the metric', () => {
+  it('The table shows the lag of the followers next to that of the metric', () => {
     const [table] = reportOf([sample([1_000, 2_000])]).tables
     expect(table).toContain('The lag at 500 changes a second for 30 s, beside 20000 orders')
     expect(table).toMatch(/^shown +2 +1\.00 +2\.00 +2\.00 +2\.00$/m)

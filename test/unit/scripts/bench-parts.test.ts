@@ -96,7 +96,7 @@ describe('part refusals', () => {
     ({ requests }) => new Set(requests.map(({ headers }) => headers['x-forwarded-for'])),
   )
 
-  it('Wrong keys come from so many addresses that none is blocked, and no kind shares an address', () => {
+  it('Wrong keys use so many addresses that none is blocked, and no kind shares an address', () => {
     expect(addresses.map(({ size }) => size)).toEqual([65_536, 65_536, 1, 1])
     expect(addresses.reduce((all, some) => all.union(some)).size).toBe(2 * 65_536 + 2)
   })

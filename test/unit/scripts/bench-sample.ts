@@ -1,6 +1,6 @@
 import type { Sample } from '../../../scripts/bench/measuring/race.ts'
 
-/** A measurement with a rate; each request takes the CPU times and the memory that are given. */
+/** A measurement with a rate; each request uses the given CPU times and memory. */
 export function sampleOf(
   perSecond: number,
   { openSearch = 1e6 / perSecond, api = 0, megabytes = 0, failures = {} } = {},

@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const line = (ms: number) => `{"level":30,"msg":"request","duration_ms":${ms},"status":200}\n`
 
-it('the longest answer is that of the lines since the last look, and none of before', async () => {
+it('the longest response time covers only the log lines since the last read', async () => {
   writeFileSync(log, line(9_000))
   const times = await followAnswerTimes(log)
   appendFileSync(log, `${line(12.5)}${line(2_480.125)}{"msg":"unavailable"}\n${line(3)}`)
@@ -24,7 +24,7 @@ it('the longest answer is that of the lines since the last look, and none of bef
   expect(await times.longestMs()).toBe(0)
 })
 
-it('a line that is half written counts once it is whole', async () => {
+it('an incomplete log line counts once it is complete', async () => {
   writeFileSync(log, '')
   const times = await followAnswerTimes(log)
   appendFileSync(log, line(1_234).slice(0, 45))

@@ -5,11 +5,11 @@ import { UsageError } from '../../../scripts/usage.ts'
 const newSeed = () => 42
 
 describe('the options of the fuzzer', () => {
-  it('ask for all cases and another seed when there are none', () => {
+  it('the fuzzer runs all cases with a new seed by default', () => {
     expect(readOptions([], newSeed)).toEqual({ seconds: undefined, seed: 42 })
   })
 
-  it('bound the time and repeat a seed', () => {
+  it('the fuzzer accepts a time limit and a seed', () => {
     const args = ['--seconds', '120', '--seed', '0']
     expect(readOptions(args, newSeed)).toEqual({ seconds: 120, seed: 0 })
   })
@@ -23,7 +23,7 @@ describe('the options of the fuzzer', () => {
     [['--seed', '2147483649']],
     [['--cases', '5']],
     [['120']],
-  ])('are refused with how they are used: %j', (args) => {
+  ])('the fuzzer rejects %j with its usage', (args) => {
     expect(() => readOptions(args, newSeed)).toThrow(UsageError)
   })
 })

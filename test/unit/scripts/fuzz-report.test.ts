@@ -45,31 +45,31 @@ const ofLinks = (changes: Partial<Run> = {}): Run => ({
 
 const phasesWith = (phases: Report['phases']) => ({ report: report({ phases }) })
 
-describe('what the runs of the fuzzer tell', () => {
-  it('is green when they found nothing and tried enough together', () => {
+describe('the result of the fuzzer runs', () => {
+  it('the result is green without failures and with enough cases in total', () => {
     expect(faultsOf([ofCases(), ofLinks()], 10_000)).toEqual([])
   })
 
   it.each<[string, Partial<Report>, string]>([
     [
-      'an answer was not as described',
+      'a response was not as described',
       { failures: [{ title: 'Server error', operations: ['GET /v1/orders'] }], exit_code: 1 },
       'Server error: GET /v1/orders',
     ],
     ['a check could not be made', { errors: [{ title: 'Runtime Error' }] }, 'Runtime Error'],
     [
-      'a case had no answer',
+      'a case had no response',
       { test_cases: { generated: 8_000, errored: 1 } },
       '1 cases without an answer',
     ],
     [
-      'they tried too little together',
+      'the runs had too few cases in total',
       { test_cases: { generated: 5_654, errored: 0 } },
       '9999 cases are fewer than 10000',
     ],
     ['one had nothing to try', { operations: { selected: 0 } }, 'no operations'],
     [
-      'an operation refused every case',
+      'an operation rejected every case',
       { valid_rates: { ...report().valid_rates, 'GET /v1/orders': { fuzzing: { accepted: 0 } } } },
       'an operation that never answered 200',
     ],
@@ -79,7 +79,7 @@ describe('what the runs of the fuzzer tell', () => {
       'an operation that never answered 200',
     ],
     ['schemathesis says so for another reason', { exit_code: 3 }, 'exit status 3'],
-  ])('is red when %s', (_name, changes, fault) => {
+  ])('the result is red when %s', (_name, changes, fault) => {
     expect(faultsOf([ofCases(changes), ofLinks()], 10_000)).toEqual([fault])
   })
 
@@ -95,24 +95,24 @@ describe('what the runs of the fuzzer tell', () => {
       phasesWith({ fuzzing: ended('success') }),
       'phase stateful: missing',
     ],
-  ])('is red when %s', (_name, changes, fault) => {
+  ])('the result is red when a stateful run has a defect: %s', (_name, changes, fault) => {
     expect(faultsOf([ofCases(), ofLinks(changes)], 10_000)).toEqual([fault])
   })
 
-  it('ends with their cases, cursors, failures, seed and seconds', () => {
+  it('the summary line has the cases, cursors, failures, seed and seconds', () => {
     expect(summaryLine([ofCases(), ofLinks()], ['one'])).toBe(
       'fuzz: 12,345 cases, 1,234 cursors accepted, 1 failures, seed 7, 91 s',
     )
   })
 })
 
-describe('a report', () => {
-  it('is read with whatever else it tells', () => {
+describe('the report of the fuzzer', () => {
+  it('the report is read with unknown fields ignored', () => {
     expect(readReport(JSON.stringify({ ...report(), baseline: null }))).toEqual(report())
   })
 
   it.each(['', '{}', JSON.stringify({ ...report(), test_cases: {} })])(
-    'is none without what we judge by: %j',
+    'the report is rejected without a required field: %j',
     (json) => {
       expect(() => readReport(json)).toThrow()
     },

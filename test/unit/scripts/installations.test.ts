@@ -25,44 +25,44 @@ const install = (wanted: string, fail = false) =>
   )
 
 describe('an installation', () => {
-  it('is filled once, and is the same folder afterwards', async () => {
+  it('an installation is created once, then reused', async () => {
     const folder = await install('lock 1')
     expect(await install('lock 1')).toBe(folder)
     expect(fills).toEqual([folder])
   })
 
-  it('of another lock file is filled beside it, which keeps both', async () => {
+  it('an installation of another lock file is created separately', async () => {
     const [first, second] = [await install('lock 1'), await install('lock 2')]
     expect(first).not.toBe(second)
     expect(existsSync(join(first, 'program'))).toBe(true)
     expect(await install('lock 1')).toBe(first)
   })
 
-  it('that failed leaves nothing behind, and is filled at the next call', async () => {
+  it('a failed installation leaves nothing behind, and the next call repeats it', async () => {
     await expect(install('lock 1', true)).rejects.toThrow('no network')
     expect(readdirSync(place.folder)).toEqual([])
     await install('lock 1')
     expect(fills).toHaveLength(2)
   })
 
-  it('whose folder was removed is filled again', async () => {
+  it('an installation whose folder was removed is created again', async () => {
     rmSync(await install('lock 1'), { recursive: true })
     expect(existsSync(join(await install('lock 1'), 'program'))).toBe(true)
   })
 
-  it('that two processes make at once is complete for both', async () => {
+  it('an installation that two processes create at once is complete for both', async () => {
     const folders = await Promise.all([install('lock 1'), install('lock 1')])
     for (const folder of folders) expect(existsSync(join(folder, 'program'))).toBe(true)
   })
 })
 
 describe('the folder of all installations', () => {
-  it('is in the cache folder of the user', async () => {
+  it('the folder of all installations is in the cache folder of the user', async () => {
     const env = { XDG_CACHE_HOME: place.folder }
     expect(await installationCache(env)).toBe(join(place.folder, 'public-orders-api'))
   })
 
-  it('is in the project where that cannot be created', async () => {
+  it('the folder of all installations is in the project when the cache folder is unusable', async () => {
     const file = join(place.folder, 'file')
     writeFileSync(file, '')
     expect(await installationCache({ XDG_CACHE_HOME: file })).toContain('node_modules')

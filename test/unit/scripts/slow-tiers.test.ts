@@ -22,25 +22,25 @@ describe('the slow tiers of a change', () => {
     ['package-lock.json', slowTiers],
     ['.ci/run', slowTiers],
     ['a-file-of-no-known-kind', slowTiers],
-  ])('of %s are those that it may break', (file, tiers) => {
+  ])('the slow tiers of %s are those that it may break', (file, tiers) => {
     expect(chosen(file)).toEqual(tiers)
   })
 
-  it('of several files are those of any of them', () => {
+  it('the slow tiers of several files are the union of theirs', () => {
     expect(chosen('src/client/sync.ts', 'test/browser/docs.test.ts')).toEqual([
       'browser',
       'package',
     ])
   })
 
-  it('are all of them where the change is not known', () => {
+  it('the slow tiers of an unknown change are all of them', () => {
     expect(chooseTiers({ unknown: 'no base' }, false)).toEqual({
       tiers: slowTiers,
       reason: 'no base',
     })
   })
 
-  it('are all of them in a full run', () => {
+  it('the slow tiers of a full run are all of them', () => {
     expect(chooseTiers({ files: [], base: 'abc' }, true).tiers).toEqual(slowTiers)
   })
 })
@@ -67,34 +67,34 @@ describe('the change since the last landed commit', () => {
     return 'files' in change ? change.files : change
   }
 
-  it('is that of the last commit where nothing is known of a remote', () => {
+  it('the change is that of the last commit without a remote', () => {
     expect(files()).toEqual(['second'])
   })
 
-  it('is that of the branch since it left the main branch of the remote', () => {
+  it('the change is that of the branch since it left the main branch of the remote', () => {
     git('update-ref', 'refs/remotes/origin/main', 'HEAD')
     for (const file of ['third', 'fourth']) save(file)
     expect(files()).toEqual(['fourth', 'third'])
   })
 
-  it('is that of the last commit where the remote has it already', () => {
+  it('the change is that of the last commit when the remote already has it', () => {
     git('update-ref', 'refs/remotes/origin/main', 'HEAD')
     expect(files()).toEqual(['second'])
   })
 
-  it('begins at CI_BASE where that commit is there', () => {
+  it('the change begins at CI_BASE when that commit exists', () => {
     save('third')
     expect(files({ CI_BASE: 'HEAD~2' })).toEqual(['second', 'third'])
     expect(files({ CI_BASE: '0000000000000000000000000000000000000000' })).toEqual(['third'])
   })
 
-  it('has what is not committed', () => {
+  it('the change includes uncommitted files', () => {
     writeFileSync(join(place.folder, 'first'), 'changed')
     writeFileSync(join(place.folder, 'new'), '')
     expect(files()).toEqual(['first', 'second', 'new'])
   })
 
-  it('is not known in a shallow clone of one commit', () => {
+  it('the change is unknown in a shallow clone of one commit', () => {
     const clone = join(place.folder, 'clone')
     git('clone', '-q', '--depth=1', `file://${place.folder}`, clone)
     expect(changeSince(gitIn(clone), {})).toHaveProperty('unknown')

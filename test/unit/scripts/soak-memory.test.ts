@@ -6,15 +6,15 @@ it.each([
   ['that grow', [300, 301, 302, 303], 1],
   ['that shrink', [303, 301, 299], -2],
   ['that swing about one level', [300, 304, 304, 300], 0],
-])('values %s have the slope of the line through them', (_how, values, expected) => {
+])('the slope of values %s is that of their regression line', (_how, values, expected) => {
   expect(slope(values)).toBeCloseTo(expected)
 })
 
-it('one value has no slope', () => {
+it('the slope of one value is undefined', () => {
   expect(slope([300])).toBeNaN()
 })
 
-it('a minute holds the least that was seen in it, of each for itself', () => {
+it('the minimum of a minute is computed for each kind of memory', () => {
   const minute = [
     { resident: 300, heapUsed: 90, external: 7, openFiles: 30 },
     { resident: 310, heapUsed: 40, external: 9, openFiles: 28 },
@@ -22,7 +22,7 @@ it('a minute holds the least that was seen in it, of each for itself', () => {
   expect(leastOf(minute)).toEqual({ resident: 300, heapUsed: 40, external: 7, openFiles: 28 })
 })
 
-it('memory is read from what a process tells of itself', () => {
+it('the memory is read from the metrics of a process', () => {
   const metrics = [
     '# HELP process_resident_memory_bytes Resident memory size in bytes.',
     'process_resident_memory_bytes 3.5e8',

@@ -6,7 +6,7 @@ const mountedAt = (path: string, options: string) => () =>
   `overlay / overlay rw 0 0\ntmpfs ${path} tmpfs ${options} 0 0\n`
 
 describe('the folder for temporary files in memory', () => {
-  it('is the one that is mounted, has room and runs programs', () => {
+  it('the memory folder is a mounted one with room that runs programs', () => {
     const { folder, remove } = temporaryFolder()
     const mounts = mountedAt(folder, 'rw,nosuid,nodev')
     expect(memoryFolder({ path: folder, minFreeBytes: 1, mounts })).toBe(folder)
@@ -18,12 +18,17 @@ describe('the folder for temporary files in memory', () => {
     ['is not mounted by itself', { mounts: () => mountedAt('/elsewhere', 'rw') }],
     ['has too little room', { minFreeBytes: Number.MAX_SAFE_INTEGER }],
     ['does not exist', { path: '/nowhere/at/all' }],
-  ])('is none where the folder %s', (_what, { mounts, ...rest }: Overrides) => {
-    const { folder, remove } = temporaryFolder()
-    const table = mounts?.(folder) ?? mountedAt(folder, 'rw')
-    expect(memoryFolder({ path: folder, minFreeBytes: 1, mounts: table, ...rest })).toBeUndefined()
-    remove()
-  })
+  ])(
+    'the memory folder is undefined when the folder %s',
+    (_what, { mounts, ...rest }: Overrides) => {
+      const { folder, remove } = temporaryFolder()
+      const table = mounts?.(folder) ?? mountedAt(folder, 'rw')
+      expect(
+        memoryFolder({ path: folder, minFreeBytes: 1, mounts: table, ...rest }),
+      ).toBeUndefined()
+      remove()
+    },
+  )
 })
 
 interface Overrides {

@@ -35,8 +35,8 @@ export async function finishRun(
 }
 
 /**
- * Rejects a full sync that would delete more than half of the store, because a service whose index
- * is lost or half loaded looks the same.
+ * Rejects a full sync that would delete more than half of the store, because a lost or half-loaded
+ * index returns the same result.
  * @throws MassRemovalError
  */
 async function assertNoMassRemoval(store: SyncStore, state: SyncState): Promise<void> {

@@ -23,7 +23,7 @@ export interface SyncOptions {
   fullSyncIntervalMs?: number
   /**
    * Lets a full sync delete more than half of a store of over 20 orders. Without it the sync throws
-   * `MassRemovalError`, because a lost index looks the same.
+   * `MassRemovalError`, because a lost index returns the same result.
    */
   allowMassRemoval?: boolean
   /** Accepts another key than the last one, of the same account. */

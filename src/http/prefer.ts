@@ -3,7 +3,7 @@ const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`
 /** Quoted commas do not separate list elements. An unclosed quote extends to the end. */
 const ELEMENTS = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g
-// No two runs of spaces are adjacent, so matching takes time linear in the header's length.
+// No two runs of spaces are adjacent, so matching time is linear in the header's length.
 const PREFERENCE = new RegExp(
   `^[ \\t]*(${TOKEN})[ \\t]*(?:=[ \\t]*(${TOKEN}|${QUOTED})?[ \\t]*)?(?:;|$)`,
 )

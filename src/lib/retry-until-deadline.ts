@@ -20,7 +20,9 @@ export interface RetryBudget {
   resetBackoff(): void
 }
 
-/** The state of a retry loop with its own condition; {@link retryUntilDeadline} is the usual loop. */
+/**
+ * The state of a retry loop with its own condition; {@link retryUntilDeadline} is the usual loop.
+ */
 export function createRetryBudget(policy: RetryPolicy): RetryBudget {
   const { deadlineMs, activity, signal, backoff, onRetry } = policy
   const endsAt = performance.now() + deadlineMs

@@ -97,7 +97,7 @@ export function parseChoice<const T extends string>(
   throw usageError(`${fault}. Use ${known.join(', ')}.`, command)
 }
 
-/** @throws UsageError for arguments that the command does not take */
+/** @throws UsageError for arguments that the command does not accept */
 export function rejectExtraArgs(command: string, words: readonly string[]): void {
   const [word] = words
   if (word === undefined) return

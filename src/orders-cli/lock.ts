@@ -16,7 +16,7 @@ export interface Lock {
 }
 
 /**
- * Excludes other processes: each creates a lock file of its own, `<prefix><process>`, and proceeds
+ * Excludes other processes: each creates its own lock file, `<prefix><process>`, and proceeds
  * only if no other lock file exists, so that two never proceed. The lock file of a dead process is
  * removed.
  * @throws CommandError with `busy` if another process holds the lock; system errors
@@ -60,8 +60,8 @@ const ownName = () => `${process.pid}-${startOf(process.pid)}-${hostMark()}`
 const hostMark = () => createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
 
 /**
- * The start time of a process, which tells it from a later one with the same pid; `alive` if the
- * system does not report it, `dead` if the process is gone.
+ * The start time of a process, which distinguishes it from a later one with the same pid; `alive`
+ * if the system does not report it, `dead` if the process is gone.
  */
 function startOf(pid: number): string {
   try {

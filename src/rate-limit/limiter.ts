@@ -5,7 +5,7 @@ export type LimiterDecision = 'take' | 'blocked' | 'count_failure'
 
 /** Counters for rate limits and IP blocks. Each call is one atomic decision. */
 export interface Limiter {
-  /** Takes one request from the account's bucket. */
+  /** Consumes one request of the account's bucket. */
   take(accountId: string): Promise<BucketDecision>
   /** Whole seconds until the address is unblocked, or 0. Read-only. */
   blockedSeconds(address: string): Promise<number>

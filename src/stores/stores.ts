@@ -26,8 +26,8 @@ export interface Stores {
   /** Read-only. @throws IndexLost when the index of the orders is gone; Unavailable */
   assertIndexNotLost(): Promise<void>
   /**
-   * Makes the next writer accept the machine's clock, after an operator confirmed a detected step; `null`
-   * for a store that has a separate clock.
+   * Makes the next writer accept the machine's clock, after an operator confirmed a detected step;
+   * `null` for a store that has a separate clock.
    */
   trustClock: (() => void) | null
   close(): Promise<void>

@@ -9,7 +9,7 @@ import { openSeenLog, type SeenLog } from './seen-log.ts'
 
 /** Files written concurrently, so that their syncs to disk overlap. */
 const CONCURRENCY = 16
-/** The folders of `orderFile`; other folders beside them stay untouched. */
+/** The folders of `orderFile`; a sync never changes other folders. */
 const SHARD = /^[0-9a-f]{2}$/
 /** Seen ids are compared with the folders in 16 parts, so that only one part is in memory. */
 const PARTS = [...'0123456789abcdef']

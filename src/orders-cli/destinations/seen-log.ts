@@ -25,7 +25,7 @@ export async function openSeenLog(folder: string): Promise<SeenLog> {
       const file = await open(join(folder, nameOf(run)), 'a', PRIVATE)
       known.add(nameOf(run))
       try {
-        // The line break comes first, so that a line torn by a crash cannot merge with the next.
+        // A leading line break keeps a line torn by a crash from merging with the next.
         await file.appendFile(`\n${ids.join('\n')}`)
         await file.sync()
       } finally {

@@ -19,8 +19,8 @@ export async function openDatabase(file: string): Promise<DatabaseSync> {
     )
   })
   if (await hasContent(file)) {
-    // Checked before opening: the files that SQLite creates beside a read-only one would be
-    // read-only too, and stay.
+    // Checked before opening: SQLite's auxiliary files inherit the mode of a read-only database
+    // and would remain.
     await access(file, constants.R_OK | constants.W_OK).catch(() => {
       throw new CommandError(
         `Sem permissão para escrever em ${file}: mude as permissões, ou escolha outro.`,
@@ -33,7 +33,7 @@ export async function openDatabase(file: string): Promise<DatabaseSync> {
       existing.close()
     }
   }
-  await (await open(file, 'a', PRIVATE)).close() // SQLite's files beside it inherit the mode.
+  await (await open(file, 'a', PRIVATE)).close() // SQLite's auxiliary files inherit the mode.
   const db = new Database(file, { timeout: BUSY_TIMEOUT_MS })
   try {
     // With WAL, readers and the writer do not block each other. A power loss may lose the last

@@ -1,6 +1,6 @@
 import type { ListParams } from '../../client/client.ts'
 
-/** The filters of GET /v1/orders: parameter → whether its option takes a list. */
+/** The filters of GET /v1/orders: parameter → whether its option accepts a list. */
 const filters = {
   status: 'list',
   payment_method: 'list',

@@ -8,7 +8,7 @@ export interface ExportRequest {
   rows: string
 }
 
-/** The progress of an unfinished export, as JSON beside the part file. */
+/** The progress of an unfinished export, as JSON in the folder of the part file. */
 export interface PartState {
   version: 1
   asked: ExportRequest

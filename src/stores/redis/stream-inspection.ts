@@ -42,7 +42,7 @@ function emptyIfMissing(error: Error): unknown[][] {
   throw error
 }
 
-/** Looks up a field in a flat reply of alternating names and values. */
+/** Finds a field in a flat reply of alternating names and values. */
 function fieldValue(fields: readonly unknown[], name: string): unknown {
   return fields[fields.indexOf(name) + 1]
 }

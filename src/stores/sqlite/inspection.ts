@@ -14,7 +14,7 @@ const PAGE_SIZE = 1_000
 const DOCUMENT =
   'SELECT account_id, id, shape, status, payment_method, created_key, updated_key, written_key, json FROM orders'
 
-/** Looks into an embedded database, on a connection that writes nothing. */
+/** Inspects an embedded database through a connection that writes nothing. */
 export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): IndexInspection {
   const selectRecord = db.prepare('SELECT * FROM order_heads WHERE id = ?')
   const selectDocument = db.prepare(`${DOCUMENT} WHERE account_id = ? AND id = ?`)
@@ -34,7 +34,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
     'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
   )
 
-  /** Beside the clock of this machine, which clients' filters are compared with as well. */
+  /** The clock is this machine's, which client filters are compared with too. */
   async function writeTimestamps(): Promise<WriteTimestampState> {
     const lastWriteTimestamp = selectLastTimestamp.get()?.['last_stamp'] as number
     return {
@@ -46,7 +46,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
   return {
     async versionRecords(orderIds) {
       const rows = orderIds.map((id) => selectRecord.get(id)).filter((row) => row !== undefined)
-      return new Map(rows.map(versionRecordOf).map((head) => [head.orderId, head]))
+      return new Map(rows.map(versionRecordOf).map((record) => [record.orderId, record]))
     },
 
     async documents(keys) {
@@ -111,7 +111,7 @@ function toSafeNumber(value: SQLOutputValue): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(number) ? number : value
 }
 
-/** Nothing where it is no JSON: that is for whoever inspects it to tell. */
+/** `undefined` for invalid JSON, which the consistency check then reports. */
 function parseOrUndefined(json: Uint8Array): unknown {
   try {
     return parseJson(Buffer.from(json).toString())

@@ -30,8 +30,8 @@ const sortOrders = {
 } as const satisfies Record<Sort, object>
 
 /**
- * The statement of one page. It names the index, because the planner would otherwise filter by the range of
- * the other sort and sort all matches for every page. Pure.
+ * The statement of one page. It names the index, because the planner would otherwise filter by the
+ * range of the other sort and sort all matches for every page. Pure.
  */
 export function pageStatement({ accountId, sort, filters, after, ...query }: PageQuery): Statement {
   const { index, column, direction, operator } = sortOrders[sort]
@@ -63,8 +63,8 @@ export function pageStatement({ accountId, sort, filters, after, ...query }: Pag
 }
 
 /**
- * A bound that `after` has passed is redundant, but the planner may seek to it instead of to `after` and
- * scan every earlier page.
+ * A bound that `after` has passed is redundant, but the planner may seek to it instead of to
+ * `after` and scan every earlier page.
  */
 function withoutPassedBound({ gte, lt }: InstantRange, after: Position, sort: Sort): InstantRange {
   const passedLt = sort === 'created_at_desc' && lt !== undefined && after.key < lt

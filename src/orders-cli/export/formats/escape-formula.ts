@@ -23,7 +23,7 @@ export function escapeFormula(text: string): string {
   return fits ? `="${literal}"` : truncate(`'${clean}`)
 }
 
-/** True in doubt, because an escaped cell looks the same. */
+/** True in doubt, because Excel displays an escaped cell identically. */
 function isMisreadByExcel(text: string): boolean {
   if (FORMULA.test(text) || BOOLEAN_OR_ERROR.test(text.trim())) return true
   return /\d/.test(text) && !/\p{L}/u.test(text.replace(NUMBER_WORDS, '0'))

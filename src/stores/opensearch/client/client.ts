@@ -161,7 +161,7 @@ function toResponseError({ statusCode, headers, bytes }: RawResponse): Error {
 
 async function execute<B>(call: RequestFn<B>, requestTimeout: number): Promise<B> {
   const { body } = await call({ requestTimeout })
-  // A proxy may answer 200 with a page of its own.
+  // A proxy may return its own page with status 200.
   if (typeof body !== 'boolean' && Object(body) !== body) throw new Unavailable(NOT_JSON)
   return body
 }

@@ -21,7 +21,7 @@ export interface RawResponse {
   bytes: Buffer
 }
 
-/** Sockets to a node. A search takes milliseconds, so these carry thousands a second. */
+/** Sockets to a node. A search lasts milliseconds, so these carry thousands a second. */
 const MAX_SOCKETS = 64
 
 /**

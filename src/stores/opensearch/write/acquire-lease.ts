@@ -78,7 +78,7 @@ async function waitUntilFree(options: AcquireOptions): Promise<LeaseState | null
   return observed
 }
 
-/** Whether a live watch renewed the lease. A change of the targets alone comes from a reindex. */
+/** Whether a live watch renewed the lease. Only a reindex changes the targets alone. */
 function isRenewedByWatch(observed: LeaseState, now: LeaseState | null): boolean {
   if (now === null || now.record.released || now.record.purpose !== 'watch') return false
   return isSameTargets(now.record.targets, observed.record.targets)

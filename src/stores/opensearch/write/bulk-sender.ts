@@ -93,7 +93,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     const [live = '', ...others] = target === 'orders' ? lease.writeTargets() : [versionRecords]
     const chunk = firstChunk(items, (item) => actionLines(states, target, item, writeTimestamp))
     const sent = items.slice(0, chunk.length)
-    // The live index comes last, so that the others have all it has, also after a crash:
+    // The live index is written last. After a crash, the others still hold all its documents:
     // reindex.md.
     let accepted: readonly BulkItem[] = sent
     for (const index of others) {

@@ -100,7 +100,7 @@ export async function startLease(
     }
   }
 
-  /** The periodic renewal continues meanwhile: the fence may take longer than a lease. */
+  /** The periodic renewal continues meanwhile: the fence may last longer than a lease. */
   async function raiseFence(): Promise<void> {
     do {
       const { targets } = current.record

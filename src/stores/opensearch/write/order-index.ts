@@ -48,15 +48,17 @@ export interface OpenSearchOrderIndexOptions {
 }
 
 const CLOSE_REFRESH_MS = 4_000
-/** Longer than a cluster takes to remove an unresponsive node. */
+/** Longer than a cluster needs to remove an unresponsive node. */
 const GIVE_UP_MS = 300_000
 
 /**
- * Becomes the sole writer of the index until it is closed. Every shard copy confirms the documents of a
- * bulk before the next bulk gets its write timestamp. A copy applies them in sequence and a refresh shows
- * a prefix of them, so write timestamps increase in the order in which changes become visible. While one
- * bulk is sent, the next is decided and the version records of the previous one are written.
- * @throws Unavailable, TimestampsAheadError; ClockSkewError; Error when OpenSearch refuses, or `signal` ends the waiting
+ * Becomes the sole writer of the index until it is closed. Every shard copy confirms the documents
+ * of a bulk before the next bulk gets its write timestamp. A copy applies them in sequence and a
+ * refresh shows a prefix of them, so write timestamps increase in the order in which changes become
+ * visible. While one bulk is sent, the next is decided and the version records of the previous one
+ * are written.
+ * @throws Unavailable, TimestampsAheadError, ClockSkewError; Error when OpenSearch rejects a
+ * request, or `signal` aborts the wait
  */
 export async function openOpenSearchOrderIndex(
   options: OpenSearchOrderIndexOptions,
@@ -144,7 +146,9 @@ export async function openOpenSearchOrderIndex(
     return true
   }
 
-  /** Reads are repeated in place; a commit of unknown outcome is fenced and needs a new transaction. */
+  /**
+   * Reads are repeated in place; a commit of unknown outcome is fenced and needs a new transaction.
+   */
   function createOrderLock(budget: RetryBudget, release: () => void): OrderLock {
     async function repeat<T>(work: () => Promise<T>): Promise<T> {
       for (;;) {

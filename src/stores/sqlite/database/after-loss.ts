@@ -13,8 +13,8 @@ export function beginSqliteAfterLoss(dataDir: string): IndexRecovery {
     throw new Error(`${NOTHING_LOST}: there is no database yet: run "index init", which creates it`)
   }
   if (hasOrders(dataDir)) throw new Error(`${NOTHING_LOST}: ${file} is there`)
-  // SQLite discards the log of an empty database. But a process with the lost file open shares the memory
-  // map of its log with the next process that opens that name.
+  // SQLite discards the log of an empty database. But a process with the lost file open shares the
+  // memory map of its log with the next process that opens that name.
   const isEmpty = !existsSync(file) || statSync(file).size === 0
   for (const suffix of isEmpty ? ['-wal', '-shm'] : []) rmSync(`${file}${suffix}`, { force: true })
   openOrdersDatabase(dataDir, { createIfMissing: true }).close()

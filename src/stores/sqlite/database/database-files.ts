@@ -21,8 +21,8 @@ export function openOrdersDatabase(
 }
 
 /**
- * Opens the orders, and creates them if the keys do not exist either. They are created first: keys without
- * orders then always mean a loss, never an interrupted first start.
+ * Opens the orders, and creates them if the keys do not exist either. They are created first: keys
+ * without orders then always mean a loss, never an interrupted first start.
  * @throws IndexLost
  */
 export function openOrdersUnlessLost(dataDir: string): DatabaseSync {

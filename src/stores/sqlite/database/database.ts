@@ -5,9 +5,10 @@ import { createFolder } from '../../../lib/durable-folder.ts'
 import { createPrivateFile } from './private-file.ts'
 
 /**
- * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version n to
- * n + 1, so a released one is never edited; a later version is rejected. `busyTimeoutMs`: how long a write
- * blocks this process while another one writes. `mayMake`: whether to create a missing or empty file.
+ * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version
+ * n to n + 1, so a released one is never edited; a later version is rejected. `busyTimeoutMs`: how
+ * long a write blocks this process while another one writes. `mayMake`: whether to create a missing
+ * or empty file.
  * @throws DatabaseMissingError; Error naming the file
  */
 export function openDatabase(
@@ -22,8 +23,9 @@ export function openDatabase(
     createPrivateFile(file) // It holds personal data; SQLite's log files inherit the mode.
     const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
     if (!createIfMissing) assertTables(db, file)
-    // WAL: readers and the writer do not block each other. FULL: a commit is durable when it returns, since
-    // its consequences cannot be undone, such as an acknowledged change or a confirmed revocation.
+    // WAL: readers and the writer do not block each other. FULL: a commit is durable when it
+    // returns, since its consequences cannot be undone, such as an acknowledged change or a
+    // confirmed revocation.
     db.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
     migrate(db, migrations)
     return db

@@ -1,4 +1,6 @@
-/** Keys and accounts have a file of their own: noting a key's use never waits for a load of orders. */
+/**
+ * Keys and accounts have a file of their own: noting a key's use never waits for a load of orders.
+ */
 export const keysMigrations = [
   `
   CREATE TABLE api_keys (

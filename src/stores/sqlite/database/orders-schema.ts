@@ -1,7 +1,7 @@
 /**
  * `orders`: one row per order and account, with the role applied. Each sort scans an index that covers the
- * filters, so SQLite fetches only the rows of the page. Text compares by bytes (SQLite's default), as the
- * sort by id requires.
+ * filters, so SQLite fetches only the rows of the page. Text compares by bytes (SQLite's default),
+ * as the sort by id requires.
  *
  * `order_heads`: the version record of each order, also of a deleted one. `writer` has one row: the last
  * write timestamp, the clock at that time (`write-timestamps.ts`), and whether any bulk was live.
@@ -45,7 +45,7 @@ export const ordersMigrations = [
   ALTER TABLE writer ADD COLUMN uptime_ms INTEGER;
   ALTER TABLE writer ADD COLUMN monotonic_ms INTEGER;
   `,
-  // An order dated with its write timestamp may come from a live bulk; no other column shows that.
+  // An order dated with its write timestamp may be of a live bulk; no other column shows that.
   `
   ALTER TABLE writer ADD COLUMN stamped_live INTEGER NOT NULL DEFAULT 0;
   UPDATE writer SET stamped_live = EXISTS (SELECT 1 FROM orders WHERE updated_key = written_key);

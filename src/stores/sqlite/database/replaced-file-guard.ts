@@ -7,8 +7,8 @@ import type { OrderStore } from '../../../orders/order-store.ts'
 export type IsSameFile = () => boolean
 
 /**
- * SQLite keeps reading and writing a removed or replaced file, invisibly to other processes. `file` must be
- * open, so that no other file can reuse its inode.
+ * SQLite keeps reading and writing a removed or replaced file, invisibly to other processes. `file`
+ * must be open, so that no other file can reuse its inode.
  */
 export function trackFileIdentity(file: string): IsSameFile {
   const readIdentity = () => statSync(file, { bigint: true, throwIfNoEntry: false })
@@ -37,7 +37,10 @@ export function guardReads(orders: OrderStore, file: string, isSame: IsSameFile)
   }
 }
 
-/** Writes to a removed or replaced file fail for good. Checked after the commit, before it is reported. */
+/**
+ * Writes to a removed or replaced file fail for good. Checked after the commit, before it is
+ * reported.
+ */
 export function guardWrites(index: OrderIndex, file: string, isSame: IsSameFile): OrderIndex {
   return {
     ...index,

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 import type { Clock } from '../../../lib/clock.ts'
 
-/** Time that passes on a machine whatever its clock is set to, comparable between its processes. */
+/** Time since boot, independent of the wall clock and comparable between processes. */
 export interface MachineTime {
-  /** Unlike that of any other start of the machine; `null` where it has none. */
+  /** Unique for each boot; `null` where the system reports none. */
   bootId: string | null
-  /** Milliseconds since the machine started, those it slept included. */
+  /** Milliseconds since boot, including sleep. */
   uptime: Clock
-  /** Milliseconds since the machine started, those it slept left out. */
+  /** Milliseconds since boot, excluding sleep. */
   monotonic: Clock
 }
 
@@ -26,7 +26,7 @@ function readBootId(): string | null {
   }
 }
 
-/** What a clock showed, and when. */
+/** A wall-clock reading with the uptime at that moment. */
 export interface ClockReading {
   bootId: string | null
   clockMs: number
@@ -39,7 +39,10 @@ export function readClock(clockMs: number, time: MachineTime): ClockReading {
   return { bootId, clockMs, uptimeMs: time.uptime(), monotonicMs: time.monotonic() }
 }
 
-/** What a clock must show now that showed this. A container may tell an uptime of its own: the longer counts. */
+/**
+ * The expected wall clock now, given an earlier reading. A container may report its own uptime, so
+ * the longer of the two elapsed times counts.
+ */
 export function expectedClockMs(reading: ClockReading, time: MachineTime): number {
   const elapsedMs = Math.max(
     time.uptime() - reading.uptimeMs,

@@ -26,9 +26,9 @@ import { createWriteTimestamps } from './write-timestamps.ts'
 type Row = Record<string, SQLOutputValue>
 
 /**
- * The write side of an embedded database, on a separate connection: on a shared one, readers would see
- * uncommitted rows. The write transaction is both lease and fence: only one process holds it, and SQLite
- * rolls back that of a dead process. `clock`: epoch milliseconds.
+ * The write side of an embedded database, on a separate connection: on a shared one, readers would
+ * see uncommitted rows. The write transaction is both lease and fence: only one process holds it,
+ * and SQLite rolls back that of a dead process. `clock`: epoch milliseconds.
  * @throws ClockSkewError, TimestampsAheadError
  */
 export function createSqliteOrderIndex(

@@ -7,20 +7,20 @@ import {
 import type { Clock } from '../../../lib/clock.ts'
 import { type ClockReading, expectedClockMs, type MachineTime, readClock } from './machine-time.ts'
 
-/** The stamps of a writer. Epoch milliseconds. */
+/** The write timestamps of a writer, in epoch milliseconds. */
 export interface WriteTimestamps {
-  /** Throws as `next`, before anything is written. */
+  /** Throws the errors of `next` before a write. */
   check(): void
   /**
    * The write timestamp of a bulk, within its transaction.
    * @throws ClockSkewError, TimestampsAheadError
    */
   next(): number
-  /** The clock, never further ahead of what it should show than a stamp may be. */
+  /** The clock, limited to the expected time plus the maximum skew. */
   now: Clock
 }
 
-/** What the one row of the table is: the last stamp, and the clock's last reading with it. */
+/** The single row of the table: the last write timestamp and its clock reading. */
 interface WriterRow {
   lastStamp: number
   bootId: string | null
@@ -33,9 +33,9 @@ const REMEDY =
   'Set it right, then start again; if it is right, and was wrong before or the machine was paused, "index init --trust-clock" accepts it'
 
 /**
- * An embedded database has no second clock. The expected time is the last write timestamp since boot plus
- * the time elapsed since; before the first, it is the clock when this writer began plus the time since then.
- * Setting the clock back changes neither.
+ * An embedded database has no second clock. The expected time is the last write timestamp since
+ * boot plus the time elapsed since. Before the first, it is the clock when this writer began plus
+ * the time elapsed since. Setting the clock back changes neither.
  */
 export function createWriteTimestamps(
   db: DatabaseSync,
@@ -48,14 +48,17 @@ export function createWriteTimestamps(
   const writeRow = db.prepare(
     'UPDATE writer SET last_stamp = ?, boot_id = ?, clock_ms = ?, uptime_ms = ?, monotonic_ms = ?',
   )
-  /** Of this process; the row's counts before it. */
+  /** The reading of this process; the reading in the row has priority. */
   let ownReading: ClockReading = readClock(clock(), time)
 
   const readCurrent = () => readRow.get() as unknown as WriterRow
 
   function referenceTime(row: WriterRow): ReferenceTime {
     if (isReading(row) && isOfThisBoot(row)) {
-      return { nowMs: expectedClockMs(row, time), name: 'the expected time, by the last stamp' }
+      return {
+        nowMs: expectedClockMs(row, time),
+        name: 'the expected time, by the last write timestamp',
+      }
     }
     return {
       nowMs: expectedClockMs(ownReading, time),
@@ -88,7 +91,7 @@ export function createWriteTimestamps(
   }
 }
 
-/** Forgets what the clock showed with the last stamp: the next writer begins with what it shows then. */
+/** Discards the last clock reading, so that the next writer starts from its current clock. */
 export function forgetClock(db: DatabaseSync): void {
   db.exec('UPDATE writer SET boot_id = NULL')
 }

@@ -72,7 +72,9 @@ describe('a write timestamp of the embedded store', () => {
   it('the store issues no write timestamp to the next process either', () => {
     start().next()
     clockMs += HOUR_MS
-    expect(() => start().check()).toThrow('3600 s ahead of the expected time, by the last stamp')
+    expect(() => start().check()).toThrow(
+      '3600 s ahead of the expected time, by the last write timestamp',
+    )
   })
 
   it('the store issues a write timestamp after any time without writes', () => {

@@ -20,7 +20,10 @@ export interface FaultyProxy {
   stall: boolean
   /** Splits data into the smallest pieces in both directions. */
   slice: boolean
-  /** Resets connections in the middle of an answer, where each request has one before the next is sent. */
+  /**
+   * Resets connections in the middle of an answer, where each request has one before the next is
+   * sent.
+   */
   truncateResponses: TruncatedResponses | undefined
   /** Pauses all data and resumes it without loss. */
   freeze(): void
@@ -29,7 +32,7 @@ export interface FaultyProxy {
   refuse: boolean
   /** Resets the open connections. */
   resetConnections(): void
-  /** Resets the open connections and stops listening, so that new ones are refused. */
+  /** Resets the open connections and stops listening, so that the system rejects new ones. */
   stopListening(): Promise<void>
   /** Listens again, on the same port. */
   listenAgain(): Promise<void>
@@ -159,7 +162,7 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
           return false
         }
       }
-      await poll(listens, async () => `port ${port} was taken by another`, LISTEN_AGAIN)
+      await poll(listens, async () => `port ${port} is used by another process`, LISTEN_AGAIN)
     },
     connections() {
       const held = [...open].filter(({ client }) => !client.destroyed)

@@ -7,15 +7,15 @@ interface PollOptions {
   shouldAbort(): boolean
 }
 
-/** Polls until `true`. Throws the text of `tell` on a timeout or an early stop. */
+/** Polls until `true`. Throws the text of `describe` on a timeout or an early stop. */
 export async function poll(
   isSo: () => Promise<boolean>,
-  tell: () => Promise<string>,
+  describe: () => Promise<string>,
   { timeoutMs, intervalMs, shouldAbort }: PollOptions,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!(await isSo())) {
-    if (shouldAbort() || performance.now() > deadline) throw new Error(await tell())
+    if (shouldAbort() || performance.now() > deadline) throw new Error(await describe())
     await sleep(intervalMs)
   }
 }

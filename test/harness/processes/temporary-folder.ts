@@ -6,8 +6,8 @@ const MIN_FREE_BYTES = 4 * 2 ** 30
 const NO_PROGRAMS = 'noexec'
 
 /**
- * A folder in memory with room for the temporary files of a test run, or `undefined`. A test creates hundreds of
- * indices and databases, and on a disk each of them waits for some ten fsyncs.
+ * A folder in memory with room for the temporary files of a test run, or `undefined`. A test
+ * creates hundreds of indices and databases. On a disk each of them waits for about ten fsyncs.
  */
 export function memoryFolder({
   path = IN_MEMORY,
@@ -24,7 +24,10 @@ export function memoryFolder({
   }
 }
 
-/** Makes the folder in memory the temporary one of this process and its children, unless another is set. */
+/**
+ * Makes the folder in memory the temporary one of this process and its children, unless another is
+ * set.
+ */
 export function keepTemporaryFilesInMemory(env: NodeJS.ProcessEnv): void {
   const folder = memoryFolder()
   if (folder !== undefined) env['TMPDIR'] ??= folder

@@ -1,6 +1,6 @@
 import org.codelibs.opensearch.runner.OpenSearchRunner;
 
-/** The runner's own main makes a lone node a cluster of its own; this one lets it join the others. */
+/** The runner's own main bootstraps a separate cluster for a single node; this one joins the others. */
 class JoiningNode {
   public static void main(String[] args) throws Exception {
     var runner = new OpenSearchRunner();

@@ -1,6 +1,6 @@
 import type { StartedNetwork } from 'testcontainers'
 
-/** A service that answers at this address, and is taken down by `stop`. */
+/** A service at this address; `stop` removes it. */
 export interface RunningService {
   readonly url: string
   stop(): Promise<void>
@@ -13,10 +13,10 @@ const NODES = ['opensearch-1', 'opensearch-2'] as const
 const HTTP_PORT = 9200
 const REDIS_PORT = 6379
 
-// Imported when it is needed: it takes longer to load than the unit tests take to start.
+// Imported lazily: testcontainers loads more slowly than the unit tests start.
 const testcontainers = () => import('testcontainers')
 
-/** Whether a Docker engine, or one that answers like it, can be reached from here. */
+/** Whether a Docker engine or a compatible one is reachable. */
 export async function isDockerReachable(): Promise<boolean> {
   const { getContainerRuntimeClient } = await testcontainers()
   try {
@@ -27,7 +27,7 @@ export async function isDockerReachable(): Promise<boolean> {
   }
 }
 
-/** Redis in a container, with nothing on disk. */
+/** Redis in a container, without persistence. */
 export async function startRedisContainer(): Promise<RunningService> {
   const { GenericContainer, Wait } = await testcontainers()
   const redis = await new GenericContainer(REDIS_IMAGE)
@@ -44,11 +44,11 @@ export async function startRedisContainer(): Promise<RunningService> {
   }
 }
 
-/** A cluster of two OpenSearch nodes, a container each. */
+/** A cluster of two OpenSearch nodes, one container per node. */
 export async function startOpenSearchContainers(): Promise<RunningService> {
   const { Network } = await testcontainers()
   const network = await new Network().start()
-  // What does not start here is removed by testcontainers at the end of this process.
+  // When a start fails, testcontainers removes the containers at the end of this process.
   const nodes = await Promise.all(NODES.map((name) => startNode(name, network)))
   return {
     url: nodes.map((node) => `http://${node.getHost()}:${node.getMappedPort(HTTP_PORT)}`).join(','),
@@ -72,7 +72,7 @@ async function startNode(name: string, network: StartedNetwork) {
       'discovery.seed_hosts': NODES.join(','),
       'cluster.initial_cluster_manager_nodes': NODES[0],
       'cluster.routing.allocation.disk.threshold_enabled': 'false',
-      'node.store.allow_mmap': 'false', // Else the host's vm.max_map_count has to be raised.
+      'node.store.allow_mmap': 'false', // Otherwise the host needs a higher vm.max_map_count.
     })
     .withUlimits({ nofile: { soft: 65_536, hard: 65_536 } })
     .withExposedPorts(HTTP_PORT)

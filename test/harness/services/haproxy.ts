@@ -8,19 +8,19 @@ import { findFreePort } from '../processes/ports.ts'
 import { openScratch } from '../processes/scratch.ts'
 import { findOnPath } from '../tools/find-on-path.ts'
 
-/** What the edge's configuration asks for, and what Debian 12 has. */
+/** The minimum version for the edge's configuration; Debian 12 provides it. */
 export const MIN_HAPROXY = { major: 2, minor: 6 }
 
 const CONFIG = fileURLToPath(new URL('../../../docker/edge/haproxy.cfg', import.meta.url))
 const START_MS = 10_000
 const CHECK_MS = 10_000
-// Debian installs it where only root's path looks.
+// Debian installs HAProxy in a folder that is only on root's path.
 const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin']
 
 export interface HaproxyOptions {
-  /** The variables that the head of `docker/edge/haproxy.cfg` tells, but for the ports. */
+  /** The variables documented at the top of `docker/edge/haproxy.cfg`, except the ports. */
   settings: Record<string, string>
-  /** Whose path is looked through. */
+  /** The environment whose path is searched. */
   env?: NodeJS.ProcessEnv
 }
 
@@ -28,14 +28,15 @@ export interface HaproxyOptions {
 export interface RunningHaproxy {
   readonly httpsPort: number
   readonly httpPort: number
-  /** All that it has logged. */
+  /** The complete log. */
   log(): Promise<string>
   stop(): Promise<void>
 }
 
 /**
- * Starts HAProxy with the configuration of `docker/edge`, as it is there, and waits until it listens. It ends
- * with this process at the latest. Throws when there is no HAProxy, or none that is new enough.
+ * Starts HAProxy with the unchanged configuration of `docker/edge` and waits until it listens. It
+ * ends with this process at the latest.
+ * @throws Error when no HAProxy is installed or its version is too old
  */
 export async function startHaproxy({
   settings,
@@ -53,7 +54,7 @@ export async function startHaproxy({
   }
   const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
   try {
-    // Nothing but its settings in its environment: `env` is replaced by the program it runs.
+    // Only the settings are in its environment, and `env` replaces itself with the program.
     const args = ['-i', ...assignments, program, '-db', '-f', CONFIG]
     const haproxy = await scratch.start('haproxy', 'env', args)
     await poll(
@@ -73,7 +74,7 @@ export async function startHaproxy({
   }
 }
 
-/** The `haproxy` that is new enough, of the path or of where systems put it; `undefined` when there is none. */
+/** A recent enough `haproxy` of the path or the usual folders; `undefined` when there is none. */
 export async function findHaproxy(
   env: NodeJS.ProcessEnv,
   systemFolders: readonly string[] = SYSTEM_FOLDERS,
@@ -89,7 +90,7 @@ export async function findHaproxy(
   }
 }
 
-/** Whether the text is what `haproxy -v` prints of a version that will do. */
+/** Whether the output of `haproxy -v` shows a supported version. */
 export function isNewEnough(text: string): boolean {
   const [, major, minor] = /version (\d+)\.(\d+)/.exec(text) ?? []
   const older = Number(major) - MIN_HAPROXY.major || Number(minor) - MIN_HAPROXY.minor

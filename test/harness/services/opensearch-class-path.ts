@@ -24,7 +24,10 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `
 
-/** The class path of OpenSearch as Maven resolves it. Maven runs once, and again when one of the files is gone. */
+/**
+ * The class path of OpenSearch as Maven resolves it. Maven runs once, and again when a file is
+ * missing.
+ */
 export async function openSearchClassPath(maven: string, java: string): Promise<string> {
   const folder = await installation('opensearch', POM, (empty) => resolve(empty, maven, java))
   const kept = join(folder, CLASS_PATH)

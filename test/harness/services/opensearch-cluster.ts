@@ -10,7 +10,7 @@ const RUNNER = 'org.codelibs.opensearch.runner.OpenSearchRunner'
 /** The runner's own name for the first node of a process. */
 const RUNNERS_FIRST_NODE = 'Node 1'
 const JOINING_NODE = fileURLToPath(new URL('JoiningNode.java', import.meta.url))
-/** Where nodes talk to each other, counted from their port of HTTP. */
+/** The offset of a node's transport port from its HTTP port. */
 export const TRANSPORT_OFFSET = 100
 
 export interface ClusterPlan {
@@ -18,12 +18,12 @@ export interface ClusterPlan {
   classPath: string
   /** The heap of each process. */
   heapMb: number
-  /** One port of HTTP a node, in a row. */
+  /** Consecutive HTTP ports, one per node. */
   ports: readonly number[]
   separateProcesses: boolean
 }
 
-/** One process of the cluster, and the ports of HTTP of the nodes in it. */
+/** One process of the cluster and the HTTP ports of its nodes. */
 export interface ClusterNode {
   readonly process: ScratchProcess
   readonly ports: readonly number[]
@@ -75,24 +75,24 @@ async function startNode(
 }
 
 /**
- * A node that is stopped says nothing, and only these clocks tell the others: faster than usual, so that
- * tests are short, and still slower than the pauses of a busy machine.
+ * A stopped node sends nothing, so the others detect it by these timeouts. They are shorter than
+ * the defaults, for short tests, and longer than the pauses of a busy machine.
  */
 const FAST_CHECKS = {
   'cluster.fault_detection.follower_check.interval': '500ms',
   'cluster.fault_detection.follower_check.timeout': '2s',
   'cluster.fault_detection.leader_check.interval': '500ms',
   'cluster.fault_detection.leader_check.timeout': '2s',
-  'cluster.publish.timeout': '5s', // Thirty, when the node that manages the cluster is the one that is stopped.
+  'cluster.publish.timeout': '5s', // Default: 30 s, which a stopped cluster manager would cost.
 }
 
-/** What the runner does not set itself; JSON is YAML. */
+/** The settings that the runner does not set; JSON is valid YAML. */
 function settings(plan: ClusterPlan, scratch: Scratch, ports: readonly number[]): string {
   const transport = ports.map((port) => port + TRANSPORT_OFFSET)
   return JSON.stringify({
     'network.host': '127.0.0.1',
     'transport.port': ports.length === 1 ? transport[0] : `${transport[0]}-${transport.at(-1)}`,
-    // A lone node founds its cluster by itself, and the runner lets it have no seeds.
+    // A single node bootstraps its own cluster, and the runner sets no seeds for it.
     ...(plan.ports.length > 1 && {
       'discovery.seed_hosts': plan.ports.map((port) => `127.0.0.1:${port + TRANSPORT_OFFSET}`),
       'cluster.initial_cluster_manager_nodes': [
@@ -106,7 +106,7 @@ function settings(plan: ClusterPlan, scratch: Scratch, ports: readonly number[])
   })
 }
 
-/** Whether the node of this port sees all the nodes, and is ours: the port may have been lost to another. */
+/** Whether the node on this port belongs to this cluster and reports all nodes. */
 async function isUp(port: number, plan: ClusterPlan, scratch: Scratch): Promise<boolean> {
   const query = `wait_for_nodes=${plan.ports.length}&timeout=1s`
   try {
@@ -120,7 +120,7 @@ async function isUp(port: number, plan: ClusterPlan, scratch: Scratch): Promise<
   }
 }
 
-/** Where a snapshot repository of type `fs` may be: all nodes reach it. */
+/** A folder for snapshot repositories of type `fs` that all nodes can access. */
 export const snapshotFolder = (scratch: Scratch) => join(scratch.path, 'snapshots')
 const nodeName = (ports: readonly number[]) => `opensearch-${ports[0]}`
 const clusterName = (scratch: Scratch) => basename(scratch.path)

@@ -5,34 +5,34 @@ import { findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
 import { openSearchClassPath } from './opensearch-class-path.ts'
 import { snapshotFolder, startCluster, TRANSPORT_OFFSET } from './opensearch-cluster.ts'
 
-// The runner takes its ports of HTTP from these, whatever it is told.
+// The runner always uses HTTP ports of this range, regardless of its settings.
 const FIRST_PORT = 9200
 const LAST_PORT = 9299
 const START_ATTEMPTS = 2
 
 export interface OpenSearchOptions {
-  /** How many nodes; two when it is not given, so that every shard can have a replica. */
+  /** The number of nodes; two by default, so that every shard can have a replica. */
   nodes?: number
   /**
-   * A process for each node, for tests that stop or kill one. Of two nodes the first must live on, since
-   * it is the whole quorum; of three any one can go.
+   * One process per node, for tests that stop or kill one. Of two nodes the first must keep
+   * running, since it is the whole quorum. Of three nodes any one may stop.
    */
   separateProcesses?: boolean
   /** The heap of each process. */
   heapMb?: number
-  /** Where the JDK and Maven are looked for. */
+  /** The environment in which the JDK and Maven are searched. */
   env?: NodeJS.ProcessEnv
 }
 
 export interface OpenSearchNode {
   readonly url: string
-  /** For signals; nodes share it unless they are in processes of their own. */
+  /** For signals; nodes share it unless each has its own process. */
   readonly pid: number
 }
 
 /** A private cluster on the loopback address. */
 export interface RunningOpenSearch {
-  /** As `OPENSEARCH_URL` takes it: every node's address, with commas between. */
+  /** The value of `OPENSEARCH_URL`: the comma-separated addresses of all nodes. */
   readonly url: string
   readonly nodes: readonly OpenSearchNode[]
   /** The folder for snapshot repositories. */
@@ -41,8 +41,9 @@ export interface RunningOpenSearch {
 }
 
 /**
- * Starts an OpenSearch cluster from the artifacts of Maven Central, without a container, and waits until
- * all its nodes have joined. It ends with this process at the latest. Throws when there is no JDK or Maven.
+ * Starts an OpenSearch cluster from the artifacts of Maven Central, without a container, and waits
+ * until all its nodes have joined. It ends with this process at the latest.
+ * @throws Error when there is no JDK or Maven
  */
 export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<RunningOpenSearch> {
   const { nodes = 2, separateProcesses = false, heapMb = 1024, env = process.env } = options
@@ -68,12 +69,12 @@ export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<
       }
     } catch (error) {
       await scratch.close()
-      if (attempt === START_ATTEMPTS) throw error // The first time, a port may have been lost to another.
+      if (attempt === START_ATTEMPTS) throw error // The first attempt can lose a port to another process.
     }
   }
 }
 
-/** So many free ports in a row. Looks from anywhere, since others may look just now too. */
+/** Consecutive free ports. The search starts at random, since other processes may search too. */
 async function findPorts(count: number): Promise<number[]> {
   const choices = LAST_PORT - FIRST_PORT - count + 2
   const start = Math.floor(Math.random() * choices)

@@ -2,27 +2,28 @@ import { isDockerReachable, type RunningService } from './containers.ts'
 import { availableSources, describeMissingService, type ServiceSource } from './service-sources.ts'
 import { serviceStarters, type Variable } from './start-service.ts'
 
-/** Both services, as the environment of whoever uses them. */
+/** Both services, as environment variables for their clients. */
 export interface ProvidedServices {
   readonly env: Readonly<Record<Variable, string>>
   stop(): Promise<void>
 }
 
-/** Why there are no services: a sentence for each that cannot be had. */
+/** Why services are missing: one sentence for each that is unavailable. */
 export interface MissingServices {
   readonly missing: readonly string[]
 }
 
 interface ProvideOptions {
   env: NodeJS.ProcessEnv
-  /** Told what is going on. */
+  /** Receives progress messages. */
   log(text: string): void
   hasDocker?: () => Promise<boolean>
 }
 
 /**
- * Both services, each from the first of these that there is: the address in its variable, a container, a
- * local process. Starts nothing when one of the two cannot be had. What it starts ends with this process.
+ * Both services, each from the first available source: the address in its variable, a container, a
+ * local process. Starts nothing when one of the two is unavailable. Started services end with this
+ * process.
  */
 export async function provideServices(
   options: ProvideOptions,
@@ -83,8 +84,8 @@ async function start(
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       log(`${source.name}: ${message}`)
-      reasons.push(message.replace(/:?\n.*/s, '')) // What follows is a log.
+      reasons.push(message.replace(/:?\n.*/s, '')) // The rest is a log.
     }
   }
-  throw new Error(`${source.name}: ${reasons.join('; ')}. More is told where it was tried, above.`)
+  throw new Error(`${source.name}: ${reasons.join('; ')}. See the output of the attempts above.`)
 }

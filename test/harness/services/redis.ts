@@ -8,32 +8,33 @@ import { findOnPath } from '../tools/find-on-path.ts'
 const START_MS = 10_000
 const PING_TIMEOUT_MS = 1_000
 const MAX_PORT = 65_535
-/** Where Redis Cluster's nodes talk to each other, counted from the port of the clients. */
+/** The offset of a node's cluster bus port from its client port. */
 const BUS_OFFSET = 10_000
 
 export interface RedisOptions {
   /** More arguments of `redis-server`: `['--cluster-enabled', 'yes']`. */
   args?: readonly string[]
-  /** A free one, with a free bus port for Redis Cluster, when it is not given. */
+  /** Default: a free port whose bus port for Redis Cluster is free too. */
   port?: number
-  /** Whose path is looked through. */
+  /** The environment whose path is searched. */
   env?: NodeJS.ProcessEnv
 }
 
-/** A Redis of one's own, on the loopback address, that keeps nothing on disk. */
+/** A private Redis on the loopback address, without persistence. */
 export interface RunningRedis {
   readonly url: string
   readonly port: number
   /** For signals; `undefined` once it has ended. */
   readonly pid: number | undefined
-  /** Kills it when it runs, and brings up an empty one on the same port. */
+  /** Kills a running process and starts an empty Redis on the same port. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * Starts the `redis-server` of the path and waits until it answers. It ends with this process at the latest.
- * Throws when there is none.
+ * Starts the `redis-server` of the path and waits until it responds. It ends with this process at
+ * the latest.
+ * @throws Error when the path has none
  */
 export async function startRedis(options: RedisOptions = {}): Promise<RunningRedis> {
   const { args = [], env = process.env } = options
@@ -77,7 +78,7 @@ async function hasFreeBus(port: number): Promise<boolean> {
   return port + BUS_OFFSET <= MAX_PORT && (await areFree([port + BUS_OFFSET]))
 }
 
-/** Asks for the process id, since a port that was taken is answered by another's Redis. */
+/** Queries the process id, because another Redis may have got the port and would respond. */
 async function isServedBy(pid: number, port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   try {

@@ -4,17 +4,17 @@ import { MIN_HAPROXY } from './haproxy.ts'
 export type ServiceSource = 'given' | 'container' | 'process'
 export type Tool = 'redis-server' | 'jdk' | 'maven' | 'haproxy' | 'chromium' | 'python' | 'php'
 
-/** What a service can be had from on this machine. */
+/** The sources of a service that this machine provides. */
 export interface Availability {
   /** Its variable is set. */
   isConfigured: boolean
-  /** A Docker engine answers. */
+  /** A Docker engine responds. */
   hasDocker: boolean
-  /** What a local process of it needs and is not there. */
+  /** The missing requirements of a local process. */
   missingTools: readonly Tool[]
 }
 
-/** In the order in which they are tried; none when something has to be installed first. */
+/** In the order of attempts; empty when something must be installed first. */
 export function availableSources({
   isConfigured,
   hasDocker,
@@ -58,12 +58,12 @@ const tools = {
   },
 } as const satisfies Record<Tool, { absence: string; remedy: string }>
 
-/** Why a tier cannot run whose services are local processes always, and what to install so that it can. */
+/** Why a tier with local services only cannot run, and what to install. */
 export function describeMissingTools(tier: string, lacking: readonly Tool[]): string {
   return `${tier}: ${absencesOf(lacking).join(', ')}. Install ${remediesOf(lacking)}.`
 }
 
-/** Why a service cannot run here, and what to install so that it can. */
+/** Why a service cannot run here, and what to install. */
 export function describeMissingService(
   service: string,
   variable: string,

@@ -8,12 +8,12 @@ import { startOpenSearch } from './opensearch.ts'
 import { startRedis } from './redis.ts'
 import type { Tool } from './service-sources.ts'
 
-/** Where a service comes from when its variable is not set. */
+/** The source of a service whose variable is not set. */
 interface ServiceStarter {
   name: string
   startContainer(): Promise<RunningService>
   startProcess(env: NodeJS.ProcessEnv): Promise<RunningService>
-  /** What the local process needs and this machine does not have. */
+  /** The requirements of the local process that this machine lacks. */
   missingTools(env: NodeJS.ProcessEnv): Promise<Tool[]>
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { findOnPath } from './find-on-path.ts'
 
-/** What OpenSearch 3 asks for. */
+/** The minimum version for OpenSearch 3. */
 export const MIN_JAVA_MAJOR = 21
 
 const CHECK_MS = 10_000
@@ -18,7 +18,7 @@ const JVM_FOLDERS = [
   join(homedir(), '.jdks/*'),
 ]
 
-/** The major version that `java -version` tells, 8 for `1.8`, or `undefined` for any other text. */
+/** The major version in the output of `java -version`, 8 for `1.8`; `undefined` for other text. */
 export function parseJavaMajor(text: string): number | undefined {
   const [, first, second] = /version "(\d+)(?:\.(\d+))?/.exec(text) ?? []
   if (first === undefined) return undefined
@@ -26,8 +26,8 @@ export function parseJavaMajor(text: string): number | undefined {
 }
 
 /**
- * The `java` of a JVM that OpenSearch runs on: of `JAVA_HOME`, of the folders where systems put their JVMs,
- * or on the path. `undefined` when there is none.
+ * The `java` of a JVM that OpenSearch supports: of `JAVA_HOME`, of the usual JVM folders, or on the
+ * path. `undefined` when there is none.
  */
 export async function findJava(
   env: NodeJS.ProcessEnv,
@@ -42,7 +42,7 @@ export async function findJava(
   return undefined
 }
 
-/** The folder that Maven takes as `JAVA_HOME`. */
+/** The `JAVA_HOME` for Maven. */
 export const javaHome = (java: string): string => dirname(dirname(java))
 
 async function javaMajor(java: string): Promise<number> {

@@ -18,7 +18,7 @@ const find = {
   php: (env) => findWorkingProgram('php', PHP_CHECK, env),
 } as const satisfies Record<Tool, (env: NodeJS.ProcessEnv) => Promise<string | undefined>>
 
-/** A program on the path, if it runs to a good end with these arguments. */
+/** A program on the path, if it exits with 0 for these arguments. */
 async function findWorkingProgram(
   name: string,
   args: readonly string[],
@@ -32,7 +32,7 @@ async function findWorkingProgram(
   )
 }
 
-/** Those of the tools that this machine does not have. */
+/** The tools that this machine lacks. */
 export async function findMissingTools(
   tools: readonly Tool[],
   env: NodeJS.ProcessEnv,

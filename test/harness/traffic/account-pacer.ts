@@ -3,14 +3,14 @@ import type { Clock } from '../../../src/lib/clock.ts'
 /** Keeps accounts within their buckets, however late the responses arrive. */
 export interface AccountPacer {
   canSend(accountId: string): boolean
-  /** Notes a request; what is returned has to be called once it was answered, or never will be. */
+  /** Records a request. Call the result once the response has arrived or can no longer arrive. */
   begin(accountId: string): () => void
 }
 
 /**
- * As often as a bucket of the service refills by itself, so that only those that were held up on their way
- * come on top: those under way, and once more those that a Redis in trouble counts after a process alone has.
- * Together they are fewer than a bucket has, and one that a process begins alone has no more to bear.
+ * The refill rate of a bucket, so that only delayed requests exceed it: those in flight, and again
+ * those that a faulty Redis counts after a fallback limiter has counted them. Their total is below
+ * the bucket size, also in a bucket that a fallback limiter creates.
  */
 const INTERVAL_MS = 100
 const MAX_IN_FLIGHT = 8

@@ -2,8 +2,8 @@ import { expectMatchesOpenApi } from './openapi-check.ts'
 import type { Outcome, TrafficRequest, TrafficResponse } from './request.ts'
 
 /**
- * What may be wrong: no answer in time, one that is not as the contract has it, or a page that is not true. Not
- * wrong by itself, but to be held against what the service tells: turned away because it has too much to do.
+ * The kinds of violations: a timeout, a response that breaks the contract, a page with wrong
+ * content. `turned away` is load shedding, which is compared with the service's own metrics.
  */
 export interface Violation {
   kind: 'hung' | 'off contract' | 'wrong page' | 'turned away'
@@ -37,7 +37,7 @@ export function isHealthy({ expectedStatuses }: TrafficRequest, outcome: Outcome
   return 'status' in outcome && expectedStatuses.includes(outcome.status)
 }
 
-/** Whether it can only be the answer of a service that looks at nothing more, since it has too much to do. */
+/** Whether only load shedding explains this response. */
 function isShed(
   ask: TrafficRequest,
   { status, headers }: TrafficResponse,

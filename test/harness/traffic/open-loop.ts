@@ -1,8 +1,8 @@
 const TICK_MS = 10
 
 /**
- * An open loop: calls `send` so many times a second, whatever becomes of what was sent before, until the
- * returned function is called. What a stall held up is due at once.
+ * An open loop: calls `send` at a fixed rate, independent of earlier outcomes, until the returned
+ * function is called. After a stall, overdue calls follow at once.
  */
 export function startOpenLoop(rate: number, send: () => void): () => void {
   const startedAt = performance.now()

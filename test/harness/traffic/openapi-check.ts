@@ -16,16 +16,16 @@ interface Answer {
   json: unknown
 }
 
-// What the description need not tell: HTTP's own.
+// Standard HTTP headers, which the description omits.
 const PLAIN_HEADERS = ['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'vary']
-// Only some answers have these.
+// Only some responses have these.
 const OPTIONAL_HEADERS = ['ignored-params', 'preference-applied']
 
-/** Fails unless the committed description knows this answer to the letter: status, headers, body. */
+/** Fails unless the committed description covers the whole response: status, headers, body. */
 export function expectMatchesOpenApi({ url, status, headers, json }: Answer): void {
   const path = new URL(url, 'http://x').pathname
   const template = path === '/v1/orders' ? '/v1/orders' : '/v1/orders/{id}'
-  // A route that does not exist has no description of its own; its errors are those of any other.
+  // The description has no unknown routes; their errors equal those of any other route.
   const responses = document.paths[template].get.responses
   const response = responses[status] ?? document.paths['/v1/orders/{id}'].get.responses[status]
   const fail: (what: string) => never = (what) => {
@@ -48,7 +48,7 @@ export function expectMatchesOpenApi({ url, status, headers, json }: Answer): vo
   for (const [name, schema] of described) {
     const value = headers[name]
     if (value === undefined) {
-      // The block of an address, and a key that cannot be looked up, come before any account is known.
+      // A blocked address or a failed key lookup precedes the account's identification.
       const isAnonymous = [429, 503].includes(status) && name.startsWith('ratelimit-')
       if (!isAnonymous && !OPTIONAL_HEADERS.includes(name)) fail(`header ${name} is missing`)
     } else if (!ajv.validate(schema, schema.type === 'integer' ? Number(value) : value)) {
@@ -60,7 +60,7 @@ export function expectMatchesOpenApi({ url, status, headers, json }: Answer): vo
   if (undescribed.length > 0) fail(`headers not described: ${undescribed}`)
 }
 
-/** The same schemas with no room for fields that they do not describe. */
+/** The same schemas, with additional properties forbidden. */
 function closed(schema: unknown): object {
   if (Array.isArray(schema)) return schema.map((part) => (isObject(part) ? closed(part) : part))
   const parts = Object.entries(schema as object).map(([key, part]) => {

@@ -43,16 +43,16 @@ export function createOracle(sources: Iterable<SourceOrder>): Oracle {
 
 function viewsOf(source: SourceOrder): { accountId: string; order: Order }[] {
   const change = parseChange(JSON.stringify(source))
-  if (isValidationError(change)) throw new Error(`${source.id} is refused: ${change.path}`)
+  if (isValidationError(change)) throw new Error(`${source.id} is rejected: ${change.path}`)
   const { changedAt } = change
   const updated_at = changedAt === null ? null : formatInstant(changedAt)
   return change.views.map(({ accountId, order }) => ({
     accountId,
-    order: JSON.parse(JSON.stringify({ ...order, updated_at })), // As it comes out of an answer.
+    order: JSON.parse(JSON.stringify({ ...order, updated_at })), // As parsed from a response.
   }))
 }
 
-// Instants are all in UTC with milliseconds and ids are ASCII, so that texts sort as what they stand for.
+// All instants are UTC with milliseconds and ids are ASCII, so text order equals value order.
 const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 const AFTER_EVERY_INSTANT = '~'
 const comparisons = {

@@ -8,9 +8,9 @@ export interface PageWalk {
   /** Where the next page starts; `null` at the beginning and at the end. */
   readonly cursor: string | null
   readonly isOver: boolean
-  /** The page that comes next, of at most `limit` orders. */
+  /** The path of the next page, of at most `limit` orders. */
   path(limit: number): string
-  /** Takes that page; what is wrong with it ends the walk. */
+  /** Checks that page; a violation ends the walk. */
   accept(page: unknown, limit: number): string | undefined
 }
 
@@ -20,7 +20,7 @@ interface ListBody {
   next_cursor: string | null
 }
 
-/** A walk whose pages are held against `orders`, the whole listing. */
+/** A walk whose pages are compared with `orders`, the whole listing. */
 export function createPageWalk(listing: Listing, orders: readonly Order[]): PageWalk {
   const { accountId, sort, status } = listing
   let cursor: string | null = null
@@ -58,7 +58,7 @@ export function createPageWalk(listing: Listing, orders: readonly Order[]): Page
     },
 
     accept(body, limit) {
-      const page = body as ListBody // The contract is checked before.
+      const page = body as ListBody // Validated by the caller.
       const fault = faultOf(page, limit)
       cursor = page.next_cursor
       shown += page.data.length

@@ -4,13 +4,13 @@ export interface TrafficRequest {
   headers: Record<string, string>
   /** The allowed statuses while every service responds. */
   expectedStatuses: readonly number[]
-  /** Whether OpenSearch is asked for it: 503 is an answer, too, while that is in trouble. */
+  /** Whether the response needs OpenSearch: while OpenSearch is faulty, 503 is allowed too. */
   needsStore: boolean
-  /** Whether its key is known to be valid, so that its account's limits are told whatever the answer. */
+  /** Whether the key is valid, so that every response has the rate-limit headers of its account. */
   isRateLimited: boolean
-  /** What is wrong with what a 200 showed. */
+  /** Describes a violation in the body of a 200. */
   checkBody?(body: unknown): string | undefined
-  /** Called when it was answered, or never will be. */
+  /** Called once the response has arrived or can no longer arrive. */
   onSettled?(): void
 }
 

@@ -2,18 +2,18 @@ import { percentile } from '../../../scripts/bench/measuring/figures.ts'
 import { checkResponse, type Violation } from './check-response.ts'
 import type { Outcome, TrafficRequest } from './request.ts'
 
-/** What came of the requests of a while. */
+/** The outcomes of the requests of a period. */
 export interface ResponseStats {
   readonly total: number
-  /** Answers by status. */
+  /** Responses by status. */
   readonly statuses: ReadonlyMap<number, number>
   readonly violations: Readonly<Record<Violation['kind'], number>>
-  /** Times that an account was told that it asks too much. */
+  /** How many requests were rate limited. */
   readonly limited: number
-  /** What the first of the faults were, those apart that were turned away. */
+  /** The first violations, except load shedding. */
   readonly reported: readonly string[]
   add(ask: TrafficRequest, outcome: Outcome, mayFail: boolean): void
-  /** Milliseconds that a share (0 to 1) of all took at most; NaN of none. */
+  /** The latency quantile (0 to 1) in milliseconds; NaN without requests. */
   percentileMs(share: number): number
 }
 
@@ -22,7 +22,7 @@ const MAX_REPORTED = 5
 export function createResponseStats(): ResponseStats {
   const statuses = new Map<number, number>()
   const faults = { hung: 0, 'off contract': 0, 'wrong page': 0, 'turned away': 0 }
-  const told: string[] = []
+  const reported: string[] = []
   const took: number[] = []
   let limited = 0
 
@@ -35,7 +35,7 @@ export function createResponseStats(): ResponseStats {
     get limited() {
       return limited
     },
-    reported: told,
+    reported,
 
     add(ask, outcome, mayFail) {
       const status = 'status' in outcome ? outcome.status : undefined
@@ -45,8 +45,8 @@ export function createResponseStats(): ResponseStats {
       const fault = checkResponse(ask, outcome, mayFail)
       if (fault === undefined) return
       faults[fault.kind] += 1
-      if (fault.kind !== 'turned away' && told.length < MAX_REPORTED)
-        told.push(`${fault.kind}: ${fault.what}`)
+      if (fault.kind !== 'turned away' && reported.length < MAX_REPORTED)
+        reported.push(`${fault.kind}: ${fault.what}`)
     },
 
     percentileMs(share) {

@@ -12,7 +12,7 @@ import { connectOpenSearch } from '../../../src/stores/opensearch/client/client.
 import { createOracle, type Oracle } from './oracle.ts'
 import type { TrafficKeys } from './traffic.ts'
 
-/** Orders and keys in the stores, and what they have to be read as. */
+/** Orders and keys in the stores, and the expected responses. */
 export interface SeededData {
   truth: Oracle
   keys: TrafficKeys
@@ -22,14 +22,14 @@ type Settings = Readonly<Record<string, string>>
 
 const ORDERS = 400
 const SEED = 1
-/** So many that pages begin, end and lie among them: what comes last in `updated_at_asc`. */
+/** Enough that pages start, end and fall within them: the tail of `updated_at_asc`. */
 const EVERY_NTH_UNDATED = 5
 const REFRESH_MS = 1_500
 const YEAR_MS = 365 * 86_400_000
 
 const secret = () => randomBytes(32).toString('base64')
 
-/** The settings of a service of one's own on these stores; an address that is told is believed. */
+/** The settings of a private service on these stores; it trusts `X-Forwarded-For`. */
 export function seedSettings(services: Settings): Settings {
   const prefix = `traffic-${randomBytes(4).toString('hex')}-`
   return {
@@ -55,7 +55,7 @@ export async function seedServices(settings: Settings): Promise<SeededData> {
   }
 }
 
-/** Takes everything away again that these settings have made in OpenSearch; counters in Redis end by themselves. */
+/** Deletes all OpenSearch indices of these settings; counters in Redis expire. */
 export async function removeSeed(settings: Settings): Promise<void> {
   const { opensearchUrls: urls = [], indexPrefix } = parseConfig(settings)
   const client = connectOpenSearch({ urls })

@@ -5,12 +5,12 @@ import type { Outcome, TrafficRequest } from './request.ts'
 export interface Sender {
   /** Reads the whole response; never throws. */
   send(ask: Pick<TrafficRequest, 'path' | 'headers'>): Promise<Outcome>
-  /** Sends, and goes away after so long, wherever the answer is by then. */
+  /** Sends a request and disconnects after `afterMs`, also in the middle of a response. */
   abandon(ask: Pick<TrafficRequest, 'path' | 'headers'>, afterMs: number): Promise<void>
   close(): Promise<void>
 }
 
-/** `latestMs`: an answer that is not whole by then will never be. */
+/** `latestMs`: the timeout of a complete response. */
 export function createSender(origin: string, latestMs: number): Sender {
   const pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0 })
 

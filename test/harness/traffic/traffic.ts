@@ -9,36 +9,36 @@ import type { Listing, Oracle } from './oracle.ts'
 import { createPageWalk, type PageWalk } from './page-walk.ts'
 import type { TrafficRequest } from './request.ts'
 
-/** The keys that there are. */
+/** The keys by kind. */
 export interface TrafficKeys {
   accounts: ReadonlyMap<string, string>
-  /** Of no use any more: revoked, or expired. */
+  /** Revoked or expired. */
   ended: readonly string[]
-  /** May read no orders; of the account that asks too much. */
+  /** Without permission to read orders; of the account that exceeds its limit. */
   scopeless: string
 }
 
 export interface Traffic {
-  /** One request with each key: a service that has seen a key knows it while OpenSearch is in trouble. */
+  /** One request per key, so that the service has each key cached when OpenSearch fails. */
   warmUpRequests(): Pick<TrafficRequest, 'path' | 'headers'>[]
-  /** The next request of all that integrators and others send. */
+  /** The next request of the mix. */
   next(): TrafficRequest
-  /** One of the account that asks too much, and for which nothing has to be searched. */
+  /** A request of the account that exceeds its limit; it needs no search. */
   nextOverLimit(): TrafficRequest
-  /** Listings that were read to their end, with nothing wrong. */
+  /** Listings read to their end without a violation. */
   completedWalks(): number
 }
 
-/** One account asks for more than its bucket has; only that one may be told so. */
+/** One account exceeds its bucket; only that account may get 429. */
 const OVER_LIMIT_SHARE = 0.4
 const ONE_STATUS_SHARE = 0.4
 const LARGEST_PAGE = 20
-/** Bad keys come from many addresses, and so often from one that it is blocked. */
+/** Invalid keys are sent from many addresses, and often enough from one to block it. */
 const ONE_ADDRESS_SHARE = 0.3
 const ONE_ADDRESS = '192.0.2.1'
 const BAD_QUERIES = ['limit=0', 'limit=1e1', 'sort=id', 'status=paid', 'created_gte=2026-02-30']
 
-/** Reads, walks and mistakes of several accounts, each with what has to be answered. */
+/** Reads, walks and mistakes of several accounts, each with its expected response. */
 export function createTraffic(
   truth: Oracle,
   keys: TrafficKeys,
@@ -59,7 +59,7 @@ export function createTraffic(
     return free.length === 0 ? DEMO_ACCOUNT : random.pick(free)
   }
 
-  /** What is asked with an account's own key. */
+  /** A request with an account's own key. */
   function metered(accountId: string, path: string, status: number): TrafficRequest {
     const headers = { authorization: `Bearer ${keys.accounts.get(accountId)}` }
     return {
@@ -124,7 +124,7 @@ export function createTraffic(
     }
   }
 
-  /** One that does not exist, or that the account takes no part in. */
+  /** The id of a missing order, or of an order without the account. */
   function missingOrder(): TrafficRequest {
     const accountId = anAccount()
     const others = idsOf(random.pick(truth.accountIds)).filter((id) => !truth.find(accountId, id))
@@ -132,7 +132,7 @@ export function createTraffic(
     return { ...metered(accountId, `/v1/orders/${id}`, 404), needsStore: true }
   }
 
-  /** Of another account, or with a letter too many. */
+  /** A cursor of another account, or with an extra character. */
   function badCursor(): TrafficRequest {
     const accountId = anAccount()
     const [owner, cursor = 'x'] = random.pick([...cursors, []])

@@ -9,7 +9,7 @@ import { describeEnvironment, readEnvironment, readLoad } from './bench/reportin
 import { renderTrends } from './bench/trends.ts'
 import { interruptible } from './interruptible.ts'
 
-// Measures the service in parts, each beside a baseline. It writes tables to stdout and progress to
+// Measures the service in parts, each against a baseline. It writes tables to stdout and progress to
 // stderr. Only ratios of one run are meaningful: machines differ, and so does one machine over time.
 const { readOptions, refuse } = benchUsage(parts)
 

@@ -23,7 +23,7 @@ const SERVED_DEMO = {
   settings: {
     RATE_LIMIT_CAPACITY: '1000000',
     RATE_LIMIT_REFILL_PER_SECOND: '1000000',
-    TRUST_PROXY: '127.0.0.1', // Each case comes from an address of its own: `fuzz/hooks.py`.
+    TRUST_PROXY: '127.0.0.1', // Each case has its own address: `fuzz/hooks.py`.
   },
   awaited: [/Server listening at (http:[^"]+)/, /demo key +(key_\S+)/],
 }

@@ -1,7 +1,7 @@
 import { setInterval } from 'node:timers'
 import { provideServices } from '../test/harness/services/provide.ts'
 
-// Brings up OpenSearch and Redis for development, prints their variables, and stays until it is told to end.
+// Brings up OpenSearch and Redis for development, prints their variables, and runs until a signal stops it.
 // What is killed before that is cleared away as well: see scratch.ts.
 const services = await provideServices({ env: process.env, log: console.error })
 if ('missing' in services) {

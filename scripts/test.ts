@@ -15,8 +15,8 @@ import { findMissingTools } from '../test/harness/tools/tools.ts'
 
 // Runs vitest, with the services if a selected tier needs them; arguments are vitest's.
 
-// Every JVM from here on does without its second compiler: a start costs half the processor time, and what it
-// would gain later comes when the tests are nearly over.
+// Child JVMs run without the second compiler. This halves the CPU time of a start, and the tests
+// would end before the optimisation pays off.
 process.env['JAVA_TOOL_OPTIONS'] ??= '-XX:TieredStopAtLevel=1'
 
 keepTemporaryFilesInMemory(process.env)

@@ -42,7 +42,7 @@ export function canBeDrawn({ parts }: HistoryEntry): boolean {
   return parts['api']?.ratios['api÷raw large created 20'] !== undefined
 }
 
-/** Renders the pages a second of a run, beside the raw search of the same page, as an SVG. */
+/** Renders the pages a second of a run, with the raw search of the same page, as an SVG. */
 export function renderChart(entry: HistoryEntry): string {
   const groups = LIMITS.map((limit) => ({ limit, bars: barsOf(entry, limit) }))
   const most = Math.max(...groups.flatMap(({ bars }) => bars.map(({ value }) => value)))

@@ -94,7 +94,7 @@ export function readHistory(file = HISTORY_FILE): History {
   return { entries, broken }
 }
 
-/** Appends a line, on a line of its own even where the last write was incomplete. */
+/** Appends a separate line, even after an incomplete write. */
 export function appendEntry(entry: HistoryEntry, file = HISTORY_FILE): void {
   const isIncomplete = existsSync(file) && !/(^|\n)$/.test(readFileSync(file, 'utf8'))
   appendFileSync(file, `${isIncomplete ? '\n' : ''}${JSON.stringify(entry)}\n`)

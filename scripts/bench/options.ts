@@ -107,7 +107,7 @@ ${line('--only PART', 'one of:')}
 ${parts.map(({ name, about }) => `${line('', '')}  ${name.padEnd(12)} ${about}`).join('\n')}
 ${line('--merged', 'measure once more, with each index merged into one segment')}
 ${line('--json FILE', 'write every figure to a file as well')}
-${line('--record', 'add the ratios to the history beside the script, and redraw the chart')}
+${line('--record', 'add the ratios to the history and redraw the chart')}
 ${line('--chart', 'redraw the chart from the history, and measure nothing')}
 The bench uses OPENSEARCH_URL and REDIS_URL where they are set, and starts its own services elsewhere.
 `

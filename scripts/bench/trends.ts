@@ -1,7 +1,7 @@
 import type { HistoryEntry } from './history.ts'
 import { formatRatio, renderTable } from './reporting/table.ts'
 
-/** A ratio of a run beside those of earlier runs. */
+/** A ratio of a run, with those of earlier runs. */
 export interface Trend {
   /** The part and the name of the ratio. */
   name: string
@@ -29,7 +29,7 @@ function describeConditions({ environment: { cpu, cpus }, options }: HistoryEntr
   return `${cpus} × ${cpu} with ${options.orders} orders`
 }
 
-/** Each ratio of a run beside those of the latest comparable runs; `past` begins with the oldest. */
+/** Each ratio of a run, with those of the latest comparable runs; `past` begins with the oldest. */
 export function trendsOf(run: HistoryEntry, past: readonly HistoryEntry[]): Trend[] {
   const comparable = past.filter((entry) => isComparable(entry, run))
   return Object.entries(run.parts).flatMap(([part, recorded]) =>

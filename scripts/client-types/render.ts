@@ -29,7 +29,7 @@ export async function renderClientTypes(): Promise<string> {
   const types = await compile(schema, 'Schemas', {
     bannerComment: BANNER,
     unreachableDefinitions: true,
-    additionalProperties: false, // What is added later comes through at run time; its type comes with a new version.
+    additionalProperties: false, // Later fields pass through at run time; a new version adds their types.
     style: { semi: false, singleQuote: true, printWidth: 100, trailingComma: 'all' },
   })
   return types.replace(ROOT, '').replaceAll(PROVENANCE, '')

@@ -35,7 +35,7 @@ export interface MatrixOptions extends MatrixPlan {
 
 export interface Matrix {
   plan: MatrixPlan
-  /** A response that takes longer counts as hung. */
+  /** A slower response counts as hung. */
   latestMs: number
   healthy: ResponseStats
   /** The longest response without a fault, by the log of the service. */

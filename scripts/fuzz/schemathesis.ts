@@ -9,7 +9,7 @@ import { type Run, readReport } from './report.ts'
 /** The phases of each run, and its limit without `--seconds`. */
 const SHARES = [
   { phases: ['examples', 'coverage', 'fuzzing'], inFull: ['--max-examples', 4_500] },
-  // A run of its own, since it follows a dozen links only beside the others. Limited by time: `hooks.py`
+  // A separate run, since combined with the others it follows only a dozen links. Limited by time: `hooks.py`
   // replaces drawn cursors, which ends a round early, and only a time limit starts another round.
   { phases: ['stateful'], inFull: ['--max-time', 90] },
 ]

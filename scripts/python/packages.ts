@@ -11,7 +11,7 @@ const PIP_INSTALL = ['-m', 'pip', 'install', '--quiet', '--no-input', '--disable
 
 /** The packages that a Python program of the project needs. */
 export interface PythonPackages {
-  /** Whose they are: a folder's name, and what is told of what it lacks. */
+  /** The owner of the packages: names the folder and appears in errors. */
   name: string
   /** The file that pins them. */
   requirements: string

@@ -19,7 +19,7 @@ export interface ClosedLoop extends AsyncDisposable {
 }
 
 /**
- * Our own closed loop, since autocannon counts in whole milliseconds and a page takes one to five. It
+ * Our own closed loop, since autocannon counts in whole milliseconds and a page lasts one to five. It
  * runs in the bench's process, so its CPU time is separate from that of the contenders. With more
  * concurrent requests than connections, those that share a connection wait for each other.
  */

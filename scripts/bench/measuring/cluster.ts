@@ -7,7 +7,7 @@ export interface IndexFigures {
   segments: number
 }
 
-/** The administration of the cluster that the bench needs beside searches and documents. */
+/** The administration of the cluster that the bench needs besides searches and documents. */
 export type Cluster = ReturnType<typeof createCluster>
 
 const DEADLINE_MS = 600_000

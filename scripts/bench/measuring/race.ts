@@ -7,7 +7,7 @@ import type { RunningService } from './service.ts'
 /** One of the implementations or configurations that a scenario compares. */
 export interface Contender<S> {
   name: string
-  /** Takes one measurement. */
+  /** Performs one measurement. */
   measure(): Promise<S>
 }
 

@@ -26,7 +26,7 @@ interface ServiceOptions extends ProgramOptions {
   awaited: readonly RegExp[]
 }
 
-/** A command that runs in a process of its own until it is stopped. */
+/** A command that runs in a separate process until it is stopped. */
 export interface RunningService extends AsyncDisposable {
   readonly pid: number
   /** What each of `awaited` captured in the log. */

@@ -6,7 +6,7 @@ import { type BenchOrders, LARGE_ACCOUNT, type Row } from './orders.ts'
 export interface Place {
   accountId: string
   sort: Sort
-  /** How many orders of the listing come before the page. */
+  /** How many orders of the listing precede the page. */
   rowsBefore: number
   /** The last of them; null before the first page. */
   after: Position | null

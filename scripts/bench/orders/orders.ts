@@ -44,7 +44,7 @@ export function createOrders(count: number, until: number) {
   const smallOrders = count * (1 - LARGE_SHARE - MEDIUM_SHARE)
   const smallCount = Math.max(1, Math.round(smallOrders / SMALL_ACCOUNT_ORDERS))
   const smallAccounts = Array.from({ length: smallCount }, (_, at) => `acc_small_${at + 1}`)
-  let pool: Order[] | undefined // Lazy, since it takes a second to generate.
+  let pool: Order[] | undefined // Lazy, since generation lasts a second.
 
   function row(index: number): Row {
     const random = createRandom(SEED, ROW_STREAM, index)

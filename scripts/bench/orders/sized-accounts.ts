@@ -8,7 +8,7 @@ import { bulkLinesOf, inventKeys, projectedOrders } from './orders.ts'
 export interface SizedAccount {
   id: string
   size: number
-  /** Takes seconds for a million orders, and holds 4 bytes for each. */
+  /** Runs for seconds per million orders and allocates 4 bytes for each. */
   listing(sort: Sort): SizedListing
 }
 

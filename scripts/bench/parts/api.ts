@@ -47,13 +47,13 @@ process µs, and its resident MB at the end of the case: api/straightforward/emb
 
 export const apiPart: Part = {
   name: 'api',
-  about: 'the service beside the raw search, a baseline, and itself without OpenSearch',
+  about: 'the service against the raw search, a baseline, and itself without OpenSearch',
   async measure(context, scope) {
     const { cases, cluster, options, settings } = context
     const { index, services } = await fillServiceIndex(context, scope)
     const keys = await pages.issueKeys(cases, services)
     const loop = scope.use(createClosedLoop(context.openSearch, options.connections))
-    // Contenders that are compared run right beside each other.
+    // Compared contenders run directly after each other.
     const scenarios = await pages.pageScenarios(context, cases, [
       await openStraightforward(context, keys, scope),
       await openService(context, { name: 'api', settings, keys }, scope),

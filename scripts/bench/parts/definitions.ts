@@ -52,7 +52,7 @@ export function definitionOf(name: string): object {
 /** The same orders and searches in indices of different sorts. */
 export const definitionsPart: Part = {
   name: 'definitions',
-  about: 'the index sort beside alternatives',
+  about: 'the index sort against alternatives',
   async measure(context, scope) {
     const { cases, options } = context
     const loop = scope.use(createClosedLoop(context.openSearch, options.connections))

@@ -60,7 +60,7 @@ buckets; overtaken: changed again before it was shown; max: of all rounds`
  */
 export const lagPart: Part = {
   name: 'lag',
-  about: 'how long a change takes from the stream to the API',
+  about: 'the delay of a change from the stream to the API',
   async measure(context, scope) {
     const { cluster, options, prefix, signal, log } = context
     const { rate, seconds, rounds, loadOrders } = options

@@ -39,13 +39,13 @@ const SEED = 1
 const WARM_UP_ORDERS = 5_000
 const TIMEOUT_MS = 3_600_000
 const COLUMNS = ['', 'documents/s', 'orders/s', 'OpenSearch µs', 'client µs', 'peak MB']
-const LEGEND = `raw: the same documents in bulk requests, one at a time; load: index load, in a process of its own
+const LEGEND = `raw: the same documents in bulk requests, one at a time; load: index load, in a separate process
 µs: CPU time of a document; client: the process that sends; peak MB: the highest memory of the load's process`
 
-/** `index load` of source orders beside sequential bulk requests with the documents that it writes. */
+/** `index load` of source orders against sequential bulk requests with the same documents. */
 export const loadPart: Part = {
   name: 'load',
-  about: 'index load beside raw bulks',
+  about: 'index load against raw bulks',
   async measure(context, scope) {
     const { options, signal, log } = context
     const scratch = await openScratch('bench-load')
@@ -171,7 +171,7 @@ function authorization(urls: readonly string[]): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
 }
 
-/** Runs `index load` on a file, in a process of its own with these settings only. */
+/** Runs `index load` on a file, in a separate process with these settings only. */
 export async function runLoad(scratch: Scratch, file: string, settings: Settings) {
   const usageFile = join(scratch.path, 'usage.json')
   const preload = fileURLToPath(new URL('../measuring/resource-usage.ts', import.meta.url))

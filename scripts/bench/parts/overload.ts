@@ -29,7 +29,7 @@ const SHED = 'status 503'
 const LIMITED = 'status 429'
 const COLUMNS = ['', '/s', 'served/s', '503', '429', 'p50 ms', 'p99 ms', '503 p99 ms']
 const LEGEND = `ceiling: a closed loop; flood: three times the ceiling arrives for 30 s, however slow the service is; calm: half the ceiling, right after it
-newcomer: a request on a connection of its own; p50, p99: of served requests; 503, 429: answers of all rounds; goodput: served in the flood, of the ceiling
+newcomer: a request on its own connection; p50, p99: of served requests; 503, 429: answers of all rounds; goodput: served in the flood, of the ceiling
 recovery: from the start of the calm to the last request that was not served, at worst
 µs: CPU time of the API's process for an answer; shed only: measured while the only slot is occupied`
 
@@ -86,7 +86,7 @@ export interface OverloadSample {
   }
 }
 
-/** Each round has a process of its own, so that it starts with the same memory. */
+/** Each round has its own process, so that it starts with the same memory. */
 async function measureOverload(plan: LoadPlan): Promise<OverloadSample> {
   const { requests, settings, signal } = plan
   await using api = await startApi(settings)

@@ -48,13 +48,13 @@ const COLUMNS = [
   figureColumn('Redis µs', ['api'], figure.redisCpu),
   figureColumn('p50 ms', ['bare', 'api'], figure.p50),
 ]
-const LEGEND = `bare: a Fastify route in a process of its own that returns the same status, headers and bytes, without a log
+const LEGEND = `bare: a Fastify route in a separate process that returns the same status, headers and bytes, without a log
 µs: CPU time of an answer, in the process and behind it; p50: bare/api`
 
-/** Refusals beside a bare route with the same responses, on both kinds of stores. */
+/** Rejections against a bare route with the same responses, on both kinds of stores. */
 export const refusalsPart: Part = {
   name: 'refusals',
-  about: '401 and 429 beside a bare route of Fastify',
+  about: '401 and 429 against a bare route of Fastify',
   async measure(context, scope) {
     const settings = { ...context.settings, ...SETTINGS }
     const embedded = await openEmbedded(settings, scope)
@@ -165,7 +165,7 @@ interface Recorded {
   body: string
 }
 
-/** Repeats the request until the service refuses it: the bucket must be empty or the address blocked. */
+/** Repeats the request until the service rejects it: the bucket must be empty or the address blocked. */
 async function recordResponse(
   origin: string,
   { name, requests: [first] }: Refusal,
@@ -185,7 +185,7 @@ async function recordResponse(
     )
     return { path, status, headers: Object.fromEntries(kept), body }
   }
-  throw new Error(`the service did not refuse: ${name}; it returned status ${[...statuses]}`)
+  throw new Error(`the service did not reject: ${name}; it returned status ${[...statuses]}`)
 }
 
 /** Removes failures that are right. More of them than allowed remain failures. */

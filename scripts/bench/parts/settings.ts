@@ -34,7 +34,7 @@ const PROBE = { accountId: 'acc_probe', orderId: 'ord_probe' }
 /** A program that parses and renders this JSON changes its bytes. */
 const PROBE_ORDER = String.raw`{ "id" : "ord_probe", "name" : "\u0041na", "rate" : 1.0e2 }`
 
-/** Settings of a search, an index and its connections, beside those of the service. */
+/** Settings of a search, an index and its connections, against those of the service. */
 export const settingsPart: Part = {
   name: 'settings',
   about: 'alternative settings of a search, an index and its connections',
@@ -104,7 +104,7 @@ function socketScenarios(
 }
 
 /**
- * Which searches return a source byte for byte. It uses an index of its own, so the measured indices
+ * Which searches return a source byte for byte. It uses its own index, so the measured indices
  * get no further segment.
  */
 async function probeSources(

@@ -63,7 +63,7 @@ export const sizesPart: Part = {
     const server = scope.use(await startApi(context.settings))
     const raw = scope.use(createClosedLoop(openSearch, 1))
     const own = scope.use(createClosedLoop({ origins: [server.origin] }, 1))
-    // Walking to the places would take ten thousand pages; a sealed cursor is the same as a walked one.
+    // Walking to the places would need ten thousand pages; a sealed cursor is the same as a walked one.
     const codec = createCursorCodec(loadSecrets(context.config).cursorSecrets)
     const seconds = Math.max(1, Math.round(SHARE_OF_SECONDS * options.seconds))
     const prepared = []
@@ -134,7 +134,7 @@ export function depthCases(account: SizedAccount, mark: Position | null): DepthC
 }
 
 /**
- * How many orders come before each page. In a short listing the pages of a depth begin earlier, so that
+ * How many orders precede each page. In a short listing the pages of a depth begin earlier, so that
  * every page is full and another one follows.
  */
 export function rowsBefore(size: number, depth: Depth): number[] {

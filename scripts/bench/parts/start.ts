@@ -43,10 +43,10 @@ const LABELS: Readonly<Record<string, string>> = {
 /** Milliseconds from the start of each program's process to its first right answer, one each start. */
 type Starts = Readonly<Record<string, readonly number[]>>
 
-/** The time to the first answer on an embedded store with orders, beside a bare route. */
+/** The time to the first answer on an embedded store with orders, against a bare route. */
 export const startPart: Part = {
   name: 'start',
-  about: 'from the start of the process to the first answer, beside a bare Fastify',
+  about: 'from the start of the process to the first answer, against a bare Fastify',
   async measure(context, scope) {
     const { orders, options, signal, log } = context
     const built = await build(log)
@@ -55,7 +55,7 @@ export const startPart: Part = {
     const scratch = await openScratch('bench-start')
     scope.defer(scratch.close)
     const page = await preparePage(context, settings, services)
-    // A compile cache of its own has nothing of earlier runs.
+    // A separate compile cache excludes earlier runs.
     const own = { OPERATIONS_PORT: '0', NODE_COMPILE_CACHE: join(scratch.path, 'compiled') }
     const serve = { args: ['serve'], settings: { ...settings, ...own } }
     const answers = join(scratch.path, 'answers.json')
@@ -152,7 +152,7 @@ function bareAnswer({ path, body }: Page) {
 }
 
 /**
- * Starts a program in a process of its own, and returns the milliseconds until its first right answer on
+ * Starts a program in a separate process and returns the milliseconds until its first right answer on
  * the port in `PORT`. Kills it `lingerMs` later.
  */
 async function timeFirstAnswer(

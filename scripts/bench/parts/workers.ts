@@ -42,7 +42,7 @@ const LEGEND =
 /** The same requests to one worker and to two, on the same stores. */
 export const workersPart: Part = {
   name: 'workers',
-  about: 'the cost of a request with two workers, beside one',
+  about: 'the cost of a request with two workers, against one',
   async measure(context, scope) {
     const cases = context.cases.filter(({ name }) => CASES.includes(name))
     const { services } = await fillServiceIndex(context, scope)

@@ -33,7 +33,7 @@ const load = (args: readonly string[] = [], key = service.key, url = service.bas
     env: { ORDERS_API_URL: url, ORDERS_API_KEY: key },
   })
 
-/** The rows of both tables, as the orders they come from: what is null is no column yet, so it is left out. */
+/** The rows of both tables as orders. Null values are omitted, since they have no column yet. */
 async function loaded(): Promise<Map<string, object>> {
   const args = [READ_DUCKDB, join(place.folder, 'pedidos.duckdb')]
   const { stdout, stderr } = await runProgram(python, args, { cwd: place.folder })

@@ -1,14 +1,14 @@
 import { startFaultServer } from '../support/http/fault-server.ts'
 
-/** Another server, which has no orders: where a redirect must not take the key. */
+/** Another server, without orders: a redirect must not send the key there. */
 export async function startElsewhere() {
-  const nobody = 'http://127.0.0.1'
-  const server = await startFaultServer(nobody, () => ({ status: 404, body: 'nothing is here' }))
+  const unused = 'http://127.0.0.1'
+  const server = await startFaultServer(unused, () => ({ status: 404, body: 'nothing is here' }))
 
   return {
-    /** What sends a recipe there. */
+    /** The redirect to this server. */
     redirect: { status: 302, headers: { location: `${server.baseUrl}/v1/orders` } },
-    /** The header of each request that came, `undefined` where it had none. */
+    /** The header of each received request, `undefined` when absent. */
     authorizations: () => server.requests.map(({ headers }) => headers.authorization),
     forget: server.forget,
     close: server.close,

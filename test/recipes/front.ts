@@ -5,17 +5,17 @@ import {
   startFaultServer,
 } from '../support/http/fault-server.ts'
 
-/** What a recipe asked, and what it got. */
+/** A request of a recipe and its response. */
 export interface Called {
   path: string
   query: Readonly<Record<string, string>>
   authorization: string | undefined
   status: RecordedRequest['outcome']
-  /** Of the orders in the answer, in their order; none in an answer that is no page. */
+  /** The ids of the orders in the response; empty when the response is not a page. */
   ids: readonly string[]
 }
 
-/** Stands before a service: tells what a recipe asks, and can answer after so many pages as an edge does. */
+/** A proxy before the service: records requests and can send an edge's errors after a page. */
 export async function startRecipeFront(serviceUrl: string) {
   const planned: { atPage: number; answer: () => Promise<Fault | undefined> }[] = []
   const front = await startFaultServer(serviceUrl, async () => {
@@ -29,26 +29,26 @@ export async function startRecipeFront(serviceUrl: string) {
     baseUrl: front.baseUrl,
     close: front.close,
 
-    /** Everything asked since it was last forgotten. */
+    /** The requests since the last reset. */
     get asked(): Called[] {
       return front.requests.map(calledOf)
     },
 
-    /** Of what was asked, one after the other. */
+    /** The values of the requests in sequence. */
     statuses: () => front.requests.map(({ outcome }) => outcome),
 
-    /** From here on is told from the beginning, and pages are counted from 0. */
+    /** Resets the record and the page count. */
     forget() {
       front.forget()
       planned.length = 0
     },
 
-    /** This happens to the next request after `atPage` whole pages; what is planned for one page, one after the other. */
+    /** Plans the response to the next request after `atPage` complete pages; plans of one page queue. */
     answer(atPage: number, ...answers: readonly Fault[]) {
       planned.push(...answers.map((answer) => ({ atPage, answer: async () => answer })))
     },
 
-    /** From the next request after `atPage` whole pages on, the edge refuses all of them for so long, and says so. */
+    /** From the next request after `atPage` complete pages on, the edge rejects all for `seconds`. */
     refuseFor(atPage: number, seconds: number) {
       const answer: ServerResponseStub = { status: 429, headers: { 'retry-after': `${seconds}` } }
       const refuse = (untilMs: number) => async () => {
@@ -59,7 +59,7 @@ export async function startRecipeFront(serviceUrl: string) {
       planned.push({ atPage, answer: () => refuse(Date.now() + seconds * 1_000)() })
     },
 
-    /** Before the next request after `atPage` whole pages is passed on, this happens. */
+    /** Runs before the next request after `atPage` complete pages is forwarded. */
     before(atPage: number, happen: () => Promise<void>) {
       planned.push({ atPage, answer: () => happen().then(() => undefined) })
     },
@@ -78,7 +78,7 @@ function calledOf({ url, headers, outcome, body }: RecordedRequest): Called {
   }
 }
 
-/** None in what is no page, such as one that is cut. */
+/** Empty when the body is not a page, for example a truncated one. */
 function idsOf(body: string | undefined): string[] {
   try {
     const { data } = JSON.parse(body ?? '') as { data: { id: string }[] }

@@ -2,11 +2,11 @@ import type { Fault, ServerResponseStub } from '../support/http/fault-server.ts'
 
 interface Refusal {
   title: string
-  /** The edge's; without one, the service answers. */
+  /** The edge's response; without one, the service responds. */
   answer?: ServerResponseStub
-  /** Instead of a valid one. */
+  /** Replaces the valid one. */
   key?: string
-  /** What a person is told, among more. */
+  /** Part of the message to the user. */
   says: string
 }
 

@@ -8,21 +8,21 @@ import { openServedStore } from '../support/stores/served-store.ts'
 import { startRecipeFront } from './front.ts'
 
 export interface RecipeServiceOptions {
-  /** Source orders that are loaded at first; the account sees most of them. */
+  /** The initial source orders; the account has access to most of them. */
   count?: number
-  /** Further settings of the service, such as its limits. */
+  /** Additional settings of the service, such as its limits. */
   settings?: Record<string, string>
 }
 
-/** The limits of the contract, which {@link openServedStore} lifts. */
+/** The documented limits, which {@link openServedStore} lifts. */
 export const CONTRACT_LIMITS = { RATE_LIMIT_CAPACITY: '20', RATE_LIMIT_REFILL_PER_SECOND: '10' }
 
-/** How far back the newest of the orders is that are loaded at first, so that an overlap brings next to none. */
+/** The age of the newest initial order, so that an overlap returns almost none. */
 const HOUR_MS = 3_600_000
 
 /**
- * A service with orders of every kind, some of them without `updated_at`, a key that reads them, and a front
- * between the service and the recipe that tells what is asked.
+ * A service with orders of every kind, some without `updated_at`, a key that reads them, and a proxy
+ * between service and recipe that records the requests.
  */
 export async function openRecipeService({ count = 700, settings = {} }: RecipeServiceOptions = {}) {
   const store = openServedStore()
@@ -33,7 +33,7 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
   await store.load(orders)
   const service = await startApiServer({ ...store.env, ...settings })
   const key = await store.createKey(DEMO_ACCOUNT)
-  // Which no recipe uses, so that a test looks without a limit.
+  // A separate key, so that the reads of a test do not count against the recipe's limit.
   const unlimited = 'RATE_LIMIT_CAPACITY' in settings ? await startApiServer(store.env) : service
   const front = await startRecipeFront(service.baseUrl)
 
@@ -45,13 +45,13 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
 
   return {
     key,
-    /** Where a recipe finds the API. */
+    /** The API URL for a recipe. */
     baseUrl: front.baseUrl,
     front,
     /** A key of an account without orders. */
     createKey: store.createKey,
 
-    /** What the API lists now, by id. */
+    /** The current listing of the API, by id. */
     async listed(): Promise<Map<string, Order>> {
       const listed = new Map<string, Order>()
       for (let cursor: string | null = ''; cursor !== null; ) {
@@ -65,7 +65,7 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
       return listed
     },
 
-    /** Changes some orders (of `ids`, if told), fills one that had no `updated_at`, adds one; answers with their ids. */
+    /** Changes some orders (of `ids`, if given), dates an undated one and adds one; returns their ids. */
     async change(ids: readonly string[] = mine.map(({ id }) => id)): Promise<string[]> {
       const wanted = mine.filter(({ id }) => ids.includes(id))
       const dated = wanted.filter(({ changed_at }) => changed_at !== null).slice(0, 5)
@@ -82,7 +82,7 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
       return [...written.keys()]
     },
 
-    /** Removes an order from the account that has it; answers with its id. */
+    /** Removes an order from its account; returns its id. */
     async erase(): Promise<string> {
       const last = mine.pop()
       if (last === undefined) throw new Error('no order to erase')
@@ -91,11 +91,11 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
       return id
     },
 
-    /** After so many pages, the recipe finds the bucket of its account empty. */
+    /** Empties the account's bucket after `atPage` pages. */
     emptyBucketAt(page: number) {
       front.before(page, async () => {
         while ((await statusOf(service.baseUrl, key)) !== 429);
-        // Until it has a token again, and takes it: the next one is a tenth of a second away.
+        // Consumes the next refilled token, so that the following one is 100 ms away.
         while ((await statusOf(service.baseUrl, key)) === 429);
       })
     },

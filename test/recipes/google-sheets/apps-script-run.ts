@@ -7,13 +7,13 @@ import { createLock } from './lock.ts'
 import { Sheet } from './sheet.ts'
 import { createUrlFetch } from './url-fetch.ts'
 
-// A thread of its own: a script of Google's blocks until each answer is there.
+// A separate thread, because an Apps Script blocks until each response has arrived.
 const { file, call, document, requestMs, lock } = workerData as ScriptRun
 const { properties, sheets, triggers } = document as Document
 const warnings: string[] = []
 const asking = openBlockingFetch()
 
-/** What the script takes for the time: it passes while it sleeps and asks. */
+/** The script's clock, which advances during sleeps and requests. */
 let nowMs = Date.now()
 class Clock extends Date {
   constructor(value: string | number = nowMs) {

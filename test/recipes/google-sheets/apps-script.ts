@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Grid } from './sheet.ts'
 
-/** A spreadsheet and the script in it, as Google keeps them between two runs. */
+/** The state of a spreadsheet and its script between two runs. */
 export interface Document {
   properties: Record<string, string | undefined>
   sheets: Record<string, Grid | undefined>
-  /** The functions that are called by time. */
+  /** The functions with a time trigger. */
   triggers: string[]
 }
 
@@ -16,9 +16,9 @@ export interface ScriptRun {
   /** The function that is run. */
   call: string
   document: Document
-  /** How long a request takes, on the clock of the script. */
+  /** The duration of a request on the script's clock. */
   requestMs: number
-  /** The lock of the script, which all its runs share: 1 while one of them has it. */
+  /** The script lock, shared by all runs: 1 while a run holds it. */
   lock: Int32Array<SharedArrayBuffer>
 }
 
@@ -30,8 +30,8 @@ interface Outcome {
 }
 
 /**
- * Runs a function of a script as Google would, with stand-ins for its services: requests go out, a sheet is a
- * grid, and the document that comes back is the one for the next run.
+ * Runs a function of a script with stand-ins for Google's services: requests are real, a sheet is a
+ * grid, and the returned document is the input of the next run.
  */
 export async function runAppsScript(run: ScriptRun): Promise<Outcome> {
   const program = new URL('apps-script-run.ts', import.meta.url)

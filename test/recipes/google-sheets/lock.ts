@@ -1,7 +1,7 @@
-/** A stand-in for the lock of a script: one run has it at a time. */
+/** A stand-in for the script lock, which one run holds at a time. */
 export function createLock(lock: Int32Array<SharedArrayBuffer>) {
   return {
-    /** Waits for the lock for so long; tells whether it was got. */
+    /** Waits for the lock until the timeout; returns whether it was acquired. */
     tryLock(timeoutMs: number): boolean {
       if (Atomics.compareExchange(lock, 0, 0, 1) === 0) return true
       Atomics.wait(lock, 0, 1, timeoutMs)

@@ -1,13 +1,13 @@
-/** A cell as it is kept: a formula is what a text with `=` becomes. */
+/** A stored cell: a text that starts with `=` becomes a formula. */
 export type Cell = string | number | Date | { formula: string }
 export type Grid = Cell[][]
 
-/** A new sheet of Google's has 1,000; with fewer, a test finds out sooner who forgets to ask for more. */
+/** A new Google sheet has 1,000 rows; fewer reveal a script that does not add rows. */
 const ROWS = 200
 
 /**
- * A stand-in for a sheet of Google's: the few calls that the recipe makes, with the manners that matter to it. A
- * text is taken as if it were typed, and a range that is not there is refused.
+ * A stand-in for a Google sheet with the calls of the recipe. It parses text as typed input, and
+ * rejects a range outside the sheet.
  */
 export class Sheet {
   readonly #grid: Grid
@@ -27,7 +27,7 @@ export class Sheet {
     this.#maxRows += count
   }
 
-  /** Of the last row with something in it. */
+  /** The number of the last row with content. */
   getLastRow() {
     return this.#grid.findLastIndex((row) => row.some((cell) => cell !== '')) + 1
   }
@@ -61,7 +61,7 @@ const blank = (columns: number): Cell[] => Array.from({ length: columns }, () =>
 
 function typed(value: unknown): Cell {
   if (typeof value === 'number') return value
-  // Made by another realm's constructor.
+  // Created by another realm's constructor.
   if (Object.prototype.toString.call(value) === '[object Date]') return new Date(Number(value))
   const text = String(value)
   if (text.startsWith("'")) return text.slice(1)

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module'
 import { json } from 'node:stream/consumers'
 import type { N8nRun } from './n8n.ts'
 
-// Loads n8n from where it was installed, and runs one workflow: what n8n's server would add (its database, its
-// credentials, its task runners) is left out.
+// Loads the installed n8n and runs one workflow, without the parts of n8n's server: database,
+// credentials and task runners.
 const load = createRequire(`${process.env['N8N_MODULES']}package.json`)
 const { NodeHelpers, Workflow } = load('n8n-workflow')
 const { ExecutionLifecycleHooks, WorkflowExecute } = load('n8n-core')
@@ -33,7 +33,7 @@ const nodeTypes = {
 }
 const { HttpBearerAuth } = load('n8n-nodes-base/dist/credentials/HttpBearerAuth.credentials.js')
 
-/** What its server does with a credential: looks it up, and puts it into the request as its type says. */
+/** Replaces the server's credential handling: adds the credential to a request as its type says. */
 const credentialsHelper = {
   getParentTypes: () => [],
   getCredentialsProperties: () => new HttpBearerAuth().properties,

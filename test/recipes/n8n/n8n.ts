@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 import { cachedFolder, npm } from '../../support/cli/cached-folder.ts'
 import { runProgram } from '../../support/cli/program.ts'
 
-// n8n is under the Sustainable Use License: a test may run it, and nothing of ours depends on it.
+// n8n has the Sustainable Use License: a test may run it, and no code of the project depends on it.
 const CORE = 'n8n-core@2.40.3'
 const NODES = 'n8n-nodes-base@2.40.2'
-/** Of what the nodes depend on, that which the nodes of a recipe load; the rest serves other nodes. */
+/** The dependencies that the nodes of a recipe load; the others are for other nodes. */
 const LOADED_BY_NODES = [
   '@mozilla/readability',
   'cheerio',
@@ -17,14 +17,14 @@ const LOADED_BY_NODES = [
   'jsdom',
   'moment-timezone',
 ]
-/** What the engine would install and loads for none of this: clouds, native code, the editor's. */
+/** Dependencies that the engine does not load here: clouds, native code, the editor. */
 const NOT_LOADED = [
   ...['@azure/identity', '@azure/storage-blob', '@aws-sdk/client-s3', '@sentry/node'],
   ...['@sentry/node-native', '@sentry/profiling-node', '@n8n/workflow-sdk', 'isolated-vm'],
 ]
 const RUN = fileURLToPath(new URL('n8n-run.ts', import.meta.url))
 
-/** n8n's own engine and nodes, installed on first use: some 80 MB, some 20 seconds. Answers with their folder. */
+/** n8n's own engine and nodes, installed on first use: about 80 MB, about 20 seconds. Returns their folder. */
 export async function installN8n(): Promise<string> {
   return await cachedFolder('n8n', `${[CORE, NODES, ...LOADED_BY_NODES, ...NOT_LOADED]}`, install)
 }
@@ -48,14 +48,14 @@ async function install(folder: string): Promise<void> {
   await rename(join(folder, 'package'), nodes)
 }
 
-/** What the engine is given. */
+/** The input of the engine. */
 export interface N8nRun {
   workflow: N8nWorkflow
   /** The node that starts it. */
   start: string
-  /** The node whose items are told. */
+  /** The node whose items are returned. */
   end: string
-  /** What the credential holds. */
+  /** The content of the credential. */
   token: string
 }
 
@@ -70,12 +70,12 @@ export interface N8nWorkflow {
 }
 
 export interface N8nOutcome {
-  /** What came out of the last node; `null` where it was not reached. */
+  /** The output of the last node; `null` when the run did not reach it. */
   items: unknown[] | null
   error: string | null
 }
 
-/** Runs a workflow by n8n's own engine, in a process of its own. */
+/** Runs a workflow in n8n's own engine, in a separate process. */
 export async function runN8n(folder: string, run: N8nRun): Promise<N8nOutcome> {
   const env = { N8N_USER_FOLDER: folder, N8N_ENCRYPTION_KEY: 'none', N8N_MODULES: folder }
   const input = JSON.stringify(run)

@@ -3,14 +3,14 @@ import { operate } from './operators.ts'
 import { typeOf } from './types.ts'
 import { held, lazily, MError, RecordValue, type Thunk, type Value } from './values.ts'
 
-/** Names and what they stand for; an inner scope has the outer one's, too. */
+/** Names and their values; an inner scope includes the outer one. */
 export type Scope = ReadonlyMap<string, Thunk>
 
 type Node = Ast.TNode
 
 /**
- * Evaluates an expression of M, of those kinds that the recipe is made of: `let` and fields when they are read,
- * arguments and items at once.
+ * Evaluates an expression of M, limited to the kinds in the recipe. `let` and fields are lazy;
+ * arguments and items are eager.
  * @throws MError what M raises
  */
 export function evaluate(node: Node, scope: Scope): Value {
@@ -73,7 +73,7 @@ interface Pair {
 const pairsOf = (list: List<Pair>) =>
   itemsOf(list).map(({ key, value }) => [key.literal, value] as const)
 
-/** A scope of names that may all use each other. */
+/** A scope whose names may reference each other. */
 function within(scope: Scope, pairs: readonly (readonly [string, Node])[]): Scope {
   const inner = new Map(scope)
   for (const [name, value] of pairs)
@@ -117,7 +117,7 @@ function functionOf(node: Ast.FunctionExpression, scope: Scope): Value {
 
 type Step = Ast.RecursivePrimaryExpression['recursiveExpressions']['elements'][number]
 
-/** A value, after one call or one field of what follows it. */
+/** Applies one call or one field access to a value. */
 function stepped(value: Value, step: Step, scope: Scope): Value {
   if (step.kind === 'InvokeExpression') {
     if (typeof value !== 'function') throw new MError('Expression.Error', 'this is no function')

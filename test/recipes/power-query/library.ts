@@ -10,7 +10,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** What a program on this machine does for the library. */
+/** The functions of the host for the library. */
 export interface Surroundings {
   contents(url: string, options: RecordValue): Value
   sleep(ms: number): void
@@ -61,7 +61,7 @@ function generated(initial: Func, condition: Func, next: Func, selector: Func): 
   return items
 }
 
-/** Holds every value against the type of its column, which M itself leaves to whoever loads the table. */
+/** Checks each value against its column type, which M leaves to the loader of the table. */
 function tableOf({ columns }: TypeValue, rows: Value[][]): Table {
   for (const row of rows) {
     if (row.length !== columns.length)

@@ -28,7 +28,7 @@ const OPERATORS: Readonly<Record<string, (operands: Operands) => Value>> = {
   '&': ({ left, right }) => combined(left(), right()),
 }
 
-/** @throws MError for operands that the operator does not take */
+/** @throws MError for operands that the operator does not support */
 export function operate(operator: string, operands: Operands): Value {
   const compute = OPERATORS[operator]
   if (compute === undefined) throw new Error(`this interpreter knows no operator ${operator}`)

@@ -8,7 +8,7 @@ import type { QueryOutcome, QueryRun } from './power-query.ts'
 import { MError, Table, type Value } from './values.ts'
 import { createWebContents } from './web.ts'
 
-// A thread of its own: the values of M do not wait, so each request blocks until its answer is there.
+// A separate thread: M evaluates synchronously, so each request blocks until its response arrives.
 const { file, parameters } = workerData as QueryRun
 const { DefaultSettings, TaskUtils } = parser
 const asking = openBlockingFetch()
@@ -17,7 +17,7 @@ const sleep = (ms: number) => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** @throws Error for a text that is no M; MError what it raises */
+/** @throws Error for invalid M; MError for an error that M raises */
 async function run(): Promise<Table> {
   const task = await TaskUtils.tryLexParse(DefaultSettings, await readFile(file, 'utf8'))
   if (!TaskUtils.isParseStageOk(task)) throw new Error(`${file} is no M`, { cause: task })

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 export interface QueryRun {
   /** The text of the query. */
   file: string
-  /** The parameters that a person makes beside it. */
+  /** The parameters that a user defines for the query. */
   parameters: Readonly<Record<string, string>>
 }
 
@@ -16,8 +16,8 @@ export interface QueryOutcome {
 }
 
 /**
- * Runs a query of Power Query on what there is of it for Linux: Microsoft's parser, and an interpreter of ours
- * for the part of M that the recipe uses. Requests go out.
+ * Runs a Power Query query with Microsoft's parser and the project's interpreter for the part of M
+ * that the recipe uses. Requests are real.
  */
 export async function runPowerQuery(run: QueryRun): Promise<QueryOutcome> {
   const program = new URL('power-query-run.ts', import.meta.url)

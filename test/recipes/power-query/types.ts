@@ -1,7 +1,7 @@
 import type { Ast } from '@microsoft/powerquery-parser/lib/powerquery-parser/language/index.js'
 import { TypeValue, type Value } from './values.ts'
 
-/** The value of a type's notation; `named` looks up what a name such as `Currency.Type` stands for. */
+/** The value of a type's notation; `named` resolves a name such as `Currency.Type`. */
 export function typeOf(node: Ast.TNode, named: (name: string) => Value): TypeValue {
   switch (node.kind) {
     case 'PrimitiveType':

@@ -1,4 +1,4 @@
-/** What an expression of M comes to, as far as the recipe goes. Fields of records are evaluated when they are read. */
+/** The value of an M expression, limited to the recipe. Record fields are lazy. */
 export type Value =
   | null
   | boolean
@@ -70,7 +70,7 @@ export class Table {
   }
 }
 
-/** An error that M raises, as the person at the table is shown it. */
+/** An error that M raises, as Power Query displays it. */
 export class MError extends Error {
   constructor(reason: string, message: string) {
     super(`${reason}: ${message}`)

@@ -1,12 +1,12 @@
 import type { BlockingAnswer } from '../blocking-fetch.ts'
 import { Binary, MError, RecordValue, type Value } from './values.ts'
 
-/** What Power Query asks again by itself, so often, waiting as `Retry-After` says, within bounds. */
+/** The statuses that Power Query retries itself, with a bounded `Retry-After`. */
 const RETRIED = [408, 429, 503, 504, 509]
 const RETRIES = 3
 const MAX_WAIT_S = 120
 const MIN_WAIT_S = 0.5
-/** Answered by asking the person for credentials; a query cannot have these to itself. */
+/** Power Query prompts for credentials on these; a query cannot handle them. */
 const CREDENTIALS = [401, 403]
 const OPTIONS = ['RelativePath', 'Query', 'Headers', 'ManualStatusHandling', 'IsRetry', 'Timeout']
 
@@ -16,8 +16,8 @@ interface Ways {
 }
 
 /**
- * `Web.Contents` as Microsoft documents it: how it makes the address, what it asks again, what it refuses, and
- * that it answers what was asked before from its cache, unless `IsRetry` says otherwise.
+ * `Web.Contents` as Microsoft documents it: how it builds the URL, what it retries and rejects, and
+ * that it serves a repeated request from its cache unless `IsRetry` is set.
  */
 export function createWebContents({ fetch, sleep }: Ways) {
   const cached = new Map<string, BlockingAnswer>()
@@ -32,13 +32,13 @@ export function createWebContents({ fetch, sleep }: Ways) {
     const headers = Object.fromEntries(textsOf(read('Headers')))
     const manual = (read('ManualStatusHandling') ?? []) as number[]
 
-    const ask = () => asked(() => fetch(url.href, headers))
+    const send = () => requireResponse(() => fetch(url.href, headers))
     const known = read('IsRetry') === true ? undefined : cached.get(url.href)
-    let answer = known ?? ask()
+    let answer = known ?? send()
     for (let retry = 1; retry <= RETRIES && isRetried(answer, manual); retry += 1) {
-      const told = Number(answer.headers['retry-after'] ?? 2 ** (retry - 1))
-      sleep(Math.min(Math.max(told, MIN_WAIT_S), MAX_WAIT_S) * 1_000)
-      answer = ask()
+      const retryAfter = Number(answer.headers['retry-after'] ?? 2 ** (retry - 1))
+      sleep(Math.min(Math.max(retryAfter, MIN_WAIT_S), MAX_WAIT_S) * 1_000)
+      answer = send()
     }
     cached.set(url.href, answer)
     const { status, body } = answer
@@ -55,10 +55,10 @@ export function createWebContents({ fetch, sleep }: Ways) {
   }
 }
 
-/** @throws MError without an answer */
-function asked(ask: () => BlockingAnswer): BlockingAnswer {
+/** @throws MError without a response */
+function requireResponse(send: () => BlockingAnswer): BlockingAnswer {
   try {
-    return ask()
+    return send()
   } catch (error) {
     throw new MError('DataSource.Error', `the remote server cannot be reached: ${error}`)
   }
@@ -67,7 +67,7 @@ function asked(ask: () => BlockingAnswer): BlockingAnswer {
 const isRetried = ({ status }: BlockingAnswer, manual: readonly number[]) =>
   RETRIED.includes(status) && !manual.includes(status)
 
-/** @throws MError where a field is no text, as Power Query does */
+/** @throws MError when a field is not text, like Power Query */
 function textsOf(record: Value): [string, string][] {
   if (!(record instanceof RecordValue)) return []
   return [...record.fields].map(([name, value]) => {

@@ -75,7 +75,7 @@ describe.each([
   ['search', '/v1/orders'],
   ['search', '/v1/orders?sort=updated_at_asc'],
   ['get_order', '/v1/orders/ord_1'],
-])('a caller who disconnects while its %s is under way', (operation, path) => {
+])('a client that disconnects during %s', (operation, path) => {
   it(`a disconnect cancels the search and releases its slot: ${path}`, async () => {
     expect(await statusOf(path)).toBe(200)
     for (const proxy of proxies) proxy.resetConnections() // Leaves the connection of the search as the only one.

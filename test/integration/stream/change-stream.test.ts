@@ -86,13 +86,16 @@ describe('reading', () => {
   })
 
   it.each([
-    ['none', ['data', 'x']],
+    ['no', ['data', 'x']],
     ['two', ['order', 'x', 'order', 'y']],
-  ])('of an entry with %s tells no order, and all its fields', async (_name, fields) => {
-    await feed.addFields(...fields)
-    const [entry] = (await stream.read()).entries
-    expect([entry?.order, entry?.fields.map(String)]).toEqual([undefined, fields])
-  })
+  ])(
+    'reading an entry with %s order fields returns no order and all its fields',
+    async (_name, fields) => {
+      await feed.addFields(...fields)
+      const [entry] = (await stream.read()).entries
+      expect([entry?.order, entry?.fields.map(String)]).toEqual([undefined, fields])
+    },
+  )
 
   it('reading returns at most 500 entries or about 4 MiB', async () => {
     await feed.add(...Array.from({ length: 1_001 }, () => 'small'))

@@ -67,26 +67,29 @@ describe('a bad entry', () => {
       '/owner_account_id',
       'the owner of an order never changes',
     ],
-  ])('of %s is parked as it came, with where and why, and the stream goes on', async (...bad) => {
-    const [, bytes, path, reason] = bad
-    const [before, after] = [sourceOrder({ id: 'ord_1' }), newOrder()]
-    const [, id = ''] = await feed.add(before, bytes, after)
-    await isDone()
+  ])(
+    'an entry with %s is dead-lettered unchanged with path and reason, and the watch continues',
+    async (...bad) => {
+      const [, bytes, path, reason] = bad
+      const [before, after] = [sourceOrder({ id: 'ord_1' }), newOrder()]
+      const [, id = ''] = await feed.add(before, bytes, after)
+      await isDone()
 
-    const [parked, ...others] = await feed.parked()
-    const original =
-      Buffer.isBuffer(bytes) || typeof bytes === 'string' ? bytes : JSON.stringify(bytes)
-    expect(others).toEqual([])
-    expect(parked?.order?.equals(Buffer.from(original))).toBe(true)
-    expect(parked).toMatchObject({ path, reason: expect.stringContaining(reason), entry_id: id })
-    expect(await services.orders.get('acc_1', after.id)).not.toBeNull()
-    const told = watch.log().find(({ entry_id }) => entry_id === id)
-    expect(told).toMatchObject({
-      level: 40,
-      path,
-      msg: 'rejected: moved to the dead-letter stream',
-    })
-  })
+      const [parked, ...others] = await feed.parked()
+      const original =
+        Buffer.isBuffer(bytes) || typeof bytes === 'string' ? bytes : JSON.stringify(bytes)
+      expect(others).toEqual([])
+      expect(parked?.order?.equals(Buffer.from(original))).toBe(true)
+      expect(parked).toMatchObject({ path, reason: expect.stringContaining(reason), entry_id: id })
+      expect(await services.orders.get('acc_1', after.id)).not.toBeNull()
+      const told = watch.log().find(({ entry_id }) => entry_id === id)
+      expect(told).toMatchObject({
+        level: 40,
+        path,
+        msg: 'rejected: moved to the dead-letter stream',
+      })
+    },
+  )
 
   it('the log contains no personal data', async () => {
     await feed.add(sourceOrder({ customer: { name: 'Rita', email: 'rita@secret' } }))
@@ -105,31 +108,34 @@ describe('a document changed outside the writer', () => {
   }
 
   it.each<[string, object]>([
-    ['is no order', { account_id: 'acc_hand', id: 'ord_hand' }],
+    ['is not an order', { account_id: 'acc_hand', id: 'ord_hand' }],
     ['has an order that is none', { ...documentKeys(), order: 'none' }],
     ['has a date that is none', { ...documentKeys(), updated_key: 9e18, order: {} }],
-  ])('and %s has its order refused, and the others are written', async (_how, document) => {
-    await feed.add(order('ord_hand', 1), order('ord_sound', 1))
-    await isDone()
-    const place = `${backend.env['INDEX_PREFIX']}orders/_doc/acc_hand:ord_hand`
-    await opensearch('PUT', `${place}?routing=acc_hand&refresh=true`, document)
+  ])(
+    'a stored document that %s causes a dead letter, and the watch writes the other orders',
+    async (_how, document) => {
+      await feed.add(order('ord_hand', 1), order('ord_sound', 1))
+      await isDone()
+      const place = `${backend.env['INDEX_PREFIX']}orders/_doc/acc_hand:ord_hand`
+      await opensearch('PUT', `${place}?routing=acc_hand&refresh=true`, document)
 
-    const [entry] = await feed.add(order('ord_hand', 2), order('ord_sound', 2))
-    await isDone()
-    expect(await feed.parked()).toMatchObject([
-      { path: '', reason: expect.stringContaining('"index load --repair"'), entry_id: entry },
-    ])
-    expect(await amount('ord_sound')).toBe(2)
+      const [entry] = await feed.add(order('ord_hand', 2), order('ord_sound', 2))
+      await isDone()
+      expect(await feed.parked()).toMatchObject([
+        { path: '', reason: expect.stringContaining('"index load --repair"'), entry_id: entry },
+      ])
+      expect(await amount('ord_sound')).toBe(2)
 
-    // An erasure does not read the document.
-    const deleted = { version: 3, owner_account_id: 'acc_hand', deleted: true }
-    await feed.add({ id: 'ord_hand', ...deleted }, { id: 'ord_sound', ...deleted })
-    await isDone()
-    expect(await feed.parked()).toHaveLength(1)
-    expect([await amount('ord_hand'), await amount('ord_sound')]).toEqual([null, null])
-    const heads = `${backend.env['INDEX_PREFIX']}order-heads/_doc`
-    for (const id of ['ord_hand', 'ord_sound']) await opensearch('DELETE', `${heads}/${id}`)
-  })
+      // An erasure does not read the document.
+      const deleted = { version: 3, owner_account_id: 'acc_hand', deleted: true }
+      await feed.add({ id: 'ord_hand', ...deleted }, { id: 'ord_sound', ...deleted })
+      await isDone()
+      expect(await feed.parked()).toHaveLength(1)
+      expect([await amount('ord_hand'), await amount('ord_sound')]).toEqual([null, null])
+      const heads = `${backend.env['INDEX_PREFIX']}order-heads/_doc`
+      for (const id of ['ord_hand', 'ord_sound']) await opensearch('DELETE', `${heads}/${id}`)
+    },
+  )
 
   function documentKeys() {
     return { account_id: 'acc_hand', id: 'ord_hand', shape: 1, updated_key: 1 }

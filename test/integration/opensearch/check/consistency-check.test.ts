@@ -85,7 +85,7 @@ describe('a check', () => {
       { account_id: 'acc_1', id: 'ord_9', shape: 1 },
       ['account_id', 'id', 'status'],
     ],
-  ])('finds a document with %s', async (_what, id, source, fields) => {
+  ])('the check finds a document with %s', async (_what, id, source, fields) => {
     await write(1)
     await put(id, source)
     const { examples, ...counts } = await checkAlone()

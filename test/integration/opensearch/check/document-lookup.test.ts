@@ -63,10 +63,10 @@ describe('the document lookup', () => {
   })
 
   it.each<[string, object]>([
-    ['where less is told than was asked', { docs: [found] }],
-    ['where one is told as an error', { docs: [found, { _id: 'acc_2:ord_1', error: {} }] }],
-    ['where nothing is told', {}],
-  ])('are unknown %s', async (_where, body) => {
+    ['omits a document', { docs: [found] }],
+    ['has an error for a document', { docs: [found, { _id: 'acc_2:ord_1', error: {} }] }],
+    ['is empty', {}],
+  ])('a lookup is unavailable when the response %s', async (_where, body) => {
     const { inspection } = await start(respond(200, body))
     expect(await thrownBy(inspection.documents(keys))).toBeInstanceOf(Unavailable)
   })
@@ -78,11 +78,14 @@ describe('a scan', () => {
   const empty = respond(200, { ...whole, hits: { hits: [] } })
 
   it.each<[string, object]>([
-    ['out of time', { ...whole, timed_out: true, hits: { hits: [] } }],
-    ['of not every shard', { ...whole, _shards: { total: 1, successful: 0, failed: 1 }, hits: {} }],
+    ['that timed out', { ...whole, timed_out: true, hits: { hits: [] } }],
+    [
+      'with a failed shard',
+      { ...whole, _shards: { total: 1, successful: 0, failed: 1 }, hits: {} },
+    ],
     ['without hits', whole],
     ['with a hit that has no id', { ...whole, hits: { hits: [{ _source: {} }] } }],
-  ])('ends on an answer %s', async (_what, body) => {
+  ])('a scan fails on a response %s', async (_what, body) => {
     const { inspection } = await start(refreshed, respond(200, body))
     expect(await thrownBy(collect(inspection.scanDocuments()))).toBeInstanceOf(Unavailable)
   })

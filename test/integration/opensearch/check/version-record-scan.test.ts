@@ -118,8 +118,11 @@ describe('a scan of the version records fails', () => {
     ['out of time', { ...whole, timed_out: true, hits: { hits: [] } }],
     ['of not every shard', { ...whole, _shards: { total: 1, successful: 0, failed: 1 }, hits: {} }],
     ['without hits', whole],
-    ['with a hit without its head', { ...whole, hits: { hits: [{ _id: 'ord_1', sort: [0] }] } }],
-  ])('on an answer %s, and closes its point in time', async (_what, body) => {
+    [
+      'with a hit without its version record',
+      { ...whole, hits: { hits: [{ _id: 'ord_1', sort: [0] }] } },
+    ],
+  ])('a scan fails on a response %s and closes its point in time', async (_what, body) => {
     const { error, received } = await walk(opened, respond(200, body), respond(200, {}))
     expect(error).toBeInstanceOf(Unavailable)
     const { method, path, body: closing = '' } = received.at(-1) ?? {}

@@ -40,27 +40,27 @@ const text = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString(
 
 describe('a connection that breaks', () => {
   it.each([
-    ['before the answer', reset],
-    ['in the middle of the answer', resetInBody],
-  ])('%s lets a read try once more', async (_when, behaviour) => {
+    ['before the response', reset],
+    ['within the response', resetInBody],
+  ])('the client retries a read whose connection breaks %s', async (_when, behaviour) => {
     const { url, received } = await serve(behaviour, found)
     expect(text(await connect([url]).get())).toBe(ORDER)
     expect(received).toHaveLength(2)
   })
 
   it.each([
-    ['before the answer', reset],
-    ['in the middle of the answer', resetInBody],
-  ])('%s lets a read try only once more', async (_when, behaviour) => {
+    ['before the response', reset],
+    ['within the response', resetInBody],
+  ])('the client retries a read only once when connections break %s', async (_when, behaviour) => {
     const { url, received } = await serve(behaviour, behaviour, found)
     expect(await thrownBy(connect([url]).get())).toBeInstanceOf(Unavailable)
     expect(received).toHaveLength(2)
   })
 
   it.each([
-    ['before the answer', reset],
-    ['in the middle of the answer', resetInBody],
-  ])('%s lets no write try again', async (_when, behaviour) => {
+    ['before the response', reset],
+    ['within the response', resetInBody],
+  ])('the client does not retry a write whose connection breaks %s', async (_when, behaviour) => {
     const { url, received } = await serve(behaviour, respond(200, { _seq_no: 1 }))
     expect(await thrownBy(connect([url]).write())).toBeInstanceOf(Unavailable)
     expect(received).toHaveLength(1)
@@ -69,7 +69,7 @@ describe('a connection that breaks', () => {
   it.each([
     ['503', respondError(503, 'cluster_block_exception')],
     ['half a JSON', respondText(200, '{"found":tr')],
-  ])('is another thing than an answer of %s, which is not asked for again', async (_what, bad) => {
+  ])('the client does not retry a response of %s', async (_what, bad) => {
     const { url, received } = await serve(bad, found)
     expect(await thrownBy(connect([url]).get())).toBeInstanceOf(Unavailable)
     expect(received).toHaveLength(1)
@@ -80,7 +80,7 @@ describe('of two nodes', () => {
   it.each([
     ['the first', (dead: string, alive: string) => [dead, alive]],
     ['the second', (dead: string, alive: string) => [alive, dead]],
-  ])('where %s does not listen the other answers every read', async (_which, ordered) => {
+  ])('the other node responds to every read when %s does not listen', async (_which, ordered) => {
     const { url } = await serve(found)
     const { get } = connect(ordered(await unreachableUrl(), url))
     for (let time = 0; time < 5; time++) expect(text(await get())).toBe(ORDER)

@@ -78,7 +78,7 @@ const routes = [
 ]
 const faults: [name: string, happen: () => unknown][] = [
   ['that says nothing any more', stallAll],
-  ['that refuses connections', refuseAll],
+  ['that rejects connections', refuseAll],
   ['whose index of orders is gone', removeOrders],
 ]
 
@@ -113,7 +113,7 @@ describe('an OpenSearch that is back', () => {
   it.each([
     ['silence', stallAll],
     ['refusals', refuseAll],
-  ])('after %s is asked again at once', async (_what, happen) => {
+  ])('the client queries OpenSearch at once after %s', async (_what, happen) => {
     happen()
     await Promise.all(routes.map((route) => app.error(route, { key })))
     restore()
@@ -142,7 +142,7 @@ describe('a key while its store is down', () => {
     ['that was just seen', 0],
     ['that was seen some seconds ago', FRESH_MS],
     ['that was seen nearly 10 minutes ago', 590_000],
-  ])('%s is accepted, and its account is metered', async (_when, agoMs) => {
+  ])('%s is accepted and rate limited while its store is down', async (_when, agoMs) => {
     stallAll()
     jump(agoMs)
     const { status, headers } = await app.error('/v1/orders', { key })

@@ -152,9 +152,9 @@ describe('the indices of the orders', () => {
   })
 
   it.each([
-    ['refused', respondError(400, 'invalid_index_name_exception'), RequestRejectedError],
+    ['rejected', respondError(400, 'invalid_index_name_exception'), RequestRejectedError],
     ['not possible now', respondError(503, 'cluster_block_exception'), Unavailable],
-  ])('that are %s are told of', async (_what, behaviour, expected) => {
+  ])('ensureIndices reports indices that are %s', async (_what, behaviour, expected) => {
     const { ensureIndices } = await start([], behaviour)
     expect(await thrownBy(ensureIndices.orders())).toBeInstanceOf(expected)
     expect(await thrownBy(ensureIndices.keys())).toBeInstanceOf(expected)

@@ -94,9 +94,9 @@ describe('the holder of a key', () => {
   })
 
   it.each([
-    ['nobody ever blocked', missing],
-    ['somebody unblocked', document({ blocked: false })],
-  ])('has an account that is not blocked where %s it', async (_who, account) => {
+    ['without a record', missing],
+    ['that was unblocked', document({ blocked: false })],
+  ])('the lookup reports an account %s as not blocked', async (_who, account) => {
     const { keys } = await start(document(source), account)
     expect(await keys.find('d1')).toMatchObject({ accountBlocked: false })
   })
@@ -122,9 +122,9 @@ describe('the holder of a key', () => {
 
   const noIndex = respondError(404, 'index_not_found_exception')
   it.each([
-    ['are gone', noIndex],
-    ['are closed', respondError(400, 'index_closed_exception')],
-  ])('cannot be found when one of the two %s', async (_what, refusal) => {
+    ['is missing', noIndex],
+    ['is closed', respondError(400, 'index_closed_exception')],
+  ])('the store is not ready when one of its indices %s', async (_what, refusal) => {
     for (const answers of [
       [refusal, missing],
       [missing, refusal],
@@ -143,7 +143,7 @@ describe('the holder of a key', () => {
     ],
     ['the document is no key', [document({ key_id: 'key_1' }), missing]],
     ['the key has no scopes', [document({ ...source, scopes: undefined }), missing]],
-  ])('is unknown where %s', async (_where, behaviours) => {
+  ])('the lookup of a key is unavailable when %s', async (_where, behaviours) => {
     const { keys } = await start(...behaviours)
     expect(await thrownBy(keys.find('d1'))).toBeInstanceOf(Unavailable)
   })
@@ -233,7 +233,7 @@ describe('whether a key was ever used', () => {
     ['the refresh reaches not every copy', [failedRefresh(), hits()]],
     ['there are no keys to search', [respondError(404, 'index_not_found_exception'), hits()]],
     ['the search runs out of time', [refreshed, respond(200, { timed_out: true })]],
-  ])('is unknown where %s', async (_where, behaviours) => {
+  ])('the use of a key is unknown when %s', async (_where, behaviours) => {
     const { keys } = await start(...behaviours)
     expect(await thrownBy(keys.wasAnyKeyUsed())).toBeInstanceOf(Unavailable)
   })

@@ -58,19 +58,19 @@ describe('one order', () => {
   })
 
   it.each<[string, Behaviour]>([
-    ['nothing of whether there is one', respond(200, { _id: 'acc_1:ord_1', _source: {} })],
-    ['nothing, with a 404', respond(404, {})],
-    ['that the path is wrong', respond(404, { error: 'no handler found', status: 404 })],
-    ['that there is no such index', respondError(404, 'index_not_found_exception')],
-    ['of one without its sequence number', respondText(200, FOUND.replace('_seq_no', 'x'))],
-    ['of one without its primary term', respondText(200, FOUND.replace('_primary_term', 'x'))],
-    ['of a document that is no order', respondText(200, FOUND.replace('"order"', '"odor"'))],
-    ['of the order of another account', respondText(200, FOUND.replace('"acc_1"', '"acc_2"'))],
+    ['no found field', respond(200, { _id: 'acc_1:ord_1', _source: {} })],
+    ['an empty 404', respond(404, {})],
+    ['a 404 for the path', respond(404, { error: 'no handler found', status: 404 })],
+    ['a 404 for the index', respondError(404, 'index_not_found_exception')],
+    ['an order without its sequence number', respondText(200, FOUND.replace('_seq_no', 'x'))],
+    ['an order without its primary term', respondText(200, FOUND.replace('_primary_term', 'x'))],
+    ['a document that is not an order', respondText(200, FOUND.replace('"order"', '"odor"'))],
+    ['an order of another account', respondText(200, FOUND.replace('"acc_1"', '"acc_2"'))],
     [
-      'of another order',
+      'another order',
       respondText(200, FOUND.replace('"id":"ord_1","shape"', '"id":"ord_2","shape"')),
     ],
-  ])('is unknown, and not missing, where the node tells %s', async (_what, behaviour) => {
+  ])('get is unavailable, not empty, when the node returns %s', async (_what, behaviour) => {
     const { url } = await serve(behaviour)
     expect(await thrownBy(connect([url]).get())).toBeInstanceOf(Unavailable)
   })
@@ -114,16 +114,16 @@ describe('findPage', () => {
   })
 
   it.each([
-    ['that ran out of time', '"timed_out":false', '"timed_out":true'],
-    ['of no shard', '"total":1,"successful":1', '"total":0,"successful":0'],
-    ['of a shard that failed', '"failed":0', '"failed":1'],
-    ['whose document is no order', '"order":', '"odor":'],
+    ['that timed out', '"timed_out":false', '"timed_out":true'],
+    ['without shards', '"total":1,"successful":1', '"total":0,"successful":0'],
+    ['with a failed shard', '"failed":0', '"failed":1'],
+    ['whose document is not an order', '"order":', '"odor":'],
     ['with an order of another account', '"account_id":"acc_1"', '"account_id":"acc_2"'],
     ['whose hit is another order', '"id":"ord_1","shape"', '"id":"ord_2","shape"'],
-    ['whose hit stands elsewhere', '"created_key":1000', '"created_key":1001'],
-    ['that tells a hit twice', HIT, `${HIT},${HIT}`],
-    ['that is cut short', ']}}', ']}'],
-  ])('is unavailable from an answer %s', async (_what, part, other) => {
+    ['whose sort keys differ', '"created_key":1000', '"created_key":1001'],
+    ['with a duplicate hit', HIT, `${HIT},${HIT}`],
+    ['that is truncated', ']}}', ']}'],
+  ])('findPage is unavailable on a response %s', async (_what, part, other) => {
     const { url } = await serve(respondText(200, WHOLE.replace(part, other)))
     expect(await thrownBy(connect([url]).slice())).toBeInstanceOf(Unavailable)
   })
@@ -143,7 +143,7 @@ describe('the decode path', () => {
     ['cut', pageOf(ORDER_SCHEMA_VERSION)],
     ['older_shape', pageOf(ORDER_SCHEMA_VERSION - 1)],
     ['unexpected', `${pageOf(ORDER_SCHEMA_VERSION)} `],
-  ])('is counted of a page as %s', async (reading, page) => {
+  ])('the decode path of a page is counted as %s', async (reading, page) => {
     const { url } = await serve(respondText(200, page))
     const [row] = await connect([url], { onDecode: onReading }).slice()
     expect(text(row?.json)).toBe(order.json)
@@ -171,20 +171,14 @@ describe('an error', () => {
   const PERSONAL = { customer: { name: 'Rita Lima', email: 'rita@exemplo.com.br' } }
 
   it.each<[string, Behaviour]>([
-    ['is not answered', stall],
-    ['is cut off', reset],
-    ['is cut off in the middle of the answer', resetInBody],
-    ['is refused', respondError(400, 'mapper_parsing_exception')],
-    ['is not possible now', respondError(503, 'cluster_block_exception')],
-    [
-      'is answered with what was sent, and no JSON',
-      respondText(200, `{"x":"${PERSONAL.customer.email}`),
-    ],
-    [
-      'is answered with it in the wrong place',
-      respondText(200, `rita@exemplo.com.br{"Rita Lima"}`),
-    ],
-  ])('of a write that %s has nothing of what was written', async (_what, behaviour) => {
+    ['gets no response', stall],
+    ['is reset', reset],
+    ['is reset within the response', resetInBody],
+    ['is rejected', respondError(400, 'mapper_parsing_exception')],
+    ['is blocked', respondError(503, 'cluster_block_exception')],
+    ['gets its own text as invalid JSON', respondText(200, `{"x":"${PERSONAL.customer.email}`)],
+    ['gets its own text before the JSON', respondText(200, `rita@exemplo.com.br{"Rita Lima"}`)],
+  ])('the error of a write that %s contains nothing of the document', async (_what, behaviour) => {
     const { url } = await serve(behaviour)
     const error = await thrownBy(connect([url], { deadlineMs: SHORT_MS }).write(PERSONAL))
     expect(error).toBeInstanceOf(Error)

@@ -151,16 +151,16 @@ describe('a bulk is of unknown outcome', () => {
   it.each([
     ['when the alias of its epoch is gone', items(failed('a', 404, 'index_not_found_exception'))],
     ['when the index is closed', items(failed('a', 400, 'index_closed_exception'))],
-    ['when the index takes no writes', items(failed('a', 403, 'cluster_block_exception'))],
+    ['when the index blocks writes', items(failed('a', 403, 'cluster_block_exception'))],
     ['when a node failed', items(failed('a', 500, 'engine_exception'))],
     ['when a copy was missing', items(failed('a', 503, 'unavailable_shards_exception'))],
     ['when a document changed', items(failed('a', 409, 'version_conflict_engine_exception'))],
-    ['when less is told than was sent', items()],
-    ['when more is told than was sent', items(written('a'), written('b'))],
-    ['when nothing is told', respond(200, { took: 1 })],
-    ['when an item is told without its status', items({})],
+    ['when the response omits an item', items()],
+    ['when the response has an extra item', items(written('a'), written('b'))],
+    ['when the response has no items', respond(200, { took: 1 })],
+    ['when an item has no status', items({})],
     ['when the disk is full', items(failed('a', 429, 'cluster_block_exception'))],
-  ])('%s', async (_when, behaviour) => {
+  ])('the outcome of a bulk is unknown %s', async (_when, behaviour) => {
     const { send, received } = await start(behaviour)
     expect(await thrownBy(send('orders', [put('a')]))).toBeInstanceOf(Unavailable)
     expect(received).toHaveLength(1)

@@ -170,8 +170,8 @@ describe('a fence', () => {
   it.each([
     ['of its own epoch', 'orders-w-7'],
     ['of a service with another prefix', 'shop-orders-w-6'],
-    ['of anybody else', undefined],
-  ])('does not wait for bulks %s', async (_whose, mark) => {
+    ['of another application', undefined],
+  ])('the fence does not wait for bulks %s', async (_whose, mark) => {
     const { asked } = await raise({ tasks: [tasks(mark)] })
     expect(asked.filter((path) => path.includes('_tasks'))).toHaveLength(1)
   })
@@ -179,17 +179,17 @@ describe('a fence', () => {
 
 describe('a fence cannot be raised', () => {
   it.each<[string, Cluster]>([
-    ['where not every node took the new aliases', { swap: respond(200, { acknowledged: false }) }],
+    ['when a node did not apply the new aliases', { swap: respond(200, { acknowledged: false }) }],
     [
       'when the aliases changed concurrently',
       { swap: respondError(404, 'aliases_not_found_exception') },
     ],
-    ['where a node told no tasks', { tasks: [respond(200, { nodes: {}, node_failures: [{}] })] }],
-    ['where a task was not told', { tasks: [respond(200, { nodes: {}, task_failures: [{}] })] }],
-    ['where nobody told any tasks', { tasks: [respond(200, {})] }],
-    ['where the aliases are not told', { aliases: respondError(503, 'cluster_block_exception') }],
+    ['when a node lists no tasks', { tasks: [respond(200, { nodes: {}, node_failures: [{}] })] }],
+    ['when a task is missing', { tasks: [respond(200, { nodes: {}, task_failures: [{}] })] }],
+    ['when no node lists tasks', { tasks: [respond(200, {})] }],
+    ['when the aliases are unavailable', { aliases: respondError(503, 'cluster_block_exception') }],
     ['when the refresh fails', { refresh: respondError(503, 'unavailable_shards_exception') }],
-  ])('%s, and that passes', async (_where, cluster) => {
+  ])('the fence fails temporarily %s', async (_where, cluster) => {
     const { error } = await raise(cluster)
     expect(error).toBeInstanceOf(Unavailable)
   })

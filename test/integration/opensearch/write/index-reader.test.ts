@@ -59,7 +59,7 @@ describe('stored version records', () => {
     })
   })
 
-  it('of no orders are not asked for', async () => {
+  it('reading no version records sends no request', async () => {
     const { stored, received } = await start(docs())
     expect(await stored.versionRecords([])).toEqual(new Map())
     expect(received).toEqual([])
@@ -94,7 +94,7 @@ describe('stored documents', () => {
     expect(action).toEqual({ name: 'index', _id: 'acc_1:ord_1', ...EXPECTED })
   })
 
-  it('of no keys are not asked for', async () => {
+  it('reading no views sends no request', async () => {
     const { stored, received } = await start(docs())
     expect(await stored.views([])).toEqual([])
     expect(received).toEqual([])
@@ -103,15 +103,18 @@ describe('stored documents', () => {
 
 describe('the known state of a document', () => {
   it.each([
-    ['a head', 'heads', 'ord_1', headDocument],
+    ['a version record', 'heads', 'ord_1', headDocument],
     ['a document', 'orders', 'acc_1:ord_1', viewDocument],
-  ] as const)('is expected of %s when it is written', async (_what, target, _id, document) => {
-    const { stored, states } = await start(docs(document))
-    await (target === 'heads' ? stored.versionRecords(['ord_1']) : stored.views([key]))
-    expect(actionsOf({ body: states.indexAction(target, { _id }, 7) })).toEqual([
-      { name: 'index', _id, ...EXPECTED },
-    ])
-  })
+  ] as const)(
+    'a write of %s expects the state that was read',
+    async (_what, target, _id, document) => {
+      const { stored, states } = await start(docs(document))
+      await (target === 'heads' ? stored.versionRecords(['ord_1']) : stored.views([key]))
+      expect(actionsOf({ body: states.indexAction(target, { _id }, 7) })).toEqual([
+        { name: 'index', _id, ...EXPECTED },
+      ])
+    },
+  )
 
   it('the known state of a removed document is absent', async () => {
     const { stored, states } = await start(docs(missing('acc_1:ord_1')))
@@ -126,20 +129,20 @@ describe('an incomplete response', () => {
   const error = { type: 'no_shard_available_action_exception', reason: 'x' }
 
   it.each<[string, Behaviour]>([
-    ['where a document is told as an error', docs(headDocument, { _id: 'ord_2', error })],
-    ['where less is told than was asked', docs(headDocument)],
-    ['where more is told than was asked', docs(headDocument, headDocument, headDocument)],
-    ['where a document is told without its id', docs(headDocument, { found: false })],
+    ['has an error for a document', docs(headDocument, { _id: 'ord_2', error })],
+    ['omits a document', docs(headDocument)],
+    ['has an extra document', docs(headDocument, headDocument, headDocument)],
+    ['has a document without its id', docs(headDocument, { found: false })],
     [
-      'where a document is told without its number',
+      'has a document without its sequence number',
       docs({ ...headDocument, _seq_no: undefined }, missing('ord_2')),
     ],
     [
-      'where a document is told without its term',
+      'has a document without its primary term',
       docs({ ...headDocument, _primary_term: undefined }, missing('ord_2')),
     ],
-    ['where nothing is told', respond(200, {})],
-  ])('%s', async (_where, behaviour) => {
+    ['is empty', respond(200, {})],
+  ])('a read is unavailable when the response %s', async (_where, behaviour) => {
     const { stored } = await start(behaviour)
     expect(await thrownBy(stored.versionRecords(['ord_1', 'ord_2']))).toBeInstanceOf(Unavailable)
   })
@@ -147,13 +150,13 @@ describe('an incomplete response', () => {
 
 describe('a document that cannot be compared', () => {
   it.each<[string, object]>([
-    ['is no order', { id: 'ord_1' }],
+    ['is not an order', { id: 'ord_1' }],
     ['has no order in it', { ...source, order: null }],
     ['is of another account', { ...source, account_id: 'acc_9' }],
     ['is of another order', { ...source, id: 'ord_9' }],
     ['has a shape that is no number', { ...source, shape: 1.5 }],
     ['has a date that is none', { ...source, updated_key: 2 ** 53 }],
-  ])('where it %s is told as unreadable, at its place, in its state', async (_how, _source) => {
+  ])('a document that %s is returned as unreadable with its state', async (_how, _source) => {
     const { stored, states } = await start(docs({ ...viewDocument, _source }))
     expect(await stored.views([key])).toEqual([{ ...key, isUnreadable: true }])
     const line = states.indexAction('orders', { _id: 'acc_1:ord_1' }, 7)
@@ -178,7 +181,7 @@ describe('the integrity of a stored document', () => {
       false,
     ],
     ['one searched by another status', { ...unframed, status: 'TRIAL' }, false],
-    ['one without the stamp of its bulk', { ...unframed, written_key: undefined }, false],
+    ['one without its write timestamp', { ...unframed, written_key: undefined }, false],
   ])('%s', async (_how, _source, expected) => {
     const { stored } = await start(docs({ ...viewDocument, _source }))
     const [found] = await stored.views([key])

@@ -41,7 +41,7 @@ interface Given {
   amount_total?: number
   deleted?: true
 }
-/** Writes one version of `ord_1`, whose amount tells the versions apart. */
+/** Writes one version of `ord_1`, whose amount identifies the version. */
 async function write(version: number, { deleted, ...given }: Given = {}, mode: WriteMode = 'live') {
   const source = deleted
     ? { id: 'ord_1', version, owner_account_id: 'acc_1', deleted }
@@ -55,7 +55,7 @@ async function amount(): Promise<number | undefined> {
   return json === null ? undefined : JSON.parse(Buffer.from(json).toString()).amount_total
 }
 
-/** What was sent last to the orders, or to the heads. */
+/** What was sent last to the orders, or to the version records. */
 function lastBulk(target: 'orders' | 'order-heads'): ReceivedRequest {
   const bulk = node.received.findLast(({ path }) => path.startsWith(`/${prefix}${target}-w-`))
   if (bulk === undefined) throw new Error('no bulk was sent')
@@ -124,7 +124,7 @@ describe('a bulk that arrives late', () => {
     expect(await amount()).toBeUndefined()
   })
 
-  it('does not remove a document that was written again since', async () => {
+  it('a late removal does not remove a document written since', async () => {
     await write(1)
     await write(2, { deleted: true })
     const late = lastBulk('orders')
@@ -133,17 +133,20 @@ describe('a bulk that arrives late', () => {
     expect(await amount()).toBe(3)
   })
 
-  it.each([1, 2])('with the head of version %d changes nothing of a newer one', async (last) => {
-    for (let version = 1; version <= last; version++) await write(version)
-    const late = lastBulk('order-heads')
-    await write(3)
-    expect(await bringLate('order-heads', late)).toEqual([409])
-    expect(await write(2)).toBe('older')
-  })
+  it.each([1, 2])(
+    'a late bulk with version record %d does not change a newer one',
+    async (last) => {
+      for (let version = 1; version <= last; version++) await write(version)
+      const late = lastBulk('order-heads')
+      await write(3)
+      expect(await bringLate('order-heads', late)).toEqual([409])
+      expect(await write(2)).toBe('older')
+    },
+  )
 })
 
 describe('a writer', () => {
-  it('writes an order that was deleted again', async () => {
+  it('the writer restores a deleted order', async () => {
     await write(1)
     expect(await write(2, { deleted: true })).toBe('written')
     expect(await amount()).toBeUndefined()
@@ -151,7 +154,7 @@ describe('a writer', () => {
     expect(await amount()).toBe(3)
   })
 
-  it('looks again where a document changed since it was seen, and writes what it decides then', async () => {
+  it('the writer reads a concurrently changed document again before it writes', async () => {
     await write(1)
     const change = changeOf(sourceOrder({ version: 2, amount_total: 2 }))
     let looks = 0

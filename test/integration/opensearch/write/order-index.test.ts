@@ -182,7 +182,7 @@ describe('a bulk', () => {
 })
 
 describe('a bulk of unknown outcome', () => {
-  it('a bulk of unknown outcome is fenced, decided anew and sent with a later write timestamp', async () => {
+  it('a bulk of unknown outcome is fenced, decided again and sent with a later write timestamp', async () => {
     const { index, events } = await open(reset)
     const decisions = [put('ord_1'), put('ord_2')]
     await writeBulk(index, () => decisions.shift() ?? NOTHING)
@@ -200,7 +200,7 @@ describe('a bulk of unknown outcome', () => {
     expect(events.at(-1)).toBe('orders-w-3-v1: acc_1:ord_1 @2')
   })
 
-  it('a bulk with a version conflict is decided anew', async () => {
+  it('a bulk with a version conflict is decided again', async () => {
     const error = { type: 'version_conflict_engine_exception', reason: 'x' }
     const { index, events } = await open(
       respond(200, { items: [{ create: { _id: 'acc_1:ord_1', status: 409, error } }] }),
@@ -257,7 +257,7 @@ describe('a bulk of unknown outcome', () => {
   })
 })
 
-describe('a document that is refused', () => {
+describe('a document that is rejected', () => {
   it('a rejected document is reported and not sent again', async () => {
     const error = { type: 'mapper_parsing_exception', reason: 'x' }
     const { index, events } = await open(

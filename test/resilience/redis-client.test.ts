@@ -28,7 +28,12 @@ describe('the Redis client', () => {
   }
   const proxied = () => open(`redis://127.0.0.1:${proxy.port}`)
   const becomes = ({ redis }: RedisConnection, status: RedisConnection['redis']['status']) =>
-    vi.waitFor(() => expect(redis.status).toBe(status), { timeout: 1_500, interval: 10 })
+    vi.waitFor(
+      () => {
+        expect(redis.status).toBe(status)
+      },
+      { timeout: 1_500, interval: 10 },
+    )
 
   it('the Redis client rejects a command immediately while it connects and never sends it', async () => {
     const client = await proxied()

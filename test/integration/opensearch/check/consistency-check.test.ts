@@ -110,7 +110,9 @@ describe('a check', () => {
   it('a missing index is reported with the next step', async () => {
     const error = await thrownBy(checkAlone())
     expect(error).toBeInstanceOf(Unavailable)
-    expect(error).toMatchObject({ message: expect.stringContaining('"index init", which creates it') })
+    expect(error).toMatchObject({
+      message: expect.stringContaining('"index init", which creates it'),
+    })
   })
 })
 
@@ -155,6 +157,8 @@ describe('an overview', () => {
 
   it('a missing index is reported with the next step', async () => {
     const error = await thrownBy(test.services.inspection.overview(0))
-    expect(error).toMatchObject({ message: expect.stringContaining('"index init", which creates it') })
+    expect(error).toMatchObject({
+      message: expect.stringContaining('"index init", which creates it'),
+    })
   })
 })

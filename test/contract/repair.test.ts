@@ -88,7 +88,7 @@ describe.each(stores)('index load --repair on %s', (_name, open) => {
     const newer = [{ ...SHARED, version: 2, amount_total: 1 }, sourceOrder({ id: 'ord_2' })]
     const { refusals, ...counts } = await write(newer, 'drop')
     expect(counts).toMatchObject({ written: 1, refused: 1 })
-    expect(refusals).toEqual([expect.stringContaining('"index load --repair" replaces it')])
+    expect(refusals).toEqual([expect.stringContaining('replace it with "index load --repair"')])
     expect(await write(newer)).toMatchObject({ written: 1, older: 1, refusals: [] })
     expect(await read('acc_1')).toMatchObject({ amount_total: 1 })
   })

@@ -18,6 +18,8 @@ export async function startKillableCluster(nodeCount: number) {
     vi.stubEnv('OPENSEARCH_URL', others.map(({ url }) => url).join())
   }
   avoid()
+  /** A replica that is still being copied cannot replace its primary. */
+  const untilGreen = () => untilThere(nodeCount, 'green')
 
   return {
     nodes,
@@ -27,6 +29,7 @@ export async function startKillableCluster(nodeCount: number) {
      * and waits until it rejoins.
      */
     async sleep(node: OpenSearchNode, meanwhile: () => Promise<void>): Promise<void> {
+      await untilGreen()
       avoid(node)
       process.kill(node.pid, 'SIGSTOP')
       try {
@@ -35,11 +38,12 @@ export async function startKillableCluster(nodeCount: number) {
       } finally {
         process.kill(node.pid, 'SIGCONT')
       }
-      await untilThere(nodeCount, 'green')
+      await untilGreen()
     },
 
     /** Kills the node for good; returns when the others have replaced it. */
     async kill(node: OpenSearchNode): Promise<void> {
+      await untilGreen()
       avoid(node)
       process.kill(node.pid, 'SIGKILL')
       await untilThere(nodeCount - 1, 'yellow')

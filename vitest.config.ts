@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 import { keepTemporaryFilesInMemory } from './test/harness/processes/temporary-folder.ts'
 import { embeddedTiers, ownServicesTiers, servicesTiers } from './test/harness/tiers.ts'
 
-// The tiers, each with its rule of entry, are told in CONTRIBUTING.md.
+// CONTRIBUTING.md describes the tiers.
 keepTemporaryFilesInMemory(process.env)
 
 const haveServices = Boolean(process.env['OPENSEARCH_URL'] && process.env['REDIS_URL'])
@@ -13,21 +13,24 @@ interface Tier {
   testTimeoutMs: number
 }
 
-// The services blank also where they run, so that what is embedded is the same everywhere.
+// The embedded tiers never see the services, even where they run.
 const backends = {
   embedded: { BACKEND: 'embedded', OPENSEARCH_URL: '', REDIS_URL: '' },
   services: { BACKEND: 'services' },
 }
 
-/** More than there are processors, since tests wait for services, leases and clocks most of their time. */
-const WORKERS = availableParallelism() + 1
-/** What a cluster of two small nodes keeps up with. */
-const WORKERS_ON_SERVICES = Math.min(WORKERS, 4)
-
-const FIRST = { maxWorkers: WORKERS, sequence: { groupOrder: 1 } }
-// After those that need nothing, which tell sooner what is wrong; last come those that need the processors for themselves.
-const BESIDE_EACH_OTHER = { maxWorkers: WORKERS_ON_SERVICES, sequence: { groupOrder: 2 } }
-const ONE_BY_ONE = { maxWorkers: 1, sequence: { groupOrder: 3 } }
+/**
+ * Most tiers share workers. There are more than processors, because tests wait for services, leases
+ * and clocks. Files of a tier share the modules of a worker, which halves the processor time.
+ */
+const TOGETHER = {
+  maxWorkers: availableParallelism() + 2,
+  isolate: false,
+  restoreMocks: true,
+  sequence: { groupOrder: 1 },
+}
+/** These tiers need all processors, so they run last, one file at a time. */
+const ONE_BY_ONE = { maxWorkers: 1, sequence: { groupOrder: 2 } }
 
 const include = ({ folder }: Tier) => [`test/${folder}/**/*.test.ts`]
 
@@ -38,7 +41,7 @@ const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
     testTimeout: tier.testTimeoutMs,
     hookTimeout: 60_000,
     env: backends.embedded,
-    ...FIRST,
+    ...TOGETHER,
   },
 }))
 
@@ -50,16 +53,7 @@ const onServices = haveServices
       backend: 'services' as const,
     }))
   : []
-// `npm test` leaves them out where what they need is lacking. What they promise in a fault takes a processor to keep.
-const onOwnServices = Object.entries(ownServicesTiers).map(([name, tier]) => ({
-  name,
-  ...tier,
-}))
-
-function placeOf(backend: keyof typeof backends, alone: boolean) {
-  if (alone) return ONE_BY_ONE
-  return backend === 'embedded' ? FIRST : BESIDE_EACH_OTHER
-}
+const onOwnServices = Object.entries(ownServicesTiers).map(([name, tier]) => ({ name, ...tier }))
 
 const services = [...onOwnServices, ...onServices].map(({ name, backend, alone, ...tier }) => ({
   test: {
@@ -69,7 +63,7 @@ const services = [...onOwnServices, ...onServices].map(({ name, backend, alone, 
     testTimeout: tier.testTimeoutMs,
     hookTimeout: 120_000,
     env: backends[backend],
-    ...placeOf(backend, alone),
+    ...(alone ? ONE_BY_ONE : TOGETHER),
   },
 }))
 

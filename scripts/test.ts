@@ -6,6 +6,7 @@ import { keepTemporaryFilesInMemory } from '../test/harness/processes/temporary-
 import { provideServices } from '../test/harness/services/provide.ts'
 import { describeMissingTools } from '../test/harness/services/service-sources.ts'
 import {
+  commandsFor,
   ownServicesTiers,
   selectedTiers,
   selectProjects,
@@ -21,7 +22,7 @@ process.env['JAVA_TOOL_OPTIONS'] ??= '-XX:TieredStopAtLevel=1'
 
 keepTemporaryFilesInMemory(process.env)
 
-const { args, leftOut: left } = selectProjects(process.argv.slice(2))
+const { args, leftOut } = selectProjects(process.argv.slice(2))
 const tiers = selectedTiers(servicesTiers, args)
 const ownTiers = selectedTiers(ownServicesTiers, args)
 const services =
@@ -50,7 +51,7 @@ const [code, signal] = await once(vitest, 'exit')
 process.exitCode = code ?? 128 + constants.signals[signal as NodeJS.Signals]
 
 if (!isMissing) await services.stop()
-if (left.length > 0) console.error(`\nLeft to npm run test:ecosystem: ${left.join(', ')}.`)
+if (leftOut.length > 0) console.error(`\nLeft out: ${commandsFor(leftOut).join(', ')}.`)
 const notRun = [...(isMissing ? tiers : []), ...withoutTools.map(({ tier }) => tier)]
 if (notRun.length > 0) {
   console.error(`\nThese tiers did not run: ${notRun.join(', ')}.`)

@@ -4,6 +4,7 @@ import type { Change } from './slow-tiers.ts'
 /** Runs git; `undefined` where it fails. */
 export type Git = (...args: readonly string[]) => string | undefined
 
+const DAY_S = 86_400
 const LANDED = ['origin/HEAD', 'origin/main', 'origin/master']
 
 /** Git in a folder. */
@@ -19,8 +20,9 @@ export const gitIn =
   }
 
 /**
- * The files that differ from the last landed commit: the one of `CI_BASE`, the one where the branch left the remote's
- * main branch, or, for a commit that has landed, the one before it. A shallow clone may have none of them.
+ * The files that differ from the last landed commit: the one of `CI_BASE`, or the one where the
+ * branch left the remote's main branch. A commit that has landed is compared with the last one that
+ * is a day older, because commits land in groups. Unknown where the clone has none of them.
  */
 export function changeSince(git: Git, env: NodeJS.ProcessEnv): Change {
   const head = commit(git, 'HEAD')
@@ -40,7 +42,8 @@ function baseOf(git: Git, env: NodeJS.ProcessEnv, head: string): string | undefi
     const base = commit(git, landed) && git('merge-base', landed, head)
     if (base && base !== head) return base
   }
-  return commit(git, 'HEAD~1')
+  const headTime = Number(git('show', '-s', '--format=%ct', head))
+  return git('rev-list', '-1', `--before=${headTime - DAY_S}`, head) || undefined
 }
 
 const commit = (git: Git, name: string) =>

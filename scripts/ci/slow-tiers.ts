@@ -1,29 +1,44 @@
 /** Tiers that `.ci/run` runs only when a change may break them, or with `CI_FULL=1`. */
-export const slowTiers = ['fuzz', 'browser', 'package', 'recipes'] as const
+export const slowTiers = [
+  'fuzz',
+  'resilience',
+  'stress',
+  'proxy',
+  'browser',
+  'package',
+  'recipes',
+] as const
 
 export type SlowTier = (typeof slowTiers)[number]
 
+const FAULTS = ['resilience', 'stress', 'proxy'] as const
+const ECOSYSTEM = ['browser', 'package', 'recipes'] as const
+
 /**
- * What a change of a file may break, by the first pattern that its path matches. A path that matches none selects
- * all tiers.
+ * What a change of a file may break, by the first pattern that its path matches. A path that
+ * matches none selects all tiers.
  */
 const TIERS_BY_PATH: readonly [pattern: RegExp, tiers: readonly SlowTier[]][] = [
   [/^openapi\/page\//, ['browser', 'package']],
-  [/^openapi\/(recipes|samples)\//, ['recipes', 'browser', 'package']],
+  [/^openapi\/(recipes|samples)\//, ECOSYSTEM],
   [/^openapi\/(guide\/|fault-matrix\.md)/, ['browser']],
   [/^openapi\//, ['fuzz', 'browser', 'package']],
+  [/^docker\/edge\/|^test\/(proxy|fixtures\/proxy)\//, ['proxy']],
   [/^(SECURITY|CHANGELOG|CONTRIBUTING|README)\.md$|^docker\/|^LICENSE$/, []],
   [/^src\/.*\.md$/, []],
-  [/^src\/(client|orders-command|orders-cli)\//, ['package']],
-  [/^src\/(indexing|stores|metrics|tracing|observability|demo)\//, ['fuzz']],
-  [/^src\/(commands|cli|operations|readiness)/, []],
-  [/^src\//, ['fuzz', 'browser', 'recipes', 'package']],
-  [/^scripts\/(bench|soak|faults|traffic|client-types)[./]/, []],
+  [/^src\/(client|orders-cli)\//, ['package']],
+  [/^src\/(demo|openapi)\//, ['fuzz', ...ECOSYSTEM]],
+  [/^src\/(indexing|stores)\//, ['fuzz', 'resilience', 'stress']],
+  [/^src\/(observability|cli)\//, FAULTS],
+  [/^src\//, slowTiers],
+  [/^scripts\/(bench|soak|traffic|client-types)[./]/, []],
+  [/^scripts\/faults[./]|^test\/resilience\//, ['resilience']],
   [/^scripts\/(fuzz|python)[./]/, ['fuzz', 'recipes']],
+  [/^test\/stress\//, ['stress']],
   [/^test\/browser\//, ['browser']],
   [/^test\/package\//, ['package']],
   [/^test\/recipes\//, ['recipes']],
-  [/^test\/(support|harness)\//, ['browser', 'package', 'recipes']],
+  [/^test\/(support|harness)\//, [...FAULTS, ...ECOSYSTEM]],
   [/^test\//, []],
 ]
 
@@ -33,10 +48,10 @@ export interface Choice {
   readonly reason: string
 }
 
-/** What is known of a change: its files and the commit before it, or why that is not known. */
+/** The files of a change and the commit before it, or the reason why they are unknown. */
 export type Change = { files: readonly string[]; base: string } | { unknown: string }
 
-/** Chooses the tiers that a change may break: all of them where the change is not known, or the run is a full one. */
+/** The tiers that a change may break; all tiers for an unknown change or a full run. */
 export function chooseTiers(change: Change, isFull: boolean): Choice {
   if (isFull) return { tiers: slowTiers, reason: 'CI_FULL=1' }
   if ('unknown' in change) return { tiers: slowTiers, reason: change.unknown }

@@ -72,31 +72,43 @@ export const ownServicesTiers = {
   },
 } as const satisfies Record<string, OwnServicesTier>
 
-/** The tiers of `npm run test:ecosystem`, which install and run what integrators use. */
-const ECOSYSTEM: readonly (keyof typeof ownServicesTiers)[] = ['browser', 'package', 'recipes']
+/** The tiers that `npm test` leaves to other commands: command → its tiers. */
+const LEFT_TO = {
+  'npm run test:resilience': ['resilience', 'stress', 'proxy'],
+  'npm run test:ecosystem': ['browser', 'package', 'recipes'],
+} as const
+const OPTIONAL: readonly string[] = Object.values(LEFT_TO).flat()
 /** Adds one of them to a run: `npm test -- --with=package`. */
 const WITH = '--with='
 
 /** The arguments for vitest, and the tiers that are left to other commands. */
 export interface Selection {
   args: string[]
-  /** Tiers of {@link ECOSYSTEM} that neither a project, nor a path, nor `--with` selects. */
+  /** Tiers of {@link LEFT_TO} that neither a project, nor a path, nor `--with` selects. */
   leftOut: string[]
 }
 
 /** Separates the arguments that vitest does not know. */
 export function selectProjects(given: readonly string[]): Selection {
   const added = given.filter((arg) => arg.startsWith(WITH)).map((arg) => arg.slice(WITH.length))
-  const unknown = added.find((tier) => !ECOSYSTEM.some((known) => known === tier))
+  const unknown = added.find((tier) => !OPTIONAL.includes(tier))
   if (unknown !== undefined) {
-    throw new Error(`${WITH}${unknown} names no tier. Use ${ECOSYSTEM.join(', ')}.`)
+    throw new Error(`${WITH}${unknown} names no tier. Use ${OPTIONAL.join(', ')}.`)
   }
   const args = given.filter((arg) => !arg.startsWith(WITH))
   const isNarrowed = projectPatterns(args).some((pattern) => !pattern.startsWith('!'))
   const isNamed = (tier: string) =>
     added.includes(tier) || args.some((arg) => arg.includes(`test/${tier}`))
-  const leftOut = isNarrowed ? [] : ECOSYSTEM.filter((tier) => !isNamed(tier))
+  const leftOut = isNarrowed ? [] : OPTIONAL.filter((tier) => !isNamed(tier))
   return { args: [...args, ...leftOut.map((tier) => `--project=!${tier}`)], leftOut }
+}
+
+/** The commands that run these tiers: `npm run test:ecosystem (browser, package)`. */
+export function commandsFor(tiers: readonly string[]): string[] {
+  return Object.entries(LEFT_TO).flatMap(([command, its]) => {
+    const left = its.filter((tier) => tiers.includes(tier))
+    return left.length === 0 ? [] : `${command} (${left.join(', ')})`
+  })
 }
 
 /** The tiers that `--project` arguments select; all tiers without one. */

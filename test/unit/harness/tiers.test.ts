@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  commandsFor,
   ownServicesTiers,
   selectedTiers,
   selectProjects,
@@ -38,22 +39,28 @@ describe('the tiers on services of their own', () => {
   })
 })
 
-describe('the tiers of integrators', () => {
+describe('the tiers that npm test leaves to other commands', () => {
+  const resilience = ['resilience', 'stress', 'proxy']
   const ecosystem = ['browser', 'package', 'recipes']
+  const optional = [...resilience, ...ecosystem]
 
   it.each([
-    [[], ecosystem],
-    [['--project=!rush'], ecosystem],
+    [[], optional],
+    [['--project=!unit'], optional],
     [['--project', 'recipes'], []],
     [['--project=unit'], []],
-    [['test/package/package.test.ts'], ['browser', 'recipes']],
-    [['--with=package', '--with=browser'], ['recipes']],
-  ])('of a run with %j leave out %j', (args, leftOut) => {
+    [['test/package/package.test.ts'], [...resilience, 'browser', 'recipes']],
+    [
+      ['--with=package', '--with=browser', '--with=stress'],
+      ['resilience', 'proxy', 'recipes'],
+    ],
+  ])('a run with %j leaves out %j', (args, leftOut) => {
     expect(selectProjects(args).leftOut).toEqual(leftOut)
   })
 
-  it('unselected ecosystem tiers are excluded, and vitest does not receive --with', () => {
-    expect(selectProjects(['--reporter=dot', '--with=package', '--with=recipes']).args).toEqual([
+  it('tiers that are left out are excluded, and vitest does not receive --with', () => {
+    const withAllButOne = optional.filter((tier) => tier !== 'browser').map((it) => `--with=${it}`)
+    expect(selectProjects(['--reporter=dot', ...withAllButOne]).args).toEqual([
       '--reporter=dot',
       '--project=!browser',
     ])
@@ -61,7 +68,14 @@ describe('the tiers of integrators', () => {
 
   it('an unknown tier in --with is reported with the known ones', () => {
     expect(() => selectProjects(['--with=unit'])).toThrow(
-      '--with=unit names no tier. Use browser, package, recipes.',
+      '--with=unit names no tier. Use resilience, stress, proxy, browser, package, recipes.',
     )
+  })
+
+  it('each tier that is left out is named with the command that runs it', () => {
+    expect(commandsFor(['stress', 'browser', 'package'])).toEqual([
+      'npm run test:resilience (stress)',
+      'npm run test:ecosystem (browser, package)',
+    ])
   })
 })

@@ -13,7 +13,11 @@ describe('the slow tiers of a change', () => {
     ['CHANGELOG.md', []],
     ['src/client/sync.ts', ['package']],
     ['src/http/orders.ts', slowTiers],
-    ['src/stores/redis/client.ts', ['fuzz']],
+    ['src/stores/redis/client.ts', ['fuzz', 'resilience', 'stress']],
+    ['src/cli/status.ts', ['resilience', 'stress', 'proxy']],
+    ['docker/edge/haproxy.cfg', ['proxy']],
+    ['docker/README.md', []],
+    ['test/stress/watch-killed.test.ts', ['stress']],
     ['openapi/page/start.js', ['browser', 'package']],
     ['openapi/recipes/python/pedidos.py', ['browser', 'package', 'recipes']],
     ['scripts/fuzz/hooks.py', ['fuzz', 'recipes']],
@@ -52,38 +56,45 @@ describe('the change since the last landed commit', () => {
     place = temporaryFolder()
     git = gitIn(place.folder)
     git('init', '--initial-branch=main')
-    for (const file of ['first', 'second']) save(file)
+    save('first', 10)
+    save('second', 12)
   })
   afterEach(() => place.remove())
 
-  function save(file: string) {
+  /** Commits a new file on a day of June. */
+  function save(file: string, day: number) {
     writeFileSync(join(place.folder, file), file)
     const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com']
+    const env = { ...process.env, GIT_COMMITTER_DATE: `2026-06-${day}T12:00:00Z` }
     git('add', '-A')
-    execFileSync('git', [...identity, 'commit', '-q', '-m', file], { cwd: place.folder })
+    execFileSync('git', [...identity, 'commit', '-q', '-m', file], { cwd: place.folder, env })
   }
   const files = (env = {}) => {
     const change = changeSince(git, env)
     return 'files' in change ? change.files : change
   }
 
-  it('the change is that of the last commit without a remote', () => {
-    expect(files()).toEqual(['second'])
+  it('the change of a landed commit begins at the last commit that is a day older', () => {
+    save('third', 12)
+    expect(files()).toEqual(['second', 'third'])
+    git('update-ref', 'refs/remotes/origin/main', 'HEAD')
+    expect(files()).toEqual(['second', 'third'])
+  })
+
+  it('the change is unknown when the whole history is younger than a day', () => {
+    git('reset', '-q', '--hard', 'HEAD~1')
+    expect(changeSince(git, {})).toHaveProperty('unknown')
   })
 
   it('the change is that of the branch since it left the main branch of the remote', () => {
     git('update-ref', 'refs/remotes/origin/main', 'HEAD')
-    for (const file of ['third', 'fourth']) save(file)
+    save('third', 14)
+    save('fourth', 16)
     expect(files()).toEqual(['fourth', 'third'])
   })
 
-  it('the change is that of the last commit when the remote already has it', () => {
-    git('update-ref', 'refs/remotes/origin/main', 'HEAD')
-    expect(files()).toEqual(['second'])
-  })
-
   it('the change begins at CI_BASE when that commit exists', () => {
-    save('third')
+    save('third', 14)
     expect(files({ CI_BASE: 'HEAD~2' })).toEqual(['second', 'third'])
     expect(files({ CI_BASE: '0000000000000000000000000000000000000000' })).toEqual(['third'])
   })

@@ -2,7 +2,6 @@ import { TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from './config/config.ts'
 import errorHandler from './http/plugins/error-handler.ts'
-import requestId from './http/plugins/request-id.ts'
 import requestLog from './http/plugins/request-log.ts'
 import requestMetrics from './http/plugins/request-metrics.ts'
 import requestTrace from './http/plugins/request-trace.ts'
@@ -16,8 +15,8 @@ import {
 } from './http/server/http-server.ts'
 import releaseSlot, { createLoadShedder } from './http/server/load-shedding.ts'
 import { createMalformedRequestResponder } from './http/server/malformed-request.ts'
-import peers from './http/server/peers.ts'
 import { createRejectionReporter } from './http/server/rejection-reporter.ts'
+import peers from './http/server/slow-clients.ts'
 import { type Clock, wallClock } from './lib/clock.ts'
 import { newRequestId } from './lib/ids.ts'
 import type { Metrics } from './observability/metrics/registry.ts'
@@ -91,7 +90,6 @@ export function buildApp(
   app.register(releaseSlot, { loadShedder })
   app.register(peers)
   if (tracing !== null) app.register(requestTrace, { tracing })
-  app.register(requestId)
   app.register(requestLog)
   app.register(requestMetrics, { metrics })
   app.register(errorHandler)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { base62FromBytes, toBase62 } from '../lib/base62.ts'
 import { hmacSha256 } from '../lib/hmac.ts'
+import { base62FromBytes, toBase62 } from '../lib/ids.ts'
 
 const PREFIX = 'key_live_'
 const SECRET_DIGITS = 32

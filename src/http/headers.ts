@@ -7,3 +7,30 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name)
 }
+
+/** A token of HTTP (RFC 9110, 5.6.2). */
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`
+/** Quoted commas do not separate list elements. An unclosed quote extends to the end. */
+const ELEMENTS = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g
+// No two runs of spaces are adjacent, so matching time is linear in the header's length.
+const PREFERENCE = new RegExp(
+  `^[ \\t]*(${TOKEN})[ \\t]*(?:=[ \\t]*(${TOKEN}|${QUOTED})?[ \\t]*)?(?:;|$)`,
+)
+
+/**
+ * Whether `Prefer` requests `handling=strict` (RFC 7240, 2 and 4.4). The first `handling` counts.
+ * Unknown or malformed preferences and parameters of a preference are ignored.
+ */
+export function prefersStrict(header: string | readonly string[] | undefined): boolean {
+  if (header === undefined) return false
+  for (const element of [header].flat().join(',').match(ELEMENTS) ?? []) {
+    const [, name = '', value = ''] = PREFERENCE.exec(element) ?? []
+    if (name.toLowerCase() === 'handling') return unquoted(value).toLowerCase() === 'strict'
+  }
+  return false
+}
+
+function unquoted(value: string): string {
+  return value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/g, '$1') : value
+}

@@ -3,7 +3,7 @@ import leven from 'leven'
 import { orderFilters, paramsOf } from '../orders/filters.ts'
 import { listParamNames } from '../orders/list-params.ts'
 import { ApiError } from './api-error.ts'
-import { prefersStrict } from './prefer.ts'
+import { prefersStrict } from './headers.ts'
 
 const MAX_IGNORED_PARAMS = 10
 /** Maximum echoed length of an unknown parameter name, in UTF-16 code units. */

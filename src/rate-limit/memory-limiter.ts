@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../lib/clock.ts'
-import { blockedSeconds, type FailureWindow, withFailure } from './failure-window.ts'
+import { blockedSeconds, type FailureWindow, withFailure } from './failed-authentications.ts'
 import { type BucketRate, type BucketState, FULL_BUCKET, takeFromBucket } from './gcra.ts'
 import type { Limiter } from './limiter.ts'
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import errorHandler from '../../src/http/plugins/error-handler.ts'
-import requestId from '../../src/http/plugins/request-id.ts'
+import requestLog from '../../src/http/plugins/request-log.ts'
 import requestMetrics from '../../src/http/plugins/request-metrics.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics/registry.ts'
 import { metricIn } from '../support/http/metric.ts'
@@ -16,7 +16,7 @@ beforeEach(async () => {
   metrics = createMetrics()
   isReceived = false
   app = Fastify()
-  app.register(requestId)
+  app.register(requestLog)
   app.register(requestMetrics, { metrics })
   app.register(errorHandler)
   app.register(async (routes) => {

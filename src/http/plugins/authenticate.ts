@@ -3,10 +3,9 @@ import fp from 'fastify-plugin'
 import { bearerCredential, isWellFormedKey, keyDigest } from '../../auth/api-key.ts'
 import type { KeyCache } from '../../auth/key-cache.ts'
 import type { KeyStore, Scope } from '../../auth/key-store.ts'
-import { inactiveReason } from '../../auth/keys.ts'
-import { createLastUse } from '../../auth/last-use.ts'
+import { createLastUse, inactiveReason } from '../../auth/keys.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { ipRateLimitKey } from '../../rate-limit/ip-rate-limit-key.ts'
+import { ipRateLimitKey } from '../../rate-limit/failed-authentications.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
 import { ApiError } from '../api-error.ts'
 import { headerValues } from '../headers.ts'
@@ -86,6 +85,22 @@ export default fp<AuthenticateOptions>(
     })
   },
   { name: 'authenticate', dependencies: ['error-handler', 'request-scope'] },
+)
+
+export interface AuthorizeOptions {
+  scope: Scope
+}
+
+/** Rejects blocked accounts and keys without the scope. */
+export const authorize = fp<AuthorizeOptions>(
+  async (app, { scope }) => {
+    app.addHook('onRequest', async (request) => {
+      const caller = callerOf(request)
+      if (caller.accountBlocked) throw new ApiError('account_blocked')
+      if (!caller.scopes.includes(scope)) throw new ApiError('insufficient_access')
+    })
+  },
+  { name: 'authorize', dependencies: ['rate-limit'] },
 )
 
 function bearerKey({ raw }: FastifyRequest): string | undefined {

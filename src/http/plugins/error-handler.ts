@@ -40,7 +40,7 @@ export default fp(
       if (request.is404) throwNotFound()
     })
   },
-  { name: 'error-handler', dependencies: ['request-id'] },
+  { name: 'error-handler', dependencies: ['request-log'] },
 )
 
 /** The handler of an unknown route. @throws ApiError `resource_missing` */

@@ -2,11 +2,15 @@ import fp from 'fastify-plugin'
 import { safeParamLabel } from '../unknown-params.ts'
 
 /**
- * Logs one line per request. The route is its pattern, never the URL: a query string can contain a
- * key or personal data.
+ * Sends the id of a request in `Request-Id`, and logs one line with it. The service generates the
+ * id; a `Request-Id` from the client is ignored. The route is its pattern, never the URL: a query
+ * string can contain a key or personal data.
  */
 export default fp(
   async (app) => {
+    app.addHook('onRequest', async (request, reply) => {
+      reply.header('Request-Id', request.id)
+    })
     app.addHook('onResponse', async (request, reply) => {
       request.log.info(
         {

@@ -1,4 +1,10 @@
-import type { Peer } from './peers.ts'
+/** The party that a response belongs to. */
+export interface Peer {
+  /** Whether the request carried a valid key. */
+  isAuthenticated: boolean
+  /** The account; without a key, the address in the form that the rate limiter counts. */
+  id: string
+}
 
 /** A connection whose client has not read all of its responses. */
 export interface UnreadConnection {

@@ -1,5 +1,5 @@
 import type { Cluster, Redis, Result } from 'ioredis'
-import { MAX_FAILURES, WINDOW_MS } from '../../rate-limit/failure-window.ts'
+import { MAX_FAILURES, WINDOW_MS } from '../../rate-limit/failed-authentications.ts'
 import { type BucketRate, bucketDecision } from '../../rate-limit/gcra.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
 import { redactCommand } from './client.ts'

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { generateApiKey } from '../../../src/auth/api-key.ts'
-import { type Peer, peerOf } from '../../../src/http/server/peers.ts'
+import type { Peer } from '../../../src/http/server/eviction-policy.ts'
+import { peerOf } from '../../../src/http/server/slow-clients.ts'
 import { createTestApp, ROOMY, type TestApp } from '../../support/http/test-app.ts'
 
 let app: TestApp

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { prefersStrict } from '../../../src/http/prefer.ts'
+import { prefersStrict } from '../../../src/http/headers.ts'
 
 describe('prefersStrict accepts handling=strict', () => {
   it.each<[string, string | string[]]>([

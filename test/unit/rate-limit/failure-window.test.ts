@@ -3,7 +3,7 @@ import {
   blockedSeconds,
   type FailureWindow,
   withFailure,
-} from '../../../src/rate-limit/failure-window.ts'
+} from '../../../src/rate-limit/failed-authentications.ts'
 
 const NOW = 1_000_000
 const endsIn = (ms: number, failures = 30): FailureWindow => ({ failures, endsAtMs: NOW + ms })

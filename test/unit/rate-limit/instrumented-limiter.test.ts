@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
-import { createInstrumentedLimiter } from '../../../src/rate-limit/instrumented-limiter.ts'
 import type { Limiter } from '../../../src/rate-limit/limiter.ts'
+import { createInstrumentedLimiter } from '../../../src/rate-limit/limiter.ts'
 
 const PASSES = { allowed: true, remaining: 19, resetSeconds: 1, retryAfterSeconds: 0 }
 const DENIED = { allowed: false, remaining: 0, resetSeconds: 2, retryAfterSeconds: 1 }

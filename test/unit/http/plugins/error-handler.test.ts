@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../../../../src/http/api-error.ts'
 import errorHandler from '../../../../src/http/plugins/error-handler.ts'
-import requestId from '../../../../src/http/plugins/request-id.ts'
+import requestLog from '../../../../src/http/plugins/request-log.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { InvalidParamError } from '../../../../src/orders/invalid-param-error.ts'
 
@@ -18,7 +18,7 @@ async function start() {
     genReqId: () => 'req_1',
   })
   let thrown: Error
-  fastify.register(requestId)
+  fastify.register(requestLog)
   fastify.register(errorHandler)
   fastify.get('/', async () => {
     throw thrown

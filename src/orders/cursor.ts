@@ -2,13 +2,31 @@ import { timingSafeEqual } from 'node:crypto'
 import { hmacSha256 } from '../lib/hmac.ts'
 import { canonicalFilters } from './filters.ts'
 import { InvalidParamError } from './invalid-param-error.ts'
-import { type Position, sorts } from './order-store.ts'
-import type { Listing, PagerState } from './paging.ts'
+import { type PageQuery, type Position, sorts } from './order-store.ts'
 
 /** A secret that signs cursors; a cursor carries its `kid`, at most 16 bytes. */
 export interface CursorSecret {
   kid: string
   secret: Uint8Array
+}
+
+/** The account, sort and filters, which are the same for all pages of a listing. */
+export type Listing = Pick<PageQuery, 'accountId' | 'sort' | 'filters'>
+
+/**
+ * The position of a listing between two pages; the content of a cursor. `created_at_desc` uses
+ * `after` alone. `updated_at_asc` runs in passes over the dated orders and the undated tail: see
+ * `paging.md`.
+ */
+export interface PagerState {
+  /** The last row delivered in this pass; `null` when the pass starts at the first order. */
+  after: Position | null
+  /** The last dated row delivered in any pass. */
+  dated: Position | null
+  /** Earlier passes cover the undated rows written up to this mark; `null` in the first pass. */
+  mark: Position | null
+  /** The mark of the next pass; `null` until a page ends inside the undated tail. */
+  nextMark: Position | null
 }
 
 export interface CursorCodec {

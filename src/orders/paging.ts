@@ -1,26 +1,27 @@
 import { type RequestScope, unbounded } from '../lib/request-scope.ts'
+import type { CursorCodec, Listing, PagerState } from './cursor.ts'
+import type { ListParams } from './list-params.ts'
 import {
   NULL_UPDATED_KEY,
   type OrderStore,
-  type PageQuery,
   type Position,
   type RenderedOrder,
 } from './order-store.ts'
 
 /**
- * The position of a listing between two pages; the content of a cursor. `created_at_desc` uses
- * `after` alone. `updated_at_asc` runs in passes over the dated orders and the undated tail: see
- * `paging.md`.
+ * Returns one page of the account's orders as the bytes of the list envelope.
+ * @throws InvalidParamError on `cursor`; also whatever the store throws
  */
-export interface PagerState {
-  /** The last row delivered in this pass; `null` when the pass starts at the first order. */
-  after: Position | null
-  /** The last dated row delivered in any pass. */
-  dated: Position | null
-  /** Earlier passes cover the undated rows written up to this mark; `null` in the first pass. */
-  mark: Position | null
-  /** The mark of the next pass; `null` until a page ends inside the undated tail. */
-  nextMark: Position | null
+export async function listOrders(
+  { store, cursors }: { store: OrderStore; cursors: CursorCodec },
+  accountId: string,
+  { limit, cursor, sort, filters }: ListParams,
+  scope?: RequestScope,
+): Promise<Buffer> {
+  const listing = { accountId, sort, filters }
+  const state = cursor === undefined ? null : cursors.open(listing, cursor)
+  const page = await readPage(store, listing, state, limit, scope)
+  return renderList(page.rows, page.next && cursors.seal(listing, page.next))
 }
 
 export interface Page {
@@ -28,9 +29,6 @@ export interface Page {
   /** The state of the next page; `null` after the last page. */
   next: PagerState | null
 }
-
-/** The account, sort and filters, which are the same for all pages of a listing. */
-export type Listing = Pick<PageQuery, 'accountId' | 'sort' | 'filters'>
 
 const START: PagerState = { after: null, dated: null, mark: null, nextMark: null }
 
@@ -92,4 +90,19 @@ function advance(listing: Listing, pass: PagerState, delivered: RenderedOrder[])
 
 function position({ key, id }: Position): Position {
   return { key, id }
+}
+
+const PREFIX = Buffer.from('{"object":"list","data":[')
+const COMMA = Buffer.from(',')
+
+/** The list envelope around orders that are already rendered; nothing is parsed. */
+export function renderList(rows: readonly RenderedOrder[], nextCursor: string | null): Buffer {
+  const suffix = `],"has_more":${nextCursor !== null},"next_cursor":${JSON.stringify(nextCursor)}}`
+  const parts: Uint8Array[] = [PREFIX]
+  for (const row of rows) {
+    if (parts.length > 1) parts.push(COMMA)
+    parts.push(row.json)
+  }
+  parts.push(Buffer.from(suffix))
+  return Buffer.concat(parts)
 }

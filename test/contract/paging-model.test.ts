@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../src/demo/random.ts'
+import type { Listing, PagerState } from '../../src/orders/cursor.ts'
 import type { OrderFilters } from '../../src/orders/filters.ts'
 import type { OrderStore, Sort } from '../../src/orders/order-store.ts'
-import { type Listing, type PagerState, readPage } from '../../src/orders/paging.ts'
+import { readPage } from '../../src/orders/paging.ts'
 import { byEffort } from '../support/effort.ts'
 import {
   type AlternatingWriters,

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
-import type { CursorCodec } from '../../src/orders/cursor.ts'
+import type { CursorCodec, Listing } from '../../src/orders/cursor.ts'
 import type { InstantRange } from '../../src/orders/filters.ts'
-import type { Listing } from '../../src/orders/paging.ts'
 import { listings, pagerStates } from '../support/orders/arbitraries.ts'
 
 const HOUR_MS = 3_600_000

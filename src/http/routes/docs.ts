@@ -3,12 +3,31 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { memoizeAsync } from '../../lib/memoize-async.ts'
+import { readOpenApiFile } from '../../openapi/openapi-files.ts'
 import { ApiError } from '../api-error.ts'
-import { isFresh } from '../plugins/conditional.ts'
+import { JSON_TYPE } from '../headers.ts'
+import { etagOf, isFresh } from '../plugins/conditional.ts'
 import { throwNotFound } from '../plugins/error-handler.ts'
-import { readDocsFiles } from './docs-files.ts'
 import { contentSecurityPolicy, renderDocsPage } from './docs-page.ts'
 import { loadDocsScript } from './docs-script.ts'
+
+const MARKDOWN = 'text/markdown; charset=utf-8'
+const SCRIPT = 'text/javascript; charset=utf-8'
+
+/** Committed files, served verbatim: path → file below the folder `openapi`, and its type. */
+const committedFiles = {
+  '/openapi.json': ['openapi.json', JSON_TYPE],
+  '/docs.md': ['docs.md', MARKDOWN],
+  // Markdown, but as plain text browsers display it.
+  '/llms.txt': ['llms.txt', 'text/plain; charset=utf-8'],
+  '/docs/changes.atom': ['changes.atom', 'application/atom+xml; charset=utf-8'],
+  '/docs/icon.svg': ['page/icon.svg', 'image/svg+xml'],
+  '/docs/page.css': ['page/page.css', 'text/css; charset=utf-8'],
+  '/docs/strict-styles.js': ['page/strict-styles.js', SCRIPT],
+  '/docs/start.js': ['page/start.js', SCRIPT],
+  '/docs/texts.js': ['page/texts.js', SCRIPT],
+  '/docs/client-texts.js': ['page/client-texts.js', SCRIPT],
+} as const
 
 const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
@@ -62,11 +81,26 @@ export default fp(
         'Content-Encoding': 'gzip',
         'Content-Length': gzipped.length,
       })
-      return reply.type('text/javascript; charset=utf-8').send(streamInChunks(gzipped))
+      return reply.type(SCRIPT).send(streamInChunks(gzipped))
     })
   },
   { name: 'docs', dependencies: ['error-handler'] },
 )
+
+interface DocsFile {
+  bytes: Buffer
+  type: string
+  etag: string
+}
+
+/** Reads all files at start, to fail early. @throws Error naming the missing file */
+function readDocsFiles(): Map<string, DocsFile> {
+  const files = Object.entries(committedFiles).map(([path, [file, type]]) => {
+    const bytes = readOpenApiFile(file)
+    return [path, { bytes, type, etag: etagOf(bytes) }]
+  })
+  return new Map(files as [string, DocsFile][])
+}
 
 function setSecurityHeaders(reply: FastifyReply): FastifyReply {
   return reply.headers({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' })

@@ -1,3 +1,4 @@
+import type { PagerState } from '../../../src/orders/cursor.ts'
 import {
   NULL_UPDATED_KEY,
   type OrderStore,
@@ -5,7 +6,7 @@ import {
   type Position,
   type RenderedOrder,
 } from '../../../src/orders/order-store.ts'
-import { type Page, type PagerState, readPage } from '../../../src/orders/paging.ts'
+import { type Page, readPage } from '../../../src/orders/paging.ts'
 import { listing } from './cursors.ts'
 
 interface Row {

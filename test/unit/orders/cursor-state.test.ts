@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { PagerState } from '../../../src/orders/cursor.ts'
 import { decodeState, encodeState } from '../../../src/orders/cursor.ts'
 import { NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
-import type { PagerState } from '../../../src/orders/paging.ts'
 import { pagerStates } from '../../support/orders/arbitraries.ts'
 
 const NOWHERE: PagerState = { after: null, dated: null, mark: null, nextMark: null }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Listing } from '../../../src/orders/cursor.ts'
 import { createCursorCodec } from '../../../src/orders/cursor.ts'
 import type { OrderFilters } from '../../../src/orders/filters.ts'
-import type { Listing } from '../../../src/orders/paging.ts'
 import { accountIds, listings, pagerStates } from '../../support/orders/arbitraries.ts'
 import { codec, isRejected, listing, secretOf, states } from './cursors.ts'
 

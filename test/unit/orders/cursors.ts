@@ -1,10 +1,10 @@
+import type { Listing, PagerState } from '../../../src/orders/cursor.ts'
 import {
   type CursorCodec,
   type CursorSecret,
   createCursorCodec,
 } from '../../../src/orders/cursor.ts'
 import { InvalidParamError } from '../../../src/orders/invalid-param-error.ts'
-import type { Listing, PagerState } from '../../../src/orders/paging.ts'
 
 export const secretOf = (kid: string): CursorSecret => ({
   kid,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { listOrders, renderList } from '../../../src/orders/list-orders.ts'
 import { parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
+import { listOrders, renderList } from '../../../src/orders/paging.ts'
 import { createArrayOrderStore } from './array-order-store.ts'
 import { codec } from './cursors.ts'
 

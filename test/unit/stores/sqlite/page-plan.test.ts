@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OrderFilters } from '../../../../src/orders/filters.ts'
 import { type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
 import { ordersMigrations } from '../../../../src/stores/sqlite/database/orders-schema.ts'
-import { pageStatement } from '../../../../src/stores/sqlite/page-sql.ts'
+import { pageStatement } from '../../../../src/stores/sqlite/order-store.ts'
 
 const NONE: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 const place = { key: 5000, id: 'ord_5' }

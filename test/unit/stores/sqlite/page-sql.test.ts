@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { OrderFilters } from '../../../../src/orders/filters.ts'
 import { NULL_UPDATED_KEY, type PageQuery } from '../../../../src/orders/order-store.ts'
-import { pageStatement } from '../../../../src/stores/sqlite/page-sql.ts'
+import { pageStatement } from '../../../../src/stores/sqlite/order-store.ts'
 
 const NONE: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 const statement = (changes: Partial<PageQuery> = {}, filters: Partial<OrderFilters> = {}) =>

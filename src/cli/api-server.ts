@@ -7,7 +7,7 @@ import { combineInstruments } from '../lib/instrument.ts'
 import { instrumentServices } from '../observability/metrics/instrument-services.ts'
 import { registerProcessMetrics } from '../observability/metrics/process.ts'
 import { createMetrics, type Metrics } from '../observability/metrics/registry.ts'
-import { openTracing } from '../observability/tracing/tracing.ts'
+import type { Tracing } from '../observability/tracing/tracing.ts'
 import { openServerServices, type ServerServices } from '../services.ts'
 
 export interface ServeOptions {
@@ -30,10 +30,7 @@ export interface ApiServer {
 export async function openApiServer(config: Config, logger: Logger): Promise<ApiServer> {
   const metrics = createMetrics()
   registerProcessMetrics(metrics)
-  const tracing = await openTracing(config.tracing, {
-    onOutage: (reason) => logger.warn({ reason }, 'trace export is failing'),
-    onRecovered: () => logger.info('trace export recovered'),
-  })
+  const tracing = await openTracing(config, logger)
   const instruments = instrumentServices(metrics)
   const services = await openServerServices(config, {
     ...instruments,
@@ -58,4 +55,17 @@ export async function openApiServer(config: Config, logger: Logger): Promise<Api
       await services.close()
     },
   }
+}
+
+/** Opens tracing as configured. Returns `null`, without loading the SDK, when it is off. */
+async function openTracing(
+  { tracing: settings }: Pick<Config, 'tracing'>,
+  logger: Logger,
+): Promise<Tracing | null> {
+  if (settings === undefined) return null
+  const { openOpenTelemetry } = await import('../observability/tracing/opentelemetry.ts')
+  return openOpenTelemetry(settings, {
+    onOutage: (reason) => logger.warn({ reason }, 'trace export is failing'),
+    onRecovered: () => logger.info('trace export recovered'),
+  })
 }

@@ -1,5 +1,4 @@
 import type { Instrument } from '../../lib/instrument.ts'
-import type { TracingSettings } from './settings.ts'
 
 /** Spans of requests and of their calls to services: names, statuses and times, no client input. */
 export interface Tracing {
@@ -30,14 +29,4 @@ export interface RequestSpan {
 export interface TracingEvents {
   onOutage(reason: string): void
   onRecovered(): void
-}
-
-/** Opens tracing as configured. Returns `null`, without loading the SDK, when it is off. */
-export async function openTracing(
-  settings: TracingSettings | undefined,
-  events: TracingEvents,
-): Promise<Tracing | null> {
-  if (settings === undefined) return null
-  const { openOpenTelemetry } = await import('./opentelemetry.ts')
-  return openOpenTelemetry(settings, events)
 }

@@ -3,7 +3,6 @@ import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
 import { buildOperationsApp } from '../../http/operations/operations-app.ts'
 import { listenOperations } from '../../http/operations/operations-port.ts'
-import { createWatchReadiness } from '../../http/operations/readiness.ts'
 import { writeTimestampsAheadMs } from '../../indexing/consistency-check/index-inspection.ts'
 import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
 import { createLagTracker } from '../../indexing/sources/visibility-lag.ts'
@@ -17,6 +16,7 @@ import type { CommandContext } from '../command-context.ts'
 import { closeOnSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 import { createWatchLog } from './watch-log.ts'
+import { createWatchReadiness } from './watch-readiness.ts'
 
 /** `index watch`. */
 export function addWatch(

@@ -1,9 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { writeTimestampsAheadMs } from '../../indexing/consistency-check/index-inspection.ts'
-import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
-import { MAX_CLOCK_SKEW_MS } from '../../indexing/writer/clock-skew.ts'
-import type { ServerServices } from '../../services.ts'
-import type { Stores } from '../../stores/stores.ts'
+import type { KeyStore } from '../../auth/key-store.ts'
+import type { OrderStore } from '../../orders/order-store.ts'
 
 /** The result of one check; `degraded` is a warning and does not affect the status. */
 export type CheckState = 'ok' | 'unavailable' | 'degraded'
@@ -18,20 +15,20 @@ export interface Health {
 /** Checks every dependency, for orchestrators and load balancers. */
 export type Readiness = () => Promise<Health>
 
-// No record has this id; the lookup itself is the probe.
-const PROBE_ID = 'health-probe'
+/** What a request needs to be answered. */
+export interface RequestDependencies {
+  keys: Pick<KeyStore, 'ping'>
+  orders: Pick<OrderStore, 'latestWrite'>
+  isLimiterDegraded(): Promise<boolean>
+}
 
 /** Checks what a request needs. Rate limits can degrade without making the service unavailable. */
 export function createReadiness(
-  {
-    keys,
-    orders,
-    isLimiterDegraded,
-  }: Pick<ServerServices, 'keys' | 'orders' | 'isLimiterDegraded'>,
+  { keys, orders, isLimiterDegraded }: RequestDependencies,
   logger: FastifyBaseLogger,
 ): Readiness {
   const check = createReadinessCheck(
-    { orders: () => orders.latestWrite(PROBE_ID), keys: () => keys.ping() },
+    { orders: () => probeOrders(orders), keys: () => keys.ping() },
     'the API answers 503',
     logger,
   )
@@ -41,34 +38,16 @@ export function createReadiness(
   }
 }
 
-/** Checks what a watch needs: the order store, its write timestamps, and the change stream. */
-export function createWatchReadiness(
-  { orders, inspection }: Pick<Stores, 'orders' | 'inspection'>,
-  stream: Pick<ChangeStream, 'ping'>,
-  logger: FastifyBaseLogger,
-): Readiness {
-  return createReadinessCheck(
-    {
-      orders: () => orders.latestWrite(PROBE_ID),
-      stamps: () => checkWriteTimestamps(inspection),
-      stream: () => stream.ping(),
-    },
-    'changes are delayed',
-    logger,
-  )
+// No record has this id; the lookup itself is the probe.
+const PROBE_ID = 'health-probe'
+
+/** Reads the order store. @throws Unavailable when it does not respond */
+export async function probeOrders(orders: Pick<OrderStore, 'latestWrite'>): Promise<void> {
+  await orders.latestWrite(PROBE_ID)
 }
 
-/** Timestamps further ahead hide changes from `updated_lt=<now>` and stop writers on OpenSearch. */
-async function checkWriteTimestamps(
-  inspection: Pick<Stores['inspection'], 'writeTimestamps'>,
-): Promise<void> {
-  const aheadMs = writeTimestampsAheadMs(await inspection.writeTimestamps())
-  if (aheadMs <= MAX_CLOCK_SKEW_MS) return
-  throw new Error(`write timestamps are ${Math.round(aheadMs / 1000)} s ahead of the clock`)
-}
-
-/** Logs each change of readiness, with its reasons and its consequence. */
-function createReadinessCheck(
+/** Runs the checks of a process. Logs each change of readiness, with its reasons and its consequence. */
+export function createReadinessCheck(
   dependencyChecks: Record<string, () => Promise<unknown>>,
   consequence: string,
   logger: FastifyBaseLogger,

@@ -13,7 +13,7 @@ import { createMemoryLimiter } from './rate-limit/memory-limiter.ts'
 import type { IndexRecovery } from './stores/index-lost.ts'
 import type { OpenSearchEvents } from './stores/opensearch/stores.ts'
 import type { SharedLimiterEvents } from './stores/redis/shared-limiter.ts'
-import { beginSqliteAfterLoss } from './stores/sqlite/database/after-loss.ts'
+import { beginSqliteAfterLoss } from './stores/sqlite/database/database-files.ts'
 import { openSqliteKeys, openSqliteStores } from './stores/sqlite/stores.ts'
 import type { Stores } from './stores/stores.ts'
 

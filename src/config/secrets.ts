@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createFolder, syncFolder } from '../lib/durable-folder.ts'
+import { createFolder, syncFolder } from '../lib/private-files.ts'
 import type { CursorSecret } from '../orders/cursor.ts'
 import type { Config } from './config.ts'
 import { parseCursorSecrets, parseSecret } from './parsers.ts'

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { IndexLost } from '../../index-lost.ts'
+import { IndexLost, type IndexRecovery, NOTHING_LOST } from '../../index-lost.ts'
 import { DatabaseMissingError, openDatabase } from './database.ts'
-import { keysMigrations } from './keys-schema.ts'
-import { ordersMigrations } from './orders-schema.ts'
+import { keysMigrations, ordersMigrations } from './schema.ts'
 
 /** How long a command waits for the write of another process. */
 const COMMAND_BUSY_MS = 30_000
@@ -38,4 +37,32 @@ export function openOrdersUnlessLost(dataDir: string): DatabaseSync {
 /** Opens keys and accounts. Only once the orders are made, or lost. */
 export function openKeysDatabase(dataDir: string, busyTimeoutMs = COMMAND_BUSY_MS): DatabaseSync {
   return openDatabase(keysFile(dataDir), keysMigrations, busyTimeoutMs)
+}
+
+/**
+ * Creates an empty database in place of the lost one of the orders; keys and accounts stay.
+ * @throws Error where nothing is lost
+ */
+export function beginSqliteAfterLoss(dataDir: string): IndexRecovery {
+  const file = ordersFile(dataDir)
+  if (!existsSync(keysFile(dataDir))) {
+    throw new Error(`${NOTHING_LOST}: there is no database yet: run "index init", which creates it`)
+  }
+  if (hasOrders(dataDir)) throw new Error(`${NOTHING_LOST}: ${file} is there`)
+  // SQLite discards the log of an empty database. But a process with the lost file open shares the
+  // memory map of its log with the next process that opens that name.
+  const isEmpty = !existsSync(file) || statSync(file).size === 0
+  for (const suffix of isEmpty ? ['-wal', '-shm'] : []) rmSync(`${file}${suffix}`, { force: true })
+  openOrdersDatabase(dataDir, { createIfMissing: true }).close()
+  return { created: file, unused: [] }
+}
+
+function hasOrders(dataDir: string): boolean {
+  try {
+    openOrdersDatabase(dataDir, { createIfMissing: false }).close()
+    return true
+  } catch (error) {
+    if (error instanceof DatabaseMissingError) return false
+    throw error
+  }
 }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createFolder } from '../../../lib/durable-folder.ts'
-import { createPrivateFile } from './private-file.ts'
+import { createFolder, createPrivateFile } from '../../../lib/private-files.ts'
 
 /**
  * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version

@@ -20,8 +20,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { parseJson } from '../../../lib/json.ts'
 import { createMutex } from '../../../lib/mutex.ts'
 import { rollBack } from '../database/database.ts'
-import { type MachineTime, machineTime } from './machine-time.ts'
-import { createWriteTimestamps } from './write-timestamps.ts'
+import { createWriteTimestamps, type MachineTime, machineTime } from './write-timestamps.ts'
 
 type Row = Record<string, SQLOutputValue>
 

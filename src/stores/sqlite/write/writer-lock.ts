@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { WatchRunningError, type WriterPurpose } from '../../../indexing/writer/order-index.ts'
 import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
-import { createPrivateFile } from '../database/private-file.ts'
+import { createPrivateFile } from '../../../lib/private-files.ts'
 
 export interface WriterLockOptions {
   purpose: WriterPurpose

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { invalidKeyFields } from '../../../../src/indexing/consistency-check/invalid-key-fields.ts'
-import { ordersMigrations } from '../../../../src/stores/sqlite/database/orders-schema.ts'
+import { ordersMigrations } from '../../../../src/stores/sqlite/database/schema.ts'
 import { createSqliteInspection } from '../../../../src/stores/sqlite/inspection.ts'
 import { collect } from '../../../support/orders/collect.ts'
 import { confuseParser, QUOTE_TRACKING } from '../../../support/orders/escaped-names.ts'

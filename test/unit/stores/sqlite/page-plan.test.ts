@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OrderFilters } from '../../../../src/orders/filters.ts'
 import { type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
-import { ordersMigrations } from '../../../../src/stores/sqlite/database/orders-schema.ts'
+import { ordersMigrations } from '../../../../src/stores/sqlite/database/schema.ts'
 import { pageStatement } from '../../../../src/stores/sqlite/order-store.ts'
 
 const NONE: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ordersMigrations } from '../../../../../src/stores/sqlite/database/orders-schema.ts'
+import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'
 
 const [FIRST, ...LATER] = ordersMigrations
 const WRITE_TIMESTAMP = 5_000

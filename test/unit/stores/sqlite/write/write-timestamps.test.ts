@@ -4,7 +4,7 @@ import {
   ClockSkewError,
   TimestampsAheadError,
 } from '../../../../../src/indexing/writer/clock-skew.ts'
-import { ordersMigrations } from '../../../../../src/stores/sqlite/database/orders-schema.ts'
+import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'
 import {
   createWriteTimestamps,
   forgetClock,

@@ -6,7 +6,7 @@ import { unsupportedNodeMessage } from './cli/node-version.ts'
 const tooOld = unsupportedNodeMessage(process.versions.node)
 if (tooOld === undefined) {
   const { ignoreEpipe } = await import('./cli/output.ts')
-  const { runProgram } = await import('./cli/run-program.ts')
+  const { runProgram } = await import('./cli/program.ts')
   const { processSignals } = await import('./cli/signals.ts')
   ignoreEpipe()
   if (existsSync('.env')) process.loadEnvFile()

@@ -1,7 +1,7 @@
-import { Command } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { parseConfig } from '../config/config.ts'
 import { addAccounts } from './accounts.ts'
-import type { CommandContext } from './command-context.ts'
+import type { CommandContext, ProgramIo } from './command-context.ts'
 import { addCheck } from './indexer/check.ts'
 import { addInit } from './indexer/init.ts'
 import { addLoad } from './indexer/load.ts'
@@ -12,11 +12,32 @@ import { addKeys } from './keys.ts'
 import { serve } from './serve.ts'
 import { createWithKeys, createWithServices } from './with-services.ts'
 
+const USAGE_EXIT_CODE = 2
+const FAILURE_EXIT_CODE = 1
 /** Help width without a terminal. */
 const HELP_COLUMNS = 80
 
+/** Runs one command line. Resolves with the exit code once the command has ended. */
+export async function runProgram(argv: readonly string[], io: ProgramIo): Promise<number> {
+  let exitCode = 0
+  const context = {
+    ...io,
+    setFailed() {
+      exitCode = FAILURE_EXIT_CODE
+    },
+  }
+  try {
+    await buildProgram(context).parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE
+    io.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+    return FAILURE_EXIT_CODE
+  }
+  return exitCode
+}
+
 /** Defines the commands: results on stdout, all else on stderr; exit 0, 1 (failed) or 2 (usage). */
-export function buildProgram(context: CommandContext): Command {
+function buildProgram(context: CommandContext): Command {
   const { env, stdout, stderr } = context
   const program = new Command('public-orders-api')
     .description('The public Orders API: serve requests, manage keys, write the index')

@@ -1,7 +1,7 @@
 import { loadSecrets } from '../../../src/config/secrets.ts'
+import type { PagerState } from '../../../src/orders/cursor.ts'
 import { createCursorCodec } from '../../../src/orders/cursor.ts'
 import { type Position, type Sort, sorts } from '../../../src/orders/order-store.ts'
-import type { PagerState } from '../../../src/orders/cursor.ts'
 import { createClosedLoop } from '../measuring/closed-loop.ts'
 import { median, medianRatio } from '../measuring/figures.ts'
 import { closedLoopContender, type Result, raceLoops } from '../measuring/race.ts'

@@ -1,5 +1,5 @@
-import { parseOrder } from '../sources/order-parser.ts'
-import { parseLines } from '../sources/parsed-lines.ts'
+import { parseOrder } from '../projection/change.ts'
+import { parseLines } from '../sources/ndjson.ts'
 import type { SourceEntry } from './compare-orders.ts'
 import type { StreamInspection } from './stream-inspection.ts'
 

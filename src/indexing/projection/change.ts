@@ -1,6 +1,6 @@
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
+import { epochMs } from '../../lib/instant.ts'
 import { parseJson } from '../../lib/json.ts'
-import { epochMs } from './instants.ts'
 import { projectOrder, type View } from './order-views.ts'
 import { SourceDeletion, SourceOrder } from './source-order.ts'
 
@@ -26,10 +26,32 @@ export interface ValidationError {
   reason: string
 }
 
+/** A longer line is rejected unread. */
+export const MAX_ORDER_BYTES = 4 * 1024 * 1024
+
+export const TOO_LONG: ValidationError = {
+  path: '',
+  reason: `longer than ${MAX_ORDER_BYTES} bytes`,
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
 const deletions = TypeCompiler.Compile(SourceDeletion)
 const orders = TypeCompiler.Compile(SourceOrder)
 
-/** Reads one source order from the text of its line. */
+/** Parses the bytes of one source order; `null` when they are blank. */
+export function parseOrder(bytes: Uint8Array): Change | ValidationError | null {
+  if (bytes.length > MAX_ORDER_BYTES) return TOO_LONG
+  let text: string
+  try {
+    text = utf8.decode(bytes).trim()
+  } catch {
+    return { path: '', reason: 'not valid UTF-8' }
+  }
+  return text === '' ? null : parseChange(text)
+}
+
+/** Parses the text of one source order. */
 export function parseChange(json: string): Change | ValidationError {
   let source: unknown
   try {

@@ -1,5 +1,5 @@
+import { epochMs, toPublicInstant, toPublicInstantOrNull } from '../../lib/instant.ts'
 import type { Order } from '../../orders/order.ts'
-import { epochMs, toPublicInstant, toPublicInstantOrNull } from './instants.ts'
 import { projectNavigator } from './navigator.ts'
 import { projectPayment } from './payment.ts'
 import type { SourceItem, SourceOrder } from './source-order.ts'

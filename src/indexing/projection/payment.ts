@@ -1,6 +1,6 @@
+import { compareInstants, toPublicInstantOrNull } from '../../lib/instant.ts'
 import type { Order } from '../../orders/order.ts'
 import { cardBrands } from '../../orders/statuses.ts'
-import { compareInstants, toPublicInstantOrNull } from './instants.ts'
 import type { SourcePayment } from './source-order.ts'
 
 type PublicPayment = Order['payment']

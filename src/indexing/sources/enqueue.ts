@@ -1,9 +1,8 @@
 import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
 import { isValidationError, type ValidationError } from '../projection/change.ts'
-import { type BatchLimits, inBatches } from './batches.ts'
 import type { ChangeStream } from './change-stream.ts'
-import { parseLines } from './parsed-lines.ts'
+import { type BatchLimits, inBatches, parseLines } from './ndjson.ts'
 
 /** The counts of an enqueue. */
 export interface EnqueueSummary {

@@ -2,10 +2,15 @@ import type { ValidationError } from '../projection/change.ts'
 import { prerender } from '../writer/order-document.ts'
 import type { WriteMode } from '../writer/order-index.ts'
 import type { Writer } from '../writer/writer.ts'
-import { type BatchLimits, inBatches } from './batches.ts'
+import { writeChanges } from '../writer/writer.ts'
+import {
+  type BatchLimits,
+  hasDroppedDocument,
+  inBatches,
+  type ParsedLine,
+  parseLines,
+} from './ndjson.ts'
 import { orderedConcurrentMap } from './ordered-concurrent-map.ts'
-import { hasDroppedDocument, type ParsedLine, parseLines } from './parsed-lines.ts'
-import { writeChanges } from './write-changes.ts'
 
 /** The size of one bulk of a load. */
 export const LOAD_BATCH: BatchLimits = { entries: 1_000, bytes: 4 * 1024 * 1024 }

@@ -1,5 +1,5 @@
 import { isValidationError, type ValidationError } from '../projection/change.ts'
-import { hasDroppedDocument, parseLines } from './parsed-lines.ts'
+import { hasDroppedDocument, parseLines } from './ndjson.ts'
 
 /** The counts of a validation without an index. */
 export interface ValidationSummary {

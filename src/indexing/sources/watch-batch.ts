@@ -1,11 +1,11 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Change, ValidationError } from '../projection/change.ts'
+import { parseOrder } from '../projection/change.ts'
 import type { WriteResult } from '../writer/decide.ts'
 import type { LastWrite, OrderIndex } from '../writer/order-index.ts'
 import type { Writer } from '../writer/writer.ts'
+import { writeChanges } from '../writer/writer.ts'
 import type { ChangeStream, StreamEntry } from './change-stream.ts'
-import { parseOrder } from './order-parser.ts'
-import { writeChanges } from './write-changes.ts'
 
 /** The counts of one batch. */
 export interface BatchCounts {

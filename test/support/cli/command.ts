@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { runProgram } from '../../../src/cli/run-program.ts'
+import { runProgram } from '../../../src/cli/program.ts'
 
 const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 

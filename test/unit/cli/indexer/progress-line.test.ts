@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { progressLine, progressText } from '../../../../src/cli/indexer/progress-line.ts'
+import { progressLine, progressText } from '../../../../src/cli/indexer/progress.ts'
 
 const reached = {
   lines: 12_000,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inBatches } from '../../../../src/indexing/sources/batches.ts'
+import { inBatches } from '../../../../src/indexing/sources/ndjson.ts'
 
 const LIMITS = { entries: 3, bytes: 100 }
 

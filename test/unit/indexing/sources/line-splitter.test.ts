@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { type Line, splitLines } from '../../../../src/indexing/sources/line-splitter.ts'
+import { type Line, splitLines } from '../../../../src/indexing/sources/ndjson.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,0 +1,107 @@
+import { setImmediate } from 'node:timers/promises'
+import {
+  type Change,
+  MAX_ORDER_BYTES,
+  parseOrder,
+  TOO_LONG,
+  type ValidationError,
+} from '../projection/change.ts'
+
+/** A parsed line that was not blank. */
+export interface ParsedLine {
+  lineNumber: number
+  bytes: number
+  /** The bytes of the line; `null` when it was too long. */
+  line: Buffer | null
+  result: Change | ValidationError
+}
+
+/** Few enough that concurrent writes wait for a millisecond at most. */
+const LINES_PER_TURN = 16
+
+/** Parses NDJSON source orders from `fromLine`. Lines count from 1, blank ones too. */
+export async function* parseLines(
+  input: AsyncIterable<Buffer>,
+  fromLine: number,
+): AsyncGenerator<ParsedLine> {
+  for await (const line of splitLines(input, MAX_ORDER_BYTES)) {
+    if (line.number < fromLine) continue
+    if (line.number % LINES_PER_TURN === 0) await setImmediate()
+    const content = 'bytes' in line ? line.bytes : null
+    const result = content === null ? TOO_LONG : parseOrder(content)
+    if (result === null) continue
+    yield { lineNumber: line.number, bytes: content?.length ?? 0, line: content, result }
+  }
+}
+
+/** Whether the customer's document was neither a CPF nor a CNPJ, and dropped. */
+export function hasDroppedDocument({ result }: ParsedLine): boolean {
+  return 'documentDropped' in result && result.documentDropped
+}
+
+const NEWLINE = 0x0a
+
+/** A line of the input, without its line break; `number` counts from 1. */
+export type Line = { number: number } & ({ bytes: Buffer } | { tooLong: true })
+
+/**
+ * Splits a stream into lines. Holds at most `maxBytes` and one chunk: the rest of a longer line is
+ * skipped and the line is reported as too long.
+ */
+export async function* splitLines(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<Line> {
+  let number = 1
+  let pieces: Buffer[] = []
+  let lineBytes = 0
+
+  const finishLine = (): Line => {
+    const line =
+      lineBytes > maxBytes ? { tooLong: true as const } : { bytes: Buffer.concat(pieces) }
+    pieces = []
+    lineBytes = 0
+    return { number: number++, ...line }
+  }
+  const append = (piece: Buffer) => {
+    lineBytes += piece.length
+    if (lineBytes <= maxBytes) pieces.push(piece)
+    else pieces = []
+  }
+
+  for await (const chunk of chunks) {
+    let start = 0
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      append(chunk.subarray(start, end))
+      yield finishLine()
+      start = end + 1
+    }
+    append(chunk.subarray(start))
+  }
+  if (lineBytes > 0) yield finishLine()
+}
+
+/** The limits of a batch: large enough to amortise a round trip, in bounded memory. */
+export interface BatchLimits {
+  entries: number
+  bytes: number
+}
+
+/** Groups entries in their order; the entry that reaches either limit closes the batch. */
+export async function* inBatches<T extends { bytes: number }>(
+  entries: AsyncIterable<T> | Iterable<T>,
+  limits: BatchLimits,
+): AsyncGenerator<T[]> {
+  let batch: T[] = []
+  let bytes = 0
+  for await (const entry of entries) {
+    batch.push(entry)
+    bytes += entry.bytes
+    if (batch.length >= limits.entries || bytes >= limits.bytes) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+  }
+  if (batch.length > 0) yield batch
+}

@@ -91,7 +91,7 @@ const accountsDefinition = {
 /** The indices of version records and of the lease, by alias. */
 export function recordDefinitions(names: IndexNames): Definitions {
   return [
-    [names.heads, byIdDefinition],
+    [names.versionRecords, byIdDefinition],
     [names.writer, byIdDefinition],
   ]
 }

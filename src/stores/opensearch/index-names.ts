@@ -1,7 +1,8 @@
 /** The names of aliases, each on one index. `INDEX_PREFIX` precedes every name. */
 export interface IndexNames {
   orders: string
-  heads: string
+  /** The index of version records. */
+  versionRecords: string
   writer: string
   keys: string
   accounts: string
@@ -22,16 +23,16 @@ export interface IndexNames {
 
 export function indexNames(prefix: string): IndexNames {
   const orders = `${prefix}orders`
-  const heads = `${prefix}order-heads`
+  const versionRecords = `${prefix}order-heads`
   return {
     orders,
-    heads,
+    versionRecords,
     writer: `${prefix}writer`,
     keys: `${prefix}api-keys`,
     accounts: `${prefix}accounts`,
     isVersion: (index) => index.replace(VERSION, '') === orders && VERSION.test(index),
     writeAlias: (index, epoch) => index.replace(VERSION, `-w-${epoch}-v$1`),
-    writeAliases: [`${orders}-w-*`, `${heads}-w-*`],
+    writeAliases: [`${orders}-w-*`, `${versionRecords}-w-*`],
     copyAlias: (index) => index.replace(VERSION, '-copy-v$1'),
     opaqueId: (epoch) => `${orders}-w-${epoch}`,
   }

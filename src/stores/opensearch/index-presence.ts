@@ -32,12 +32,16 @@ export async function readPresence({
   names,
   deadlineMs,
 }: PresenceOptions): Promise<IndexPresence> {
-  const index = [names.orders, names.heads, names.writer].map((alias) => concreteIndex(alias, '*'))
+  const index = [names.orders, names.versionRecords, names.writer].map((alias) =>
+    concreteIndex(alias, '*'),
+  )
   const aliases = await read(deadlineMs, (options) =>
     client.indices.getAlias({ index, expand_wildcards: 'all' }, options),
   )
   const isRecord = (name: string) =>
-    [names.heads, names.writer].some((alias) => name === concreteIndex(alias, indexVersion(name)))
+    [names.versionRecords, names.writer].some(
+      (alias) => name === concreteIndex(alias, indexVersion(name)),
+    )
   const found = {
     records: Object.keys(aliases).filter(isRecord),
     versions: Object.keys(aliases).filter(names.isVersion),

@@ -2,8 +2,8 @@ import type { OrderDocument } from '../../indexing/writer/order-document.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { Order } from '../../orders/order.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
+import { checksumMatches, extractOrderJson, withChecksum } from './checksum-header.ts'
 import { parseResponse } from './client/client.ts'
-import { checksumMatches, extractOrderJson, withChecksum } from './read/raw-hit-decoder.ts'
 
 /** The id of the document of an order and account. */
 export function documentId({ accountId, orderId }: { accountId: string; orderId: string }): string {

@@ -3,9 +3,9 @@ import type {
   IndexInspection,
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import type { ViewKey } from '../../../indexing/writer/order-index.ts'
+import { checksumMatches } from '../checksum-header.ts'
 import { type MgetRequest, readDocuments } from '../client/documents.ts'
 import { documentId } from '../order-document.ts'
-import { checksumMatches } from '../read/raw-hit-decoder.ts'
 import { createIndexReader } from '../write/index-reader.ts'
 import { createOptimisticConcurrency } from '../write/optimistic-concurrency.ts'
 import type { OpenSearchCheckOptions } from './check-options.ts'

@@ -53,7 +53,7 @@ export async function readWriteTimestamps(
 }
 
 async function countVersionRecords({ client, names, deadlineMs }: Options): Promise<number> {
-  const index = names.heads
+  const index = names.versionRecords
   // Version records refresh rarely, and only a refresh makes them countable.
   await read(deadlineMs, (call) => client.indices.refresh({ index }, call))
   const { count } = await read(deadlineMs, (call) => client.count({ index }, call))

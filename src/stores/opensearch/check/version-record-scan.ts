@@ -39,7 +39,7 @@ export async function* scanVersionRecords(options: Options): AsyncGenerator<Orde
 }
 
 async function openPointInTime({ client, names, deadlineMs }: Options): Promise<string> {
-  const index = [names.heads]
+  const index = [names.versionRecords]
   // Version records refresh rarely, and only a refresh makes them searchable.
   await read(deadlineMs, (call) => client.indices.refresh({ index }, call))
   const request = { index, keep_alive: KEEP_ALIVE, preference: '_primary' }
@@ -47,7 +47,7 @@ async function openPointInTime({ client, names, deadlineMs }: Options): Promise<
     client.createPit({ ...request, allow_partial_pit_creation: false }, call),
   )
   if (typeof response.pit_id === 'string') return response.pit_id
-  throw new Unavailable(`OpenSearch returned no point in time for ${names.heads}`)
+  throw new Unavailable(`OpenSearch returned no point in time for ${names.versionRecords}`)
 }
 
 interface VersionRecordHit {

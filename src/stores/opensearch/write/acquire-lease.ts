@@ -4,8 +4,9 @@ import { WatchRunningError, type WriterPurpose } from '../../../indexing/writer/
 import { monotonicClock } from '../../../lib/clock.ts'
 import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { type Lease, type LeaseOptions, startLease, writeTimestampAt } from './lease.ts'
+import { type Lease, type LeaseOptions, startLease } from './lease.ts'
 import { isSameTargets, type LeaseState } from './lease-document.ts'
+import { writeTimestampAt } from './store-clock.ts'
 
 export interface AcquireOptions extends LeaseOptions {
   /** The write target of the very first writer. */

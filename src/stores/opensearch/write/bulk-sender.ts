@@ -52,7 +52,7 @@ const QUEUE_FULL = 'the write queue of OpenSearch is full'
 
 export function createBulkSender(options: BulkOptions): BulkSender {
   const { client, names, lease, deadlineMs, onDelay, signal } = options
-  const versionRecords = concreteIndex(names.heads, 1)
+  const versionRecords = concreteIndex(names.versionRecords, 1)
   /**
    * For the other write targets, whose document states are unknown: only the write timestamp
    * decides.

@@ -97,7 +97,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
         // `must_exist` fails the whole swap when another writer changed the aliases since the read.
         Object.keys(aliases).map((alias) => ({ remove: { index, alias, must_exist: true } })),
       ),
-      ...[...targets, concreteIndex(names.heads, 1)].map((index) => ({
+      ...[...targets, concreteIndex(names.versionRecords, 1)].map((index) => ({
         add: { index, alias: names.writeAlias(index, epoch), is_write_index: true },
       })),
     ])

@@ -11,6 +11,7 @@ import type {
   ViewKey,
 } from '../../../indexing/writer/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
+import { checksumMatches } from '../checksum-header.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { type MgetDocument, readDocuments } from '../client/documents.ts'
 import { type ScannedHit, scanDocuments } from '../client/scan.ts'
@@ -21,7 +22,6 @@ import {
   parseOrderSource,
   toStoredJson,
 } from '../order-document.ts'
-import { checksumMatches } from '../read/raw-hit-decoder.ts'
 import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimistic-concurrency.ts'
 
 export interface IndexReaderOptions {
@@ -63,7 +63,7 @@ export function createIndexReader({
   return {
     async versionRecords(orderIds) {
       const found = await readExisting(
-        'heads',
+        'versionRecords',
         orderIds.map((_id) => ({ _id })),
       )
       return new Map(

@@ -1,5 +1,5 @@
 import { setInterval } from 'node:timers/promises'
-import { MAX_CLOCK_SKEW_MS, nextWriteTimestamp } from '../../../indexing/writer/clock-skew.ts'
+import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
 import { LeaseLostError } from '../../../indexing/writer/order-index.ts'
 import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { createMutex } from '../../../lib/mutex.ts'
@@ -12,7 +12,7 @@ import {
   type LeaseRecord,
   type LeaseState,
 } from './lease-document.ts'
-import type { StoreClock } from './store-clock.ts'
+import { type StoreClock, writeTimestampAt } from './store-clock.ts'
 
 /** A held lease: see `lease.md`. After its loss every call throws {@link LeaseLostError}. */
 export interface Lease {
@@ -187,15 +187,3 @@ export async function startLease(
     throw error
   }
 }
-
-/** @throws an error of `clock-skew.ts` */
-export function writeTimestampAt(
-  clockMs: number,
-  storeMs: number,
-  lastWriteTimestamp: number,
-): number {
-  const store = { nowMs: storeMs, name: 'the clock of OpenSearch' }
-  return nextWriteTimestamp(store, clockMs, lastWriteTimestamp, REMEDY)
-}
-
-const REMEDY = 'Set the clock of the machine right (NTP), then start again'

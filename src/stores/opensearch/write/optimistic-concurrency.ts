@@ -1,7 +1,7 @@
 import type { DocumentState } from '../client/documents.ts'
 import { renderTombstone } from '../tombstone.ts'
 
-export type BulkTarget = 'orders' | 'heads'
+export type BulkTarget = 'orders' | 'versionRecords'
 
 export interface BulkAddress {
   _id: string
@@ -21,7 +21,7 @@ export interface OptimisticConcurrency {
 }
 
 export function createOptimisticConcurrency(): OptimisticConcurrency {
-  const states = { orders: new Map<string, DocumentState>(), heads: new Map() }
+  const states = { orders: new Map<string, DocumentState>(), versionRecords: new Map() }
   const stateOf = (target: BulkTarget, { _id }: BulkAddress) => states[target].get(_id)
 
   return {
@@ -33,7 +33,7 @@ export function createOptimisticConcurrency(): OptimisticConcurrency {
       const state = stateOf(target, address)
       if (state !== undefined) return actionLine({ index: { ...address, ...state } })
       // A version record is never removed.
-      if (target === 'heads') return actionLine({ create: address })
+      if (target === 'versionRecords') return actionLine({ create: address })
       return actionLine({ index: { ...address, ...externalVersion(writeTimestamp) } })
     },
     tombstoneAction(address, writeTimestamp) {

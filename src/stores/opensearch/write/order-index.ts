@@ -1,33 +1,19 @@
 import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
-import { renderDocument } from '../../../indexing/writer/order-document.ts'
-import type {
-  BulkWrites,
-  OrderIndex,
-  OrderLock,
-  OrderVersionRecord,
-  ViewKey,
-  ViewWrite,
-  WriteMode,
-  WriterPurpose,
-} from '../../../indexing/writer/order-index.ts'
+import type { OrderIndex, OrderLock, WriterPurpose } from '../../../indexing/writer/order-index.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { createMutex } from '../../../lib/mutex.ts'
 import { createRetryBudget, type RetryBudget } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, read } from '../client/client.ts'
 import type { EnsureIndices } from '../ensure-indices.ts'
 import { concreteIndex, type IndexNames } from '../index-names.ts'
-import { documentId, serializeDocument } from '../order-document.ts'
 import { acquireLease } from './acquire-lease.ts'
-import { type BulkItem, createBulkSender } from './bulk-sender.ts'
+import { createBulkSender } from './bulk-sender.ts'
+import { createCommitter } from './committer.ts'
 import { createFence } from './fence.ts'
-import { createIndexReader, toVersionRecordSource } from './index-reader.ts'
+import { createIndexReader } from './index-reader.ts'
 import { createKeyedLock } from './keyed-lock.ts'
 import { leaseDocument } from './lease-document.ts'
-import {
-  createOptimisticConcurrency,
-  type OptimisticConcurrency,
-} from './optimistic-concurrency.ts'
+import { createOptimisticConcurrency } from './optimistic-concurrency.ts'
 import { createStoreClock } from './store-clock.ts'
 import { readMaxWriteTimestamp } from './write-timestamps.ts'
 
@@ -89,62 +75,10 @@ export async function openOpenSearchOrderIndex(
     onDelay,
     signal,
   })
-  const orderMutex = createMutex()
+  const { fence, fenceBeforeReads, commit } = createCommitter({ lease, send })
   const keyedLock = createKeyedLock()
   /** Each resolves when its lock is released. */
   const openLocks = new Set<Promise<void>>()
-  /** Whether a sent request may still arrive, also after its bulk failed. */
-  let hasUnknownOutcome = false
-  let fenceCount = 0
-
-  /** Fences requests of unknown outcome, between two bulks. */
-  async function fenceUnknownOutcome(): Promise<void> {
-    if (!hasUnknownOutcome && !lease.hasPendingTargets()) return
-    hasUnknownOutcome = false
-    await trackOutcome(() => lease.fence())
-    fenceCount++
-  }
-
-  async function trackOutcome(send: () => Promise<void>): Promise<void> {
-    try {
-      await send()
-    } catch (error) {
-      hasUnknownOutcome = true
-      throw error
-    }
-  }
-
-  const sendVersionRecords = (
-    records: readonly OrderVersionRecord[],
-    states: OptimisticConcurrency,
-  ) => trackOutcome(() => send('heads', records.map(versionRecordItem), states))
-
-  /** Sends the documents; `false` when a fence was raised since the transaction read them. */
-  const sendOrders = (
-    items: readonly BulkItem[],
-    states: OptimisticConcurrency,
-    readAtFence: number,
-    mode: WriteMode,
-  ) =>
-    orderMutex(async () => {
-      await fenceUnknownOutcome()
-      if (fenceCount !== readAtFence) return false
-      if (mode === 'live' && items.length > 0) await lease.recordLiveWrites()
-      await trackOutcome(() => send('orders', items, states))
-      return true
-    })
-
-  async function commit(
-    { views, removals, versionRecords }: BulkWrites,
-    states: OptimisticConcurrency,
-    readAtFence: number,
-    mode: WriteMode,
-  ): Promise<boolean> {
-    const items = [...views.map(viewItem), ...removals.map(removalItem)]
-    if (!(await sendOrders(items, states, readAtFence, mode))) return false
-    await sendVersionRecords(versionRecords, states)
-    return true
-  }
 
   /**
    * Reads are repeated in place; a commit of unknown outcome is fenced and needs a new transaction.
@@ -168,10 +102,7 @@ export async function openOpenSearchOrderIndex(
     return {
       release,
       async begin() {
-        await repeat(async () => {
-          if (hasUnknownOutcome) await orderMutex(fenceUnknownOutcome)
-        })
-        const readAtFence = fenceCount
+        const readAtFence = await repeat(fenceBeforeReads)
         const states = createOptimisticConcurrency()
         const reader = createIndexReader({ client, names, states, deadlineMs })
         return {
@@ -194,9 +125,7 @@ export async function openOpenSearchOrderIndex(
 
   /** Without waiting for the next write, since a reindex waits for the new targets. */
   function applyTargets(): void {
-    orderMutex(fenceUnknownOutcome).catch(({ message }: Error) =>
-      onDelay(`${message}; trying again`),
-    )
+    fence().catch(({ message }: Error) => onDelay(`${message}; trying again`))
   }
 
   return {
@@ -228,25 +157,5 @@ export async function openOpenSearchOrderIndex(
       await read(refreshDeadlineMs, (call) => client.indices.refresh(refresh, call)).catch(() => {})
       await lease.release().catch(() => {}) // Without a release it expires.
     },
-  }
-}
-
-const documentAddress = (view: ViewKey) => ({ _id: documentId(view), routing: view.accountId })
-
-function viewItem(view: ViewWrite): BulkItem {
-  const source = (writeTimestamp: number) => serializeDocument(renderDocument(view, writeTimestamp))
-  return { orderId: view.orderId, address: documentAddress(view), source }
-}
-
-function removalItem(view: ViewKey): BulkItem {
-  return { orderId: view.orderId, address: documentAddress(view) }
-}
-
-function versionRecordItem(versionRecord: OrderVersionRecord): BulkItem {
-  const { orderId } = versionRecord
-  return {
-    orderId,
-    address: { _id: orderId },
-    source: () => JSON.stringify(toVersionRecordSource(versionRecord)),
   }
 }

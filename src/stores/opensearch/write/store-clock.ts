@@ -1,3 +1,4 @@
+import { nextWriteTimestamp } from '../../../indexing/writer/clock-skew.ts'
 import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, read } from '../client/client.ts'
@@ -51,3 +52,18 @@ export function createStoreClock(client: OpenSearch, deadlineMs: number): StoreC
 interface NodeStats {
   nodes?: Record<string, { timestamp?: unknown }>
 }
+
+/**
+ * The write timestamp after `lastWriteTimestamp`, limited by the clock of OpenSearch.
+ * @throws an error of `clock-skew.ts`
+ */
+export function writeTimestampAt(
+  clockMs: number,
+  storeMs: number,
+  lastWriteTimestamp: number,
+): number {
+  const store = { nowMs: storeMs, name: 'the clock of OpenSearch' }
+  return nextWriteTimestamp(store, clockMs, lastWriteTimestamp, REMEDY)
+}
+
+const REMEDY = 'Set the clock of the machine right (NTP), then start again'

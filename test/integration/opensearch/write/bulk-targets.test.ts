@@ -48,7 +48,7 @@ describe('a bulk for several indices', () => {
 
   it('a bulk of version records goes to its single index', async () => {
     const { send, received } = await start(acceptAll)
-    await send('heads', [put('a')])
+    await send('versionRecords', [put('a')])
     expect(received.map(({ path }) => path)).toEqual([
       '/order-heads-w-3-v1/_bulk?require_alias=true&filter_path=items.*.status%2Citems.*.error',
     ])

@@ -24,7 +24,7 @@ describe('a bulk', () => {
   it('a bulk targets the alias of its epoch and carries it as opaque id', async () => {
     const { send, received } = await start(acceptAll)
     await send('orders', [put('a')])
-    await send('heads', [put('a')])
+    await send('versionRecords', [put('a')])
     const [orders, heads] = received
     expect([orders?.path, heads?.path]).toEqual([
       '/orders-w-3-v1/_bulk?require_alias=true&filter_path=items.*.status%2Citems.*.error',
@@ -39,7 +39,7 @@ describe('a bulk', () => {
   it('a bulk of orders takes a write timestamp, a bulk of version records does not', async () => {
     const { send, received } = await start(acceptAll)
     await send('orders', [put('a'), put('b')])
-    await send('heads', [put('a')])
+    await send('versionRecords', [put('a')])
     await send('orders', [put('c')])
     expect(received.map(sent)).toEqual([
       ['a', '@1000', 'b', '@1000'],
@@ -53,7 +53,7 @@ describe('a bulk', () => {
     expect(lastWrite()).toBeNull()
     const address = { _id: 'a', routing: 'acc_1' }
     await send('orders', [{ ...put('a'), address }, remove('b')])
-    await send('heads', [put('a')])
+    await send('versionRecords', [put('a')])
     expect(lastWrite()).toEqual({ accountId: 'acc_1', writeTimestamp: FIRST_STAMP })
   })
 
@@ -96,7 +96,7 @@ describe('an item', () => {
 
   it('an item does not expect the state of a document with equal id on another shard', async () => {
     const { send, states, received } = await start(acceptAll)
-    states.recordState('heads', 'a', SEEN)
+    states.recordState('versionRecords', 'a', SEEN)
     await send('orders', [put('a')])
     const version = { version: FIRST_STAMP, version_type: 'external' }
     expect(received.flatMap(actionsOf)).toEqual([{ name: 'index', _id: 'a', ...version }])

@@ -103,13 +103,13 @@ describe('stored documents', () => {
 
 describe('the known state of a document', () => {
   it.each([
-    ['a version record', 'heads', 'ord_1', headDocument],
+    ['a version record', 'versionRecords', 'ord_1', headDocument],
     ['a document', 'orders', 'acc_1:ord_1', viewDocument],
   ] as const)(
     'a write of %s expects the state that was read',
     async (_what, target, _id, document) => {
       const { stored, states } = await start(docs(document))
-      await (target === 'heads' ? stored.versionRecords(['ord_1']) : stored.views([key]))
+      await (target === 'versionRecords' ? stored.versionRecords(['ord_1']) : stored.views([key]))
       expect(actionsOf({ body: states.indexAction(target, { _id }, 7) })).toEqual([
         { name: 'index', _id, ...EXPECTED },
       ])

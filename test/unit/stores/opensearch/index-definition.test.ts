@@ -78,7 +78,12 @@ describe('the index of orders', () => {
 
 describe('the other indices', () => {
   it('the other indices are those of version records, of the lease, of keys and of accounts', () => {
-    expect([...defined.keys()]).toEqual([names.heads, names.writer, names.keys, names.accounts])
+    expect([...defined.keys()]).toEqual([
+      names.versionRecords,
+      names.writer,
+      names.keys,
+      names.accounts,
+    ])
   })
 
   it.each([...defined.keys()])(
@@ -91,7 +96,7 @@ describe('the other indices', () => {
     },
   )
 
-  it.each([names.heads, names.writer])(
+  it.each([names.versionRecords, names.writer])(
     'the index %s is read by id only, without a parsed field',
     (name) => {
       expect(definition(name).mappings).toEqual({ enabled: false })

@@ -20,7 +20,9 @@ const everyName = (prefix: string) => {
     version: concreteIndex(fixed.orders, 7),
     copy: copyAlias(concreteIndex(fixed.orders, 7)),
     every: concreteIndex(fixed.orders, '*'),
-    write: [fixed.orders, fixed.heads].map((name) => writeAlias(concreteIndex(name, 7), 9)),
+    write: [fixed.orders, fixed.versionRecords].map((name) =>
+      writeAlias(concreteIndex(name, 7), 9),
+    ),
     everyWrite: writeAliases,
     mark: opaqueId(9),
   }
@@ -30,7 +32,7 @@ describe('the names of an index', () => {
   it('the index names are the documented ones', () => {
     expect(everyName('')).toEqual({
       orders: 'orders',
-      heads: 'order-heads',
+      versionRecords: 'order-heads',
       writer: 'writer',
       keys: 'api-keys',
       accounts: 'accounts',
@@ -60,9 +62,9 @@ describe('the names of an index', () => {
   it('the names for reads differ from the names for writes', () => {
     const matches = (pattern: string, name: string) =>
       new RegExp(`^${pattern.replace('*', '.*')}$`).test(name)
-    const { orders, heads, writeAlias, writeAliases, copyAlias } = indexNames('')
-    const written = [orders, heads].map((name) => writeAlias(concreteIndex(name, 1), 1))
-    const read = [orders, heads, concreteIndex(orders, 1)]
+    const { orders, versionRecords, writeAlias, writeAliases, copyAlias } = indexNames('')
+    const written = [orders, versionRecords].map((name) => writeAlias(concreteIndex(name, 1), 1))
+    const read = [orders, versionRecords, concreteIndex(orders, 1)]
     expect(writeAliases.some((pattern) => read.some((name) => matches(pattern, name)))).toBe(false)
     // The template of the order indices must not match a write alias, or a write would create an index.
     expect(

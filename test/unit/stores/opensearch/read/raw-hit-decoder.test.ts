@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { OrderDocument } from '../../../../../src/indexing/writer/order-document.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../../src/orders/order.ts'
 import type { Sort } from '../../../../../src/orders/order-store.ts'
+import { withChecksum } from '../../../../../src/stores/opensearch/checksum-header.ts'
 import { serializeDocument } from '../../../../../src/stores/opensearch/order-document.ts'
 import {
   decodeRawDocument,
   decodeRawHits,
-  withChecksum,
 } from '../../../../../src/stores/opensearch/read/raw-hit-decoder.ts'
 import { hostileDocument } from '../../../../support/orders/hostile-orders.ts'
 

@@ -33,11 +33,11 @@ describe('the bulk action that writes a document', () => {
 
   it('the index action creates a version record that does not exist', () => {
     const line = `${JSON.stringify({ create: { _id: 'ord_1' } })}\n`
-    expect(states.indexAction('heads', { _id: 'ord_1' }, 0)).toBe(line)
+    expect(states.indexAction('versionRecords', { _id: 'ord_1' }, 0)).toBe(line)
   })
 
   it('the index action distinguishes a version record from a document with the same id', () => {
-    states.recordState('heads', ADDRESS._id, SEEN)
+    states.recordState('versionRecords', ADDRESS._id, SEEN)
     expect(states.indexAction('orders', ADDRESS, WRITE_TIMESTAMP)).toContain('"external"')
   })
 })

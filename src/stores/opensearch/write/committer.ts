@@ -1,0 +1,115 @@
+import { renderDocument } from '../../../indexing/writer/order-document.ts'
+import type {
+  BulkWrites,
+  OrderVersionRecord,
+  ViewKey,
+  ViewWrite,
+  WriteMode,
+} from '../../../indexing/writer/order-index.ts'
+import { createMutex } from '../../../lib/mutex.ts'
+import { documentId, serializeDocument } from '../order-document.ts'
+import type { BulkItem, BulkSender } from './bulk-sender.ts'
+import { toVersionRecordSource } from './index-reader.ts'
+import type { Lease } from './lease.ts'
+import type { OptimisticConcurrency } from './optimistic-concurrency.ts'
+
+/** Commits one bulk at a time, and fences off requests of unknown outcome before the next one. */
+export interface Committer {
+  /** Fences requests of unknown outcome, and applies the requested write targets. */
+  fence(): Promise<void>
+  /** Fences requests of unknown outcome. Returns the number of fences before the reads that follow. */
+  fenceBeforeReads(): Promise<number>
+  /**
+   * Sends the documents and, once these are confirmed, the version records. Returns `false` when a
+   * fence was raised since the reads at `readAtFence`.
+   * @throws like {@link BulkSender}; the outcome is unknown then
+   */
+  commit(
+    writes: BulkWrites,
+    states: OptimisticConcurrency,
+    readAtFence: number,
+    mode: WriteMode,
+  ): Promise<boolean>
+}
+
+export function createCommitter({
+  lease,
+  send,
+}: {
+  lease: Pick<Lease, 'fence' | 'hasPendingTargets' | 'recordLiveWrites'>
+  send: BulkSender['send']
+}): Committer {
+  const orderMutex = createMutex()
+  /** Whether a sent request may still arrive, also after its bulk failed. */
+  let hasUnknownOutcome = false
+  let fenceCount = 0
+
+  /** Runs between two bulks. */
+  async function fenceUnknownOutcome(): Promise<void> {
+    if (!hasUnknownOutcome && !lease.hasPendingTargets()) return
+    hasUnknownOutcome = false
+    await trackOutcome(() => lease.fence())
+    fenceCount++
+  }
+
+  async function trackOutcome(request: () => Promise<void>): Promise<void> {
+    try {
+      await request()
+    } catch (error) {
+      hasUnknownOutcome = true
+      throw error
+    }
+  }
+
+  /** Sends the documents; `false` when a fence was raised since the transaction read them. */
+  const sendOrders = (
+    items: readonly BulkItem[],
+    states: OptimisticConcurrency,
+    readAtFence: number,
+    mode: WriteMode,
+  ) =>
+    orderMutex(async () => {
+      await fenceUnknownOutcome()
+      if (fenceCount !== readAtFence) return false
+      if (mode === 'live' && items.length > 0) await lease.recordLiveWrites()
+      await trackOutcome(() => send('orders', items, states))
+      return true
+    })
+
+  return {
+    fence: () => orderMutex(fenceUnknownOutcome),
+
+    async fenceBeforeReads() {
+      if (hasUnknownOutcome) await orderMutex(fenceUnknownOutcome)
+      return fenceCount
+    },
+
+    async commit({ views, removals, versionRecords }, states, readAtFence, mode) {
+      const items = [...views.map(viewItem), ...removals.map(removalItem)]
+      if (!(await sendOrders(items, states, readAtFence, mode))) return false
+      const records = versionRecords.map(versionRecordItem)
+      await trackOutcome(() => send('versionRecords', records, states))
+      return true
+    },
+  }
+}
+
+const documentAddress = (view: ViewKey) => ({ _id: documentId(view), routing: view.accountId })
+
+function viewItem(view: ViewWrite): BulkItem {
+  const source = (writeTimestamp: number) => serializeDocument(renderDocument(view, writeTimestamp))
+  return { orderId: view.orderId, address: documentAddress(view), source }
+}
+
+function removalItem(view: ViewKey): BulkItem {
+  return { orderId: view.orderId, address: documentAddress(view) }
+}
+
+function versionRecordItem(versionRecord: OrderVersionRecord): BulkItem {
+  const { orderId } = versionRecord
+  return {
+    orderId,
+    address: { _id: orderId },
+    source: () => JSON.stringify(toVersionRecordSource(versionRecord)),
+  }
+}

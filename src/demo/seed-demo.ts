@@ -27,7 +27,7 @@ export async function seedDemo(services: Services, untilMs: number): Promise<str
   await load(ndjson(demoOrders({ count: COUNT, seed: SEED, until: untilMs })), {
     writer: createWriter(index, wallClock),
     mode: 'back-fill',
-    onRefused: (line, { path, reason }) => {
+    onRejected: (line, { path, reason }) => {
       throw new Error(`demo order ${line} was rejected: ${path}: ${reason}`)
     },
     onProgress: () => {},

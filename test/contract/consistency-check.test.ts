@@ -36,7 +36,7 @@ describe.each(stores)('on %s', (_name, open) => {
     await load(ndjson(orders), {
       writer: createWriter(index, () => NOW),
       mode: 'back-fill',
-      onRefused() {},
+      onRejected() {},
       onProgress() {},
     }).finally(() => index.close())
     await store.refresh()
@@ -61,7 +61,7 @@ describe.each(stores)('on %s', (_name, open) => {
       isWhole,
       maxExamples: 10,
       pause: meanwhile,
-      onRefused() {},
+      onRejected() {},
       onProgress() {},
     })
   }

@@ -34,7 +34,7 @@ describe.each(stores)('the order store on %s', (_name, open) => {
     const summary = await load(ndjson(orders), {
       writer: createWriter(index, clock),
       mode,
-      onRefused: (_line, { path }) => refused.push(path),
+      onRejected: (_line, { path }) => refused.push(path),
       onProgress() {},
     }).finally(() => index.close())
     await store.refresh()

@@ -34,7 +34,7 @@ describe.each(stores)('index load --repair on %s', (_name, open) => {
     const summary = await load(ndjson(orders), {
       writer: createWriter(index, () => NOW, { equalVersions }),
       mode: equalVersions === 'repair' ? 'live' : 'back-fill',
-      onRefused: (line, { reason }) => refused.push(`${line} ${reason}`),
+      onRejected: (line, { reason }) => refused.push(`${line} ${reason}`),
       onProgress() {},
     }).finally(() => index.close())
     await store.refresh()

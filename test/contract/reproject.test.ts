@@ -29,7 +29,7 @@ describe.each(stores)('a field added to the schema, on %s', (_name, open) => {
     const summary = await load(ndjson(orders), {
       writer: createWriter(index, () => NOW, { equalVersions: reproject ? 'reproject' : 'drop' }),
       mode: 'back-fill',
-      onRefused: (line, { path, reason }) => {
+      onRejected: (line, { path, reason }) => {
         throw new Error(`line ${line}: ${path}: ${reason}`)
       },
       onProgress() {},

@@ -100,7 +100,7 @@ async function check(
       isWhole,
       maxExamples,
       pause: (ms) => setTimeout(ms, undefined, { signal }),
-      onRefused: (place, { path, reason }) =>
+      onRejected: (place, { path, reason }) =>
         progress.printLine([place, path, reason].filter(Boolean).join(': ')),
       onProgress({ knownOrders, documents, ...counts }) {
         signal.throwIfAborted()

@@ -75,7 +75,7 @@ interface LoadContext {
   input: LoadInput
   /** Written to stderr, with the rejected lines. */
   progress: Progress
-  onRefused(lineNumber: number, error: { path: string; reason: string }): void
+  onRejected(lineNumber: number, error: { path: string; reason: string }): void
   signal: AbortSignal
 }
 
@@ -93,9 +93,9 @@ async function runWithProgress<Summary extends object>(
   const input = await openInput(file, stdin, signal)
   const progress = createProgress(stderr, input, monotonicClock)
   try {
-    const onRefused: LoadContext['onRefused'] = (line, { path, reason }) =>
+    const onRejected: LoadContext['onRejected'] = (line, { path, reason }) =>
       progress.printLine([`line ${line}`, path, reason].filter(Boolean).join(': '))
-    const counts = await work({ input, progress, onRefused, signal })
+    const counts = await work({ input, progress, onRejected, signal })
     return { ...counts, seconds: Math.round((monotonicClock() - startedAt) / 100) / 10 }
   } finally {
     progress.end()
@@ -104,8 +104,8 @@ async function runWithProgress<Summary extends object>(
 }
 
 function checkAndReport({ fromLine }: LoadFlags): Work<ValidationSummary> {
-  return ({ input, progress, onRefused }) =>
-    validateLines(input.chunks, { fromLine, onRefused, onProgress: progress.update })
+  return ({ input, progress, onRejected }) =>
+    validateLines(input.chunks, { fromLine, onRejected, onProgress: progress.update })
 }
 
 /** Loads the lines; on failure it prints the line to resume from. */
@@ -113,12 +113,12 @@ function loadAndReport(
   { fromLine, ...flags }: LoadFlags,
   { openIndex, keys }: Services,
 ): Work<LoadSummary> {
-  return async ({ input, progress, onRefused, signal }) => {
+  return async ({ input, progress, onRejected, signal }) => {
     const index = await openIndex({ onDelay: progress.printLine, signal })
     try {
       const writerOptions = await createLoadWriter(flags, index, keys)
       return await resumable(progress, (onProgress) =>
-        load(input.chunks, { ...writerOptions, fromLine, onRefused, onProgress }),
+        load(input.chunks, { ...writerOptions, fromLine, onRejected, onProgress }),
       )
     } finally {
       progress.end()
@@ -129,12 +129,12 @@ function loadAndReport(
 
 /** Enqueues the lines for `index watch`; on failure it prints the line to resume from. */
 function enqueueAndReport({ fromLine }: LoadFlags, config: Config): Work<EnqueueSummary> {
-  return async ({ input, progress, onRefused, signal }) => {
+  return async ({ input, progress, onRejected, signal }) => {
     const stream = await openChangeStream(config, 'index load --stream')
     const onDelay = progress.printLine
     try {
       return await resumable(progress, (onProgress) =>
-        enqueue(input.chunks, { stream, fromLine, onRefused, onProgress, onDelay, signal }),
+        enqueue(input.chunks, { stream, fromLine, onRejected, onProgress, onDelay, signal }),
       )
     } finally {
       stream.close()

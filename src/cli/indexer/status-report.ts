@@ -38,7 +38,7 @@ export function indexStatus(
       backlog: backlog.backlog,
       oldest_unacknowledged_seconds:
         backlog.oldestAgeMs === null ? null : seconds(backlog.oldestAgeMs),
-      refused: backlog.refused,
+      refused: backlog.deadLetters,
     },
   }
 }

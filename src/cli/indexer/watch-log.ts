@@ -36,7 +36,7 @@ export function createWatchLog(logger: Logger): WatchLog {
     onOutage: (reason) =>
       logger.warn({ reason }, 'writes are failing: retrying until they succeed'),
     onRecovered: () => logger.info('writes recovered'),
-    onRefused: (entryId, { path, reason }) =>
+    onRejected: (entryId, { path, reason }) =>
       logger.warn({ entry_id: entryId, path, reason }, 'rejected: moved to the dead-letter stream'),
     onLost: (ids) =>
       logger.error(

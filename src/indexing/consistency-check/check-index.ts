@@ -34,7 +34,7 @@ export interface CheckOptions {
   /** The maximum number of reported examples. */
   maxExamples: number
   pause(ms: number): Promise<unknown>
-  onRefused(place: string, error: ValidationError): void
+  onRejected(place: string, error: ValidationError): void
   /** Called regularly; an error it throws ends the check. */
   onProgress(progress: CheckProgress): void
 }
@@ -51,7 +51,7 @@ export interface CheckProgress {
  * scans all version records. It writes nothing and acquires no lease, so writers may be active.
  */
 export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
-  const { inspection, entries, isWhole, maxExamples, pause, onRefused, onProgress } = options
+  const { inspection, entries, isWhole, maxExamples, pause, onRejected, onProgress } = options
   const recheck = createRecheck(pause)
   const counts = Object.fromEntries(inconsistencyKinds.map((kind) => [kind, 0])) as Record<
     InconsistencyKind,
@@ -66,7 +66,7 @@ export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
   const { read, refused, orders } = await compareOrders(entries, {
     inspection,
     recheck,
-    onRefused,
+    onRejected,
     onProgress: (comparison) => onProgress({ ...comparison, knownOrders: 0, documents: 0 }),
   })
   for (const { inconsistencies } of orders.values())

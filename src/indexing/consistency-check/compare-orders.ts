@@ -32,7 +32,7 @@ export interface Comparison {
 export interface CompareOptions {
   inspection: Pick<IndexInspection, 'versionRecords' | 'documents'>
   recheck: Recheck
-  onRefused(place: string, error: ValidationError): void
+  onRejected(place: string, error: ValidationError): void
   /** Called after each batch. */
   onProgress(comparison: Readonly<Comparison>): void
 }
@@ -60,7 +60,7 @@ const NO_INCONSISTENCIES: readonly Inconsistency[] = []
  */
 export async function compareOrders(
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
-  { inspection, recheck, onRefused, onProgress }: CompareOptions,
+  { inspection, recheck, onRejected, onProgress }: CompareOptions,
 ): Promise<Comparison> {
   const comparison: Comparison = { read: 0, refused: 0, orders: new Map() }
   const { orders } = comparison
@@ -69,7 +69,7 @@ export async function compareOrders(
 
   function reject(place: string, error: ValidationError) {
     comparison.refused++
-    onRefused(place, error)
+    onRejected(place, error)
   }
 
   /** Stores a comparison and returns whether it needs a recheck. */

@@ -4,8 +4,8 @@ export interface StreamBacklog {
   backlog: number
   /** How long the oldest has waited, in milliseconds by the stream's clock; `null` without any. */
   oldestAgeMs: number | null
-  /** Dead letters: entries that were rejected. */
-  refused: number
+  /** Rejected entries. */
+  deadLetters: number
 }
 
 /** An entry of the stream: its id, and the bytes of its order; `null` when it has none. */

@@ -17,7 +17,7 @@ export interface EnqueueOptions {
   /** The first line to append, counted from 1. */
   fromLine?: number
   /** Called for each rejected line, in their order. */
-  onRefused(lineNumber: number, error: ValidationError): void
+  onRejected(lineNumber: number, error: ValidationError): void
   /** Called after each batch with its last line number: the stream has every line up to it. */
   onProgress(summary: Readonly<EnqueueSummary>, lineNumber: number): void
   /** Called with the reason of a delay, in words for an operator. */
@@ -39,7 +39,7 @@ const RETRY_DEADLINE_MS = 300_000
  */
 export async function enqueue(
   input: AsyncIterable<Buffer>,
-  { stream, fromLine = 1, onRefused, onProgress, onDelay, signal }: EnqueueOptions,
+  { stream, fromLine = 1, onRejected, onProgress, onDelay, signal }: EnqueueOptions,
 ): Promise<EnqueueSummary> {
   const summary = { read: 0, handed_over: 0, refused: 0 }
   for await (const batch of inBatches(parseLines(input, fromLine), BATCH)) {
@@ -52,7 +52,7 @@ export async function enqueue(
       summary.read++
       if (isValidationError(result)) {
         summary.refused++
-        onRefused(lineNumber, result)
+        onRejected(lineNumber, result)
       } else summary.handed_over++
     }
     onProgress(summary, batch.at(-1)?.lineNumber ?? 0)

@@ -36,7 +36,7 @@ export interface LoadOptions {
   /** The first line to write, counted from 1, to resume a stopped load. */
   fromLine?: number
   /** Called for each rejected line, in their order. */
-  onRefused(lineNumber: number, error: ValidationError): void
+  onRejected(lineNumber: number, error: ValidationError): void
   /** Called after each batch with its last line number: the index has every line up to it. */
   onProgress(summary: Readonly<LoadSummary>, lineNumber: number): void
 }
@@ -47,7 +47,7 @@ export interface LoadOptions {
  */
 export async function load(
   input: AsyncIterable<Buffer>,
-  { writer, mode, fromLine = 1, onRefused, onProgress }: LoadOptions,
+  { writer, mode, fromLine = 1, onRejected, onProgress }: LoadOptions,
 ): Promise<LoadSummary> {
   const summary = {
     read: 0,
@@ -75,7 +75,7 @@ export async function load(
       summary.read++
       if (typeof result === 'object') {
         summary.refused++
-        onRefused(entry.lineNumber, result)
+        onRejected(entry.lineNumber, result)
       } else if (result !== undefined) {
         summary[result]++
         if (hasDroppedDocument(entry)) summary.customer_documents_dropped++

@@ -16,7 +16,7 @@ export interface ValidateOptions {
   /** The first line to check, counted from 1. */
   fromLine?: number
   /** Called for each rejected line, in their order. */
-  onRefused(lineNumber: number, error: ValidationError): void
+  onRejected(lineNumber: number, error: ValidationError): void
   /** Called periodically. */
   onProgress(summary: Readonly<ValidationSummary>): void
 }
@@ -26,14 +26,14 @@ const PROGRESS_LINES = 500
 /** Parses and projects NDJSON source orders like a load, and writes nothing. */
 export async function validateLines(
   input: AsyncIterable<Buffer>,
-  { fromLine = 1, onRefused, onProgress }: ValidateOptions,
+  { fromLine = 1, onRejected, onProgress }: ValidateOptions,
 ): Promise<ValidationSummary> {
   const summary = { read: 0, valid: 0, refused: 0, customer_documents_dropped: 0 }
   for await (const entry of parseLines(input, fromLine)) {
     summary.read++
     if (isValidationError(entry.result)) {
       summary.refused++
-      onRefused(entry.lineNumber, entry.result)
+      onRejected(entry.lineNumber, entry.result)
     } else {
       summary.valid++
       if (hasDroppedDocument(entry)) summary.customer_documents_dropped++

@@ -17,7 +17,7 @@ export interface BatchCounts {
 }
 
 export interface BatchEvents {
-  onRefused(entryId: string, refusal: { path: string; reason: string }): void
+  onRejected(entryId: string, error: ValidationError): void
   /** Entries that were delivered, never written, and are no longer in the stream. */
   onLost(entryIds: readonly string[]): void
   /** Called after a batch is written and acknowledged. */
@@ -67,7 +67,7 @@ export async function processNextBatch({
   }
   const counts = await acknowledgeBatch(stream, written, lost)
   for (const { entry, result } of written) {
-    if (typeof result === 'object') events.onRefused(entry.id, result)
+    if (typeof result === 'object') events.onRejected(entry.id, result)
   }
   if (entries.length > 0) events.onBatch(counts)
   return entries.length

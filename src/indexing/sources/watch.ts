@@ -1,12 +1,16 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { LeaseLostError, type OrderIndex } from '../writer/order-index.ts'
 import { createWriter } from '../writer/writer.ts'
 import type { ChangeStream } from './change-stream.ts'
-import { createOutageTracker, type OutageEvents } from './outage.ts'
 import { type BatchEvents, processNextBatch } from './watch-batch.ts'
 
-export interface WatchEvents extends OutageEvents, BatchEvents {
+export interface WatchEvents extends BatchEvents {
+  /** Called once per outage, when a dependency first fails. */
+  onOutage(reason: string): void
+  onRecovered(): void
   /** Called with the reason why a standby waits. */
   onStandby(reason: string): void
   /** This process became the writer, or stopped being it. */
@@ -108,5 +112,37 @@ export async function watch(options: WatchOptions): Promise<void> {
       }
       outage.reportSuccess()
     }
+  }
+}
+
+/** Tracks an outage of any dependency, from its first failure to the next success. */
+interface OutageTracker {
+  reportFailure(reason: string): void
+  reportSuccess(): void
+  /** Pauses with exponential backoff until the next success. `signal` ends the pause. */
+  backOff(signal: AbortSignal): Promise<void>
+}
+
+function createOutageTracker({
+  onOutage,
+  onRecovered,
+}: Pick<WatchEvents, 'onOutage' | 'onRecovered'>): OutageTracker {
+  let isOngoing = false
+  let failures = 0
+
+  return {
+    reportFailure(reason) {
+      if (!isOngoing) onOutage(reason)
+      isOngoing = true
+    },
+    reportSuccess() {
+      if (isOngoing) onRecovered()
+      isOngoing = false
+      failures = 0
+    },
+    async backOff(signal) {
+      failures++
+      await pause(backoffMs(failures), undefined, { signal }).catch(() => {})
+    },
   }
 }

@@ -17,12 +17,12 @@ export async function openRedisStreamInspection(
   const { commands, stream, deadLetterStream: deadLetters, close } = await connectStream(options)
   return {
     async backlog() {
-      const [entries, oldestAgeMs, refused] = await Promise.all([
+      const [entries, oldestAgeMs, deadLetterCount] = await Promise.all([
         commands.send((redis) => redis.streamBacklog(stream, GROUP)),
         readOldestAge(commands, stream),
         commands.send((redis) => redis.xlen(deadLetters)),
       ])
-      return { backlog: entries, oldestAgeMs, refused }
+      return { backlog: entries, oldestAgeMs, deadLetters: deadLetterCount }
     },
     acknowledged: () => readAcknowledged(commands, stream),
     close,

@@ -44,7 +44,7 @@ async function acknowledged(): Promise<string[]> {
 
 describe('the backlog', () => {
   it('the backlog of a missing stream is 0', async () => {
-    expect(await inspection.backlog()).toEqual({ backlog: 0, oldestAgeMs: null, refused: 0 })
+    expect(await inspection.backlog()).toEqual({ backlog: 0, oldestAgeMs: null, deadLetters: 0 })
   })
 
   it('the backlog without a consumer is the whole stream', async () => {
@@ -79,7 +79,7 @@ describe('the backlog', () => {
 
   it('the backlog reports the number of dead letters', async () => {
     await redis.xadd(`${prefix}orders:refused`, '*', 'reason', 'x')
-    expect(await inspection.backlog()).toMatchObject({ refused: 1 })
+    expect(await inspection.backlog()).toMatchObject({ deadLetters: 1 })
   })
 })
 

@@ -49,7 +49,7 @@ export async function openTestServices(env: Record<string, string> = {}) {
       const summary = await load(ndjson(orders), {
         writer: createWriter(index, wallClock),
         mode,
-        onRefused(line, { path, reason }) {
+        onRejected(line, { path, reason }) {
           if (!refused) throw new Error(`line ${line}: ${path}: ${reason}`)
           refused.push(`${line} ${path} ${reason}`)
         },

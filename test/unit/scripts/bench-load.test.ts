@@ -22,7 +22,7 @@ it('Raw bulks have the documents that a load writes, and as many in each bulk', 
     return writes
   })
   const writer = createWriter(index, () => UNTIL)
-  const ignore = { onRefused() {}, onProgress() {} }
+  const ignore = { onRejected() {}, onProgress() {} }
   await load(createReadStream(file), { writer, mode: 'back-fill', ...ignore })
   const bulks = await rawBulks(file, UNTIL)
   remove()

@@ -45,7 +45,7 @@ const checkAlone = () =>
     isWhole: false,
     maxExamples: 10,
     pause: async () => {},
-    onRefused() {},
+    onRejected() {},
     onProgress() {},
   })
 

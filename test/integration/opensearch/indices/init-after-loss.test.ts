@@ -47,7 +47,7 @@ async function write(version: number): Promise<void> {
   await load(ndjson(orders(version)), {
     writer: createWriter(index, wallClock),
     mode: 'live',
-    onRefused(line, { path, reason }) {
+    onRejected(line, { path, reason }) {
       throw new Error(`line ${line}: ${path}: ${reason}`)
     },
     onProgress() {},
@@ -144,7 +144,7 @@ describe('a lost orders index', () => {
     const writer = createWriter(index, wallClock)
     const [first, second] = [orders(1)[0], orders(2)[0]]
     const put = (order: object | undefined) =>
-      load(ndjson([order ?? {}]), { writer, mode: 'live', onRefused() {}, onProgress() {} })
+      load(ndjson([order ?? {}]), { writer, mode: 'live', onRejected() {}, onProgress() {} })
     await put(first)
     await lose('orders-v1')
     await init()

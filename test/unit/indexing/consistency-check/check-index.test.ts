@@ -24,7 +24,7 @@ const check = (orders: object[], options: Partial<CheckOptions> = {}) =>
     isWhole: true,
     maxExamples: 100,
     pause: async () => onPause(),
-    onRefused: (place, { path }) => refused.push(`${place} ${path}`),
+    onRejected: (place, { path }) => refused.push(`${place} ${path}`),
     onProgress() {},
     ...options,
   })

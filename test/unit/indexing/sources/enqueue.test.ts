@@ -38,7 +38,7 @@ function enqueueText(input: string | Buffer, fromLine?: number): Promise<Enqueue
       },
     },
     ...(fromLine !== undefined && { fromLine }),
-    onRefused: (number, { path, reason }) => log.push(`line ${number} ${path}: ${reason}`),
+    onRejected: (number, { path, reason }) => log.push(`line ${number} ${path}: ${reason}`),
     onProgress: ({ read }, number) => log.push(`${read} read, up to line ${number}`),
     onDelay: (reason) => log.push(`delay: ${reason}`),
     signal: stopping.signal,

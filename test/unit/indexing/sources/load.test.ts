@@ -30,7 +30,7 @@ async function loadedFrom(fromLine: number, ...chunks: (string | Buffer)[]) {
     writer: createWriter(index, () => Date.parse('2026-04-01T00:00:00Z')),
     mode: 'back-fill',
     fromLine,
-    onRefused: (number, error) => errors.push([number, error]),
+    onRejected: (number, error) => errors.push([number, error]),
     onProgress: (progress) => {
       bulkSizes.push(progress.read - read)
       read = progress.read
@@ -148,7 +148,7 @@ describe('the load from a given line', () => {
 
 describe('an interrupted load', () => {
   const lines = Array.from({ length: 2_500 }, (_, n) => `${line(n)}\n`)
-  const quiet = { mode: 'back-fill' as const, onRefused() {} }
+  const quiet = { mode: 'back-fill' as const, onRejected() {} }
 
   async function* input(end?: Error) {
     for (const text of lines) yield Buffer.from(text)

@@ -12,7 +12,7 @@ async function checked(text: string | Buffer, fromLine = 1) {
   }
   const summary = await validateLines(input(), {
     fromLine,
-    onRefused: (number, { path, reason }) => errors.push([number, path, reason]),
+    onRejected: (number, { path, reason }) => errors.push([number, path, reason]),
     onProgress: ({ read }) => progress.push(read),
   })
   return { summary, errors, progress }

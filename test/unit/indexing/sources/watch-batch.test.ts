@@ -25,7 +25,7 @@ async function delaysOf(tookMs: number): Promise<string[]> {
       },
     },
     monotonic: () => 0,
-    events: { onRefused() {}, onLost() {}, onBatch: () => delays.push('done'), onWritten() {} },
+    events: { onRejected() {}, onLost() {}, onBatch: () => delays.push('done'), onWritten() {} },
     onSlow: (reason) => delays.push(reason),
   })
   await vi.advanceTimersByTimeAsync(60_000)

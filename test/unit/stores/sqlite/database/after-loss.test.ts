@@ -37,7 +37,7 @@ function open(): Stores {
 
 async function write(stores: Stores, id = 'ord_1'): Promise<void> {
   const index = await stores.openIndex()
-  const options = { mode: 'live', onRefused() {}, onProgress() {} } as const
+  const options = { mode: 'live', onRejected() {}, onProgress() {} } as const
   await load(ndjson([sourceOrder({ id })]), {
     ...options,
     writer: createWriter(index, wallClock),
@@ -164,7 +164,7 @@ describe('a process that has orders.db open', () => {
       const index = await openIndex()
       const writer = createWriter(index, wallClock)
       const put = () =>
-        load(ndjson([sourceOrder()]), { writer, mode: 'live', onRefused() {}, onProgress() {} })
+        load(ndjson([sourceOrder()]), { writer, mode: 'live', onRejected() {}, onProgress() {} })
       damage()
       await expect(orders.get('acc_1', 'ord_1')).rejects.toBeInstanceOf(Unavailable)
       await expect(orders.latestWrite('acc_1')).rejects.toBeInstanceOf(Unavailable)

@@ -97,7 +97,7 @@ describe('index check of an index that has three orders', () => {
     })
   })
 
-  it('reports rejected lines, which are no inconsistency of the index', async () => {
+  it('reports rejected lines, which are not inconsistencies of the index', async () => {
     const { code, stdout, stderr } = await run(
       ['check', '-', '--json'],
       [...orders, { id: 'ord_9' }],
@@ -107,7 +107,7 @@ describe('index check of an index that has three orders', () => {
     expect(stderr).toBe('line 4: /version: is missing\n')
   })
 
-  it('without a file compares the documents with the version records', async () => {
+  it('index check without a file compares the documents with the version records', async () => {
     const { code, stdout } = await run(['check', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({
@@ -137,7 +137,7 @@ describe('index check of an index that has three orders', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--examples') })
   })
 
-  it('without a file exits 1 and reports a lost document', async () => {
+  it('index check without a file exits 1 and reports a lost document', async () => {
     await dropDocument(backend, 'acc_2', 'ord_1')
     const { code, stdout } = await run(['check'])
     expect(code).toBe(1)

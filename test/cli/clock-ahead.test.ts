@@ -37,7 +37,7 @@ async function updatedAt(id: string): Promise<number> {
 }
 
 describe('index load with a clock 4 years ahead', () => {
-  it('is rejected with both times, writes nothing, and leaves later changes stamped correctly', async () => {
+  it('index load with a clock 4 years ahead is rejected with both times, writes nothing, and leaves later changes stamped correctly', async () => {
     expect(await load(sourceOrder())).toMatchObject({ code: 0 })
     const rejected = await loadSkewed(sourceOrder({ id: 'ord_2' }), FOUR_YEARS_MS)
     expect(rejected).toMatchObject({ code: 1, stdout: '' })
@@ -50,7 +50,7 @@ describe('index load with a clock 4 years ahead', () => {
     expect(await status()).toMatchObject({ documents: 2, stamps_ahead_seconds: 0 })
   })
 
-  it('is rejected with --history too, because that mode validates dates against the clock', async () => {
+  it('index load with a clock 4 years ahead is rejected with --history too, because that mode validates dates against the clock', async () => {
     await load(sourceOrder())
     const future = new Date(Date.now() + FOUR_YEARS_MS / 2).toISOString()
     const history = JSON.stringify(sourceOrder({ id: 'ord_2', changed_at: future }))
@@ -103,7 +103,7 @@ describe('an index stamped 4 years ahead', () => {
     expect(stdout).toMatch(/^stamps ahead: +12614\d{4}(\.\d+)? s: docker\/README\.md/m)
   })
 
-  it('is recovered as docker/README.md describes: recreated and loaded, with its keys kept', async () => {
+  it('an index stamped 4 years ahead is recovered as docker/README.md describes: recreated and loaded, with its keys kept', async () => {
     if (onServices) {
       const prefix = backend.env['INDEX_PREFIX']
       for (const index of ['orders-v*', 'order-heads-v*', 'writer-v*'])

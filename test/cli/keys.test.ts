@@ -116,7 +116,7 @@ describe('keys revoke', () => {
 })
 
 describe('a key passed in place of its id', () => {
-  it('is not repeated in the error', async () => {
+  it('a key passed in place of its id is not repeated in the error', async () => {
     const { key } = await create('--account', 'acc_slip')
     const { code, stderr } = await run('keys', 'revoke', key)
     expect(code).toBe(1)

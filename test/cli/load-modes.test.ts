@@ -55,7 +55,7 @@ describe('index load without a mode', () => {
     expect([await updatedAt('ord_1'), await updatedAt('ord_2')]).toEqual([CHANGED_AT, CHANGED_AT])
   })
 
-  it('after a key was used writes nothing and requires a mode; both modes work', async () => {
+  it('index load without a mode writes nothing after a key was used, and both modes work', async () => {
     await load('ord_1')
     await useKey()
     const { code, stdout, stderr } = await load('ord_2')
@@ -72,17 +72,20 @@ describe('index load without a mode', () => {
     expect(Date.parse((await updatedAt('ord_3')) ?? '')).toBeGreaterThan(Date.parse(CHANGED_AT))
   })
 
-  it.each(['--live', '--repair'])('is rejected after a load with %s that wrote', async (mode) => {
-    expect((await load('ord_1', mode)).code).toBe(0)
-    const { code, stderr } = await load('ord_2')
-    expect(code).toBe(1)
-    expect(stderr).toContain('orders were stamped live')
-    expect(await updatedAt('ord_2')).toBeUndefined()
-    expect((await load('ord_2', '--history')).code).toBe(0)
-    expect(await updatedAt('ord_2')).toBe(CHANGED_AT)
-  })
+  it.each(['--live', '--repair'])(
+    'index load without a mode is rejected after a load with %s that wrote',
+    async (mode) => {
+      expect((await load('ord_1', mode)).code).toBe(0)
+      const { code, stderr } = await load('ord_2')
+      expect(code).toBe(1)
+      expect(stderr).toContain('orders were stamped live')
+      expect(await updatedAt('ord_2')).toBeUndefined()
+      expect((await load('ord_2', '--history')).code).toBe(0)
+      expect(await updatedAt('ord_2')).toBe(CHANGED_AT)
+    },
+  )
 
-  it('is accepted after a live load that wrote nothing, and after a history load', async () => {
+  it('index load without a mode is accepted after a live load that wrote nothing, and after a history load', async () => {
     await runCommand(['index', 'load', '-', '--live'], backend.env, '')
     await load('ord_1', '--history')
     expect(await load('ord_2')).toMatchObject({ code: 0, stderr: '' })
@@ -102,13 +105,13 @@ describe('the mode options of index load', () => {
     ['--repair', '--reproject'],
     ['--stream', '--history'],
     ['--stream', '--repair'],
-  ])('%s and %s together are a usage error', async (one, other) => {
+  ])('index load rejects %s together with %s as a usage error', async (one, other) => {
     const { code, stderr } = await load('ord_1', one, other)
     expect(code).toBe(2)
     expect(stderr).toMatch(/cannot be used with option/)
   })
 
-  it('are listed in the help', async () => {
+  it('the mode options of index load are listed in the help', async () => {
     const { stdout } = await runCommand(['index', 'load', '--help'], backend.env)
     for (const option of ['--live', '--history', '--repair']) expect(stdout).toContain(option)
   })

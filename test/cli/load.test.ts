@@ -64,18 +64,23 @@ describe('index load', () => {
   it.each([
     ['', () => {}],
     [' in a pipe that ends with it', (stdin: Writable) => stdin.end()],
-  ])('interrupted%s keeps what it wrote, prints its progress, and exits 1', async (_where, end) => {
-    const child = startCommand(['index', 'load', '-'], backend.env)
-    const said = text(child.stderr)
-    const lines = Array.from({ length: 1_100 }, (_, n) => line(`ord_${n}`))
-    child.stdin.write(`${lines.join('\n')}\n{"half`)
-    await expect.poll(() => countOrders(backend), { timeout: 40_000 }).toBe(1_000)
-    child.kill('SIGINT')
-    end(child.stdin)
-    await once(child, 'close')
-    expect(child.exitCode).toBe(1)
-    expect(await said).toBe('stopped after line 1000: resume with --from-line 1001\ninterrupted\n')
-  })
+  ])(
+    'index load interrupted%s keeps what it wrote, prints its progress, and exits 1',
+    async (_where, end) => {
+      const child = startCommand(['index', 'load', '-'], backend.env)
+      const said = text(child.stderr)
+      const lines = Array.from({ length: 1_100 }, (_, n) => line(`ord_${n}`))
+      child.stdin.write(`${lines.join('\n')}\n{"half`)
+      await expect.poll(() => countOrders(backend), { timeout: 40_000 }).toBe(1_000)
+      child.kill('SIGINT')
+      end(child.stdin)
+      await once(child, 'close')
+      expect(child.exitCode).toBe(1)
+      expect(await said).toBe(
+        'stopped after line 1000: resume with --from-line 1001\ninterrupted\n',
+      )
+    },
+  )
 
   it('accepts an empty input', async () => {
     const { code, stdout } = await load('')

@@ -65,7 +65,7 @@ describe('a lost orders index', () => {
   beforeEach(open)
   afterEach(close)
 
-  it('is a 503 until it is recreated and loaded, and a synced store stays complete', async () => {
+  it('a lost orders index causes 503 until it is recreated and loaded, and a synced store stays complete', async () => {
     await load(1)
     const key = await createKey()
     let service = await serve()
@@ -126,7 +126,7 @@ describe('with a lost orders index', () => {
     [['index', 'reindex', '--rollback']],
     [['index', 'check']],
     [['index', 'status']],
-  ])('%j fails with the recovery step', async (args) => {
+  ])('the command %j fails with the recovery step while the orders index is lost', async (args) => {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(LOST)
@@ -134,7 +134,7 @@ describe('with a lost orders index', () => {
     expect(stderr).toContain('"index load --repair FILE"')
   })
 
-  it('a server of several processes exits', async () => {
+  it('a server of several processes exits while the orders index is lost', async () => {
     const workers = { WORKERS: '2', PORT: '0', OPERATIONS_PORT: '0' }
     // Without Redis, each worker counts its rate limits locally.
     const env = { REDIS_URL: 'redis://127.0.0.1:1', ...backend.env, ...workers }
@@ -143,7 +143,7 @@ describe('with a lost orders index', () => {
     expect(stderr).toContain(LOST)
   })
 
-  it('commands on keys and accounts work and do not create the index', async () => {
+  it('commands on keys and accounts work and do not create the lost index', async () => {
     const [record] = JSON.parse(await succeed(['keys', 'list', '--account', 'acc_1', '--json']))
     await succeed(['keys', 'roll', record.key_id])
     await succeed(['keys', 'revoke', record.key_id])
@@ -171,7 +171,7 @@ describe('index init --after-loss', () => {
   it.each([
     ['where nothing was made yet', async () => {}],
     ['where nothing is lost', () => load(1)],
-  ])('rejects %s', async (_where, prepare) => {
+  ])('index init --after-loss rejects a store %s', async (_where, prepare) => {
     await prepare()
     const { code, stderr } = await run(['index', 'init', '--after-loss'])
     expect(code).toBe(1)

@@ -211,12 +211,12 @@ describe.each(stores)('on %s', (_name, open) => {
       expect(await check([sourceOrder()])).toMatchObject(CLEAN)
     })
 
-    it('with a partial source uses the version records of the index', async () => {
+    it('index check with a partial source uses the version records of the index', async () => {
       await write(SHARED, sourceOrder({ id: 'ord_2' }), DELETION)
       expect(await check([], false)).toMatchObject({ ...CLEAN, documents: 1 })
     })
 
-    it('with a partial source reports a lost document that its version record names', async () => {
+    it('index check with a partial source reports a lost document that its version record names', async () => {
       await write(SHARED, sourceOrder({ id: 'ord_2' }))
       await store.drop('acc_2', 'ord_1')
       expect(await check([], false)).toMatchObject({
@@ -228,13 +228,13 @@ describe.each(stores)('on %s', (_name, open) => {
       })
     })
 
-    it('with a partial source reports a document once that both source and index expect', async () => {
+    it('index check with a partial source reports a document once that both source and index expect', async () => {
       await write(SHARED)
       await store.drop('acc_2', 'ord_1')
       expect(await check([SHARED], false)).toMatchObject({ ...CLEAN, missing: 1, examples: [{}] })
     })
 
-    it('with a partial source finds documents that no search returns yet', async () => {
+    it('index check with a partial source finds documents that no search returns yet', async () => {
       await write(sourceOrder({ id: 'ord_2' }))
       const index = await store.openIndex({ clock: () => NOW })
       await createWriter(index, () => NOW).write([changeOf(SHARED)], 'live')
@@ -242,12 +242,12 @@ describe.each(stores)('on %s', (_name, open) => {
       await index.close()
     })
 
-    it('with a partial source expects no document for an order without accounts', async () => {
+    it('index check with a partial source expects no document for an order without accounts', async () => {
       await write(sourceOrder({ payments: [sourcePayment({ status: 'FAILED' })] }))
       expect(await check([], false)).toMatchObject({ ...CLEAN, known_orders: 1 })
     })
 
-    it('with a partial source expects no document for a deleted order', async () => {
+    it('index check with a partial source expects no document for a deleted order', async () => {
       await putRecord({ ...RECORD, deleted: true })
       expect(await check([], false)).toMatchObject({ ...CLEAN, known_orders: 1 })
     })
@@ -260,7 +260,7 @@ describe.each(stores)('on %s', (_name, open) => {
       expect(await check([], false, joining)).toMatchObject(CLEAN)
     })
 
-    it('does not wait for a writer', async () => {
+    it('index check does not wait for a writer', async () => {
       await write(sourceOrder())
       const index = await store.openIndex({ clock: () => NOW })
       expect(await check([sourceOrder()])).toMatchObject(CLEAN)

@@ -29,7 +29,7 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
   })
 
   describe('with the bucket of an account', () => {
-    it('allows exactly 20 of 200 parallel requests, and the refill of the time they took', async () => {
+    it('allows exactly 20 of 200 parallel requests, plus the refill of the elapsed time', async () => {
       const { limiter } = await openAt(CONTRACT)
       const startedAt = performance.now()
       const decisions = await takeTogether(limiter, 200)
@@ -74,21 +74,21 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
       expect(passed(await takeTogether(limiter, 20))).toBe(7)
     })
 
-    it('never exceeds the capacity', async () => {
+    it('the bucket of an account never exceeds its capacity', async () => {
       const { limiter, advance } = await openAt(SLOW)
       await takeTogether(limiter, 20)
       await advance('acc_1', 86_400_000)
       expect(passed(await takeTogether(limiter, 25))).toBe(20)
     })
 
-    it('does not charge denied requests', async () => {
+    it('denied requests do not charge the bucket of an account', async () => {
       const { limiter, advance } = await openAt(SLOW)
       await takeTogether(limiter, 220)
       await advance('acc_1', 1_000)
       expect(passed(await takeTogether(limiter, 2))).toBe(1)
     })
 
-    it('is independent of other accounts, and of an address with the same name', async () => {
+    it('the bucket of an account is independent of other accounts, and of an address with the same name', async () => {
       const { limiter } = await openAt(SLOW)
       await takeTogether(limiter, 30)
       await failTogether(limiter, 40, 'acc_2')
@@ -122,7 +122,7 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
       ]).toEqual([60, 0])
     })
 
-    it('does not count a query whether the address is blocked', async () => {
+    it('a query whether the address is blocked does not count as a failure', async () => {
       const { limiter } = await openAt(CONTRACT)
       await failTogether(limiter, 29)
       const answers = await together(100, () => limiter.blockedSeconds('1.2.3.4'))

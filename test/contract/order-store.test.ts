@@ -246,7 +246,7 @@ describe.each(stores)('the order store on %s', (_name, open) => {
       expect((await read('ord_2'))?.updated_at).toBe(new Date(NOW + 1).toISOString())
     })
 
-    it('keeps it null until a version has a changed_at, and never null again', async () => {
+    it('updated_at is null until a version has a changed_at, and never null again', async () => {
       await write([sourceOrder({ version: 1, changed_at: null })])
       expect((await read('ord_1'))?.updated_at).toBeNull()
       await write([sourceOrder({ version: 2, changed_at: null, amount_total: 2 })])
@@ -383,7 +383,7 @@ describe.each(stores)('the order store on %s', (_name, open) => {
   })
 
   describe('with a bulk', () => {
-    it('that fails before it is sent, writes nothing and lets the next one run', async () => {
+    it('a bulk that fails before it is sent writes nothing and lets the next one run', async () => {
       const index = await store.openIndex({ clock: () => nowMs })
       const failing = writeBulk(index, () => {
         throw new Error('killed')
@@ -393,7 +393,7 @@ describe.each(stores)('the order store on %s', (_name, open) => {
       expect(await write([sourceOrder({ id: 'ord_1' })])).toMatchObject({ written: 1 })
     })
 
-    it('waits for the bulk before it', async () => {
+    it('a bulk waits for the previous bulk', async () => {
       const index = await store.openIndex({ clock: () => nowMs })
       const writer = createWriter(index, () => nowMs)
       const versions = [1, 2, 3].map((version) => sourceOrder({ version, amount_total: version }))

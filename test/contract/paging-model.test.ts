@@ -76,7 +76,7 @@ describe.each(stores)('a listing on %s', (_name, open) => {
     }
   }
 
-  it('by updated_at skips no order and ends with the newest content of every order', async () => {
+  it('a listing by updated_at skips no order and ends with the newest content of every order', async () => {
     for (let seed = 1; seed <= walks; seed++) {
       const random = createRandom(seed, 1, 0)
       const reader = `acc_updated_${seed}`
@@ -109,7 +109,7 @@ describe.each(stores)('a listing on %s', (_name, open) => {
     }
   })
 
-  it('by created_at repeats nothing, skips nothing and omits orders created meanwhile', async () => {
+  it('a listing by created_at repeats nothing, skips nothing and omits orders created meanwhile', async () => {
     for (let seed = 1; seed <= walks; seed++) {
       const random = createRandom(seed, 2, 0)
       const reader = `acc_created_${seed}`
@@ -136,7 +136,7 @@ describe.each(stores)('a listing on %s', (_name, open) => {
   })
 
   it.each(['created_at_desc', 'updated_at_asc'] as const)(
-    'by %s without concurrent writes never repeats a row, however recent',
+    'a listing by %s without concurrent writes never repeats a row, however recent',
     async (sort: Sort) => {
       for (let seed = 1; seed <= walks / 4; seed++) {
         const random = createRandom(seed, 3, 0)

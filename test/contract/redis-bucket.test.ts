@@ -75,7 +75,7 @@ describe.each(redisServers)('the bucket in Redis', (...urls) => {
     )
   })
 
-  it('is written for an allowed request, and not for a denied one', async () => {
+  it('the bucket in Redis is written for an allowed request, and not for a denied one', async () => {
     const { limiter, redis, key } = await openBucket(RATE)
     await takeTogether(limiter, 20)
     const before = await redis.get(key)
@@ -95,7 +95,7 @@ describe.each(redisServers)('the bucket in Redis', (...urls) => {
 })
 
 it.each([null, 'OK', -1, [1], [2, 5], [1, -1], [1, 1.5], ['1', '5']])(
-  'reports an unexpected reply as an error that names Redis: %j',
+  'the bucket reports an unexpected reply as an error that names Redis: %j',
   async (reply) => {
     const run = async () => reply
     const scripts = { takeFromBucket: run, blockedMs: run, countFailure: run }

@@ -43,7 +43,7 @@ describe.each(stores)('a field added to the schema, on %s', (_name, open) => {
     return JSON.parse(Buffer.from(json ?? 'null').toString())
   }
 
-  it('is null in existing documents, and has its value after a load with --reproject', async () => {
+  it('a new field is null in existing documents, and has its value after a load with --reproject', async () => {
     const orders = [
       sourceOrder({ id: 'ord_1', utm: { utm_source: 'radio' } }),
       sourceOrder({ id: 'ord_2' }),
@@ -63,7 +63,7 @@ describe.each(stores)('a field added to the schema, on %s', (_name, open) => {
     expect(await write(orders, true)).toMatchObject({ written: 0, older: 2 })
   })
 
-  it('that is null repeats no order without updated_at for a client that pages', async () => {
+  it('a new field that is null repeats no order without updated_at for a client that pages', async () => {
     const undated = { changed_at: null }
     const plain = ['ord_1', 'ord_2', 'ord_3'].map((id) => sourceOrder({ id, ...undated }))
     const filled = sourceOrder({ id: 'ord_4', ...undated, utm: { utm_source: 'radio' } })

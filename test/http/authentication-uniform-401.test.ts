@@ -69,7 +69,7 @@ describe.each([
   'HEAD /v1/orders',
 ])('the 401 response to %s', (requestLine) => {
   it.each([...malformed, ...wellFormed])(
-    'is byte for byte the same for %s as for no key',
+    'the 401 response is byte for byte the same for %s as for no key',
     async (_name, credential) => {
       const withoutKey = await answerTo(requestLine, undefined)
       expect(withoutKey).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
@@ -87,7 +87,7 @@ describe('the lookup of a key', () => {
   }
 
   it.each(malformed)(
-    'is skipped for %s, because its format is already invalid',
+    'the lookup of a key is skipped for %s, because its format is already invalid',
     async (_name, credential) => {
       expect(await lookedUp(credential())).toEqual([])
     },

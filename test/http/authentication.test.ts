@@ -99,7 +99,7 @@ describe('authentication order', () => {
     expect((await app.error('/v1/nope', { key: powerless })).code).toBe('insufficient_access')
   })
 
-  it('never reads a key from the query string', async () => {
+  it('the service never reads a key from the query string', async () => {
     const { status } = await app.call(`/v1/orders?api_key=${key}&key=${key}&access_token=${key}`, {
       from: nextAddress(),
     })
@@ -108,7 +108,7 @@ describe('authentication order', () => {
 })
 
 describe('a key over time', () => {
-  it('is valid until its expiry time, exclusive', async () => {
+  it('a key is valid until its expiry time, exclusive', async () => {
     const { key: dying } = await app.issue({ expiresAt: app.clock.nowMs + HOUR_MS })
     const status = async () => (await app.call('/v1/orders', { key: dying })).status
     app.clock.nowMs += HOUR_MS - 1
@@ -117,7 +117,7 @@ describe('a key over time', () => {
     expect(await status()).toBe(401)
   })
 
-  it('stores the time of its last use once an hour, however many requests arrive at once', async () => {
+  it('the last use of a key is stored once an hour, however many requests arrive at once', async () => {
     const { key: used, record } = await app.issue({ accountId: 'acc_seen' })
     const lastValid = async () => (await app.services.keys.find(record.digest))?.key.lastValidAt
     const first = app.clock.nowMs

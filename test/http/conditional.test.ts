@@ -33,7 +33,7 @@ describe('conditional requests without concurrent writes', () => {
   afterAll(() => app.close())
 
   describe.each(ROUTES)('GET %s', (url) => {
-    it('has a strong ETag and requires private caches to revalidate', async () => {
+    it('a GET response has a strong ETag and requires private caches to revalidate', async () => {
       const { headers } = await app.call(url, { key })
       expect(headers).toMatchObject({
         etag: expect.stringMatching(/^"[0-9A-Za-z_-]{22}"$/),
@@ -65,7 +65,7 @@ describe('conditional requests without concurrent writes', () => {
       expect(head.headers).not.toHaveProperty('content-length')
     })
 
-    it('has the same ETag on HEAD as on GET', async () => {
+    it('a HEAD response has the same ETag as GET', async () => {
       const head = await app.call(url, { key, method: 'HEAD' })
       expect([head.status, head.headers['etag']]).toEqual([200, await tagOf(url)])
     })
@@ -97,7 +97,7 @@ describe('conditional requests without concurrent writes', () => {
       }
     })
 
-    it('never returns 304 for a date', async () => {
+    it('a date never causes a 304', async () => {
       const headers = { 'if-modified-since': new Date(Date.now() + 86_400_000).toUTCString() }
       expect((await app.call(url, { key, headers })).status).toBe(200)
     })
@@ -115,16 +115,16 @@ describe('conditional requests without concurrent writes', () => {
       ['/v1/orders?limit=0', 400],
       ['/v1/orders/ord_nobody', 404],
       ['/v1/nope', 404],
-    ])('does not turn the error of %s into a 304', async (url, status) => {
+    ])('If-None-Match does not turn the error of %s into a 304', async (url, status) => {
       expect((await revalidate(url, '*')).status).toBe(status)
     })
 
-    it('does not turn a 401 into a 304', async () => {
+    it('If-None-Match does not turn a 401 into a 304', async () => {
       const headers = { 'if-none-match': '*' }
       expect((await app.call('/v1/orders', { headers })).status).toBe(401)
     })
 
-    it('does not turn the 404 of a write into a 304', async () => {
+    it('If-None-Match does not turn the 404 of a write into a 304', async () => {
       const call = { key, method: 'PUT', headers: { 'if-none-match': '*' } } as const
       expect((await app.call('/v1/orders/ord_1', call)).status).toBe(404)
     })
@@ -136,14 +136,14 @@ describe('conditional requests without concurrent writes', () => {
       ['/v1/orders/ord_nobody', 404],
       ['/v1/nope', 404],
       ['/elsewhere', 404],
-    ])('is not cacheable: %s', async (url, status) => {
+    ])('an error response is not cacheable: %s', async (url, status) => {
       const answer = await app.call(url, { key })
       expect(answer.status).toBe(status)
       expect(answer.headers).toMatchObject({ 'cache-control': 'no-store' })
       expect(answer.headers).not.toHaveProperty('etag')
     })
 
-    it('is not cacheable without a key', async () => {
+    it('an error response is not cacheable without a key', async () => {
       const { headers } = await app.call('/v1/orders')
       expect(headers['cache-control']).toBe('no-store')
     })
@@ -176,7 +176,7 @@ describe('the ETag', () => {
   beforeEach(() => open())
   afterEach(() => app.close())
 
-  it.each(ROUTES)('of %s changes only when an order changes', async (url) => {
+  it.each(ROUTES)('the ETag of %s changes only when an order changes', async (url) => {
     const tag = await tagOf(url)
     expect(await tagOf(url)).toBe(tag)
     await app.load([sourceOrder({ id: 'ord_1', version: 2, amount_total: 1 })])

@@ -68,17 +68,17 @@ describe('the filters of the list route', () => {
     ['updated_gte=0000-01-01T00:00:00Z', 'edcba'],
     ['updated_lt=9999-12-31T23:59:59Z', 'edcba'],
     ['updated_lt=9999-12-31T23:59:59Z&sort=updated_at_asc', 'edcba'],
-  ])('for %s return %s', async (query, expected) => {
+  ])('the query "%s" returns the orders "%s"', async (query, expected) => {
     expect(await ids(query)).toBe(expected)
   })
 
-  it('that are misspelled are ignored, and named in Ignored-Params', async () => {
+  it('misspelled filters are ignored, and named in Ignored-Params', async () => {
     const { headers, json } = await app.call('/v1/orders?statuss=PAID&a%20b=1&x=', { key })
     expect(json.data).toHaveLength(6)
     expect(headers['ignored-params']).toBe('statuss;did-you-mean=status, a%20b, x')
   })
 
-  it('name at most ten ignored parameters, truncated to a valid header', async () => {
+  it('Ignored-Params names at most ten parameters, truncated to a valid header', async () => {
     const query = Array.from({ length: 15 }, (_, n) => `${'😀'.repeat(60)}${n}=1`).join('&')
     const { status, headers } = await app.call(`/v1/orders?${encodeURI(query)}`, { key })
     expect(status).toBe(200)
@@ -97,7 +97,7 @@ describe('the page of the list route', () => {
   })
 
   it.each([1, 2, 3, 6, 7, 100])(
-    'of %i orders leads through all orders exactly once',
+    'pages of %i orders lead through all orders exactly once',
     async (limit) => {
       for (const sort of ['created_at_desc', 'updated_at_asc']) {
         const pages = await walk(app, key, `sort=${sort}&limit=${limit}`)
@@ -107,7 +107,7 @@ describe('the page of the list route', () => {
     },
   )
 
-  it('has 20 orders without a limit', async () => {
+  it('a page has 20 orders without a limit', async () => {
     const many = Array.from({ length: 21 }, (_, n) =>
       sourceOrder({ id: `ord_${n}`, owner_account_id: 'acc_many' }),
     )
@@ -127,7 +127,7 @@ describe('a cursor of the list route', () => {
     expect(await ids(`limit=3&cursor=${await first('')}`)).toBe('dcb')
   })
 
-  it('is equal for equivalent spellings of the filters', async () => {
+  it('a cursor is equal for equivalent spellings of the filters', async () => {
     const cursor = await first('status=PAID,UNPAID,TRIAL&created_gte=2026-03-01T12:00:00Z')
     const same = 'status=TRIAL&status=UNPAID,PAID,PAID&created_gte=2026-03-01T09:00:00.000-03:00'
     expect(await ids(`${same}&cursor=${cursor}`)).toBe('ba')
@@ -135,14 +135,14 @@ describe('a cursor of the list route', () => {
 
   it.each([
     ['another sort', 'sort=updated_at_asc'],
-    ['a filter more', 'status=PAID'],
+    ['an additional filter', 'status=PAID'],
     ['another bound', `created_gte=${at(0)}`],
-  ])('is rejected with %s', async (_name, query) => {
+  ])('a cursor is rejected with %s', async (_name, query) => {
     const error = await app.error(`/v1/orders?${query}&cursor=${await first('')}`, { key })
     expect(error).toMatchObject({ status: 400, code: 'invalid_request', param: 'cursor' })
   })
 
-  it('is rejected when it was issued to another account', async () => {
+  it('a cursor is rejected when it was issued to another account', async () => {
     const other = await app.issue({ accountId: 'acc_other' })
     const cursor = await first('')
     const error = await app.error(`/v1/orders?cursor=${cursor}`, { key: other.key })
@@ -151,7 +151,7 @@ describe('a cursor of the list route', () => {
   })
 
   it.each(['x', 'AQ', '%20', 'A'.repeat(512), 'A'.repeat(513), ''])(
-    'cannot be %s',
+    'the text "%s" is rejected as a cursor',
     async (text) => {
       const error = await app.error(`/v1/orders?cursor=${text}`, { key })
       expect(error).toMatchObject({ status: 400, param: 'cursor' })
@@ -173,7 +173,7 @@ describe('an invalid parameter', () => {
     ['updated_gte=2026-03-01T00:00:00', 'updated_gte'],
     ['updated_lt=2026-03-01T00:00:00+03:00', 'updated_lt'],
     ['sort=id', 'sort'],
-  ])('%s is named in the error', async (query, param) => {
+  ])('the error names the invalid parameter in %s', async (query, param) => {
     const error = await app.error(`/v1/orders?${query}`, { key })
     expect(error).toMatchObject({
       status: 400,
@@ -184,7 +184,7 @@ describe('an invalid parameter', () => {
     expect(error.headers).toHaveProperty('ratelimit-remaining')
   })
 
-  it('with a + gets an error that explains that a + in a URL is a space', async () => {
+  it('the error for a + explains that a + in a URL is a space', async () => {
     const error = await app.error('/v1/orders?created_gte=2026-03-01T00:00:00+03:00', { key })
     expect(error.message).toContain('%2B')
   })

@@ -14,7 +14,7 @@ afterAll(() => app.close())
 
 describe('Request-Id', () => {
   it.each(['/v1/orders', '/v1/orders/ord_there', '/v1/nope', '/elsewhere', '/openapi.json'])(
-    'is set by the service on the response to %s',
+    'Request-Id is set by the service on the response to %s',
     async (url) => {
       const { headers } = await app.call(url, { key, headers: { 'request-id': 'req_mine' } })
       expect(headers['request-id']).toMatch(/^req_[0-9a-f]{32}$/)
@@ -50,25 +50,28 @@ describe('resource_missing', () => {
     `/v1/orders/${'x'.repeat(2000)}`,
   ]
 
-  it.each(missing)('is the 404 of %s below /v1, with the limits of the account', async (url) => {
-    const error = await app.error(url, { key })
-    expect(error).toMatchObject({
-      status: 404,
-      type: 'invalid_request_error',
-      code: 'resource_missing',
-    })
-    expect(error.headers).toHaveProperty('ratelimit-remaining')
-  })
+  it.each(missing)(
+    'the 404 of %s below /v1 is resource_missing, with the limits of the account',
+    async (url) => {
+      const error = await app.error(url, { key })
+      expect(error).toMatchObject({
+        status: 404,
+        type: 'invalid_request_error',
+        code: 'resource_missing',
+      })
+      expect(error.headers).toHaveProperty('ratelimit-remaining')
+    },
+  )
 
   it.each(['/', '/orders', '/V1/orders', '//v1/orders', '/v2/orders'])(
-    'is the 404 of %s, without a key',
+    'the 404 of %s is resource_missing, without a key',
     async (url) => {
       expect(await app.error(url)).toMatchObject({ status: 404, code: 'resource_missing' })
     },
   )
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)(
-    'is the response to the method %s',
+    'the response to the method %s is resource_missing',
     async (method) => {
       for (const contentType of ['application/json', 'no/such-type', '']) {
         const headers = { 'content-type': contentType }
@@ -79,7 +82,7 @@ describe('resource_missing', () => {
     },
   )
 
-  it('is the response to OPTIONS without a key, which is no failed authentication', async () => {
+  it('the response to OPTIONS without a key is resource_missing, which is no failed authentication', async () => {
     for (let call = 0; call < 40; call++) {
       const { status } = await app.call('/v1/orders', { method: 'OPTIONS', from: '10.2.0.1' })
       expect(status).toBe(404)
@@ -105,7 +108,7 @@ describe('HEAD', () => {
 })
 
 describe('a body on GET', () => {
-  it('is ignored, whatever its type', async () => {
+  it('a body on GET is ignored, whatever its type', async () => {
     const { status } = await app.call('/v1/orders', {
       key,
       headers: { 'content-type': 'application/json' },

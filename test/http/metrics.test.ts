@@ -66,7 +66,7 @@ it.each(['/metrics', '/health/live', '/health/ready', '/v1/metrics'])(
   },
 )
 
-describe('the metrics count from zero', () => {
+describe('the counters of the metrics', () => {
   let before: Map<string, number>
   let key: string
   beforeEach(async () => {
@@ -99,7 +99,7 @@ describe('the metrics count from zero', () => {
   const requests = (route: string, status: number) =>
     `http_request_duration_seconds_count{method="GET",route="${route}",status="${status}"}`
 
-  it('a listing and its rate-limit decision', async () => {
+  it('the metrics count a listing and its rate-limit decision', async () => {
     await app.call('/v1/orders', { key })
     expect(await grown()).toMatchObject({
       [requests('/v1/orders', 200)]: 1,
@@ -107,7 +107,7 @@ describe('the metrics count from zero', () => {
     })
   })
 
-  it('a rejected cursor', async () => {
+  it('the metrics count a rejected cursor', async () => {
     await app.call('/v1/orders?cursor=no-such-cursor', { key })
     expect(await grown()).toMatchObject({
       [requests('/v1/orders', 400)]: 1,
@@ -115,7 +115,7 @@ describe('the metrics count from zero', () => {
     })
   })
 
-  it('a 304', async () => {
+  it('the metrics count a 304', async () => {
     const { headers } = await app.call('/v1/orders', { key })
     before = await series()
     await app.call('/v1/orders', { key, headers: { 'if-none-match': `${headers['etag']}` } })
@@ -125,7 +125,7 @@ describe('the metrics count from zero', () => {
     })
   })
 
-  it('an unknown parameter, under one name for all', async () => {
+  it('the metrics count an unknown parameter, under one name for all', async () => {
     const headers = { prefer: 'handling=strict' }
     await app.call('/v1/orders?secret=1', { key, headers })
     await app.call('/v1/orders/ord_1?expand=1', { key, headers })
@@ -136,7 +136,7 @@ describe('the metrics count from zero', () => {
     })
   })
 
-  it('an unknown key', async () => {
+  it('the metrics count an unknown key', async () => {
     await app.call('/v1/orders/ord_1', { key: generateApiKey() })
     expect(await grown()).toMatchObject({
       [requests('/v1/orders/:id', 401)]: 1,
@@ -146,7 +146,7 @@ describe('the metrics count from zero', () => {
     })
   })
 
-  it('a blocked address', async () => {
+  it('the metrics count a blocked address', async () => {
     const call = { key: generateApiKey(), from: '203.0.113.9' }
     for (let failure = 0; failure < 31; failure++) await app.call('/v1/orders', call)
     expect(await grown()).toMatchObject({

@@ -34,7 +34,7 @@ function statuses(answers: { status: number }[]): Record<number, number> {
 }
 
 describe('the rate limit of an account', () => {
-  it('allows exactly 20 of 200 parallel requests, and the refill of the time they took', async () => {
+  it('allows exactly 20 of 200 parallel requests, plus the refill of the elapsed time', async () => {
     const app = await appWithContractLimits()
     const { key } = await app.issue()
     const startedAt = performance.now()
@@ -78,7 +78,7 @@ describe('the rate limit of an account', () => {
     })
   })
 
-  it('is shared by all keys and routes of an account, and separate for another account', async () => {
+  it('the rate limit of an account is shared by all keys and routes of an account, and separate for another account', async () => {
     const app = await appWithLimits(SLOW_REFILL)
     const one = await app.issue()
     const two = await app.issue()
@@ -92,7 +92,7 @@ describe('the rate limit of an account', () => {
     expect(await remaining(other.key, '/v1/orders')).toBe('19')
   })
 
-  it('also counts responses with 400, 403 and 404', async () => {
+  it('the rate limit of an account also counts responses with 400, 403 and 404', async () => {
     const app = await appWithLimits(SLOW_REFILL)
     const { key } = await app.issue()
     await app.call('/v1/orders?limit=0', { key })
@@ -123,7 +123,7 @@ describe('the block of an address', () => {
     expect(error.headers).not.toHaveProperty('ratelimit-limit')
   })
 
-  it('does not affect another address', async () => {
+  it('the block of an address does not affect another address', async () => {
     const app = await appWithContractLimits()
     await badKeys(app, 30, '10.0.0.1')
     expect((await app.call('/v1/orders', { from: '10.0.0.2' })).status).toBe(401)
@@ -191,7 +191,7 @@ describe('the address of a client', () => {
     expect((await app.call('/v1/orders', { from: '10.0.0.1' })).status).toBe(429)
   })
 
-  it('is the one that a trusted proxy sends', async () => {
+  it('the address of a client is the one that a trusted proxy sends', async () => {
     const app = await createTestApp({ TRUST_PROXY: '10.0.0.0/8' })
     opened.push(app)
     for (let attempt = 0; attempt < 31; attempt++) {

@@ -34,7 +34,7 @@ function slowDownSearches() {
 }
 
 describe('the searches of a page', () => {
-  it('share the request deadline, and exceeding it returns 503 with Retry-After and the limits', async () => {
+  it('the searches of a page share the request deadline, and exceeding it returns 503 with Retry-After and the limits', async () => {
     const key = await open(DEADLINE_MS)
     slowDownSearches()
     const { status, json, headers } = await app.call(PAGE, { key })
@@ -42,7 +42,7 @@ describe('the searches of a page', () => {
     expect(headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '100000' })
   })
 
-  it('return a page within a longer deadline', async () => {
+  it('the searches of a page return a page within a longer deadline', async () => {
     const key = await open(60_000)
     slowDownSearches()
     const { status, json } = await app.call(PAGE, { key })

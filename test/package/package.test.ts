@@ -103,7 +103,7 @@ describe('the installed client', () => {
     ['Node 20', 'node', []],
     ['Deno', 'deno', ['run', '--node-modules-dir=manual', '--allow-net', '--allow-env']],
     ['Bun', 'bun', ['run']],
-  ])('lists, gets and syncs on %s', async (_name, program, args) => {
+  ])('the installed client lists, gets and syncs on %s', async (_name, program, args) => {
     const command = [...args, 'app.mjs', baseUrl, key]
     const { stdout, stderr } = await runProgram(runtime(program), command, {
       cwd: installed.client,

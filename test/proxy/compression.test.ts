@@ -79,7 +79,7 @@ describe('a page of orders', () => {
     ['compressed', GZIP],
     ['plain', {}],
   ])(
-    'is 304 without a body to who holds its %s form, whatever is accepted now',
+    'the edge answers 304 without a body to a client with the %s form, whatever it accepts now',
     async (_, held) => {
       const tag = `${(await get(LIST, held)).headers['etag']}`
       for (const accepted of [{}, GZIP]) {
@@ -124,12 +124,12 @@ describe('the compression of the edge', () => {
     'text/markdown; charset=utf-8',
     'text/plain',
     'application/atom+xml',
-  ])('%s', async (type) => {
+  ])('the edge compresses %s', async (type) => {
     expect(await encodingOf({ 'x-type': type })).toBe('gzip')
   })
 
   it.each(['image/png', 'font/woff2', 'application/octet-stream'])(
-    'not %s, which is dense already',
+    'the edge does not compress %s, which is already compressed',
     async (type) => {
       expect(await encodingOf({ 'x-type': type })).toBeUndefined()
     },

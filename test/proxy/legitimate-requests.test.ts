@@ -26,7 +26,7 @@ afterAll(async () => {
 const list = (path: string, headers = {}) =>
   edge.call(path, { headers: { authorization, ...headers } })
 
-describe('the edge accepts a legitimate request', () => {
+describe('a legitimate request', () => {
   it('the edge accepts every listing, however the client escapes it', async () => {
     const codec = createCursorCodec([store.cursorSecret])
     const urls = fc.sample(listUrls('acc_1', codec), URLS)
@@ -88,9 +88,12 @@ describe('the edge accepts a legitimate request', () => {
   })
 
   const fixture = new URL('../fixtures/proxy/user-agents.txt', import.meta.url)
-  it.each(readFileSync(fixture, 'utf8').trimEnd().split('\n'))('of %s', async (userAgent) => {
-    expect((await list('/v1/orders', { 'user-agent': userAgent })).status).toBe(200)
-  })
+  it.each(readFileSync(fixture, 'utf8').trimEnd().split('\n'))(
+    'the edge accepts a request of the user agent %s',
+    async (userAgent) => {
+      expect((await list('/v1/orders', { 'user-agent': userAgent })).status).toBe(200)
+    },
+  )
 
   it.each([
     ['accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'],
@@ -99,7 +102,7 @@ describe('the edge accepts a legitimate request', () => {
     ['if-none-match', 'W/"5-aced0005"'],
     ['traceparent', '00-aced0005aced0005aced0005aced0005-aced0005aced0005-01'],
     ['x-signature', 'MEUCIQD/rO1ABxrO0/ABrO0AB'],
-  ])('with the header %s: %s', async (name, value) => {
+  ])('the edge accepts a request with the header %s: %s', async (name, value) => {
     expect((await list('/v1/orders', { [name]: value })).status).toBe(200)
   })
 })

@@ -52,7 +52,7 @@ describe('a Log4j lookup', () => {
     ['without an end', '/v1/orders?a=${jndi:ldap'],
     ['with letters escaped one by one', '/v1/orders?a=$%7b%6a%256edi%3ax'],
     ['with a line break inside', '/v1/orders?a=$%7B$%7Bx%0a:-j%7D$%7Bx%0a:-n%7Ddi:ldap://x%7D'],
-  ])('%s', async (_, path) => {
+  ])('the edge rejects a lookup %s', async (_, path) => {
     expect(await edge.call(path)).toEqual(emptyResponse(403))
   })
 })
@@ -66,7 +66,7 @@ it.each([
   expect(await edge.call('/v1/orders', { headers })).toEqual(emptyResponse(403))
 })
 
-describe('path traversal is rejected', () => {
+describe('path traversal', () => {
   it.each([
     '/../etc/passwd',
     '/v1/../../etc/passwd',
@@ -89,12 +89,12 @@ describe('path traversal is rejected', () => {
     '/v1/orders?file=../../etc/passwd',
     '/v1/orders?file=..%252f..%252fetc%252fpasswd',
     '/v1/orders?file=..\\..\\boot.ini',
-  ])('%s', async (path) => {
+  ])('the edge rejects the path traversal %s', async (path) => {
     expect(await edge.call(path)).toEqual(emptyResponse(403))
   })
 })
 
-describe('a non-public path or method is rejected', () => {
+describe('a non-public path or method', () => {
   it.each([
     '/.git',
     '/.git/config',
@@ -104,16 +104,16 @@ describe('a non-public path or method is rejected', () => {
     '/.env.production',
     '/v1/%2eenv',
     '/%252egit/config',
-  ])('%s', async (path) => {
+  ])('the edge rejects the non-public path %s', async (path) => {
     expect(await edge.call(path)).toEqual(emptyResponse(403))
   })
 
-  it('PROPFIND', async () => {
+  it('the edge rejects the method PROPFIND', async () => {
     expect(await edge.call('/v1/orders', { method: 'PROPFIND' })).toEqual(emptyResponse(403))
   })
 })
 
-describe('a serialised Java object is rejected', () => {
+describe('a serialised Java object', () => {
   it.each([
     '/v1/orders?cursor=rO0ABXNyABFqYXZh',
     '/v1/orders?x=%72O0ABXNy',
@@ -123,12 +123,12 @@ describe('a serialised Java object is rejected', () => {
     '/v1/orders?x=%25AC%25ED%2500%2505sr',
     '/%AC%ED%00%05sr',
     '/v1/orders?x=%25%61%63%ed%00%05sr',
-  ])('%s', async (path) => {
+  ])('the edge rejects the serialised Java object in %s', async (path) => {
     expect(await edge.call(path)).toEqual(emptyResponse(403))
   })
 
   it.each(['rO0ABXNy', 'session=rO0ABXNy', 'Bearer rO0ABXNy', '"rO0ABXNy"', '%ac%ed%00%05'])(
-    'in a header: %s',
+    'the edge rejects a serialised Java object in a header: %s',
     async (value) => {
       const headers = { 'x-anything': value }
       expect(await edge.call('/v1/orders', { headers })).toEqual(emptyResponse(403))

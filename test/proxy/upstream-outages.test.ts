@@ -30,34 +30,34 @@ const onConnection = (use: (socket: Socket) => void) =>
     }),
   )
 
-describe('the edge answers with nothing but a status when the service', () => {
-  it('does not listen: 503', async () => {
+describe('an outage of the service', () => {
+  it('the edge returns 503 without a body when the service does not listen', async () => {
     const port = await findFreePort(() => true)
     edge = await startProxy([{ port, operationsPort: port }])
     expect(await edge.call('/v1/orders')).toEqual(emptyResponse(503))
   })
 
-  it('accepts and closes: 502', async () => {
+  it('the edge returns 502 without a body when the service accepts and closes', async () => {
     edge = await startProxy([
       await onConnection((socket) => socket.once('data', () => socket.end())),
     ])
     expect(await edge.call('/v1/orders')).toEqual(emptyResponse(502))
   })
 
-  it('accepts and resets: 502', async () => {
+  it('the edge returns 502 without a body when the service accepts and resets', async () => {
     const reset = (socket: Socket) => socket.once('data', () => socket.resetAndDestroy())
     edge = await startProxy([await onConnection(reset)])
     expect(await edge.call('/v1/orders')).toEqual(emptyResponse(502))
   })
 
-  it('responds with something other than HTTP: 502', async () => {
+  it('the edge returns 502 without a body when the service responds with something other than HTTP', async () => {
     edge = await startProxy([
       await onConnection((socket) => socket.once('data', () => socket.end('what?\r\n\r\n'))),
     ])
     expect(await edge.call('/v1/orders')).toEqual(emptyResponse(502))
   })
 
-  it('never responds: 504', async () => {
+  it('the edge returns 504 without a body when the service never responds', async () => {
     const silent = await onConnection((socket) => socket.resume())
     edge = await startProxy([silent], { EDGE_ANSWER_TIMEOUT: '200ms' })
     expect(await edge.call('/v1/orders')).toEqual(emptyResponse(504))

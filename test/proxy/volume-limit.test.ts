@@ -80,7 +80,7 @@ describe('the volume limit', () => {
       ['::ffff:192.0.2.1', '::ffff:192.0.2.1', '::ffff:192.0.2.2'],
       404,
     ],
-  ])('%s', async (_, addresses, third) => {
+  ])('the volume limit counts %s', async (_, addresses, third) => {
     await withEdge(FEW, async (edge) => {
       expect(await statusesFrom(edge, addresses)).toEqual([404, 404, third])
     })

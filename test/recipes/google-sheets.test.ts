@@ -152,16 +152,19 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
   it.each([
     { call: 'sincronizar', error: null },
     { call: 'recomecar', error: expect.stringContaining('Outra leitura está em curso') },
-  ])('changes nothing, in $call, while another run has the lock', async ({ call, error }) => {
-    await run('sincronizar', 120_000)
-    service.front.forget()
-    const before = structuredClone(document)
-    lock[0] = 1
-    expect(await run(call)).toMatchObject({ error })
-    expect(document).toEqual(before)
-    expect(service.front.asked).toEqual([])
-    expect(lock[0]).toBe(1)
-  })
+  ])(
+    'the function $call changes nothing while another run holds the lock',
+    async ({ call, error }) => {
+      await run('sincronizar', 120_000)
+      service.front.forget()
+      const before = structuredClone(document)
+      lock[0] = 1
+      expect(await run(call)).toMatchObject({ error })
+      expect(document).toEqual(before)
+      expect(service.front.asked).toEqual([])
+      expect(lock[0]).toBe(1)
+    },
+  )
 
   it('the Sheets recipe releases the lock when it stops at an error', async () => {
     service.front.answer(0, { status: 403 })

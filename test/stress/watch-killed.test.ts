@@ -55,7 +55,7 @@ async function add(history: History, count: number): Promise<string[]> {
  * Of two processes, the writer is killed repeatedly: right after it becomes the writer,
  * during a bulk, and between a bulk and its acknowledgement.
  */
-it(`${KILLS} times killed, a watch loses nothing of ${KILLS * CHANGES_A_KILL} changes`, async () => {
+it(`a watch that is killed ${KILLS} times loses none of ${KILLS * CHANGES_A_KILL} changes`, async () => {
   const history = createHistory(1, ACCOUNTS)
   const bad: string[] = []
   let writer = start()

@@ -8,7 +8,7 @@ const root = manifest('.')
 describe.each<string>(root.workspaces)('the package %s', (folder) => {
   const { version, license, engines, dependencies } = manifest(folder)
 
-  it('has the version and the license of the root, and no dependencies', () => {
+  it('a workspace package has the version and the license of the root, and no dependencies', () => {
     expect({ version, license, dependencies }).toEqual({
       version: root.version,
       license: root.license,

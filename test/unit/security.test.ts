@@ -15,11 +15,11 @@ const proofs = [...security.matchAll(/`(test\/[^`]+)`((?:,? "[^"]+")*)/g)].flatM
 )
 
 describe('a proof in SECURITY.md', () => {
-  it('is named for most lines', () => {
+  it('SECURITY.md names a proof for most lines', () => {
     expect(proofs.length).toBeGreaterThan(40)
   })
 
-  it.each(proofs)('is there: $file, $title', ({ file, title }) => {
+  it.each(proofs)('the proof in $file exists: $title', ({ file, title }) => {
     expect(existsSync(new URL(file, root))).toBe(true)
     const code = readFileSync(new URL(file, root), 'utf8')
     expect(title).not.toBe('')
@@ -32,7 +32,7 @@ describe('the pattern that finds keys', () => {
   const found = (text: string) =>
     [...text.matchAll(new RegExp(pattern, 'g'))].map(([match]) => match)
 
-  it('is the one that is given for grep too', () => {
+  it('the pattern that finds keys equals the one for grep', () => {
     const [, forGrep] = /grep -rIE '([^']+)'/.exec(security) ?? []
     expect(forGrep).toBe(pattern)
   })
@@ -62,7 +62,7 @@ describe('the pattern that finds keys', () => {
     ['a longer word', `my${generateApiKey()}`],
     ['a placeholder', 'key_live_<API_KEY>'],
     ['the words about it', '`key_live_` and 38 letters and digits'],
-  ])('does not take %s for a key', (_name, text) => {
+  ])('the pattern that finds keys does not match %s', (_name, text) => {
     expect(found(text)).toEqual([])
   })
 })

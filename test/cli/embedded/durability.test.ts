@@ -55,9 +55,9 @@ async function expectFull(): Promise<void> {
 }
 
 describe('the embedded store syncs to disk', () => {
-  it('on every connection of a command, also where tracing is impossible', expectFull)
+  it('every connection of a command syncs to disk, also where tracing is impossible', expectFull)
 
-  it('before keys create prints a key', async () => {
+  it('the embedded store syncs to disk before keys create prints a key', async () => {
     const { key, calls } = await createKey()
     if (!isTracing) return await expectFull()
     const shown = callWith(calls, key)
@@ -67,7 +67,7 @@ describe('the embedded store syncs to disk', () => {
     })
   })
 
-  it('before keys revoke prints "is revoked"', async () => {
+  it('the embedded store syncs to disk before keys revoke prints "is revoked"', async () => {
     const { keyId } = await createKey()
     const { calls } = await run('keys', 'revoke', keyId)
     if (!isTracing) return await expectFull()
@@ -77,7 +77,7 @@ describe('the embedded store syncs to disk', () => {
     expect(lost).toBe(0)
   })
 
-  it('before a new secret is used, together with each folder created for it', async () => {
+  it('the embedded store syncs to disk before a new secret is used, together with each folder created for it', async () => {
     const { calls } = await createKey()
     if (!isTracing) return await expectFull()
     const linked = calls.find(({ name }) => name.startsWith('link'))

@@ -82,7 +82,7 @@ describe('an interrupted export', () => {
     await expectResumed()
   })
 
-  it('is truncated to its last complete page', async () => {
+  it('an interrupted export is truncated to its last complete page', async () => {
     await interrupt()
     writeFileSync(path(`${FILE}.part`), 'torn;'.repeat(1_000_000), { flag: 'a' })
     await expectResumed()
@@ -92,7 +92,7 @@ describe('an interrupted export', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)(
-    'by %s prints the command that resumes it, and exits %i',
+    'an export interrupted by %s prints the command that resumes it, and exits %i',
     async (signal, exitCode) => {
       const child = await startHeld(spawnOrders)
       const finished = finish(child)
@@ -109,7 +109,7 @@ describe('an interrupted export', () => {
     },
   )
 
-  it('by a revoked key names the key, and resumes with another one', async () => {
+  it('an export interrupted by a revoked key names the key, and resumes with another one', async () => {
     const run = await startHeld(beginOrders)
     await service.revokeKeys()
     service.release()
@@ -127,7 +127,7 @@ describe('an unfinished export', () => {
   beforeAll(interrupt)
   afterAll(clean)
 
-  it('is neither replaced nor resumed without --resume', async () => {
+  it('an unfinished export is neither replaced nor resumed without --resume', async () => {
     const orders = ordersInPart()
     const { code, stderr } = await runOrders(CSV, place())
     expect(code).toBe(1)
@@ -136,7 +136,7 @@ describe('an unfinished export', () => {
     expect(ordersInPart()).toBe(orders)
   })
 
-  it('is not resumed with other options', async () => {
+  it('an unfinished export is not resumed with other options', async () => {
     const orders = ordersInPart()
     const other = [...CSV, '--status', 'PAID', '--resume']
     const { code, stderr } = await runOrders(other, place())
@@ -145,7 +145,7 @@ describe('an unfinished export', () => {
     expect(ordersInPart()).toBe(orders)
   })
 
-  it('is kept when its cursor is another account’s', async () => {
+  it('an unfinished export is kept when its cursor belongs to another account', async () => {
     const orders = ordersInPart()
     const { code, stderr } = await resume({ ORDERS_API_KEY: await service.createKey('acc_other') })
     expect(code).toBe(1)
@@ -153,7 +153,7 @@ describe('an unfinished export', () => {
     expect(ordersInPart()).toBe(orders)
   })
 
-  it('is not resumed when its part file is shorter than recorded', async () => {
+  it('an unfinished export is not resumed when its part file is shorter than recorded', async () => {
     writeFileSync(path(`${FILE}.part`), 'id;')
     const { code, stderr } = await resume()
     expect(code).toBe(1)
@@ -164,7 +164,7 @@ describe('an unfinished export', () => {
 describe('an export to a file', () => {
   afterEach(clean)
 
-  it('starts from the beginning when --resume finds nothing, and says so', async () => {
+  it('starts from the beginning when --resume finds nothing, and reports it', async () => {
     const { code, stderr } = await resume()
     expect(code).toBe(0)
     expect(stderr).toContain('começando do início')

@@ -41,13 +41,13 @@ function seconds(cell: string | undefined): number {
 }
 
 describe('an export without filters equals the API’s listing', () => {
-  it('as ndjson, into a file', async () => {
+  it('an export without filters equals the API’s listing as ndjson, into a file', async () => {
     await exported('--format', 'ndjson', '--out', 'all.ndjson')
     const lines = readFileSync(join(service.folder, 'all.ndjson'), 'utf8').split('\n').slice(0, -1)
     expect(lines.map((line) => JSON.parse(line))).toEqual(listed)
   })
 
-  it('as csv', async () => {
+  it('an export without filters equals the API’s listing as csv', async () => {
     const rows = await exportedRows('csv')
     const expected = listed.map(({ id, amount_total, updated_at, customer, payment, items }) => ({
       id,
@@ -60,7 +60,7 @@ describe('an export without filters equals the API’s listing', () => {
     expect(rows).toEqual(expected.map((row) => expect.objectContaining(row)))
   })
 
-  it('as csv with a line per product', async () => {
+  it('an export without filters equals the API’s listing as csv with a line per product', async () => {
     const rows = await exportedRows('csv', '--rows', 'items')
     const expected = listed.flatMap(({ id, items }) =>
       items.map(({ name, sub_total }) => ({
@@ -72,7 +72,7 @@ describe('an export without filters equals the API’s listing', () => {
     expect(rows).toEqual(expected.map((row) => expect.objectContaining(row)))
   })
 
-  it('as csv-br', async () => {
+  it('an export without filters equals the API’s listing as csv-br', async () => {
     const rows = await exportedRows('csv-br')
     const read = rows.map((row) => ({
       id: row['id'],

@@ -34,7 +34,7 @@ async function typing(keys: string, args: string) {
 }
 
 describe('the API key of orders', () => {
-  it('is read from a terminal prompt without an echo', async () => {
+  it('the API key of orders is read from a terminal prompt without an echo', async () => {
     const { code, shown } = await typing(`${service.key}\r`, 'export --format csv --out typed.csv')
     expect(code, shown).toBe(0)
     expect(shown).toMatch(/^Chave de API \(não aparece enquanto você digita\): \r\n/)
@@ -44,20 +44,20 @@ describe('the API key of orders', () => {
     ).toBeGreaterThan(200)
   })
 
-  it('is read from the terminal also when stdin and stdout are redirected', async () => {
+  it('the API key of orders is read from the terminal also when stdin and stdout are redirected', async () => {
     const list = 'export --format ndjson < /dev/null > piped.ndjson'
     const { code, shown } = await typing(`${service.key}\r`, list)
     expect(code, shown).toBe(0)
     expect(readFileSync(`${service.folder}/piped.ndjson`, 'utf8')).toMatch(/^\{"object":"order"/)
   })
 
-  it('prompt ends with exit code 130 at Ctrl-C', async () => {
+  it('the prompt for the API key ends with exit code 130 at Ctrl-C', async () => {
     const { code, shown } = await typing('key_li\u0003', 'export --format csv --out never.csv')
     expect(code).toBe(130)
     expect(shown).toContain('Interrompido.')
   })
 
-  it('appears neither in the process list nor in the state file', async () => {
+  it('the API key of orders appears neither in the process list nor in the state file', async () => {
     service.pauseAfter(1)
     const place = { cwd: service.folder, env: service.env }
     const child = spawnOrders(['export', '--format', 'csv', '--out', 'listed.csv'], place)
@@ -72,7 +72,7 @@ describe('the API key of orders', () => {
     service.release()
   })
 
-  it('is required when there is no terminal for a prompt', async () => {
+  it('the API key of orders is required when there is no terminal for a prompt', async () => {
     const place = { cwd: service.folder, env: { ORDERS_API_URL: service.baseUrl } }
     const line = `setsid --wait ${ordersInShell('export --format csv')}`
     const { code, stderr } = await runShell(line, place)

@@ -105,7 +105,7 @@ describe.each([
 })
 
 describe('a destination of orders sync with other content', () => {
-  it('is rejected as a folder, and stays unchanged', async () => {
+  it('a destination of orders sync with other content is rejected as a folder, and stays unchanged', async () => {
     mkdirSync(inFolder('fotos'))
     writeFileSync(inFolder('fotos/a.jpg'), 'x')
     const { code, stderr } = await sync('fotos')
@@ -114,7 +114,7 @@ describe('a destination of orders sync with other content', () => {
     expect(readdirSync(inFolder('fotos'))).toEqual(['a.jpg'])
   })
 
-  it('is rejected as a database, and stays unchanged', async () => {
+  it('a destination of orders sync with other content is rejected as a database, and stays unchanged', async () => {
     const db = new DatabaseSync(inFolder('outro.db'))
     db.exec('CREATE TABLE clientes (id)')
     db.close()

@@ -31,13 +31,13 @@ describe('orders --help', () => {
     [['export', '--help'], /--payment-method.*csv-br.*Exemplos:/s],
     [['get', '--help'], /orders get ID/],
     [['sync', '--help'], /sqlite:ARQUIVO.*--watch.*Exemplos:/s],
-  ])('of %j prints on stdout', async (args, text) => {
+  ])('orders %j prints its help on stdout', async (args, text) => {
     const { code, stdout, stderr } = await run(args, {})
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(text)
   })
 
-  it('fits into 120 columns', async () => {
+  it('the help of orders fits into 120 columns', async () => {
     const helps = await Promise.all(
       [[], ['export'], ['get'], ['sync']].map((words) => run([...words, '--help'], {})),
     )
@@ -83,13 +83,13 @@ describe('orders reports an invalid command line with exit code 2', () => {
     [['sync', 'copia', '--interval', '5m'], 'só vale com --watch'],
     [['sync', 'copia', '--watch', '--interval', '5'], 'não é um tempo'],
     [['sync', 'copia', '--since', '2026-03-01'], 'não é um instante'],
-  ])('%j', async (args, message) => {
+  ])('orders %j exits 2 and reports the invalid command line', async (args, message) => {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(message)
   })
 
-  it('without an address', async () => {
+  it('orders exits 2 without an address', async () => {
     const { code, stderr } = await run(['export', '--format', 'csv'], {
       ORDERS_API_KEY: service.key,
     })
@@ -97,7 +97,7 @@ describe('orders reports an invalid command line with exit code 2', () => {
     expect(stderr).toContain('ORDERS_API_URL')
   })
 
-  it('and writes nothing', async () => {
+  it('orders writes nothing after an invalid command line', async () => {
     await run(['export', '--format', 'csv', '--status', 'PAGO', '--out', 'never.csv'])
     expect(readdirSync(service.folder).filter((name) => name.startsWith('never'))).toEqual([])
   })
@@ -118,13 +118,13 @@ describe('orders reports a failure with exit code 1', () => {
       ['get', 'ord_1', '--url', 'http://127.0.0.1:9'],
       /Confira a rede e o endereço/,
     ],
-  ])('%s', async (_what, args, message) => {
+  ])('orders exits 1 and reports %s', async (_what, args, message) => {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(message)
   })
 
-  it('for a server at the address that is not this API', async () => {
+  it('orders exits 1 and reports a server that is not this API', async () => {
     const { code, stderr } = await run([
       'export',
       '--format',

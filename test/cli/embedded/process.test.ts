@@ -49,7 +49,7 @@ describe('the orders process', () => {
       ['get', 'ord_1', '--url', 'http://127.0.0.1:9'],
       { code: 1, stdout: /^$/, stderr: /Confira a rede e o endereço/ },
     ],
-  ])('with %j exits with its code and uses its own streams', async (args, expected) => {
+  ])('orders %j exits with its code and uses its own streams', async (args, expected) => {
     const env = { ORDERS_API_KEY: 'key_live_1' }
     const { code, stdout, stderr } = await finish(spawnOrders(args, { cwd: folder, env }))
     expect(code).toBe(expected.code)

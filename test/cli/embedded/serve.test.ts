@@ -73,7 +73,7 @@ describe('serve --demo', () => {
     }
   })
 
-  it('started by "npm start" ends when npm receives SIGTERM', async () => {
+  it('serve --demo started by "npm start" ends when npm receives SIGTERM', async () => {
     const root = fileURLToPath(new URL('../../..', import.meta.url))
     const env = { ...process.env, DATA_DIR: folder, PORT: '0', OPERATIONS_PORT: '0' }
     const npm = spawn('npm', ['start'], { cwd: root, env })

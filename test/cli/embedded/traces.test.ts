@@ -61,7 +61,7 @@ const call = ({ baseUrl }: RunningService, path: string, headers: Record<string,
   fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } })
 
 describe('the traces of serve', () => {
-  it('reach the collector before the service exits, with request id, route, status and the parent trace', async () => {
+  it('the traces of serve reach the collector before the service exits, with request id, route, status and the parent trace', async () => {
     const running = await serve({ OTEL_BSP_SCHEDULE_DELAY: '600000' })
     const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
     const answer = await call(running, '/v1/orders?limit=1', headers)
@@ -79,7 +79,7 @@ describe('the traces of serve', () => {
     })
   })
 
-  it('contain no key, cursor, query, id, address or text of the client', async () => {
+  it('the traces of serve contain no key, cursor, query, id, address or text of the client', async () => {
     const running = await serve()
     const sent = {
       tracestate: 'vendor=secret-state',
@@ -97,7 +97,7 @@ describe('the traces of serve', () => {
     }
   })
 
-  it('carry the service name and attributes of the environment', async () => {
+  it('the traces of serve carry the service name and attributes of the environment', async () => {
     const running = await serve({
       OTEL_SERVICE_NAME: 'orders-eu',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
@@ -110,7 +110,7 @@ describe('the traces of serve', () => {
     })
   })
 
-  it('are sampled as the environment configures, and traces of a sampled parent are kept', async () => {
+  it('the traces of serve are sampled as the environment configures, and traces of a sampled parent are kept', async () => {
     const sampler = 'parentbased_traceidratio'
     const running = await serve({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' })
     await call(running, '/v1/orders')
@@ -119,7 +119,7 @@ describe('the traces of serve', () => {
     expect(new Set(collector.spans().map(({ traceId }) => traceId))).toEqual(new Set([TRACE]))
   })
 
-  it('are encoded as protobuf unless another protocol is configured', async () => {
+  it('the traces of serve are encoded as protobuf unless another protocol is configured', async () => {
     const running = await serve({ OTEL_EXPORTER_OTLP_PROTOCOL: '' })
     const id = (await call(running, '/v1/orders')).headers.get('request-id')
     await running.stop()
@@ -134,7 +134,7 @@ describe('serve with a trace collector', () => {
   // Longer than the shutdown deadline of the service.
   const PATIENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }
 
-  it('that never responds delays neither requests nor the shutdown', async () => {
+  it('a trace collector that never responds delays neither requests nor the shutdown', async () => {
     collector.mode = 'hang'
     const running = await serve(PATIENT)
     expect((await call(running, '/v1/orders')).status).toBe(200)
@@ -143,13 +143,13 @@ describe('serve with a trace collector', () => {
     expect(await running.stop()).toBe(0)
   })
 
-  it('that is unreachable delays neither requests nor the shutdown', async () => {
+  it('an unreachable trace collector delays neither requests nor the shutdown', async () => {
     const running = await serve({ ...PATIENT, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
     expect((await call(running, '/v1/orders')).status).toBe(200)
     expect(await running.stop()).toBe(0)
   })
 
-  it('that rejects spans logs one line', async () => {
+  it('a trace collector that rejects spans causes one log line', async () => {
     collector.mode = 'reject'
     const running = await serve()
     await call(running, '/v1/orders')
@@ -162,13 +162,13 @@ describe('serve with a trace collector', () => {
 })
 
 describe('the OpenTelemetry SDK', () => {
-  it('is loaded when traces are enabled', async () => {
+  it('the OpenTelemetry SDK is loaded when traces are enabled', async () => {
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, NODE_OPTIONS: LOG_LOADED }
     service = await startService([], { ...backend.env, ...traced })
     expect(service.output().stderr).toContain('loaded @opentelemetry/sdk-trace')
   })
 
-  it('is not loaded when traces are disabled', async () => {
+  it('the OpenTelemetry SDK is not loaded when traces are disabled', async () => {
     service = await startService([], { ...backend.env, NODE_OPTIONS: LOG_LOADED })
     expect((await call(service, '/v1/orders')).status).toBe(200)
     expect(service.output().stderr).not.toContain('loaded @opentelemetry')

@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => remove())
 
 describe('index watch', () => {
-  it('without Redis exits 1 and names the requirement and its setting', async () => {
+  it('index watch without Redis exits 1 and names the requirement and its setting', async () => {
     const { code, stdout, stderr } = await runCommand(['index', 'watch'], { DATA_DIR: folder })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^"index watch" needs Redis.* set REDIS_URL, or STREAM_REDIS_URL/)
@@ -32,7 +32,7 @@ describe('index load --stream', () => {
   const load = (...args: string[]) =>
     runCommand(['index', 'load', '-', '--stream', ...args], { DATA_DIR: folder }, '{}')
 
-  it('without Redis exits 1 and names the requirement and its setting', async () => {
+  it('index load --stream without Redis exits 1 and names the requirement and its setting', async () => {
     const { code, stdout, stderr } = await load()
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(
@@ -40,10 +40,13 @@ describe('index load --stream', () => {
     )
   })
 
-  it.each(['--reproject', '--dry-run'])('together with %s exits 2', async (option) => {
-    const { code, stdout, stderr } = await load(option)
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain('--stream')
-    expect(stderr).toContain(option)
-  })
+  it.each(['--reproject', '--dry-run'])(
+    'index load --stream together with %s exits 2',
+    async (option) => {
+      const { code, stdout, stderr } = await load(option)
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+      expect(stderr).toContain('--stream')
+      expect(stderr).toContain(option)
+    },
+  )
 })

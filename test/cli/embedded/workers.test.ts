@@ -101,7 +101,7 @@ async function sendHalfARequest({ baseUrl }: RunningService) {
 }
 
 describe('serve with two workers, one after the other,', () => {
-  it('shares one port, and aggregates their metrics', async () => {
+  it('two workers share one port, and their metrics are aggregated', async () => {
     await sendRequests(20)
     const answered = () => log(service).filter(({ status }) => status === 200)
     await expect.poll(() => answered().length, PATIENT).toBe(20)

@@ -84,7 +84,7 @@ async function listAll(query: string): Promise<unknown[]> {
   return (await walk(app, (await app.issue()).key, query)).flatMap(({ data }) => data)
 }
 
-describe('the client lists', () => {
+describe('a listing of the client', () => {
   it.each<[string, ListParams]>([
     ['limit=100', {}],
     ['limit=100&sort=updated_at_asc', { sort: 'updated_at_asc' }],
@@ -94,11 +94,11 @@ describe('the client lists', () => {
       'limit=3&created_gte=2026-03-01T12:07:00Z',
       { limit: 3, created_gte: new Date('2026-03-01T12:07:00Z') },
     ],
-  ])('the same orders as %s', async (query, params) => {
+  ])('the client lists the same orders as %s', async (query, params) => {
     expect(await collect(connect().list(params))).toEqual(await listAll(query))
   })
 
-  it('page by page, and from a cursor', async () => {
+  it('the client lists page by page, and from a cursor', async () => {
     const orders = connect()
     const pages = await collect(orders.list({ limit: 10 }).pages())
     expect(pages.map((page) => page.orders.length)).toEqual([10, 10, 3])
@@ -108,12 +108,12 @@ describe('the client lists', () => {
     expect(rest).toEqual(pages.slice(1).flatMap((page) => page.orders))
   })
 
-  it('no further page after the loop breaks', async () => {
+  it('the client requests no further page after the loop breaks', async () => {
     for await (const _order of connect().list({ limit: 2 })) break
     expect(faultServer.requests).toHaveLength(1)
   })
 
-  it('tracking keys exactly, despite the V8 bug with escaped names', async () => {
+  it('the client returns tracking keys exactly, despite the V8 bug with escaped names', async () => {
     confuseParser()
     const order = { object: 'order', id: 'ord_1', updated_at: null, tracking: QUOTE_TRACKING }
     const body = JSON.stringify({
@@ -127,7 +127,7 @@ describe('the client lists', () => {
     expect(JSON.stringify(listed)).toBe(JSON.stringify(order))
   })
 
-  it('values and fields that a newer API adds', async () => {
+  it('the client returns values and fields that a newer API adds', async () => {
     const newer = { brand: 'NOVA', wallet: 'x' }
     faultServer.plan((answer) => ({
       ...answer,
@@ -157,13 +157,13 @@ describe('the client lists', () => {
       { data: [{ foo: 1 }], has_more: false, next_cursor: null },
     ],
     ['contains null', { data: [null], has_more: false, next_cursor: null }],
-  ])('and rejects a page that %s', async (_what, page) => {
+  ])('the client rejects a page that %s', async (_what, page) => {
     faultServer.plan(text(200, JSON.stringify({ object: 'list', ...page })))
     const error = await failure(collect(connect().list()))
     expect(error).toBeInstanceOf(UnexpectedAnswerError)
   })
 
-  it('and rejects a page whose next cursor is its own', async () => {
+  it('the client rejects a page whose next cursor is its own', async () => {
     const cursor = 'abc'
     faultServer.plan(
       text(200, JSON.stringify({ object: 'list', data: [], has_more: true, next_cursor: cursor })),
@@ -173,8 +173,8 @@ describe('the client lists', () => {
   })
 })
 
-describe('the client throws', () => {
-  it('a 404 as ApiError with the request id', async () => {
+describe('an error of the client', () => {
+  it('the client throws a 404 as ApiError with the request id', async () => {
     const error = await failure(connect().get('ord_nada'))
     expect(error).toBeInstanceOf(ApiError)
     expect(error).toMatchObject({ status: 404, code: 'resource_missing', param: null })
@@ -186,26 +186,26 @@ describe('the client throws', () => {
     [{ created_gte: '2026-03-01' }, 'created_gte'],
     [{ cursor: 'nada' }, 'cursor'],
     [{ statuss: 'PAID' }, 'statuss'],
-  ])('ApiError with the invalid parameter of %j', async (params, param) => {
+  ])('the client throws ApiError with the invalid parameter of %j', async (params, param) => {
     const error = await failure(collect(connect().list(params as ListParams)))
     expect(error).toMatchObject({ name: 'ApiError', code: 'invalid_request', param })
     expect(faultServer.requests).toHaveLength(1)
   })
 
-  it('ApiError for an invalid key after one try', async () => {
+  it('the client throws ApiError for an invalid key after one try', async () => {
     const error = await failure(connect({ apiKey: 'key_live_nada' }).get('ord_00'))
     expect(error).toMatchObject({ name: 'ApiError', status: 401, code: 'invalid_api_key' })
     expect(statuses()).toEqual([401])
   })
 
-  it('the same 401 for all queued calls without sending them', async () => {
+  it('the client throws the same 401 for all queued calls without sending them', async () => {
     const { get } = connect({ apiKey: 'key_live_nada' })
     const calls = Array.from({ length: 40 }, () => failure(get('ord_00')))
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 401))
     expect(statuses()).toEqual([401])
   })
 
-  it('UsageError for invalid arguments without sending a request', async () => {
+  it('the client throws UsageError for invalid arguments without sending a request', async () => {
     const orders = connect()
     const ids = [undefined, '', 'a/b', '..']
     for (const id of ids) await expect(orders.get(id as string)).rejects.toThrow(UsageError)
@@ -221,33 +221,36 @@ describe('the client throws', () => {
     ['another server', text(404, '<html>'), UnexpectedAnswerError, /não é desta API \(404/],
     ['a portal', text(200, '<html>'), UnexpectedAnswerError, /proxy ou um portal/],
     ['other JSON', text(200, '{"ok":true}'), UnexpectedAnswerError, /não é um pedido/],
-  ])('for a response of %s after one try', async (_source, answer, kind, message) => {
-    faultServer.plan(answer)
-    const error = await failure(connect().get('ord_00'))
-    expect(error).toBeInstanceOf(kind)
-    expect(error.message).toMatch(message)
-    expect(faultServer.requests).toHaveLength(1)
-  })
+  ])(
+    'the client throws after one try for a response of %s',
+    async (_source, answer, kind, message) => {
+      faultServer.plan(answer)
+      const error = await failure(connect().get('ord_00'))
+      expect(error).toBeInstanceOf(kind)
+      expect(error.message).toMatch(message)
+      expect(faultServer.requests).toHaveLength(1)
+    },
+  )
 
-  it('ConnectionError soon for an address that never responded', async () => {
+  it('the client throws ConnectionError soon for an address that never responded', async () => {
     const client = createOrdersClient({ baseUrl: 'http://127.0.0.1:1', apiKey: key })
     const error = await failure(client.orders.get('ord_00'))
     expect(error).toBeInstanceOf(ConnectionError)
     expect(error.message).toMatch(/127\.0\.0\.1:1 .*Confira a rede e o endereço/)
   })
 
-  it('the last error once retryForMs is over', async () => {
+  it('the client throws the last error once retryForMs is over', async () => {
     const orders = await connectKnown({ retryForMs: 0 })
     faultServer.plan('cut')
     expect(await failure(orders.get('ord_00'))).toBeInstanceOf(ConnectionError)
   })
 
-  it('ConnectionError after timeoutMs', async () => {
+  it('the client throws ConnectionError after timeoutMs', async () => {
     const orders = connect({ timeoutMs: 1, retryForMs: 0 })
     expect((await failure(orders.get('ord_00'))).message).toMatch(/demorou demais/)
   })
 
-  it('the abort reason of the signal', async () => {
+  it('the client throws the abort reason of the signal', async () => {
     const orders = await connectKnown()
     faultServer.plan(text(429, '', { 'retry-after': '60' }))
     const reason = new Error('enough')
@@ -259,7 +262,7 @@ describe('the client throws', () => {
   })
 })
 
-describe('the client waits and retries', () => {
+describe('a retry of the client', () => {
   it.each<[string, ServerResponseStub | 'cut' | 'reset', number]>([
     ['a 503 of the service', unavailable(), 1_000],
     ['an empty 503 of the load balancer', { status: 503 }, 0],
@@ -268,7 +271,7 @@ describe('the client waits and retries', () => {
     ['a truncated response', 'cut', 0],
     ['a connection that was reset', 'reset', 0],
     ['a captive portal at a known address', text(200, '<html>'), 0],
-  ])('after %s', async (_what, fault, atLeastMs) => {
+  ])('the client waits and retries after %s', async (_what, fault, atLeastMs) => {
     const orders = await connectKnown()
     faultServer.plan(fault)
     expect(await orders.get('ord_01')).toMatchObject({ id: 'ord_01' })
@@ -276,7 +279,7 @@ describe('the client waits and retries', () => {
     expect(orders.waits.map(({ waitMs }) => waitMs >= atLeastMs)).toEqual([true])
   })
 
-  it('by the sender’s clock when Retry-After is a date', async () => {
+  it('the client waits by the clock of the sender when Retry-After is a date', async () => {
     const orders = await connectKnown()
     const now = 'Mon, 05 Jan 2099 10:00:00 GMT'
     const then = 'Mon, 05 Jan 2099 10:00:01 GMT'

@@ -137,8 +137,8 @@ describe('the next sync', () => {
   })
 })
 
-describe('a sync is rejected', () => {
-  it('while another sync of the same store is running', async () => {
+describe('a rejected sync', () => {
+  it('a sync is rejected while another sync of the same store is running', async () => {
     const first = sync()
     await expect(sync()).rejects.toThrow(/já está sendo sincronizada/)
     await first
@@ -146,7 +146,7 @@ describe('a sync is rejected', () => {
   })
 
   it.each([{ overlapMs: -1 }, { overlapMs: Number.NaN }, { fullSyncIntervalMs: -1 }])(
-    'with %j',
+    'a sync is rejected with %j',
     async (options) => {
       await expect(sync(options)).rejects.toThrow(UsageError)
       expect(faultServer.requests).toEqual([])
@@ -175,7 +175,7 @@ describe('a store', () => {
     await expect(sync({ store: { ...store, read: async () => newer } })).rejects.toThrow(/atualize/)
   })
 
-  it('never contains the key', async () => {
+  it('a store never contains the key', async () => {
     await sync()
     expect(JSON.stringify(await store.read())).not.toContain(key)
   })

@@ -118,7 +118,7 @@ describe.each(stores)('a store %s', (_name, open) => {
 })
 
 describe('a store whose orders reappear', () => {
-  it('is complete after the next sync without allowMassRemoval', async () => {
+  it('a store whose orders reappear is complete after the next sync without allowMassRemoval', async () => {
     const store = createMemoryStore()
     const listing = (isLost: boolean) => {
       const apiKey = keys.get(11) ?? ''

@@ -36,20 +36,20 @@ const statuses = () => faultServer.requests.map(({ outcome }) => outcome)
 const times = (count: number, call: () => Promise<unknown>) =>
   Promise.all(Array.from({ length: count }, () => call().catch(() => {})))
 
-describe('the client stays within the rate limit of its account', () => {
-  it('during a listing', async () => {
+describe('the client and the rate limit of its account', () => {
+  it('the client stays within the rate limit of its account during a listing', async () => {
     const { list } = await connect('acc_lister')
     expect(await collect(list({ limit: 1 }))).toHaveLength(ORDERS)
     expect(statuses()).toEqual(Array.from({ length: ORDERS }, () => 200))
   })
 
-  it('with concurrent calls, before a response reports the bucket', async () => {
+  it('the client stays within the rate limit of its account with concurrent calls, before a response reports the bucket', async () => {
     const { get } = await connect('acc_beside')
     await times(12, () => get('ord_nada'))
     expect(statuses()).toEqual(Array.from({ length: 12 }, () => 404))
   })
 
-  it('and waits after another client has emptied the bucket', async () => {
+  it('the client waits after another client has emptied the bucket', async () => {
     const { key, get } = await connect('acc_spent')
     const headers = { authorization: `Bearer ${key}` }
     await times(8, () => fetch(`${baseUrl}/v1/orders`, { headers }))

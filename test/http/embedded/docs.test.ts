@@ -91,7 +91,7 @@ describe('GET /docs', () => {
     expect(pages[0]?.headers['cache-control']).toBe('no-store')
   })
 
-  it('has neither inline scripts nor inline styles', async () => {
+  it('GET /docs has neither inline scripts nor inline styles', async () => {
     const { body } = await get('/docs')
     expect(body).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|https?:\/\//)
   })
@@ -108,7 +108,7 @@ describe('the script of the API reference', () => {
   const scriptOf = async () =>
     /\/docs\/scalar-[\w-]+\.js/.exec((await get('/docs')).body)?.[0] ?? ''
 
-  it('is cacheable forever, because its name changes with its content', async () => {
+  it('the script of the API reference is cacheable forever, because its name changes with its content', async () => {
     const { headers } = await get(await scriptOf())
     expect(headers).toMatchObject({
       'content-type': 'text/javascript; charset=utf-8',
@@ -118,7 +118,7 @@ describe('the script of the API reference', () => {
   })
 
   it.each([undefined, 'gzip', 'br, gzip;q=0.5', 'GZIP', '*'])(
-    'is sent compressed to a client that accepts %s',
+    'the script of the API reference is sent compressed to a client that accepts %s',
     async (accepted) => {
       const { statusCode, headers, rawPayload } = await get(
         await scriptOf(),
@@ -137,7 +137,7 @@ describe('the script of the API reference', () => {
   )
 
   it.each(['identity', 'br', 'gzip;q=0', 'gzip; q=0.000, *', '*;q=0', ''])(
-    'is never sent plain: a client that accepts only %j gets a 400 that names the header to send',
+    'the script of the API reference is never sent plain: a client that accepts only %j gets a 400 that names the header to send',
     async (accepted) => {
       const { statusCode, headers, body } = await get(await scriptOf(), {
         'accept-encoding': accepted,
@@ -151,7 +151,7 @@ describe('the script of the API reference', () => {
     },
   )
 
-  it('has the same headers and no body for HEAD', async () => {
+  it('the script of the API reference has the same headers and no body for HEAD', async () => {
     const { statusCode, headers, body } = await app.app.inject({
       method: 'HEAD',
       url: await scriptOf(),

@@ -67,7 +67,7 @@ describe('a request that the HTTP parser rejects', () => {
     expect(others).toEqual([])
   })
 
-  it('does not stop the server', async () => {
+  it('a request that the HTTP parser rejects does not stop the server', async () => {
     const [answer] = await sendRaw(port, get('/v1/orders', authorization), 1)
     expect(answer?.status).toBe(200)
   })
@@ -75,12 +75,15 @@ describe('a request that the HTTP parser rejects', () => {
   it.each([
     ['garbage', '\u0000garbage\r\n\r\n'],
     ['CONNECT', `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
-  ])('is answered after the requests before it: %s', async (_name, bad) => {
-    const bytes = get('/v1/orders/ord_1', authorization).repeat(3)
-    const answers = await sendRaw(port, `${bytes}${bad}`)
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400])
-    expect(errorOf(answers.at(-1))).toEqual(badRequest)
-  })
+  ])(
+    'a request that the HTTP parser rejects is answered after the requests before it: %s',
+    async (_name, bad) => {
+      const bytes = get('/v1/orders/ord_1', authorization).repeat(3)
+      const answers = await sendRaw(port, `${bytes}${bad}`)
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400])
+      expect(errorOf(answers.at(-1))).toEqual(badRequest)
+    },
+  )
 
   it('leaves earlier responses on the same connection complete', async () => {
     const socket = await openSocket(port)
@@ -99,7 +102,7 @@ describe('the service on unusual but readable requests', () => {
   })
 
   it.each(['/v1/orders/%zz', '/v1/orders/%', '/v1/orders/%ff', '/v1/%zz?limit=%zz'])(
-    'does not decode %s: key first, then 404',
+    'the service does not decode %s: it checks the key, then returns 404',
     async (path) => {
       expect(errorOf((await sendRaw(port, get(path, ''), 1))[0])).toEqual(unauthenticated)
       expect(errorOf((await sendRaw(port, get(path, authorization), 1))[0])).toEqual(notFound)

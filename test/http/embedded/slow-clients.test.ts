@@ -17,7 +17,7 @@ const status = async () =>
 const ended = (socket: Socket) => finished(socket.resume()).catch(() => {})
 
 describe('hundreds of slow senders', () => {
-  it('delay no other client with headers sent byte by byte, and are rejected at the header timeout', async () => {
+  it('hundreds of slow senders delay no other client with headers sent byte by byte, and are rejected at the header timeout', async () => {
     clients = await serveSlowClients({ headersMs: 2_000 })
     const slow = await clients.connectMany(MANY)
     const answers = slow.map((socket) => readAnswers(socket))
@@ -34,7 +34,7 @@ describe('hundreds of slow senders', () => {
     expect(await status()).toBe(200)
   })
 
-  it('delay no other client when they send nothing, and are rejected at the header timeout', async () => {
+  it('hundreds of slow senders delay no other client when they send nothing, and are rejected at the header timeout', async () => {
     clients = await serveSlowClients({ headersMs: 2_000 })
     const silent = await clients.connectMany(MANY)
     expect(await status()).toBe(200)
@@ -42,7 +42,7 @@ describe('hundreds of slow senders', () => {
     expect(responses.map((answer) => answer.status)).toEqual(Array(MANY).fill(400))
   })
 
-  it('are disconnected when their request body never ends', async () => {
+  it('hundreds of slow senders are disconnected when their request body never ends', async () => {
     // Their requests are in flight, and more than the usual concurrency limit would shed other
     // requests.
     clients = await serveSlowClients(
@@ -60,7 +60,7 @@ describe('hundreds of slow senders', () => {
 })
 
 describe('connections over the limit', () => {
-  it('evict the longest-idle connections, and every other client is accepted', async () => {
+  it('connections over the limit evict the longest-idle connections, and every other client is accepted', async () => {
     clients = await serveSlowClients({ maxConnections: 100 })
     const idle = await clients.connectMany(MANY)
     await Promise.all(idle.slice(0, MANY - 100).map(ended))
@@ -69,7 +69,7 @@ describe('connections over the limit', () => {
     expect(await status()).toBe(200)
   })
 
-  it('evict no connection that was used since', async () => {
+  it('connections over the limit evict no connection that was used since', async () => {
     clients = await serveSlowClients({ maxConnections: 10 })
     const [regular] = (await clients.connectMany(1)) as [Socket]
     for (let round = 0; round < 20; round++) {
@@ -79,7 +79,7 @@ describe('connections over the limit', () => {
     }
   })
 
-  it('evict no connection that waits for its response', async () => {
+  it('connections over the limit evict no connection that waits for its response', async () => {
     clients = await serveSlowClients({ maxConnections: 10 })
     const release = Promise.withResolvers<void>()
     const { get: find } = clients.app.services.orders

@@ -31,7 +31,7 @@ async function docsScript(): Promise<string> {
 const ended = (socket: Socket) => finished(socket.resume()).catch(() => {})
 
 describe('clients that do not read their responses', () => {
-  it('occupy no concurrency slot: hundreds of them leave the service available', async () => {
+  it('clients that do not read their responses occupy no concurrency slot: hundreds of them leave the service available', async () => {
     clients = await serveSlowClients({}, { MAX_CONCURRENT_REQUESTS: '4' })
     for (const socket of await clients.connectMany(MANY)) {
       socket.pause()
@@ -40,7 +40,7 @@ describe('clients that do not read their responses', () => {
     await expect.poll(status, POLL_TIMEOUT).toBe(200)
   })
 
-  it('occupy no concurrency slot with a response that they do not read', async () => {
+  it('clients that do not read their responses occupy no concurrency slot with a response that they do not read', async () => {
     clients = await serveSlowClients({}, { MAX_CONCURRENT_REQUESTS: '4' })
     await clients.loadLargePage()
     for (const socket of await clients.connectMany(12)) {
@@ -51,7 +51,7 @@ describe('clients that do not read their responses', () => {
     expect(await status()).toBe(200)
   })
 
-  it('are disconnected when a response makes no progress for too long, or is read byte by byte', async () => {
+  it('clients that do not read their responses are disconnected when a response makes no progress for too long, or is read byte by byte', async () => {
     clients = await serveSlowClients({ stallMs: 1_000, checkIntervalMs: 100 })
     await clients.loadLargePage()
     const slow = await clients.connectMany(8)
@@ -67,7 +67,7 @@ describe('clients that do not read their responses', () => {
     expect(await status()).toBe(200)
   })
 
-  it('lose the oldest of equally large responses when one account exceeds the memory limit', async () => {
+  it('clients that do not read their responses lose the oldest of equally large responses when one account exceeds the memory limit', async () => {
     // More than one of them and less than two, whatever the size of the socket buffers.
     clients = await serveSlowClients({ maxUnreadBytes: 2 * LARGE_PAGE_BYTES, checkIntervalMs: 100 })
     await clients.loadLargePage(2 * LARGE_PAGE_BYTES)
@@ -85,7 +85,7 @@ describe('clients that do not read their responses', () => {
     expect(await status()).toBe(200)
   })
 
-  it('do not delay the shutdown', async () => {
+  it('clients that do not read their responses do not delay the shutdown', async () => {
     clients = await serveSlowClients({})
     await clients.loadLargePage()
     const closing = Promise.withResolvers<void>()

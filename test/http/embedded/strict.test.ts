@@ -93,24 +93,27 @@ describe('the name of an unknown parameter', () => {
     ['status%00', 'status\0'],
     ['a'.repeat(5_000), 'a'.repeat(64)],
     [`${'a'.repeat(63)}%F0%9F%98%80`, `${'a'.repeat(63)}\ufffd`],
-  ])('%j is returned as text, truncated to 64 characters', async (name, param) => {
-    const error = await strict(`/v1/orders?${name}=1`)
-    expect([error.status, error.param]).toEqual([400, param])
-    expect(error.headers).not.toHaveProperty('x-injected')
-    if (param.length > 3) expect(error.message).not.toContain(param)
-  })
+  ])(
+    'the unknown parameter %j is returned as text, truncated to 64 characters',
+    async (name, param) => {
+      const error = await strict(`/v1/orders?${name}=1`)
+      expect([error.status, error.param]).toEqual([400, param])
+      expect(error.headers).not.toHaveProperty('x-injected')
+      if (param.length > 3) expect(error.message).not.toContain(param)
+    },
+  )
 })
 
-describe('strict handling runs after', () => {
+describe('the order of strict handling', () => {
   const url = '/v1/orders?foo=1'
 
-  it('authentication of the key', async () => {
+  it('strict handling runs after authentication of the key', async () => {
     const { status, headers } = await app.error(url, { key: generateApiKey(), headers: STRICT })
     expect(status).toBe(401)
     expect(headers).not.toHaveProperty('preference-applied')
   })
 
-  it('the rate limit', async () => {
+  it('strict handling runs after the rate limit', async () => {
     const small = await createTestApp({
       RATE_LIMIT_CAPACITY: '1',
       RATE_LIMIT_REFILL_PER_SECOND: '1',
@@ -123,7 +126,7 @@ describe('strict handling runs after', () => {
     expect(statuses[0]).toBe(400)
   })
 
-  it('the block of the account', async () => {
+  it('strict handling runs after the block of the account', async () => {
     const blocked = await app.issue({ accountId: 'acc_blocked' })
     await app.services.keys.setAccountBlocked('acc_blocked', true)
     expect((await app.error(url, { key: blocked.key, headers: STRICT })).code).toBe(
@@ -131,12 +134,12 @@ describe('strict handling runs after', () => {
     )
   })
 
-  it('the scope check', async () => {
+  it('strict handling runs after the scope check', async () => {
     const { key: scopeless } = await app.issue({ scopes: [] })
     expect((await app.error(url, { key: scopeless, headers: STRICT })).status).toBe(403)
   })
 
-  it('route matching', async () => {
+  it('strict handling runs after route matching', async () => {
     const { status, headers } = await strict('/v1/nope?foo=1')
     expect(status).toBe(404)
     expect(headers).not.toHaveProperty('preference-applied')

@@ -89,7 +89,7 @@ function splice(
 }
 
 describe('an altered cursor', () => {
-  it('is rejected after a change of one bit', async () => {
+  it('an altered cursor is rejected after a change of one bit', async () => {
     await fc.assert(
       fc.asyncProperty(anySealed(), fc.nat(8 * 400), async (one, place) => {
         const bytes = Buffer.from(one.cursor, 'base64url')
@@ -101,7 +101,7 @@ describe('an altered cursor', () => {
     )
   })
 
-  it('is rejected after a change of its bytes', async () => {
+  it('an altered cursor is rejected after a change of its bytes', async () => {
     const changes = fc.array(splices, { minLength: 1, maxLength: 3 })
     await fc.assert(
       fc.asyncProperty(anySealed(), changes, async (one, all) => {
@@ -115,7 +115,7 @@ describe('an altered cursor', () => {
     )
   })
 
-  it('is rejected after a change of its text', async () => {
+  it('an altered cursor is rejected after a change of its text', async () => {
     const edit = fc.record({
       at: fc.nat(500),
       remove: fc.nat(3),
@@ -136,7 +136,7 @@ describe('an altered cursor', () => {
     )
   })
 
-  it('is rejected when it joins the start of one cursor and the end of another', async () => {
+  it('an altered cursor is rejected when it joins the start of one cursor and the end of another', async () => {
     await fc.assert(
       fc.asyncProperty(anySealed(), anySealed(), fc.nat(400), async (one, other, at) => {
         const head = Buffer.from(one.cursor, 'base64url').subarray(0, at)
@@ -150,7 +150,7 @@ describe('an altered cursor', () => {
     )
   })
 
-  it('is rejected under the id of any other secret', async () => {
+  it('an altered cursor is rejected under the id of any other secret', async () => {
     const kids = fc.oneof(
       fc.constantFrom('k2', 'k', '', 'K1', 'k1\0', '__proto__', 'constructor'),
       fc.string({ unit: 'binary', maxLength: 16 }),
@@ -169,7 +169,7 @@ describe('an altered cursor', () => {
 })
 
 describe('an unaltered cursor', () => {
-  it('is rejected in every other listing', async () => {
+  it('an unaltered cursor is rejected in every other listing', async () => {
     const others = sealed.flatMap((one) =>
       sealed
         .filter(({ key, query }) => key !== one.key || query !== one.query)
@@ -181,7 +181,7 @@ describe('an unaltered cursor', () => {
     }
   })
 
-  it('is accepted in its own listing, however its characters are escaped in the URL', async () => {
+  it('an unaltered cursor is accepted in its own listing, however its characters are escaped in the URL', async () => {
     const everyByte = (text: string) =>
       [...Buffer.from(text)].map((byte) => `%${byte.toString(16)}`).join('')
     for (const one of sealed) {
@@ -201,7 +201,7 @@ describe('a text that never was a cursor', () => {
         return Buffer.concat([Buffer.from([1, 2, 0x6b, 0x31]), rest]).toString('base64url')
       }),
     ],
-  ])('is rejected: %s', async (_name, texts) => {
+  ])('a text that never was a cursor is rejected: %s', async (_name, texts) => {
     await fc.assert(
       fc.asyncProperty(anySealed(), texts, async (one, text) => {
         expect(await errorOf(one, text)).toEqual(INVALID_CURSOR)

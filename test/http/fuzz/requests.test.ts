@@ -60,7 +60,7 @@ describe('a raw query string', () => {
     )
   })
 
-  it('does not affect an order read by its id', async () => {
+  it('a raw query string does not affect an order read by its id', async () => {
     await fc.assert(
       fc.asyncProperty(rawQueries, async (query) => {
         expect(await send('/v1/orders/ord_1', query, bearer())).toMatchObject({ status: 200 })
@@ -69,7 +69,7 @@ describe('a raw query string', () => {
     )
   })
 
-  it('of any bytes gets a documented response', async () => {
+  it('a raw query string of any bytes gets a documented response', async () => {
     await fc.assert(
       fc.asyncProperty(anyBytes(30), async (bytes) => {
         const { status } = await send(LIST, bytes, bearer())
@@ -104,7 +104,7 @@ describe('a raw query string', () => {
 })
 
 describe('raw headers', () => {
-  it('of any name and value, with a valid key, get a documented response', async () => {
+  it('raw headers of any name and value, with a valid key, get a documented response', async () => {
     await fc.assert(
       fc.asyncProperty(rawHeaders, async (headers) => {
         const answer = send(LIST, '', Buffer.concat([Buffer.from(bearer()), headers]))
@@ -114,7 +114,7 @@ describe('raw headers', () => {
     )
   })
 
-  it('never authenticate without a valid key', async () => {
+  it('raw headers never authenticate without a valid key', async () => {
     await fc.assert(
       fc.asyncProperty(rawHeaders, async (headers) => {
         const { status } = await send(LIST, '', headers)
@@ -152,7 +152,7 @@ describe('an Authorization header', () => {
     { minLength: 1, maxLength: 3 },
   )
 
-  it('with a key is accepted in its one form, and rejected in any other', async () => {
+  it('an Authorization header with a key is accepted in its one form, and rejected in any other', async () => {
     await fc.assert(
       fc.asyncProperty(edits, async (all) => {
         const value = all.reduce(
@@ -187,7 +187,7 @@ describe('an Authorization header', () => {
     ['for a proxy', () => `Proxy-Authorization: Bearer ${key}\r\n`],
     ['in a cookie', () => `Cookie: Authorization=Bearer ${key}; key=${key}\r\n`],
     ['under the name of other services', () => `X-Api-Key: ${key}\r\nApi-Key: ${key}\r\n`],
-  ])('is rejected %s', async (_name, header) => {
+  ])('the service rejects an Authorization header %s', async (_name, header) => {
     const { status } = await send(LIST, '', header())
     expect([400, 401]).toContain(status)
   })

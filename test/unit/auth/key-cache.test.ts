@@ -106,7 +106,7 @@ describe('a key cache', () => {
     expect(timeouts).toEqual([700])
   })
 
-  it('does not extend the freshness of an entry on a hit', async () => {
+  it('a key cache does not extend the freshness of an entry on a hit', async () => {
     await cache.find('d1')
     stored.set('d1', keyWithAccount({ revokedAt: 1 }))
     for (let second = 0; second < 5; second++) {
@@ -202,7 +202,7 @@ describe('a key cache', () => {
 })
 
 describe('the lookup outcome of the key cache', () => {
-  it('is a miss for a key read from the store, then a hit while it is fresh', async () => {
+  it('the lookup outcome of the key cache is a miss for a key read from the store, then a hit while it is fresh', async () => {
     await cache.find('d1')
     nowMs += 5 * SECOND_MS - 1
     await cache.find('d1')
@@ -211,13 +211,13 @@ describe('the lookup outcome of the key cache', () => {
     expect(outcomes).toEqual(['miss', 'hit', 'miss'])
   })
 
-  it('is a miss for a key that does not exist', async () => {
+  it('the lookup outcome of the key cache is a miss for a key that does not exist', async () => {
     await cache.find('d2')
     await cache.find('d2')
     expect(outcomes).toEqual(['miss', 'miss'])
   })
 
-  it('is stale for every entry served while the store is unavailable', async () => {
+  it('the lookup outcome of the key cache is stale for every entry served while the store is unavailable', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += 5 * SECOND_MS
@@ -227,7 +227,7 @@ describe('the lookup outcome of the key cache', () => {
     expect(outcomes).toEqual(['miss', 'stale', 'stale'])
   })
 
-  it('is a miss when the store fails and no usable entry exists', async () => {
+  it('the lookup outcome of the key cache is a miss when the store fails and no usable entry exists', async () => {
     await cache.find('d1')
     isDown = true
     nowMs += 10 * MINUTE_MS

@@ -60,7 +60,7 @@ describe('issueKey', () => {
     })
   })
 
-  it('never stores the key itself', async () => {
+  it('issueKey never stores the key itself', async () => {
     const { key } = await issue()
     expect(JSON.stringify([...stored])).not.toContain(key)
   })
@@ -116,7 +116,7 @@ describe('rollKey', () => {
     expect(ended && inactiveReason(ended, NOW + HOUR_MS)).toBe('expired')
   })
 
-  it('never extends the lifetime of the old key', async () => {
+  it('rollKey never extends the lifetime of the old key', async () => {
     const { record } = await issue({ expiresAt: NOW + HOUR_MS })
     await roll(record, DAY_MS, NOW)
     expect(stored.get(record.keyId)?.expiresAt).toBe(NOW + HOUR_MS)

@@ -30,27 +30,27 @@ beforeEach(() => {
 })
 
 describe('the last use of a key', () => {
-  it('is -Infinity for a key that never authenticated', () => {
+  it('the last use of a key is -Infinity for a key that never authenticated', () => {
     expect(lastUse.of(key(null))).toBe(-Infinity)
   })
 
-  it('is the later of the stored and the recorded time', () => {
+  it('the last use of a key is the later of the stored and the recorded time', () => {
     expect(lastUse.of(key(NOW - HOUR_MS))).toBe(NOW - HOUR_MS)
     lastUse.record(key(NOW - HOUR_MS), NOW)
     expect(lastUse.of(key(NOW - HOUR_MS))).toBe(NOW)
   })
 
-  it('is written once an hour, even if the cached record is old', () => {
+  it('the last use of a key is written once an hour, even if the cached record is old', () => {
     for (let minute = 0; minute < 120; minute++) lastUse.record(key(null), NOW + minute * MINUTE_MS)
     expect(written).toEqual([{ lastValidAt: NOW }, { lastValidAt: NOW + HOUR_MS }])
   })
 
-  it('is not written when the record has a use within the hour', () => {
+  it('the last use of a key is not written when the record has a use within the hour', () => {
     lastUse.record(key(NOW - HOUR_MS + 1), NOW)
     expect(written).toEqual([])
   })
 
-  it('is retried after a minute when the write fails, without an effect on requests', async () => {
+  it('the last use of a key is retried after a minute when the write fails, without an effect on requests', async () => {
     isDown = true
     lastUse.record(used, NOW)
     await vi.waitFor(() => expect(failures).toHaveLength(1))
@@ -64,12 +64,12 @@ describe('the last use of a key', () => {
 })
 
 describe('the first use of a key', () => {
-  it('is written immediately', () => {
+  it('the first use of a key is written immediately', () => {
     lastUse.record(key(null), NOW)
     expect(written).toEqual([{ lastValidAt: NOW }])
   })
 
-  it('is written within a second after a failure, without another request', async () => {
+  it('the first use of a key is written within a second after a failure, without another request', async () => {
     isDown = true
     lastUse.record(key(null), NOW)
     await Promise.resolve()
@@ -78,7 +78,7 @@ describe('the first use of a key', () => {
     expect(failures).toEqual([])
   })
 
-  it('is reported as failed once when all retries fail', async () => {
+  it('the first use of a key is reported as failed once when all retries fail', async () => {
     isDown = true
     lastUse.record(key(null), NOW)
     await vi.waitFor(() => expect(failures).toHaveLength(1), SOON)

@@ -11,12 +11,15 @@ describe('a call without a complete response', () => {
     ['CERT_HAS_EXPIRED', /não é confiável.*relógio desta máquina/],
     ['CERT_NOT_YET_VALID', /não é confiável.*relógio desta máquina/],
     ['ERR_TLS_CERT_ALTNAME_INVALID', /não é confiável.*Confira o endereço/],
-  ])('is final after %s, and names the next step', (code, message) => {
-    expect(failed(coded(code, 'x'))).toMatchObject({
-      isFinal: true,
-      message: expect.stringMatching(message),
-    })
-  })
+  ])(
+    'a call without a complete response is final after %s, and names the next step',
+    (code, message) => {
+      expect(failed(coded(code, 'x'))).toMatchObject({
+        isFinal: true,
+        message: expect.stringMatching(message),
+      })
+    },
+  )
 
   it('names the causes and the host, and no other part of the address', () => {
     const { message, isFinal } = failed(coded('ECONNREFUSED', ''))
@@ -26,7 +29,7 @@ describe('a call without a complete response', () => {
     expect(isFinal).toBe(false)
   })
 
-  it('does not mistake a host name for a certificate error', () => {
+  it('a call without a complete response does not mistake a host name for a certificate error', () => {
     const fault = failed(coded('ENOTFOUND', 'getaddrinfo ENOTFOUND api.certo.CERT_x.invalid'))
     expect(failed(coded('ENOTFOUND', 'getaddrinfo ENOTFOUND api.certo.invalid')).isFinal).toBe(
       false,

@@ -32,7 +32,7 @@ describe('the base address', () => {
 })
 
 describe('the API key', () => {
-  it('is trimmed of the line break of a file', () => {
+  it('the API key is trimmed of the line break of a file', () => {
     expect(parseApiKey(' key_live_abc\r\n')).toBe('key_live_abc')
   })
 
@@ -40,11 +40,11 @@ describe('the API key', () => {
     expect(() => parseApiKey(text)).toThrow(UsageError)
   })
 
-  it('is not repeated by the error when it is given as the address', () => {
+  it('the API key is not repeated by the error when it is given as the address', () => {
     expect(() => parseBaseUrl('key_live_secret')).toThrow(/^((?!secret).)*$/)
   })
 
-  it('is not repeated by the error that rejects it', () => {
+  it('the API key is not repeated by the error that rejects it', () => {
     expect(() => parseApiKey('key_live secret')).toThrow(/^((?!secret).)*$/)
   })
 })

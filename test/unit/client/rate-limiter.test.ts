@@ -45,7 +45,7 @@ describe('the rate limiter', () => {
     expect(await sendAt(await openWithBucket(20, 2, 2), 5)).toEqual([0, 0, 111, 222, 333])
   })
 
-  it('never assumes more tokens than the bucket holds after idle time', async () => {
+  it('the rate limiter never assumes more tokens than the bucket holds after idle time', async () => {
     const opened = await openWithBucket(3, 0, 3)
     opened.time.nowMs = 3_600_000
     const at = await sendAt(opened, 4)
@@ -117,7 +117,7 @@ describe('a call that is aborted', () => {
     expect(await fourth).toBe(3)
   })
 
-  it('is not sent if its signal was already aborted', async () => {
+  it('a call that is aborted is not sent if its signal was already aborted', async () => {
     const { rateLimiter } = openRateLimiter()
     await expect(rateLimiter.acquire(AbortSignal.abort(reason))).rejects.toBe(reason)
     expect(await rateLimiter.acquire()).toBe(1)

@@ -36,16 +36,16 @@ describe('a call is retried', () => {
     ['a 502 of the edge, after the backoff', edge(502), 500],
     ['a cut connection, after the backoff', connection(false), 500],
     ['a captive portal at a known address, after the backoff', portal, 500],
-  ])('after %s', (_what, error, waitMs) => {
+  ])('a call is retried after %s', (_what, error, waitMs) => {
     expect(retry(error)).toBe(waitMs)
   })
 
-  it('with exponential backoff of 30 seconds at most', () => {
+  it('a call is retried with exponential backoff of 30 seconds at most', () => {
     const waits = [1, 2, 3, 10].map((failedTries) => retry(api(503), { ...known, failedTries }))
     expect(waits).toEqual([500, 1_000, 2_000, 30_000])
   })
 
-  it('with jitter', () => {
+  it('a call is retried with jitter', () => {
     expect(retryDelayMs(api(503), known, 0)).toBe(250)
   })
 })
@@ -61,7 +61,7 @@ describe('a call is not retried', () => {
     ['an untrusted certificate', connection(true)],
     ['a usage error', new UsageError('')],
     ['any other error', new TypeError('')],
-  ])('after %s', (_what, error) => {
+  ])('a call is not retried after %s', (_what, error) => {
     expect(retry(error)).toBeNull()
   })
 
@@ -69,7 +69,7 @@ describe('a call is not retried', () => {
     ['an unexpected response arrives from an unknown address', portal, 1],
     ['an unknown address does not respond', connection(false), 3],
     ['a load balancer returns 502 at an unknown address', edge(502), 3],
-  ])('when %s', (_what, error, failedTries) => {
+  ])('a call is not retried when %s', (_what, error, failedTries) => {
     expect(retry(error, { isKnown: false, failedTries })).toBeNull()
   })
 })

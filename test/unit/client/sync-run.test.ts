@@ -56,11 +56,11 @@ describe('the next run', () => {
       'a run of changes is unfinished and a full sync is due',
       { walkedAt: null, pass: unfinished('changes') },
     ],
-  ])('is a full sync when %s', (_why, more) => {
+  ])('the next run is a full sync when %s', (_why, more) => {
     expect(nextRun(state(more), plan)).toEqual(all)
   })
 
-  it('is a full sync from the `since` of the store', () => {
+  it('the next run is a full sync from the `since` of the store', () => {
     const since = '2026-03-01T00:00:00.000Z'
     expect(nextRun(state({ since, walkedAt: null }), plan).updatedGte).toBe(since)
   })
@@ -79,7 +79,7 @@ describe('the next run', () => {
   it.each([
     ['run of changes', { pass: unfinished('changes') }],
     ['full sync', { pass: unfinished('all'), walkedAt: null }],
-  ])('is the unfinished %s', (_which, more) => {
+  ])('the next run is the unfinished %s', (_which, more) => {
     const given = state(more)
     expect(nextRun(given, plan)).toBe(given.pass)
   })
@@ -93,7 +93,7 @@ describe('the later of two instants', () => {
     [null, early, early],
     [early, null, early],
     [null, null, null],
-  ])('of %s and %s is %s', (one, other, expected) => {
+  ])('the later of %s and %s is %s', (one, other, expected) => {
     expect(later(one, other)).toBe(expected)
   })
 })

@@ -68,7 +68,7 @@ describe('OPENSEARCH_URL', () => {
     [{ CURSOR_SECRETS: `k1:${SECRET}` }, ['KEY_PEPPER']],
     [{ CURSOR_SECRETS: '', KEY_PEPPER: '' }, ['CURSOR_SECRETS', 'KEY_PEPPER']],
     [secrets, []],
-  ])('with %j reports the missing settings %j', (env, lacking) => {
+  ])('OPENSEARCH_URL with %j reports the missing settings %j', (env, lacking) => {
     const problems = problemsOf({ OPENSEARCH_URL: 'http://localhost:9200', ...env })
     expect(problems).toEqual(lacking.map((name) => `  ${name}: required with OPENSEARCH_URL`))
   })

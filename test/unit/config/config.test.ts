@@ -165,7 +165,7 @@ const accepted: [name: string, value: string, setting: object][] = [
 ]
 
 describe('parseConfig', () => {
-  it('has a default for every setting', () => {
+  it('parseConfig has a default for every setting', () => {
     expect(parseConfig({})).toEqual(defaults)
   })
 
@@ -185,10 +185,13 @@ describe('parseConfig', () => {
     expect(Object.isFrozen(parseConfig({}))).toBe(true)
   })
 
-  describe.each(Object.entries(refused))('reports an invalid %s', (name, values) => {
-    it.each(values)('%j', (value) => {
-      expect(named({ [name]: value })).toEqual([name])
-    })
+  describe.each(Object.entries(refused))('an invalid %s', (name, values) => {
+    it.each(values)(
+      'parseConfig reports the invalid value %j by the name of its setting',
+      (value) => {
+        expect(named({ [name]: value })).toEqual([name])
+      },
+    )
   })
 
   it('reports all invalid settings at once', () => {
@@ -220,7 +223,7 @@ describe('parseConfig', () => {
     expect(named({ HOST: '::', PORT: '1', LOG_LEVEL: 'loud', WORKERS: '1' })).toEqual(['LOG_LEVEL'])
   })
 
-  it('never quotes a secret in an error', () => {
+  it('parseConfig never quotes a secret in an error', () => {
     const secret = 'c2VjcmV0LXRoYXQtaXMtdG9vLXNob3J0'
     const url = 'ftp://admin:hunter2@search:9200'
     const message = problemsOf({

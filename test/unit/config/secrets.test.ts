@@ -38,45 +38,45 @@ function damage(text: string): void {
 }
 
 describe('secrets', () => {
-  it('are generated in a missing data folder', () => {
+  it('secrets are generated in a missing data folder', () => {
     const { cursorSecrets, keyPepper } = load()
     expect(keyPepper).toHaveLength(32)
     expect(cursorSecrets.map(({ secret }) => secret.length)).toEqual([32])
   })
 
-  it('are the same at the next start', () => {
+  it('secrets are the same at the next start', () => {
     expect(load()).toEqual(load())
   })
 
-  it('are different in another folder', () => {
+  it('secrets are different in another folder', () => {
     const one = load()
     dataDir = join(folder, 'b')
     expect(load().keyPepper).not.toEqual(one.keyPepper)
   })
 
-  it('differ from each other', () => {
+  it('secrets differ from each other', () => {
     const { cursorSecrets, keyPepper } = load()
     expect(cursorSecrets[0].secret).not.toEqual(keyPepper)
   })
 
-  it('are readable only by their owner', () => {
+  it('secrets are readable only by their owner', () => {
     load()
     expect(statSync(file()).mode & 0o777).toBe(0o600)
   })
 
-  it('are the only file in the folder', () => {
+  it('secrets are the only file in the folder', () => {
     load()
     load()
     expect(readdirSync(dataDir)).toEqual(['secrets.json'])
   })
 
-  it('from the settings override those in the folder', () => {
+  it('secrets from the settings override those in the folder', () => {
     const kept = load()
     expect(load({ cursorSecrets: [given] })).toEqual({ ...kept, cursorSecrets: [given] })
     expect(load({ keyPepper: pepper })).toEqual({ ...kept, keyPepper: pepper })
   })
 
-  it('from the settings alone create no folder', () => {
+  it('secrets from the settings alone create no folder', () => {
     expect(load({ cursorSecrets: [given], keyPepper: pepper })).toEqual({
       cursorSecrets: [given],
       keyPepper: pepper,
@@ -84,7 +84,7 @@ describe('secrets', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('are the same for concurrent starts', async () => {
+  it('secrets are the same for concurrent starts', async () => {
     const source = new URL('../../../src/config/secrets.ts', import.meta.url).href
     const start = new SharedArrayBuffer(4)
     const code = `
@@ -117,14 +117,17 @@ describe('a damaged file of secrets', () => {
     ['lacks both', '{}'],
     ['has a short pepper', JSON.stringify({ key_pepper: 'AAAA' })],
     ['has numbers', JSON.stringify({ cursor_secrets: 1, key_pepper: 2 })],
-  ])('is reported by path when it %s, and not modified', (_name, text) => {
-    damage(text)
-    expect(() => load()).toThrow(file())
-    expect(readFileSync(file(), 'utf8')).toBe(text)
-  })
+  ])(
+    'a damaged file of secrets is reported by path when it %s, and not modified',
+    (_name, text) => {
+      damage(text)
+      expect(() => load()).toThrow(file())
+      expect(readFileSync(file(), 'utf8')).toBe(text)
+    },
+  )
 
   it.each(['cursor_secrets', 'key_pepper'])(
-    'is reported by path when its %s is missing',
+    'a damaged file of secrets is reported by path when its %s is missing',
     (field) => {
       load()
       const { [field]: _, ...rest } = kept()
@@ -139,18 +142,18 @@ describe('a damaged file of secrets', () => {
       (secret: string) => `{"cursor_secrets":"k1:x","key_pepper":"${secret}"}`,
     ],
     ['a quote is gone', (secret: string) => `{"cursor_secrets":"k1:x","key_pepper":${secret}"}`],
-  ])('is reported without a secret when %s', (_name, text) => {
+  ])('a damaged file of secrets is reported without a secret when %s', (_name, text) => {
     const secret = Buffer.alloc(32, 'secret').toString('base64')
     damage(text(secret))
     expect(() => load()).not.toThrow(secret.slice(0, 6))
   })
 
-  it('is reported with the alternatives', () => {
+  it('a damaged file of secrets is reported with the alternatives', () => {
     damage('{}')
     expect(() => load()).toThrow('CURSOR_SECRETS and KEY_PEPPER')
   })
 
-  it('is reported by path when the data folder is a file', () => {
+  it('a damaged file of secrets is reported by path when the data folder is a file', () => {
     writeFileSync(join(folder, 'a'), '')
     expect(() => load()).toThrow(`cannot create the folder of DATA_DIR, ${dataDir}`)
   })

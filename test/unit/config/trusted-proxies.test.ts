@@ -104,7 +104,7 @@ describe('a list of trusted proxies', () => {
     expect(errors[0]).toContain(reason)
   })
 
-  it('with several invalid entries reports each of them', () => {
+  it('a list of trusted proxies with several invalid entries reports each of them', () => {
     const { errors } = parseTrustedProxies('0.0.0.0/1,10.0.0.1,128.0.0.0/1')
     expect(errors).toEqual(['"0.0.0.0/1" is larger than a /8', '"128.0.0.0/1" is larger than a /8'])
   })
@@ -115,7 +115,7 @@ describe('a list of trusted proxies', () => {
     ['IPv4', `${range(1, 16, (n) => `${n}.0.0.0/8`)},::ffff:17.0.0.0/104`],
     ['IPv4', `${range(1, 16, (n) => `${n}.0.0.0/8`)},17.0.0.1`],
     ['IPv6', range(1, 17, (n) => `20${n + 10}::/16`)],
-  ])('of %s networks that are too large together is rejected: %s', (kind, list) => {
+  ])('a list of %s networks that are too large together is rejected: %s', (kind, list) => {
     const { errors } = parseTrustedProxies(list)
     expect(errors).toEqual([expect.stringContaining(`the ${kind} networks are together larger`)])
   })
@@ -129,7 +129,7 @@ describe('a list of trusted proxies', () => {
   const quad = fc.ipV4().chain((address) => fc.nat(40).map((bits) => `${address}/${bits}`))
   const six = fc.ipV6().chain((address) => fc.nat(140).map((bits) => `${address}/${bits}`))
 
-  it('that is accepted never fails later, for any text', () => {
+  it('an accepted list of trusted proxies never fails later, for any text', () => {
     fc.assert(
       fc.property(fc.oneof(text, quad, six), (list) => {
         const { networks, errors } = parseTrustedProxies(list)

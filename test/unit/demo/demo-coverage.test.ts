@@ -18,21 +18,33 @@ import {
 } from './sample.ts'
 
 describe('any 2,000 consecutive demo orders', () => {
-  it.each(orderStatuses)('include the order status %s', (status) => {
-    expect(everyStretchHas((order) => order.status === status)).toBe(true)
-  })
+  it.each(orderStatuses)(
+    'any 2,000 consecutive demo orders include the order status %s',
+    (status) => {
+      expect(everyStretchHas((order) => order.status === status)).toBe(true)
+    },
+  )
 
-  it.each(paymentStatuses)('include a last payment with the status %s', (status) => {
-    expect(everyStretchHas((order) => lastStatusIs(order, status))).toBe(true)
-  })
+  it.each(paymentStatuses)(
+    'any 2,000 consecutive demo orders include a last payment with the status %s',
+    (status) => {
+      expect(everyStretchHas((order) => lastStatusIs(order, status))).toBe(true)
+    },
+  )
 
-  it.each(singlePaymentMethods)('include a last payment by %s', (method) => {
-    expect(everyStretchHas((order) => lastPayment(order).method === method)).toBe(true)
-  })
+  it.each(singlePaymentMethods)(
+    'any 2,000 consecutive demo orders include a last payment by %s',
+    (method) => {
+      expect(everyStretchHas((order) => lastPayment(order).method === method)).toBe(true)
+    },
+  )
 
-  it.each(userAgents)('include a buyer with the browser %s', (agent) => {
-    expect(everyStretchHas((order) => agentOf(order) === agent)).toBe(true)
-  })
+  it.each(userAgents)(
+    'any 2,000 consecutive demo orders include a buyer with the browser %s',
+    (agent) => {
+      expect(everyStretchHas((order) => agentOf(order) === agent)).toBe(true)
+    },
+  )
 
   it.each<[string, (order: SourceOrder) => unknown]>([
     ['a split payment that is paid', (o) => isSplit(o) && o.status === 'PAID'],
@@ -89,7 +101,7 @@ describe('any 2,000 consecutive demo orders', () => {
     ['a document that is none', (o) => documentOf(o) === 'isento'],
     ['no document', (o) => o.customer.document === null],
     ['no phone', (o) => !('phone' in o.customer)],
-  ])('have %s', (_, is) => {
+  ])('any 2,000 consecutive demo orders have %s', (_, is) => {
     expect(everyStretchHas(is)).toBe(true)
   })
 })

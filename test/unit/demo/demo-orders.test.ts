@@ -6,11 +6,11 @@ import { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
 import { byText, DAY_MS, idsOf, idsWhere, orders, until } from './sample.ts'
 
 describe('demo orders', () => {
-  it('are deterministic for the same options', () => {
+  it('demo orders are deterministic for the same options', () => {
     expect([...demoOrders({ count: 3000, seed: 1, until })]).toEqual(orders)
   })
 
-  it('differ for another seed', () => {
+  it('demo orders differ for another seed', () => {
     const ids = new Set(orders.map(({ id }) => id))
     const others = [...demoOrders({ count: 3000, seed: 2, until })]
     expect(others.filter(({ id }) => ids.has(id))).toEqual([])
@@ -19,22 +19,22 @@ describe('demo orders', () => {
     )
   })
 
-  it('are a prefix of a longer sequence', () => {
+  it('demo orders are a prefix of a longer sequence', () => {
     expect([...demoOrders({ count: 100, seed: 1, until })]).toEqual(orders.slice(0, 100))
   })
 
-  it('shift as a whole with `until`', () => {
+  it('demo orders shift as a whole with `until`', () => {
     const later = [...demoOrders({ count: 100, seed: 1, until: until + DAY_MS })]
     expect(later.map(({ created_at }) => Date.parse(created_at) - DAY_MS)).toEqual(
       orders.slice(0, 100).map(({ created_at }) => Date.parse(created_at)),
     )
   })
 
-  it('match the schema of a source order', () => {
+  it('demo orders match the schema of a source order', () => {
     expect(idsWhere((order) => !Value.Check(SourceOrder, order))).toEqual([])
   })
 
-  it('have unique ids that are not sorted by creation', () => {
+  it('demo orders have unique ids that are not sorted by creation', () => {
     const inOrderOfIds = orders.toSorted((a, b) => byText(a.id, b.id))
     const inOrderOfTime = orders.toSorted((a, b) => byText(a.created_at, b.created_at))
     expect(new Set(orders.map(({ id }) => id)).size).toBe(orders.length)
@@ -42,7 +42,7 @@ describe('demo orders', () => {
     expect(idsOf(inOrderOfIds)).not.toEqual(idsOf(inOrderOfTime))
   })
 
-  it('belong to the demo accounts, most of them to the first', () => {
+  it('demo orders belong to the demo accounts, most of them to the first', () => {
     const accounts = new Set(
       orders.flatMap((order) => [order.owner_account_id, ...(order.coproducer_account_ids ?? [])]),
     )
@@ -51,7 +51,7 @@ describe('demo orders', () => {
     expect(owned.length).toBeGreaterThan(orders.length / 2)
   })
 
-  it('contain every scenario as often as its weight in any round', () => {
+  it('demo orders contain every scenario as often as its weight in any round', () => {
     for (const start of [0, 1, 777]) {
       const round = Array.from({ length: ROUND_LENGTH }, (_, at) => scenarioAt(start + at))
       const played = scenarios.map((scenario) => round.filter((one) => one === scenario).length)

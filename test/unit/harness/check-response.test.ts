@@ -36,8 +36,8 @@ const soon = { 'retry-after': '1' }
 it.each([
   ['a page', answer(200, page), false],
   ['a 429', answer(429, errorBody('rate_limited'), { ...limits, ...soon }), false],
-  ['503 while OpenSearch is in trouble', answer(503, unavailable, { ...limits, ...soon }), true],
-])('finds nothing wrong with %s', (_what, outcome, mayFail) => {
+  ['a 503 while OpenSearch is faulty', answer(503, unavailable, { ...limits, ...soon }), true],
+])('checkResponse accepts %s', (_what, outcome, mayFail) => {
   expect(checkResponse(ask, outcome, mayFail)).toBeUndefined()
 })
 
@@ -49,12 +49,17 @@ it.each([
     true,
     'off contract',
   ],
-  ['503 in health', answer(503, unavailable, { ...limits, ...soon }), false, 'off contract'],
-  ['503 that does not say when to come again', answer(503, unavailable), true, 'off contract'],
-  ['a request that was turned away', answer(503, unavailable, soon), true, 'turned away'],
+  [
+    'a 503 without a fault',
+    answer(503, unavailable, { ...limits, ...soon }),
+    false,
+    'off contract',
+  ],
+  ['a 503 without Retry-After', answer(503, unavailable), true, 'off contract'],
+  ['a shed request', answer(503, unavailable, soon), true, 'turned away'],
   ['500', answer(500, errorBody('internal_error')), true, 'off contract'],
-  ['404 for what is there', answer(404, errorBody('resource_missing')), true, 'off contract'],
-  ['an undescribed field', answer(200, { ...page, total: 0 }), false, 'off contract'],
+  ['a 404 for an existing order', answer(404, errorBody('resource_missing')), true, 'off contract'],
+  ['an undocumented field', answer(200, { ...page, total: 0 }), false, 'off contract'],
   ['no limits', answer(200, page, {}), false, 'off contract'],
   [
     'the request id of another request',
@@ -62,7 +67,7 @@ it.each([
     false,
     'off contract',
   ],
-])('finds %s', (_what, outcome, mayFail, kind) => {
+])('checkResponse reports %s', (_what, outcome, mayFail, kind) => {
   expect(checkResponse(ask, outcome, mayFail)).toMatchObject({ kind })
 })
 

@@ -11,7 +11,7 @@ describe('the major version of a JVM', () => {
     ['openjdk version "22-ea" 2024-03-19', 22],
     ['Picked up JAVA_TOOL_OPTIONS: -Xmx1g\njava version "17.0.9" 2023-10-17 LTS', 17],
     ['java version "1.8.0_392"', 8],
-  ])('is read from %j', (text, major) => {
+  ])('the major version of a JVM is read from %j', (text, major) => {
     expect(parseJavaMajor(text)).toBe(major)
   })
 

@@ -18,7 +18,7 @@ describe('the oracle', () => {
   it.each([
     ['created_at_desc', 'ord_b,ord_d,ord_c,ord_a'],
     ['updated_at_asc', 'ord_b,ord_c,ord_d,ord_a'],
-  ] as const)('has the orders of an account as %s lists them', (sort, ids) => {
+  ] as const)('the oracle has the orders of an account as %s lists them', (sort, ids) => {
     const orders = truth.list({ accountId: 'acc_1', sort })
     expect(orders.map(({ id }) => id).join()).toBe(ids)
   })
@@ -52,11 +52,11 @@ describe('a page walk', () => {
     ['an order is missing', { ...first, data: [one, three, four] }],
     ['an order comes twice', { ...first, data: [one, one, two] }],
     ['two orders have changed places', { ...first, data: [two, one, three] }],
-    ['it is too short', { ...first, data: [one, two] }],
+    ['an order is left out at the end', { ...first, data: [one, two] }],
     ['a field differs', { ...first, data: [one, two, { ...three, amount_total: 1 }] }],
-    ['it tells that nothing follows', { ...first, has_more: false, next_cursor: null }],
-    ['there is no way on', { ...first, next_cursor: null }],
-  ])('tells of a page where %s, and is over', (_what, page) => {
+    ['has_more is false too early', { ...first, has_more: false, next_cursor: null }],
+    ['the next cursor is missing', { ...first, next_cursor: null }],
+  ])('a page walk reports a page where %s, and ends', (_what, page) => {
     const walk = createPageWalk(byCreation, listed)
     expect(walk.accept(page, 3)).toContain('after ')
     expect(walk.isOver).toBe(true)

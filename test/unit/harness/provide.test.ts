@@ -6,7 +6,7 @@ const log = () => {}
 
 describe('providing the services', () => {
   it('the harness uses given addresses without probing Docker', async () => {
-    const hasDocker = () => Promise.reject(new Error('nobody asks'))
+    const hasDocker = () => Promise.reject(new Error('unexpected probe'))
     const services = await provideServices({ env: given, log, hasDocker })
     expect(services).toMatchObject({ env: given })
   })

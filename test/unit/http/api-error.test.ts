@@ -79,7 +79,7 @@ describe('renderError', () => {
     ])
   })
 
-  it('never renders the cause', () => {
+  it('renderError never renders the cause', () => {
     const error = new ApiError('internal_error', { cause: new Error('password=hunter2') })
     expect(renderError(error, ID)).not.toContain('hunter2')
   })

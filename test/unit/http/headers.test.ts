@@ -18,7 +18,7 @@ describe('prefersStrict accepts handling=strict', () => {
     ['after garbage', 'a b c, =, handling==x, (), handling=strict'],
     ['in another header than the first', ['respond-async', 'handling=strict']],
     ['before handling=lenient', 'handling=strict, handling=lenient'],
-  ])('%s', (_, header) => {
+  ])('prefersStrict accepts handling=strict %s', (_, header) => {
     expect(prefersStrict(header)).toBe(true)
   })
 })
@@ -40,7 +40,7 @@ describe('prefersStrict returns false', () => {
     ['behind quotes that are never closed', 'note="a, handling=strict'],
     ['with other words behind', 'handling=strict please'],
     ['with the name alone', 'strict'],
-  ])('%s', (_, header) => {
+  ])('prefersStrict returns false %s', (_, header) => {
     expect(prefersStrict(header)).toBe(false)
   })
 })

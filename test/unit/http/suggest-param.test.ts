@@ -30,7 +30,7 @@ describe('suggestParam', () => {
     ['updated_at_gte', 'updated_gte'],
     ['update_gte', 'updated_gte'],
     ['updated_lte', 'updated_lt'],
-  ])('for %s returns %s, by edit distance', (name, nearest) => {
+  ])('suggestParam maps %s to %s by edit distance', (name, nearest) => {
     expect(suggestParam(name, listParamNames)).toBe(nearest)
   })
 
@@ -46,7 +46,7 @@ describe('suggestParam', () => {
     ['created_before', 'created_lt'],
     ['updated_since', 'updated_gte'],
     ['modifiedSince', 'updated_gte'],
-  ])('for %s returns %s, by synonym', (name, nearest) => {
+  ])('suggestParam maps %s to %s by synonym', (name, nearest) => {
     expect(suggestParam(name, listParamNames)).toBe(nearest)
   })
 
@@ -65,15 +65,18 @@ describe('suggestParam', () => {
     ],
     ...['total', 'gte', '', '__', 'é', '😀', '__proto__', 'constructor'],
     'statusstatusstatus',
-  ])('for "%s" returns nothing', (name) => {
+  ])('suggestParam returns nothing for "%s"', (name) => {
     expect(suggestParam(name, listParamNames)).toBeUndefined()
   })
 
-  it.each(listParamNames)('for %s returns the same name', (name) => {
+  it.each(listParamNames)('suggestParam returns the same name for %s', (name) => {
     expect(suggestParam(name, listParamNames)).toBe(name)
   })
 
-  it.each(['status', 'page_size'])('to %s is none where nothing is known', (name) => {
-    expect(suggestParam(name, [])).toBeUndefined()
-  })
+  it.each(['status', 'page_size'])(
+    'suggestParam returns nothing for %s on a route without parameters',
+    (name) => {
+      expect(suggestParam(name, [])).toBeUndefined()
+    },
+  )
 })

@@ -44,7 +44,7 @@ describe('Ignored-Params', () => {
     expect(items.map((item) => item.length)).toEqual(Array(10).fill(64))
   })
 
-  it('is a valid list of RFC 9651 for any names', () => {
+  it('Ignored-Params is a valid list of RFC 9651 for any names', () => {
     const names = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...listParamNames))
     fc.assert(
       fc.property(fc.array(names, { minLength: 1 }), (all) => {

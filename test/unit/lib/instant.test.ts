@@ -133,8 +133,8 @@ describe('parseInstant', () => {
     })
   })
 
-  describe.each(Object.entries(refused))('rejects as %s', (fault, texts) => {
-    it.each(texts)('%j', (text) => {
+  describe.each(Object.entries(refused))('a text rejected as %s', (fault, texts) => {
+    it.each(texts)('parseInstant rejects %j', (text) => {
       expect(parseInstant(text)).toBe(fault)
     })
   })

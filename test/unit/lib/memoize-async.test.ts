@@ -17,7 +17,7 @@ const fail = async () => {
 }
 
 describe('memoizeAsync', () => {
-  it('does not run the work before the first call', () => {
+  it('memoizeAsync does not run the work before the first call', () => {
     expect(working(succeed).done()).toBe(0)
   })
 
@@ -48,7 +48,7 @@ describe('memoizeAsync', () => {
     expect(await work()).toBe(7)
   })
 
-  it('does not rerun work that returned undefined', async () => {
+  it('memoizeAsync does not rerun work that returned undefined', async () => {
     let done = 0
     const work = memoizeAsync(async () => {
       done++

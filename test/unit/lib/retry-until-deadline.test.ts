@@ -21,24 +21,24 @@ const failing = (times: number, error: Error = new Unavailable('no answer')) => 
   }
 }
 
-it('repeats the work until it succeeds', async () => {
+it('retryUntilDeadline repeats the work until it succeeds', async () => {
   const result = retryUntilDeadline(policy(), failing(3))
   await expect(result).resolves.toBe('done')
 })
 
-it('throws the last Unavailable once the deadline has passed', async () => {
+it('retryUntilDeadline throws the last Unavailable once the deadline has passed', async () => {
   const result = retryUntilDeadline(policy({ deadlineMs: 5 }), failing(Infinity))
   await expect(result).rejects.toThrow('no answer')
 })
 
-it('throws an error other than Unavailable without a retry', async () => {
+it('retryUntilDeadline throws an error other than Unavailable without a retry', async () => {
   const onRetry = vi.fn()
   const result = retryUntilDeadline(policy({ onRetry }), failing(1, new Error('bad request')))
   await expect(result).rejects.toThrow('bad request')
   expect(onRetry).not.toHaveBeenCalled()
 })
 
-it('reports the number of failures before each pause', async () => {
+it('retryUntilDeadline reports the number of failures before each pause', async () => {
   const failures: number[] = []
   const onRetry = (_error: Error, count: number) => void failures.push(count)
   const result = retryUntilDeadline(policy({ onRetry }), failing(2))
@@ -46,13 +46,13 @@ it('reports the number of failures before each pause', async () => {
   expect(failures).toEqual([1, 2])
 })
 
-it('ends with the error that onRetry throws', async () => {
+it('retryUntilDeadline ends with the error that onRetry throws', async () => {
   const onRetry = () => Promise.reject(new Error('the target is gone'))
   const result = retryUntilDeadline(policy({ onRetry }), failing(1))
   await expect(result).rejects.toThrow('the target is gone')
 })
 
-it('names the interrupted activity when the signal aborts during a pause', async () => {
+it('retryUntilDeadline names the interrupted activity when the signal aborts during a pause', async () => {
   const controller = new AbortController()
   const onRetry = () => void setImmediate(() => controller.abort())
   const backoff = { firstMs: 20_000, longestMs: 20_000 }
@@ -62,7 +62,7 @@ it('names the interrupted activity when the signal aborts during a pause', async
   )
 })
 
-it('restarts the backoff after progress', async () => {
+it('retryUntilDeadline restarts the backoff after progress', async () => {
   const counts: number[] = []
   const budget = createRetryBudget(policy({ onRetry: (_error, count) => void counts.push(count) }))
   const backOff = () => budget.backOff(new Unavailable('no answer'))

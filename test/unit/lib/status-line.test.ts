@@ -18,7 +18,7 @@ function start(screen: Parameters<typeof createScreen>[0] = {}) {
 }
 
 describe('a status line on a terminal', () => {
-  it('is redrawn in place, and erased at the end', () => {
+  it('a status line on a terminal is redrawn in place, and erased at the end', () => {
     const { later, clear, written } = start()
     later(200, 'one')
     later(200, 'two')
@@ -27,7 +27,7 @@ describe('a status line on a terminal', () => {
     expect(written).toEqual(['one', WIPE, 'two', WIPE])
   })
 
-  it('is redrawn at most five times a second', () => {
+  it('a status line on a terminal is redrawn at most five times a second', () => {
     const { later, written } = start()
     for (let n = 1; n <= 50; n++) later(40, `${n}`)
     expect(written.filter((text) => text !== WIPE)).toHaveLength(10)
@@ -45,7 +45,7 @@ describe('a status line on a terminal', () => {
     expect(line.written).toEqual([`within ${widest}`])
   })
 
-  it('is erased before a permanent line', () => {
+  it('a status line on a terminal is erased before a permanent line', () => {
     const { later, printLine, clear, written } = start()
     later(200, 'one')
     printLine('line 7: is missing')
@@ -55,7 +55,7 @@ describe('a status line on a terminal', () => {
 })
 
 describe('a status line in a file or pipe', () => {
-  it('is appended untruncated every ten seconds, and never erased', () => {
+  it('a status line in a file or pipe is appended untruncated every ten seconds, and never erased', () => {
     const { later, printLine, clear, written } = start({ isTTY: false, columns: 2 })
     for (let n = 1; n <= 25; n++) later(1_000, `after ${n} s`, () => 'cut')
     printLine('line 7: is missing')
@@ -63,7 +63,7 @@ describe('a status line in a file or pipe', () => {
     expect(written).toEqual(['after 10 s\n', 'after 20 s\n', 'line 7: is missing\n'])
   })
 
-  it('is not printed for short work', () => {
+  it('a status line in a file or pipe is not printed for short work', () => {
     const { later, clear, written } = start({ isTTY: false })
     for (let n = 1; n <= 9; n++) later(1_000, `after ${n} s`)
     clear()

@@ -24,13 +24,13 @@ const deprecated = {
 const parse = (...changes: object[]) => parseChangelog(JSON.stringify(changes))
 
 describe('the committed changes', () => {
-  it('follow the rules', () => {
+  it('the committed changes follow the rules', () => {
     expect(readChangelog().length).toBeGreaterThan(0)
   })
 })
 
 describe('a list of changes', () => {
-  it('is accepted when it follows the rules', () => {
+  it('a list of changes is accepted when it follows the rules', () => {
     expect(parse(deprecated, added)).toEqual([deprecated, added])
   })
 
@@ -53,15 +53,15 @@ describe('a list of changes', () => {
       { ...deprecated, sunset: '2027-12-31T23:59:59Z' },
       /at least 12 months after since/,
     ],
-  ])('is rejected with %s', (_what, change, message) => {
+  ])('a list of changes is rejected with %s', (_what, change, message) => {
     expect(() => parse(change)).toThrow(message)
   })
 
-  it('is rejected when an older entry is first', () => {
+  it('a list of changes is rejected when an older entry is first', () => {
     expect(() => parse(added, deprecated)).toThrow(/lista: must precede older entries/)
   })
 
-  it('is rejected when two entries share an id', () => {
+  it('a list of changes is rejected when two entries share an id', () => {
     expect(() => parse(added, added)).toThrow(/share an id/)
   })
 })
@@ -71,7 +71,7 @@ describe('a deprecation', () => {
   const samples = { orders_list: [], orders_get: [] }
   const { paths } = buildOpenApiDocument({ guide: readGuide(changes), samples, changelog: changes })
 
-  it('is listed by deprecationsIn', () => {
+  it('a deprecation is listed by deprecationsIn', () => {
     expect(deprecationsIn(changes)).toEqual([deprecated])
   })
 
@@ -80,7 +80,7 @@ describe('a deprecation', () => {
     expect(paths['/v1/orders/{id}'].get).not.toHaveProperty('deprecated')
   })
 
-  it('is documented by its operation, and its headers by every response', () => {
+  it('a deprecation is documented by its operation, and its headers by every response', () => {
     const { description, responses } = paths['/v1/orders'].get
     expect(description).toContain(deprecated.text)
     for (const { headers } of Object.values(responses)) {
@@ -91,7 +91,7 @@ describe('a deprecation', () => {
     }
   })
 
-  it('is listed in the guide, with its dates', () => {
+  it('a deprecation is listed in the guide, with its dates', () => {
     const guide = readGuide(changes)
     expect(guide).toContain('A lista')
     expect(guide).toContain(deprecated.since)
@@ -124,7 +124,7 @@ describe('a deprecation of a field', () => {
     },
   )
 
-  it('is rejected for a field that does not exist', () => {
+  it('a deprecation of a field is rejected for a field that does not exist', () => {
     expect(() => describedWith(['Order.nada'])).toThrow(/lista: field Order.nada does not exist/)
   })
 })

@@ -41,7 +41,7 @@ addFormats.default(ajv)
 ajv.addSchema(document, 'openapi')
 
 describe('the description of the API', () => {
-  it('is valid OpenAPI 3.1', async () => {
+  it('the description of the API is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(document))
     expect(result).toEqual({ valid: true })
   })
@@ -63,7 +63,7 @@ describe('the description of the API', () => {
 })
 
 describe('the operations', () => {
-  it('have the documented parameters', () => {
+  it('the operations have the documented parameters', () => {
     const [list, get] = operations
     const namesOf = ({ parameters }: { parameters: { name: string }[] }) =>
       parameters.map(({ name }) => name)
@@ -74,25 +74,25 @@ describe('the operations', () => {
     ])
   })
 
-  it('have the operation ids that the changelog uses', () => {
+  it('the operations have the operation ids that the changelog uses', () => {
     expect(operations.map(({ operationId }) => operationId)).toEqual(operationIds)
   })
 
-  it('have samples in curl, JavaScript, Python and PHP', () => {
+  it('the operations have samples in curl, JavaScript, Python and PHP', () => {
     for (const operation of operations) {
       const labels = operation['x-codeSamples'].map(({ label }: { label: string }) => label)
       expect(labels).toEqual(['curl', 'JavaScript', 'Python', 'PHP'])
     }
   })
 
-  it('have the documented responses', () => {
+  it('the operations have the documented responses', () => {
     expect(operations.map(({ responses }) => Object.keys(responses))).toEqual([
       ['200', '304', '400', '401', '403', '429', '500', '503'],
       ['200', '304', '400', '401', '403', '404', '429', '500', '503'],
     ])
   })
 
-  it('show every error code with an example', () => {
+  it('the operations show every error code with an example', () => {
     const codes = operations.flatMap(({ responses }) =>
       Object.values<{ content?: { 'application/json': { examples?: object } } }>(responses).flatMap(
         ({ content }) => Object.keys(content?.['application/json'].examples ?? {}),
@@ -101,7 +101,7 @@ describe('the operations', () => {
     expect(new Set(codes)).toEqual(new Set(Object.keys(errorCatalogue)))
   })
 
-  it('have a Request-Id on every response', () => {
+  it('the operations have a Request-Id on every response', () => {
     const headers = operations.flatMap(({ responses }) =>
       Object.values<{ headers: object }>(responses).map((response) =>
         Object.keys(response.headers),
@@ -110,7 +110,7 @@ describe('the operations', () => {
     expect(headers.every((names) => names.includes('Request-Id'))).toBe(true)
   })
 
-  it.each(['429', '503'])('have a Retry-After on %s', (status) => {
+  it.each(['429', '503'])('the operations have a Retry-After on %s', (status) => {
     for (const { responses } of operations) {
       expect(responses[status].headers).toHaveProperty('Retry-After')
     }
@@ -138,13 +138,13 @@ describe('the operations', () => {
     }
   })
 
-  it('show an error that each route can return', () => {
+  it('the operations show an error that each route can return', () => {
     const example = ({ responses }: (typeof operations)[number]) =>
       responses[400].content['application/json'].examples.invalid_request.value.error
     expect(operations.map((operation) => example(operation).param)).toEqual(['limit', 'expand'])
   })
 
-  it('link a page to the next one, with every parameter that the cursor covers', () => {
+  it('the operations link a page to the next one, with every parameter that the cursor covers', () => {
     const { nextPage } = operations[0].responses[200].links
     const carried = listParamNames.filter((name) => name !== 'limit')
     expect(new Set(Object.keys(nextPage.parameters))).toEqual(new Set(carried))
@@ -157,7 +157,7 @@ describe('the operations', () => {
     }
   })
 
-  it('have error examples that match the error schema', () => {
+  it('the operations have error examples that match the error schema', () => {
     const validate = ajv.getSchema('openapi#/components/schemas/Error')
     const examples = [...JSON.stringify(operations).matchAll(/"value":(\{"error":\{.*?\}\})/g)]
     expect(examples.length).toBeGreaterThan(10)
@@ -166,7 +166,7 @@ describe('the operations', () => {
 })
 
 describe('the schemas', () => {
-  it('name the order and its parts, the list and the error', () => {
+  it('the schemas name the order and its parts, the list and the error', () => {
     expect(Object.keys(schemas).sort((one, other) => (one < other ? -1 : 1))).toEqual([
       ...['Card', 'Customer', 'Error', 'Item', 'Metadata', 'Navigator', 'Offer', 'Order'],
       ...['OrderList', 'Payment', 'Promocode', 'ShippingAddress', 'Tracking', 'Utm'],
@@ -174,7 +174,7 @@ describe('the schemas', () => {
   })
 
   it.each(orderParts.filter(({ schema }) => !isReference(schema)))(
-    'describe $path, with an example',
+    'the schemas describe $path, with an example',
     ({ schema }) => {
       expect(schema.description).toMatch(/\S/)
       expect(schema.examples ?? [schema.const]).not.toContain(undefined)
@@ -182,7 +182,7 @@ describe('the schemas', () => {
   )
 
   it.each(orderParts.filter(({ schema }) => isReference(schema)))(
-    'describe the target of $path',
+    'the schemas describe the target of $path',
     ({ schema }) => {
       const inner = [schema, schema.items, ...(schema.anyOf ?? [])].find((one) => one?.$ref)
       expect(schemas[nameIn(inner?.$ref)]?.description).toMatch(/\S/)
@@ -190,14 +190,14 @@ describe('the schemas', () => {
   )
 
   it.each(orderParts.filter(({ schema }) => schema.examples))(
-    'have valid examples for $path',
+    'the schemas have valid examples for $path',
     ({ schema }) => {
       const validate = ajv.compile(schema)
       expect(schema.examples?.filter((example) => !validate(example))).toEqual([])
     },
   )
 
-  it('require every key of the order and its parts, except metadata and tracking', () => {
+  it('the schemas require every key of the order and its parts, except metadata and tracking', () => {
     const open = Object.entries(schemas)
       .filter(([, { properties: own = {}, required = [] }]) => {
         return Object.keys(own).some((key) => !required.includes(key))
@@ -206,18 +206,18 @@ describe('the schemas', () => {
     expect(open).toEqual(['Metadata'])
   })
 
-  it('allow keys that a later release adds', () => {
+  it('the schemas allow keys that a later release adds', () => {
     expect(JSON.stringify(schemas)).not.toContain('"additionalProperties":false')
   })
 
-  it('have the codes and types of the catalogue', () => {
+  it('the schemas have the codes and types of the catalogue', () => {
     const { code, type } = document.components.schemas.Error.properties.error.properties
     const types = Object.values(errorCatalogue).map((spec) => spec.type)
     expect(code.enum).toEqual(Object.keys(errorCatalogue))
     expect(new Set(type.enum)).toEqual(new Set(types))
   })
 
-  it('match the output of the projection', () => {
+  it('the schemas match the output of the projection', () => {
     const validate = ajv.getSchema('openapi#/components/schemas/Order')
     const [view] = projectOrder(sourceOrder()).views
     expect(validate?.(view?.order)).toBe(true)

@@ -47,13 +47,13 @@ describe.each(['openapi.json', 'docs.md'] as const)('links inside %s', (name) =>
   const prose = text.replace(/^```[\s\S]*?^```/gm, '')
   const anchors = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => anchorOf(title))
 
-  it('point to a heading', () => {
+  it('every link inside the document points to a heading', () => {
     const links = [...prose.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor)
     expect(links.length).toBeGreaterThanOrEqual(5)
     expect(links.filter((anchor) => !anchors.includes(anchor ?? ''))).toEqual([])
   })
 
-  it('point to exactly one heading', () => {
+  it('every heading of the document has a unique anchor', () => {
     expect(new Set(anchors).size).toBe(anchors.length)
   })
 })

@@ -42,7 +42,7 @@ describe('a command line', () => {
   })
 })
 
-describe('a key on the command line is rejected, and not repeated', () => {
+describe('a key on the command line', () => {
   it.each([
     [['--key', 'secret']],
     [['--api-key', 'secret']],
@@ -54,7 +54,7 @@ describe('a key on the command line is rejected, and not repeated', () => {
     [['-k', 'secret']],
     [['key_live_secret']],
     [['--url', 'https://x?key=key_live_secret']],
-  ])('%s', (args) => {
+  ])('the key in "%s" is rejected and not repeated', (args) => {
     const parsing = () => parse(...args)
     expect(parsing).toThrow(/A chave não vai na linha de comando/)
     expect(parsing).not.toThrow(/secret/)

@@ -15,28 +15,18 @@ const apiError = (param?: string) =>
   )
 const system = (code: string, path?: string) => Object.assign(new Error('raw'), { code, path })
 
-describe('the message and exit code of', () => {
+describe('the message and exit code of an error', () => {
   it.each<[string, unknown, string, number]>([
-    [
-      'a usage error, with its help',
-      usageError('Falta X.', 'get'),
-      'Falta X.\nAjuda: orders get --help',
-      2,
-    ],
+    ['a usage error', usageError('Falta X.', 'get'), 'Falta X.\nAjuda: orders get --help', 2],
     ['an invalid address', new UsageError('Não é um endereço.'), 'Não é um endereço.', 2],
     ['a failure', new CommandError('Já existe.'), 'Já existe.', 1],
     [
-      'an invalid parameter, named as the option',
+      'an invalid parameter under the name of the option',
       apiError('created_gte'),
       '--created-gte: Faltam a hora e o fuso.',
       2,
     ],
-    [
-      'any other API error, with its request id',
-      apiError('cursor'),
-      'Faltam a hora e o fuso. (requisição req_1)',
-      1,
-    ],
+    ['any other API error', apiError('cursor'), 'Faltam a hora e o fuso. (requisição req_1)', 1],
     [
       'a connection error',
       new ConnectionError('A rede caiu.', { cause: null, isFinal: false }),
@@ -62,14 +52,14 @@ describe('the message and exit code of', () => {
       1,
     ],
     [
-      'a busy database, by its extended code',
+      'a busy database with an extended code',
       Object.assign(system('ERR_SQLITE_ERROR'), { errcode: 261 }),
       'Outro programa está escrevendo neste banco: feche-o e tente de novo. (raw)',
       1,
     ],
     ['an unknown error', new Error('raw'), 'Erro inesperado. (raw)', 1],
     ['a thrown value that is no Error', 'raw', 'Erro inesperado: raw', 1],
-  ])('%s', (_what, error, message, exitCode) => {
+  ])('the command reports %s with its message and exit code', (_what, error, message, exitCode) => {
     expect(explain(error)).toEqual({ message, exitCode })
   })
 })

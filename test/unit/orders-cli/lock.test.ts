@@ -42,7 +42,7 @@ describe('a lock', () => {
     expect((await another()).output).toBe('taken')
   })
 
-  it('of a killed process is removed', async () => {
+  it('a lock of a killed process is removed', async () => {
     const { child } = await another()
     await expect(acquireLock(prefix(), 'busy')).rejects.toThrow(`busy (É o processo ${child.pid}.)`)
     child.kill('SIGKILL')
@@ -51,7 +51,7 @@ describe('a lock', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('of a dead process whose pid is reused is removed', async () => {
+  it('a lock of a dead process whose pid is reused is removed', async () => {
     const { child } = await another()
     const [name = ''] = readdirSync(folder)
     const [, host] = /-(\w+)$/.exec(name) ?? []
@@ -62,20 +62,20 @@ describe('a lock', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('of another machine is kept, and its file is named', async () => {
+  it('a lock of another machine is kept, and its file is named', async () => {
     const theirs = `${prefix()}77-88-0badc0de`
     writeFileSync(theirs, '')
     await expect(acquireLock(prefix(), 'busy')).rejects.toThrow(`apague ${theirs}.`)
     expect(readdirSync(folder)).toHaveLength(1)
   })
 
-  it('is distinguished from other files with its prefix', async () => {
+  it('a lock is distinguished from other files with its prefix', async () => {
     writeFileSync(`${prefix()}notas.txt`, '')
     await (await acquireLock(prefix(), 'busy')).release()
     expect(readdirSync(folder)).toHaveLength(1)
   })
 
-  it('has one holder at most when several processes start at once', async () => {
+  it('a lock has one holder at most when several processes start at once', async () => {
     const outputs = await Promise.all(
       Array.from({ length: 4 }, async () => (await another()).output),
     )

@@ -9,7 +9,7 @@ const NOWHERE: PagerState = { after: null, dated: null, mark: null, nextMark: nu
 const LONGEST_ID = 'x'.repeat(64)
 
 describe('the bytes of a pager state', () => {
-  it('decode to the same state', () => {
+  it('the bytes of a pager state decode to the same state', () => {
     fc.assert(
       fc.property(pagerStates, (state) => {
         expect(decodeState(encodeState(state))).toEqual(state)
@@ -17,7 +17,7 @@ describe('the bytes of a pager state', () => {
     )
   })
 
-  it('differ for different states', () => {
+  it('the bytes of a pager state differ for different states', () => {
     fc.assert(
       fc.property(pagerStates, pagerStates, (one, other) => {
         const isSame = JSON.stringify(one) === JSON.stringify(other)
@@ -27,7 +27,7 @@ describe('the bytes of a pager state', () => {
   })
 
   it.each(['after', 'dated', 'mark', 'nextMark'] as const)(
-    'distinguish %s from the other positions',
+    'the bytes of a pager state distinguish %s from the other positions',
     (field) => {
       const state = { ...NOWHERE, [field]: { key: 7, id: 'ord_1' } }
       expect(decodeState(encodeState(state))).toEqual(state)
@@ -40,21 +40,21 @@ describe('the bytes of a pager state', () => {
     ['the first valid instant', Date.parse('0000-01-01T00:00:00Z')],
     ['a key that needs more than 32 bits', 2 ** 32 + 1],
     ['zero', 0],
-  ])('keep %s', (_name, key) => {
+  ])('the bytes of a pager state keep %s', (_name, key) => {
     const state = { ...NOWHERE, after: { key, id: 'ord_1' } }
     expect(decodeState(encodeState(state))).toEqual(state)
   })
 
-  it('keep an empty id', () => {
+  it('the bytes of a pager state keep an empty id', () => {
     const state = { ...NOWHERE, nextMark: { key: 0, id: '' } }
     expect(decodeState(encodeState(state))).toEqual(state)
   })
 
-  it('are one byte without positions', () => {
+  it('the bytes of a pager state are one byte without positions', () => {
     expect(encodeState(NOWHERE)).toHaveLength(1)
   })
 
-  it('have a length of at most 293', () => {
+  it('the bytes of a pager state have a length of at most 293', () => {
     const position = { key: NULL_UPDATED_KEY, id: LONGEST_ID }
     const state = { after: position, dated: position, mark: position, nextMark: position }
     expect(encodeState(state)).toHaveLength(1 + 4 * 73)

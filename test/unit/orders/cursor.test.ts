@@ -24,7 +24,7 @@ describe('a cursor', () => {
     )
   })
 
-  it('is the same text for the same state', () => {
+  it('a cursor is the same text for the same state', () => {
     expect(codec.seal(listing(), states.full)).toBe(codec.seal(listing(), states.full))
   })
 
@@ -36,7 +36,7 @@ describe('a cursor', () => {
     )
   })
 
-  it('never has more than 512 characters', () => {
+  it('a cursor never has more than 512 characters', () => {
     const longest = { key: 8_640_000_000_000_000, id: `ord_${'x'.repeat(60)}` }
     const state = { after: longest, dated: longest, mark: longest, nextMark: longest }
     const opener = createCursorCodec([secretOf('k'.repeat(16))])
@@ -62,8 +62,8 @@ describe('a cursor of an earlier release', () => {
   })
 })
 
-describe('a cursor is rejected', () => {
-  it('for any other account', () => {
+describe('a rejected cursor', () => {
+  it('a cursor is rejected for any other account', () => {
     fc.assert(
       fc.property(listings, accountIds, pagerStates, (of, accountId, state) => {
         fc.pre(of.accountId !== accountId)
@@ -72,7 +72,7 @@ describe('a cursor is rejected', () => {
     )
   })
 
-  it('for an account whose id begins with the one it was sealed for', () => {
+  it('a cursor is rejected for an account whose id begins with the one it was sealed for', () => {
     const cursor = codec.seal(listing({ accountId: 'acc_1' }), states.dated)
     expect(isRejected(codec, cursor, listing({ accountId: 'acc_12' }))).toBe(true)
   })
@@ -80,7 +80,7 @@ describe('a cursor is rejected', () => {
   it.each([
     ['created_at_desc', 'updated_at_asc'],
     ['updated_at_asc', 'created_at_desc'],
-  ] as const)('when sealed for %s and sent with %s', (sealedFor, sentWith) => {
+  ] as const)('a cursor is rejected when sealed for %s and sent with %s', (sealedFor, sentWith) => {
     const cursor = codec.seal(listing({ sort: sealedFor }), states.dated)
     expect(isRejected(codec, cursor, listing({ sort: sentWith }))).toBe(true)
   })
@@ -108,12 +108,12 @@ describe('a cursor is rejected', () => {
     ],
   ]
 
-  it.each(others)('%s', (_name, other) => {
+  it.each(others)('a cursor is rejected %s', (_name, other) => {
     expect(isRejected(codec, codec.seal(filtered(), states.full), other)).toBe(true)
     expect(isRejected(codec, codec.seal(other, states.full), filtered())).toBe(true)
   })
 
-  it('with any other filters', () => {
+  it('a cursor is rejected with any other filters', () => {
     fc.assert(
       fc.property(listings, listings, (of, other) => {
         fc.pre(JSON.stringify(of.filters) !== JSON.stringify(other.filters))
@@ -131,7 +131,7 @@ describe('equal filters written differently', () => {
     ['payment methods in another order', { paymentMethods: ['MULTIPLE', 'PIX'] }],
     ['a payment method twice', { paymentMethods: ['PIX', 'PIX', 'MULTIPLE'] }],
     ['bounds given in another order', { created: { lt: 2000, gte: 1000 } }],
-  ])('open the same cursor: %s', (_name, written) => {
+  ])('equal filters written differently open the same cursor: %s', (_name, written) => {
     const cursor = codec.seal(filtered(), states.full)
     expect(codec.open(filtered(written), cursor)).toEqual(states.full)
   })

@@ -70,13 +70,16 @@ const invalidValues: Record<(typeof listParamNames)[number], string[]> = {
 }
 
 describe.each(listParamNames)('%s', (name) => {
-  it.each(invalidValues[name])('%j is rejected with its name and how to correct it', (value) => {
-    const error = errorOf({ [name]: value })
-    expect([error.name, error.param]).toEqual(['InvalidParamError', name])
-    expect(error.message).toMatch(/Envie|Valores aceitos|caracteres|Exemplo/)
-  })
+  it.each(invalidValues[name])(
+    'the value %j is rejected with the parameter name and how to correct it',
+    (value) => {
+      const error = errorOf({ [name]: value })
+      expect([error.name, error.param]).toEqual(['InvalidParamError', name])
+      expect(error.message).toMatch(/Envie|Valores aceitos|caracteres|Exemplo/)
+    },
+  )
 
-  it('is named also among valid parameters', () => {
+  it('an invalid parameter is named also among valid parameters', () => {
     const good = { limit: '5', status: 'PAID', created_gte: EXAMPLE, sort: 'updated_at_asc' }
     expect(errorOf({ ...good, [name]: '' }).param).toBe(name)
   })
@@ -87,7 +90,7 @@ describe.each(['limit', 'cursor', 'sort', ...dates])('a repeated %s', (name) => 
     ['with equal values', ['5', '5']],
     ['with one value', ['5']],
     ['without values', []],
-  ])('is rejected %s', (_name, values) => {
+  ])('a repeated parameter is rejected %s', (_name, values) => {
     expect(errorOf({ [name]: values }).param).toBe(name)
   })
 })
@@ -99,25 +102,25 @@ describe('the message', () => {
     ['2026-03-01T00:00:00', 'Falta o fuso'],
     ['2026-02-30T00:00:00Z', 'não existe no calendário'],
     ['agora', 'RFC 3339'],
-  ])('for the instant %j states the fault: %s', (value, hint) => {
+  ])('the message for the instant %j states the fault: %s', (value, hint) => {
     expect(errorOf({ created_gte: value }).message).toContain(hint)
   })
 
-  it('for an unknown value lists the known ones', () => {
+  it('the message for an unknown value lists the known ones', () => {
     expect(errorOf({ payment_method: 'CASH' }).message).toContain(
       'CREDIT_CARD, BOLETO, PIX, MULTIPLE',
     )
   })
 
-  it('for an empty element states that a value is empty', () => {
+  it('the message for an empty element states that a value is empty', () => {
     expect(errorOf({ status: 'PAID,' }).message).toContain('vazio')
   })
 
-  it('for a cursor states how to continue', () => {
+  it('the message for a cursor states how to continue', () => {
     expect(errorOf({ cursor: '' }).message).toContain('recomece a listagem sem cursor')
   })
 
-  it('never echoes the input', () => {
+  it('the message never echoes the input', () => {
     const sent = '<script>'
     for (const name of listParamNames.filter((some) => some !== 'cursor')) {
       expect(errorOf({ [name]: sent }).message).not.toContain(sent)
@@ -127,7 +130,7 @@ describe('the message', () => {
 
 describe('a list of values', () => {
   it.each([[['PAID', '']], [['PAID', 'TUDO']], [['PAID,', 'UNPAID']], [['']]])(
-    'is rejected when one occurrence is invalid: %j',
+    'a list of values is rejected when one occurrence is invalid: %j',
     (status) => {
       expect(errorOf({ status }).param).toBe('status')
     },

@@ -19,19 +19,19 @@ describe('no parameter', () => {
 })
 
 describe('limit', () => {
-  it.each(['1', '9', '10', '20', '99', '100'])('%s is accepted', (value) => {
+  it.each(['1', '9', '10', '20', '99', '100'])('a limit of %s is accepted', (value) => {
     expect(parseListParams({ limit: value }).limit).toBe(Number(value))
   })
 })
 
 describe('cursor', () => {
-  it.each(['x', 'x'.repeat(512), 'não é um cursor'])('%j is passed on', (value) => {
+  it.each(['x', 'x'.repeat(512), 'não é um cursor'])('the cursor %j is passed on', (value) => {
     expect(parseListParams({ cursor: value }).cursor).toBe(value)
   })
 })
 
 describe('sort', () => {
-  it.each(['created_at_desc', 'updated_at_asc'])('%s is accepted', (value) => {
+  it.each(['created_at_desc', 'updated_at_asc'])('the sort %s is accepted', (value) => {
     expect(parseListParams({ sort: value }).sort).toBe(value)
   })
 })
@@ -51,11 +51,11 @@ describe('a list of values', () => {
         ...['DELIVERED', 'REFUNDED', 'DISPUTED', 'TRIAL'],
       ],
     ],
-  ])('is parsed from %s', (_name, status, statuses) => {
+  ])('a list of values is parsed from %s', (_name, status, statuses) => {
     expect(filtersOf({ status })).toEqual({ ...defaults.filters, statuses })
   })
 
-  it('is parsed for every payment method', () => {
+  it('a list of values is parsed for every payment method', () => {
     const payment_method = ['MULTIPLE', 'PIX,BOLETO', 'CREDIT_CARD']
     const paymentMethods = ['MULTIPLE', 'PIX', 'BOLETO', 'CREDIT_CARD']
     expect(filtersOf({ payment_method })).toEqual({ ...defaults.filters, paymentMethods })
@@ -68,21 +68,24 @@ describe('the bounds', () => {
     ['created_lt', { created: { lt: Date.parse(EXAMPLE) } }],
     ['updated_gte', { updated: { gte: Date.parse(EXAMPLE) } }],
     ['updated_lt', { updated: { lt: Date.parse(EXAMPLE) } }],
-  ])('%s is parsed to milliseconds', (name, expected) => {
+  ])('the bound %s is parsed to milliseconds', (name, expected) => {
     expect(filtersOf({ [name]: EXAMPLE })).toEqual({ ...defaults.filters, ...expected })
   })
 
-  it('are accepted in any time zone', () => {
+  it('the bounds are accepted in any time zone', () => {
     const { created } = filtersOf({ created_gte: '2026-02-28T21:00:00-03:00' })
     expect(created).toEqual({ gte: Date.parse(EXAMPLE) })
   })
 
-  it.each(['created_gte', 'created_lt'])('finer than a millisecond are rounded up: %s', (name) => {
-    const { created } = filtersOf({ [name]: '2026-03-01T00:00:00.0000001Z' })
-    expect(Object.values(created)).toEqual([Date.parse(EXAMPLE) + 1])
-  })
+  it.each(['created_gte', 'created_lt'])(
+    'a bound finer than a millisecond is rounded up: %s',
+    (name) => {
+      const { created } = filtersOf({ [name]: '2026-03-01T00:00:00.0000001Z' })
+      expect(Object.values(created)).toEqual([Date.parse(EXAMPLE) + 1])
+    },
+  )
 
-  it('are accepted when the range is empty', () => {
+  it('the bounds are accepted when the range is empty', () => {
     const { created } = filtersOf({ created_gte: EXAMPLE, created_lt: '2020-01-01T00:00:00Z' })
     expect(created).toEqual({ gte: Date.parse(EXAMPLE), lt: Date.parse('2020-01-01T00:00:00Z') })
   })
@@ -96,7 +99,7 @@ describe('unknown parameters', () => {
   )
   const values = fc.oneof(fc.string(), fc.array(fc.string()))
 
-  it('never change the result', () => {
+  it('unknown parameters never change the result', () => {
     const query = { limit: '7', status: ['PAID', 'TRIAL'], updated_gte: EXAMPLE }
     fc.assert(
       fc.property(fc.dictionary(names, values), (unknown) => {

@@ -15,13 +15,13 @@ describe('a filter on updated_at', () => {
       { lt: NULL_UPDATED_KEY + 1 },
       { lt: NULL_UPDATED_KEY },
     ],
-  ])('%s', (_name, range, keys) => {
+  ])('a filter on updated_at %s', (_name, range, keys) => {
     expect(datedRange(range)).toStrictEqual(keys)
   })
 })
 
 describe('the key of an order without updated_at', () => {
-  it('is exact in JSON and after every valid date', () => {
+  it('the key of an order without updated_at is exact in JSON and after every valid date', () => {
     expect(JSON.parse(String(NULL_UPDATED_KEY))).toBe(NULL_UPDATED_KEY)
     expect(Number.isSafeInteger(NULL_UPDATED_KEY)).toBe(true)
     expect(new Date(NULL_UPDATED_KEY + 1).getTime()).toBeNaN()

@@ -103,7 +103,7 @@ describe('a page that ends exactly before the undated tail', () => {
 })
 
 describe('the mark', () => {
-  it('is requested once per pass, with a second search', async () => {
+  it('the mark is requested once per pass, with a second search', async () => {
     store.writeUndated('a', 'b', 'c', 'd')
     const pages = startListing(store, 1)
     await pages.nextPage()
@@ -112,14 +112,14 @@ describe('the mark', () => {
     expect(store.marks).toBe(1)
   })
 
-  it('is not requested when the tail ends with the page', async () => {
+  it('the mark is not requested when the tail ends with the page', async () => {
     store.write('x')
     store.writeUndated('a', 'b')
     const pages = await startListing(store, 3).rest()
     expect([pages, store.marks]).toEqual([[['x', 'a', 'b']], 0])
   })
 
-  it('is requested before the rows, so an order written in between is not lost', async () => {
+  it('the mark is requested before the rows, so an order written in between is not lost', async () => {
     store.writeUndated('b', 'c', 'd', 'e')
     store.afterMark = () => {
       store.afterMark = () => {}
@@ -130,7 +130,7 @@ describe('the mark', () => {
     expect(['a', 'b', 'c', 'd', 'e'].filter((id) => !all.includes(id))).toEqual([])
   })
 
-  it('is followed by a new search, so an order written just before it is not lost', async () => {
+  it('the mark is followed by a new search, so an order written just before it is not lost', async () => {
     store.writeUndated('b', 'c', 'd', 'e')
     store.beforeMark = () => {
       store.beforeMark = () => {}
@@ -156,7 +156,7 @@ describe('the mark', () => {
     expect(['c', 'd', 'e', 'f'].filter((id) => !all.includes(id))).toEqual([])
   })
 
-  it('is dropped when the page no longer ends inside the tail', async () => {
+  it('the mark is dropped when the page no longer ends inside the tail', async () => {
     store.writeUndated('a', 'b', 'c')
     store.afterMark = () => {
       store.remove('b')

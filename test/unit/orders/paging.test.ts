@@ -12,7 +12,7 @@ beforeEach(() => {
 describe.each(sorts)('a listing by %s', (sort) => {
   const pagesOf = (limit: number) => startListing(store, limit, sort).rest()
 
-  it('of no orders is one empty page', async () => {
+  it('a listing of no orders is one empty page', async () => {
     expect(await pagesOf(20)).toEqual([[]])
   })
 
@@ -22,12 +22,12 @@ describe.each(sorts)('a listing by %s', (sort) => {
     ['one more than a page', 5, 4, [4, 1]],
     ['two full pages', 8, 4, [4, 4]],
     ['pages of one', 3, 1, [1, 1, 1]],
-  ])('cuts %s', async (_name, orders, limit, lengths) => {
+  ])('a listing cuts %s', async (_name, orders, limit, lengths) => {
     for (let n = 0; n < orders; n++) store.write(`ord_${n}`)
     expect((await pagesOf(limit)).map((page) => page.length)).toEqual(lengths)
   })
 
-  it('can change its limit between pages', async () => {
+  it('a listing can change its limit between pages', async () => {
     store.write('a', 'b', 'c', 'd', 'e', 'f')
     const pages = startListing(store, 2, sort)
     const lengths = [(await pages.nextPage(3)).length, (await pages.nextPage(1)).length]
@@ -64,7 +64,7 @@ describe('created_at_desc', () => {
     expect([first, ...(await pages.rest())]).toEqual([['c', 'b'], ['a']])
   })
 
-  it('neither repeats nor skips an order that changes during the listing', async () => {
+  it('created_at_desc neither repeats nor skips an order that changes during the listing', async () => {
     store.write('a', 'b', 'c', 'd')
     const pages = startListing(store, 2, 'created_at_desc')
     const first = await pages.nextPage()

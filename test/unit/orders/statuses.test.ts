@@ -30,7 +30,7 @@ describe('the documented values', () => {
       cardBrands,
       'AMERICAN_EXPRESS DINERS_CLUB_INTERNATIONAL DISCOVER ELO ELO_DISCOVER HIPERCARD JCB MAESTRO MASTERCARD OUROCARD SODEXO UNIONPAY VISA',
     ],
-  ])('are complete: %s', (_name, values, documented) => {
+  ])('the documented values are complete: %s', (_name, values, documented) => {
     expect(values.join(' ')).toBe(documented)
   })
 })

@@ -37,7 +37,7 @@ describe('an order of an older schema version', () => {
     [['payment', 'card', 'brand']],
     [['shipping_address', 'line3']],
     [['items', '0', 'order_bump_id']],
-  ])('without %j gets null there and stays otherwise unchanged', (path) => {
+  ])('an order without %j gets null there and stays otherwise unchanged', (path) => {
     const older = without(complete, path)
     const shown = upgraded(older)
     expect(at(shown, path)).toBeNull()

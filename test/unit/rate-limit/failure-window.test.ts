@@ -33,7 +33,7 @@ describe('a window of failed authentications', () => {
     })
   })
 
-  it('does not modify the previous window', () => {
+  it('a window of failed authentications does not modify the previous window', () => {
     const window = endsIn(60_000, 1)
     withFailure(window, NOW)
     expect(window.failures).toBe(1)
@@ -47,7 +47,7 @@ describe('blockedSeconds', () => {
     ['29 failures', 29, 0],
     ['30 failures', 30, 60],
     ['31 failures', 31, 60],
-  ])('are correct after %s', (_name, failures, seconds) => {
+  ])('blockedSeconds returns the remaining block after %s', (_name, failures, seconds) => {
     expect(blockedSeconds(windowAfter(failures), NOW)).toBe(seconds)
   })
 
@@ -63,7 +63,7 @@ describe('blockedSeconds', () => {
     [0.25, 1],
     [0, 0],
     [-1, 0],
-  ])('with %d ms left in the window are %d', (ms, seconds) => {
+  ])('blockedSeconds with %d ms left in the window returns %d', (ms, seconds) => {
     expect(blockedSeconds(endsIn(ms), NOW)).toBe(seconds)
   })
 })

@@ -111,21 +111,21 @@ async function pass(ms: number) {
 }
 
 describe('while the shared limiter responds', () => {
-  it('it decides alone, and no fallback decision is counted', async () => {
+  it('the shared limiter decides alone while it responds, and no fallback decision is counted', async () => {
     expect(await limiter.take('acc_1')).toBe(FROM_SHARED)
     expect(await limiter.blockedSeconds('1.2.3.4')).toBe(FROM_SHARED.remaining)
     expect(await limiter.countFailure('1.2.3.4')).toBe(FROM_SHARED.remaining)
     expect([local.asked, counted, states]).toEqual([[], [], []])
   })
 
-  it('the instrument observes each of its decisions', async () => {
+  it('the instrument observes each decision of the shared limiter', async () => {
     await limiter.take('acc_1')
     await limiter.blockedSeconds('1.2.3.4')
     await limiter.countFailure('1.2.3.4')
     expect(observed).toEqual(['take ok', 'blocked ok', 'count_failure ok'])
   })
 
-  it('it may respond until the deadline', async () => {
+  it('the shared limiter may respond until the deadline', async () => {
     holdTime()
     shared.answer = answersAfter(DEADLINE_MS - 1)
     const decision = limiter.take('acc_1')
@@ -211,7 +211,7 @@ describe('when the shared limiter does not respond in time', () => {
   })
 
   it.each([
-    ['an answer', answersAfter],
+    ['a response', answersAfter],
     ['a failure', failsAfter],
   ])('%s after the deadline is discarded', async (_what, late) => {
     holdTime()
@@ -243,7 +243,7 @@ describe('a probe', () => {
     expect(others).toEqual([probe])
   })
 
-  it('that succeeds restores the shared limiter', async () => {
+  it('a probe that succeeds restores the shared limiter', async () => {
     await degrade()
     shared.answer = answers
     await pass(PROBE_EVERY_MS)
@@ -254,7 +254,7 @@ describe('a probe', () => {
     expect(shared.asked).toHaveLength(asked)
   })
 
-  it('that is late does not restore the shared limiter', async () => {
+  it('a probe that is late does not restore the shared limiter', async () => {
     await degrade()
     shared.answer = answersAfter(DEADLINE_MS + 1)
     await pass(PROBE_EVERY_MS + DEADLINE_MS + 1)
@@ -268,7 +268,7 @@ describe('a probe', () => {
     expect(await limiter.take('acc_1')).toBe(FROM_LOCAL)
   })
 
-  it('does not count as a decision', async () => {
+  it('a probe does not count as a decision', async () => {
     await degrade()
     await pass(5 * PROBE_EVERY_MS)
     expect(counted).toEqual(['take'])
@@ -283,7 +283,7 @@ describe('a probe', () => {
     expect([shared.taken.length, reconnects, states.length]).toEqual([1, 0, 1])
   })
 
-  it('without a reply, three times in a row, replaces the connection', async () => {
+  it('three probes in a row without a reply replace the connection', async () => {
     await degrade()
     shared.answer = hangs
     const probed = () => pass(PROBE_EVERY_MS + DEADLINE_MS)
@@ -295,17 +295,17 @@ describe('a probe', () => {
   })
 
   it.each([
-    ['answered late: it is slow, not dead', answersAfter(DEADLINE_MS + 30)],
-    ['refused: a new connection is under way', fails],
-    ['refused late', failsAfter(DEADLINE_MS + 30)],
-  ])('that is %s keeps the connection', async (_how, answer) => {
+    ['answered late, since Redis is slow and not dead', answersAfter(DEADLINE_MS + 30)],
+    ['rejected, since a new connection is in progress', fails],
+    ['rejected late', failsAfter(DEADLINE_MS + 30)],
+  ])('a probe keeps the connection when it is %s', async (_how, answer) => {
     await degrade()
     shared.answer = answer
     await pass(10 * (PROBE_EVERY_MS + DEADLINE_MS))
     expect([reconnects, states.length]).toEqual([0, 1])
   })
 
-  it('also reads the key that failed, which may be on another cluster node', async () => {
+  it('a probe also reads the key that failed, which may be on another cluster node', async () => {
     await degrade()
     shared.answer = answers
     shared.failing = 'acc_1'
@@ -334,7 +334,7 @@ describe('isDegraded', () => {
     expect(shared.taken).toEqual([])
   })
 
-  it('does not query while degraded, and is false after a successful probe', async () => {
+  it('isDegraded does not query while degraded, and is false after a successful probe', async () => {
     holdTime()
     shared.answer = fails
     await limiter.take('acc_1')

@@ -90,12 +90,12 @@ const arrivalsFrom = (startMs: number, between: readonly number[]) => {
   })
 }
 
-describe('a bucket agrees with the token-by-token model', () => {
+describe('the token-by-token model of a bucket', () => {
   it.each([
     ['a clock since start', 1_000],
     ['a process that has run for a year', 31_536_000_000],
     ['the wall clock', Date.parse('2026-03-01T12:00:00Z')],
-  ])('under %s', (_name, startMs) => {
+  ])('a bucket agrees with the token-by-token model under %s', (_name, startMs) => {
     fc.assert(
       fc.property(rates, gaps, (rate, between) => {
         const arrivals = arrivalsFrom(startMs, between)
@@ -105,7 +105,7 @@ describe('a bucket agrees with the token-by-token model', () => {
     )
   })
 
-  it('at the default rate, for any clock', () => {
+  it('a bucket agrees with the token-by-token model at the default rate, for any clock', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1_000, max: 4_000_000_000_000 }), gaps, (startMs, between) => {
         const arrivals = arrivalsFrom(startMs, between)
@@ -115,7 +115,7 @@ describe('a bucket agrees with the token-by-token model', () => {
     )
   })
 
-  it('at any valid rate and from any debt, without rounding', () => {
+  it('a bucket agrees with the token-by-token model at any valid rate and from any debt, without rounding', () => {
     const nowMicros = Date.parse('2100-01-01T00:00:00Z') * MS
     const day = 86_400_000_000
     const elapsed = fc.oneof(
@@ -159,19 +159,19 @@ describe('a bucket of 20 that refills 10 per second', () => {
     [10, 1],
     [11, 2],
     [20, 2],
-  ])('after %d requests reports a full bucket in %d seconds', (requests, seconds) => {
+  ])('a bucket of 20 is full again after %d requests in %d seconds', (requests, seconds) => {
     expect(decisions(CONTRACT, times(requests, now)).at(-1)?.resetSeconds).toBe(seconds)
   })
 
   it.each([
     ['denies 1 ms before the next request is refilled', 99, false],
     ['allows at the instant it is refilled', 100, true],
-  ])('%s', (_name, laterMs, allowed) => {
+  ])('a bucket of 20 that refills 10 per second %s', (_name, laterMs, allowed) => {
     const [last] = decisions(CONTRACT, [...times(20, now), now + laterMs]).slice(-1)
     expect(last?.allowed).toBe(allowed)
   })
 
-  it('never exceeds its capacity after a long pause', () => {
+  it('a bucket of 20 that refills 10 per second never exceeds its capacity after a long pause', () => {
     const burst = decisions(CONTRACT, [...times(20, now), ...times(25, now + 3_600_000)])
     expect(burst.slice(20).filter(({ allowed }) => allowed)).toHaveLength(20)
   })
@@ -193,7 +193,7 @@ describe('a bucket of one that refills once a second', () => {
     [0, 1],
     [1, 1],
     [999, 1],
-  ])('denied after %d ms returns a retry time of %d second', (laterMs, seconds) => {
+  ])('a request denied after %d ms gets a retry time of %d second', (laterMs, seconds) => {
     expect(decisions(slow, [5000, 5000 + laterMs])[1]?.retryAfterSeconds).toBe(seconds)
   })
 
@@ -206,11 +206,11 @@ describe('a denied request', () => {
   const empty: BucketState = { debt: 20_000_000, atMicros: 50_000_000 }
   const denied = takeFromBucket(CONTRACT, empty, 50_050_000)
 
-  it('does not change the state', () => {
+  it('a denied request does not change the state', () => {
     expect([denied.decision.allowed, denied.state]).toEqual([false, empty])
   })
 
-  it('does not delay the next allowed request', () => {
+  it('a denied request does not delay the next allowed request', () => {
     const flood = [...times(20, 50_000), ...times(1000, 50_050), 50_100]
     expect(decisions(CONTRACT, flood).at(-1)?.allowed).toBe(true)
   })

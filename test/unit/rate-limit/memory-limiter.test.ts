@@ -28,7 +28,7 @@ describe('the bucket of an account', () => {
     expect(new Set(decisions.map(({ remaining }) => remaining)).size).toBe(20)
   })
 
-  it('is independent of requests of other accounts', async () => {
+  it('the bucket of an account is independent of requests of other accounts', async () => {
     await takeTogether(200)
     expect(await limiter.take('acc_2')).toMatchObject({ allowed: true, remaining: 19 })
   })
@@ -40,13 +40,13 @@ describe('the bucket of an account', () => {
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(10)
   })
 
-  it('is not charged for denied requests', async () => {
+  it('the bucket of an account is not charged for denied requests', async () => {
     await takeTogether(200)
     nowMs += 100
     expect((await limiter.take('acc_1')).allowed).toBe(true)
   })
 
-  it('is full when the clock starts at 0', async () => {
+  it('the bucket of an account is full when the clock starts at 0', async () => {
     nowMs = 0
     const decisions = await takeTogether(25)
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(20)
@@ -63,7 +63,7 @@ describe('the bucket of an account', () => {
 })
 
 describe('the failed authentications of an address', () => {
-  it('are counted for 30 of 200 concurrent ones, and 170 are blocked', async () => {
+  it('the failed authentications of an address are counted for 30 of 200 concurrent ones, and 170 are blocked', async () => {
     const answers = await failTogether(200)
     expect([
       answers.filter((seconds) => seconds === 0).length,
@@ -71,7 +71,7 @@ describe('the failed authentications of an address', () => {
     ]).toEqual([30, 170])
   })
 
-  it('do not block another address', async () => {
+  it('the failed authentications of an address do not block another address', async () => {
     await failTogether(30)
     expect([
       await limiter.blockedSeconds('1.2.3.4'),
@@ -79,19 +79,19 @@ describe('the failed authentications of an address', () => {
     ]).toEqual([60, 0])
   })
 
-  it('are not counted by a check whether the address is blocked', async () => {
+  it('the failed authentications of an address are not counted by a check whether the address is blocked', async () => {
     await failTogether(29)
     await together(200, () => limiter.blockedSeconds('1.2.3.4'))
     expect(await limiter.countFailure('1.2.3.4')).toBe(0)
   })
 
-  it('return the seconds until the end of the block', async () => {
+  it('the failed authentications of an address return the seconds until the end of the block', async () => {
     await failTogether(30)
     nowMs += 45_500
     expect(await limiter.countFailure('1.2.3.4')).toBe(15)
   })
 
-  it('expire 60 seconds after the first, regardless of blocked attempts', async () => {
+  it('the failed authentications of an address expire 60 seconds after the first, regardless of blocked attempts', async () => {
     await failTogether(1)
     nowMs += 30_000
     await failTogether(100)

@@ -112,7 +112,7 @@ describe.each(faults)('an OpenSearch %s', (_name, happen) => {
 describe('an OpenSearch that is back', () => {
   it.each([
     ['silence', stallAll],
-    ['refusals', refuseAll],
+    ['rejections', refuseAll],
   ])('the client queries OpenSearch at once after %s', async (_what, happen) => {
     happen()
     await Promise.all(routes.map((route) => app.error(route, { key })))
@@ -142,7 +142,7 @@ describe('a key while its store is down', () => {
     ['that was just seen', 0],
     ['that was seen some seconds ago', FRESH_MS],
     ['that was seen nearly 10 minutes ago', 590_000],
-  ])('%s is accepted and rate limited while its store is down', async (_when, agoMs) => {
+  ])('a key %s is accepted and rate limited while its store is down', async (_when, agoMs) => {
     stallAll()
     jump(agoMs)
     const { status, headers } = await app.error('/v1/orders', { key })

@@ -22,10 +22,10 @@ const removeIndices = () => opensearch('DELETE', `${backend.env['INDEX_PREFIX']}
 /** An index auto-created by a write lacks the mapping, so key lookups would find nothing. */
 describe('a cluster without indices', () => {
   it.each<[string, () => Promise<unknown>]>([
-    ['noting the use of a key', () => services.keys.update('d1', { lastValidAt: 1 })],
-    ['looking for a key', () => services.keys.find('d1')],
-    ['looking for an order', () => services.orders.get('acc_1', 'ord_1')],
-  ])('gets none by %s', async (_what, work) => {
+    ['recording the use of a key', () => services.keys.update('d1', { lastValidAt: 1 })],
+    ['looking up a key', () => services.keys.find('d1')],
+    ['reading an order', () => services.orders.get('acc_1', 'ord_1')],
+  ])('%s does not create a missing index', async (_what, work) => {
     await services.initialize()
     await removeIndices()
     await expect(work()).rejects.toThrow()

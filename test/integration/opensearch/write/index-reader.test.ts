@@ -174,18 +174,21 @@ describe('the integrity of a stored document', () => {
 
   it.each<[string, object, boolean]>([
     ['as it was written', whole, true],
-    ['one without a frame, as before there were any', unframed, true],
+    ['without a checksum header, as written by earlier releases', unframed, true],
     [
-      'one with the frame of another document',
+      'with the checksum header of another document',
       { ...whole, frame: frame.replace(/^./, 'x') },
       false,
     ],
-    ['one searched by another status', { ...unframed, status: 'TRIAL' }, false],
-    ['one without its write timestamp', { ...unframed, written_key: undefined }, false],
-  ])('%s', async (_how, _source, expected) => {
-    const { stored } = await start(docs({ ...viewDocument, _source }))
-    const [found] = await stored.views([key])
-    if (found === undefined || 'isUnreadable' in found) throw new Error('it cannot be read')
-    expect(found.isIntact(view)).toBe(expected)
-  })
+    ['with another search status', { ...unframed, status: 'TRIAL' }, false],
+    ['without its write timestamp', { ...unframed, written_key: undefined }, false],
+  ])(
+    'a stored document counts as intact only when it matches its checksum: %s',
+    async (_how, _source, expected) => {
+      const { stored } = await start(docs({ ...viewDocument, _source }))
+      const [found] = await stored.views([key])
+      if (found === undefined || 'isUnreadable' in found) throw new Error('it cannot be read')
+      expect(found.isIntact(view)).toBe(expected)
+    },
+  )
 })

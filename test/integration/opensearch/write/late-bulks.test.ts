@@ -91,9 +91,9 @@ async function forgetDeletions() {
 
 describe('a bulk that arrives late', () => {
   it.each([
-    ['made the document', 1],
-    ['replaced it', 2],
-  ])('and had once %s changes nothing of a newer one', async (_what, last) => {
+    ['created the document', 1],
+    ['replaced the document', 2],
+  ])('a late bulk that once %s does not change a newer document', async (_what, last) => {
     for (let version = 1; version <= last; version++) await write(version)
     const late = lastBulk('orders')
     await write(3)
@@ -102,9 +102,9 @@ describe('a bulk that arrives late', () => {
   })
 
   it.each([
-    ['made the document', 1],
-    ['replaced it', 2],
-  ])('and had once %s does not bring it back when it was removed', async (_what, last) => {
+    ['created the document', 1],
+    ['replaced the document', 2],
+  ])('a late bulk that once %s does not restore a removed document', async (_what, last) => {
     for (let version = 1; version <= last; version++) await write(version)
     const late = lastBulk('orders')
     await write(3, { deleted: true })
@@ -113,16 +113,19 @@ describe('a bulk that arrives late', () => {
   })
 
   it.each([
-    ['the shard was restarted', restartShard],
-    ['the engine forgot what it deletes', forgetDeletions],
-  ])('does not bring a document back that was removed before %s', async (_what, happen) => {
-    await write(1)
-    const late = lastBulk('orders')
-    await write(2, { deleted: true })
-    await happen()
-    expect(await bringLate('orders', late)).toEqual([409])
-    expect(await amount()).toBeUndefined()
-  })
+    ['a restart of the shard', restartShard],
+    ['the engine dropped its record of deletions', forgetDeletions],
+  ])(
+    'a late bulk does not restore a document that was removed before %s',
+    async (_what, happen) => {
+      await write(1)
+      const late = lastBulk('orders')
+      await write(2, { deleted: true })
+      await happen()
+      expect(await bringLate('orders', late)).toEqual([409])
+      expect(await amount()).toBeUndefined()
+    },
+  )
 
   it('a late removal does not remove a document written since', async () => {
     await write(1)
@@ -169,14 +172,14 @@ describe('a writer', () => {
     expect([looks, await amount()]).toEqual([2, 2])
   })
 
-  it('stores a tracking key that was cut in the middle of a character', async () => {
+  it('the writer stores a tracking key that was cut in the middle of a character', async () => {
     const cut = sourceOrder({ tracking: { 'src\ud83d': 'bio' } })
     expect(await createWriter(index, Date.now).write([changeOf(cut)], 'live')).toEqual(['written'])
     const json = await services.orders.get('acc_1', 'ord_1')
     expect(JSON.parse(Buffer.from(json ?? []).toString()).tracking).toEqual({ 'src\ufffd': 'bio' })
   })
 
-  it('that has ended leaves everything to be found at once', async () => {
+  it('a closed writer leaves every document searchable at once', async () => {
     await index.close()
     const lines = [1, 2, 3].map((n) => JSON.stringify(sourceOrder({ id: `ord_${n}` }))).join('\n')
     expect(await runCommand(['index', 'load', '-'], backend.env, lines)).toMatchObject({ code: 0 })

@@ -55,7 +55,7 @@ describe('the lease document', () => {
   })
 
   it.each([
-    ['without anything', {}],
+    ['without any field', {}],
     ['without its epoch', { ...record, epoch: undefined }],
     ['whose epoch is a text', { ...record, epoch: '7' }],
     ['whose epoch is no integer', { ...record, epoch: 7.5 }],
@@ -63,7 +63,7 @@ describe('the lease document', () => {
     ['without its ceiling', { ...record, stamp_ceiling: undefined }],
     ['whose ceiling is not exact', { ...record, stamp_ceiling: 2 ** 53 }],
     ['whose targets are no list', { ...record, targets: 'orders-v1' }],
-  ])('%s is damaged, which does not pass by waiting', async (_what, damaged) => {
+  ])('a lease document %s is reported as damaged, not as unavailable', async (_what, damaged) => {
     const { document } = await start(found(damaged))
     const error = await thrownBy(document.read())
     expect(error).not.toBeInstanceOf(Unavailable)
@@ -103,7 +103,7 @@ describe('replacing the lease', () => {
   it.each<[string, Behaviour]>([
     ['a 503', respondError(503, 'cluster_block_exception')],
     ['a page of HTML', respondText(200, '<html>It works!</html>', 'text/html')],
-  ])('is of unknown outcome after %s', async (_what, behaviour) => {
+  ])('a replacement has an unknown outcome after %s', async (_what, behaviour) => {
     const { document } = await start(behaviour)
     const error = await thrownBy(document.replace({ record, state }, record))
     expect(error).toBeInstanceOf(Unavailable)

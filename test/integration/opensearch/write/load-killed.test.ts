@@ -21,7 +21,7 @@ beforeAll(() => {
 afterAll(() => backend.remove())
 
 /** Several batches are in flight: reading, writing documents, writing version records. */
-it(`${KILLS} times killed and begun again, a load of ${CHANGES} changes ends with every order as it is`, async () => {
+it(`a load of ${CHANGES} changes that is killed and restarted ${KILLS} times writes every order`, async () => {
   const random = createRandom(1, 8, 0)
   const history = createHistory(5, ACCOUNTS)
   const file = join(backend.folder, 'orders.ndjson')

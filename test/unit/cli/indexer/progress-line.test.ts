@@ -30,7 +30,7 @@ describe('progressText', () => {
     [3_540, '59 min'],
     [3_541, '1 h 0 min'],
     [7_000, '1 h 57 min'],
-  ])('tells %d seconds as %s', (secondsLeft, text) => {
+  ])('progressText renders %d seconds as %s', (secondsLeft, text) => {
     expect(progressText({ ...reached, secondsLeft })).toContain(`about ${text} left`)
   })
 })

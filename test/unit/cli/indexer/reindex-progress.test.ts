@@ -26,6 +26,6 @@ it.each([
   [0, 0, '0%'],
   [2_999, 3_000, '99%'],
   [3_000, 3_000, '100%'],
-])('of %d of %d documents tells %s', (compared, total, percent) => {
+])('reindex progress renders %d of %d documents as %s', (compared, total, percent) => {
   expect(shown(compared, total)[0]).toMatch(new RegExp(`^${percent} `))
 })

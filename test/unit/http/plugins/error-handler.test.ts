@@ -61,17 +61,17 @@ const faults: [name: string, error: Error, code: string, status: number][] = [
 ]
 
 describe.each(faults)('%s', (_name, thrown, code, status) => {
-  it(`is answered with ${status} ${code}`, async () => {
+  it(`the error is answered with ${status} ${code}`, async () => {
     const answer = await app.answerTo(thrown)
     expect(answer.status).toBe(status)
     expect(answer.error).toMatchObject({ type: 'api_error', code, request_id: 'req_1' })
   })
 
-  it('is not disclosed in the response', async () => {
+  it('the error is not disclosed in the response', async () => {
     expect((await app.answerTo(thrown)).body).not.toContain(SECRET)
   })
 
-  it('is logged: an unavailable store by reason alone, any other error in full', async () => {
+  it('an unavailable store is logged by reason alone, any other error in full', async () => {
     await app.answerTo(thrown)
     const asThrown = { level: 50, err: { type: thrown.constructor.name } }
     expect(logged).toMatchObject([status === 503 ? { level: 40, reason: SECRET } : asThrown])
@@ -80,7 +80,7 @@ describe.each(faults)('%s', (_name, thrown, code, status) => {
 })
 
 describe('Retry-After', () => {
-  it('is sent with a 503', async () => {
+  it('Retry-After is sent with a 503', async () => {
     const { headers } = await app.answerTo(new Unavailable('no answer'))
     expect(headers['retry-after']).toBe('1')
   })
@@ -90,18 +90,18 @@ describe('Retry-After', () => {
     expect(headers['retry-after']).toBe('7')
   })
 
-  it('is not sent with a 500', async () => {
+  it('Retry-After is not sent with a 500', async () => {
     expect((await app.answerTo(new Error('x'))).headers).not.toHaveProperty('retry-after')
   })
 })
 
 describe('an error of the catalogue', () => {
-  it('is rendered unchanged', async () => {
+  it('an error of the catalogue is rendered unchanged', async () => {
     const answer = await app.answerTo(new ApiError('invalid_request', { param: 'limit' }))
     expect(answer).toMatchObject({ status: 400, error: { param: 'limit' } })
   })
 
-  it('is 400 invalid_request for an InvalidParamError, with its name and message', async () => {
+  it('an error of the catalogue is 400 invalid_request for an InvalidParamError, with its name and message', async () => {
     const answer = await app.answerTo(new InvalidParamError('limit', 'Envie limit.'))
     expect(answer).toMatchObject({
       status: 400,
@@ -110,12 +110,12 @@ describe('an error of the catalogue', () => {
     expect(logged).toEqual([])
   })
 
-  it('is logged with its cause when its status is 500 or above', async () => {
+  it('an error of the catalogue is logged with its cause when its status is 500 or above', async () => {
     await app.answerTo(new ApiError('service_unavailable', { cause: new RangeError('why') }))
     expect(logged).toMatchObject([{ err: { type: 'RangeError', message: 'why' } }])
   })
 
-  it('is not logged when its status is below 500', async () => {
+  it('an error of the catalogue is not logged when its status is below 500', async () => {
     await app.answerTo(new ApiError('resource_missing'))
     expect(logged).toEqual([])
   })

@@ -58,7 +58,7 @@ describe('selectToFreeMemory', () => {
     )
   })
 
-  it('never selects a connection without unread bytes', () => {
+  it('selectToFreeMemory never selects a connection without unread bytes', () => {
     expect(freeMemory([address('10.0.0.1', 0), account('acc_1', 10)], 5)).toEqual(['acc_1 10'])
   })
 
@@ -111,11 +111,11 @@ describe('selectToFreeSlots', () => {
     ).toEqual(['10.0.0.1 1', '10.0.0.2 99', '10.0.0.1 2', '10.0.0.2 98', '10.0.0.1 3'])
   })
 
-  it('never selects the only connection of an account', () => {
+  it('selectToFreeSlots never selects the only connection of an account', () => {
     expect(freeSlots(account('acc_1', 10), account('acc_2', 10))).toEqual([])
   })
 
-  it('never selects a connection without unread bytes', () => {
+  it('selectToFreeSlots never selects a connection without unread bytes', () => {
     expect(freeSlots(address('10.0.0.1', 0))).toEqual([])
   })
 })

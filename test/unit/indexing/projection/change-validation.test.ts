@@ -135,12 +135,15 @@ describe('the rejection of an order', () => {
     })
   })
 
-  describe.each(rejected)('the projection rejects a %s', (pointer, values, expected) => {
-    it.each(values.map((value) => [value]))(`that is %j: ${expected}`, (value) => {
-      const error = validationErrorOf(orderWith(pointer, value))
-      expect(error).toEqual({ path: pointer, reason: expect.stringContaining('expected ') })
-      expect(error.reason).toContain(expected)
-    })
+  describe.each(rejected)('a %s', (pointer, values, expected) => {
+    it.each(values.map((value) => [value]))(
+      `the projection rejects the value %j: ${expected}`,
+      (value) => {
+        const error = validationErrorOf(orderWith(pointer, value))
+        expect(error).toEqual({ path: pointer, reason: expect.stringContaining('expected ') })
+        expect(error.reason).toContain(expected)
+      },
+    )
   })
 
   it('the projection reports the list index of an invalid element', () => {

@@ -58,15 +58,18 @@ const agents: [agent: string, device: string | null, browser: string | null][] =
 ]
 
 describe('a user agent', () => {
-  it.each(agents)('%s', (user_agent, device, browser) => {
-    expect(projectNavigator({ user_agent })).toEqual({
-      user_agent,
-      referer: null,
-      device,
-      browser,
-      origin: null,
-    })
-  })
+  it.each(agents)(
+    'the navigator has the device and browser of %s',
+    (user_agent, device, browser) => {
+      expect(projectNavigator({ user_agent })).toEqual({
+        user_agent,
+        referer: null,
+        device,
+        browser,
+        origin: null,
+      })
+    },
+  )
 
   it('a user agent of 10 KB is kept and not parsed', () => {
     const user_agent = `${WINDOWS} ${WEBKIT} Chrome/126.0.0.0 ${'x'.repeat(10_240)}`

@@ -22,13 +22,13 @@ function read(env: Record<string, string>) {
   return { settings, problems }
 }
 
-describe('tracing is', () => {
+describe('the activation of tracing', () => {
   it.each([
     [ENDPOINT],
     [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/v1/traces' }],
     [{ OTEL_TRACES_EXPORTER: 'otlp' }],
     [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'false' }],
-  ])('enabled by %o', (env) => {
+  ])('tracing is enabled by %o', (env) => {
     expect(read(env)).toEqual({ settings: DEFAULTS, problems: [] })
   })
 
@@ -39,13 +39,13 @@ describe('tracing is', () => {
     [{ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }],
     [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }],
     [{ OTEL_TRACES_EXPORTER: 'console', OTEL_SDK_DISABLED: 'true' }],
-  ])('disabled by %o', (env) => {
+  ])('tracing is disabled by %o', (env) => {
     expect(read(env)).toEqual({ settings: undefined, problems: [] })
   })
 })
 
 describe('the settings of tracing', () => {
-  it('use the variables for traces before the general ones', () => {
+  it('the settings of tracing use the variables for traces before the general ones', () => {
     const { settings } = read({
       ...ENDPOINT,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
@@ -77,12 +77,12 @@ describe('the settings of tracing', () => {
     ['OTEL_BSP_EXPORT_TIMEOUT', 'soon'],
     ['OTEL_BSP_MAX_QUEUE_SIZE', '1.5'],
     ['OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '-1'],
-  ])('report the invalid %s=%s by name', (name, value) => {
+  ])('the settings of tracing report the invalid %s=%s by name', (name, value) => {
     const { problems } = read({ ...ENDPOINT, [name]: value })
     expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name}: expected `))])
   })
 
-  it('are reported together with other invalid settings', () => {
+  it('the settings of tracing are reported together with other invalid settings', () => {
     const env = { PORT: 'eighty', ...ENDPOINT, OTEL_TRACES_SAMPLER: 'sometimes' }
     expect(() => parseConfig(env)).toThrow(/PORT: .*\n.*OTEL_TRACES_SAMPLER: /)
   })

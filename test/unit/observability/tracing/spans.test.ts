@@ -40,7 +40,7 @@ async function request(
 }
 
 describe('the span of a request', () => {
-  it('has the name, kind and attributes of the semantic conventions, and the request id', async () => {
+  it('the span of a request has the name, kind and attributes of the semantic conventions, and the request id', async () => {
     const [span] = await request({})
     expect(span).toMatchObject({ name: 'GET /v1/orders', kind: SpanKind.SERVER })
     expect(span?.attributes).toEqual({
@@ -68,7 +68,7 @@ describe('the span of a request', () => {
     [500, SpanStatusCode.ERROR],
     [503, SpanStatusCode.ERROR],
   ])(
-    'with the response %i has the span status %i: only server errors count',
+    'the span of a request with the response %i has the span status %i: only server errors count',
     async (status, code) => {
       const [span] = await request({}, undefined, status)
       expect(span?.status.code).toBe(code)
@@ -76,7 +76,7 @@ describe('the span of a request', () => {
     },
   )
 
-  it('has no status code when the client disconnected', async () => {
+  it('the span of a request has no status code when the client disconnected', async () => {
     const span = tracing.startRequest(REQUEST)
     span.end(undefined)
     expect(exporter.getFinishedSpans()[0]?.attributes).not.toHaveProperty(
@@ -90,7 +90,7 @@ describe('the span of a request', () => {
     expect(span?.parentSpanContext).toMatchObject({ spanId: PARENT, isRemote: true })
   })
 
-  it('is not exported when the client did not sample the trace', async () => {
+  it('the span of a request is not exported when the client did not sample the trace', async () => {
     expect(await request({ traceparent: `00-${TRACE}-${PARENT}-00` })).toEqual([])
   })
 
@@ -105,7 +105,7 @@ describe('the span of a request', () => {
 })
 
 describe('the span of a call', () => {
-  it('is a child of its request span, even after a wait', async () => {
+  it('the span of a call is a child of its request span, even after a wait', async () => {
     const [call, server] = await request({}, async () => {
       await new Promise((resolve) => setImmediate(resolve))
       await tracing.instrument('opensearch')('search', async () => 'page')
@@ -118,7 +118,7 @@ describe('the span of a call', () => {
     expect(call?.parentSpanContext?.spanId).toBe(server?.spanContext().spanId)
   })
 
-  it('is not a child of a concurrent request', async () => {
+  it('the span of a call is not a child of a concurrent request', async () => {
     const call = (name: string) => () => tracing.instrument('redis')(name, async () => {})
     await Promise.all([
       request({ requestId: 'req_1' }, call('take')),
@@ -132,7 +132,7 @@ describe('the span of a call', () => {
     expect([idOf('redis take'), idOf('redis blocked')]).toEqual(['req_1', 'req_2'])
   })
 
-  it('that fails has the error name, and never the message, which may quote the request', async () => {
+  it('the span of a failed call has the error name, and never the message, which may quote the request', async () => {
     const failure = new Unavailable('refused: {"term":{"account_id":"acc_secret"}}')
     const failing = () => tracing.instrument('opensearch')('search', () => Promise.reject(failure))
     const [span] = await request({}, () => expect(failing()).rejects.toBe(failure))
@@ -141,7 +141,7 @@ describe('the span of a call', () => {
     expect(span?.events).toEqual([])
   })
 
-  it('is not created outside a request, and the call still returns its result', async () => {
+  it('the span of a call is not created outside a request, and the call still returns its result', async () => {
     expect(await tracing.instrument('redis')('take', async () => 'decision')).toBe('decision')
     expect(exporter.getFinishedSpans()).toEqual([])
   })

@@ -12,11 +12,11 @@ describe('the file name of an order', () => {
     ['a+b', 'a%2bb.json'],
     ['../x', '%2e%2e%2fx.json'],
     ['ção😀', '%c3%a7%c3%a3o%f0%9f%98%80.json'],
-  ])('of %s is %s', (id, name) => {
+  ])('the file name of the order %s is %s', (id, name) => {
     expect(nameOf(id)).toBe(name)
   })
 
-  it('is unique for each id, also on a case-insensitive file system', () => {
+  it('the file name of an order is unique for each id, also on a case-insensitive file system', () => {
     const id = fc.string({ unit: fc.constantFrom(...'aAbB+%2e_-'), minLength: 1, maxLength: 8 })
     fc.assert(
       fc.property(id, id, (one, other) => {
@@ -27,7 +27,7 @@ describe('the file name of an order', () => {
     )
   })
 
-  it('is in one of 256 folders of similar size', () => {
+  it('the file name of an order is in one of 256 folders of similar size', () => {
     const counts = new Map<string, number>()
     for (let n = 0; n < 25_600; n++) {
       const { shard } = orderFile(`ord_${n.toString(36)}`)
@@ -43,7 +43,7 @@ describe('the file name of an order', () => {
     ['missing', undefined],
     ['not a string', 5],
     ['too long', 'x'.repeat(300)],
-  ])('is rejected for an id that is %s', (_what, id) => {
+  ])('the file name of an order is rejected for an id that is %s', (_what, id) => {
     expect(() => orderFile(id)).toThrow(/id/)
   })
 })

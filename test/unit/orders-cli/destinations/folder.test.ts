@@ -28,7 +28,7 @@ const stateOf = (number: number): SyncState => ({
 })
 
 describe('the folder of a store', () => {
-  it('has an indented JSON file per order, readable by its owner only', async () => {
+  it('the folder of a store has an indented JSON file per order, readable by its owner only', async () => {
     const copy = await openFolderStore(folder)
     await copy.save(orders('ord_1'), stateOf(1))
     await copy.close()
@@ -38,7 +38,7 @@ describe('the folder of a store', () => {
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
   })
 
-  it('has no lock and no temporary files after close', async () => {
+  it('the folder of a store has no lock and no temporary files after close', async () => {
     const copy = await openFolderStore(folder)
     await copy.save(orders('ord_1', 'ord_2'), stateOf(1))
     await copy.close()
@@ -114,7 +114,7 @@ describe('the folder of a store', () => {
   })
 })
 
-describe('a folder is rejected, and stays untouched,', () => {
+describe('a rejected folder', () => {
   const marked = (text: string) => {
     mkdirSync(join(folder, '.sync'), { recursive: true })
     writeFileSync(join(folder, '.sync/copy.json'), text)
@@ -143,8 +143,8 @@ describe('a folder is rejected, and stays untouched,', () => {
       /outros arquivos \(orders\)/,
     ],
     ['of a newer version', () => marked('{"format":"orders-copy","version":2}'), /outra versão/],
-    ['with a mark that is damaged', () => marked('{'), /outra versão/],
-  ])('%s', async (_what, prepare, message) => {
+    ['with a damaged marker', () => marked('{'), /outra versão/],
+  ])('a folder %s is rejected and stays unchanged', async (_what, prepare, message) => {
     mkdirSync(folder)
     prepare()
     const before = readdirSync(folder, { recursive: true }).sort()
@@ -152,7 +152,7 @@ describe('a folder is rejected, and stays untouched,', () => {
     expect(readdirSync(folder, { recursive: true }).sort()).toEqual(before)
   })
 
-  it('if it is a file', async () => {
+  it('a file is rejected as a folder', async () => {
     writeFileSync(folder, 'x')
     await expect(openFolderStore(folder)).rejects.toThrow(/é um arquivo.*sqlite:/)
   })

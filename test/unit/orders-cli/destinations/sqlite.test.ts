@@ -45,7 +45,7 @@ function query(sql: string) {
 }
 
 describe('the database of a store', () => {
-  it('has columns for the common fields', async () => {
+  it('the database of a store has columns for the common fields', async () => {
     await keep([apiOrder({ amount_total: -1 })])
     const sql =
       'SELECT id, status, amount_total, customer_email, payment_method, updated_at FROM orders'
@@ -61,7 +61,7 @@ describe('the database of a store', () => {
     ])
   })
 
-  it('has a view of the products', async () => {
+  it('the database of a store has a view of the products', async () => {
     await keep([
       apiOrder({ items: [apiItem(), apiItem({ name: 'Apostila' })] }),
       apiOrder({ id: 'ord_2', items: [] }),
@@ -72,7 +72,7 @@ describe('the database of a store', () => {
     ])
   })
 
-  it('can be read during a write', async () => {
+  it('the database of a store can be read during a write', async () => {
     await keep([apiOrder()])
     const copy = await openSqliteStore(file)
     const reader = new DatabaseSync(file, { readOnly: true })
@@ -97,19 +97,19 @@ describe('the database of a store', () => {
     expect(query('SELECT id FROM orders')).toEqual([])
   })
 
-  it('is readable by its owner only', async () => {
+  it('the database of a store is readable by its owner only', async () => {
     await keep([apiOrder()])
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
   })
 
-  it('may start as an empty file', async () => {
+  it('the database of a store may start as an empty file', async () => {
     writeFileSync(file, '')
     await keep([apiOrder()])
     expect(query('SELECT id FROM orders')).toHaveLength(1)
   })
 })
 
-describe('a file is rejected, and stays untouched,', () => {
+describe('a rejected file', () => {
   const database = (sql: string) => () => {
     const db = new DatabaseSync(file)
     db.exec(sql)
@@ -123,7 +123,11 @@ describe('a file is rejected, and stays untouched,', () => {
     ],
     ['that is short', () => writeFileSync(file, 'x'), /não é um banco SQLite/],
     ['of another program', database('CREATE TABLE fotos (id)'), /de outro programa/],
-    ['of a program that gave its mark', database('PRAGMA application_id = 5'), /de outro programa/],
+    [
+      'of a program with an application id of its own',
+      database('PRAGMA application_id = 5'),
+      /de outro programa/,
+    ],
     [
       'of a newer version',
       database(
@@ -131,7 +135,7 @@ describe('a file is rejected, and stays untouched,', () => {
       ),
       /versão mais nova/,
     ],
-  ])('%s', async (_what, prepare, message) => {
+  ])('a file %s is rejected and stays unchanged', async (_what, prepare, message) => {
     prepare()
     const before = readFileSync(file)
     await expect(openSqliteStore(file)).rejects.toThrow(message)

@@ -15,7 +15,7 @@ const asked: ExportRequest = {
 const begun = initialState(asked)
 
 describe('the state of an export', () => {
-  it('is parsed as written', () => {
+  it('the state of an export is parsed as written', () => {
     const state = { ...begun, cursor: 'abc', bytes: 10, orders: 1 }
     expect(parseState(JSON.stringify(state))).toEqual(state)
   })
@@ -28,13 +28,13 @@ describe('the state of an export', () => {
     ['a later version', JSON.stringify({ ...begun, version: 2 })],
     ['bytes that are no number', JSON.stringify({ ...begun, bytes: 'many' })],
     ['a cursor that is no text', JSON.stringify({ ...begun, cursor: 5 })],
-  ])('is null for %s', (_what, text) => {
+  ])('the state of an export is null for %s', (_what, text) => {
     expect(parseState(text)).toBeNull()
   })
 })
 
 describe('the options of an export', () => {
-  it('are the same in any order of the filters', () => {
+  it('the options of an export are the same in any order of the filters', () => {
     const one = { ...asked, filters: { status: 'PAID', sort: 'updated_at_asc' } }
     const other = { ...asked, filters: { sort: 'updated_at_asc', status: 'PAID' } }
     expect(differences(one, other)).toEqual([])
@@ -50,7 +50,7 @@ describe('the options of an export', () => {
       { filters: { status: 'PAID', payment_method: 'PIX' } },
       '--payment-method era nenhum, agora é PIX',
     ],
-  ])('differ by another %s', (_what, other, text) => {
+  ])('the options of an export differ by another %s', (_what, other, text) => {
     expect(differences(asked, { ...asked, ...other })).toEqual([text])
   })
 })

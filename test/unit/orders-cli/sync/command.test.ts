@@ -13,6 +13,6 @@ it.each([
   ['1.5h', null],
   ['-5s', null],
   ['', null],
-])('--interval %s is %s milliseconds', (text, ms) => {
+])('--interval %s is parsed as %s milliseconds', (text, ms) => {
   expect(parseInterval(text)).toBe(ms)
 })

@@ -52,7 +52,7 @@ it('watch prints a line for the first sync, and for syncs with changes', async (
 })
 
 describe('an outage during a watch', () => {
-  it('is reported once, and so is its end', async () => {
+  it('an outage during a watch is reported once, and so is its end', async () => {
     const { said } = await watching(nothing, connection(false), edge, connection(false), nothing)
     expect(said).toEqual([
       'A rede caiu. Continuo tentando; aviso quando voltar.',
@@ -66,24 +66,24 @@ describe('an outage during a watch', () => {
     ['429', api(429)],
     ['an expired certificate', connection(true)],
     ['a portal', portal],
-  ])('may be caused by %s', async (_what, outage) => {
+  ])('an outage during a watch may be caused by %s', async (_what, outage) => {
     const { calls } = await watching(nothing, outage, nothing)
     expect(calls).toHaveLength(4)
   })
 
-  it('before the first sync leaves the next one as the first', async () => {
+  it('an outage before the first sync leaves the next sync as the first', async () => {
     const { calls } = await watching(connection(false), nothing, nothing)
     expect(calls).toEqual([true, true, false, false])
   })
 })
 
-describe('a permanent error ends a watch', () => {
+describe('a permanent error during a watch', () => {
   it.each([
     ['a revoked key', api(401)],
     ['a blocked account', api(403)],
     ['a store of another account', new UsageError('Outra chave.')],
     ['a full disk', Object.assign(new Error('full'), { code: 'ENOSPC' })],
-  ])('%s', async (_what, end) => {
+  ])('a watch ends at %s', async (_what, end) => {
     const { error, calls } = await watching(nothing, end, nothing)
     expect(error).toBe(end)
     expect(calls).toHaveLength(2)
@@ -92,7 +92,7 @@ describe('a permanent error ends a watch', () => {
   it.each([
     ['a foreign response', portal],
     ['an untrusted certificate', connection(true)],
-  ])('%s before the first sync', async (_what, end) => {
+  ])('a watch ends at %s before the first sync', async (_what, end) => {
     const { error } = await watching(end, nothing)
     expect(error).toBe(end)
   })
@@ -114,7 +114,7 @@ describe('the summary', () => {
       { received: 0, changes: 0, dropped: 0, watermark: null },
       '0 pedidos lidos (0 novos ou alterados), 0 removidos; cópia em dia',
     ],
-  ])('of %o is one line', (result, text) => {
+  ])('the summary of %o is one line', (result, text) => {
     expect(summary(result)).toBe(text)
   })
 })

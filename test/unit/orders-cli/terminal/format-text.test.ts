@@ -10,7 +10,7 @@ it.each([
   [0, '0 pedidos'],
   [1, '1 pedido'],
   [12_300, '12.300 pedidos'],
-])('%i orders are %s', (number, text) => {
+])('%i orders are rendered as %s', (number, text) => {
   expect(count(number, 'pedido')).toBe(text)
 })
 
@@ -20,7 +20,7 @@ it.each([
   [1_000, '1 kB'],
   [3_449_000, '3,4 MB'],
   [5e15, '5.000 TB'],
-])('%i bytes are %s', (bytes, text) => {
+])('%i bytes are rendered as %s', (bytes, text) => {
   expect(size(bytes)).toBe(text)
 })
 
@@ -29,7 +29,7 @@ it.each([
   [14_400, '14 s'],
   [200_000, '3 min 20 s'],
   [7_500_000, '2 h 5 min'],
-])('%i ms are %s', (ms, text) => {
+])('%i ms are rendered as %s', (ms, text) => {
   expect(duration(ms)).toBe(text)
 })
 
@@ -39,7 +39,7 @@ describe('a command quoted for the shell', () => {
     ["--out 'meus pedidos.csv'", ['--out', 'meus pedidos.csv'], 'linux'],
     [`'d'\\''ana $HOME'`, ["d'ana $HOME"], 'darwin'],
     ['--out "meus pedidos.csv"', ['--out', 'meus pedidos.csv'], 'win32'],
-  ] as const)('is %s', (text, words, platform) => {
+  ] as const)('a command quoted for the shell is %s', (text, words, platform) => {
     expect(commandLine(words, platform)).toBe(text)
   })
 })

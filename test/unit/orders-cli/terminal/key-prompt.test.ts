@@ -16,7 +16,7 @@ describe('a hidden line', () => {
     ['may arrive in chunks', ['a', 'b', 'c\rd'], 'abc'],
     ['may be corrected with backspace', ['abx\u007fc\r'], 'abc'],
     ['may be erased with Ctrl-U', ['xyz\u0015abc\r'], 'abc'],
-  ])('%s', async (_what, chunks, line) => {
+  ])('a hidden line %s', async (_what, chunks, line) => {
     expect(await type(...chunks)).toBe(line)
   })
 

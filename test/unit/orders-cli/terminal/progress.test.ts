@@ -45,19 +45,19 @@ describe('the progress of an export', () => {
 })
 
 describe('a wait', () => {
-  it('is shown with its reason, in whole seconds', () => {
+  it('a wait is shown with its reason, in whole seconds', () => {
     const { wait, said } = start()
     wait({ waitMs: 2_100, error: cut })
     expect(said).toEqual(['esperando 3 s: A rede caiu.'])
   })
 
-  it('of less than a second is not shown', () => {
+  it('a wait of less than a second is not shown', () => {
     const { wait, said } = start()
     wait({ waitMs: 999, error: cut })
     expect(said).toEqual([])
   })
 
-  it('is shown once per reason until orders arrive', () => {
+  it('a wait is shown once per reason until orders arrive', () => {
     const { wait, update, said } = start()
     for (const error of [cut, overloaded, cut, overloaded]) wait({ waitMs: 1_000, error })
     expect(said).toHaveLength(2)

@@ -201,7 +201,7 @@ describe('a stored document', () => {
     ['whose shape is a text', { ...SOURCE, shape: '1' }],
     ['without its key', { ...SOURCE, updated_key: undefined }],
     ['whose key is null', { ...SOURCE, updated_key: null }],
-  ])('%s cannot be parsed as an order', (_name, source) => {
+  ])('a value %s cannot be parsed as an order', (_name, source) => {
     expect(() => parseOrderSource(source)).toThrow(Unavailable)
     expect(() => toPublicJson(source)).toThrow(Unavailable)
     expect(parseStoredDocument(Buffer.from(JSON.stringify([source]).slice(1, -1)))).toBeNull()

@@ -17,11 +17,11 @@ describe('cents', () => {
     [-12345, '-123,45'],
     [2 ** 53 - 1, '90071992547409,91'],
     [-(2 ** 53 - 1), '-90071992547409,91'],
-  ])('%i are %s', (cents, text) => {
+  ])('%i cents are rendered as %s', (cents, text) => {
     expect(formatReais(cents)).toBe(text)
   })
 
-  it('keep all digits', () => {
+  it('cents keep all digits', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (cents) => {
         expect(Number(formatReais(cents).replace(',', ''))).toBe(cents)
@@ -38,7 +38,7 @@ describe('a rate', () => {
     [0.0000001, '0,0000001'],
     [1234.5, '1234,5'],
     [1e21, '1000000000000000000000'],
-  ])('%d is %s', (rate, text) => {
+  ])('the rate %d is rendered as %s', (rate, text) => {
     expect(decimalComma(rate)).toBe(text)
   })
 
@@ -59,11 +59,11 @@ describe('the time in Brasília', () => {
     ['2026-01-01T00:00:00+09:00', '31/12/2025 12:00:00'],
     ['2018-12-01T12:00:00.000Z', '01/12/2018 10:00:00'],
     ['2000-02-29T15:04:05.678Z', '29/02/2000 12:04:05'],
-  ])('of %s is %s', (instant, shown) => {
+  ])('the instant %s is %s in Brasília', (instant, shown) => {
     expect(brasiliaTime(instant)).toBe(shown)
   })
 
-  it('of an invalid instant is null', () => {
+  it('an invalid instant is null in Brasília', () => {
     expect(brasiliaTime('ontem')).toBeNull()
   })
 })

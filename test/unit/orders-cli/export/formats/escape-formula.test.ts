@@ -8,7 +8,7 @@ const months = [
   ...['julho', 'agosto', 'setembro', 'outubro', 'novembro', 'dezembro'],
 ]
 
-describe('text that Excel would convert becomes a formula of that text', () => {
+describe('text that Excel would convert', () => {
   it.each([
     '00012345678',
     '+5511999990000',
@@ -46,13 +46,13 @@ describe('text that Excel would convert becomes a formula of that text', () => {
     '＝2+2',
     '=HYPERLINK("http://x";"y")',
     `=${'x'.repeat(254)}`,
-  ])('%s', (text) => {
+  ])('the text "%s" becomes a formula of that text', (text) => {
     expect(escapeFormula(text)).toMatch(/^="/)
     expect(shownByExcel(escapeFormula(text))).toBe(text)
   })
 })
 
-describe('text that Excel keeps is unchanged', () => {
+describe('text that Excel keeps', () => {
   it.each([
     '',
     'Ana Souza',
@@ -65,18 +65,18 @@ describe('text that Excel keeps is unchanged', () => {
     'a=b',
     'linha 1\nlinha 2',
     'rita@exemplo.com.br',
-  ])('%s', (text) => {
+  ])('the text "%s" stays unchanged', (text) => {
     expect(escapeFormula(text)).toBe(text)
   })
 })
 
-describe('text that fits in no formula gets an apostrophe', () => {
+describe('text that fits in no formula', () => {
   it.each([
     ['more than 255 characters', `=${'x'.repeat(255)}`],
-    ['more than 255 with the quotes doubled', `="${'x'.repeat(252)}"`],
+    ['more than 255 characters after doubling its quotes', `="${'x'.repeat(252)}"`],
     ['a line break', '=1\n+1'],
     ['a tab at its beginning', '\t=1'],
-  ])('%s', (_what, text) => {
+  ])('text with %s gets an apostrophe', (_what, text) => {
     expect(escapeFormula(text)).toBe(`'${text}`)
   })
 })

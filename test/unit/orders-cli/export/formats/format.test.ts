@@ -38,7 +38,7 @@ it('ndjson has every field, also those newer than this program', () => {
 })
 
 describe('csv', () => {
-  it('has the values of the API', () => {
+  it('csv has the values of the API', () => {
     expect(rowsOf('csv', rich)).toEqual([
       expect.objectContaining({
         amount_total: '-1',
@@ -66,7 +66,7 @@ describe('csv', () => {
 })
 
 describe('csv-br', () => {
-  it('has values that a Brazilian Excel reads with their types', () => {
+  it('csv-br has values that a Brazilian Excel reads with their types', () => {
     expect(rowsOf('csv-br', rich)).toEqual([
       expect.objectContaining({
         amount_total: '-0,01',
@@ -90,18 +90,18 @@ describe('csv-br', () => {
 })
 
 describe('rows of items', () => {
-  it('have a line per product, with the order repeated', () => {
+  it('rows of items have a line per product, with the order repeated', () => {
     expect(rowsOf('csv-br', rich, 'items')).toEqual([
       expect.objectContaining({ id: 'ord_1', 'item.quantity': '2', 'item.sub_total': '99,00' }),
       expect.objectContaining({ id: 'ord_1', 'item.quantity': '1', 'item.sub_total': '0,01' }),
     ])
   })
 
-  it('have no column with all products', () => {
+  it('rows of items have no column with all products', () => {
     expect(Object.keys(rowsOf('csv', rich, 'items')[0] ?? {})).not.toContain('items')
   })
 
-  it('include orders without products', () => {
+  it('rows of items include orders without products', () => {
     const [row] = rowsOf('csv', apiOrder({ items: [] }), 'items')
     expect(row).toMatchObject({ id: 'ord_1', 'item.product_id': '' })
   })

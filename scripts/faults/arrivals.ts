@@ -12,7 +12,7 @@ import type { Traffic } from '../../test/harness/traffic/traffic.ts'
 export interface Arrivals {
   enter(plan: PhasePlan): Phase
   /** Sends one more immediately. */
-  send(ask: TrafficRequest): void
+  send(request: TrafficRequest): void
   phase(): Phase
   /** Stops sending, and waits for all responses. */
   stop(): Promise<void>
@@ -33,7 +33,7 @@ export interface Phase {
 }
 
 interface CurrentPhase extends PhasePlan, Phase {
-  send(ask: TrafficRequest): Promise<void>
+  send(request: TrafficRequest): Promise<void>
 }
 
 /** Requests before the first phase do not count. */
@@ -47,15 +47,15 @@ export function startArrivals(rate: number, traffic: Traffic, sender: Sender): A
     let lastWrongAt = startedAt
     return {
       ...plan,
-      async send(ask) {
+      async send(request) {
         const sent = { sentAt: performance.now() }
         waiting.add(sent)
-        const outcome = await sender.send(ask)
+        const outcome = await sender.send(request)
         waiting.delete(sent)
         const { stats } = current.isFault && !plan.isFault ? current : plan
-        stats.add(ask, outcome, plan.mayFail || current.mayFail)
-        if (!isHealthy(ask, outcome)) lastWrongAt = Math.max(lastWrongAt, sent.sentAt)
-        ask.onSettled?.()
+        stats.add(request, outcome, plan.mayFail || current.mayFail)
+        if (!isHealthy(request, outcome)) lastWrongAt = Math.max(lastWrongAt, sent.sentAt)
+        request.onSettled?.()
       },
       rightAfterMs: () => lastWrongAt - startedAt,
       isRight(forMs) {
@@ -65,8 +65,8 @@ export function startArrivals(rate: number, traffic: Traffic, sender: Sender): A
     }
   }
 
-  function send(ask: TrafficRequest): void {
-    const sent = current.send(ask).finally(() => inFlight.delete(sent))
+  function send(request: TrafficRequest): void {
+    const sent = current.send(request).finally(() => inFlight.delete(sent))
     inFlight.add(sent)
   }
 

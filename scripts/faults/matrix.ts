@@ -138,9 +138,9 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
 
 /** Sends every key once while OpenSearch is healthy: the service caches keys for some minutes. */
 async function introduceKeys(traffic: Traffic, sender: Sender, signal: AbortSignal): Promise<void> {
-  for (const ask of traffic.warmUpRequests()) {
+  for (const request of traffic.warmUpRequests()) {
     await waitUntil(signal, async () => {
-      const outcome = await sender.send(ask)
+      const outcome = await sender.send(request)
       return 'status' in outcome && outcome.status !== 503
     })
   }

@@ -57,14 +57,14 @@ async function drive(
   let stats = createResponseStats()
 
   async function sendOne() {
-    const ask = traffic.next()
+    const request = traffic.next()
     if (random.chance(ABANDONED_SHARE)) {
-      await sender.abandon(ask, random.between(0, LATEST_ABANDON_MS))
+      await sender.abandon(request, random.between(0, LATEST_ABANDON_MS))
     } else {
       const into = stats
-      into.add(ask, await sender.send(ask), false)
+      into.add(request, await sender.send(request), false)
     }
-    ask.onSettled?.()
+    request.onSettled?.()
   }
 
   const stopPace = startOpenLoop(options.rate, () => void sendOne())

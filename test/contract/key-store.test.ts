@@ -50,7 +50,7 @@ describe.each(stores)('the key store on %s', (_name, open) => {
     expect((await store.keys.find('d1'))?.accountBlocked).toBe(false)
   })
 
-  it('reports at once that any key was used, whatever happened to that key since', async () => {
+  it('reports at once that any key was used, even if that key was changed since', async () => {
     expect(await store.keys.wasAnyKeyUsed()).toBe(false)
     await store.keys.insert(keyRecord())
     await store.keys.insert(keyRecord({ keyId: 'key_2', digest: 'd2', accountId: 'acc_2' }))

@@ -28,17 +28,17 @@ describe.each(stores)('the order store on %s', (_name, open) => {
   afterEach(() => store.close())
 
   async function write(orders: object[], mode: WriteMode = 'back-fill') {
-    const refused: string[] = []
+    const rejected: string[] = []
     const clock = () => nowMs
     const index = await store.openIndex({ clock })
     const summary = await load(ndjson(orders), {
       writer: createWriter(index, clock),
       mode,
-      onRejected: (_line, { path }) => refused.push(path),
+      onRejected: (_line, { path }) => rejected.push(path),
       onProgress() {},
     }).finally(() => index.close())
     await store.refresh()
-    return { ...summary, refused }
+    return { ...summary, refused: rejected }
   }
 
   async function read(id: string, accountId = 'acc_1'): Promise<Order | null> {

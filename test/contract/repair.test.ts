@@ -30,15 +30,15 @@ describe.each(stores)('index load --repair on %s', (_name, open) => {
 
   async function write(orders: object[], equalVersions: 'drop' | 'repair' = 'repair') {
     const index = await store.openIndex({ clock: () => NOW })
-    const refused: string[] = []
+    const rejected: string[] = []
     const summary = await load(ndjson(orders), {
       writer: createWriter(index, () => NOW, { equalVersions }),
       mode: equalVersions === 'repair' ? 'live' : 'back-fill',
-      onRejected: (line, { reason }) => refused.push(`${line} ${reason}`),
+      onRejected: (line, { reason }) => rejected.push(`${line} ${reason}`),
       onProgress() {},
     }).finally(() => index.close())
     await store.refresh()
-    return { ...summary, refusals: refused }
+    return { ...summary, rejections: rejected }
   }
 
   /** Writes a version record directly, and leaves the documents unchanged. */
@@ -86,10 +86,10 @@ describe.each(stores)('index load --repair on %s', (_name, open) => {
     await write([SHARED], 'drop')
     await store.corrupt('acc_1', 'ord_1')
     const newer = [{ ...SHARED, version: 2, amount_total: 1 }, sourceOrder({ id: 'ord_2' })]
-    const { refusals, ...counts } = await write(newer, 'drop')
+    const { rejections, ...counts } = await write(newer, 'drop')
     expect(counts).toMatchObject({ written: 1, refused: 1 })
-    expect(refusals).toEqual([expect.stringContaining('replace it with "index load --repair"')])
-    expect(await write(newer)).toMatchObject({ written: 1, older: 1, refusals: [] })
+    expect(rejections).toEqual([expect.stringContaining('replace it with "index load --repair"')])
+    expect(await write(newer)).toMatchObject({ written: 1, older: 1, rejections: [] })
     expect(await read('acc_1')).toMatchObject({ amount_total: 1 })
   })
 

@@ -168,7 +168,7 @@ it('the metrics count a rate-limited request as a denied decision', async () => 
   expect(metricIn(exposition, 'limiter_decisions_total{decision="take",result="denied"}')).toBe(1)
 })
 
-it('the metrics contain nothing of orders, keys, accounts and addresses, whatever happened', async () => {
+it('the metrics contain nothing of orders, keys, accounts and addresses after any kind of request', async () => {
   const { key, record } = await app.issue({ accountId: 'acc_secret' })
   await app.load([sourceOrder({ id: 'ord_secret', owner_account_id: 'acc_secret' })])
   const { next_cursor } = await app.list('limit=1', key)

@@ -11,14 +11,14 @@ for await (const order of orders.list({ status: ['PAID'], limit: 3 })) {
 const store = createMemoryStore()
 const { received, watermark } = await orders.sync({ store, limit: 4 })
 const { id } = await orders.get([...store.orders.keys()][0])
-const refused = await orders.get('ord_nada').catch((error) => error)
+const error = await orders.get('ord_nada').catch((error) => error)
 console.log(
   JSON.stringify({
     listed,
     received,
     watermark,
     id,
-    isApiError: refused instanceof ApiError,
-    code: refused.code,
+    isApiError: error instanceof ApiError,
+    code: error.code,
   }),
 )

@@ -51,9 +51,9 @@ describe('the client behind the edge', () => {
   it('the client waits for the Retry-After of the edge and lists every order', async () => {
     const orders = await connect(VOLUME)
     expect(await collect(orders.list({ limit: 1 }))).toHaveLength(ORDERS)
-    const refused = orders.waits.filter(({ error }) => error instanceof EdgeError)
-    expect(refused.length).toBeGreaterThan(0)
-    expect(refused.map(({ waitMs }) => waitMs)).toEqual(refused.map(() => 2_000))
+    const edgeErrors = orders.waits.filter(({ error }) => error instanceof EdgeError)
+    expect(edgeErrors.length).toBeGreaterThan(0)
+    expect(edgeErrors.map(({ waitMs }) => waitMs)).toEqual(edgeErrors.map(() => 2_000))
   })
 
   it('the client reports a 403 of the firewall without a retry', async () => {

@@ -144,7 +144,7 @@ describe('the compression of the edge', () => {
   )
 
   it('the edge does not compress for a client that rejects gzip', async () => {
-    const refusal = { 'x-type': 'application/json', 'accept-encoding': 'gzip;q=0' }
-    expect(await encodingOf(refusal)).toBeUndefined()
+    const headers = { 'x-type': 'application/json', 'accept-encoding': 'gzip;q=0' }
+    expect(await encodingOf(headers)).toBeUndefined()
   })
 })

@@ -112,15 +112,17 @@ describe('input that is not HTTP', () => {
   )
 
   it('the edge closes endless input without a response', async () => {
-    const hasty = await startProxy([await store.serve()], { EDGE_HEADERS_TIMEOUT: '200ms' })
-    const socket = await hasty.open()
-    const drip = setInterval(() => socket.write('a'), 20) // It is never silent for as long as that.
+    const edgeWithShortTimeout = await startProxy([await store.serve()], {
+      EDGE_HEADERS_TIMEOUT: '200ms',
+    })
+    const socket = await edgeWithShortTimeout.open()
+    const drip = setInterval(() => socket.write('a'), 20) // Shorter than the idle timeout.
     try {
       socket.write(`GET /x HTTP/1.1\r\nHost: ${HOST}\r\nX-Slow: `)
       expect(await readAnswers(socket)).toEqual([])
     } finally {
       clearInterval(drip)
-      await hasty.stop()
+      await edgeWithShortTimeout.stop()
     }
   })
 })
@@ -133,9 +135,9 @@ describe('the client address', () => {
     await once(service.listen(0, '127.0.0.1'), 'listening')
     const { port } = service.address() as AddressInfo
     const balancer = { EDGE_PROXY_PROTOCOL_FROM: '10.0.0.0/8 127.0.0.1' }
-    const front = await startProxy([{ port, operationsPort: port }], balancer)
+    const edgeBehindBalancer = await startProxy([{ port, operationsPort: port }], balancer)
     try {
-      const socket = await front.openFrom('203.0.113.7')
+      const socket = await edgeBehindBalancer.openFrom('203.0.113.7')
       socket.write(
         `GET / HTTP/1.1\r\nHost: ${HOST}\r\nX-Forwarded-For: 198.51.100.1\r\n` +
           'X-Forwarded-For: 198.51.100.2\r\nForwarded: for=198.51.100.3\r\nX-Real-IP: 198.51.100.4\r\n' +
@@ -150,16 +152,18 @@ describe('the client address', () => {
         'x-forwarded-proto': ['https'],
       })
     } finally {
-      await front.stop()
+      await edgeBehindBalancer.stop()
       service.close()
     }
   })
 
   it('the service blocks the client address after 30 bad keys behind a trusted proxy', async () => {
     const service = await store.serve({ TRUST_PROXY: '127.0.0.1' })
-    const front = await startProxy([service], { EDGE_PROXY_PROTOCOL_FROM: '127.0.0.1' })
+    const edgeBehindBalancer = await startProxy([service], {
+      EDGE_PROXY_PROTOCOL_FROM: '127.0.0.1',
+    })
     const statusesOf = async (address: string, count: number) => {
-      const socket = await front.openFrom(address)
+      const socket = await edgeBehindBalancer.openFrom(address)
       for (let n = 0; n < count; n++)
         socket.write(
           `GET /v1/orders HTTP/1.1\r\nHost: ${HOST}\r\nX-Forwarded-For: 192.0.2.${n}\r\n\r\n`,
@@ -170,7 +174,7 @@ describe('the client address', () => {
       expect(await statusesOf('203.0.113.7', 31)).toEqual([...Array(30).fill(401), 429])
       expect(await statusesOf('203.0.113.8', 1)).toEqual([401])
     } finally {
-      await front.stop()
+      await edgeBehindBalancer.stop()
     }
   })
 })

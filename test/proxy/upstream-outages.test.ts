@@ -67,11 +67,11 @@ describe('an outage of the service', () => {
 describe('the 503 of the service itself', () => {
   it('the edge forwards a 503 of the service unchanged, without a retry, even if no process is ready', async () => {
     const body = '{"error":{"code":"service_unavailable"}}'
-    const asked: string[] = []
+    const requestPaths: string[] = []
     const unready = () =>
       standIn(
         createHttpServer(({ url = '' }, response) => {
-          if (url !== '/health/ready') asked.push(url)
+          if (url !== '/health/ready') requestPaths.push(url)
           const headers = { 'retry-after': '1', 'request-id': 'req_1' }
           response.writeHead(503, headers).end(body)
         }),
@@ -85,7 +85,7 @@ describe('the 503 of the service itself', () => {
       headers: { 'retry-after': '1', 'request-id': 'req_1' },
       body,
     })
-    expect(asked).toEqual(['/v1/orders'])
+    expect(requestPaths).toEqual(['/v1/orders'])
   })
 })
 
@@ -122,25 +122,25 @@ describe('of two processes', () => {
   it('a process that exits before it responds causes a retry at the other', async () => {
     const ready = await standIn(createHttpServer((_, response) => response.end('well')))
     const ending = await onConnection((socket) => socket.once('data', () => socket.end()))
-    let asked = 0
-    const other = await answering(() => asked++)
+    let requestCount = 0
+    const other = await answering(() => requestCount++)
     edge = await startProxy([{ ...ending, operationsPort: ready.port }, other])
     const answers = await Promise.all(Array.from({ length: 20 }, () => edge.call('/v1/orders')))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    expect(asked).toBe(20)
+    expect(requestCount).toBe(20)
   })
 
   it('a process that is not ready receives no request', async () => {
-    let asked = 0
+    let requestCount = 0
     const notReady = await standIn(
       createHttpServer(({ url }, response) => {
-        if (url !== '/health/ready') asked++
+        if (url !== '/health/ready') requestCount++
         response.writeHead(url === '/health/ready' ? 503 : 200).end()
       }),
     )
     edge = await startProxy([notReady, await answering(() => {})])
     await expect.poll(() => edge.log(), { timeout: 20_000 }).toContain('Server api/api1 is DOWN')
     await Promise.all(Array.from({ length: 20 }, () => edge.call('/v1/orders')))
-    expect(asked).toBe(0)
+    expect(requestCount).toBe(0)
   })
 })

@@ -5,7 +5,7 @@ import { installPython } from '../../scripts/python/packages.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe, runProgram } from '../support/cli/program.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
-import { refusals } from './refusals.ts'
+import { permanentErrors } from './error-cases.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
 const READ_DUCKDB = fileURLToPath(new URL('dlt/read-duckdb.py', import.meta.url))
@@ -23,7 +23,7 @@ afterAll(() => service.close())
 let place: ReturnType<typeof temporaryFolder>
 beforeEach(() => {
   place = temporaryFolder()
-  service.front.forget()
+  service.faultServer.forget()
 })
 afterEach(() => place.remove())
 
@@ -64,13 +64,13 @@ function leavesOf(path: string, value: unknown): [string, unknown][] {
   )
 }
 
-const asked = () => service.front.asked.filter(({ status }) => status === 200)
+const pageRequests = () => service.faultServer.requests.filter(({ status }) => status === 200)
 
 describe('the recipe with dlt', () => {
   it('the dlt recipe loads every order in the first run, undated ones included', async () => {
     expect(await load()).toMatchObject({ code: 0 })
     expect(await loaded()).toEqual(await listed())
-    const [first] = asked()
+    const [first] = pageRequests()
     expect(first?.query).toEqual({ sort: 'updated_at_asc', limit: '100' })
     expect(first?.authorization).toBe(`Bearer ${service.key}`)
   })
@@ -78,12 +78,12 @@ describe('the recipe with dlt', () => {
   it('the dlt recipe loads mostly changed orders in the next run', async () => {
     await load()
     const before = await service.listed()
-    service.front.forget()
+    service.faultServer.forget()
     const changed = await service.change()
     expect(await load()).toMatchObject({ code: 0 })
     expect(await loaded()).toEqual(await listed())
 
-    const [page, ...more] = asked()
+    const [page, ...more] = pageRequests()
     expect(more).toEqual([])
     expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestMs(before) - 60_000)
     expect(page?.ids).toEqual(expect.arrayContaining(changed))
@@ -91,11 +91,11 @@ describe('the recipe with dlt', () => {
   })
 
   it('the recipe keeps the later of two versions from one run', async () => {
-    service.front.before(2, async () => {
-      await service.change(asked()[0]?.ids)
+    service.faultServer.before(2, async () => {
+      await service.change(pageRequests()[0]?.ids)
     })
     expect(await load()).toMatchObject({ code: 0 })
-    const ids = asked().flatMap((page) => page.ids)
+    const ids = pageRequests().flatMap((page) => page.ids)
     expect(ids.length).toBeGreaterThan(new Set(ids).size)
     expect(await loaded()).toEqual(await listed())
   })
@@ -108,17 +108,17 @@ describe('the recipe with dlt', () => {
   })
 
   it('the recipe waits for the Retry-After of an edge response without a body', async () => {
-    service.front.refuseFor(2, 3)
+    service.faultServer.rejectFor(2, 3)
     expect(await load()).toMatchObject({ code: 0 })
-    expect(service.front.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
+    expect(service.faultServer.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
     expect(await loaded()).toEqual(await listed())
   })
 
   it('the dlt recipe retries after a 502 of an edge and after a 429', async () => {
-    service.front.answer(2, { status: 502 })
+    service.faultServer.answer(2, { status: 502 })
     service.emptyBucketAt(4)
     expect(await load()).toMatchObject({ code: 0 })
-    expect(service.front.statuses()).toEqual([200, 200, 502, 200, 200, 429, 200, 200, 200])
+    expect(service.faultServer.statuses()).toEqual([200, 200, 502, 200, 200, 429, 200, 200, 200])
     expect(await loaded()).toEqual(await listed())
   })
 
@@ -126,16 +126,16 @@ describe('the recipe with dlt', () => {
     const { code, stderr } = await load([], `${service.key}\r`, `${service.baseUrl}/\r`)
     expect(code).toBe(0)
     expect(stderr).not.toContain(service.key)
-    expect(asked()[0]?.authorization).toBe(`Bearer ${service.key}`)
+    expect(pageRequests()[0]?.authorization).toBe(`Bearer ${service.key}`)
   })
 
-  it.each(refusals)(
+  it.each(permanentErrors)(
     'the recipe stops at $title and names the next step',
-    async ({ answer, key, says }) => {
-      if (answer) service.front.answer(0, answer)
+    async ({ answer, key, message }) => {
+      if (answer) service.faultServer.answer(0, answer)
       const { code, stderr } = await load([], key ?? service.key)
       expect(code).toBe(1)
-      expect(stderr.trim().split('\n').at(-1)).toContain(says)
+      expect(stderr.trim().split('\n').at(-1)).toContain(message)
       expect(stderr).not.toContain(key ?? service.key)
     },
   )

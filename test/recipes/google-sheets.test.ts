@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe } from '../support/cli/program.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
+import { permanentErrors, transientErrors } from './error-cases.ts'
 import { type Document, runAppsScript } from './google-sheets/apps-script.ts'
 import type { Cell } from './google-sheets/sheet.ts'
-import { passing, refusals } from './refusals.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
 let service: RecipeService
@@ -18,7 +18,7 @@ afterAll(() => Promise.all([service.close(), elsewhere.close()]))
 let document: Document
 let lock: Int32Array<SharedArrayBuffer>
 beforeEach(() => {
-  service.front.forget()
+  service.faultServer.forget()
   elsewhere.forget()
   lock = new Int32Array(new SharedArrayBuffer(4))
   const properties = { ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: service.key }
@@ -59,7 +59,7 @@ const rowOf = ({ customer, payment, items, ...order }: Order): Cell[] => [
   items.map(({ quantity, name }) => `${quantity} × ${name}`).join('; '),
 ]
 
-const asked = () => service.front.asked.filter(({ status }) => status === 200)
+const pageRequests = () => service.faultServer.requests.filter(({ status }) => status === 200)
 
 // Google's services are stand-ins of ours; the script is run as it is, and its requests are real.
 describe('the recipe for Google Sheets, on stand-ins for its services', () => {
@@ -67,17 +67,17 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     service.emptyBucketAt(3)
     expect(await run()).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
-    expect(service.front.statuses()).toEqual([200, 200, 200, 429, 200, 200, 200, 200])
+    expect(service.faultServer.statuses()).toEqual([200, 200, 200, 429, 200, 200, 200, 200])
   })
 
   it('the Sheets recipe updates existing rows in the next run', async () => {
     await run()
     const newestOnceMs = newestMs(await service.listed())
-    service.front.forget()
+    service.faultServer.forget()
     const changed = await service.change()
     expect(await run()).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
-    const [page, ...more] = asked()
+    const [page, ...more] = pageRequests()
     expect(more).toEqual([])
     expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestOnceMs - 60_000)
     expect(page?.ids).toEqual(expect.arrayContaining(changed))
@@ -87,24 +87,24 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
   it('the Sheets recipe stops before the time limit of Google and resumes in the next run', async () => {
     const twoMinutesMs = 120_000
     await run('sincronizar', twoMinutesMs)
-    expect(asked()).toHaveLength(3)
+    expect(pageRequests()).toHaveLength(3)
     expect(rows().size).toBe(300)
     while (document.properties['ESTADO']?.includes('"cursor":null') === false) {
       await run('sincronizar', twoMinutesMs)
     }
     expect(rows()).toEqual(await listedRows())
-    const cursors = asked().map(({ query }) => query['cursor'])
+    const cursors = pageRequests().map(({ query }) => query['cursor'])
     expect(new Set(cursors).size).toBe(cursors.length)
   })
 
-  it.each(passing)('the recipe retries after $title', async ({ happening }) => {
-    service.front.answer(2, happening)
+  it.each(transientErrors)('the recipe retries after $title', async ({ fault }) => {
+    service.faultServer.answer(2, fault)
     expect(await run()).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
   })
 
   it('the Sheets recipe defers a long wait to the next run', async () => {
-    service.front.answer(2, { status: 429, headers: { 'retry-after': '300' } })
+    service.faultServer.answer(2, { status: 429, headers: { 'retry-after': '300' } })
     const { error, warnings } = await run()
     expect({ error, warnings }).toEqual({ error: null, warnings: [expect.stringContaining('300')] })
     expect(rows().size).toBe(200)
@@ -121,11 +121,11 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
   })
 
   it('the recipe keeps the later of two versions from one run', async () => {
-    service.front.before(2, async () => {
-      await service.change(asked()[0]?.ids)
+    service.faultServer.before(2, async () => {
+      await service.change(pageRequests()[0]?.ids)
     })
     expect(await run()).toMatchObject({ error: null })
-    const ids = asked().flatMap((page) => page.ids)
+    const ids = pageRequests().flatMap((page) => page.ids)
     expect(ids.length).toBeGreaterThan(new Set(ids).size)
     expect(rows()).toEqual(await listedRows())
   })
@@ -141,7 +141,7 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     'the function %s reads while it holds the lock',
     async (call) => {
       const held: (number | undefined)[] = []
-      service.front.before(0, async () => {
+      service.faultServer.before(0, async () => {
         held.push(lock[0])
       })
       expect(await run(call)).toMatchObject({ error: null })
@@ -156,24 +156,24 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     'the function $call changes nothing while another run holds the lock',
     async ({ call, error }) => {
       await run('sincronizar', 120_000)
-      service.front.forget()
+      service.faultServer.forget()
       const before = structuredClone(document)
       lock[0] = 1
       expect(await run(call)).toMatchObject({ error })
       expect(document).toEqual(before)
-      expect(service.front.asked).toEqual([])
+      expect(service.faultServer.requests).toEqual([])
       expect(lock[0]).toBe(1)
     },
   )
 
   it('the Sheets recipe releases the lock when it stops at an error', async () => {
-    service.front.answer(0, { status: 403 })
+    service.faultServer.answer(0, { status: 403 })
     expect((await run()).error).toContain('403')
     expect(lock[0]).toBe(0)
   })
 
   it('the recipe does not follow a redirect', async () => {
-    service.front.answer(0, elsewhere.redirect)
+    service.faultServer.answer(0, elsewhere.redirect)
     expect((await run()).error).toContain('302')
     expect(elsewhere.authorizations()).toEqual([])
   })
@@ -184,12 +184,12 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(document.triggers).toEqual(['sincronizar'])
   })
 
-  it.each(refusals)(
+  it.each(permanentErrors)(
     'the recipe stops at $title and names the next step',
-    async ({ answer, key, says }) => {
-      if (answer) service.front.answer(0, answer)
+    async ({ answer, key, message }) => {
+      if (answer) service.faultServer.answer(0, answer)
       document.properties['ORDERS_API_KEY'] = key ?? service.key
-      expect((await run()).error).toContain(says)
+      expect((await run()).error).toContain(message)
     },
   )
 })

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe } from '../support/cli/program.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
+import { permanentErrors } from './error-cases.ts'
 import { installN8n, type N8nWorkflow, runN8n } from './n8n/n8n.ts'
-import { refusals } from './refusals.ts'
 import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'
 
 const INSTALL_MS = 300_000
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, INSTALL_MS)
 afterAll(() => Promise.all([service.close(), elsewhere.close()]))
 beforeEach(() => {
-  service.front.forget()
+  service.faultServer.forget()
   elsewhere.forget()
 })
 
@@ -49,7 +49,7 @@ describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
     expect(error).toBeNull()
     expect(byId).toEqual(await service.listed())
     expect(orders).toHaveLength(byId.size)
-    expect(service.front.asked[0]).toMatchObject({
+    expect(service.faultServer.requests[0]).toMatchObject({
       query: { sort: 'updated_at_asc', limit: '100' },
       authorization: `Bearer ${service.key}`,
     })
@@ -73,26 +73,26 @@ describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
     const { error, byId } = await run('Carga completa')
     expect(error).toBeNull()
     expect(byId).toEqual(await service.listed())
-    expect(service.front.statuses().slice(0, 5)).toEqual([200, 200, 200, 429, 200])
-    expect(service.front.asked[4]?.query).not.toHaveProperty('cursor')
+    expect(service.faultServer.statuses().slice(0, 5)).toEqual([200, 200, 200, 429, 200])
+    expect(service.faultServer.requests[4]?.query).not.toHaveProperty('cursor')
   })
 
   // What is read of a body that is not there ends n8n's paging as if it were the last page.
   it.each([
-    { status: 429, headers: { 'retry-after': '300' }, says: 'too many requests' },
-    { status: 503, says: 'Service unavailable' },
+    { status: 429, headers: { 'retry-after': '300' }, message: 'too many requests' },
+    { status: 503, message: 'Service unavailable' },
   ])(
     'the n8n recipe fails without a partial result when an edge answers $status without a body',
-    async ({ says, ...answer }) => {
-      service.front.answer(3, answer)
+    async ({ message, ...answer }) => {
+      service.faultServer.answer(3, answer)
       const { error, orders } = await run('Carga completa', { settings: { retryOnFail: false } })
-      expect(error).toContain(says)
+      expect(error).toContain(message)
       expect(orders).toEqual([])
     },
   )
 
-  it.each(refusals)('the n8n recipe fails at $title', async ({ answer, key }) => {
-    if (answer) service.front.answer(0, answer)
+  it.each(permanentErrors)('the n8n recipe fails at $title', async ({ answer, key }) => {
+    if (answer) service.faultServer.answer(0, answer)
     const { error, orders } = await run('Carga completa', {
       settings: { retryOnFail: false },
       ...(key && { key }),
@@ -102,7 +102,7 @@ describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
   })
 
   it('the n8n recipe does not follow a redirect and returns nothing', async () => {
-    service.front.answer(0, elsewhere.redirect)
+    service.faultServer.answer(0, elsewhere.redirect)
     const { error, orders } = await run('Carga completa', { settings: { retryOnFail: false } })
     expect({ failed: error !== null, orders }).toEqual({ failed: true, orders: [] })
     expect(elsewhere.authorizations()).toEqual([])

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe } from '../support/cli/program.ts'
+import { permanentErrors } from './error-cases.ts'
 import { runPowerQuery } from './power-query/power-query.ts'
-import { refusals } from './refusals.ts'
 import { CONTRACT_LIMITS, openRecipeService, type RecipeService } from './service.ts'
 
 let service: RecipeService
@@ -10,7 +10,7 @@ beforeAll(async () => {
   service = await openRecipeService({ settings: CONTRACT_LIMITS })
 })
 afterAll(() => service.close())
-beforeEach(() => service.front.forget())
+beforeEach(() => service.faultServer.forget())
 
 const run = (key = service.key) =>
   runPowerQuery({
@@ -42,7 +42,7 @@ describe('the recipe for Power Query, on our interpreter of a part of M', () => 
     expect(error).toBeNull()
     expect(columns).toEqual(COLUMNS)
     expect(rows).toEqual([...(await service.listed()).values()].map(rowOf))
-    expect(service.front.asked[0]).toMatchObject({
+    expect(service.faultServer.requests[0]).toMatchObject({
       query: { sort: 'created_at_desc', limit: '100' },
       authorization: `Bearer ${service.key}`,
     })
@@ -52,33 +52,36 @@ describe('the recipe for Power Query, on our interpreter of a part of M', () => 
     service.emptyBucketAt(3)
     const { rows } = await run()
     expect(rows).toHaveLength((await service.listed()).size)
-    expect(service.front.statuses()).toEqual([200, 200, 200, 429, 200, 200, 200, 200])
+    expect(service.faultServer.statuses()).toEqual([200, 200, 200, 429, 200, 200, 200, 200])
   })
 
   it('the recipe waits for the Retry-After of an edge response without a body', async () => {
-    service.front.refuseFor(2, 3)
+    service.faultServer.rejectFor(2, 3)
     const { rows } = await run()
     expect(rows).toHaveLength((await service.listed()).size)
-    expect(service.front.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
+    expect(service.faultServer.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
   })
 
   it('the Power Query recipe retries errors that Power Query does not', async () => {
-    service.front.answer(2, { status: 502 })
+    service.faultServer.answer(2, { status: 502 })
     const { rows, error } = await run()
     expect(error).toBeNull()
     expect(rows).toHaveLength((await service.listed()).size)
   })
 
   it('the Power Query recipe fails without a partial table when a response is truncated', async () => {
-    service.front.answer(2, { status: 200, body: '{"object":"list","data":[' })
+    service.faultServer.answer(2, { status: 200, body: '{"object":"list","data":[' })
     expect(await run()).toMatchObject({ rows: [], error: expect.stringContaining('JSON') })
   })
 
   // A query cannot have 401 and 403 to itself: there Power Query asks for credentials, in its own words.
-  it.each(refusals)('the Power Query recipe stops at $title', async ({ answer, key, says }) => {
-    if (answer) service.front.answer(0, answer)
-    const { error } = await run(key)
-    const isForCredentials = answer?.status !== 400
-    expect(error).toContain(isForCredentials ? 'credentials' : says)
-  })
+  it.each(permanentErrors)(
+    'the Power Query recipe stops at $title',
+    async ({ answer, key, message }) => {
+      if (answer) service.faultServer.answer(0, answer)
+      const { error } = await run(key)
+      const isForCredentials = answer?.status !== 400
+      expect(error).toContain(isForCredentials ? 'credentials' : message)
+    },
+  )
 })

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { recipe, runProgram } from '../support/cli/program.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
-import { passing, refusals } from './refusals.ts'
+import { permanentErrors, transientErrors } from './error-cases.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
 let service: RecipeService
@@ -19,7 +19,7 @@ afterAll(() => Promise.all([service.close(), elsewhere.close()]))
 let place: ReturnType<typeof temporaryFolder>
 beforeEach(() => {
   place = temporaryFolder()
-  service.front.forget()
+  service.faultServer.forget()
   elsewhere.forget()
 })
 afterEach(() => place.remove())
@@ -45,7 +45,7 @@ function copied(file = 'pedidos.db') {
   return new Map(rows.map(({ id, pedido }) => [id, JSON.parse(String(pedido))]))
 }
 
-const asked = () => service.front.asked.filter(({ status }) => status === 200)
+const pageRequests = () => service.faultServer.requests.filter(({ status }) => status === 200)
 
 describe('the recipe in Python', () => {
   it('the Python recipe copies every order in the first run and waits after a 429', async () => {
@@ -53,18 +53,18 @@ describe('the recipe in Python', () => {
     const { code, stdout } = await sync()
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+ pedidos/) })
     expect(copied()).toEqual(await service.listed())
-    expect(service.front.statuses()).toEqual([200, 200, 200, 429, 200, 200, 200, 200])
-    expect(asked().filter(({ query }) => 'updated_gte' in query)).toEqual([])
+    expect(service.faultServer.statuses()).toEqual([200, 200, 200, 429, 200, 200, 200, 200])
+    expect(pageRequests().filter(({ query }) => 'updated_gte' in query)).toEqual([])
   })
 
   it('the Python recipe reads mostly changed orders in the next run', async () => {
     await sync()
     const newestOnceMs = newestMs(await service.listed())
-    service.front.forget()
+    service.faultServer.forget()
     const changed = await service.change()
     expect(await sync()).toMatchObject({ code: 0 })
     expect(copied()).toEqual(await service.listed())
-    const [page, ...more] = asked()
+    const [page, ...more] = pageRequests()
     expect(more).toEqual([])
     expect(page?.query['sort']).toBe('updated_at_asc')
     expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestOnceMs - 60_000)
@@ -73,35 +73,35 @@ describe('the recipe in Python', () => {
   })
 
   it('the Python recipe resumes an interrupted run', async () => {
-    service.front.answer(3, { status: 403 })
+    service.faultServer.answer(3, { status: 403 })
     expect((await sync()).code).toBe(1)
     const before = copied().size
-    service.front.forget()
+    service.faultServer.forget()
     expect((await sync()).code).toBe(0)
     expect(before).toBe(300)
-    expect(asked()[0]?.query).toHaveProperty('cursor')
+    expect(pageRequests()[0]?.query).toHaveProperty('cursor')
     expect(copied()).toEqual(await service.listed())
   })
 
   it('the recipe restarts the listing when its cursor is rejected', async () => {
-    service.front.answer(3, { status: 403 })
+    service.faultServer.answer(3, { status: 403 })
     await sync()
     {
       using copy = openCopy()
       copy.exec(`UPDATE estado SET json = json_set(json, '$.cursor', 'AQNraWQ')`)
     }
-    service.front.forget()
+    service.faultServer.forget()
     expect((await sync()).code).toBe(0)
-    expect(service.front.statuses().slice(0, 2)).toEqual([400, 200])
+    expect(service.faultServer.statuses().slice(0, 2)).toEqual([400, 200])
     expect(copied()).toEqual(await service.listed())
   })
 
   it('the recipe keeps the later of two versions from one run', async () => {
-    service.front.before(2, async () => {
-      await service.change(asked()[0]?.ids)
+    service.faultServer.before(2, async () => {
+      await service.change(pageRequests()[0]?.ids)
     })
     expect((await sync()).code).toBe(0)
-    const ids = asked().flatMap((page) => page.ids)
+    const ids = pageRequests().flatMap((page) => page.ids)
     expect(ids.length).toBeGreaterThan(new Set(ids).size)
     expect(copied()).toEqual(await service.listed())
   })
@@ -116,34 +116,34 @@ describe('the recipe in Python', () => {
   })
 
   it('a full reload of the Python recipe does not resume an interrupted run', async () => {
-    service.front.answer(3, { status: 403 })
+    service.faultServer.answer(3, { status: 403 })
     await sync()
-    service.front.forget()
+    service.faultServer.forget()
     expect((await sync(['--completa'])).code).toBe(0)
-    expect(asked()[0]?.query).toEqual({ sort: 'updated_at_asc', limit: '100' })
+    expect(pageRequests()[0]?.query).toEqual({ sort: 'updated_at_asc', limit: '100' })
     expect(copied()).toEqual(await service.listed())
   })
 
   it('the recipe waits for the Retry-After of an edge response without a body', async () => {
-    service.front.refuseFor(2, 3)
+    service.faultServer.rejectFor(2, 3)
     expect((await sync()).code).toBe(0)
-    expect(service.front.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
+    expect(service.faultServer.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
     expect(copied()).toEqual(await service.listed())
   })
 
-  it.each(passing)('the recipe retries after $title', async ({ happening }) => {
-    service.front.answer(2, happening)
+  it.each(transientErrors)('the recipe retries after $title', async ({ fault }) => {
+    service.faultServer.answer(2, fault)
     expect((await sync()).code).toBe(0)
     expect(copied()).toEqual(await service.listed())
   })
 
-  it.each(refusals)(
+  it.each(permanentErrors)(
     'the recipe stops at $title and names the next step',
-    async ({ answer, key, says }) => {
-      if (answer) service.front.answer(0, answer)
+    async ({ answer, key, message }) => {
+      if (answer) service.faultServer.answer(0, answer)
       const { code, stderr } = await sync([], key ?? service.key)
       expect(code).toBe(1)
-      expect(stderr).toContain(says)
+      expect(stderr).toContain(message)
       expect(stderr).not.toContain(key ?? service.key)
     },
   )
@@ -162,19 +162,19 @@ describe('the recipe in thirty lines of Python', () => {
     service.emptyBucketAt(3)
     expect((await syncShortly()).code).toBe(0)
     expect(copied(COPY)).toEqual(await service.listed())
-    expect(service.front.statuses()).toContain(429)
+    expect(service.faultServer.statuses()).toContain(429)
     const newestOnceMs = newestMs(await service.listed())
-    service.front.forget()
+    service.faultServer.forget()
     await service.change()
     expect((await syncShortly()).code).toBe(0)
     expect(copied(COPY)).toEqual(await service.listed())
-    const [page, ...more] = asked()
+    const [page, ...more] = pageRequests()
     expect(more).toEqual([])
     expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestOnceMs - 60_000)
   })
 
   it('the short Python recipe discards an interrupted run, undated orders included', async () => {
-    service.front.answer(3, { status: 403 })
+    service.faultServer.answer(3, { status: 403 })
     expect((await syncShortly()).code).toBe(1)
     expect((await syncShortly()).code).toBe(0)
     expect(copied(COPY)).toEqual(await service.listed())
@@ -187,13 +187,13 @@ describe('the recipe in thirty lines of Python', () => {
     expect(copied(COPY)).toEqual(copied())
   })
 
-  it.each(refusals)(
+  it.each(permanentErrors)(
     'the recipe stops at $title and names the next step',
-    async ({ answer, key, says }) => {
-      if (answer) service.front.answer(0, answer)
+    async ({ answer, key, message }) => {
+      if (answer) service.faultServer.answer(0, answer)
       const { code, stderr } = await syncShortly(key)
       expect(code).toBe(1)
-      expect(stderr).toContain(says)
+      expect(stderr).toContain(message)
     },
   )
 })
@@ -203,11 +203,11 @@ describe.each(['pedidos.py', 'pedidos_curto.py'])('%s', (program) => {
     const url = `${service.baseUrl}/\r`
     const { code, stderr } = await run(program, [], `${service.key}\r`, url)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(asked()[0]?.authorization).toBe(`Bearer ${service.key}`)
+    expect(pageRequests()[0]?.authorization).toBe(`Bearer ${service.key}`)
   })
 
   it('the recipe does not send the key to a redirect target', async () => {
-    service.front.answer(0, elsewhere.redirect)
+    service.faultServer.answer(0, elsewhere.redirect)
     expect((await run(program, [], service.key)).code).toBe(1)
     expect(elsewhere.authorizations()).toEqual([undefined])
   })

@@ -5,7 +5,7 @@ import { startApiServer } from '../support/cli/api-server.ts'
 import { runCommand } from '../support/cli/command.ts'
 import type { ListBody } from '../support/http/test-app.ts'
 import { openServedStore } from '../support/stores/served-store.ts'
-import { startRecipeFront } from './front.ts'
+import { startRecipeFaultServer } from './fault-server.ts'
 
 export interface RecipeServiceOptions {
   /** The initial source orders; the account has access to most of them. */
@@ -35,7 +35,7 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
   const key = await store.createKey(DEMO_ACCOUNT)
   // A separate key, so that the reads of a test do not count against the recipe's limit.
   const unlimited = 'RATE_LIMIT_CAPACITY' in settings ? await startApiServer(store.env) : service
-  const front = await startRecipeFront(service.baseUrl)
+  const faultServer = await startRecipeFaultServer(service.baseUrl)
 
   async function write(lines: readonly object[]) {
     const input = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
@@ -46,8 +46,8 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
   return {
     key,
     /** The API URL for a recipe. */
-    baseUrl: front.baseUrl,
-    front,
+    baseUrl: faultServer.baseUrl,
+    faultServer,
     /** A key of an account without orders. */
     createKey: store.createKey,
 
@@ -93,7 +93,7 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
 
     /** Empties the account's bucket after `atPage` pages. */
     emptyBucketAt(page: number) {
-      front.before(page, async () => {
+      faultServer.before(page, async () => {
         while ((await statusOf(service.baseUrl, key)) !== 429);
         // Consumes the next refilled token, so that the following one is 100 ms away.
         while ((await statusOf(service.baseUrl, key)) === 429);
@@ -101,7 +101,7 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
     },
 
     async close() {
-      await front.close()
+      await faultServer.close()
       await Promise.all([service.close(), unlimited.close()])
       await store.close()
     },

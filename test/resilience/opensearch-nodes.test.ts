@@ -105,21 +105,21 @@ it('an erased order stays erased when a node resumes with a bulk of its first ve
   await init.close()
 
   const primary = await cluster.nodeOfPrimary(orders)
-  const sleeper = cluster.nodes.find((node) => node !== primary) ?? primary
+  const frozenNode = cluster.nodes.find((node) => node !== primary) ?? primary
   const { behaviour, divert } = router(primary)
-  const front = await startServer([behaviour])
-  const services = await openServices(parseConfig({ ...settings, OPENSEARCH_URL: front.url }))
+  const proxy = await startServer([behaviour])
+  const services = await openServices(parseConfig({ ...settings, OPENSEARCH_URL: proxy.url }))
   const index = await services.openIndex()
   const writer = createWriter(index, Date.now)
   onTestFinished(async () => {
     await index.close()
     await services.close()
-    await front.close()
+    await proxy.close()
     await backend.remove()
   })
-  const late = divert(sleeper)
+  const late = divert(frozenNode)
 
-  await cluster.sleep(sleeper, async () => {
+  await cluster.sleep(frozenNode, async () => {
     expect(await writer.write([changeOf(sourceOrder({ id: 'ord_1' }))], 'live')).toEqual([
       'written',
     ])
@@ -155,7 +155,7 @@ it('listings lose and skip no order while nodes freeze or die', { timeout: TEST_
     return (await walk({ list }, key, query)).flatMap(({ data }) => data)
   }
 
-  async function show() {
+  async function listByCreation() {
     for (; !over.signal.aborted; walks.created_at_desc++) {
       const ids = (await listAll('sort=created_at_desc&limit=50')).map(({ id }) => id)
       expect(ids).toEqual([...new Set(ids)])
@@ -183,7 +183,7 @@ it('listings lose and skip no order while nodes freeze or die', { timeout: TEST_
     const load = startCommand(['index', 'load', '-', '--live'], { ...app.env, BULK_DEADLINE_MS })
     onTestFinished(() => void load.kill('SIGKILL'))
     const ended = Promise.all([text(load.stderr), once(load, 'close')])
-    load.stdin.on('error', () => {}) // It has ended, and its exit code tells.
+    load.stdin.on('error', () => {}) // The process has ended; its exit code is checked below.
     while (!over.signal.aborted && load.exitCode === null) {
       const version = shop.change()
       truth.set(version.id, version)
@@ -191,9 +191,9 @@ it('listings lose and skip no order while nodes freeze or die', { timeout: TEST_
       await pause(SHORT_PAUSE_MS)
     }
     load.stdin.end()
-    const [told] = await ended
-    expect(load.exitCode, told).toBe(0)
-    expect(told).toContain('trying again')
+    const [stderr] = await ended
+    expect(load.exitCode, stderr).toBe(0)
+    expect(stderr).toContain('trying again')
   }
 
   /** Waits until a listing of each sort that starts after this call has ended. */
@@ -202,7 +202,7 @@ it('listings lose and skip no order while nodes freeze or die', { timeout: TEST_
     while (walks.updated_at_asc < asc || walks.created_at_desc < desc)
       await pause(SHORT_PAUSE_MS, undefined, { signal: over.signal })
   }
-  async function happen() {
+  async function disrupt() {
     // Waits for the start of the load, which cannot start while a node is frozen.
     while (copy.size <= steady.length)
       await pause(SHORT_PAUSE_MS, undefined, { signal: over.signal })
@@ -212,7 +212,7 @@ it('listings lose and skip no order while nodes freeze or die', { timeout: TEST_
   }
 
   const following = follow()
-  const working = [happen(), following, show(), write()]
+  const working = [disrupt(), following, listByCreation(), write()]
   await Promise.race(working).finally(() => {
     over.abort()
     return Promise.allSettled(working)

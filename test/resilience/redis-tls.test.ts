@@ -21,9 +21,9 @@ describe('with a Redis behind TLS', () => {
 
   /** Terminates TLS in front of Redis. */
   async function startTls(): Promise<string> {
-    const front = await startTlsProxy(redis.port, certificate)
-    onTestEnd(front.close)
-    return `rediss://localhost:${front.port}`
+    const tlsProxy = await startTlsProxy(redis.port, certificate)
+    onTestEnd(tlsProxy.close)
+    return `rediss://localhost:${tlsProxy.port}`
   }
 
   it('processes that trust the certificate authority of Redis share limits', async () => {

@@ -65,13 +65,13 @@ describe('the Redis of the change stream', () => {
     await feed.add(order('ord_1'), '{"half')
     await isWritten(services, 'ord_1')
     process.kill(redis.pid ?? 0, 'SIGKILL')
-    await watch.says('writes are failing')
+    await watch.waitForLog('writes are failing')
     await redis.restart()
     await feed.add(order('ord_2'))
     await isWritten(services, 'ord_2')
-    await watch.says('writes recovered')
+    await watch.waitForLog('writes recovered')
     expect(outages(watch)).toHaveLength(2)
-    expect(await feed.parked()).toHaveLength(1)
+    expect(await feed.deadLetters()).toHaveLength(1)
     expect(await watch.stop('SIGTERM')).toBe(0)
   })
 
@@ -95,7 +95,7 @@ describe('the Redis of the change stream', () => {
     await watch.becomesWriter()
     process.kill(redis.pid ?? 0, 'SIGSTOP')
     try {
-      const { reason } = await watch.says('writes are failing')
+      const { reason } = await watch.waitForLog('writes are failing')
       expect(reason).toBe('Redis did not respond within 10000 ms')
       expect(await watch.operations('/health/ready')).toBe(
         '{"status":"unavailable","checks":{"orders":"ok","stamps":"ok","stream":"unavailable"}}',
@@ -106,16 +106,16 @@ describe('the Redis of the change stream', () => {
     }
     await feed.add(order('ord_1'))
     await isWritten(services, 'ord_1')
-    await watch.says('writes recovered')
+    await watch.waitForLog('writes recovered')
   })
 
   it('the watch retries when Redis is unavailable at start', async () => {
     process.kill(redis.pid ?? 0, 'SIGKILL')
     const watch = start(redis.url)
-    const { reason } = await watch.says('writes are failing')
+    const { reason } = await watch.waitForLog('writes are failing')
     expect(reason).toMatch(/^no response from Redis: .*ECONNREFUSED/)
     await redis.restart()
-    await watch.says('writes recovered')
+    await watch.waitForLog('writes recovered')
   })
 
   it('the watch retries while Redis has no memory for a dead letter and keeps the entry', async () => {
@@ -123,12 +123,12 @@ describe('the Redis of the change stream', () => {
     await feed.add('{"half', order('ord_1'))
     await feed.redis.config('SET', 'maxmemory', '1')
     const watch = start(redis.url)
-    const { reason } = await watch.says('writes are failing')
+    const { reason } = await watch.waitForLog('writes are failing')
     expect(reason).toMatch(/^Redis is temporarily unable to run the command: OOM/)
     await feed.redis.config('SET', 'maxmemory', '0')
-    await watch.says('writes recovered')
+    await watch.waitForLog('writes recovered')
     await isWritten(services, 'ord_1')
-    expect(await feed.parked()).toHaveLength(1)
+    expect(await feed.deadLetters()).toHaveLength(1)
   })
 
   it('the watch reads the stream from STREAM_REDIS_URL, not from REDIS_URL', async () => {
@@ -142,7 +142,7 @@ describe('the Redis of the change stream', () => {
     await feed.redis.config('SET', 'requirepass', 'correct-horse')
     closers.push(() => feed.redis.config('SET', 'requirepass', ''))
     const watch = start(`redis://:battery-staple@127.0.0.1:${redis.port}`)
-    const { reason } = await watch.says('writes are failing')
+    const { reason } = await watch.waitForLog('writes are failing')
     expect(reason).toMatch(/WRONGPASS|NOAUTH/)
     expect(watch.output()).not.toContain('battery-staple')
   })
@@ -182,8 +182,8 @@ describe('a Redis Cluster of the change stream', () => {
   it('the watch reads and writes dead letters when the two streams are on different nodes', async () => {
     const services = await openEmbedded()
     const changes = await homeOf('orders:changes')
-    const refused = await homeOf('orders:refused')
-    expect(changes.options.port).not.toBe(refused.options.port)
+    const deadLetters = await homeOf('orders:refused')
+    expect(changes.options.port).not.toBe(deadLetters.options.port)
     await changes.xadd('orders:changes', '*', 'order', '{"half')
     await changes.xadd('orders:changes', '*', 'order', JSON.stringify(order('ord_1')))
     const urls = nodes.map(({ url }) => url).join(',')
@@ -192,6 +192,6 @@ describe('a Redis Cluster of the change stream', () => {
     await vi.waitFor(async () => {
       expect(await watch.metric('indexing_stream_backlog')).toBe(0)
     }, SOON)
-    expect(await refused.xlen('orders:refused')).toBe(1)
+    expect(await deadLetters.xlen('orders:refused')).toBe(1)
   })
 })

@@ -26,7 +26,7 @@ it('the cluster has two nodes with a copy of every order on both', async () => {
  * Failing writers write orders continuously, and the engine refreshes.
  * Pagers list the orders continuously in both sorts.
  */
-it('listings skip no order, whatever happens to the writers', async () => {
+it('listings skip no order despite every failure of the writers', async () => {
   const { backend, stores, writers } = troubled
   const { refresh } = backend
   const readers = await createLiveReaders({ orders: stores.orders, writers, refresh })

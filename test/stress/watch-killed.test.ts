@@ -76,7 +76,7 @@ it(`a watch that is killed ${KILLS} times loses none of ${KILLS * CHANGES_A_KILL
 
   await backend.refresh()
   expect(await readStored(`${backend.env['INDEX_PREFIX']}`)).toEqual(history.truth())
-  const parked = (await feed.parked()).map(({ entry_id }) => entry_id)
-  expect(new Set(parked)).toEqual(new Set(bad))
-  expect(parked).toHaveLength(bad.length)
+  const deadLetters = (await feed.deadLetters()).map(({ entry_id }) => entry_id)
+  expect(new Set(deadLetters)).toEqual(new Set(bad))
+  expect(deadLetters).toHaveLength(bad.length)
 }, 480_000)

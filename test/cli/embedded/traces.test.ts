@@ -132,11 +132,11 @@ describe('the traces of serve', () => {
 
 describe('serve with a trace collector', () => {
   // Longer than the shutdown deadline of the service.
-  const PATIENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }
+  const LONG_EXPORT_TIMEOUT = { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }
 
   it('a trace collector that never responds delays neither requests nor the shutdown', async () => {
     collector.mode = 'hang'
-    const running = await serve(PATIENT)
+    const running = await serve(LONG_EXPORT_TIMEOUT)
     expect((await call(running, '/v1/orders')).status).toBe(200)
     await collector.called()
     expect((await call(running, '/v1/orders')).status).toBe(200)
@@ -144,7 +144,10 @@ describe('serve with a trace collector', () => {
   })
 
   it('an unreachable trace collector delays neither requests nor the shutdown', async () => {
-    const running = await serve({ ...PATIENT, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
+    const running = await serve({
+      ...LONG_EXPORT_TIMEOUT,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    })
     expect((await call(running, '/v1/orders')).status).toBe(200)
     expect(await running.stop()).toBe(0)
   })

@@ -14,7 +14,7 @@ import { readAnswers } from '../../support/http/raw-http.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
-const PATIENT = { timeout: 30_000 }
+const POLL_TIMEOUT = { timeout: 30_000 }
 /** Longer than the time within which a second signal counts as a duplicate of the first. */
 const SECOND_SIGNAL_MS = 1_200
 
@@ -104,13 +104,13 @@ describe('serve with two workers, one after the other,', () => {
   it('two workers share one port, and their metrics are aggregated', async () => {
     await sendRequests(20)
     const answered = () => log(service).filter(({ status }) => status === 200)
-    await expect.poll(() => answered().length, PATIENT).toBe(20)
+    await expect.poll(() => answered().length, POLL_TIMEOUT).toBe(20)
     expect(pidsOf(answered()).sort()).toEqual(workersOf(service).sort())
     expect(workersOf(service)).toHaveLength(2)
     const whole = { answers: 20, ok: 2, silent: 0, missing: 0, ended: 0 }
-    await expect.poll(counted, PATIENT).toEqual(whole)
+    await expect.poll(counted, POLL_TIMEOUT).toEqual(whole)
     await expect
-      .poll(() => ready(service), PATIENT)
+      .poll(() => ready(service), POLL_TIMEOUT)
       .toMatchObject({ code: 200, checks: { workers: 'ok' } })
   })
 
@@ -118,14 +118,14 @@ describe('serve with two workers, one after the other,', () => {
     const [stuck = 0] = workersOf(service)
     process.kill(stuck, 'SIGSTOP')
     const lacking = { answers: 20, ok: 1, silent: 1, missing: 0, ended: 0 }
-    await expect.poll(counted, PATIENT).toEqual(lacking)
+    await expect.poll(counted, POLL_TIMEOUT).toEqual(lacking)
     await expect
-      .poll(() => ready(service), PATIENT)
+      .poll(() => ready(service), POLL_TIMEOUT)
       .toMatchObject({ code: 200, checks: { workers: 'degraded' } })
     expect((await operationsOf(service)('/health/live')).status).toBe(503)
     process.kill(stuck, 'SIGCONT')
     const live = async () => (await operationsOf(service)('/health/live')).status
-    await expect.poll(live, PATIENT).toBe(200)
+    await expect.poll(live, POLL_TIMEOUT).toBe(200)
   })
 
   it('replaces a killed worker, and its counters continue', async () => {
@@ -137,11 +137,11 @@ describe('serve with two workers, one after the other,', () => {
         const { answers, ok, ended } = await counted()
         seen.push(answers)
         return { ok, ended }
-      }, PATIENT)
+      }, POLL_TIMEOUT)
       .toEqual({ ok: 2, ended: 1 })
     expect(new Set(seen)).toEqual(new Set([20]))
     await sendRequests(4)
-    await expect.poll(async () => (await counted()).answers, PATIENT).toBe(24)
+    await expect.poll(async () => (await counted()).answers, POLL_TIMEOUT).toBe(24)
     expect(workersOf(service)).toHaveLength(3)
   })
 
@@ -174,7 +174,7 @@ it('serve with two workers loses no request when the whole process group receive
   const clients = Array.from({ length: 20 }, () =>
     sendContinuously({ url, headers, mayConnect: () => isUp, counts }),
   )
-  await expect.poll(() => counts.answers[200] ?? 0, PATIENT).toBeGreaterThan(200)
+  await expect.poll(() => counts.answers[200] ?? 0, POLL_TIMEOUT).toBeGreaterThan(200)
 
   for (const worker of workersOf(running)) process.kill(worker, 'SIGTERM')
   const stopped = running.stop()

@@ -11,9 +11,9 @@ import { openSocket, sendRaw } from '../../support/http/raw-http.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { openTestServices } from '../../support/stores/services.ts'
 
-const PATIENT = { timeout: 15_000 }
+const POLL_TIMEOUT = { timeout: 15_000 }
 /** Longer than the duration of a test. */
-const FOR_EVER = '60000'
+const LONG_DEADLINE_MS = '60000'
 
 let proxies: FaultyProxy[]
 let test: Awaited<ReturnType<typeof openTestServices>>
@@ -27,8 +27,8 @@ beforeEach(async () => {
   proxies = await Promise.all(nodes.map((node) => startFaultyProxy(Number(node.port))))
   test = await openTestServices({
     OPENSEARCH_URL: proxies.map((proxy) => `http://127.0.0.1:${proxy.port}`).join(),
-    REQUEST_DEADLINE_MS: FOR_EVER,
-    SEARCH_DEADLINE_MS: FOR_EVER,
+    REQUEST_DEADLINE_MS: LONG_DEADLINE_MS,
+    SEARCH_DEADLINE_MS: LONG_DEADLINE_MS,
     MAX_CONCURRENT_REQUESTS: '1',
     RATE_LIMIT_CAPACITY: '1000',
   })
@@ -68,7 +68,7 @@ function delay(ms: number) {
   for (const proxy of proxies) proxy.delayMs = ms
 }
 
-async function ask(path: string) {
+async function sendRequest(path: string) {
   const socket = await openSocket(port)
   socket.write(bytesOf(path))
   return socket
@@ -82,17 +82,17 @@ describe.each([
   it(`a disconnect cancels the search and releases its slot: ${path}`, async () => {
     expect(await statusOf(path)).toBe(200)
     for (const proxy of proxies) proxy.resetConnections() // Leaves the connection of the search as the only one.
-    await expect.poll(openToOpenSearch, PATIENT).toBe(0)
+    await expect.poll(openToOpenSearch, POLL_TIMEOUT).toBe(0)
     delay(30_000)
-    const socket = await ask(path)
-    await expect.poll(openToOpenSearch, PATIENT).toBe(1)
+    const socket = await sendRequest(path)
+    await expect.poll(openToOpenSearch, POLL_TIMEOUT).toBe(1)
     expect(await statusOf(path)).toBe(503) // The only slot is in use.
 
     lines.length = 0
     socket.destroy()
-    await expect.poll(openToOpenSearch, PATIENT).toBe(0)
+    await expect.poll(openToOpenSearch, POLL_TIMEOUT).toBe(0)
     delay(0)
-    await expect.poll(() => statusOf(path), PATIENT).toBe(200)
+    await expect.poll(() => statusOf(path), POLL_TIMEOUT).toBe(200)
 
     const levels = lines.map((line) => JSON.parse(line)).map(({ msg, level }) => [msg, level])
     expect(levels.filter(([msg]) => msg !== 'request')).toEqual([])
@@ -115,7 +115,7 @@ it('a disconnect during a key lookup does not affect other requests with that ke
     }
   })()
   app.log.level = 'silent'
-  const first = await ask('/v1/orders')
+  const first = await sendRequest('/v1/orders')
   first.destroy()
-  await expect.poll(() => statusOf('/v1/orders'), PATIENT).toBe(200)
+  await expect.poll(() => statusOf('/v1/orders'), POLL_TIMEOUT).toBe(200)
 })

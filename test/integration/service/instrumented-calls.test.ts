@@ -103,8 +103,8 @@ it('OpenSearch and Redis calls are child spans of the request', async () => {
   await vi.waitFor(
     async () => {
       expect((await fetch(`${service.baseUrl}/v1/orders`, { headers })).status).toBe(200)
-      const told = collector.spans().map(({ name }) => name)
-      expect(told).toEqual(expect.arrayContaining(['GET /v1/orders', 'redis take', ...names]))
+      const spanNames = collector.spans().map(({ name }) => name)
+      expect(spanNames).toEqual(expect.arrayContaining(['GET /v1/orders', 'redis take', ...names]))
     },
     { timeout: 60_000, interval: 300 },
   )

@@ -115,7 +115,7 @@ describe('reading', () => {
 })
 
 describe('claiming pending entries', () => {
-  it.each(['writer', 'somebody-else'])(
+  it.each(['writer', 'another-consumer'])(
     'claiming returns the pending entries of a consumer named %s',
     async (consumer) => {
       await feed.add('one', 'two', 'three')
@@ -139,7 +139,7 @@ describe('claiming pending entries', () => {
 
   it('claiming reports trimmed entries once', async () => {
     await feed.add('one', 'two')
-    const taken = await feed.takeAs('somebody-else', 2)
+    const taken = await feed.takeAs('another-consumer', 2)
     await feed.redis.xdel(feed.stream, taken[0] ?? '')
     const lost = [...(await stream.claimPending())]
     const reading = await stream.read()
@@ -167,7 +167,7 @@ describe('the dead-letter stream', () => {
     const [id = ''] = await feed.add(NOT_UTF8)
     const { entries } = await stream.read()
     await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
-    expect(await feed.parked()).toEqual([{ order: NOT_UTF8, ...error, entry_id: id }])
+    expect(await feed.deadLetters()).toEqual([{ order: NOT_UTF8, ...error, entry_id: id }])
     expect(await feed.pending()).toBe(0)
   })
 
@@ -175,29 +175,31 @@ describe('the dead-letter stream', () => {
     await feed.addFields('data', 'x', 'more', 'y')
     const { entries } = await stream.read()
     await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
-    const [parked] = (await feed.redis.xrange(feed.refused, '-', '+')).map(([, fields]) => fields)
-    expect(parked?.slice(6)).toEqual(['data', 'x', 'more', 'y'])
+    const [deadLetter] = (await feed.redis.xrange(feed.deadLetterStream, '-', '+')).map(
+      ([, fields]) => fields,
+    )
+    expect(deadLetter?.slice(6)).toEqual(['data', 'x', 'more', 'y'])
   })
 
   it('a dead letter can have ten thousand fields', async () => {
     await feed.addFields(...Array.from({ length: 20_000 }, (_, n) => `f${n}`))
     const { entries } = await stream.read()
     await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
-    expect(await feed.parked()).toHaveLength(1)
+    expect(await feed.deadLetters()).toHaveLength(1)
     expect(await feed.pending()).toBe(0)
   })
 
   it('two dead-letter calls for an entry write it once', async () => {
     await feed.add('one')
     const { entries } = await stream.read()
-    const refused = entries.map((entry) => ({ ...entry, error }))
-    await stream.deadLetter(refused)
-    await stream.deadLetter(refused)
-    expect(await feed.parked()).toHaveLength(1)
+    const deadLetters = entries.map((entry) => ({ ...entry, error }))
+    await stream.deadLetter(deadLetters)
+    await stream.deadLetter(deadLetters)
+    expect(await feed.deadLetters()).toHaveLength(1)
   })
 
   it('a failed dead-letter write leaves the entry pending', async () => {
-    await feed.redis.set(feed.refused, 'no stream')
+    await feed.redis.set(feed.deadLetterStream, 'no stream')
     const ids = await feed.add('one')
     const { entries } = await stream.read()
     const parking = stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
@@ -304,7 +306,7 @@ it('the stream continues after Redis loses its scripts', async () => {
 
 it('a key of another type is reported without its content', async () => {
   await feed.redis.set(feed.stream, 'secret')
-  const error = await stream.append([Buffer.from('of somebody')]).catch((thrown) => thrown)
+  const error = await stream.append([Buffer.from('of a buyer')]).catch((thrown) => thrown)
   expect(String(error)).toContain('WRONGTYPE')
-  expect(JSON.stringify(error) + error.stack).not.toMatch(/secret|somebody/)
+  expect(JSON.stringify(error) + error.stack).not.toMatch(/secret|buyer/)
 })

@@ -23,7 +23,7 @@ beforeAll(async () => {
   watch = watchInProcess(backend.env)
   await watch.becomesWriter()
 })
-afterEach(() => feed.redis.del(feed.refused))
+afterEach(() => feed.redis.del(feed.deadLetterStream))
 afterAll(async () => {
   await watch.stop()
   await services.close()
@@ -75,15 +75,15 @@ describe('a bad entry', () => {
       const [, id = ''] = await feed.add(before, bytes, after)
       await isDone()
 
-      const [parked, ...others] = await feed.parked()
+      const [deadLetter, ...others] = await feed.deadLetters()
       const original =
         Buffer.isBuffer(bytes) || typeof bytes === 'string' ? bytes : JSON.stringify(bytes)
       expect(others).toEqual([])
-      expect(parked?.order?.equals(Buffer.from(original))).toBe(true)
-      expect(parked).toMatchObject({ path, reason: expect.stringContaining(reason), entry_id: id })
+      expect(deadLetter?.order?.equals(Buffer.from(original))).toBe(true)
+      expect(deadLetter).toMatchObject({ path, reason: expect.stringContaining(reason), entry_id: id })
       expect(await services.orders.get('acc_1', after.id)).not.toBeNull()
-      const told = watch.log().find(({ entry_id }) => entry_id === id)
-      expect(told).toMatchObject({
+      const line = watch.log().find(({ entry_id }) => entry_id === id)
+      expect(line).toMatchObject({
         level: 40,
         path,
         msg: 'rejected: moved to the dead-letter stream',
@@ -121,7 +121,7 @@ describe('a document changed outside the writer', () => {
 
       const [entry] = await feed.add(order('ord_hand', 2), order('ord_sound', 2))
       await isDone()
-      expect(await feed.parked()).toMatchObject([
+      expect(await feed.deadLetters()).toMatchObject([
         { path: '', reason: expect.stringContaining('"index load --repair"'), entry_id: entry },
       ])
       expect(await amount('ord_sound')).toBe(2)
@@ -130,7 +130,7 @@ describe('a document changed outside the writer', () => {
       const deleted = { version: 3, owner_account_id: 'acc_hand', deleted: true }
       await feed.add({ id: 'ord_hand', ...deleted }, { id: 'ord_sound', ...deleted })
       await isDone()
-      expect(await feed.parked()).toHaveLength(1)
+      expect(await feed.deadLetters()).toHaveLength(1)
       expect([await amount('ord_hand'), await amount('ord_sound')]).toEqual([null, null])
       const heads = `${backend.env['INDEX_PREFIX']}order-heads/_doc`
       for (const id of ['ord_hand', 'ord_sound']) await opensearch('DELETE', `${heads}/${id}`)

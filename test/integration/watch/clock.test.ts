@@ -50,7 +50,7 @@ it('a watch on an index stamped ahead keeps running, reports the offset and resu
   await load(sourceOrder())
   await writeFutureTimestamps(backend, Date.now() + FOUR_YEARS_MS)
   const watch = start()
-  const { reason } = await watch.says('writes are failing')
+  const { reason } = await watch.waitForLog('writes are failing')
   expect(reason).toContain('s ahead of the clock of OpenSearch')
   expect(JSON.parse(await watch.operations('/health/ready'))).toMatchObject({
     status: 'unavailable',

@@ -94,7 +94,7 @@ type Copy = Awaited<ReturnType<typeof openCopy>>
  * Meanwhile the watch is stopped, killed, frozen and resumed, and the clock of its successor
  * differs by 8 s.
  */
-it('a synced copy of every account equals the orders, whatever happens to the watch', async () => {
+it('a synced copy of every account equals the orders despite every failure of the watch', async () => {
   const random = createRandom(2, 7, 0)
   const history = createHistory(3, ACCOUNTS)
   const copies = new Map<string, Copy>()

@@ -116,7 +116,7 @@ describe('of several processes', () => {
 
     first.signal('SIGCONT')
     // It detects the lost lease at its next write, so the stream needs an entry.
-    const standing = first.says('another writer took over')
+    const standby = first.waitForLog('another writer took over')
     for (let version = 3; ; version++) {
       await feed.add(...versions(version))
       await isDone()
@@ -124,9 +124,9 @@ describe('of several processes', () => {
       expect(await written(second)).toBe(before + (version - 2) * COUNT)
       if (first.log().some(({ msg }) => msg.includes('another writer took over'))) break
     }
-    await standing
+    await standby
     await first.standsBy()
-    expect(await feed.parked()).toEqual([])
+    expect(await feed.deadLetters()).toEqual([])
   })
 
   it('a resumed frozen writer takes over when its successor exits', async () => {

@@ -55,7 +55,7 @@ it('the watch writes changes to the embedded store and measures their lag', asyn
   await watch.becomesWriter()
   await isDone()
   expect(await isThere('ord_1')).toBe(true)
-  expect(await feed.parked()).toHaveLength(1)
+  expect(await feed.deadLetters()).toHaveLength(1)
   await vi.waitFor(async () => {
     expect(await watch.metric('indexing_lag_seconds_count')).toBe(1)
   }, SOON)
@@ -154,14 +154,15 @@ describe('beside a load', () => {
   it('a second load waits for the first and reports the wait', async () => {
     const child = await startLoad()
     const second = startCommand(['index', 'load', '-'], env)
-    let said = ''
+    let stderr = ''
     second.stderr.on('data', (chunk) => {
-      said += chunk
+      stderr += chunk
     })
     const closed = once(second, 'close')
     second.stdin.end(JSON.stringify(sourceOrder({ id: 'ord_2' })))
     await vi.waitFor(
-      () => expect(said).toContain('waiting for another "index load" on the same DATA_DIR to end'),
+      () =>
+        expect(stderr).toContain('waiting for another "index load" on the same DATA_DIR to end'),
       SOON,
     )
     expect(await isThere('ord_2')).toBe(false)

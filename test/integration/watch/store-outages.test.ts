@@ -47,16 +47,16 @@ it('the watch retries during an OpenSearch outage, logs it once and loses no cha
   proxy.refuse = true
   proxy.resetConnections()
   await feed.add(sourceOrder(), '{"half')
-  await watch.says('writes are failing')
+  await watch.waitForLog('writes are failing')
   expect(await watch.operations('/health/ready')).toBe(
     '{"status":"unavailable","checks":{"orders":"unavailable","stamps":"unavailable","stream":"ok"}}',
   )
   expect(await feed.backlog()).toBe(2)
   proxy.refuse = false
-  await watch.says('writes recovered')
+  await watch.waitForLog('writes recovered')
   await isDone()
   expect(await isThere('ord_1')).toBe(true)
-  expect(await feed.parked()).toHaveLength(1)
+  expect(await feed.deadLetters()).toHaveLength(1)
   expect(outages(watch)).toHaveLength(2)
 })
 
@@ -64,7 +64,7 @@ it('the watch retries when OpenSearch is unavailable at start', async () => {
   proxy.refuse = true
   const watch = start()
   await feed.add(sourceOrder())
-  await watch.says('writes are failing')
+  await watch.waitForLog('writes are failing')
   proxy.refuse = false
   await watch.becomesWriter()
   await isDone()
@@ -77,12 +77,12 @@ it('the watch retries while the index is read-only and loses no change', async (
   const settings = `${backend.env['INDEX_PREFIX']}orders*/_settings`
   await opensearch('PUT', settings, { 'index.blocks.read_only_allow_delete': true })
   await feed.add(sourceOrder())
-  await watch.says('writes are failing')
+  await watch.waitForLog('writes are failing')
   await opensearch('PUT', settings, { 'index.blocks.read_only_allow_delete': null })
-  await watch.says('writes recovered')
+  await watch.waitForLog('writes recovered')
   await isDone()
   expect(await isThere('ord_1')).toBe(true)
-  expect(await feed.parked()).toEqual([])
+  expect(await feed.deadLetters()).toEqual([])
 })
 
 it('the watch exits on SIGTERM during an OpenSearch outage', async () => {
@@ -91,7 +91,7 @@ it('the watch exits on SIGTERM during an OpenSearch outage', async () => {
   proxy.refuse = true
   proxy.resetConnections()
   await feed.add(sourceOrder())
-  await watch.says('writes are failing')
+  await watch.waitForLog('writes are failing')
   await watch.stop()
   proxy.refuse = false
   start()

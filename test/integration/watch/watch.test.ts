@@ -95,7 +95,7 @@ describe('index watch', () => {
 
 describe('the operations port', () => {
   it('an operations port in use ends index watch with the name of the setting', async () => {
-    const { msg } = await start().says('operations at')
+    const { msg } = await start().waitForLog('operations at')
     const { port } = new URL(msg.split(' ').at(-1) ?? '')
     const second = start({ OPERATIONS_PORT: port })
     expect(await second.ended()).toBe(1)
@@ -108,7 +108,7 @@ describe('an older version', () => {
     await startWriter()
     await feed.add(order(1, 3), order(1, 2))
     await isDone()
-    expect([await amount('ord_1'), await feed.parked()]).toEqual([3, []])
+    expect([await amount('ord_1'), await feed.deadLetters()]).toEqual([3, []])
   })
 
   it('an older version does not restore an erased order, even after a restart', async () => {
@@ -120,7 +120,7 @@ describe('an older version', () => {
     await startWriter()
     await feed.add(order(1, 2))
     await isDone()
-    expect([await amount('ord_1'), await feed.parked()]).toEqual([undefined, []])
+    expect([await amount('ord_1'), await feed.deadLetters()]).toEqual([undefined, []])
   })
 })
 
@@ -135,7 +135,7 @@ describe('a pending entry', () => {
     expect(await amount('ord_3')).toBe(1)
   })
 
-  it.each(['writer', 'somebody-else'])(
+  it.each(['writer', 'another-consumer'])(
     'an entry read by a resumed former writer, %s, is written',
     async (consumer) => {
       await startWriter()
@@ -157,7 +157,7 @@ describe('a pending entry', () => {
     const [lost = ''] = await feed.takeAs('dead', 1)
     await feed.redis.xdel(feed.stream, lost)
     const watch = await startWriter()
-    expect(await watch.says('trimmed from the stream')).toMatchObject({
+    expect(await watch.waitForLog('trimmed from the stream')).toMatchObject({
       lost: 1,
       entry_ids: [lost],
     })

@@ -11,7 +11,7 @@ import { createUrlFetch } from './url-fetch.ts'
 const { file, call, document, requestMs, lock } = workerData as ScriptRun
 const { properties, sheets, triggers } = document as Document
 const warnings: string[] = []
-const asking = openBlockingFetch()
+const blocking = openBlockingFetch()
 
 /** The script's clock, which advances during sleeps and requests. */
 let nowMs = Date.now()
@@ -63,7 +63,7 @@ const services = {
   UrlFetchApp: {
     fetch: createUrlFetch((url, headers) => {
       nowMs += requestMs
-      return asking.fetch(url, headers)
+      return blocking.fetch(url, headers)
     }),
   },
 }
@@ -77,4 +77,4 @@ try {
   error = String(thrown)
 }
 parentPort?.postMessage({ error, warnings, document: { properties, sheets, triggers } })
-await asking.close()
+await blocking.close()

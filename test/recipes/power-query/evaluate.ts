@@ -57,7 +57,7 @@ export function evaluate(node: Node, scope: Scope): Value {
         right: () => evaluate(node.right, scope),
       })
     default:
-      throw new Error(`this interpreter knows no ${node.kind}`)
+      throw new Error(`unsupported node: ${node.kind}`)
   }
 }
 
@@ -123,7 +123,7 @@ function stepped(value: Value, step: Step, scope: Scope): Value {
     if (typeof value !== 'function') throw new MError('Expression.Error', 'this is no function')
     return value(...itemsOf(step.content).map((argument) => evaluate(argument, scope)))
   }
-  if (step.kind !== 'FieldSelector') throw new Error(`this interpreter knows no ${step.kind}`)
+  if (step.kind !== 'FieldSelector') throw new Error(`unsupported node: ${step.kind}`)
   const name = step.content.literal
   const field = value instanceof RecordValue ? value.fields.get(name) : undefined
   if (field === undefined) throw new MError('Expression.Error', `there is no field '${name}'`)

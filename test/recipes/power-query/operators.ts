@@ -31,7 +31,7 @@ const OPERATORS: Readonly<Record<string, (operands: Operands) => Value>> = {
 /** @throws MError for operands that the operator does not support */
 export function operate(operator: string, operands: Operands): Value {
   const compute = OPERATORS[operator]
-  if (compute === undefined) throw new Error(`this interpreter knows no operator ${operator}`)
+  if (compute === undefined) throw new Error(`unsupported operator: ${operator}`)
   return compute(operands)
 }
 

@@ -11,7 +11,7 @@ import { createWebContents } from './web.ts'
 // A separate thread: M evaluates synchronously, so each request blocks until its response arrives.
 const { file, parameters } = workerData as QueryRun
 const { DefaultSettings, TaskUtils } = parser
-const asking = openBlockingFetch()
+const blocking = openBlockingFetch()
 
 const sleep = (ms: number) => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
@@ -21,7 +21,7 @@ const sleep = (ms: number) => {
 async function run(): Promise<Table> {
   const task = await TaskUtils.tryLexParse(DefaultSettings, await readFile(file, 'utf8'))
   if (!TaskUtils.isParseStageOk(task)) throw new Error(`${file} is no M`, { cause: task })
-  const library = createLibrary({ contents: createWebContents({ ...asking, sleep }), sleep })
+  const library = createLibrary({ contents: createWebContents({ ...blocking, sleep }), sleep })
   const names = Object.entries({ ...library, ...parameters } as Record<string, Value>)
   const value = evaluate(task.ast, new Map(names.map(([name, it]) => [name, () => it])))
   if (!(value instanceof Table)) throw new Error('the query makes no table')
@@ -40,4 +40,4 @@ const outcome: QueryOutcome = await run().then(
   },
 )
 parentPort?.postMessage(outcome)
-await asking.close()
+await blocking.close()

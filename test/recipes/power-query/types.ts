@@ -16,7 +16,7 @@ export function typeOf(node: Ast.TNode, named: (name: string) => Value): TypeVal
     case 'TableType':
       return new TypeValue('table', false, columnsOf(node.rowType, named))
     default:
-      throw new Error(`this interpreter knows no type ${node.kind}`)
+      throw new Error(`unsupported type: ${node.kind}`)
   }
 }
 

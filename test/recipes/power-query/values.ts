@@ -100,7 +100,7 @@ const KINDS: Readonly<Record<string, (value: Value) => boolean>> = {
 /** @throws MError for a value that is not of the type */
 export function held(value: Value, { name, isNullable }: TypeValue): Value {
   const isOf = KINDS[name]
-  if (isOf === undefined) throw new Error(`this interpreter knows no type ${name}`)
+  if (isOf === undefined) throw new Error(`unsupported type: ${name}`)
   if (isNullable && value === null) return value
   if (!isOf(value)) throw new MError('Expression.Error', `${value} is no value of type ${name}`)
   return value

@@ -13,7 +13,7 @@ export interface RunningWatch {
   becomesWriter(): Promise<void>
   standsBy(): Promise<void>
   /** Waits until it has logged a line with this text. */
-  says(words: string): Promise<LogLine>
+  waitForLog(text: string): Promise<LogLine>
   /** Returns a path of its operations port as text. */
   operations(path: '/metrics' | '/health/live' | '/health/ready'): Promise<string>
   /** Returns the value of a metric, without its labels or with them in braces. */
@@ -33,7 +33,7 @@ export interface WatchProcess extends RunningWatch {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-const PATIENCE_MS = 60_000
+const LOG_TIMEOUT_MS = 60_000
 
 /** Starts `index watch` in this process. */
 export function watchInProcess(env: Record<string, string>): RunningWatch {
@@ -98,26 +98,26 @@ function reading(output: () => string): Omit<RunningWatch, 'stop' | 'ended'> {
     const whole = output().split('\n').slice(0, -1)
     return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
   }
-  const says = (words: string) =>
+  const waitForLog = (text: string) =>
     vi.waitFor(
       () => {
-        const line = log().find(({ msg }) => msg.includes(words))
-        if (line === undefined) throw new Error(`it did not say "${words}":\n${output()}`)
+        const line = log().find(({ msg }) => msg.includes(text))
+        if (line === undefined) throw new Error(`no log line contains "${text}":\n${output()}`)
         return line
       },
-      { timeout: PATIENCE_MS, interval: 20 },
+      { timeout: LOG_TIMEOUT_MS, interval: 20 },
     )
   /** The last line decides: it may become the writer, stand by, and become the writer again. */
-  const becomes = (words: string) =>
+  const becomes = (text: string) =>
     vi.waitFor(
       () => {
         const states = log().filter(({ msg }) => STATES.some((state) => msg.includes(state)))
-        if (!states.at(-1)?.msg.includes(words)) throw new Error(`not "${words}":\n${output()}`)
+        if (!states.at(-1)?.msg.includes(text)) throw new Error(`not "${text}":\n${output()}`)
       },
-      { timeout: PATIENCE_MS, interval: 20 },
+      { timeout: LOG_TIMEOUT_MS, interval: 20 },
     )
   async function operations(path: string): Promise<string> {
-    const { msg } = await says('operations at')
+    const { msg } = await waitForLog('operations at')
     const response = await fetch(`${msg.split(' ').at(-1)}${path}`)
     return await response.text()
   }
@@ -125,7 +125,7 @@ function reading(output: () => string): Omit<RunningWatch, 'stop' | 'ended'> {
   return {
     log,
     output,
-    says,
+    waitForLog,
     becomesWriter: () => becomes(WRITER),
     standsBy: () => becomes(STANDBY),
     operations,

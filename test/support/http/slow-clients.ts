@@ -17,8 +17,8 @@ export async function serveSlowClients(
   env: Record<string, string> = {},
 ) {
   // A page of megabytes is slow on a busy machine.
-  const patient = { REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' }
-  const app = await createTestApp({ ...ROOMY, ...patient, ...env }, limits)
+  const longDeadlines = { REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' }
+  const app = await createTestApp({ ...ROOMY, ...longDeadlines, ...env }, limits)
   await app.load([sourceOrder()])
   const { key } = await app.issue()
   await app.app.listen({ port: 0 })

@@ -9,7 +9,7 @@ import { sourceOrder } from './source-order.ts'
 /** Parses a line with this value, which must be valid. */
 export function changeOf(value: unknown): Change {
   const result = parseChange(JSON.stringify(value))
-  if (isValidationError(result)) throw new Error(`refused: ${result.path}: ${result.reason}`)
+  if (isValidationError(result)) throw new Error(`rejected: ${result.path}: ${result.reason}`)
   return result
 }
 

@@ -7,7 +7,7 @@ import { createFailingWriters, type FailingWriters } from './failing-writers.ts'
 
 const LEASE_MS = 500
 /** A page may be slow on a busy machine, which is no fault of the readers. */
-const PATIENT = {
+const LONG_DEADLINES = {
   WRITER_LEASE_MS: `${LEASE_MS}`,
   SEARCH_DEADLINE_MS: '60000',
   REQUEST_DEADLINE_MS: '60000',
@@ -25,7 +25,7 @@ export async function openTroubledStores(): Promise<TroubledStores> {
   const backend = createBackend()
   const config = parseConfig({ ...backend.env, WRITER_LEASE_MS: String(LEASE_MS) })
   const urls = config.opensearchUrls ?? []
-  const stores = openOpenSearchStores({ urls }, parseConfig({ ...backend.env, ...PATIENT }))
+  const stores = openOpenSearchStores({ urls }, parseConfig({ ...backend.env, ...LONG_DEADLINES }))
   await stores.initialize()
   const writers = createFailingWriters({
     ports: urls.map((url) => Number(new URL(url).port)),

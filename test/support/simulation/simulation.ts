@@ -58,7 +58,7 @@ export function createSimulation(random: Random, reader: string, writers: Altern
     return [...picked.values()]
   }
 
-  function happen(): void {
+  function changeOnce(): void {
     const version = generator.change()
     if (version.version === 1) born.push(version.id)
     pending.push(version)
@@ -84,14 +84,14 @@ export function createSimulation(random: Random, reader: string, writers: Altern
     async churn(changes: number): Promise<void> {
       generator.tick(1)
       for (let change = 0; change < changes; change++) {
-        happen()
+        changeOnce()
         if (random.chance(0.8)) await write(5)
       }
     },
 
     /** Changes orders and writes all changes. */
     async populate(changes: number): Promise<void> {
-      for (let change = 0; change < changes; change++) happen()
+      for (let change = 0; change < changes; change++) changeOnce()
       await settle()
     },
 

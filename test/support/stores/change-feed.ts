@@ -14,7 +14,7 @@ export interface DeadLetter {
 export interface ChangeFeed {
   redis: Redis
   stream: string
-  refused: string
+  deadLetterStream: string
   /** Appends source orders, one entry each, and returns their ids. */
   add(...orders: readonly FeedEntry[]): Promise<string[]>
   /** Appends an entry with any fields. */
@@ -25,7 +25,7 @@ export interface ChangeFeed {
   pending(): Promise<number>
   /** The number of unprocessed entries. */
   backlog(): Promise<number>
-  parked(): Promise<DeadLetter[]>
+  deadLetters(): Promise<DeadLetter[]>
   /** Removes the streams. */
   close(): Promise<void>
 }
@@ -35,7 +35,7 @@ export function openChangeFeed(env: NodeJS.ProcessEnv): ChangeFeed {
   const redis = new Redis(env['STREAM_REDIS_URL'] ?? env['REDIS_URL'] ?? '')
   const prefix = env['REDIS_PREFIX'] ?? ''
   const stream = `${prefix}orders:changes`
-  const refused = `${prefix}orders:refused`
+  const deadLetterStream = `${prefix}orders:refused`
 
   /** A property of the group; `undefined` without one. */
   async function groupFact(name: string): Promise<number | undefined> {
@@ -47,7 +47,7 @@ export function openChangeFeed(env: NodeJS.ProcessEnv): ChangeFeed {
   return {
     redis,
     stream,
-    refused,
+    deadLetterStream,
     async add(...orders) {
       const added = orders.map((order) => redis.xadd(stream, '*', 'order', bytesOf(order)))
       return (await Promise.all(added)).map(String)
@@ -68,12 +68,12 @@ export function openChangeFeed(env: NodeJS.ProcessEnv): ChangeFeed {
       if (lag === undefined) return redis.xlen(stream)
       return lag + ((await groupFact('pending')) ?? 0)
     },
-    async parked() {
-      const entries = await redis.callBuffer('XRANGE', refused, '-', '+')
-      return (entries as [Buffer, Buffer[]][]).map(([, fields]) => parkedEntry(fields))
+    async deadLetters() {
+      const entries = await redis.callBuffer('XRANGE', deadLetterStream, '-', '+')
+      return (entries as [Buffer, Buffer[]][]).map(([, fields]) => deadLetterOf(fields))
     },
     async close() {
-      await redis.del(stream, refused)
+      await redis.del(stream, deadLetterStream)
       redis.disconnect()
     },
   }
@@ -83,7 +83,7 @@ function bytesOf(order: FeedEntry): string | Buffer {
   return typeof order === 'string' || Buffer.isBuffer(order) ? order : JSON.stringify(order)
 }
 
-function parkedEntry(fields: readonly Buffer[]): DeadLetter {
+function deadLetterOf(fields: readonly Buffer[]): DeadLetter {
   const values = new Map<string, Buffer | undefined>()
   for (let at = 0; at < fields.length; at += 2) values.set(String(fields[at]), fields[at + 1])
   const text = (name: string) => String(values.get(name))

@@ -16,9 +16,9 @@ import { createBackend, onServices, opensearch } from './backend.ts'
 export const silent = pino({ level: 'silent' })
 
 /** A slow Redis on a busy machine is no outage, so a decision has a long deadline. */
-const PATIENT_MS = 5_000
-const patient = {
-  deadlineMs: PATIENT_MS,
+const DECISION_DEADLINE_MS = 5_000
+const limiterOptions = {
+  deadlineMs: DECISION_DEADLINE_MS,
   onDegraded() {},
   onRecovered() {},
 }
@@ -28,7 +28,10 @@ export async function openTestServices(env: Record<string, string> = {}) {
   const backend = createBackend()
   const config = parseConfig({ ...backend.env, ...env })
   const metrics = createMetrics()
-  const services = await openServerServices(config, { ...instrumentServices(metrics), ...patient })
+  const services = await openServerServices(config, {
+    ...instrumentServices(metrics),
+    ...limiterOptions,
+  })
   await services.initialize()
 
   return {
@@ -40,18 +43,18 @@ export async function openTestServices(env: Record<string, string> = {}) {
     env: backend.env,
     refresh: backend.refresh,
 
-    /** Writes source orders; a rejected one fails the test unless `refused` collects it. */
+    /** Writes source orders; a rejected one fails the test unless `rejected` collects it. */
     async load(
       orders: readonly object[],
-      { mode = 'back-fill', refused }: { mode?: WriteMode; refused?: string[] } = {},
+      { mode = 'back-fill', rejected }: { mode?: WriteMode; rejected?: string[] } = {},
     ): Promise<LoadSummary> {
       const index = await services.openIndex()
       const summary = await load(ndjson(orders), {
         writer: createWriter(index, wallClock),
         mode,
         onRejected(line, { path, reason }) {
-          if (!refused) throw new Error(`line ${line}: ${path}: ${reason}`)
-          refused.push(`${line} ${path} ${reason}`)
+          if (!rejected) throw new Error(`line ${line}: ${path}: ${reason}`)
+          rejected.push(`${line} ${path} ${reason}`)
         },
         onProgress() {},
       }).finally(() => index.close())

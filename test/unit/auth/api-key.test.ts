@@ -73,7 +73,7 @@ describe('isWellFormedKey', () => {
     ['an empty text', ''],
     ['the prefix alone', 'key_live_'],
     ['a key cut short', KEY.slice(0, -1)],
-    ['a key that goes on', `${KEY}0`],
+    ['a key with an additional character', `${KEY}0`],
     ['a line break after the key', `${KEY}\n`],
     ['a space before the key', ` ${KEY}`],
     ['the prefix in capitals', KEY.replace('key_live_', 'KEY_LIVE_')],

@@ -20,7 +20,7 @@ const named = (env: Record<string, string>) =>
   problemsOf(env).map((line) => line.trim().replace(/:.*/, ''))
 
 /** URLs that every setting rejects; `p` is a valid protocol. */
-const refusedAddresses = (p: string) => [
+const invalidAddresses = (p: string) => [
   ...['search', 'localhost:9200', '127.0.0.1', '//search:9200', '/var/run/x.sock', 'true', '1'],
   ...[`${p}://`, `${p}:///`, `${p}://:9200`, `${p}://user:word@`, `${p}://user:word@:9200`],
   ...[`${p}://a:65536`, `${p}://a:x`, `${p}://a:-1`, `${p}://::1:9200`, `${p}://[::1`],
@@ -55,7 +55,7 @@ describe('OPENSEARCH_URL', () => {
   })
 
   it.each([
-    ...refusedAddresses('http'),
+    ...invalidAddresses('http'),
     ...['redis://a:6379', 'rediss://a', 'http://a,https://b', 'https://a,http://b,https://c'],
     'http://:word@a',
   ])('rejects %j', (value) => {
@@ -107,7 +107,7 @@ describe.each([
   })
 
   it.each([
-    ...refusedAddresses('redis'),
+    ...invalidAddresses('redis'),
     ...['http://a:6379', 'redis:a', 'redis:/a', 'unix:///var/run/redis.sock', 'redis://a/abc'],
     ...['redis://a,rediss://b', 'rediss://a,redis://b,rediss://c'],
     ...['redis://a?family=5', 'redis://a?family=6&db=1', 'redis://a?Family=6'],

@@ -47,7 +47,7 @@ const NUMBERS = ['', 'x', '-1', '1.5', '1e3', ' 1', '0x10', '٣', '99999999999']
 const noInteger = NUMBERS.filter((text) => text !== '')
 
 /** Invalid values of each setting. */
-const refused: Record<string, string[]> = {
+const rejected: Record<string, string[]> = {
   HOST: [
     ...['http://127.0.0.1', '127.0.0.1:3000', '[::1]', '[::1]:3000', '*', ' ', 'a b', 'a,b', 'a/b'],
     ...[
@@ -169,7 +169,7 @@ describe('parseConfig', () => {
     expect(parseConfig({})).toEqual(defaults)
   })
 
-  it.each([...Object.keys(refused), ...texts])('treats an empty %s as unset', (name) => {
+  it.each([...Object.keys(rejected), ...texts])('treats an empty %s as unset', (name) => {
     expect(parseConfig({ [name]: '' })).toEqual(defaults)
   })
 
@@ -185,7 +185,7 @@ describe('parseConfig', () => {
     expect(Object.isFrozen(parseConfig({}))).toBe(true)
   })
 
-  describe.each(Object.entries(refused))('an invalid %s', (name, values) => {
+  describe.each(Object.entries(rejected))('an invalid %s', (name, values) => {
     it.each(values)(
       'parseConfig reports the invalid value %j by the name of its setting',
       (value) => {
@@ -196,9 +196,9 @@ describe('parseConfig', () => {
 
   it('reports all invalid settings at once', () => {
     const env = Object.fromEntries(
-      Object.entries(refused).map(([name, [first = '']]) => [name, first]),
+      Object.entries(rejected).map(([name, [first = '']]) => [name, first]),
     )
-    expect(named(env).sort(byText)).toEqual(Object.keys(refused).sort(byText))
+    expect(named(env).sort(byText)).toEqual(Object.keys(rejected).sort(byText))
   })
 
   it.each([2, 64])('accepts WORKERS=%i with REDIS_URL', (workers) => {

@@ -41,7 +41,7 @@ const accepted: [list: string, trusted: string, other: string][] = [
 ]
 
 /** Each list, the reported entry, and the reason. */
-const refused: [list: string, entry: string, reason: string][] = [
+const rejected: [list: string, entry: string, reason: string][] = [
   ...['0.0.0.0/0', '0.0.0.0/1', '128.0.0.0/1', '10.0.0.0/7'].map(
     (entry) => [entry, entry, 'is larger than a /8'] as [string, string, string],
   ),
@@ -98,7 +98,7 @@ describe('a list of trusted proxies', () => {
     },
   )
 
-  it.each(refused)('the list %j is rejected, because %j %s', (list, entry, reason) => {
+  it.each(rejected)('the list %j is rejected, because %j %s', (list, entry, reason) => {
     const { errors } = parseTrustedProxies(list)
     expect(errors).toEqual([expect.stringContaining(`${JSON.stringify(entry)} `)])
     expect(errors[0]).toContain(reason)

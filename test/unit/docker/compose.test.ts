@@ -127,7 +127,7 @@ describe('the API in the compose file', () => {
     expect(documented).toContain(name)
   })
 
-  it.each(secretSettings)('the secret %s says in its value that it is for the demo', (_, value) => {
+  it.each(secretSettings)('the secret %s has a value that names the demo', (_, value) => {
     const secret = Buffer.from(value.replace(/^demo:/, ''), 'base64').toString()
     expect(secret).toMatch(/^for the demo only: /)
   })

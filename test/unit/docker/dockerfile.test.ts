@@ -103,6 +103,6 @@ describe('the health check of the image', () => {
   })
 
   it('the health check fails without a response', async () => {
-    expect(await check(Promise.reject(new Error('refused')))).toEqual({ status: 1, url })
+    expect(await check(Promise.reject(new Error('connection refused')))).toEqual({ status: 1, url })
   })
 })

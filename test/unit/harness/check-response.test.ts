@@ -4,7 +4,7 @@ import { checkResponse } from '../../harness/traffic/check-response.ts'
 import type { Outcome, TrafficRequest } from '../../harness/traffic/request.ts'
 
 const REQUEST_ID = `req_${'0'.repeat(32)}`
-const ask: TrafficRequest = {
+const request: TrafficRequest = {
   path: '/v1/orders',
   headers: {},
   expectedStatuses: [200, 429],
@@ -38,7 +38,7 @@ it.each([
   ['a 429', answer(429, errorBody('rate_limited'), { ...limits, ...soon }), false],
   ['a 503 while OpenSearch is faulty', answer(503, unavailable, { ...limits, ...soon }), true],
 ])('checkResponse accepts %s', (_what, outcome, mayFail) => {
-  expect(checkResponse(ask, outcome, mayFail)).toBeUndefined()
+  expect(checkResponse(request, outcome, mayFail)).toBeUndefined()
 })
 
 it.each([
@@ -68,18 +68,18 @@ it.each([
     'off contract',
   ],
 ])('checkResponse reports %s', (_what, outcome, mayFail, kind) => {
-  expect(checkResponse(ask, outcome, mayFail)).toMatchObject({ kind })
+  expect(checkResponse(request, outcome, mayFail)).toMatchObject({ kind })
 })
 
 it('checkResponse reports a 429 for an account within its limit', () => {
-  const polite: TrafficRequest = { ...ask, expectedStatuses: [200] }
-  const refusal = answer(429, errorBody('rate_limited'), { ...limits, ...soon })
-  expect(checkResponse(polite, refusal, true)).toMatchObject({ kind: 'off contract' })
+  const withinLimit: TrafficRequest = { ...request, expectedStatuses: [200] }
+  const rateLimited = answer(429, errorBody('rate_limited'), { ...limits, ...soon })
+  expect(checkResponse(withinLimit, rateLimited, true)).toMatchObject({ kind: 'off contract' })
 })
 
 it('checkResponse reports a page with wrong orders', () => {
-  const untrue: TrafficRequest = { ...ask, checkBody: () => 'an order is missing' }
-  expect(checkResponse(untrue, answer(200, page), true)).toEqual({
+  const withWrongPage: TrafficRequest = { ...request, checkBody: () => 'an order is missing' }
+  expect(checkResponse(withWrongPage, answer(200, page), true)).toEqual({
     kind: 'wrong page',
     what: '/v1/orders: an order is missing',
   })

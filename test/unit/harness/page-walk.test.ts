@@ -50,8 +50,8 @@ describe('a page walk', () => {
   const [one, two, three, four] = listed
   it.each([
     ['an order is missing', { ...first, data: [one, three, four] }],
-    ['an order comes twice', { ...first, data: [one, one, two] }],
-    ['two orders have changed places', { ...first, data: [two, one, three] }],
+    ['an order is repeated', { ...first, data: [one, one, two] }],
+    ['two orders are swapped', { ...first, data: [two, one, three] }],
     ['an order is left out at the end', { ...first, data: [one, two] }],
     ['a field differs', { ...first, data: [one, two, { ...three, amount_total: 1 }] }],
     ['has_more is false too early', { ...first, has_more: false, next_cursor: null }],

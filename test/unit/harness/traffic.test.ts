@@ -16,28 +16,28 @@ const keys = {
 }
 
 /** The requests of the polite account, at this interval in milliseconds. */
-function askedPolitely(
+function politeRequests(
   everyMs: number,
-  onAsk: (ask: TrafficRequest) => void = () => {},
+  onRequest: (request: TrafficRequest) => void = () => {},
 ): TrafficRequest[] {
   let now = 0
   const traffic = createTraffic(truth, keys, createRandom(1, 0, 0), () => now)
-  const asked = Array.from({ length: 1_000 }, () => {
+  const requests = Array.from({ length: 1_000 }, () => {
     now += everyMs
-    const ask = traffic.next()
-    onAsk(ask)
-    return ask
+    const request = traffic.next()
+    onRequest(request)
+    return request
   })
-  return asked.filter(({ headers }) => headers['authorization'] === 'Bearer acc_polite')
+  return requests.filter(({ headers }) => headers['authorization'] === 'Bearer acc_polite')
 }
 
 it('a polite account sends no faster than its bucket refills and never expects a 429', () => {
-  const asked = askedPolitely(1, (ask) => ask.onSettled?.())
-  expect(asked.length).toBeGreaterThan(5)
-  expect(asked.length).toBeLessThanOrEqual(10)
-  expect(asked.filter(({ expectedStatuses }) => expectedStatuses.includes(429))).toEqual([])
+  const requests = politeRequests(1, (request) => request.onSettled?.())
+  expect(requests.length).toBeGreaterThan(5)
+  expect(requests.length).toBeLessThanOrEqual(10)
+  expect(requests.filter(({ expectedStatuses }) => expectedStatuses.includes(429))).toEqual([])
 })
 
 it('a polite account without responses uses less than half of its bucket', () => {
-  expect(askedPolitely(1_000)).toHaveLength(8)
+  expect(politeRequests(1_000)).toHaveLength(8)
 })

@@ -45,7 +45,7 @@ const accepted: [text: string, floor: string, ceil?: string][] = [
   ['2026-12-31T23:59:59.999999999999Z', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00.000Z'],
 ]
 
-const refused: Record<InvalidInstantReason, string[]> = {
+const rejected: Record<InvalidInstantReason, string[]> = {
   'date-alone': ['2026-03-01', '0000-00-00', '2026-02-30'],
   'no-zone': [
     '2026-03-01T12:00:00',
@@ -133,7 +133,7 @@ describe('parseInstant', () => {
     })
   })
 
-  describe.each(Object.entries(refused))('a text rejected as %s', (fault, texts) => {
+  describe.each(Object.entries(rejected))('a text rejected as %s', (fault, texts) => {
     it.each(texts)('parseInstant rejects %j', (text) => {
       expect(parseInstant(text)).toBe(fault)
     })

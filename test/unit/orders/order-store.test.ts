@@ -3,7 +3,7 @@ import { datedRange, NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts
 
 describe('a filter on updated_at', () => {
   it.each([
-    ['at neither end includes undated orders', {}, {}],
+    ['without bounds includes undated orders', {}, {}],
     ['from an instant on excludes undated orders', { gte: 5 }, { gte: 5, lt: NULL_UPDATED_KEY }],
     ['from the epoch on excludes undated orders', { gte: 0 }, { gte: 0, lt: NULL_UPDATED_KEY }],
     ['up to an instant excludes undated orders', { lt: 9 }, { lt: 9 }],

@@ -22,7 +22,7 @@ describe.each(sorts)('a listing by %s', (sort) => {
     ['one more than a page', 5, 4, [4, 1]],
     ['two full pages', 8, 4, [4, 4]],
     ['pages of one', 3, 1, [1, 1, 1]],
-  ])('a listing cuts %s', async (_name, orders, limit, lengths) => {
+  ])('a listing returns the expected pages for %s', async (_name, orders, limit, lengths) => {
     for (let n = 0; n < orders; n++) store.write(`ord_${n}`)
     expect((await pagesOf(limit)).map((page) => page.length)).toEqual(lengths)
   })

@@ -23,7 +23,7 @@ interface Scripted {
   /** Behaviour of every call. */
   answer(): Promise<BucketDecision>
   /** Keys of all calls, and of the `take` calls alone. */
-  asked: string[]
+  calls: string[]
   taken: string[]
   /** Fails in any case. */
   failing: string | undefined
@@ -31,7 +31,7 @@ interface Scripted {
 
 function scripted(answer: () => Promise<BucketDecision>): Scripted {
   function call(name: string) {
-    one.asked.push(name)
+    one.calls.push(name)
     return name === one.failing ? fails() : one.answer()
   }
   function take(accountId: string) {
@@ -42,7 +42,7 @@ function scripted(answer: () => Promise<BucketDecision>): Scripted {
     return (await call(name)).remaining
   }
   const one: Scripted = {
-    asked: [],
+    calls: [],
     taken: [],
     failing: undefined,
     answer,
@@ -115,7 +115,7 @@ describe('while the shared limiter responds', () => {
     expect(await limiter.take('acc_1')).toBe(FROM_SHARED)
     expect(await limiter.blockedSeconds('1.2.3.4')).toBe(FROM_SHARED.remaining)
     expect(await limiter.countFailure('1.2.3.4')).toBe(FROM_SHARED.remaining)
-    expect([local.asked, counted, states]).toEqual([[], [], []])
+    expect([local.calls, counted, states]).toEqual([[], [], []])
   })
 
   it('the instrument observes each decision of the shared limiter', async () => {
@@ -159,10 +159,10 @@ describe('when the shared limiter does not respond in time', () => {
     shared.answer = hangs
     const decision = limiter.take('acc_1')
     await pass(DEADLINE_MS - 1)
-    expect(local.asked).toEqual([])
+    expect(local.calls).toEqual([])
     await pass(1)
     expect(await decision).toBe(FROM_LOCAL)
-    expect(local.asked).toEqual(['acc_1'])
+    expect(local.calls).toEqual(['acc_1'])
   })
 
   it.each([
@@ -201,7 +201,7 @@ describe('when the shared limiter does not respond in time', () => {
     await pass(DEADLINE_MS)
     await pending
     expect(await limiter.take('acc_3')).toBe(FROM_LOCAL)
-    expect(shared.asked).toEqual(['acc_1', 'acc_2'])
+    expect(shared.calls).toEqual(['acc_1', 'acc_2'])
   })
 
   it('the state change is reported once, with its cause', async () => {
@@ -228,7 +228,7 @@ describe('a probe', () => {
     holdTime()
     shared.answer = fails
     await limiter.take('acc_1')
-    shared.asked.length = 0
+    shared.calls.length = 0
     shared.taken.length = 0
   }
 
@@ -249,9 +249,9 @@ describe('a probe', () => {
     await pass(PROBE_EVERY_MS)
     expect(await limiter.take('acc_1')).toBe(FROM_SHARED)
     expect(states.map(([degraded]) => degraded)).toEqual([true, false])
-    const asked = shared.asked.length
+    const calls = shared.calls.length
     await pass(10 * PROBE_EVERY_MS)
-    expect(shared.asked).toHaveLength(asked)
+    expect(shared.calls).toHaveLength(calls)
   })
 
   it('a probe that is late does not restore the shared limiter', async () => {
@@ -320,16 +320,16 @@ describe('a probe', () => {
 describe('isDegraded', () => {
   it('queries the shared limiter with a reserved key, without counting a decision', async () => {
     expect(await limiter.isDegraded()).toBe(false)
-    expect(shared.asked).toEqual(['~probe'])
+    expect(shared.calls).toEqual(['~probe'])
     expect([counted, observed, states]).toEqual([[], [], []])
   })
 
   it('detects an outage before any decision has to wait', async () => {
     holdTime()
     shared.answer = hangs
-    const asked = limiter.isDegraded()
+    const calls = limiter.isDegraded()
     await pass(DEADLINE_MS)
-    expect(await asked).toBe(true)
+    expect(await calls).toBe(true)
     expect(await limiter.take('acc_1')).toBe(FROM_LOCAL)
     expect(shared.taken).toEqual([])
   })
@@ -338,9 +338,9 @@ describe('isDegraded', () => {
     holdTime()
     shared.answer = fails
     await limiter.take('acc_1')
-    shared.asked.length = 0
+    shared.calls.length = 0
     expect(await limiter.isDegraded()).toBe(true)
-    expect(shared.asked).toEqual([])
+    expect(shared.calls).toEqual([])
     shared.answer = answers
     await pass(PROBE_EVERY_MS)
     expect(await limiter.isDegraded()).toBe(false)

@@ -78,7 +78,7 @@ describe('the result of the fuzzer runs', () => {
       { valid_rates: { 'GET /v1/orders': { fuzzing: { accepted: 1 } } } },
       'an operation that never answered 200',
     ],
-    ['schemathesis says so for another reason', { exit_code: 3 }, 'exit status 3'],
+    ['schemathesis exits with another status', { exit_code: 3 }, 'exit status 3'],
   ])('the result is red when %s', (_name, changes, fault) => {
     expect(faultsOf([ofCases(changes), ofLinks()], 10_000)).toEqual([fault])
   })

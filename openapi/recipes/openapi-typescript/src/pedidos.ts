@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch'
-import { patientFetch } from './patient-fetch.js'
+import { fetchWithRetry } from './fetch-with-retry.js'
 import type { components, operations, paths } from './schema.js'
 
 type Order = components['schemas']['Order']
@@ -8,7 +8,7 @@ type Filters = Omit<NonNullable<operations['orders_list']['parameters']['query']
 const client = createClient<paths>({
   baseUrl: setting('ORDERS_API_URL'),
   headers: { Authorization: `Bearer ${setting('ORDERS_API_KEY')}` },
-  fetch: patientFetch,
+  fetch: fetchWithRetry,
   redirect: 'error',
   querySerializer: { array: { style: 'form', explode: false } },
 })

@@ -61,7 +61,7 @@ const failing: [name: string, behaviour: Behaviour][] = [
   ['has the index closed', respondError(400, 'index_closed_exception')],
   ['answers 504 with nothing', respondText(504, '')],
 ]
-const refusing: [name: string, behaviour: Behaviour][] = [
+const rejecting: [name: string, behaviour: Behaviour][] = [
   ['answers 400', respondError(400, 'parsing_exception')],
   ['answers 401', respondError(401, 'security_exception')],
   ['answers 401 with a text', respondText(401, 'Unauthorized', 'text/plain')],
@@ -88,7 +88,7 @@ describe.each(operations)('%s', (_name, work) => {
     },
   )
 
-  it.each(refusing)('the operation is rejected by a node that %s', async (_what, behaviour) => {
+  it.each(rejecting)('the operation is rejected by a node that %s', async (_what, behaviour) => {
     const { url, received } = await serve(behaviour)
     expect(await thrownBy(work(connect([url])))).toBeInstanceOf(RequestRejectedError)
     expect(received).toHaveLength(1)
@@ -98,7 +98,7 @@ describe.each(operations)('%s', (_name, work) => {
     expect(await thrownBy(work(connect([await unreachableUrl()])))).toBeInstanceOf(Unavailable)
   })
 
-  it.each([...silent, ...failing, ...refusing])(
+  it.each([...silent, ...failing, ...rejecting])(
     'the error logs nothing and holds no credentials from a node that %s',
     async (_what, behaviour) => {
       const printed = vi.spyOn(process.stdout, 'write')
@@ -106,9 +106,9 @@ describe.each(operations)('%s', (_name, work) => {
       const { url } = await serve(behaviour)
       const credentials = url.replace('//', '//us%40er:hunter2@')
       const error = await thrownBy(work(connect([credentials], { deadlineMs: SHORT_MS })))
-      const told = inspect(error, { depth: 10, showHidden: true })
+      const text = inspect(error, { depth: 10, showHidden: true })
       const secrets = ['us@er', 'us%40er', 'hunter2', btoa('us@er:hunter2')]
-      expect(secrets.filter((secret) => told.includes(secret))).toEqual([])
+      expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
       expect([printed.mock.calls, logged.mock.calls]).toEqual([[], []])
     },
   )

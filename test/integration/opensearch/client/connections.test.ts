@@ -127,7 +127,7 @@ it('the client prefixes every request with the path of the address', async () =>
 })
 
 describe('the credentials of an address', () => {
-  const asked = async (address: (url: string) => string[]) => {
+  const sentAuthorization = async (address: (url: string) => string[]) => {
     const { url, received } = await serve(found)
     await connect(address(url)).get()
     return received[0]?.headers.authorization
@@ -136,17 +136,17 @@ describe('the credentials of an address', () => {
   const BASIC = `Basic ${btoa('us@er:hunter/2')}`
 
   it('the client decodes credentials from the address before it sends them', async () => {
-    expect(await asked((url) => [withCredentials(url)])).toBe(BASIC)
+    expect(await sentAuthorization((url) => [withCredentials(url)])).toBe(BASIC)
   })
 
   it('the client sends credentials to all nodes when one address has them', async () => {
     const dead = await unreachableUrl()
-    expect(await asked((url) => [url, withCredentials(dead)])).toBe(BASIC)
-    expect(await asked((url) => [dead, withCredentials(url)])).toBe(BASIC)
+    expect(await sentAuthorization((url) => [url, withCredentials(dead)])).toBe(BASIC)
+    expect(await sentAuthorization((url) => [dead, withCredentials(url)])).toBe(BASIC)
   })
 
   it('the client sends no authorization header without credentials', async () => {
-    expect(await asked((url) => [url])).toBeUndefined()
+    expect(await sentAuthorization((url) => [url])).toBeUndefined()
   })
 })
 

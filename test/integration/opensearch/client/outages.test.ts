@@ -42,7 +42,7 @@ const cut = () => {
 const stallAll = () => {
   for (const proxy of proxies) proxy.stall = true
 }
-const refuseAll = () => {
+const rejectAll = () => {
   for (const proxy of proxies) proxy.refuse = true
   cut()
 }
@@ -76,15 +76,15 @@ const routes = [
   '/v1/orders/ord_1',
   '/v1/orders/ord_9',
 ]
-const faults: [name: string, happen: () => unknown][] = [
+const faults: [name: string, breakOpenSearch: () => unknown][] = [
   ['that says nothing any more', stallAll],
-  ['that rejects connections', refuseAll],
+  ['that rejects connections', rejectAll],
   ['whose index of orders is gone', removeOrders],
 ]
 
-describe.each(faults)('an OpenSearch %s', (_name, happen) => {
+describe.each(faults)('an OpenSearch %s', (_name, breakOpenSearch) => {
   it('an unavailable OpenSearch makes every listing and order a 503, never a 404', async () => {
-    await happen()
+    await breakOpenSearch()
     const errors = await Promise.all(routes.map((route) => app.error(route, { key })))
     for (const error of errors) {
       expect(error).toMatchObject({ ...unavailable, type: 'api_error' })
@@ -93,7 +93,7 @@ describe.each(faults)('an OpenSearch %s', (_name, happen) => {
   })
 
   it('an unavailable OpenSearch does not affect responses that need no store', async () => {
-    await happen()
+    await breakOpenSearch()
     expect((await app.error('/v1/orders?limit=0', { key })).status).toBe(400)
     expect((await app.error('/v1/nothing-here', { key })).status).toBe(404)
     expect((await app.error('/v1/orders/no-such-form', { key })).status).toBe(404)
@@ -101,7 +101,7 @@ describe.each(faults)('an OpenSearch %s', (_name, happen) => {
   })
 
   it('an unavailable OpenSearch makes the service not ready', async () => {
-    await happen()
+    await breakOpenSearch()
     expect(await createReadiness(app.services, silent)()).toMatchObject({
       status: 'unavailable',
       checks: { orders: 'unavailable', limits: 'ok' },
@@ -112,9 +112,9 @@ describe.each(faults)('an OpenSearch %s', (_name, happen) => {
 describe('an OpenSearch that is back', () => {
   it.each([
     ['silence', stallAll],
-    ['rejections', refuseAll],
-  ])('the client queries OpenSearch at once after %s', async (_what, happen) => {
-    happen()
+    ['rejections', rejectAll],
+  ])('the client queries OpenSearch at once after %s', async (_what, breakOpenSearch) => {
+    breakOpenSearch()
     await Promise.all(routes.map((route) => app.error(route, { key })))
     restore()
     expect((await app.call('/v1/orders/ord_1', { key })).status).toBe(200)
@@ -159,7 +159,7 @@ describe('a key while its store is down', () => {
   })
 
   it('an uncached key is answered 503 and not counted against its address', async () => {
-    refuseAll()
+    rejectAll()
     for (let time = 0; time < 40; time++) {
       expect(await answerTo(generateApiKey())).toMatchObject(unavailable)
     }

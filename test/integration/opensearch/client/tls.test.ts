@@ -7,20 +7,20 @@ import { startTlsProxy } from '../../../support/http/tls-proxy.ts'
 import { type Backend, createBackend } from '../../../support/stores/backend.ts'
 
 let backend: Backend
-let front: Awaited<ReturnType<typeof startTlsProxy>>
+let tlsProxy: Awaited<ReturnType<typeof startTlsProxy>>
 let env: Record<string, string>
 let caFile: string
 beforeAll(async () => {
   backend = createBackend()
   const certificate = await makeCertificate()
   const [node = ''] = (process.env['OPENSEARCH_URL'] ?? '').split(',')
-  front = await startTlsProxy(Number(new URL(node).port), certificate)
+  tlsProxy = await startTlsProxy(Number(new URL(node).port), certificate)
   caFile = join(backend.folder, 'ca.pem')
   writeFileSync(caFile, certificate.ca)
-  env = { ...backend.env, OPENSEARCH_URL: `https://localhost:${front.port}` }
+  env = { ...backend.env, OPENSEARCH_URL: `https://localhost:${tlsProxy.port}` }
 })
 afterAll(async () => {
-  front.close()
+  tlsProxy.close()
   await backend.remove()
 })
 

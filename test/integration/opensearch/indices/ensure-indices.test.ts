@@ -137,8 +137,8 @@ describe('the indices of the orders', () => {
   })
 
   it('ensureIndices accepts fields of other types, which need a reindex', async () => {
-    const refused = respondError(400, 'illegal_argument_exception')
-    const { ensureIndices } = await start(ALL, undefined, refused)
+    const rejection = respondError(400, 'illegal_argument_exception')
+    const { ensureIndices } = await start(ALL, undefined, rejection)
     await expect(ensureIndices.orders()).resolves.toBeUndefined()
   })
 

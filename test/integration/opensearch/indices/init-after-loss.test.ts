@@ -100,7 +100,7 @@ describe('a lost orders index', () => {
   it('no load, watch, reindex or init recreates a lost index, even if only the lease records it', async () => {
     await write(1)
     await lose('orders-v1')
-    async function expectRefused() {
+    async function expectRejected() {
       const again = await open()
       const works: (() => Promise<unknown> | undefined)[] = [
         () => again.assertIndexNotLost(),
@@ -113,9 +113,9 @@ describe('a lost orders index', () => {
       ]
       for (const work of works) await expect(work()).rejects.toBeInstanceOf(IndexLost)
     }
-    await expectRefused()
+    await expectRejected()
     await lose('order-heads-v1')
-    await expectRefused()
+    await expectRejected()
     expect(await versions()).toEqual([])
   })
 

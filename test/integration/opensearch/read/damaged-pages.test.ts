@@ -47,11 +47,11 @@ function rowsOf(answer: Buffer, sort: Sort): RenderedOrder[] | null {
   }
 }
 
-const told = ({ key, id, json }: RenderedOrder) => `${key} ${id} ${Buffer.from(json).toString()}`
+const asText = ({ key, id, json }: RenderedOrder) => `${key} ${id} ${Buffer.from(json).toString()}`
 
 /** Violations in a damaged response: rows must be complete rows of the original, in its order. */
 function faultOf(damaged: Buffer, sort: Sort, whole: readonly string[]): string | undefined {
-  const rows = rowsOf(damaged, sort)?.map(told) ?? []
+  const rows = rowsOf(damaged, sort)?.map(asText) ?? []
   let from = 0
   for (const row of rows) {
     const at = whole.indexOf(row, from)
@@ -62,13 +62,13 @@ function faultOf(damaged: Buffer, sort: Sort, whole: readonly string[]): string 
 }
 
 function expectNoFault(sort: Sort, damages: Iterable<Buffer>): void {
-  const whole = rowsOf(wholeAnswer(sort), sort)?.map(told) ?? []
+  const whole = rowsOf(wholeAnswer(sort), sort)?.map(asText) ?? []
   expect(whole.length).toBe(ORDERS)
   let count = 0
   for (const damaged of damages) {
     count += 1
     const fault = faultOf(damaged, sort, whole)
-    if (fault !== undefined) throw new Error(`out of ${damaged.toString()}\ncame ${fault}`)
+    if (fault !== undefined) throw new Error(`out of ${damaged.toString()}\nreturned ${fault}`)
   }
   expect(count).toBeGreaterThan(whole.length)
 }

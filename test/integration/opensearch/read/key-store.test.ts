@@ -124,10 +124,10 @@ describe('the holder of a key', () => {
   it.each([
     ['is missing', noIndex],
     ['is closed', respondError(400, 'index_closed_exception')],
-  ])('the store is not ready when one of its indices %s', async (_what, refusal) => {
+  ])('the store is not ready when one of its indices %s', async (_what, error) => {
     for (const answers of [
-      [refusal, missing],
-      [missing, refusal],
+      [error, missing],
+      [missing, error],
     ]) {
       const { keys } = await start(...answers)
       expect(await thrownBy(keys.ping())).toBeInstanceOf(Unavailable)

@@ -31,8 +31,8 @@ export async function openRawPages({ env, refresh }: Backend) {
     const { items } = await retry(() =>
       write(DEADLINE_MS, (options) => client.bulk(request, options)),
     )
-    const refused = items.find(({ index }) => index?.error !== undefined)
-    if (refused) throw new Error(`not taken: ${JSON.stringify(refused)}`)
+    const rejected = items.find(({ index }) => index?.error !== undefined)
+    if (rejected) throw new Error(`rejected: ${JSON.stringify(rejected)}`)
   }
 
   return {

@@ -100,9 +100,9 @@ it('the reindex waits for the next writer to restore a removal in the new index'
   const version = `version_type=external&version=${stamp + 1}`
   await opensearch('DELETE', `${test.prefix}orders-v2/_doc/acc_1:ord_1?routing=acc_1&${version}`)
 
-  let looks = 0
-  const built = test.reindexing.build({ onProgress: () => (looks += 1) })
-  await expect.poll(() => looks, { timeout: 60_000 }).toBeGreaterThan(5)
+  let progressReports = 0
+  const built = test.reindexing.build({ onProgress: () => (progressReports += 1) })
+  await expect.poll(() => progressReports, { timeout: 60_000 }).toBeGreaterThan(5)
   const next = await test.services.openIndex()
   await createWriter(next, Date.now).write([changeOf(erased('ord_1'))], 'live')
   await next.close()

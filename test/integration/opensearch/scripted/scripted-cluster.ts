@@ -109,7 +109,7 @@ export function createScriptedCluster(bulks: Behaviour[]) {
     events,
     lease: () => lease,
     /** Another process becomes the writer. */
-    takeOver: () => replaceLease({ ...lease, holder: 'somebody else' }),
+    takeOver: () => replaceLease({ ...lease, holder: 'another writer' }),
   }
 }
 

@@ -57,25 +57,25 @@ interface Cluster {
 
 /** Raises the fence of epoch 7 in a scripted cluster and returns the received requests. */
 async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
-  const looks = [...(cluster.tasks ?? [tasks()])]
+  const taskLists = [...(cluster.tasks ?? [tasks()])]
   const { url, received } = await serve((response, request) => {
     const { path } = request
     const swap = cluster.swap ?? respond(200, { acknowledged: true })
     const refresh = cluster.refresh ?? respond(200, { _shards: { total: 1, failed: 0 } })
     if (path === '/_aliases') swap(response, request)
     else if (path.startsWith('/_tasks'))
-      (looks.length > 1 ? looks.shift() : looks[0])?.(response, request)
+      (taskLists.length > 1 ? taskLists.shift() : taskLists[0])?.(response, request)
     else if (path.endsWith('/_refresh')) refresh(response, request)
     else if (path.includes('/_search')) nothingFound(response, request)
     else if (path === '/_alias/orders') (cluster.read ?? readFirst)(response, request)
     else (cluster.aliases ?? there)(response, request)
   })
-  const told: string[] = []
+  const delays: string[] = []
   const fence = createFence({
     client: connect([url]).client,
     names,
     deadlineMs: GENEROUS_MS,
-    onDelay: (reason) => told.push(reason),
+    onDelay: (reason) => delays.push(reason),
   })
   const record = {
     holder: 'me',
@@ -87,7 +87,7 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
     stamped_live: false,
   }
   const error = await thrownBy(fence.raise({ ...record, epoch: 7, targets }))
-  return { error, told, received, asked: received.map(({ path }) => decodeURIComponent(path)) }
+  return { error, delays, received, paths: received.map(({ path }) => decodeURIComponent(path)) }
 }
 
 const swaps = (received: readonly ReceivedRequest[]) =>
@@ -96,9 +96,9 @@ const swapped = (received: readonly ReceivedRequest[]) => swaps(received)[0]
 
 describe('a fence', () => {
   it('a fence swaps the aliases, waits for bulks in flight and refreshes, in this order', async () => {
-    const { error, asked } = await raise()
+    const { error, paths } = await raise()
     expect(error).toBeUndefined()
-    expect(asked).toEqual([
+    expect(paths).toEqual([
       '/_alias/orders-w-*,order-heads-w-*',
       '/_aliases',
       '/_tasks?actions=indices:data/write/bulk*',
@@ -126,18 +126,18 @@ describe('a fence', () => {
   })
 
   it('a fence creates one alias per target and refreshes all targets', async () => {
-    const { received, asked } = await raise({}, ['orders-v1', 'orders-v2'])
+    const { received, paths } = await raise({}, ['orders-v1', 'orders-v2'])
     expect(swapped(received)).toEqual(
       expect.arrayContaining([
         { add: { index: 'orders-v1', alias: 'orders-w-7-v1', is_write_index: true } },
         { add: { index: 'orders-v2', alias: 'orders-w-7-v2', is_write_index: true } },
       ]),
     )
-    expect(asked).toContain('/orders-v1,orders-v2/_refresh')
+    expect(paths).toContain('/orders-v1,orders-v2/_refresh')
   })
 
   it('a fence moves the read alias to the first target atomically, which an older writer cannot', async () => {
-    const { received, asked } = await raise({}, ['orders-v2', 'orders-v1'])
+    const { received, paths } = await raise({}, ['orders-v2', 'orders-v1'])
     const mine = { index: 'orders-v2', alias: 'orders-w-7-v2' }
     expect(swaps(received)[1]).toEqual([
       { remove: { ...mine, must_exist: true } },
@@ -145,7 +145,7 @@ describe('a fence', () => {
       { remove: { index: 'orders-v1', alias: 'orders' } },
       { add: { index: 'orders-v2', alias: 'orders' } },
     ])
-    expect(asked.slice(-2)).toEqual(['/orders-v2/_refresh', '/_aliases'])
+    expect(paths.slice(-2)).toEqual(['/orders-v2/_refresh', '/_aliases'])
   })
 
   it('a fence keeps the read alias when the first target is live', async () => {
@@ -154,7 +154,7 @@ describe('a fence', () => {
   })
 
   it('a fence waits for bulks of other epochs on every node', async () => {
-    const { error, told, asked } = await raise({
+    const { error, delays, paths } = await raise({
       tasks: [
         tasks(undefined, 'orders-w-6'),
         tasks('orders-w-12', 'other'),
@@ -163,8 +163,8 @@ describe('a fence', () => {
       ],
     })
     expect(error).toBeUndefined()
-    expect(asked.filter((path) => path.includes('_tasks'))).toHaveLength(4)
-    expect(told).toEqual(['waiting for bulks of an earlier epoch to end'])
+    expect(paths.filter((path) => path.includes('_tasks'))).toHaveLength(4)
+    expect(delays).toEqual(['waiting for bulks of an earlier epoch to end'])
   })
 
   it.each([
@@ -172,8 +172,8 @@ describe('a fence', () => {
     ['of a service with another prefix', 'shop-orders-w-6'],
     ['of another application', undefined],
   ])('the fence does not wait for bulks %s', async (_whose, mark) => {
-    const { asked } = await raise({ tasks: [tasks(mark)] })
-    expect(asked.filter((path) => path.includes('_tasks'))).toHaveLength(1)
+    const { paths } = await raise({ tasks: [tasks(mark)] })
+    expect(paths.filter((path) => path.includes('_tasks'))).toHaveLength(1)
   })
 })
 
@@ -200,7 +200,7 @@ describe('a fence cannot be raised', () => {
   })
 
   it('a fence whose alias swap fails sends no further request', async () => {
-    const { asked } = await raise({ swap: respond(200, { acknowledged: false }) })
-    expect(asked.at(-1)).toBe('/_aliases')
+    const { paths } = await raise({ swap: respond(200, { acknowledged: false }) })
+    expect(paths.at(-1)).toBe('/_aliases')
   })
 })

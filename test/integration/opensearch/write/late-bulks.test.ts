@@ -63,7 +63,7 @@ function lastBulk(target: 'orders' | 'order-heads'): ReceivedRequest {
 }
 
 /** Brings a bulk that was sent before, as a node does that slept through the swap of the aliases. */
-async function bringLate(target: 'orders' | 'order-heads', { body }: ReceivedRequest) {
+async function sendLate(target: 'orders' | 'order-heads', { body }: ReceivedRequest) {
   const response = await fetch(`${firstNode()}/${prefix}${target}/_bulk`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-ndjson' },
@@ -97,7 +97,7 @@ describe('a bulk that arrives late', () => {
     for (let version = 1; version <= last; version++) await write(version)
     const late = lastBulk('orders')
     await write(3)
-    expect(await bringLate('orders', late)).toEqual([409])
+    expect(await sendLate('orders', late)).toEqual([409])
     expect(await amount()).toBe(3)
   })
 
@@ -108,7 +108,7 @@ describe('a bulk that arrives late', () => {
     for (let version = 1; version <= last; version++) await write(version)
     const late = lastBulk('orders')
     await write(3, { deleted: true })
-    expect(await bringLate('orders', late)).toEqual([409])
+    expect(await sendLate('orders', late)).toEqual([409])
     expect(await amount()).toBeUndefined()
   })
 
@@ -117,12 +117,12 @@ describe('a bulk that arrives late', () => {
     ['the engine dropped its record of deletions', forgetDeletions],
   ])(
     'a late bulk does not restore a document that was removed before %s',
-    async (_what, happen) => {
+    async (_what, disrupt) => {
       await write(1)
       const late = lastBulk('orders')
       await write(2, { deleted: true })
-      await happen()
-      expect(await bringLate('orders', late)).toEqual([409])
+      await disrupt()
+      expect(await sendLate('orders', late)).toEqual([409])
       expect(await amount()).toBeUndefined()
     },
   )
@@ -132,7 +132,7 @@ describe('a bulk that arrives late', () => {
     await write(2, { deleted: true })
     const late = lastBulk('orders')
     await write(3)
-    expect(await bringLate('orders', late)).toEqual([409])
+    expect(await sendLate('orders', late)).toEqual([409])
     expect(await amount()).toBe(3)
   })
 
@@ -142,7 +142,7 @@ describe('a bulk that arrives late', () => {
       for (let version = 1; version <= last; version++) await write(version)
       const late = lastBulk('order-heads')
       await write(3)
-      expect(await bringLate('order-heads', late)).toEqual([409])
+      expect(await sendLate('order-heads', late)).toEqual([409])
       expect(await write(2)).toBe('older')
     },
   )
@@ -160,16 +160,16 @@ describe('a writer', () => {
   it('the writer reads a concurrently changed document again before it writes', async () => {
     await write(1)
     const change = changeOf(sourceOrder({ version: 2, amount_total: 2 }))
-    let looks = 0
-    const meddled = interceptCommits(index, async (writes) => {
-      looks += 1
+    let commits = 0
+    const interfered = interceptCommits(index, async (writes) => {
+      commits += 1
       const touched = `${prefix}orders/_update/acc_1:ord_1?routing=acc_1`
       // As a delayed bulk does.
-      if (looks === 1) await opensearch('POST', touched, { doc: { updated_key: 1 } })
+      if (commits === 1) await opensearch('POST', touched, { doc: { updated_key: 1 } })
       return writes
     })
-    expect(await createWriter(meddled, Date.now).write([change], 'live')).toEqual(['written'])
-    expect([looks, await amount()]).toEqual([2, 2])
+    expect(await createWriter(interfered, Date.now).write([change], 'live')).toEqual(['written'])
+    expect([commits, await amount()]).toEqual([2, 2])
   })
 
   it('the writer stores a tracking key that was cut in the middle of a character', async () => {

@@ -19,9 +19,9 @@ const GIVE_UP_MS = 3_600_000
 
 let { serve, connect, close } = createScriptedNodes()
 const opened: OrderIndex[] = []
-let refusesRefresh: boolean
+let failsRefresh: boolean
 beforeEach(() => {
-  refusesRefresh = false
+  failsRefresh = false
   ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(async () => {
@@ -34,8 +34,8 @@ afterEach(async () => {
 async function open(...bulks: Behaviour[]) {
   const cluster = createScriptedCluster(bulks)
   const { url, received } = await serve((response, request) => {
-    const refuses = refusesRefresh && request.path.includes('_refresh')
-    const behave = refuses ? respondError(503, 'unavailable_shards_exception') : cluster.behaviour
+    const isFailing = failsRefresh && request.path.includes('_refresh')
+    const behave = isFailing ? respondError(503, 'unavailable_shards_exception') : cluster.behaviour
     behave(response, request)
   })
   const index = await openOpenSearchOrderIndex({
@@ -289,7 +289,7 @@ describe('a writer that ends', () => {
 
   it('a closing writer releases its lease even if the refresh fails', async () => {
     const { index, lease } = await open()
-    refusesRefresh = true
+    failsRefresh = true
     await index.close()
     expect(lease()).toMatchObject({ released: true })
   })

@@ -78,8 +78,8 @@ it('the next writer reverts tombstones of a partial bulk in the new index', asyn
   const many = Array.from({ length: 250 }, (_, n) => sourceOrder({ id: `ord_${n + 10}` }))
   await write([...many, first, kept])
   const stop = new AbortController()
-  const begun = test.reindexing.build({ onProgress: () => stop.abort(), signal: stop.signal })
-  await expect(begun).rejects.toThrow()
+  const build = test.reindexing.build({ onProgress: () => stop.abort(), signal: stop.signal })
+  await expect(build).rejects.toThrow()
   await write(left, erased)
   const removed = {
     query: {

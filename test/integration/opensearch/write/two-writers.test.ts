@@ -40,11 +40,11 @@ async function amount(id: string): Promise<number | undefined> {
 /** A load that wrote its first bulk, orders 0 to 999 in version 1, and waits for input. */
 async function startLoad() {
   const child = startCommand(LOAD, backend.env)
-  const said = text(child.stderr)
+  const stderr = text(child.stderr)
   child.stdin.on('error', () => {})
   child.stdin.write(`${bulkOf(1)}\n${ONE_MORE}\n`) // This line fills the bulk, which is then sent.
   await expect.poll(() => amount('ord_999'), { timeout: 60_000 }).toBe(1)
-  return { child, said, ended: once(child, 'close') }
+  return { child, stderr, ended: once(child, 'close') }
 }
 
 const WAITING =
@@ -54,13 +54,13 @@ const LEASE_MS = 1_000
 /** A load of orders 0 to 999 that waits for another writer. */
 async function startWaiting(version: number) {
   const child = startCommand(LOAD, backend.env)
-  const told = once(child.stderr, 'data')
-  const said = text(child.stderr)
+  const firstOutput = once(child.stderr, 'data')
+  const stderr = text(child.stderr)
   const ended = once(child, 'close')
   child.stdin.on('error', () => {})
   child.stdin.end(bulkOf(version))
-  await told
-  return { child, said, ended }
+  await firstOutput
+  return { child, stderr, ended }
 }
 
 describe('of two writers at once', () => {
@@ -74,7 +74,7 @@ describe('of two writers at once', () => {
     expect(child.exitCode).toBe(0)
     await second.ended
     expect(second.child.exitCode).toBe(0)
-    expect(await second.said).toMatch(WAITING)
+    expect(await second.stderr).toMatch(WAITING)
     expect(await amount('ord_0')).toBe(2)
     expect(await amount('ord_1000')).toBe(1)
   })
@@ -87,7 +87,7 @@ describe('of two writers at once', () => {
     child.kill('SIGINT')
     await ended
     await second.ended
-    expect((await second.said).match(/waiting for another writer/g)).toHaveLength(1)
+    expect((await second.stderr).match(/waiting for another writer/g)).toHaveLength(1)
     expect(await amount('ord_0')).toBe(2)
   })
 
@@ -99,7 +99,7 @@ describe('of two writers at once', () => {
       second.child.kill(signal)
       await second.ended
       expect(second.child.exitCode).toBe(1)
-      expect(await second.said).toContain('interrupted while another writer was at work')
+      expect(await second.stderr).toContain('interrupted while another writer was at work')
       expect(await amount('ord_0')).toBe(1)
 
       child.stdin.end(`${bulkOf(1, BULK)}\n`)
@@ -135,7 +135,7 @@ describe('of two writers at once', () => {
   })
 
   it('the second writer replaces a frozen first, which writes nothing after it resumes', async () => {
-    const { child, said, ended } = await startLoad()
+    const { child, stderr, ended } = await startLoad()
     child.kill('SIGSTOP')
     expect(await load(2)).toMatchObject({ code: 0 })
     child.stdin.end(`${bulkOf(3, BULK)}\n`)
@@ -144,7 +144,7 @@ describe('of two writers at once', () => {
     await ended
 
     expect(child.exitCode).toBe(1)
-    expect(await said).toContain('another writer took over')
+    expect(await stderr).toContain('another writer took over')
     expect(await amount('ord_0')).toBe(2)
     expect(await amount('ord_1000')).toBeUndefined()
   })

@@ -10,11 +10,11 @@ import { createMemoryInspection } from './memory-inspection.ts'
 
 let index: ReturnType<typeof createMemoryInspection>
 let onPause: () => void
-let refused: string[]
+let rejected: string[]
 beforeEach(() => {
   index = createMemoryInspection()
   onPause = () => {}
-  refused = []
+  rejected = []
 })
 
 const check = (orders: object[], options: Partial<CheckOptions> = {}) =>
@@ -24,7 +24,7 @@ const check = (orders: object[], options: Partial<CheckOptions> = {}) =>
     isWhole: true,
     maxExamples: 100,
     pause: async () => onPause(),
-    onRejected: (place, { path }) => refused.push(`${place} ${path}`),
+    onRejected: (place, { path }) => rejected.push(`${place} ${path}`),
     onProgress() {},
     ...options,
   })
@@ -102,7 +102,7 @@ describe('the consistency check', () => {
     const other = { ...first, version: 2, owner_account_id: 'acc_9' }
     const report = await check([{ id: 'ord_1' }, first, other])
     expect(report).toMatchObject({ ...CLEAN, read: 3, refused_lines: 2 })
-    expect(refused).toEqual(['line 1 /version', 'line 3 /owner_account_id'])
+    expect(rejected).toEqual(['line 1 /version', 'line 3 /owner_account_id'])
   })
 
   it('the check expects no documents of an order that the index rejects', async () => {

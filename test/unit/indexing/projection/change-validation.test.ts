@@ -135,7 +135,7 @@ describe('the rejection of an order', () => {
     })
   })
 
-  describe.each(rejected)('a %s', (pointer, values, expected) => {
+  describe.each(rejected)('an invalid %s', (pointer, values, expected) => {
     it.each(values.map((value) => [value]))(
       `the projection rejects the value %j: ${expected}`,
       (value) => {

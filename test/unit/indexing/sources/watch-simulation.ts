@@ -103,7 +103,7 @@ function recorder() {
     onLeaseLost: () => log.push('lease lost'),
     onOutage: (reason) => log.push(`outage: ${reason}`),
     onRecovered: () => log.push('recovered'),
-    onRejected: (id, { path, reason }) => log.push(`refused ${id} ${path}: ${reason}`),
+    onRejected: (id, { path, reason }) => log.push(`rejected ${id} ${path}: ${reason}`),
     onLost: (ids) => log.push(`lost ${ids.join(',')}`),
     onBatch: (counts) =>
       log.push(

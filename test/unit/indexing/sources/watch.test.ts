@@ -50,7 +50,7 @@ describe('watch', () => {
       await run(bytes, order('ord_2'))
       expect(watching.stream.operations).toEqual(['write ord_2', 'dead-letter 1', 'ack 2'])
       expect(watching.stream.deadLetters).toMatchObject([{ id: '1', error: { path: '', reason } }])
-      expect(watching.log).toContain(`refused 1 : ${reason}`)
+      expect(watching.log).toContain(`rejected 1 : ${reason}`)
     },
   )
 

@@ -133,10 +133,10 @@ it('the aggregated metrics drop the gauges of a worker that exits during a scrap
   other.holds(20)
   const slow = Promise.withResolvers<undefined>()
   serving.push({ id: 3, snapshot: () => slow.promise })
-  const asked = metrics.metrics()
+  const scraped = metrics.metrics()
   await new Promise(setImmediate)
   end(one)
   slow.resolve(undefined)
-  await asked
+  await scraped
   expect(await shown('requests_total', 'memory_bytes')).toEqual([2, 20])
 })

@@ -133,7 +133,7 @@ describe('the span of a call', () => {
   })
 
   it('the span of a failed call has the error name, and never the message, which may quote the request', async () => {
-    const failure = new Unavailable('refused: {"term":{"account_id":"acc_secret"}}')
+    const failure = new Unavailable('rejected: {"term":{"account_id":"acc_secret"}}')
     const failing = () => tracing.instrument('opensearch')('search', () => Promise.reject(failure))
     const [span] = await request({}, () => expect(failing()).rejects.toBe(failure))
     expect(span?.status).toEqual({ code: SpanStatusCode.ERROR })

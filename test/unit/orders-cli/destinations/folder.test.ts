@@ -84,9 +84,9 @@ describe('the folder of a store', () => {
   })
 
   it('keeps every order when the seen log is gone', async () => {
-    const begun = await openFolderStore(folder)
-    await begun.save(orders('ord_1', 'ord_2'), stateOf(1))
-    await begun.close()
+    const store = await openFolderStore(folder)
+    await store.save(orders('ord_1', 'ord_2'), stateOf(1))
+    await store.close()
     rmSync(join(folder, '.sync/seen-1'))
     const copy = await openFolderStore(folder)
     expect(await copy.deleteUnseen(1)).toBe(0)

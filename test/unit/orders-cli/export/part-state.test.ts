@@ -6,28 +6,28 @@ import {
   parseState,
 } from '../../../../src/orders-cli/export/part-state.ts'
 
-const asked: ExportRequest = {
+const request: ExportRequest = {
   url: 'https://api.exemplo.com.br',
   filters: { status: 'PAID' },
   format: 'csv',
   rows: 'orders',
 }
-const begun = initialState(asked)
+const initial = initialState(request)
 
 describe('the state of an export', () => {
   it('the state of an export is parsed as written', () => {
-    const state = { ...begun, cursor: 'abc', bytes: 10, orders: 1 }
+    const state = { ...initial, cursor: 'abc', bytes: 10, orders: 1 }
     expect(parseState(JSON.stringify(state))).toEqual(state)
   })
 
   it.each([
     ['nothing', ''],
-    ['what was torn', JSON.stringify(begun).slice(0, 30)],
+    ['a truncated line', JSON.stringify(initial).slice(0, 30)],
     ['null', 'null'],
     ['something else', '{"name":"x"}'],
-    ['a later version', JSON.stringify({ ...begun, version: 2 })],
-    ['bytes that are no number', JSON.stringify({ ...begun, bytes: 'many' })],
-    ['a cursor that is no text', JSON.stringify({ ...begun, cursor: 5 })],
+    ['a later version', JSON.stringify({ ...initial, version: 2 })],
+    ['bytes that are no number', JSON.stringify({ ...initial, bytes: 'many' })],
+    ['a cursor that is no text', JSON.stringify({ ...initial, cursor: 5 })],
   ])('the state of an export is null for %s', (_what, text) => {
     expect(parseState(text)).toBeNull()
   })
@@ -35,8 +35,8 @@ describe('the state of an export', () => {
 
 describe('the options of an export', () => {
   it('the options of an export are the same in any order of the filters', () => {
-    const one = { ...asked, filters: { status: 'PAID', sort: 'updated_at_asc' } }
-    const other = { ...asked, filters: { sort: 'updated_at_asc', status: 'PAID' } }
+    const one = { ...request, filters: { status: 'PAID', sort: 'updated_at_asc' } }
+    const other = { ...request, filters: { sort: 'updated_at_asc', status: 'PAID' } }
     expect(differences(one, other)).toEqual([])
   })
 
@@ -51,6 +51,6 @@ describe('the options of an export', () => {
       '--payment-method era nenhum, agora é PIX',
     ],
   ])('the options of an export differ by another %s', (_what, other, text) => {
-    expect(differences(asked, { ...asked, ...other })).toEqual([text])
+    expect(differences(request, { ...request, ...other })).toEqual([text])
   })
 })

@@ -8,25 +8,25 @@ import {
 } from '../../../../src/client/client.ts'
 import { type Sync, summary, watch } from '../../../../src/orders-cli/sync/watch.ts'
 
-const refusal = (status: number) => ({ status, requestId: null, retryAfterSeconds: null })
+const responseWith = (status: number) => ({ status, requestId: null, retryAfterSeconds: null })
 const api = (status: number) =>
   new ApiError(
     { type: 'api_error', code: 'internal_error', message: 'Recusado.', request_id: '' },
-    refusal(status),
+    responseWith(status),
   )
 const connection = (isFinal: boolean) =>
   new ConnectionError('A rede caiu.', { cause: null, isFinal })
-const edge = new EdgeError('O balanceador respondeu 502.', refusal(502))
-const portal = new UnexpectedAnswerError('Não é desta API.', refusal(200))
+const edge = new EdgeError('O balanceador respondeu 502.', responseWith(502))
+const portal = new UnexpectedAnswerError('Não é desta API.', responseWith(200))
 type Synced = Awaited<ReturnType<Sync>>
 const nothing: Synced = { kind: 'changes', received: 0, watermark: null, dropped: 0, changes: 0 }
 
 /** Watches through these results, an error being a failed sync, and returns the output. */
 async function watching(...syncs: (Error | Synced)[]) {
-  const said: string[] = []
+  const printedLines: string[] = []
   const printed: string[] = []
   const calls: boolean[] = []
-  const status = { show() {}, clear() {}, printLine: (line: string) => said.push(line) }
+  const status = { show() {}, clear() {}, printLine: (line: string) => printedLines.push(line) }
   const work = async (isFirst: boolean) => {
     calls.push(isFirst)
     const next = syncs[calls.length - 1] ?? new Error('no more')
@@ -37,7 +37,7 @@ async function watching(...syncs: (Error | Synced)[]) {
   const error = await watch(work, 1, { signal, status }, async (line) => printed.push(line)).catch(
     (reason: unknown) => reason,
   )
-  return { said, printed, calls, error }
+  return { printedLines, printed, calls, error }
 }
 
 it('watch prints a line for the first sync, and for syncs with changes', async () => {
@@ -53,8 +53,14 @@ it('watch prints a line for the first sync, and for syncs with changes', async (
 
 describe('an outage during a watch', () => {
   it('an outage during a watch is reported once, and so is its end', async () => {
-    const { said } = await watching(nothing, connection(false), edge, connection(false), nothing)
-    expect(said).toEqual([
+    const { printedLines } = await watching(
+      nothing,
+      connection(false),
+      edge,
+      connection(false),
+      nothing,
+    )
+    expect(printedLines).toEqual([
       'A rede caiu. Continuo tentando; aviso quando voltar.',
       'A API voltou a responder.',
     ])

@@ -11,17 +11,17 @@ const overloaded = new EdgeError('O balanceador respondeu 502.', {
 
 function start(before = 0) {
   const shown: string[] = []
-  const said: string[] = []
+  const printedLines: string[] = []
   let nowMs = 0
   const status = {
     show: (text: string) => shown.push(text),
-    printLine: (text: string) => said.push(text),
+    printLine: (text: string) => printedLines.push(text),
   }
   const progress = createOrdersProgress(status, () => nowMs, before)
   return {
     ...progress,
     shown,
-    said,
+    printedLines,
     pass(ms: number) {
       nowMs += ms
     },
@@ -46,23 +46,23 @@ describe('the progress of an export', () => {
 
 describe('a wait', () => {
   it('a wait is shown with its reason, in whole seconds', () => {
-    const { wait, said } = start()
+    const { wait, printedLines } = start()
     wait({ waitMs: 2_100, error: cut })
-    expect(said).toEqual(['esperando 3 s: A rede caiu.'])
+    expect(printedLines).toEqual(['esperando 3 s: A rede caiu.'])
   })
 
   it('a wait of less than a second is not shown', () => {
-    const { wait, said } = start()
+    const { wait, printedLines } = start()
     wait({ waitMs: 999, error: cut })
-    expect(said).toEqual([])
+    expect(printedLines).toEqual([])
   })
 
   it('a wait is shown once per reason until orders arrive', () => {
-    const { wait, update, said } = start()
+    const { wait, update, printedLines } = start()
     for (const error of [cut, overloaded, cut, overloaded]) wait({ waitMs: 1_000, error })
-    expect(said).toHaveLength(2)
+    expect(printedLines).toHaveLength(2)
     update(100)
     wait({ waitMs: 1_000, error: cut })
-    expect(said).toHaveLength(3)
+    expect(printedLines).toHaveLength(3)
   })
 })

@@ -22,7 +22,7 @@ export function createLeaseFixture() {
   const fence = createRecordingFence()
   const clock = { nowMs: 100_000 }
   const storeClock = createMemoryStoreClock(clock.nowMs)
-  const begun: Lease[] = []
+  const leases: Lease[] = []
 
   return {
     document,
@@ -37,7 +37,7 @@ export function createLeaseFixture() {
       const clocks = { clock: () => clock.nowMs, storeClock }
       const options = { document, fence, leaseMs, ...clocks, ...events }
       const lease = await startLease(record, CEILING, options)
-      begun.push(lease)
+      leases.push(lease)
       return lease
     },
 
@@ -54,7 +54,7 @@ export function createLeaseFixture() {
 
     /** Ends every lease that still renews itself. */
     async end() {
-      for (const lease of begun) await lease.release().catch(() => {})
+      for (const lease of leases) await lease.release().catch(() => {})
     },
   }
 }

@@ -86,7 +86,7 @@ describe('a lost response of the lease document', () => {
 })
 
 describe('a lease that another writer acquired', () => {
-  it('a lost lease stays lost, whoever holds it later', async () => {
+  it('a lost lease stays lost, whichever writer holds it later', async () => {
     const lease = await begin()
     await lose(lease)
     document.put(leaseRecord({ holder: 'me', stamp_ceiling: 10_000_000 }))

@@ -16,30 +16,30 @@ export interface Called {
 }
 
 /** A proxy before the service: records requests and can send an edge's errors after a page. */
-export async function startRecipeFront(serviceUrl: string) {
+export async function startRecipeFaultServer(serviceUrl: string) {
   const planned: { atPage: number; answer: () => Promise<Fault | undefined> }[] = []
-  const front = await startFaultServer(serviceUrl, async () => {
-    const passed = front.requests.filter(({ outcome }) => outcome === 200).length
+  const faultServer = await startFaultServer(serviceUrl, async () => {
+    const passed = faultServer.requests.filter(({ outcome }) => outcome === 200).length
     const due = planned.findIndex(({ atPage }) => atPage <= passed)
     const [plan] = due === -1 ? [] : planned.splice(due, 1)
     return plan?.answer()
   })
 
   return {
-    baseUrl: front.baseUrl,
-    close: front.close,
+    baseUrl: faultServer.baseUrl,
+    close: faultServer.close,
 
-    /** The requests since the last reset. */
-    get asked(): Called[] {
-      return front.requests.map(calledOf)
+    /** The requests since the last reset, oldest first. */
+    get requests(): Called[] {
+      return faultServer.requests.map(calledOf)
     },
 
     /** The values of the requests in sequence. */
-    statuses: () => front.requests.map(({ outcome }) => outcome),
+    statuses: () => faultServer.requests.map(({ outcome }) => outcome),
 
     /** Resets the record and the page count. */
     forget() {
-      front.forget()
+      faultServer.forget()
       planned.length = 0
     },
 
@@ -49,24 +49,24 @@ export async function startRecipeFront(serviceUrl: string) {
     },
 
     /** From the next request after `atPage` complete pages on, the edge rejects all for `seconds`. */
-    refuseFor(atPage: number, seconds: number) {
+    rejectFor(atPage: number, seconds: number) {
       const answer: ServerResponseStub = { status: 429, headers: { 'retry-after': `${seconds}` } }
-      const refuse = (untilMs: number) => async () => {
+      const reject = (untilMs: number) => async () => {
         if (Date.now() >= untilMs) return undefined
-        planned.push({ atPage, answer: refuse(untilMs) })
+        planned.push({ atPage, answer: reject(untilMs) })
         return answer
       }
-      planned.push({ atPage, answer: () => refuse(Date.now() + seconds * 1_000)() })
+      planned.push({ atPage, answer: () => reject(Date.now() + seconds * 1_000)() })
     },
 
     /** Runs before the next request after `atPage` complete pages is forwarded. */
-    before(atPage: number, happen: () => Promise<void>) {
-      planned.push({ atPage, answer: () => happen().then(() => undefined) })
+    before(atPage: number, action: () => Promise<void>) {
+      planned.push({ atPage, answer: () => action().then(() => undefined) })
     },
   }
 }
 
-export type RecipeFront = Awaited<ReturnType<typeof startRecipeFront>>
+export type RecipeFaultServer = Awaited<ReturnType<typeof startRecipeFaultServer>>
 
 function calledOf({ url, headers, outcome, body }: RecordedRequest): Called {
   return {

@@ -6,8 +6,8 @@ import { renderMatrix } from './faults/table.ts'
 import { interruptible } from './interruptible.ts'
 
 // Injects every fault while requests keep arriving, and writes the responses of the service to
-// openapi/fault-matrix.md. It runs for about four minutes. After a broken promise it exits with 1, and prints
-// the page to standard output instead.
+// openapi/fault-matrix.md. It runs for about four minutes. After a broken promise it exits with 1
+// and prints the page to standard output instead.
 const FILE = new URL('../openapi/fault-matrix.md', import.meta.url)
 
 await interruptible(async (signal) => {

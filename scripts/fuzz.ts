@@ -11,8 +11,9 @@ import { runSchemathesis } from './fuzz/schemathesis.ts'
 import { interruptible } from './interruptible.ts'
 import { installPython, Lacking } from './python/packages.ts'
 
-// Compares a service with demo orders against its own OpenAPI description, with the cases and checks of
-// schemathesis. Exits 1 when a response violates the description, or when there were too few cases.
+// Compares a service with demo orders against its own OpenAPI description, with the cases and
+// checks of schemathesis. It exits with 1 when a response violates the description, or when there
+// were too few cases.
 const MINIMUM_CASES = { inFull: 10_000, bounded: 500 }
 const REQUIREMENTS = fileURLToPath(new URL('fuzz/requirements.txt', import.meta.url))
 /** An account that must not see orders of the demo account, except shared ones. */

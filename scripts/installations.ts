@@ -19,14 +19,15 @@ const MARKER = 'installed.txt'
 
 /** Where {@link installation} keeps its folders; `CI` may keep it between runs. */
 export interface InstallationOptions {
-  /** The cache folder of the user when it is not given, or one of the project where that cannot be written. */
+  /** The cache folder of the user by default, or one of the project when that is not writable. */
   root?: string
   log?(line: string): void
 }
 
 /**
- * A folder with an installation that is made once for each text of `wanted`, such as a lock file, and is kept
- * between runs, checkouts and `npm ci`. Processes that install the same at once each fill a folder of their own.
+ * Returns a folder with an installation that is created once for each text of `wanted`, such as a
+ * lock file. It is kept between runs, checkouts and `npm ci`. Concurrent processes each fill a
+ * folder of their own.
  */
 export async function installation(
   name: string,

@@ -8,8 +8,8 @@ interface Outcomes {
 }
 
 /**
- * Runs a script until its end or the first SIGINT or SIGTERM, which aborts the signal. It exits with the
- * status of the signal, with 2 for wrong arguments, or with 1 for another expected error.
+ * Runs a script until its end or the first SIGINT or SIGTERM, which aborts the signal. It exits
+ * with the status of the signal, with 2 for wrong arguments, or with 1 for another expected error.
  */
 export async function interruptible(
   work: (signal: AbortSignal) => Promise<void>,

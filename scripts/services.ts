@@ -1,8 +1,8 @@
 import { setInterval } from 'node:timers'
 import { provideServices } from '../test/harness/services/provide.ts'
 
-// Brings up OpenSearch and Redis for development, prints their variables, and runs until a signal stops it.
-// What is killed before that is cleared away as well: see scratch.ts.
+// Starts OpenSearch and Redis for development, prints their variables, and runs until a signal.
+// After a SIGKILL, scratch.ts cleans up.
 const services = await provideServices({ env: process.env, log: console.error })
 if ('missing' in services) {
   console.error(services.missing.join('\n'))
@@ -12,7 +12,7 @@ for (const [variable, url] of Object.entries(services.env))
   console.log(`export ${variable}='${url}'`)
 console.error('Ready. Ctrl-C ends them.')
 
-const alive = setInterval(() => {}, 60_000) // Services that were given leave nothing else to wait for.
+const alive = setInterval(() => {}, 60_000) // Keeps this process alive when no service was started.
 const stop = async () => {
   clearInterval(alive)
   await services.stop()

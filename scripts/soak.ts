@@ -5,8 +5,8 @@ import { type Memory, slope } from './soak/memory.ts'
 import { readOptions } from './soak/options.ts'
 import { soak } from './soak/soak.ts'
 
-// Sends mixed traffic to a service for a long time. It exits with 1 when memory or open files keep growing,
-// when a response was wrong, or when the service shed a request.
+// Sends mixed traffic to a service for a long time. It exits with 1 when memory or open files keep
+// growing, when a response was wrong, or when the service shed a request.
 const MAX_SLOPE_MB = 1
 const MAX_MORE_FILES = 25
 const COLUMNS = ['minute', 'RSS MB', 'heap MB', 'external MB', 'files', 'answers']

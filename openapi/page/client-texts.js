@@ -1,4 +1,7 @@
-/** The same for what tries a call; left out is what only other kinds of APIs and of authentication show. */
+/**
+ * Portuguese texts of the test client, without those for other API kinds and authentication
+ * schemes.
+ */
 export const clientTexts = {
   serverVariablesSelect: { selected: 'Escolhido:' },
   serverVariablesTextbox: { value: 'valor' },

@@ -4,7 +4,8 @@ import { texts } from './texts.js'
 const response = await fetch('/openapi.json')
 const description = await response.json()
 
-// What try-it sends without being told to is what has to be sent: an example that is there, but not ticked.
+// The test client sends only required parameters by default: examples of optional ones are
+// disabled.
 for (const { get } of Object.values(description.paths)) {
   for (const parameter of get.parameters) {
     if (parameter.required || parameter.example === undefined) continue
@@ -16,16 +17,16 @@ for (const { get } of Object.values(description.paths)) {
 globalThis.Scalar.createApiReference('#docs', {
   content: description,
   slug: 'api',
-  // `#limites` leads to the element `api/limites`, the slug before it, and so to the chapter here as in the Markdown.
+  // The element id has the slug as prefix, so `#limites` opens the same chapter as in the Markdown.
   generateHeadingSlug: ({ slug }) => `api/${slug}`,
   localization: { locale: 'pt-BR', translations: { ...texts, apiClient: clientTexts } },
   modelsSectionLabel: 'Esquemas',
   authentication: { preferredSecurityScheme: 'apiKey' },
-  // The programs of the description alone.
+  // Only the samples of the description are shown.
   hiddenClients: true,
-  // The guide leads to the file as it is.
+  // The guide links to the original file.
   documentDownloadType: 'none',
-  // Nothing leaves this page but what try-it sends to this service, and nothing of it is kept.
+  // The page sends requests to this service only and stores nothing.
   persistAuth: false,
   telemetry: false,
   withDefaultFonts: false,

@@ -1,5 +1,5 @@
-// Runs before the reference, which makes elements of style that the page's policy would refuse: they get the nonce of
-// this answer. Those that come in markup stay refused.
+// Runs before the reference, whose generated style elements the content security policy would
+// block. They get the nonce of this response; style elements in markup stay blocked.
 const nonce = document.querySelector('meta[property=csp-nonce]').content
 
 const { createElement } = document

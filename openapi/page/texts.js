@@ -1,4 +1,4 @@
-/** What the reference says in words of its own; its packs of languages have no Portuguese. */
+/** Portuguese texts of the API reference, which has no Portuguese language pack. */
 export const texts = {
   common: {
     streamItem: 'Item do fluxo',

@@ -4,7 +4,7 @@ import { compile, type JSONSchema } from 'json-schema-to-typescript'
 const DOCUMENT = new URL('../../openapi/openapi.json', import.meta.url)
 const BANNER = '// Generated from openapi/openapi.json by `npm run openapi`. Not to be edited.'
 
-/** What the compiler says besides: of the schema that holds the others, and of where each came from. */
+/** Output that the compiler adds: the root interface and the provenance comments. */
 const ROOT = /export interface Schemas \{[^}]*\}\n/
 const PROVENANCE =
   / \*\n \* This interface was referenced by `Schemas`'s JSON-Schema\n \* via the `definition` ".*"\.\n/g
@@ -22,14 +22,14 @@ interface Schema extends JSONSchema {
 /** Renders the types of the client: every named schema and the list parameters. */
 export async function renderClientTypes(): Promise<string> {
   const { components, paths } = JSON.parse(await readFile(DOCUMENT, 'utf8'))
-  // By another name, since `Error` is one that the language has.
+  // Renamed, because `Error` is a global of the language.
   const { Error: ErrorBody, ...schemas } = components.schemas
   const root = { definitions: { ...schemas, ErrorBody, ListParams: listParams(paths) } }
   const schema = JSON.parse(JSON.stringify(root, asDefinition))
   const types = await compile(schema, 'Schemas', {
     bannerComment: BANNER,
     unreachableDefinitions: true,
-    additionalProperties: false, // Later fields pass through at run time; a new version adds their types.
+    additionalProperties: false, // Later fields pass through at run time.
     style: { semi: false, singleQuote: true, printWidth: 100, trailingComma: 'all' },
   })
   return types.replace(ROOT, '').replaceAll(PROVENANCE, '')
@@ -46,7 +46,7 @@ function listParams(paths: { '/v1/orders': { get: { parameters: Parameter[] } } 
   }
 }
 
-/** What may be given in JavaScript for a parameter: also a `Date` for an instant, and one value for a list. */
+/** Parameter types for JavaScript: also a `Date` for an instant, and a single value for a list. */
 function accepted(schema: Schema): Schema {
   if (schema.format === 'date-time') return { ...schema, tsType: 'string | Date' }
   const values = (schema.items as Schema | undefined)?.enum
@@ -55,7 +55,9 @@ function accepted(schema: Schema): Schema {
   return { ...schema, tsType: `(${union}) | readonly (${union})[]` }
 }
 
-/** References as JSON Schema has them; an open list is any text, its known values still offered by editors. */
+/**
+ * Converts references to JSON Schema. An open list is any text, and editors offer its known values.
+ */
 function asDefinition(_key: string, value: unknown): unknown {
   if (typeof value === 'string') return value.replace('#/components/schemas/', '#/definitions/')
   if (typeof value !== 'object' || value === null || !('x-extensible-enum' in value)) return value

@@ -8,7 +8,7 @@ import {
 import type { Sender } from '../../test/harness/traffic/sender.ts'
 import type { Traffic } from '../../test/harness/traffic/traffic.ts'
 
-/** Requests that keep arriving. Each counts in the phase that sent it, or in the fault that hit it. */
+/** Continuous requests. Each counts in the phase that sent it, or in the fault that affected it. */
 export interface Arrivals {
   enter(plan: PhasePlan): Phase
   /** Sends one more immediately. */

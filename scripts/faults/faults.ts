@@ -43,7 +43,9 @@ const common: readonly Fault[] = [
   toxic('sliced bytes', { slice: true }),
 ]
 
-/** The faults of each service. Response headers of OpenSearch have 150 B; a response of Redis has 12 B. */
+/**
+ * The faults of each service. Response headers of OpenSearch have 150 B; a Redis response has 12 B.
+ */
 export const faults = {
   OpenSearch: [...common, reset(0), reset(100, 3), reset(1_000, 3), reset(20_000)],
   Redis: [...common, reset(0), reset(1), reset(5, 3)],

@@ -9,8 +9,9 @@ import { type Run, readReport } from './report.ts'
 /** The phases of each run, and its limit without `--seconds`. */
 const SHARES = [
   { phases: ['examples', 'coverage', 'fuzzing'], inFull: ['--max-examples', 4_500] },
-  // A separate run, since combined with the others it follows only a dozen links. Limited by time: `hooks.py`
-  // replaces drawn cursors, which ends a round early, and only a time limit starts another round.
+  // A separate run, because combined with the others it follows only a dozen links. It is limited
+  // by time: `hooks.py` replaces drawn cursors, which ends a round early, and only a time limit
+  // starts another round.
   { phases: ['stateful'], inFull: ['--max-time', 90] },
 ]
 

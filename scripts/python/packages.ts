@@ -5,11 +5,11 @@ import { promisify } from 'node:util'
 import { installation } from '../installations.ts'
 
 const run = promisify(execFile)
-/** Of the pinned packages: an older Python would need others too. */
+/** The minimum version of the pinned packages; an older Python would need others. */
 const HAS_PYTHON = 'import sys; sys.exit(sys.version_info < (3, 11))'
 const PIP_INSTALL = ['-m', 'pip', 'install', '--quiet', '--no-input', '--disable-pip-version-check']
 
-/** The packages that a Python program of the project needs. */
+/** Pinned packages for a Python program of the project. */
 export interface PythonPackages {
   /** The owner of the packages: names the folder and appears in errors. */
   name: string
@@ -17,12 +17,12 @@ export interface PythonPackages {
   requirements: string
 }
 
-/** What is not on this machine, and how to bring it. */
+/** What this machine lacks, and how to install it. */
 export class Lacking extends Error {}
 
 /**
- * The pinned packages, installed on first use and kept for later runs; returns the folder of their programs,
- * `python` among them.
+ * Installs the pinned packages on first use and keeps them for later runs. Returns the folder of
+ * their programs, including `python`.
  * @throws Lacking
  */
 export async function installPython(

@@ -26,7 +26,8 @@ function instantText(ms: number, form: number): string {
   const inZone = (hours: number) => new Date(ms + hours * HOUR_MS).toISOString().slice(0, -1)
   const forms = [`${inZone(0)}Z`, `${inZone(0)}+00:00`, `${inZone(-3)}-03:00`, `${inZone(5)}+05:00`]
   const written = forms[form % forms.length] ?? ''
-  return /^\d{4}-/.test(written) ? written : `${inZone(0)}Z` // The year in the zone may have five digits.
+  // A year in the zone may have five digits.
+  return /^\d{4}-/.test(written) ? written : `${inZone(0)}Z`
 }
 
 const boundsOf = (name: string, { gte, lt }: InstantRange, form: number): Parameter[] => [

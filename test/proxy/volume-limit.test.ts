@@ -98,7 +98,8 @@ describe('the volume limit', () => {
     await withEdge({ EDGE_VOLUME_REQUESTS: '2', EDGE_VOLUME_SECONDS: '3' }, async (edge) => {
       await Promise.all([edge.call('/x'), edge.call('/x')])
       const statuses = new Set<unknown>()
-      const end = performance.now() + 5_000 // Far into the second period, where the first counts for little.
+      // Late in the second period, when the first counts for little.
+      const end = performance.now() + 5_000
       while (performance.now() < end) statuses.add((await edge.call('/x')).status)
       expect([...statuses]).toEqual([429])
     })

@@ -34,7 +34,7 @@ export async function startRecipeFaultServer(serviceUrl: string) {
       return faultServer.requests.map(calledOf)
     },
 
-    /** The values of the requests in sequence. */
+    /** The outcomes of the requests in sequence. */
     statuses: () => faultServer.requests.map(({ outcome }) => outcome),
 
     /** Resets the record and the page count. */
@@ -43,12 +43,15 @@ export async function startRecipeFaultServer(serviceUrl: string) {
       planned.length = 0
     },
 
-    /** Plans the response to the next request after `atPage` complete pages; plans of one page queue. */
+    /**
+     * Plans the response to the next request after `atPage` complete pages. Plans for one page
+     * queue.
+     */
     answer(atPage: number, ...answers: readonly Fault[]) {
       planned.push(...answers.map((answer) => ({ atPage, answer: async () => answer })))
     },
 
-    /** From the next request after `atPage` complete pages on, the edge rejects all for `seconds`. */
+    /** Rejects all requests for `seconds`, from the next one after `atPage` complete pages on. */
     rejectFor(atPage: number, seconds: number) {
       const answer: ServerResponseStub = { status: 429, headers: { 'retry-after': `${seconds}` } }
       const reject = (untilMs: number) => async () => {

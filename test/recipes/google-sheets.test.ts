@@ -25,7 +25,7 @@ beforeEach(() => {
   document = { properties, sheets: {}, triggers: [] }
 })
 
-/** Runs a function of the script on the document; the document is what it leaves. */
+/** Runs a function of the script on the document, and keeps the resulting document. */
 async function run(call = 'sincronizar', requestMs = 50) {
   const file = recipe('google-sheets/Code.gs')
   const outcome = await runAppsScript({ file, call, document, requestMs, lock })
@@ -33,7 +33,7 @@ async function run(call = 'sincronizar', requestMs = 50) {
   return outcome
 }
 
-/** The rows below the titles, by id; what was cleared is no row. */
+/** The rows below the titles by id, without cleared rows. */
 function rows(): Map<Cell, Cell[]> {
   const [, ...cells] = document.sheets['Pedidos'] ?? []
   const filled = cells.filter((row) => row.some((cell) => cell !== ''))
@@ -61,7 +61,7 @@ const rowOf = ({ customer, payment, items, ...order }: Order): Cell[] => [
 
 const pageRequests = () => service.faultServer.requests.filter(({ status }) => status === 200)
 
-// Google's services are stand-ins of ours; the script is run as it is, and its requests are real.
+// Stand-ins replace Google's services. The script is unchanged and sends real requests.
 describe('the recipe for Google Sheets, on stand-ins for its services', () => {
   it('the Sheets recipe writes a row for every order in the first run and waits after a 429', async () => {
     service.emptyBucketAt(3)

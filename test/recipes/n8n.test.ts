@@ -26,7 +26,7 @@ beforeEach(() => {
   elsewhere.forget()
 })
 
-/** Runs the workflow with our address in it, which its README has everybody change. */
+/** Runs the workflow with the address of the test service, as its README describes. */
 async function run(start: string, { key = service.key, settings = {} } = {}) {
   const workflow = structuredClone(written)
   const http = workflow.nodes.find(({ name }) => name === HTTP_NODE)
@@ -77,7 +77,7 @@ describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
     expect(service.faultServer.requests[4]?.query).not.toHaveProperty('cursor')
   })
 
-  // What is read of a body that is not there ends n8n's paging as if it were the last page.
+  // Without a body, n8n would treat the response as the last page.
   it.each([
     { status: 429, headers: { 'retry-after': '300' }, message: 'too many requests' },
     { status: 503, message: 'Service unavailable' },

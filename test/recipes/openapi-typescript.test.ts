@@ -17,7 +17,7 @@ const INSTALL_MS = 300_000
 
 let service: RecipeService
 let elsewhere: Elsewhere
-/** Where the recipe was installed, generated and compiled. */
+/** The folder with the installed, generated and compiled recipe. */
 const { folder, remove } = temporaryFolder()
 beforeAll(async () => {
   const lock = await readFile(recipe('openapi-typescript/package-lock.json'), 'utf8')
@@ -42,7 +42,7 @@ beforeEach(() => {
   elsewhere.forget()
 })
 
-/** @throws Error with all that a program said which did not end well */
+/** @throws Error with the output of a failed program */
 async function build(path: string, ...args: readonly string[]) {
   const program = `node_modules/${path}`
   const { code, stdout, stderr } = await runProgram('node', [program, ...args], { cwd: folder })

@@ -35,7 +35,7 @@ const rowOf = ({ customer, payment, items, ...order }: Order) => [
   items.map(({ name }) => name).join('; '),
 ]
 
-// There is no engine of M for Linux: the text is parsed by Microsoft's parser and run by our interpreter of a part of M.
+// No M engine exists for Linux: Microsoft's parser parses the query, and our interpreter runs it.
 describe('the recipe for Power Query, on our interpreter of a part of M', () => {
   it('the Power Query recipe returns a table of every order, newest first', async () => {
     const { columns, rows, error } = await run()
@@ -74,7 +74,7 @@ describe('the recipe for Power Query, on our interpreter of a part of M', () => 
     expect(await run()).toMatchObject({ rows: [], error: expect.stringContaining('JSON') })
   })
 
-  // A query cannot have 401 and 403 to itself: there Power Query asks for credentials, in its own words.
+  // A query cannot handle 401 and 403: Power Query prompts for credentials with its own text.
   it.each(permanentErrors)(
     'the Power Query recipe stops at $title',
     async ({ answer, key, message }) => {

@@ -17,7 +17,7 @@ const { paths } = JSON.parse(
 )
 const samplesOf = (path: string): Sample[] => paths[path].get['x-codeSamples']
 
-/** The command that runs a program of this file name. */
+/** The command that runs a program with this file name. */
 const runners: Record<string, { command: string; file: string }> = {
   curl: { command: 'bash', file: 'pedidos.sh' },
   JavaScript: { command: process.execPath, file: 'pedidos.mjs' },

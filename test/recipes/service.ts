@@ -21,8 +21,8 @@ export const CONTRACT_LIMITS = { RATE_LIMIT_CAPACITY: '20', RATE_LIMIT_REFILL_PE
 const HOUR_MS = 3_600_000
 
 /**
- * A service with orders of every kind, some without `updated_at`, a key that reads them, and a proxy
- * between service and recipe that records the requests.
+ * A service with orders of every kind, some without `updated_at`, a key that reads them, and a
+ * proxy between service and recipe that records the requests.
  */
 export async function openRecipeService({ count = 700, settings = {} }: RecipeServiceOptions = {}) {
   const store = openServedStore()
@@ -65,7 +65,10 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
       return listed
     },
 
-    /** Changes some orders (of `ids`, if given), dates an undated one and adds one; returns their ids. */
+    /**
+     * Changes some orders (of `ids`, if given), dates an undated one and adds one; returns their
+     * ids.
+     */
     async change(ids: readonly string[] = mine.map(({ id }) => id)): Promise<string[]> {
       const wanted = mine.filter(({ id }) => ids.includes(id))
       const dated = wanted.filter(({ changed_at }) => changed_at !== null).slice(0, 5)

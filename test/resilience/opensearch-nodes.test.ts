@@ -83,7 +83,8 @@ function router(node: OpenSearchNode) {
     const answered = await fetch(new URL(path, to.url), { method, headers, body })
     const text = await answered.text()
     onAnswer(text)
-    respondText(answered.status, text)(response, request) // The writer has given it up by then.
+    // The writer has abandoned the bulk by then.
+    respondText(answered.status, text)(response, request)
   }
   return {
     behaviour,

@@ -54,7 +54,7 @@ describe('the Redis of the change stream', () => {
   afterAll(() => redis.stop())
   beforeEach(async () => {
     feed = openChangeFeed({ STREAM_REDIS_URL: redis.url })
-    feed.redis.on('error', () => {}) // It is killed now and then.
+    feed.redis.on('error', () => {}) // A test may have killed it.
     closers.push(() => feed.close())
     await feed.redis.flushall()
   })

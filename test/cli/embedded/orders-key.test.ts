@@ -19,7 +19,9 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Runs a command on a terminal without a key in its environment, and types `keys` at the prompt. */
+/**
+ * Runs a command on a terminal without a key in its environment, and types `keys` at the prompt.
+ */
 async function typing(keys: string, args: string) {
   const place = { cwd: service.folder, env: { ORDERS_API_URL: service.baseUrl } }
   const child = startOnTerminal(ordersInShell(args), place)

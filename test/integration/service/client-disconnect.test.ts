@@ -81,7 +81,8 @@ describe.each([
 ])('a client that disconnects during %s', (operation, path) => {
   it(`a disconnect cancels the search and releases its slot: ${path}`, async () => {
     expect(await statusOf(path)).toBe(200)
-    for (const proxy of proxies) proxy.resetConnections() // Leaves the connection of the search as the only one.
+    // Closes all connections except that of the search.
+    for (const proxy of proxies) proxy.resetConnections()
     await expect.poll(openToOpenSearch, POLL_TIMEOUT).toBe(0)
     delay(30_000)
     const socket = await sendRequest(path)

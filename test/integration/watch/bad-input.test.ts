@@ -80,7 +80,11 @@ describe('a bad entry', () => {
         Buffer.isBuffer(bytes) || typeof bytes === 'string' ? bytes : JSON.stringify(bytes)
       expect(others).toEqual([])
       expect(deadLetter?.order?.equals(Buffer.from(original))).toBe(true)
-      expect(deadLetter).toMatchObject({ path, reason: expect.stringContaining(reason), entry_id: id })
+      expect(deadLetter).toMatchObject({
+        path,
+        reason: expect.stringContaining(reason),
+        entry_id: id,
+      })
       expect(await services.orders.get('acc_1', after.id)).not.toBeNull()
       const line = watch.log().find(({ entry_id }) => entry_id === id)
       expect(line).toMatchObject({

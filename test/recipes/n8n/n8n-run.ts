@@ -33,7 +33,7 @@ const nodeTypes = {
 }
 const { HttpBearerAuth } = load('n8n-nodes-base/dist/credentials/HttpBearerAuth.credentials.js')
 
-/** Replaces the server's credential handling: adds the credential to a request as its type says. */
+/** Replaces the credential handling of the server: adds the credential to a request by its type. */
 const credentialsHelper = {
   getParentTypes: () => [],
   getCredentialsProperties: () => new HttpBearerAuth().properties,

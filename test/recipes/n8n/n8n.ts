@@ -24,7 +24,10 @@ const NOT_LOADED = [
 ]
 const RUN = fileURLToPath(new URL('n8n-run.ts', import.meta.url))
 
-/** n8n's own engine and nodes, installed on first use: about 80 MB, about 20 seconds. Returns their folder. */
+/**
+ * Installs the engine and nodes of n8n on first use, about 80 MB in 20 seconds; returns their
+ * folder.
+ */
 export async function installN8n(): Promise<string> {
   return await cachedFolder('n8n', `${[CORE, NODES, ...LOADED_BY_NODES, ...NOT_LOADED]}`, install)
 }

@@ -14,7 +14,7 @@ export interface ProgramOptions {
   input?: string
 }
 
-/** Runs a program of a recipe to its end. Its environment is `env` and the path. */
+/** Runs a program of a recipe to its end. Its environment is `env` and `PATH`. */
 export async function runProgram(
   program: string,
   args: readonly string[],

@@ -6,7 +6,7 @@ import { type Backend, createBackend, opensearch } from '../stores/backend.ts'
 import { createFailingWriters, type FailingWriters } from './failing-writers.ts'
 
 const LEASE_MS = 500
-/** A page may be slow on a busy machine, which is no fault of the readers. */
+/** A page may be slow on a busy machine, which is not a fault of the readers. */
 const LONG_DEADLINES = {
   WRITER_LEASE_MS: `${LEASE_MS}`,
   SEARCH_DEADLINE_MS: '60000',

@@ -45,7 +45,10 @@ export async function putVersionRecord(
   )
 }
 
-/** The same index, but `intercept` receives the writes of each commit first, and replaces them or throws. */
+/**
+ * The same index, but `intercept` receives the writes of each commit first, and replaces them or
+ * throws.
+ */
 export function interceptCommits(
   index: Pick<OrderIndex, 'lock'>,
   intercept: (writes: BulkWrites) => BulkWrites | Promise<BulkWrites>,

@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Backend, onServices, opensearch } from './backend.ts'
 
 /**
- * Leaves an index as a writer with a clock that far ahead would: with its order stamps and its last
- * stamp.
+ * Leaves an index as a writer with a clock that far ahead would: its orders and its last write have
+ * timestamps in the future.
  */
 export async function writeFutureTimestamps(
   { env, folder }: Backend,

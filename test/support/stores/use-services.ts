@@ -21,8 +21,8 @@ export interface EachTestServices {
   /** Makes all writes visible to searches. */
   refresh(): Promise<void>
   /**
-   * Writes source orders as a writer that ends afterwards; an array among them is one bulk. Returns
-   * the causes of delays.
+   * Writes source orders with a writer that is closed afterwards; an inner array is one bulk.
+   * Returns the reasons of delays.
    */
   write(...sources: readonly (object | readonly object[])[]): Promise<string[]>
   /** Runs an `index` command as a process. */

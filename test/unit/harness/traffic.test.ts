@@ -15,7 +15,7 @@ const keys = {
   scopeless: 'scopeless',
 }
 
-/** The requests of the polite account, at this interval in milliseconds. */
+/** The requests of the account `acc_polite`, at this interval in milliseconds. */
 function politeRequests(
   everyMs: number,
   onRequest: (request: TrafficRequest) => void = () => {},

@@ -55,14 +55,14 @@ async function amount(): Promise<number | undefined> {
   return json === null ? undefined : JSON.parse(Buffer.from(json).toString()).amount_total
 }
 
-/** What was sent last to the orders, or to the version records. */
+/** The last bulk to the orders or to the version records. */
 function lastBulk(target: 'orders' | 'order-heads'): ReceivedRequest {
   const bulk = node.received.findLast(({ path }) => path.startsWith(`/${prefix}${target}-w-`))
   if (bulk === undefined) throw new Error('no bulk was sent')
   return bulk
 }
 
-/** Brings a bulk that was sent before, as a node does that slept through the swap of the aliases. */
+/** Sends an earlier bulk again, like a node that was frozen while the aliases were swapped. */
 async function sendLate(target: 'orders' | 'order-heads', { body }: ReceivedRequest) {
   const response = await fetch(`${firstNode()}/${prefix}${target}/_bulk`, {
     method: 'POST',
@@ -75,14 +75,14 @@ async function sendLate(target: 'orders' | 'order-heads', { body }: ReceivedRequ
 
 const orders = () => `${prefix}orders-v1`
 
-/** As when a node restarts, or the shard moves to another one. */
+/** Simulates a node restart or a shard relocation. */
 async function restartShard() {
   await opensearch('POST', `${orders()}/_close`)
   await opensearch('POST', `${orders()}/_open`)
   await opensearch('GET', `_cluster/health/${orders()}?wait_for_status=yellow&timeout=60s`)
 }
 
-/** As time does; `index.gc_deletes` is a minute by default. */
+/** Simulates the passing of `index.gc_deletes`, a minute by default. */
 async function forgetDeletions() {
   await opensearch('PUT', `${orders()}/_settings`, { index: { gc_deletes: '0ms' } })
   await opensearch('POST', `${orders()}/_flush?force=true`)

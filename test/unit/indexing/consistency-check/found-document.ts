@@ -2,10 +2,10 @@ import type { FoundDocument } from '../../../../src/indexing/consistency-check/i
 import type { Change } from '../../../../src/indexing/projection/change.ts'
 import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
 
-/** What a writer's bulk was stamped with. */
+/** The write timestamp of the bulk. */
 export const WRITE_TIMESTAMP = Date.parse('2026-05-01T00:00:00Z')
 
-/** The documents of a change as they are found where it was written, dated unless `updatedAt` is null. */
+/** The documents of a change as a check finds them, dated unless `updatedAt` is null. */
 export function documentsOf(
   { orderId, views }: Change,
   updatedAt: number | null = WRITE_TIMESTAMP,

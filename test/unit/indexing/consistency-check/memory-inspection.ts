@@ -37,7 +37,7 @@ export function createMemoryInspection() {
   return {
     ...inspection,
     lookups,
-    /** Writes a version of an order whole, as a writer does. */
+    /** Writes a version of an order completely, as a writer does. */
     write(source: object) {
       const change = changeOf(source)
       const { orderId, version, ownerAccountId, createdKey, deleted } = change

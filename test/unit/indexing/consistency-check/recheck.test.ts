@@ -10,7 +10,7 @@ beforeEach(() => {
   })
 })
 
-/** What is wrong until it was looked at so often. */
+/** A check that clears its candidates at this call. */
 const untilCheck = (times: number) => {
   let checks = 0
   return async (left: readonly string[]) => (++checks < times ? left : [])

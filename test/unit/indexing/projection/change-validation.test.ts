@@ -44,7 +44,7 @@ const IDS = [
 ]
 const ACCOUNTS = ['', 'a b', 'ç', 'a'.repeat(65), 'acc_1\n', 'acc:1', 5, {}]
 
-/** The field, what it must not be, and the words that name what it must be. */
+/** The field, invalid values, and the text of the error that names the valid ones. */
 const rejected: [pointer: string, values: unknown[], expected: string][] = [
   ['/id', [...IDS, null], '"ord_" and 1 to 60'],
   ['/version', [0, -1, 1.5, '1', null, BEYOND, true], 'an integer from 1 to 2^53 − 1'],

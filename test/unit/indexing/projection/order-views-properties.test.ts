@@ -20,7 +20,7 @@ function always(holds: (source: SourceOrder) => void, numRuns = 300) {
   fc.assert(fc.property(sourceOrders, holds), { numRuns })
 }
 
-/** The paths at which the value lacks a key of the schema or has one more. */
+/** The paths at which the value lacks a key of the schema or has an additional one. */
 function strangeKeys(schema: TSchema, value: unknown, path = ''): string[] {
   if (Array.isArray(value)) {
     return value.flatMap((one, at) => strangeKeys(schema['items'], one, `${path}/${at}`))

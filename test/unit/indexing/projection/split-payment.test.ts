@@ -9,7 +9,7 @@ import { sourcePayment } from '../../../support/orders/source-order.ts'
 const PAID: PaymentStatus[] = ['PAID', 'PARTIALLY_REFUNDED', 'REFUNDED', 'DISPUTED']
 const UNPAID: PaymentStatus[] = ['PENDING', 'FAILED', 'DECLINED', 'UNPAID']
 
-/** The n-th part of a split payment: each later than the one before. */
+/** The n-th part of a split payment; each is later than the previous one. */
 const part = (n: number, changes: Partial<SourcePayment> = {}) =>
   sourcePayment({
     id: `pay_${n}`,

@@ -7,7 +7,7 @@ const MIB = 1024 * 1024
 const line = (id: string) => JSON.stringify(sourceOrder({ id }))
 
 let appended: Buffer[][]
-/** What the stream says is waiting in it, one answer each; nothing after that. */
+/** The backlogs that the stream reports, in sequence; 0 afterwards. */
 let backlogs: (number | Error)[]
 let failures: Error[]
 let log: string[]

@@ -115,14 +115,14 @@ describe('a line that is too long', () => {
     const before = bytesHeld()
     async function* endless() {
       for (let n = 0; n < 32; n++) yield Buffer.alloc(MIB, 'x')
-      // The collector frees buffers at its leisure.
+      // The garbage collector frees buffers later.
       await vi.waitFor(() => expect(bytesHeld() - before).toBeLessThan(4 * MIB), 5000)
     }
     expect(await collect(endless(), 1000)).toEqual([{ number: 1, tooLong: true }])
   })
 })
 
-/** The bytes of all buffers that something still refers to. */
+/** The bytes of all referenced buffers. */
 function bytesHeld(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()

@@ -5,9 +5,9 @@ import type {
 } from '../../../../src/indexing/sources/change-stream.ts'
 
 export interface MemoryChangeStream extends ChangeStream {
-  /** Puts in an entry of this order, or of none. */
+  /** Adds an entry with this order, or without one. */
   add(order: string | undefined): string
-  /** Delivers the oldest entries to another consumer, from which they have to be claimed. */
+  /** Delivers the oldest entries to another consumer; they are then pending. */
   deliverElsewhere(count: number): void
   /** The operations on entries, in sequence: `ack 1`, `dead-letter 2`. */
   operations: string[]
@@ -15,15 +15,15 @@ export interface MemoryChangeStream extends ChangeStream {
   /** Ids that the next read or claim reports as deleted. */
   lostOnRead: string[]
   lostOnClaim: string[]
-  /** Called at the beginning of every call, with its name; what it throws the call throws. */
+  /** Called with the name of each call; an error that it throws fails the call. */
   before: (call: string) => void
   /** Entries that are not acknowledged. */
   waiting(): string[]
-  /** Of the entries that are put in. */
+  /** The age of new entries. */
   ageMs: number
 }
 
-/** A stream in a list, which hands out three entries at a time and never waits long. */
+/** A stream in a list, which returns three entries at a time and never blocks for long. */
 export function createMemoryChangeStream(): MemoryChangeStream {
   const entries = new Map<string, StreamEntry>()
   const deliveredElsewhere = new Set<string>()

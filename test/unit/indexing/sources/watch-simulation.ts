@@ -14,18 +14,18 @@ export interface WatchSimulation {
   /** The reports of the watch, in sequence. */
   log: string[]
   lags: [LastWrite, readonly number[]][]
-  /** What opening the index does, each time; it opens when there is no more. */
+  /** The behaviours of the next calls that open the index; it opens when none is left. */
   openings: ((options: OpenOptions) => Promise<void>)[]
-  /** Thrown by bulks, one each, before anything is written. */
+  /** Errors of the next bulks, thrown before anything is written. */
   failures: Error[]
-  /** Says why nothing is written, as a store does. */
+  /** Reports the reason of a delay, as a store does. */
   delay(reason: string): void
   nowMs: number
   begin(): void
   stop(): void
-  /** The end, or what ended it. */
+  /** Resolves at the end, with the error that ended the watch, if any. */
   ended(): Promise<unknown>
-  /** Waits until everything is acknowledged and the stream was found empty. */
+  /** Waits until every entry is acknowledged and the stream is empty. */
   settled(): Promise<void>
 }
 

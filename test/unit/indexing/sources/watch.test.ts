@@ -12,7 +12,7 @@ beforeEach(() => {
   watching = createWatchSimulation()
 })
 
-/** Begins, and waits until all that was put in is done. */
+/** Starts, and waits until every added entry is processed. */
 async function run(...orders: (string | undefined)[]): Promise<void> {
   for (const bytes of orders) watching.stream.add(bytes)
   watching.begin()

@@ -15,26 +15,26 @@ import type {
 import type { Order } from '../../../../src/orders/order.ts'
 
 export interface MemoryOrderIndex extends OrderIndex {
-  /** What the account sees of the order; `undefined` when it sees none. */
+  /** The order as the account sees it; `undefined` when it sees none. */
   order(accountId: string, orderId: string): Order | undefined
   document(accountId: string, orderId: string): OrderDocument | undefined
   record(orderId: string): OrderVersionRecord | undefined
-  /** Leaves a document as a shape without this field would have written it. */
+  /** Stores a document as an older schema version without this field would. */
   downgradeSchema(accountId: string, orderId: string, field: keyof Order): void
-  /** Sets or removes a document by hand; `unreadable`: it cannot be parsed as an order. */
+  /** Sets or removes a document directly; `unreadable`: it cannot be parsed as an order. */
   put(accountId: string, orderId: string, document: OrderDocument | 'unreadable' | undefined): void
   /** `account:order` of every document. */
   keys(): string[]
   /** The write timestamp of the last bulk. */
   lastWriteTimestamp: number
-  /** How many items of the next bulk are written before everything ends; it does not, by itself. */
+  /** The number of items of the next bulk that are written before it fails; by default all. */
   failsAfter: number
 }
 
 /** The first bulk is stamped 2026-05-01, the next ones a second apart. */
 export const FIRST_WRITE_TIMESTAMP = Date.parse('2026-05-01T00:00:00Z')
 
-/** An index in two maps, which writes one item of a bulk after the other. */
+/** An index in two maps, which writes the items of a bulk one after the other. */
 export function createMemoryOrderIndex(): MemoryOrderIndex {
   const documents = new Map<string, OrderDocument>()
   const unreadable = new Set<string>()

@@ -7,7 +7,7 @@ import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder, sourcePayment } from '../../../support/orders/source-order.ts'
 import { createMemoryOrderIndex } from './memory-order-index.ts'
 
-/** What the writer's clock shows: after every `changed_at` of these tests, before every write timestamp. */
+/** The time of the writer's clock: after every `changed_at` and before every write timestamp. */
 export const NOW = Date.parse('2026-04-01T00:00:00Z')
 
 export type Version = Omit<Partial<SourceOrder>, 'deleted'> & { deleted?: true }
@@ -44,18 +44,18 @@ export function startWriter() {
   return {
     index,
     writer,
-    /** Writes one version of the order as an event of the platform. */
+    /** Writes one version of the order live. */
     live: (version: number, given: Version = {}) => put(version, given, 'live'),
-    /** Writes one version of the order as history. */
+    /** Writes one version of the order in a back-fill. */
     backFill: (version: number, given: Version = {}) => put(version, given, 'back-fill'),
-    /** Writes one version, and its documents of an older shape in the current one. */
+    /** Writes one version, and updates its documents of an older schema version. */
     reproject: (version: number, given: Version = {}) => put(version, given, 'live', reprojecting),
-    /** Writes one version, and what is wrong with its documents. */
+    /** Writes one version, and repairs its documents. */
     repair: (version: number, given: Version = {}) => put(version, given, 'live', repairing),
-    /** Writes one version as far as its first items, then all ends. */
+    /** Writes one version, and fails after this number of items. */
     crashAfter: (items: number, version: number, given: Version = {}) =>
       crash(items, version, given, 'live'),
-    /** The same, as history. */
+    /** Fails in the same way during a back-fill. */
     crashBackFillAfter: (items: number, version: number, given: Version = {}) =>
       crash(items, version, given, 'back-fill'),
     order: (accountId = 'acc_1') => index.order(accountId, 'ord_1'),
@@ -67,5 +67,5 @@ export function startWriter() {
 export const pathOf = (result: WriteResult): string =>
   typeof result === 'object' ? (result satisfies ValidationError).path : result
 
-/** An order that the platform does not show: its only payment never reached a bank. */
+/** An invisible order: its only payment never reached a bank. */
 export const INVISIBLE: Version = { payments: [sourcePayment({ status: 'FAILED' })] }

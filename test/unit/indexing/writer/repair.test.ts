@@ -13,7 +13,7 @@ const document = (accountId = 'acc_1') => index.document(accountId, 'ord_1')
 const put = (accountId: string, given: Parameters<typeof index.put>[2]) =>
   index.put(accountId, 'ord_1', given)
 const writeTimestampText = () => formatInstant(index.lastWriteTimestamp)
-/** Changes the document by hand. */
+/** Changes the document directly. */
 function alter(changes: Partial<NonNullable<ReturnType<typeof document>>>) {
   const before = document()
   if (before === undefined) throw new Error('there is no document to alter')

@@ -22,7 +22,7 @@ describe('a bulk of the writer', () => {
   const change = (id: string, owner = 'acc_1') =>
     changeOf(sourceOrder({ id, version: 2, owner_account_id: owner }))
 
-  /** A writer to the same index, whose every decision goes through here first. */
+  /** A writer to the same index; `decided` receives its writes first. */
   const writerThrough = (decided: (writes: BulkWrites) => void | Promise<void>) =>
     createWriter(
       interceptCommits(index, async (writes) => {
@@ -107,7 +107,7 @@ describe('a bulk of unknown outcome that is decided twice', () => {
   it('the writer returns "written" for a change that only the second decision writes', async () => {
     await live(1)
     const [result] = await createWriter(
-      // Of this version only the version record will be known.
+      // Only the version record of this version is written.
       withUnknownOutcome(index, () => live(2, { status: 'REFUNDED' })),
       () => NOW,
     ).write([changeOf(sourceOrder({ version: 3 }))], 'live')
@@ -127,7 +127,7 @@ describe('a bulk of unknown outcome that is decided twice', () => {
   })
 })
 
-/** An index whose first commit of every lock is replaced, and then is of unknown outcome. */
+/** An index that replaces the first commit of every lock; its outcome is then unknown. */
 function withUnknownOutcome(
   index: Pick<OrderIndex, 'lock'>,
   firstCommit: (transaction: Transaction, writes: BulkWrites) => Promise<unknown>,

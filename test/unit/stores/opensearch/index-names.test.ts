@@ -66,7 +66,7 @@ describe('the names of an index', () => {
     const written = [orders, versionRecords].map((name) => writeAlias(concreteIndex(name, 1), 1))
     const read = [orders, versionRecords, concreteIndex(orders, 1)]
     expect(writeAliases.some((pattern) => read.some((name) => matches(pattern, name)))).toBe(false)
-    // The template of the order indices must not match a write alias, or a write would create an index.
+    // The template must not match a write alias, or a write would create an index.
     expect(
       [...written, copyAlias('orders-v1')].some((name) =>
         matches(concreteIndex(orders, '*'), name),

@@ -19,8 +19,9 @@ export function createLeaseHolders(storeMs: number) {
     async startWriter(document: MemoryLeaseDocument, startMs: number) {
       const clock = { nowMs: startMs }
       const last = document.record()
-      if (last) document.put({ ...last, lease_ms: 0 }) // Expired, so that no writer waits,
-      if (last?.released === false) storeClock.clock.nowMs += LONG_LEASE_MS // as if it had waited.
+      // Ends the previous lease, and advances the clock by the wait that a writer would have had.
+      if (last) document.put({ ...last, lease_ms: 0 })
+      if (last?.released === false) storeClock.clock.nowMs += LONG_LEASE_MS
       const lease = await acquireLease({
         document,
         fence: createRecordingFence(),

@@ -179,8 +179,8 @@ describe.each(stores)('the order store on %s', (_name, open) => {
     it('returns every key and value of a hostile tracking', async () => {
       const tracking = JSON.parse(`{"__proto__":"p","constructor":"c"}`)
       await write([sourceOrder({ tracking: { ...hostile, ...tracking } })])
-      const shown = await read('ord_1')
-      expect(Object.entries(shown?.tracking ?? {})).toEqual(
+      const returned = await read('ord_1')
+      expect(Object.entries(returned?.tracking ?? {})).toEqual(
         Object.entries({ ...hostile, ...tracking }),
       )
     })
@@ -366,10 +366,10 @@ describe.each(stores)('the order store on %s', (_name, open) => {
 
     it('returns null for newer fields, by id and in a page', async () => {
       expect(await read('ord_1')).toHaveProperty('utm', null)
-      const shown = (await findPage()).map(
+      const returned = (await findPage()).map(
         ({ json }) => JSON.parse(Buffer.from(json).toString()).utm,
       )
-      expect(shown).toEqual([null, null])
+      expect(returned).toEqual([null, null])
     })
 
     it('updates the document only where a value differs', async () => {

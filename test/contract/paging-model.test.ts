@@ -95,17 +95,17 @@ describe.each(stores)('a listing on %s', (_name, open) => {
       const truth = simulation.truth(filters)
       for (const [id, { content, hasUpdatedAt }] of visible) {
         // The row is never older than the visible version, and never newer than the written one.
-        const shown = received.get(id)
-        expect(shown?.content, `seed ${seed} ${id}`).toBeGreaterThanOrEqual(content)
-        expect(shown?.content, `seed ${seed} ${id}`).toBeLessThanOrEqual(
+        const returned = received.get(id)
+        expect(returned?.content, `seed ${seed} ${id}`).toBeGreaterThanOrEqual(content)
+        expect(returned?.content, `seed ${seed} ${id}`).toBeLessThanOrEqual(
           truth.get(id)?.content ?? 0,
         )
-        if (hasUpdatedAt) expect(shown?.hasUpdatedAt, `seed ${seed} ${id}`).toBe(true)
+        if (hasUpdatedAt) expect(returned?.hasUpdatedAt, `seed ${seed} ${id}`).toBe(true)
       }
       if (onServices) continue
       // The embedded store shows writes at once, so the listing must end with all of them.
-      const shown = [...truth.keys()].map((id) => received.get(id))
-      expect(shown, `seed ${seed}`).toEqual([...truth.values()])
+      const returned = [...truth.keys()].map((id) => received.get(id))
+      expect(returned, `seed ${seed}`).toEqual([...truth.values()])
     }
   })
 

@@ -18,7 +18,7 @@ async function open(env: Record<string, string> = ROOMY) {
 }
 
 /** The port of the app, which starts to listen at the first call. */
-async function listen(): Promise<number> {
+async function startServer(): Promise<number> {
   const { server } = app.app
   if (!server.listening) await app.app.listen({ port: 0, host: '127.0.0.1' })
   return (server.address() as AddressInfo).port
@@ -103,7 +103,7 @@ describe('conditional requests without concurrent writes', () => {
     })
 
     it('returns 304 to a fetch that sets If-None-Match and so sends no-cache', async () => {
-      const port = await listen()
+      const port = await startServer()
       const headers = { authorization: `Bearer ${key}`, 'if-none-match': await tagOf(url) }
       const answer = await fetch(`http://127.0.0.1:${port}${url}`, { headers })
       expect([answer.status, await answer.text()]).toEqual([304, ''])
@@ -162,7 +162,7 @@ describe.each(ROUTES)('a 304 of %s', (url) => {
 
   it('releases its concurrency slot', async () => {
     await open({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
-    const port = await listen()
+    const port = await startServer()
     const headers = { authorization: `Bearer ${key}`, 'if-none-match': '*' }
     const statuses: number[] = []
     for (let attempt = 0; attempt < 5; attempt++) {

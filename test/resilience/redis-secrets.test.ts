@@ -13,7 +13,7 @@ const PASSWORD = 'correct-horse'
 const WRONG_PASSWORD = 'battery-staple'
 
 /** Every text that a log could derive from an error. */
-const shown = (error: unknown) =>
+const loggableText = (error: unknown) =>
   inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)
 
 describe('a Redis error', () => {
@@ -68,7 +68,7 @@ describe('a Redis error', () => {
     expect(errors.map(String)).toEqual(Array(3).fill(expect.stringContaining('WRONGTYPE')))
     for (const error of errors) {
       for (const secret of [PASSWORD, ACCOUNT, ADDRESS, PREFIX]) {
-        expect(shown(error)).not.toContain(secret)
+        expect(loggableText(error)).not.toContain(secret)
       }
     }
   })
@@ -76,13 +76,13 @@ describe('a Redis error', () => {
   it('a wrong password is reported without the password', async () => {
     const { errors } = await open(WRONG_PASSWORD)
     expect(errors.map(String)).toEqual([expect.stringMatching(/WRONGPASS|NOAUTH/)])
-    expect(shown(errors)).not.toContain(WRONG_PASSWORD)
+    expect(loggableText(errors)).not.toContain(WRONG_PASSWORD)
   })
 
   it('a wrong cluster password is reported without the password', async () => {
     const { errors } = await open(WRONG_PASSWORD, 2)
     expect(errors).not.toEqual([])
-    expect(shown(errors)).not.toContain(WRONG_PASSWORD)
+    expect(loggableText(errors)).not.toContain(WRONG_PASSWORD)
   })
 
   it('a failed decision without a connection contains no secret', async () => {
@@ -92,7 +92,7 @@ describe('a Redis error', () => {
       await thrownBy(limiter.countFailure(ADDRESS)),
     ]
     for (const secret of [WRONG_PASSWORD, ACCOUNT, ADDRESS]) {
-      expect(shown(errors)).not.toContain(secret)
+      expect(loggableText(errors)).not.toContain(secret)
     }
   })
 })

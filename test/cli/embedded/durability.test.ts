@@ -60,8 +60,8 @@ describe('the embedded store syncs to disk', () => {
   it('the embedded store syncs to disk before keys create prints a key', async () => {
     const { key, calls } = await createKey()
     if (!isTracing) return await expectFull()
-    const shown = callWith(calls, key)
-    expect(writesBefore(calls, shown, 'keys.db-wal')).toEqual({
+    const printed = callWith(calls, key)
+    expect(writesBefore(calls, printed, 'keys.db-wal')).toEqual({
       durable: expect.any(Number),
       lost: 0,
     })

@@ -25,22 +25,22 @@ afterAll(() => service.close())
 async function typing(keys: string, args: string) {
   const place = { cwd: service.folder, env: { ORDERS_API_URL: service.baseUrl } }
   const child = startOnTerminal(ordersInShell(args), place)
-  let shown = ''
+  let screen = ''
   child.stdout.on('data', (chunk) => {
-    const isPrompted = shown.includes('digita): ')
-    shown += chunk
-    if (!isPrompted && shown.includes('digita): ')) child.stdin.write(keys)
+    const isPrompted = screen.includes('digita): ')
+    screen += chunk
+    if (!isPrompted && screen.includes('digita): ')) child.stdin.write(keys)
   })
   const code = await new Promise((resolve) => child.on('close', resolve))
-  return { code, shown }
+  return { code, screen }
 }
 
 describe('the API key of orders', () => {
   it('the API key of orders is read from a terminal prompt without an echo', async () => {
-    const { code, shown } = await typing(`${service.key}\r`, 'export --format csv --out typed.csv')
-    expect(code, shown).toBe(0)
-    expect(shown).toMatch(/^Chave de API \(não aparece enquanto você digita\): \r\n/)
-    expect(shown).not.toContain(service.key.slice(0, 12))
+    const { code, screen } = await typing(`${service.key}\r`, 'export --format csv --out typed.csv')
+    expect(code, screen).toBe(0)
+    expect(screen).toMatch(/^Chave de API \(não aparece enquanto você digita\): \r\n/)
+    expect(screen).not.toContain(service.key.slice(0, 12))
     expect(
       readFileSync(`${service.folder}/typed.csv`, 'utf8').split('\r\n').length,
     ).toBeGreaterThan(200)
@@ -48,15 +48,15 @@ describe('the API key of orders', () => {
 
   it('the API key of orders is read from the terminal also when stdin and stdout are redirected', async () => {
     const list = 'export --format ndjson < /dev/null > piped.ndjson'
-    const { code, shown } = await typing(`${service.key}\r`, list)
-    expect(code, shown).toBe(0)
+    const { code, screen } = await typing(`${service.key}\r`, list)
+    expect(code, screen).toBe(0)
     expect(readFileSync(`${service.folder}/piped.ndjson`, 'utf8')).toMatch(/^\{"object":"order"/)
   })
 
   it('the prompt for the API key ends with exit code 130 at Ctrl-C', async () => {
-    const { code, shown } = await typing('key_li\u0003', 'export --format csv --out never.csv')
+    const { code, screen } = await typing('key_li\u0003', 'export --format csv --out never.csv')
     expect(code).toBe(130)
-    expect(shown).toContain('Interrompido.')
+    expect(screen).toContain('Interrompido.')
   })
 
   it('the API key of orders appears neither in the process list nor in the state file', async () => {
@@ -85,11 +85,11 @@ describe('the API key of orders', () => {
 
 it('orders export shows its progress on a terminal', async () => {
   service.delay(300)
-  const child = startOnTerminal(ordersInShell('export --format csv --out shown.csv'), {
+  const child = startOnTerminal(ordersInShell('export --format csv --out progress.csv'), {
     cwd: service.folder,
     env: service.env,
   })
-  const shown = await text(child.stdout)
-  expect(shown.replaceAll(WIPE, '|')).toMatch(/\d+ pedidos · [\d.]+\/s\|/)
-  expect(shown).toMatch(/\d+ pedidos em shown\.csv \([\d.,]+ kB, [\d.,]+ s\)\r\n$/)
+  const screen = await text(child.stdout)
+  expect(screen.replaceAll(WIPE, '|')).toMatch(/\d+ pedidos · [\d.]+\/s\|/)
+  expect(screen).toMatch(/\d+ pedidos em progress\.csv \([\d.,]+ kB, [\d.,]+ s\)\r\n$/)
 })

@@ -9,7 +9,7 @@ import { sourceOrder } from '../../support/orders/source-order.ts'
 let app: TestApp
 afterEach(() => app.close())
 
-async function listen(env: Record<string, string>) {
+async function startApp(env: Record<string, string>) {
   app = await createTestApp(env)
   await app.load([sourceOrder()])
   const { key } = await app.issue()
@@ -41,13 +41,13 @@ const shedCount = async (reason: string) => {
 }
 
 it('load shedding serves requests up to the limit and immediately returns 503 for the excess', async () => {
-  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
+  const { port, get } = await startApp({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
   const answers = await sendPipelined(port, get('/v1/orders/ord_1'), 10)
   expect(statuses(answers)).toEqual([200, 200, 200, 200, 503, 503, 503, 503, 503, 503])
 })
 
 it('load shedding returns an error body, Retry-After and a separate request id', async () => {
-  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
+  const { port, get } = await startApp({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
   const shed = (await sendPipelined(port, get('/v1/orders'), 3)).slice(1)
   for (const { status, headers, body } of shed) {
     const json = JSON.parse(body)
@@ -64,7 +64,7 @@ it('load shedding returns an error body, Retry-After and a separate request id',
 })
 
 it('load shedding keeps the connection of a shed request open and serves the next one on it', async () => {
-  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
+  const { port, get } = await startApp({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
   const socket = await openSocket(port)
   socket.write(get('/v1/orders/ord_1').repeat(2))
   let received = ''
@@ -74,20 +74,20 @@ it('load shedding keeps the connection of a shed request open and serves the nex
 })
 
 it('load shedding stops when the flood is over', async () => {
-  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
+  const { port, get } = await startApp({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
   for (let burst = 0; burst < 5; burst++) await sendPipelined(port, get('/v1/orders'), 50)
   expect(statuses(await sendPipelined(port, get('/v1/orders'), 4))).toEqual([200, 200, 200, 200])
 })
 
 it('load shedding counts each shed request with its reason', async () => {
-  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
+  const { port, get } = await startApp({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '4' })
   await sendPipelined(port, get('/v1/orders'), 10)
   expect(await shedCount('concurrency')).toBe(6)
   expect(await shedCount('event_loop')).toBe(0)
 })
 
 it('load shedding rejects requests that arrived while the event loop was blocked', async () => {
-  const { port, get } = await listen({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '10' })
+  const { port, get } = await startApp({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '10' })
   app.app.server.once('request', () => {
     const endsAt = performance.now() + 1_100
     while (performance.now() < endsAt);
@@ -103,7 +103,7 @@ it.each([
 ])(
   'load shedding rejects none of 200 simultaneous requests to an idle service, %s',
   async (_how, send) => {
-    const { port, get } = await listen({})
+    const { port, get } = await startApp({})
     const startedAt = performance.now()
     const answers = statuses(await send(port, get('/v1/orders'), 200))
     const refilled = Math.ceil((performance.now() - startedAt) / 100)

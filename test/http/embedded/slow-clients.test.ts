@@ -14,7 +14,7 @@ afterEach(() => clients.close())
 const status = async () =>
   (await sendRaw(clients.port, clients.get('/v1/orders/ord_1'), 1))[0]?.status
 
-const ended = (socket: Socket) => finished(socket.resume()).catch(() => {})
+const untilClosed = (socket: Socket) => finished(socket.resume()).catch(() => {})
 
 describe('hundreds of slow senders', () => {
   it('hundreds of slow senders delay no other client with headers sent byte by byte, and are rejected at the header timeout', async () => {
@@ -55,7 +55,7 @@ describe('hundreds of slow senders', () => {
       .replace('\r\n\r\n', '\r\nContent-Length: 1000000\r\n\r\n')
     for (const socket of slow) socket.write(head)
     expect(await status()).toBe(200)
-    await Promise.all(slow.map(ended))
+    await Promise.all(slow.map(untilClosed))
   })
 })
 
@@ -63,7 +63,7 @@ describe('connections over the limit', () => {
   it('connections over the limit evict the longest-idle connections, and every other client is accepted', async () => {
     clients = await serveSlowClients({ maxConnections: 100 })
     const idle = await clients.connectMany(MANY)
-    await Promise.all(idle.slice(0, MANY - 100).map(ended))
+    await Promise.all(idle.slice(0, MANY - 100).map(untilClosed))
     expect(idle.slice(-90).every((socket) => socket.readyState === 'open')).toBe(true)
     expect(await clients.cutCount('too_many')).toBe(MANY - 100)
     expect(await status()).toBe(200)

@@ -28,7 +28,7 @@ async function docsScript(): Promise<string> {
   return script
 }
 
-const ended = (socket: Socket) => finished(socket.resume()).catch(() => {})
+const untilClosed = (socket: Socket) => finished(socket.resume()).catch(() => {})
 
 describe('clients that do not read their responses', () => {
   it('clients that do not read their responses occupy no concurrency slot: hundreds of them leave the service available', async () => {
@@ -78,7 +78,7 @@ describe('clients that do not read their responses', () => {
       const [request] = await once(clients.app.app.server, 'request')
       await expect.poll(() => clients.lastAnswer(request)?.writableEnded, POLL_TIMEOUT).toBe(true)
     }
-    await Promise.all(slow.slice(0, 3).map(ended))
+    await Promise.all(slow.slice(0, 3).map(untilClosed))
     expect(await clients.cutCount('memory')).toBe(3)
     expect(await clients.cutCount('answer_not_taken')).toBe(0)
     expect(slow[3]?.readyState).toBe('open')
@@ -228,7 +228,7 @@ describe('a full connection table with only unread responses', () => {
     const { idle } = connectionTrackerOf(clients.app.app.server)
     await expect.poll(() => idle.size, POLL_TIMEOUT).toBe(0)
     const [newcomer] = (await clients.connectMany(1)) as [Socket]
-    await ended(newcomer)
+    await untilClosed(newcomer)
     release.resolve()
     const statuses = (await Promise.all(answers)).map(([answer]) => answer?.status)
     expect(statuses).toEqual([200, 200, 200, 200])

@@ -41,7 +41,7 @@ async function run(args: readonly string[], orders: readonly object[] = []) {
 }
 
 /** The listing and the order by id of the victim, as text. */
-async function shown(): Promise<string[]> {
+async function readOrders(): Promise<string[]> {
   const answers = [
     await app.call('/v1/orders', { key }),
     await app.call('/v1/orders/ord_v5', { key }),
@@ -53,12 +53,12 @@ async function shown(): Promise<string[]> {
 describe('an order whose tracking keys have escapes', () => {
   it('the API returns its tracking keys after a load, and equal bytes after a reindex', async () => {
     expect(await run(['load', '-', '--live'], [CONFUSING, VICTIM])).toMatchObject({ code: 0 })
-    const before = await shown()
+    const before = await readOrders()
     for (const text of before) expect(text).toContain(SHOWN)
 
     expect(await run(['reindex'])).toMatchObject({ code: 0 })
     expect(await run(['reindex', '--finish'])).toMatchObject({ code: 0 })
-    expect(await shown()).toEqual(before)
+    expect(await readOrders()).toEqual(before)
     expect(await run(['check', '-'], [CONFUSING, VICTIM])).toMatchObject({ code: 0 })
   })
 
@@ -68,7 +68,7 @@ describe('an order whose tracking keys have escapes', () => {
     const versions = [before, { ...VICTIM, version: 2 }, { ...VICTIM, version: 3 }]
     const { stdout } = await run(['load', '-', '--live'], versions)
     expect(stdout).toMatch(/written: 1\b.*unchanged: 1\b/)
-    for (const text of await shown()) expect(text).toContain(SHOWN)
+    for (const text of await readOrders()) expect(text).toContain(SHOWN)
   })
 
   it('the API returns its tracking keys after index watch wrote it', async () => {
@@ -106,11 +106,11 @@ describe('an order whose tracking keys have escapes', () => {
 
   it('the API returns a document without checksum header by parsing it', async () => {
     await run(['load', '-', '--live'], [VICTIM])
-    const [, before = ''] = await shown()
+    const [, before = ''] = await readOrders()
     confuseParser()
     const script = { source: 'ctx._source.remove("frame")' }
     const document = `${app.config.indexPrefix}orders/_update/acc_2:ord_v5`
     await opensearch('POST', `${document}?routing=acc_2&refresh=true`, { script })
-    expect((await shown())[1]).toBe(before)
+    expect((await readOrders())[1]).toBe(before)
   })
 })

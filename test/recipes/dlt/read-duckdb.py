@@ -17,7 +17,7 @@ def rows(query):
     return [dict(zip(names, values)) for values in result.fetchall()]
 
 
-def shown(row):
+def order_of(row):
     return {
         name: value_of(name, value)
         for name, value in row.items()
@@ -36,6 +36,6 @@ def value_of(name, value):
 
 items = {}
 for item in rows("SELECT * FROM vendas.pedidos__items ORDER BY _dlt_list_idx"):
-    items.setdefault(item["_dlt_parent_id"], []).append(shown(item))
+    items.setdefault(item["_dlt_parent_id"], []).append(order_of(item))
 orders = rows("SELECT * FROM vendas.pedidos")
-print(json.dumps([{**shown(order), "items": items.get(order["_dlt_id"], [])} for order in orders]))
+print(json.dumps([{**order_of(order), "items": items.get(order["_dlt_id"], [])} for order in orders]))

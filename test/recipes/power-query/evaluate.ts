@@ -1,7 +1,7 @@
 import type { Ast } from '@microsoft/powerquery-parser/lib/powerquery-parser/language/index.js'
 import { operate } from './operators.ts'
 import { typeOf } from './types.ts'
-import { held, lazily, MError, RecordValue, type Thunk, type Value } from './values.ts'
+import { checkType, lazily, MError, RecordValue, type Thunk, type Value } from './values.ts'
 
 /** Names and their values; an inner scope includes the outer one. */
 export type Scope = ReadonlyMap<string, Thunk>
@@ -103,11 +103,11 @@ function functionOf(node: Ast.FunctionExpression, scope: Scope): Value {
     const inner = new Map(scope)
     parameters.forEach(({ name, type }, at) => {
       const value = args[at] ?? null
-      inner.set(name, () => (type ? held(value, type) : value))
+      inner.set(name, () => (type ? checkType(value, type) : value))
     })
     const value = evaluate(node.expression, inner)
     return returned
-      ? held(
+      ? checkType(
           value,
           typeOf(returned.paired, (type) => named(type, scope)),
         )

@@ -1,8 +1,8 @@
 import {
   Binary,
+  checkType,
   Duration,
   type Func,
-  held,
   MError,
   RecordValue,
   Table,
@@ -16,9 +16,9 @@ export interface Surroundings {
   sleep(ms: number): void
 }
 
-const asText = (value: Value) => held(value, new TypeValue('text')) as string
-const asNumber = (value: Value) => held(value, new TypeValue('number')) as number
-const asList = (value: Value) => held(value, new TypeValue('list')) as Value[]
+const asText = (value: Value) => checkType(value, new TypeValue('text')) as string
+const asNumber = (value: Value) => checkType(value, new TypeValue('number')) as number
+const asList = (value: Value) => checkType(value, new TypeValue('list')) as Value[]
 const asFunction = (value: Value) => value as Func
 
 const MS_OF = [86_400_000, 3_600_000, 60_000, 1_000]
@@ -66,7 +66,7 @@ function tableOf({ columns }: TypeValue, rows: Value[][]): Table {
   for (const row of rows) {
     if (row.length !== columns.length)
       throw new MError('Expression.Error', 'too few or many values')
-    for (const [at, { type }] of columns.entries()) held(row[at] ?? null, type)
+    for (const [at, { type }] of columns.entries()) checkType(row[at] ?? null, type)
   }
   return new Table(columns, rows)
 }

@@ -98,7 +98,7 @@ const KINDS: Readonly<Record<string, (value: Value) => boolean>> = {
 }
 
 /** @throws MError for a value that is not of the type */
-export function held(value: Value, { name, isNullable }: TypeValue): Value {
+export function checkType(value: Value, { name, isNullable }: TypeValue): Value {
   const isOf = KINDS[name]
   if (isOf === undefined) throw new Error(`unsupported type: ${name}`)
   if (isNullable && value === null) return value

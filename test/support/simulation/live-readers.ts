@@ -77,9 +77,11 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
       expect([...atFirst.keys()].filter((id) => !listed.has(id))).toEqual([])
     } else {
       const behind = [...atLast.values()].filter(({ id, content, hasUpdatedAt }) => {
-        const shown = listed.get(id)
+        const returned = listed.get(id)
         return (
-          shown === undefined || shown.content < content || (hasUpdatedAt && !shown.hasUpdatedAt)
+          returned === undefined ||
+          returned.content < content ||
+          (hasUpdatedAt && !returned.hasUpdatedAt)
         )
       })
       expect(behind).toEqual([])

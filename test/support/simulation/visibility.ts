@@ -24,27 +24,27 @@ export function createVisibilityTracker(
   refresh: () => Promise<void>,
 ): VisibilityTracker {
   let visible = new Map<string, Row>()
-  const held = new Set([visible])
+  const visibleStates = new Set([visible])
   simulation.onWrite(() => {
     const truth = simulation.truth(everything)
-    for (const expected of held) deleteMissing(expected, truth)
+    for (const expected of visibleStates) deleteMissing(expected, truth)
   })
 
   return {
     async refresh() {
       const written = simulation.truth(everything)
-      held.add(written)
+      visibleStates.add(written)
       await refresh()
-      held.delete(visible)
+      visibleStates.delete(visible)
       visible = written
     },
     expected() {
       const expected = new Map(visible)
-      held.add(expected)
+      visibleStates.add(expected)
       return expected
     },
     release(expected) {
-      held.delete(expected as Map<string, Row>)
+      visibleStates.delete(expected as Map<string, Row>)
     },
   }
 }

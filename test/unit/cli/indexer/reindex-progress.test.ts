@@ -3,7 +3,7 @@ import { createReindexProgress } from '../../../../src/cli/indexer/reindex.ts'
 import { createScreen, WIPE } from './screens.ts'
 
 /** The terminal output for this many documents. */
-function shown(compared: number, total: number): string[] {
+function terminalOutput(compared: number, total: number): string[] {
   const screen = createScreen()
   let nowMs = 0
   const { update, printLine, end } = createReindexProgress(screen, () => nowMs)
@@ -15,7 +15,7 @@ function shown(compared: number, total: number): string[] {
 }
 
 it('reindex progress shows the compared documents and yields to a permanent line', () => {
-  expect(shown(1_999, 3_000)).toEqual([
+  expect(terminalOutput(1_999, 3_000)).toEqual([
     '66% · 1999 of 3000 documents compared',
     WIPE,
     'OpenSearch does not answer; trying again\n',
@@ -27,5 +27,5 @@ it.each([
   [2_999, 3_000, '99%'],
   [3_000, 3_000, '100%'],
 ])('reindex progress renders %d of %d documents as %s', (compared, total, percent) => {
-  expect(shown(compared, total)[0]).toMatch(new RegExp(`^${percent} `))
+  expect(terminalOutput(compared, total)[0]).toMatch(new RegExp(`^${percent} `))
 })

@@ -34,15 +34,15 @@ function keepSending() {
 
 /** Longer than any real wait of the drain; the test clock does not advance meanwhile. */
 const GRACE_MS = 1_500
-const isDrained = (left: Promise<void>) =>
-  Promise.race([left.then(() => true), sleep(GRACE_MS).then(() => false)])
+const isDrained = (drained: Promise<void>) =>
+  Promise.race([drained.then(() => true), sleep(GRACE_MS).then(() => false)])
 
 it('readiness follows the services until the drain starts, and then reports draining', async () => {
   expect((await shutdown.isReady()).status).toBe('ok')
-  const left = shutdown.drain()
+  const drained = shutdown.drain()
   expect((await shutdown.isReady()).status).toBe('draining')
   clock.nowMs += 10_000
-  await left
+  await drained
 })
 
 it('the drain completes without requests, even with an open idle connection', async () => {
@@ -57,26 +57,26 @@ it('the drain continues while requests arrive', async () => {
 
 it('the drain completes once clients stop sending requests', async () => {
   keepSending()
-  const left = shutdown.drain()
+  const drained = shutdown.drain()
   await sleep(100)
   clearInterval(polling)
-  await left
+  await drained
 })
 
 it('the drain completes after 8 seconds, even while requests arrive', async () => {
   keepSending()
-  const left = shutdown.drain()
+  const drained = shutdown.drain()
   clock.nowMs += 8_000
-  await left
+  await drained
 })
 
 it('the drain gives a load balancer 5 seconds to detect that the process is not ready', async () => {
   await shutdown.isReady()
-  const left = shutdown.drain()
+  const drained = shutdown.drain()
   clock.nowMs += 4_999
-  expect(await isDrained(left)).toBe(false)
+  expect(await isDrained(drained)).toBe(false)
   clock.nowMs += 1
-  await left
+  await drained
 })
 
 it('the drain ignores a load balancer whose last readiness request is 30 seconds old', async () => {

@@ -10,7 +10,7 @@ async function* inChunks(chunks: readonly (string | Buffer)[]): AsyncGenerator<B
   for (const chunk of chunks) yield Buffer.from(chunk)
 }
 
-const shown = (line: Line) => ('bytes' in line ? line.bytes.toString() : 'too long')
+const lineText = (line: Line) => ('bytes' in line ? line.bytes.toString() : 'too long')
 
 async function collect(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Line[]> {
   const lines: Line[] = []
@@ -21,7 +21,7 @@ async function collect(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise
 const linesOf = (chunks: readonly (string | Buffer)[], maxBytes = 1000) =>
   collect(inChunks(chunks), maxBytes)
 const textsOf = async (chunks: readonly (string | Buffer)[], maxBytes?: number) =>
-  (await linesOf(chunks, maxBytes)).map(shown)
+  (await linesOf(chunks, maxBytes)).map(lineText)
 
 describe('splitLines', () => {
   it.each<[string, string[], string[]]>([
@@ -41,7 +41,7 @@ describe('splitLines', () => {
   })
 
   it('splitLines numbers the lines from 1, including empty ones', async () => {
-    const numbered = (await linesOf(['a\n\nb'])).map((line) => [line.number, shown(line)])
+    const numbered = (await linesOf(['a\n\nb'])).map((line) => [line.number, lineText(line)])
     expect(numbered).toEqual([
       [1, 'a'],
       [2, ''],
@@ -93,7 +93,7 @@ describe('a line that is too long', () => {
 
   it('a line that is too long does not affect the lines around it', async () => {
     const lines = await linesOf(['one\n', 'x'.repeat(50), 'x\ntwo\n'], 10)
-    expect(lines.map((line) => [line.number, shown(line)])).toEqual([
+    expect(lines.map((line) => [line.number, lineText(line)])).toEqual([
       [1, 'one'],
       [2, 'too long'],
       [3, 'two'],

@@ -47,7 +47,7 @@ beforeEach(() => {
   metrics = createAggregatedMetrics(2, () => serving)
 })
 
-async function shown(...series: string[]): Promise<number[]> {
+async function aggregatedValues(...series: string[]): Promise<number[]> {
   const exposition = await metrics.metrics()
   return series.map((name) => metricIn(exposition, name))
 }
@@ -65,15 +65,20 @@ it('the aggregated metrics sum the counters and gauges of all workers', async ()
   one.holds(10)
   other.holds(20)
   expect(
-    await shown('requests_total', 'seconds_count', 'seconds_sum', 'seconds_bucket{le="1"}'),
+    await aggregatedValues(
+      'requests_total',
+      'seconds_count',
+      'seconds_sum',
+      'seconds_bucket{le="1"}',
+    ),
   ).toEqual([5, 5, 2.5, 5])
-  expect(await shown('memory_bytes')).toEqual([30])
+  expect(await aggregatedValues('memory_bytes')).toEqual([30])
 })
 
 it('the aggregated metrics include the CPU time of the primary', async () => {
   one.works(1_000)
   other.works(2_000)
-  const [seconds] = await shown('process_cpu_seconds_total')
+  const [seconds] = await aggregatedValues('process_cpu_seconds_total')
   expect(seconds).toBeGreaterThan(3_000)
   expect(seconds).toBeLessThan(4_000)
 })
@@ -86,11 +91,11 @@ it('the aggregated metrics have the start time of the primary, and not its event
 })
 
 it('the aggregated metrics count workers that are ok, silent and missing', async () => {
-  expect(await shown(...STATES)).toEqual([2, 0, 0])
+  expect(await aggregatedValues(...STATES)).toEqual([2, 0, 0])
   one.wake(false)
-  expect(await shown(...STATES)).toEqual([1, 1, 0])
+  expect(await aggregatedValues(...STATES)).toEqual([1, 1, 0])
   end(one)
-  expect(await shown(...STATES, 'serving_workers_ended_total')).toEqual([1, 0, 1, 1])
+  expect(await aggregatedValues(...STATES, 'serving_workers_ended_total')).toEqual([1, 0, 1, 1])
 })
 
 it('the aggregated metrics include the last values of a silent worker', async () => {
@@ -99,9 +104,9 @@ it('the aggregated metrics include the last values of a silent worker', async ()
   one.answers(1)
   one.wake(false)
   other.answers(3)
-  expect(await shown('requests_total')).toEqual([5])
+  expect(await aggregatedValues('requests_total')).toEqual([5])
   one.wake(true)
-  expect(await shown('requests_total')).toEqual([6])
+  expect(await aggregatedValues('requests_total')).toEqual([6])
 })
 
 it('the aggregated metrics keep the counters of an exited worker, and drop its gauges', async () => {
@@ -110,10 +115,10 @@ it('the aggregated metrics keep the counters of an exited worker, and drop its g
   other.holds(20)
   await metrics.metrics()
   end(one)
-  expect(await shown('requests_total', 'seconds_count', 'seconds_bucket{le="1"}')).toEqual([
-    2, 2, 2,
-  ])
-  expect(await shown('memory_bytes')).toEqual([20])
+  expect(
+    await aggregatedValues('requests_total', 'seconds_count', 'seconds_bucket{le="1"}'),
+  ).toEqual([2, 2, 2])
+  expect(await aggregatedValues('memory_bytes')).toEqual([20])
 })
 
 it('the aggregated counters never decrease after workers exit', async () => {
@@ -121,9 +126,9 @@ it('the aggregated counters never decrease after workers exit', async () => {
     const successor = createWorker(id)
     serving.push(successor)
     successor.answers(1)
-    expect(await shown('requests_total', 'seconds_sum')).toEqual([id - 2, (id - 2) / 2])
+    expect(await aggregatedValues('requests_total', 'seconds_sum')).toEqual([id - 2, (id - 2) / 2])
     end(successor)
-    expect(await shown('requests_total', 'seconds_sum')).toEqual([id - 2, (id - 2) / 2])
+    expect(await aggregatedValues('requests_total', 'seconds_sum')).toEqual([id - 2, (id - 2) / 2])
   }
 })
 
@@ -138,5 +143,5 @@ it('the aggregated metrics drop the gauges of a worker that exits during a scrap
   end(one)
   slow.resolve(undefined)
   await scraped
-  expect(await shown('requests_total', 'memory_bytes')).toEqual([2, 20])
+  expect(await aggregatedValues('requests_total', 'memory_bytes')).toEqual([2, 20])
 })

@@ -25,7 +25,7 @@ const state: SyncState = {
   pass: { number: 1, kind: 'all', updatedGte: null, cursor: null, reached: 'listing' },
 }
 
-async function keep(orders: readonly Order[]) {
+async function saveOrders(orders: readonly Order[]) {
   const copy = await openSqliteStore(file)
   await copy.save(orders, state)
   await copy.close()
@@ -46,7 +46,7 @@ function query(sql: string) {
 
 describe('the database of a store', () => {
   it('the database of a store has columns for the common fields', async () => {
-    await keep([apiOrder({ amount_total: -1 })])
+    await saveOrders([apiOrder({ amount_total: -1 })])
     const sql =
       'SELECT id, status, amount_total, customer_email, payment_method, updated_at FROM orders'
     expect(query(sql)).toEqual([
@@ -62,7 +62,7 @@ describe('the database of a store', () => {
   })
 
   it('the database of a store has a view of the products', async () => {
-    await keep([
+    await saveOrders([
       apiOrder({ items: [apiItem(), apiItem({ name: 'Apostila' })] }),
       apiOrder({ id: 'ord_2', items: [] }),
     ])
@@ -73,7 +73,7 @@ describe('the database of a store', () => {
   })
 
   it('the database of a store can be read during a write', async () => {
-    await keep([apiOrder()])
+    await saveOrders([apiOrder()])
     const copy = await openSqliteStore(file)
     const reader = new DatabaseSync(file, { readOnly: true })
     reader.exec('BEGIN')
@@ -98,13 +98,13 @@ describe('the database of a store', () => {
   })
 
   it('the database of a store is readable by its owner only', async () => {
-    await keep([apiOrder()])
+    await saveOrders([apiOrder()])
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
   })
 
   it('the database of a store may start as an empty file', async () => {
     writeFileSync(file, '')
-    await keep([apiOrder()])
+    await saveOrders([apiOrder()])
     expect(query('SELECT id FROM orders')).toHaveLength(1)
   })
 })

@@ -60,9 +60,9 @@ describe('keys create', () => {
     ['a bad account', ['--account', 'acc 1']],
     ['an unknown scope', ['--account', 'a', '--scopes', 'orders:write']],
     ['a span without a unit', ['--account', 'a', '--expires', '90']],
-    ['an instant that has passed', ['--account', 'a', '--expires', '2020-01-01T00:00:00Z']],
+    ['a past instant', ['--account', 'a', '--expires', '2020-01-01T00:00:00Z']],
     ['an unknown option', ['--account', 'a', '--acount', 'b']],
-    ['an argument too many', ['--account', 'a', 'b']],
+    ['an extra argument', ['--account', 'a', 'b']],
   ])('exits 2 and prints no key with %s', async (_name, args) => {
     const { code, stdout, stderr } = await run('keys', 'create', ...args)
     expect(code).toBe(2)
@@ -94,7 +94,7 @@ describe('keys list', () => {
   })
 
   it('prints an empty list for an account without keys', async () => {
-    expect(await list('acc_nobody')).toEqual([])
+    expect(await list('acc_missing')).toEqual([])
   })
 })
 
@@ -109,9 +109,9 @@ describe('keys revoke', () => {
   })
 
   it('exits 1 for a missing key and reports it', async () => {
-    const { code, stderr } = await run('keys', 'revoke', 'key_nobody')
+    const { code, stderr } = await run('keys', 'revoke', 'key_missing')
     expect(code).toBe(1)
-    expect(stderr).toContain('there is no key key_nobody')
+    expect(stderr).toContain('there is no key key_missing')
   })
 })
 

@@ -100,7 +100,7 @@ describe('index load', () => {
 
 /** Each is placed between two valid orders. */
 const REJECTED: [name: string, line: string | Buffer, message: string][] = [
-  ['half a line', '{"id":"ord_2","ver', 'expected one JSON object'],
+  ['a truncated line', '{"id":"ord_2","ver', 'expected one JSON object'],
   ['no object', '[]', 'expected an object, got a list'],
   ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
   ['a line of 10 MB', `"${'x'.repeat(10_000_000)}"`, 'longer than'],
@@ -130,7 +130,7 @@ const REJECTED: [name: string, line: string | Buffer, message: string][] = [
     '/created_at: the creation of an order never changes',
   ],
   [
-    'a wrong type in depth',
+    'a wrong type in a nested field',
     JSON.stringify(sourceOrder({ id: 'ord_2' })).replace('"amount":9900', '"amount":"9900"'),
     '/payments/0/amount: expected an integer',
   ],

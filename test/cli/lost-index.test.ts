@@ -169,8 +169,8 @@ describe('index init --after-loss', () => {
   })
 
   it.each([
-    ['where nothing was made yet', async () => {}],
-    ['where nothing is lost', () => load(1)],
+    ['that was never initialised', async () => {}],
+    ['that lost nothing', () => load(1)],
   ])('index init --after-loss rejects a store %s', async (_where, prepare) => {
     await prepare()
     const { code, stderr } = await run(['index', 'init', '--after-loss'])

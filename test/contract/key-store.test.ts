@@ -11,7 +11,7 @@ describe.each(stores)('the key store on %s', (_name, open) => {
 
   it.each([
     ['everything', keyRecord({ name: 'ERP', ttlMs: 5_000, expiresAt: 6_000 })],
-    ['nothing that may be absent', keyRecord({ scopes: [] })],
+    ['no optional field', keyRecord({ scopes: [] })],
   ])('returns each key as it was stored, with %s', async (_what, key) => {
     await store.keys.insert(key)
     expect(await store.keys.find('d1')).toEqual({ key, accountBlocked: false })

@@ -93,7 +93,7 @@ describe('the lookup of a key', () => {
     },
   )
 
-  it.each([...wellFormed, ['a key that is valid', () => `Bearer ${valid}`] as const])(
+  it.each([...wellFormed, ['a valid key', () => `Bearer ${valid}`] as const])(
     'uses the digest of the whole key, once, for %s',
     async (_name, credential) => {
       const header = credential()

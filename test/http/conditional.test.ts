@@ -113,7 +113,7 @@ describe('conditional requests without concurrent writes', () => {
   describe('If-None-Match', () => {
     it.each([
       ['/v1/orders?limit=0', 400],
-      ['/v1/orders/ord_nobody', 404],
+      ['/v1/orders/ord_missing', 404],
       ['/v1/nope', 404],
     ])('If-None-Match does not turn the error of %s into a 304', async (url, status) => {
       expect((await revalidate(url, '*')).status).toBe(status)
@@ -133,7 +133,7 @@ describe('conditional requests without concurrent writes', () => {
   describe('an error response', () => {
     it.each([
       ['/v1/orders?limit=0', 400],
-      ['/v1/orders/ord_nobody', 404],
+      ['/v1/orders/ord_missing', 404],
       ['/v1/nope', 404],
       ['/elsewhere', 404],
     ])('an error response is not cacheable: %s', async (url, status) => {

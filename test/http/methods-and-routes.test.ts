@@ -40,7 +40,7 @@ describe('resource_missing', () => {
     '/v1/',
     '/v1/nope',
     '/v1/orders/',
-    '/v1/orders/ord_nobody',
+    '/v1/orders/ord_missing',
     '/v1/orders/ord_there/',
     '/v1/orders/ord_there/items',
     '/v1/orders/ORD_THERE',
@@ -102,7 +102,7 @@ describe('HEAD', () => {
   })
 
   it('returns 404 for a missing order', async () => {
-    const { status } = await app.call('/v1/orders/ord_nobody', { key, method: 'HEAD' })
+    const { status } = await app.call('/v1/orders/ord_missing', { key, method: 'HEAD' })
     expect(status).toBe(404)
   })
 })

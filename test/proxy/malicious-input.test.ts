@@ -46,9 +46,9 @@ describe('a Log4j lookup', () => {
   )
 
   it.each([
-    ['behind a percent sign that begins no escape', '/v1/orders?a=%zz%&b=%24%7Bjndi:x'],
-    ['behind an escaped NUL', '/v1/orders?a=%00&b=%2524%257Bjndi:x'],
-    ['behind an escaped NUL, escaped again', '/v1/orders?a=%2500&b=%2524%257Bjndi:x'],
+    ['after a percent sign that begins no escape', '/v1/orders?a=%zz%&b=%24%7Bjndi:x'],
+    ['after an escaped NUL', '/v1/orders?a=%00&b=%2524%257Bjndi:x'],
+    ['after a NUL escaped twice', '/v1/orders?a=%2500&b=%2524%257Bjndi:x'],
     ['without an end', '/v1/orders?a=${jndi:ldap'],
     ['with letters escaped one by one', '/v1/orders?a=$%7b%6a%256edi%3ax'],
     ['with a line break inside', '/v1/orders?a=$%7B$%7Bx%0a:-j%7D$%7Bx%0a:-n%7Ddi:ldap://x%7D'],

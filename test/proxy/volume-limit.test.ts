@@ -71,12 +71,12 @@ describe('the volume limit', () => {
 
   it.each([
     ['by address', ['192.0.2.1', '192.0.2.1', '192.0.2.1'], 429],
-    ['by address alone', ['192.0.2.1', '192.0.2.1', '192.0.2.2'], 404],
+    ['each address separately', ['192.0.2.1', '192.0.2.1', '192.0.2.2'], 404],
     ['by the /64 of IPv6', ['2001:db8:1:1::1', '2001:db8:1:1::2', '2001:db8:1:1:f:f:f:f'], 429],
-    ['by the /64 alone', ['2001:db8:1:1::1', '2001:db8:1:1::1', '2001:db8:1:2::1'], 404],
-    ['as IPv4 when mapped into IPv6', ['192.0.2.1', '::ffff:192.0.2.1', '192.0.2.1'], 429],
+    ['each /64 separately', ['2001:db8:1:1::1', '2001:db8:1:1::1', '2001:db8:1:2::1'], 404],
+    ['an IPv4-mapped address as IPv4', ['192.0.2.1', '::ffff:192.0.2.1', '192.0.2.1'], 429],
     [
-      'by address also when mapped',
+      'each mapped address separately',
       ['::ffff:192.0.2.1', '::ffff:192.0.2.1', '::ffff:192.0.2.2'],
       404,
     ],

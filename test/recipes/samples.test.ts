@@ -117,7 +117,7 @@ describe.each(samplesOf('/v1/orders/{id}'))('the program in $label that gets one
   })
 
   it('the sample fails with the message of the service for an unknown order', async () => {
-    const { code, output } = await run(sample, ['ord_nobody'])
+    const { code, output } = await run(sample, ['ord_missing'])
     expect(code).toBeGreaterThan(0)
     expect(output).toContain('resource_missing')
   })

@@ -8,7 +8,7 @@ import { onTestEnd } from './limiter-process.ts'
 
 const PREFIX = 'test:'
 const ADDRESS = '203.0.113.77'
-const ACCOUNT = 'acc_of_somebody'
+const ACCOUNT = 'acc_of_a_buyer'
 const PASSWORD = 'correct-horse'
 const WRONG_PASSWORD = 'battery-staple'
 

@@ -56,12 +56,12 @@ describe('the pattern that finds keys', () => {
     ['the id of a key', newKeyId()],
     ['the id of a request', newRequestId()],
     ['the digest of a key', keyDigest(Buffer.alloc(32), generateApiKey())],
-    ['a key cut short', generateApiKey().slice(0, -1)],
-    ['more letters than a key has', `${generateApiKey()}x`],
+    ['a truncated key', generateApiKey().slice(0, -1)],
+    ['a key with additional letters', `${generateApiKey()}x`],
     ['another prefix', generateApiKey().replace('live', 'test')],
     ['a longer word', `my${generateApiKey()}`],
     ['a placeholder', 'key_live_<API_KEY>'],
-    ['the words about it', '`key_live_` and 38 letters and digits'],
+    ['the description of a key', '`key_live_` and 38 letters and digits'],
   ])('the pattern that finds keys does not match %s', (_name, text) => {
     expect(found(text)).toEqual([])
   })

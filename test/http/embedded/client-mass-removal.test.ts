@@ -62,7 +62,7 @@ const stores: [name: string, open: () => Promise<Opened>][] = [
   ['in memory', async () => ({ store: createMemoryStore() })],
   ['in a folder', () => openLocal(join(folder, 'copia'))],
   ['in a database', () => openLocal(`sqlite:${join(folder, 'copia.db')}`)],
-  ['of the integrator that cannot count', async () => ({ store: createUncountedStore() })],
+  ['without countUnseen', async () => ({ store: createUncountedStore() })],
 ]
 
 describe.each(stores)('a store %s', (_name, open) => {

@@ -81,7 +81,7 @@ it('an operation deprecated after one of its fields sends its own deprecation he
 
 describe('an operation without a deprecation', () => {
   it.each([
-    ['when another one is deprecated', '/v1/orders/ord_there', deprecatedList],
+    ['when another operation is deprecated', '/v1/orders/ord_there', deprecatedList],
     ['when none is deprecated', '/v1/orders', []],
   ])('sends no deprecation headers %s', async (_when, url, changelog) => {
     const { status, headers } = await answerOf(url, changelog)

@@ -41,7 +41,7 @@ describe('a request that the HTTP parser rejects', () => {
     ['no Host', () => `GET /v1/orders HTTP/1.1\r\n${authorization}\r\n`],
     ['two Hosts', () => get('/v1/orders', `Host: elsewhere\r\n${authorization}`)],
     ['garbage', () => '\u0016\u0003\u0001 this is not HTTP\r\n\r\n'],
-    ['a lone line', () => 'hello\r\n\r\n'],
+    ['a single line', () => 'hello\r\n\r\n'],
     ['an unknown method', () => `FETCH /v1/orders HTTP/1.1\r\n${HOST}\r\n`],
     ['no version', () => `GET /v1/orders\r\n${HOST}${authorization}\r\n`],
     ['an unknown version', () => `GET /v1/orders HTTP/9.9\r\n${HOST}\r\n`],
@@ -57,7 +57,7 @@ describe('a request that the HTTP parser rejects', () => {
       () => get('/v1/orders', 'Content-Length: 1\r\nTransfer-Encoding: chunked\r\n'),
     ],
     ['Expect: 100-continue', () => get('/v1/orders', `Expect: 100-continue\r\n${authorization}`)],
-    ['another expectation', () => get('/v1/orders', `Expect: a-miracle\r\n${authorization}`)],
+    ['an unknown Expect', () => get('/v1/orders', `Expect: a-miracle\r\n${authorization}`)],
     ['CONNECT', () => `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
   ])('gets 400 with our error body and a closed connection: %s', async (_name, bytes) => {
     const [answer, ...others] = await sendRaw(port, bytes())

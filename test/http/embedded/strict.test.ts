@@ -75,7 +75,7 @@ describe('GET /v1/orders/{id} with Prefer: handling=strict', () => {
   })
 
   it('sends Preference-Applied with the 404 of a missing order', async () => {
-    const { status, headers } = await strict('/v1/orders/ord_nobody')
+    const { status, headers } = await strict('/v1/orders/ord_missing')
     expect(status).toBe(404)
     expect(headers).toMatchObject(APPLIED)
   })

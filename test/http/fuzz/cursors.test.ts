@@ -196,7 +196,7 @@ describe('a text that never was a cursor', () => {
     ['letters of its alphabet', fc.string({ unit: fc.constantFrom(...ALPHABET), maxLength: 600 })],
     ['any characters', fc.string({ unit: 'binary', maxLength: 100 })],
     [
-      'a head like that of a real one',
+      'a valid header with random bytes',
       fc.uint8Array({ maxLength: 300 }).map((rest) => {
         return Buffer.concat([Buffer.from([1, 2, 0x6b, 0x31]), rest]).toString('base64url')
       }),

@@ -95,7 +95,7 @@ describe('a raw query string', () => {
     ['a NUL in a filter', 'status=PAID%00', 400],
     ['half of a surrogate pair in a cursor', 'cursor=%ED%A0%80', 400],
     ['half of a surrogate pair in a name', '%ED%A0%80=1', 200],
-    ['a name that is cut in the middle of a character', `${'n'.repeat(63)}%F0%9F%98%80=1`, 200],
+    ['a name truncated in the middle of a character', `${'n'.repeat(63)}%F0%9F%98%80=1`, 200],
     ['a line break in a name', '%0d%0aX-Injected:%201=1', 200],
     ['a name of 2,000 characters of three bytes', '%E2%82%AC'.repeat(1_500), 200],
   ])('gets a response when it has %s', async (_name, query, status) => {
@@ -184,7 +184,7 @@ describe('an Authorization header', () => {
       () => `Authorization: Basic ${Buffer.from(`${key}:`).toString('base64')}\r\n`,
     ],
     ['with a NUL after the key', () => `Authorization: Bearer ${key}\0\r\n`],
-    ['for a proxy', () => `Proxy-Authorization: Bearer ${key}\r\n`],
+    ['under Proxy-Authorization', () => `Proxy-Authorization: Bearer ${key}\r\n`],
     ['in a cookie', () => `Cookie: Authorization=Bearer ${key}; key=${key}\r\n`],
     ['under the name of other services', () => `X-Api-Key: ${key}\r\nApi-Key: ${key}\r\n`],
   ])('the service rejects an Authorization header %s', async (_name, header) => {

@@ -42,12 +42,12 @@ describe('a bad entry', () => {
   const newOrder = () => sourceOrder({ id: `ord_${++count}` })
 
   it.each<[string, FeedEntry, string, string]>([
-    ['half a line', '{"id":"ord_2","ver', '', 'this is not JSON'],
+    ['a truncated line', '{"id":"ord_2","ver', '', 'this is not JSON'],
     ['nothing', '', '', 'this is blank'],
     ['a list', '[]', '', 'expected an object, got a list'],
     ['10 MB', `"${'x'.repeat(10 * MIB)}"`, '', 'longer than 4194304 bytes'],
     ['invalid UTF-8', Buffer.from([0x22, 0xff, 0xfe, 0x22]), '', 'not valid UTF-8'],
-    ['a wrong type in depth', deep, '/payments/0/amount', 'expected an integer'],
+    ['a wrong type in a nested field', deep, '/payments/0/amount', 'expected an integer'],
     [
       'a fraction of a cent',
       sourceOrder({ payments: [sourcePayment({ fee: 0.5 })] }),
@@ -113,8 +113,8 @@ describe('a document changed outside the writer', () => {
 
   it.each<[string, object]>([
     ['is not an order', { account_id: 'acc_hand', id: 'ord_hand' }],
-    ['has an order that is none', { ...documentKeys(), order: 'none' }],
-    ['has a date that is none', { ...documentKeys(), updated_key: 9e18, order: {} }],
+    ['has an invalid order', { ...documentKeys(), order: 'none' }],
+    ['has an invalid date', { ...documentKeys(), updated_key: 9e18, order: {} }],
   ])(
     'a stored document that %s causes a dead letter, and the watch writes the other orders',
     async (_how, document) => {

@@ -30,8 +30,8 @@ interface Outcome {
 }
 
 /**
- * Runs a function of a script with stand-ins for Google's services: requests are real, a sheet is a
- * grid, and the returned document is the input of the next run.
+ * Runs a function of a script with stand-ins for Google's services. Requests are real, and a sheet
+ * is a grid. The returned document is the input of the next run.
  */
 export async function runAppsScript(run: ScriptRun): Promise<Outcome> {
   const program = new URL('apps-script-run.ts', import.meta.url)

@@ -10,8 +10,8 @@ const REDIRECTS = [301, 302, 303, 307, 308]
 const MAX_REDIRECTS = 5
 
 /**
- * A stand-in for `UrlFetchApp.fetch`: by default it throws for a status of 400 or more
- * and follows a redirect with the same headers, also to another host.
+ * A stand-in for `UrlFetchApp.fetch`. By default it throws for a status of 400 or more, and follows
+ * a redirect with the same headers, also to another host.
  */
 export function createUrlFetch(
   send: (url: string, headers: Record<string, string>) => BlockingAnswer,

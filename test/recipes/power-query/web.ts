@@ -16,8 +16,8 @@ interface Ways {
 }
 
 /**
- * `Web.Contents` as Microsoft documents it: how it builds the URL, what it retries and rejects, and
- * that it serves a repeated request from its cache unless `IsRetry` is set.
+ * `Web.Contents` as Microsoft documents it: how it builds the URL, and what it retries and rejects.
+ * It serves a repeated request from its cache unless `IsRetry` is set.
  */
 export function createWebContents({ fetch, sleep }: Ways) {
   const cached = new Map<string, BlockingAnswer>()

@@ -86,8 +86,8 @@ export function hostileDocument(accountId: string, index: number): OrderDocument
 const hostileId = (index: number) => `ord_${index}`
 
 /**
- * OpenSearch rejects a lone surrogate in a name. After V8 has parsed a key with a backslash, it
- * confuses it with others that have an escape in its place (nodejs/node#63785): `JSON.parse` would
- * be no oracle for such keys.
+ * OpenSearch rejects a lone surrogate in a name. `JSON.parse` is no oracle for keys with escapes:
+ * after a key with a backslash, V8 confuses it with others that have an escape in its place
+ * (nodejs/node#63785).
  */
 const takenAsKey = (text: string) => text.toWellFormed().replaceAll('\\', '')

@@ -72,7 +72,7 @@ describe('isWellFormedKey', () => {
   it.each([
     ['an empty text', ''],
     ['the prefix alone', 'key_live_'],
-    ['a key cut short', KEY.slice(0, -1)],
+    ['a truncated key', KEY.slice(0, -1)],
     ['a key with an additional character', `${KEY}0`],
     ['a line break after the key', `${KEY}\n`],
     ['a space before the key', ` ${KEY}`],

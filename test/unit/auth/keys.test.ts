@@ -73,7 +73,7 @@ describe('issueKey', () => {
 
 describe('inactiveReason', () => {
   it.each([
-    ['a key without end', {}, undefined],
+    ['a key without expiry', {}, undefined],
     ['a key one millisecond before its expiry', { expiresAt: NOW + 1 }, undefined],
     ['a key at its expiry', { expiresAt: NOW }, 'expired'],
     ['a key after its expiry', { expiresAt: NOW - 1 }, 'expired'],

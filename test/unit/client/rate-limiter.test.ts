@@ -80,7 +80,7 @@ describe('the rate limiter', () => {
 
   it.each([
     ['no bucket', new Headers()],
-    ['a bucket that holds nothing', reported(0, 0, 1)],
+    ['a bucket of capacity 0', reported(0, 0, 1)],
     ['a bucket that takes years to refill', reported(20, 0, 999_999_999)],
     ['invalid numbers', new Headers({ 'ratelimit-limit': 'x' })],
   ])('sends one call at a time after a response with %s', async (_what, headers) => {

@@ -48,7 +48,7 @@ describe('the next run', () => {
     ['there was no full sync', { walkedAt: null }],
     ['the last full sync is a day old', { walkedAt: '2026-03-09T12:00:00.000Z' }],
     [
-      'the last full sync lies in the future because the clock was wrong',
+      'the last full sync is in the future because the clock was wrong',
       { walkedAt: '2026-03-10T12:00:01.000Z' },
     ],
     ['no dated order was seen', { watermark: null }],

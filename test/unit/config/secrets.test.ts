@@ -112,8 +112,8 @@ describe('a damaged file of secrets', () => {
 
   it.each([
     ['is empty', ''],
-    ['was cut short', '{"cursor_secrets": "k1:'],
-    ['is no object', 'null'],
+    ['was truncated', '{"cursor_secrets": "k1:'],
+    ['is not an object', 'null'],
     ['lacks both', '{}'],
     ['has a short pepper', JSON.stringify({ key_pepper: 'AAAA' })],
     ['has numbers', JSON.stringify({ cursor_secrets: 1, key_pepper: 2 })],
@@ -141,7 +141,7 @@ describe('a damaged file of secrets', () => {
       'another secret is too short',
       (secret: string) => `{"cursor_secrets":"k1:x","key_pepper":"${secret}"}`,
     ],
-    ['a quote is gone', (secret: string) => `{"cursor_secrets":"k1:x","key_pepper":${secret}"}`],
+    ['a quote is missing', (secret: string) => `{"cursor_secrets":"k1:x","key_pepper":${secret}"}`],
   ])('a damaged file of secrets is reported without a secret when %s', (_name, text) => {
     const secret = Buffer.alloc(32, 'secret').toString('base64')
     damage(text(secret))

@@ -42,7 +42,7 @@ it.each([
 })
 
 it.each([
-  ['no answer in time', { failure: 'hung', reason: 'late', ms: 9 } as const, true, 'hung'],
+  ['a missing response', { failure: 'hung', reason: 'late', ms: 9 } as const, true, 'hung'],
   [
     'a broken connection',
     { failure: 'broken', reason: 'reset', ms: 9 } as const,

@@ -33,12 +33,12 @@ describe('prefersStrict returns false', () => {
     ['when another value is first', 'handling=firm, handling=strict'],
     ['when handling without a value is first', 'handling, handling=strict'],
     ['when an empty value is first', 'handling="", handling=strict'],
-    ['with a value that only begins alike', 'handling=stricter'],
+    ['with a value that only has the same prefix', 'handling=stricter'],
     ['with spaces in the quotes', 'handling=" strict"'],
-    ['as a parameter of another', 'respond-async; handling=strict'],
-    ['within quotes', 'note="handling=strict"'],
-    ['behind quotes that are never closed', 'note="a, handling=strict'],
-    ['with other words behind', 'handling=strict please'],
+    ['as a parameter of another preference', 'respond-async; handling=strict'],
+    ['inside quotes', 'note="handling=strict"'],
+    ['after unclosed quotes', 'note="a, handling=strict'],
+    ['with other words after it', 'handling=strict please'],
     ['with the name alone', 'strict'],
   ])('prefersStrict returns false %s', (_, header) => {
     expect(prefersStrict(header)).toBe(false)

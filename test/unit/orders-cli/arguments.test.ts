@@ -26,11 +26,19 @@ describe('a command line', () => {
 
   it.each([
     ['an option that does not exist', ['--colour', 'x'], 'Não existe a opção --colour.'],
-    ['a property of every object', ['--constructor'], 'Não existe a opção --constructor.'],
+    [
+      'a property that every object inherits',
+      ['--constructor'],
+      'Não existe a opção --constructor.',
+    ],
     ['a short option', ['-x'], 'Não existe a opção -x.'],
     ['a missing value', ['--url'], 'Falta o valor da opção --url.'],
     ['an option as a value', ['--url', '--resume'], 'Falta o valor da opção --url.'],
-    ['an empty value, as of an unset variable', ['--status='], 'Falta o valor da opção --status.'],
+    [
+      'an empty value, as from an unset variable',
+      ['--status='],
+      'Falta o valor da opção --status.',
+    ],
     ['a repeated option', ['--url', 'a', '--url', 'b'], 'A opção --url veio mais de uma vez.'],
     ['a flag with a value', ['--resume=yes'], 'A opção --resume não leva valor.'],
   ])('rejects %s', (_what, args, message) => {

@@ -58,7 +58,7 @@ describe('the message and exit code of an error', () => {
       1,
     ],
     ['an unknown error', new Error('raw'), 'Erro inesperado. (raw)', 1],
-    ['a thrown value that is no Error', 'raw', 'Erro inesperado: raw', 1],
+    ['a thrown value that is not an Error', 'raw', 'Erro inesperado: raw', 1],
   ])('the command reports %s with its message and exit code', (_what, error, message, exitCode) => {
     expect(explain(error)).toEqual({ message, exitCode })
   })

@@ -87,11 +87,11 @@ describe('a rejected cursor', () => {
 
   const others: [string, Listing][] = [
     ['without filters', listing()],
-    ['with one status less', filtered({ statuses: ['PAID'] })],
-    ['with one status more', filtered({ statuses: ['PAID', 'REFUNDED', 'TRIAL'] })],
+    ['with a missing status', filtered({ statuses: ['PAID'] })],
+    ['with an additional status', filtered({ statuses: ['PAID', 'REFUNDED', 'TRIAL'] })],
     ['with another status', filtered({ statuses: ['PAID', 'DISPUTED'] })],
     ['without the status', filtered({ statuses: [] })],
-    ['with one payment method less', filtered({ paymentMethods: ['PIX'] })],
+    ['with a missing payment method', filtered({ paymentMethods: ['PIX'] })],
     ['with another payment method', filtered({ paymentMethods: ['PIX', 'BOLETO'] })],
     ['without created_gte', filtered({ created: { lt: 2000 } })],
     ['without created_lt', filtered({ created: { gte: 1000 } })],
@@ -103,7 +103,7 @@ describe('a rejected cursor', () => {
     ['with updated_gte a millisecond earlier', filtered({ updated: { gte: 2999, lt: 4000 } })],
     ['with updated_lt a millisecond earlier', filtered({ updated: { gte: 3000, lt: 3999 } })],
     [
-      'with the ranges exchanged',
+      'with the ranges swapped',
       filtered({ created: { gte: 3000, lt: 4000 }, updated: { gte: 1000, lt: 2000 } }),
     ],
   ]

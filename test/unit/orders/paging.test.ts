@@ -18,7 +18,7 @@ describe.each(sorts)('a listing by %s', (sort) => {
 
   it.each([
     ['fewer orders than a page holds', 3, 4, [3]],
-    ['just a page', 4, 4, [4]],
+    ['exactly one page', 4, 4, [4]],
     ['one more than a page', 5, 4, [4, 1]],
     ['two full pages', 8, 4, [4, 4]],
     ['pages of one', 3, 1, [1, 1, 1]],

@@ -92,7 +92,7 @@ const arrivalsFrom = (startMs: number, between: readonly number[]) => {
 
 describe('the token-by-token model of a bucket', () => {
   it.each([
-    ['a clock since start', 1_000],
+    ['a monotonic clock', 1_000],
     ['a process that has run for a year', 31_536_000_000],
     ['the wall clock', Date.parse('2026-03-01T12:00:00Z')],
   ])('a bucket agrees with the token-by-token model under %s', (_name, startMs) => {

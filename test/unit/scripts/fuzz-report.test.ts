@@ -52,11 +52,11 @@ describe('the result of the fuzzer runs', () => {
 
   it.each<[string, Partial<Report>, string]>([
     [
-      'a response was not as described',
+      'a response violated the description',
       { failures: [{ title: 'Server error', operations: ['GET /v1/orders'] }], exit_code: 1 },
       'Server error: GET /v1/orders',
     ],
-    ['a check could not be made', { errors: [{ title: 'Runtime Error' }] }, 'Runtime Error'],
+    ['a check could not run', { errors: [{ title: 'Runtime Error' }] }, 'Runtime Error'],
     [
       'a case had no response',
       { test_cases: { generated: 8_000, errored: 1 } },
@@ -67,7 +67,7 @@ describe('the result of the fuzzer runs', () => {
       { test_cases: { generated: 5_654, errored: 0 } },
       '9999 cases are fewer than 10000',
     ],
-    ['one had nothing to try', { operations: { selected: 0 } }, 'no operations'],
+    ['a run had nothing to test', { operations: { selected: 0 } }, 'no operations'],
     [
       'an operation rejected every case',
       { valid_rates: { ...report().valid_rates, 'GET /v1/orders': { fuzzing: { accepted: 0 } } } },
@@ -85,16 +85,8 @@ describe('the result of the fuzzer runs', () => {
 
   it.each<[string, Partial<Run>, string]>([
     ['no cursor was accepted', { cursors: 0 }, 'no cursor of its own was accepted'],
-    [
-      'a phase was left out of its run',
-      phasesWith({ stateful: ended('skip') }),
-      'phase stateful: skip',
-    ],
-    [
-      'a phase is not known any more',
-      phasesWith({ fuzzing: ended('success') }),
-      'phase stateful: missing',
-    ],
+    ['a run omitted a phase', phasesWith({ stateful: ended('skip') }), 'phase stateful: skip'],
+    ['a phase is unknown', phasesWith({ fuzzing: ended('success') }), 'phase stateful: missing'],
   ])('the result is red when a stateful run has a defect: %s', (_name, changes, fault) => {
     expect(faultsOf([ofCases(), ofLinks(changes)], 10_000)).toEqual([fault])
   })

@@ -5,7 +5,7 @@ it.each([
   ['that stay', [300, 300, 300], 0],
   ['that grow', [300, 301, 302, 303], 1],
   ['that shrink', [303, 301, 299], -2],
-  ['that swing about one level', [300, 304, 304, 300], 0],
+  ['that oscillate around a level', [300, 304, 304, 300], 0],
 ])('the slope of values %s is that of their regression line', (_how, values, expected) => {
   expect(slope(values)).toBeCloseTo(expected)
 })

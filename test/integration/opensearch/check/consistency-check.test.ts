@@ -80,7 +80,7 @@ describe('a check', () => {
     ['no key field at all', 'acc_1:ord_9', {}, ['account_id', 'id', 'shape', 'status']],
     ['no account', 'acc_1:ord_9', { id: 'ord_9', shape: 1, status: 'PAID' }, ['account_id', 'id']],
     [
-      'an id of its own',
+      'a foreign id',
       'stray',
       { account_id: 'acc_1', id: 'ord_9', shape: 1 },
       ['account_id', 'id', 'status'],

@@ -115,8 +115,11 @@ describe('a scan of the version records fails', () => {
   }
 
   it.each<[what: string, body: object]>([
-    ['out of time', { ...whole, timed_out: true, hits: { hits: [] } }],
-    ['of not every shard', { ...whole, _shards: { total: 1, successful: 0, failed: 1 }, hits: {} }],
+    ['that timed out', { ...whole, timed_out: true, hits: { hits: [] } }],
+    [
+      'with a failed shard',
+      { ...whole, _shards: { total: 1, successful: 0, failed: 1 }, hits: {} },
+    ],
     ['without hits', whole],
     [
       'with a hit without its version record',

@@ -32,7 +32,7 @@ afterEach(async () => {
 
 /** Every read operation of the order store, and one write. */
 const operations: [name: string, work: (connected: Connected) => Promise<unknown>][] = [
-  ['a slice', ({ slice }) => slice()],
+  ['a page', ({ findPage }) => findPage()],
   ['the last write', ({ latestWrite }) => latestWrite()],
   ['one order', ({ get }) => get()],
   ['a write', ({ write }) => write()],
@@ -46,19 +46,19 @@ const silent: [name: string, behaviour: Behaviour][] = [
 ]
 const failing: [name: string, behaviour: Behaviour][] = [
   ['resets the connection', reset],
-  ['resets it in the middle of the body', resetInBody],
-  ['ends it in the middle of the body', endInBody],
-  ['answers half a JSON', respondText(200, '{"timed_out":false,"_sha')],
+  ['resets the connection in the middle of the body', resetInBody],
+  ['closes the connection in the middle of the body', endInBody],
+  ['answers with truncated JSON', respondText(200, '{"timed_out":false,"_sha')],
   ['answers a page of HTML', respondText(200, '<html>It works!</html>', 'text/html')],
   ['answers HTML for JSON', respondText(200, '<html>It works!</html>')],
   ['answers nothing', respondText(200, '')],
   ['answers null', respondText(200, 'null')],
-  ['has no such index', respondError(404, 'index_not_found_exception')],
+  ['lacks the index', respondError(404, 'index_not_found_exception')],
   ['answers 429', respondError(429, 'rejected_execution_exception')],
   ['answers 500', respondError(500, 'null_pointer_exception')],
   ['answers 502 with a page', respondText(502, '<html>Bad gateway</html>', 'text/html')],
   ['answers 503', respondError(503, 'cluster_block_exception')],
-  ['has the index closed', respondError(400, 'index_closed_exception')],
+  ['has closed the index', respondError(400, 'index_closed_exception')],
   ['answers 504 with nothing', respondText(504, '')],
 ]
 const rejecting: [name: string, behaviour: Behaviour][] = [

@@ -68,7 +68,7 @@ describe('a connection that breaks', () => {
 
   it.each([
     ['503', respondError(503, 'cluster_block_exception')],
-    ['half a JSON', respondText(200, '{"found":tr')],
+    ['truncated JSON', respondText(200, '{"found":tr')],
   ])('the client does not retry a response of %s', async (_what, bad) => {
     const { url, received } = await serve(bad, found)
     expect(await thrownBy(connect([url]).get())).toBeInstanceOf(Unavailable)
@@ -119,8 +119,8 @@ describe('of two nodes', () => {
 
 it('the client prefixes every request with the path of the address', async () => {
   const { url, received } = await serve(empty, empty, found)
-  const { slice, latestWrite, get } = connect([`${url}/search/cluster`])
-  await slice()
+  const { findPage, latestWrite, get } = connect([`${url}/search/cluster`])
+  await findPage()
   await latestWrite()
   await get()
   for (const { path } of received) expect(path).toMatch(/^\/search\/cluster\/orders\//)

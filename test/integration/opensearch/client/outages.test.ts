@@ -77,9 +77,9 @@ const routes = [
   '/v1/orders/ord_9',
 ]
 const faults: [name: string, breakOpenSearch: () => unknown][] = [
-  ['that says nothing any more', stallAll],
+  ['that stops responding', stallAll],
   ['that rejects connections', rejectAll],
-  ['whose index of orders is gone', removeOrders],
+  ['without its orders index', removeOrders],
 ]
 
 describe.each(faults)('an OpenSearch %s', (_name, breakOpenSearch) => {

@@ -41,8 +41,8 @@ describe('with an OpenSearch behind TLS', () => {
   })
 
   it.each([
-    ['is not there', 'nowhere.pem', ''],
-    ['holds no certificate', 'empty.pem', 'not a certificate'],
+    ['is missing', 'nowhere.pem', ''],
+    ['contains no certificate', 'empty.pem', 'not a certificate'],
   ])('a file of authorities that %s is named with its setting', async (_why, name, content) => {
     const file = join(backend.folder, name)
     if (content) writeFileSync(file, content)

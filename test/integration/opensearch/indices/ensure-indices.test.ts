@@ -153,7 +153,7 @@ describe('the indices of the orders', () => {
 
   it.each([
     ['rejected', respondError(400, 'invalid_index_name_exception'), RequestRejectedError],
-    ['not possible now', respondError(503, 'cluster_block_exception'), Unavailable],
+    ['temporarily blocked', respondError(503, 'cluster_block_exception'), Unavailable],
   ])('ensureIndices reports indices that are %s', async (_what, behaviour, expected) => {
     const { ensureIndices } = await start([], behaviour)
     expect(await thrownBy(ensureIndices.orders())).toBeInstanceOf(expected)

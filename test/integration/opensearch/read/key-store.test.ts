@@ -141,7 +141,7 @@ describe('the holder of a key', () => {
       'the account cannot be read',
       [document(source), respondError(503, 'cluster_block_exception')],
     ],
-    ['the document is no key', [document({ key_id: 'key_1' }), missing]],
+    ['the document is not a key', [document({ key_id: 'key_1' }), missing]],
     ['the key has no scopes', [document({ ...source, scopes: undefined }), missing]],
   ])('the lookup of a key is unavailable when %s', async (_where, behaviours) => {
     const { keys } = await start(...behaviours)
@@ -230,9 +230,9 @@ describe('whether a key was ever used', () => {
   })
 
   it.each<[string, Behaviour[]]>([
-    ['the refresh reaches not every copy', [failedRefresh(), hits()]],
+    ['the refresh misses a copy', [failedRefresh(), hits()]],
     ['there are no keys to search', [respondError(404, 'index_not_found_exception'), hits()]],
-    ['the search runs out of time', [refreshed, respond(200, { timed_out: true })]],
+    ['the search times out', [refreshed, respond(200, { timed_out: true })]],
   ])('the use of a key is unknown when %s', async (_where, behaviours) => {
     const { keys } = await start(...behaviours)
     expect(await thrownBy(keys.wasAnyKeyUsed())).toBeInstanceOf(Unavailable)

@@ -79,14 +79,14 @@ describe('one order', () => {
 describe('findPage', () => {
   it('findPage returns the hits, including keys named like prototype members', async () => {
     const { url } = await serve(whole)
-    const [order] = await connect([url]).slice()
+    const [order] = await connect([url]).findPage()
     expect(order).toMatchObject({ key: 1000, id: 'ord_1' })
     expect(text(order?.json)).toBe(ORDER)
   })
 
   it('findPage searches the shard of the account and rejects partial results', async () => {
     const { url, received } = await serve(empty)
-    await connect([url]).slice('acc_-Z_9')
+    await connect([url]).findPage('acc_-Z_9')
     const { pathname, searchParams } = new URL(received[0]?.path ?? '', url)
     expect(pathname).toBe('/orders/_search')
     expect(Object.fromEntries(searchParams)).toMatchObject({
@@ -97,16 +97,16 @@ describe('findPage', () => {
 
   it('findPage reads the primary when writes must appear in order', async () => {
     const { url, received } = await serve(empty)
-    const { slice, latestWrite } = connect([url])
-    await slice('acc_1', 'updated_at_asc')
+    const { findPage, latestWrite } = connect([url])
+    await findPage('acc_1', 'updated_at_asc')
     await latestWrite()
     expect(received.map(preferenceOf)).toEqual(['_primary', '_primary'])
   })
 
   it('findPage otherwise reads one shard copy per account', async () => {
     const { url, received } = await serve(empty)
-    const { slice } = connect([url])
-    for (const accountId of ['acc_1', 'acc_2', 'acc_1', '_local']) await slice(accountId)
+    const { findPage } = connect([url])
+    for (const accountId of ['acc_1', 'acc_2', 'acc_1', '_local']) await findPage(accountId)
     const [one, other, again, odd] = received.map(preferenceOf)
     expect(one).toBe(again)
     expect(one).not.toBe(other)
@@ -125,14 +125,14 @@ describe('findPage', () => {
     ['that is truncated', ']}}', ']}'],
   ])('findPage is unavailable on a response %s', async (_what, part, other) => {
     const { url } = await serve(respondText(200, WHOLE.replace(part, other)))
-    expect(await thrownBy(connect([url]).slice())).toBeInstanceOf(Unavailable)
+    expect(await thrownBy(connect([url]).findPage())).toBeInstanceOf(Unavailable)
   })
 })
 
 describe('the decode path', () => {
-  const readings: DecodePath[] = []
-  const onReading = (reading: DecodePath) => readings.push(reading)
-  beforeEach(() => readings.splice(0))
+  const decodePaths: DecodePath[] = []
+  const onDecode = (path: DecodePath) => decodePaths.push(path)
+  beforeEach(() => decodePaths.splice(0))
 
   const order = hostileDocument('acc_1', 0)
   const head = `{"took":1,"timed_out":false,"_shards":${JSON.stringify(SHARD)},"hits":{"max_score":null,"hits":[`
@@ -145,25 +145,23 @@ describe('the decode path', () => {
     ['unexpected', `${pageOf(ORDER_SCHEMA_VERSION)} `],
   ])('the decode path of a page is counted as %s', async (reading, page) => {
     const { url } = await serve(respondText(200, page))
-    const [row] = await connect([url], { onDecode: onReading }).slice()
+    const [row] = await connect([url], { onDecode }).findPage()
     expect(text(row?.json)).toBe(order.json)
-    expect(readings).toEqual([reading])
+    expect(decodePaths).toEqual([reading])
   })
 
   it('the decode path of a single order is counted', async () => {
     const { url } = await serve(found)
-    await connect([url], { onDecode: onReading }).get()
-    expect(readings).toEqual(['unexpected'])
+    await connect([url], { onDecode }).get()
+    expect(decodePaths).toEqual(['unexpected'])
   })
 
   it('the decode path of a failed decode is counted', async () => {
     const { url } = await serve(
       respondText(200, pageOf(ORDER_SCHEMA_VERSION).replace('"failed":0', '"failed":1')),
     )
-    expect(await thrownBy(connect([url], { onDecode: onReading }).slice())).toBeInstanceOf(
-      Unavailable,
-    )
-    expect(readings).toEqual(['unexpected'])
+    expect(await thrownBy(connect([url], { onDecode }).findPage())).toBeInstanceOf(Unavailable)
+    expect(decodePaths).toEqual(['unexpected'])
   })
 })
 
@@ -188,7 +186,7 @@ describe('an error', () => {
   it('a read error contains nothing of the documents', async () => {
     const broken = WHOLE.replace('"y"', '"rita@exemplo.com.br"!')
     const { url } = await serve(respondText(200, broken))
-    const error = await thrownBy(connect([url]).slice())
+    const error = await thrownBy(connect([url]).findPage())
     expect(inspect(error, { depth: 10, showHidden: true })).not.toMatch(/rita/i)
   })
 })

@@ -40,7 +40,7 @@ export function createScriptedNodes() {
       const store = createOpenSearchOrderStore({ client, names, deadlineMs, onDecode })
       return {
         client,
-        slice: (accountId = 'acc_1', sort: Sort = 'created_at_desc') =>
+        findPage: (accountId = 'acc_1', sort: Sort = 'created_at_desc') =>
           store.findPage({
             accountId,
             sort,

@@ -151,11 +151,11 @@ describe('an incomplete response', () => {
 describe('a document that cannot be compared', () => {
   it.each<[string, object]>([
     ['is not an order', { id: 'ord_1' }],
-    ['has no order in it', { ...source, order: null }],
+    ['contains no order', { ...source, order: null }],
     ['is of another account', { ...source, account_id: 'acc_9' }],
     ['is of another order', { ...source, id: 'ord_9' }],
-    ['has a shape that is no number', { ...source, shape: 1.5 }],
-    ['has a date that is none', { ...source, updated_key: 2 ** 53 }],
+    ['has a non-numeric schema version', { ...source, shape: 1.5 }],
+    ['has an invalid date', { ...source, updated_key: 2 ** 53 }],
   ])('a document that %s is returned as unreadable with its state', async (_how, _source) => {
     const { stored, states } = await start(docs({ ...viewDocument, _source }))
     expect(await stored.views([key])).toEqual([{ ...key, isUnreadable: true }])

@@ -58,11 +58,11 @@ describe('the lease document', () => {
     ['without any field', {}],
     ['without its epoch', { ...record, epoch: undefined }],
     ['whose epoch is a text', { ...record, epoch: '7' }],
-    ['whose epoch is no integer', { ...record, epoch: 7.5 }],
-    ['without its length', { ...record, lease_ms: null }],
+    ['whose epoch is not an integer', { ...record, epoch: 7.5 }],
+    ['without its duration', { ...record, lease_ms: null }],
     ['without its ceiling', { ...record, stamp_ceiling: undefined }],
     ['whose ceiling is not exact', { ...record, stamp_ceiling: 2 ** 53 }],
-    ['whose targets are no list', { ...record, targets: 'orders-v1' }],
+    ['whose targets are not a list', { ...record, targets: 'orders-v1' }],
   ])('a lease document %s is reported as damaged, not as unavailable', async (_what, damaged) => {
     const { document } = await start(found(damaged))
     const error = await thrownBy(document.read())

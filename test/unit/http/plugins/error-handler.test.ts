@@ -44,7 +44,7 @@ const SECRET = 'rita@exemplo.com.br'
 
 /** Errors without a response of their own. */
 const faults: [name: string, error: Error, code: string, status: number][] = [
-  ['a store that does not answer', new Unavailable(SECRET), 'service_unavailable', 503],
+  ['a store that does not respond', new Unavailable(SECRET), 'service_unavailable', 503],
   ['any other error', new TypeError(SECRET), 'internal_error', 500],
   [
     'an error with its own status',

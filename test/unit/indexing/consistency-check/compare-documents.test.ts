@@ -104,14 +104,10 @@ describe('the comparison of the documents of a version', () => {
   })
 
   it.each([
-    ['an older version of which', { ...record, version: 2 }, 'version 2'],
-    ['an order of which nothing', undefined, 'does not know the order'],
-    [
-      'an order of which nothing but documents',
-      { ...record, version: 0 },
-      'does not know the order',
-    ],
-  ])('documents are consistent, but the index has %s is recorded', (_what, found, what) => {
+    ['an older version', { ...record, version: 2 }, 'version 2'],
+    ['no version record', undefined, 'does not know the order'],
+    ['a version record of version 0', { ...record, version: 0 }, 'does not know the order'],
+  ])('the comparison reports a missing version when the index has %s', (_what, found, what) => {
     expect(compareDocuments(change, found, documents)).toMatchObject([
       { kind: 'missing', accountId: 'acc_1', what: expect.stringContaining(what) },
     ])

@@ -11,10 +11,10 @@ describe('the differing paths of two values', () => {
       ['/a/b/1/c'],
     ],
     ['at every place', { a: 1, b: 2, c: 3 }, { a: 0, b: 2, c: 0 }, ['/a', '/c']],
-    ['where one has nothing', { a: 1 }, { b: null }, ['/a', '/b']],
-    ['where one is shorter', { a: [1, 2] }, { a: [1] }, ['/a/1']],
-    ['where they are not of one kind', { a: [1] }, { a: { 0: 1 } }, ['/a']],
-    ['where one is null', { a: null }, { a: { b: 1 } }, ['/a']],
+    ['where one value has no key', { a: 1 }, { b: null }, ['/a', '/b']],
+    ['where one list is shorter', { a: [1, 2] }, { a: [1] }, ['/a/1']],
+    ['where their types differ', { a: [1] }, { a: { 0: 1 } }, ['/a']],
+    ['where one value is null', { a: null }, { a: { b: 1 } }, ['/a']],
     ['as a whole', 1, 2, ['']],
   ])('values differ %s', (_name, one, other, paths) => {
     expect(differingPaths(one, other)).toEqual(paths)

@@ -156,9 +156,9 @@ describe('the rejection of an order', () => {
     ['a tilde', 'a~b', '/tracking/*'],
     ['a line break', 'a\nb', '/tracking/*'],
     ['an address', 'rita@exemplo.com.br', '/tracking/*'],
-    ['no character', '', '/tracking/*'],
-    ['more characters than a path should have', 'x'.repeat(65), '/tracking/*'],
-    ['a name of every object', 'constructor', '/tracking/constructor'],
+    ['no characters', '', '/tracking/*'],
+    ['too many characters for a path', 'x'.repeat(65), '/tracking/*'],
+    ['a name that every object inherits', 'constructor', '/tracking/constructor'],
   ])(
     'the projection rejects a tracking value that is no text, under a key with %s',
     (_name, key, path) => {

@@ -157,7 +157,7 @@ describe('an optional part', () => {
       { tracking: { 'src\ufffd': 'bio\ud83d', '\ufffda': 'b', '📷': 'c' } },
     ],
     [
-      'tracking keeps a name of every object',
+      'tracking keeps a name that every object inherits',
       { tracking: Object.fromEntries([['__proto__', 'a']]) },
       { tracking: Object.fromEntries([['__proto__', 'a']]) },
     ],

@@ -94,7 +94,7 @@ describe('installments', () => {
   it.each([
     ['1 for PIX', sourcePayment({ method: 'PIX', installments: 3 }), 1],
     ['1 for boleto', sourcePayment({ method: 'BOLETO', installments: null }), 1],
-    ['the given ones for a card', byCard({ installments: 12 }), 12],
+    ['those of the payment for a card', byCard({ installments: 12 }), 12],
     ['null for an old record of a card', byCard({ installments: null }), null],
   ])('the installments are %s', (_name, payment, installments) => {
     expect(project(payment).installments).toBe(installments)

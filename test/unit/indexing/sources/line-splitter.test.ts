@@ -34,8 +34,8 @@ describe('splitLines', () => {
     ['a line break at the start of a chunk', ['one', '\ntwo'], ['one', 'two']],
     ['a line break at the end of a chunk', ['one\n', 'two'], ['one', 'two']],
     ['empty chunks in between', ['on', '', 'e\n', '', 'two'], ['one', 'two']],
-    ['a carriage return, which is left to the reader', ['one\r\ntwo\r\n'], ['one\r', 'two\r']],
-    ['other line breaks, which are none', ['a\rb\u2028c\u0085d\n'], ['a\rb\u2028c\u0085d']],
+    ['a carriage return as part of the line', ['one\r\ntwo\r\n'], ['one\r', 'two\r']],
+    ['other Unicode line breaks as text', ['a\rb\u2028c\u0085d\n'], ['a\rb\u2028c\u0085d']],
   ])('splitLines splits %s', async (_name, chunks, texts) => {
     expect(await textsOf(chunks)).toEqual(texts)
   })

@@ -41,7 +41,7 @@ describe('watch', () => {
   })
 
   it.each([
-    ['that is no JSON', '{"half', 'expected one JSON object on one line; this is not JSON'],
+    ['that is not JSON', '{"half', 'expected one JSON object on one line; this is not JSON'],
     ['that is blank', ' \r\n', 'expected one JSON object; this is blank'],
     ['without an order', undefined, 'expected an entry with one field "order"'],
   ])(

@@ -89,8 +89,8 @@ describe('a bulk of unknown outcome that is decided twice', () => {
   ].map((order) => changeOf(sourceOrder(order)))
 
   it.each([
-    ['all of it was', true],
-    ['nothing of it was', false],
+    ['all of it was written', true],
+    ['nothing of it was written', false],
   ])(
     'the writer returns the same results as for one decision when %s',
     async (_name, wasWritten) => {

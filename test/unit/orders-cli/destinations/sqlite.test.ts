@@ -117,7 +117,7 @@ describe('a rejected file', () => {
   }
   it.each<[string, () => void, RegExp]>([
     [
-      'that is no database',
+      'that is not a database',
       () => writeFileSync(file, 'id;status\r\n1;PAID\r\n'),
       /não é um banco SQLite/,
     ],

@@ -24,10 +24,10 @@ describe('the state of an export', () => {
     ['nothing', ''],
     ['a truncated line', JSON.stringify(initial).slice(0, 30)],
     ['null', 'null'],
-    ['something else', '{"name":"x"}'],
+    ['another object', '{"name":"x"}'],
     ['a later version', JSON.stringify({ ...initial, version: 2 })],
-    ['bytes that are no number', JSON.stringify({ ...initial, bytes: 'many' })],
-    ['a cursor that is no text', JSON.stringify({ ...initial, cursor: 5 })],
+    ['a non-numeric byte count', JSON.stringify({ ...initial, bytes: 'many' })],
+    ['a cursor that is not text', JSON.stringify({ ...initial, cursor: 5 })],
   ])('the state of an export is null for %s', (_what, text) => {
     expect(parseState(text)).toBeNull()
   })

@@ -97,9 +97,9 @@ describe('a serialised document', () => {
     ['a key of the prototype', '{"__proto__":"x","constructor":"y","toString":"z"}'],
     ['an empty key', '{"":"x"}'],
     ['keys that are numbers', '{"2":"b","1":"a"}'],
-    ['half a surrogate pair', '{"src":"\\ud83d"}'],
-    ['separators of lines', '{"src":"a\\u2028b\\u2029c\\nd"}'],
-    ['the name of the field that it stands in', '{"order":"x\\"order\\":{}"}'],
+    ['a lone surrogate', '{"src":"\\ud83d"}'],
+    ['line separators', '{"src":"a\\u2028b\\u2029c\\nd"}'],
+    ['the name of its own field', '{"order":"x\\"order\\":{}"}'],
   ])(
     'a serialised document is parsed back unchanged with %s in its tracking',
     (_name, tracking) => {
@@ -197,8 +197,8 @@ describe('a stored document', () => {
     ['without an account', { ...SOURCE, account_id: undefined }],
     ['whose account is a list', { ...SOURCE, account_id: ['acc_1'] }],
     ['without an id', { ...SOURCE, id: undefined }],
-    ['without a shape', { ...SOURCE, shape: undefined }],
-    ['whose shape is a text', { ...SOURCE, shape: '1' }],
+    ['without a schema version', { ...SOURCE, shape: undefined }],
+    ['whose schema version is a text', { ...SOURCE, shape: '1' }],
     ['without its key', { ...SOURCE, updated_key: undefined }],
     ['whose key is null', { ...SOURCE, updated_key: null }],
   ])('a value %s cannot be parsed as an order', (_name, source) => {

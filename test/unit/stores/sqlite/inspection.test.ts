@@ -49,8 +49,8 @@ describe('a scan of documents', () => {
   })
 
   it.each<[what: string, json: string, createdKey: number | bigint, field: string]>([
-    ['whose order is no JSON', '{"id":', 1, 'id'],
-    ['with a key beyond what a number holds', '{"id":"ord_1"}', 2n ** 62n, 'created_key'],
+    ['whose order is not JSON', '{"id":', 1, 'id'],
+    ['with a key above the safe integers', '{"id":"ord_1"}', 2n ** 62n, 'created_key'],
   ])('the scan returns a row %s', async (_what, json, createdKey, field) => {
     put('acc_1', 'ord_1', json, createdKey)
     const [document] = (await scanDocuments(2)).flat()

@@ -92,10 +92,10 @@ describe.each([
   })
 
   it.each([
-    ['that ran out of time', new errors.TimeoutError('no whole answer', meta(0, null))],
+    ['that timed out', new errors.TimeoutError('no whole answer', meta(0, null))],
     ['that was aborted', new errors.RequestAbortedError('aborted', meta(0, null))],
-    ['without a living node', new errors.NoLivingConnectionsError('none', meta(0, null))],
-    ['whose answer is no JSON', new errors.DeserializationError('bad JSON', SECRET)],
+    ['without an available node', new errors.NoLivingConnectionsError('none', meta(0, null))],
+    ['whose response is not JSON', new errors.DeserializationError('bad JSON', SECRET)],
   ])('the request %s is unavailable and not retried', async (_what, thrown) => {
     const error = await thrownBy(send(DEADLINE_MS, ending([1, thrown])))
     expect(error).toBeInstanceOf(Unavailable)

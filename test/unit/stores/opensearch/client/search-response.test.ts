@@ -41,7 +41,7 @@ describe('the hits of a search response', () => {
 
 /** Incomplete responses. */
 const incomplete: [name: string, answer: object][] = [
-  ['that ran out of time', answer({ timed_out: true })],
+  ['that timed out', answer({ timed_out: true })],
   ['without timed_out', answer({ timed_out: undefined })],
   ['with timed_out as a string', answer({ timed_out: 'false' })],
   ['of no shard', answer({ _shards: { ...SHARD, total: 0, successful: 0 } })],
@@ -56,7 +56,7 @@ const incomplete: [name: string, answer: object][] = [
   ['without hits', answer({ hits: undefined })],
   ['whose hits are null', answer({ hits: null })],
   ['whose list of hits is missing', answer({ hits: { total: 0 } })],
-  ['whose list of hits is no list', answer({ hits: { hits: {} } })],
+  ['whose hits are not a list', answer({ hits: { hits: {} } })],
   ['with a hit that is null', answer({ hits: { hits: [null] } })],
   [
     'with one hit that has no sort key',
@@ -70,13 +70,13 @@ const incomplete: [name: string, answer: object][] = [
   ['sorted by the key alone', sortedBy([1000])],
   ['sorted by a key that is null', sortedBy([null, 'ord_1'])],
   ['sorted by a key that is a text', sortedBy(['1000', 'ord_1'])],
-  ['sorted by a key that is no integer', sortedBy([1000.5, 'ord_1'])],
+  ['sorted by a key that is not an integer', sortedBy([1000.5, 'ord_1'])],
   ['sorted by the key of a missing field, first', sortedBy([-(2 ** 63), 'ord_1'])],
   ['sorted by the key of a missing field, last', sortedBy([2 ** 63 - 1, 'ord_1'])],
   ['sorted by the first key that is not exact', sortedBy([2 ** 53, 'ord_1'])],
   ['sorted by an id that is a number', sortedBy([1000, 1])],
   ['sorted by an id that is null', sortedBy([1000, null])],
-  ['that is nothing at all', {}],
+  ['that is undefined', {}],
   ['that is a list', []],
 ]
 

@@ -89,26 +89,29 @@ describe('the decoder of raw hits', () => {
   })
 
   it.each<[string, string]>([
-    ['that ran out of time', whole.replace('"timed_out":false', '"timed_out":true')],
+    ['that timed out', whole.replace('"timed_out":false', '"timed_out":true')],
     ['of a shard that failed', whole.replace('"failed":0', '"failed":1')],
-    ['with a field more', whole.replace('"took":3', '"took":3,"phase_took":{}')],
-    ['that has blanks', whole.replace('"hits":[', '"hits": [')],
-    ['without its end', whole.slice(0, -1)],
-    ['with something behind it', `${whole} `],
-    ['of documents from before there were frames', whole.replaceAll(/"frame":"[^"]+",/g, '')],
+    ['with an additional field', whole.replace('"took":3', '"took":3,"phase_took":{}')],
+    ['with insignificant whitespace', whole.replace('"hits":[', '"hits": [')],
+    ['that is truncated', whole.slice(0, -1)],
+    ['with trailing bytes', `${whole} `],
+    ['of documents without checksum headers', whole.replaceAll(/"frame":"[^"]+",/g, '')],
     [
       'with a checksum header that does not match',
       whole.replace(/"frame":"./, (text) => text.replace(/.$/, 'g')),
     ],
-    ['with another byte in an order', whole.replace('"currency":null', '"currency":nulL')],
-    ['with a byte less in an order', whole.replace('"currency":null', '"currency":nul')],
-    ['with a frame that ends behind the answer', whole.replace(/-[0-9a-f]{8}"/, '-ffffffff"')],
+    ['with a changed byte in an order', whole.replace('"currency":null', '"currency":nulL')],
+    ['with a missing byte in an order', whole.replace('"currency":null', '"currency":nul')],
+    [
+      'with a checksum header whose length exceeds the response',
+      whole.replace(/-[0-9a-f]{8}"/, '-ffffffff"'),
+    ],
     ['without a comma between two hits', page(`${first}${second}`)],
     ['with a comma before the first', page(`,${first}`)],
-    ['with a comma behind the last', page(`${first},`)],
+    ['with a comma after the last', page(`${first},`)],
     ['with a hit twice', page(first, first)],
     ['with two hits in the wrong order', page(second, first, third)],
-    ['with a hit that stands elsewhere', page(first.replace(/"sort":\[(\d+)/, '"sort":[1$1'))],
+    ['with a hit in another position', page(first.replace(/"sort":\[(\d+)/, '"sort":[1$1'))],
     [
       'with the order of another hit',
       page(first.replace(/"sort":\[(\d+),"ord_\d/, '"sort":[$1,"ord_9')),
@@ -145,11 +148,11 @@ describe('the decoder of one document', () => {
   })
 
   it.each<[string, string]>([
-    ['that there is none', '{"_index":"orders-v1","_id":"acc_1:ord_0","found":false}'],
+    ['that reports a missing document', '{"_index":"orders-v1","_id":"acc_1:ord_0","found":false}'],
     ['of a document without a checksum header', rawDocument().replace(/"frame":"[^"]+",/, '')],
-    ['without its end', rawDocument().slice(0, -1)],
-    ['with something behind it', `${rawDocument()} `],
-    ['with another byte in it', rawDocument().replace('"currency":null', '"currency":nulL')],
+    ['that is truncated', rawDocument().slice(0, -1)],
+    ['with trailing bytes', `${rawDocument()} `],
+    ['with a changed byte', rawDocument().replace('"currency":null', '"currency":nulL')],
   ])('the decoder of one order falls back to JSON parsing for a response %s', (_what, answer) => {
     expect(decode(answer)).toBeUndefined()
   })

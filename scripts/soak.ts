@@ -32,13 +32,13 @@ await interruptible(async (signal) => {
       }
     }
     const minutes = await soak({ options, services: services.env, signal, onMinute })
-    judge(minutes.slice(options.warmUpMinutes), faults)
+    reportResult(minutes.slice(options.warmUpMinutes), faults)
   } finally {
     await services.stop()
   }
 })
 
-function judge(minutes: readonly Memory[], faults: number): void {
+function reportResult(minutes: readonly Memory[], faults: number): void {
   const slopes = (['resident', 'heapUsed', 'external'] as const).map((name) => ({
     name,
     mb: toMb(slope(minutes.map((memory) => memory[name]))),

@@ -40,7 +40,7 @@ def after_call(context, case, response):
 @schemathesis.check
 def own_cursors_accepted(ctx, response, case):
     """The service accepts its own cursor for the same listing."""
-    assert not (_is_ours(case, response) and _is_refused_cursor(response)), "rejects its own cursor"
+    assert not (_is_ours(case, response) and _is_rejected_cursor(response)), "rejects its own cursor"
 
 
 @schemathesis.hook
@@ -53,12 +53,12 @@ def filter_failure(context, failure, case, response):
         if response.status_code == 304:
             # `If-None-Match` with `*` or our own tag: the client already has the response.
             return not _is_not_modified(case, response)
-        if _is_strict_refusal(case, response):
+        if _is_strict_rejection(case, response):
             # Unknown parameters are valid, but `Prefer: handling=strict` requests their rejection.
             return False
         # No schema can distinguish a sealed cursor from other text.
         is_foreign = _cursor(case) is not None and not _is_ours(case, response)
-        return not (is_foreign and _is_refused_cursor(response))
+        return not (is_foreign and _is_rejected_cursor(response))
     return True
 
 
@@ -93,7 +93,7 @@ def _cursor(case):
     return cursor if isinstance(cursor, str) else None
 
 
-def _is_refused_cursor(response):
+def _is_rejected_cursor(response):
     return _is_error(response, 400, "invalid_request", "cursor")
 
 
@@ -102,7 +102,7 @@ def _is_not_modified(case, response):
     return "if-none-match" in names and "ETag" in response.headers and not response.content
 
 
-def _is_strict_refusal(case, response):
+def _is_strict_rejection(case, response):
     headers = {name.lower(): value for name, value in (case.headers or {}).items()}
     if "handling=strict" not in str(headers.get("prefer", "")).lower() or response.status_code != 400:
         return False

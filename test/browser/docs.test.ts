@@ -138,7 +138,7 @@ it('a link in the text opens its chapter', async () => {
   await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(DESKTOP.height / 2)
 })
 
-describe('on a phone', () => {
+describe('the documentation page on a phone', () => {
   beforeEach(() => open(PHONE))
 
   it('the page does not scroll sideways on a phone', async () => {

@@ -50,9 +50,9 @@ it('a consumer that pages by updated_at_asc during concurrent writes misses no o
   }
 
   const followed = follow()
-  const shop = createOrderGenerator(random, READER, Date.parse('2026-03-01T12:00:00Z'))
+  const generator = createOrderGenerator(random, READER, Date.parse('2026-03-01T12:00:00Z'))
   for (let round = 1; round <= LOADS; round++) {
-    const versions = Array.from({ length: CHANGES_A_LOAD }, () => shop.change())
+    const versions = Array.from({ length: CHANGES_A_LOAD }, () => generator.change())
     for (const version of versions) truth.set(version.id, version)
     const input = versions.map((version) => `${JSON.stringify(version)}\n`).join('')
     if (round % 3 === 0) await killWhileLoading(input, random.between(150, 450))

@@ -105,7 +105,7 @@ describe('a lost orders index', () => {
   })
 })
 
-describe('with a lost orders index', () => {
+describe('a command with a lost orders index', () => {
   beforeAll(async () => {
     open()
     await load(1)

@@ -24,7 +24,7 @@ const RECORD: OrderVersionRecord = {
   deleted: false,
 }
 
-describe.each(stores)('on %s', (_name, open) => {
+describe.each(stores)('a store on %s', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()

@@ -103,7 +103,7 @@ it.each([
   expect(connections.size).toBe(expected)
 })
 
-describe('of two processes', () => {
+describe('two processes', () => {
   const answering = (use: () => void) =>
     standIn(
       createHttpServer(({ url }, response) => {

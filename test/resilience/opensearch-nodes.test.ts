@@ -176,7 +176,7 @@ it('listings lose and skip no order while nodes freeze or die', { timeout: TEST_
   }
 
   async function write() {
-    const shop = createOrderGenerator(
+    const generator = createOrderGenerator(
       createRandom(11, 0, 0),
       READER,
       Date.parse('2026-03-01T12:00:00Z'),
@@ -186,7 +186,7 @@ it('listings lose and skip no order while nodes freeze or die', { timeout: TEST_
     const ended = Promise.all([text(load.stderr), once(load, 'close')])
     load.stdin.on('error', () => {}) // The process has ended; its exit code is checked below.
     while (!over.signal.aborted && load.exitCode === null) {
-      const version = shop.change()
+      const version = generator.change()
       truth.set(version.id, version)
       load.stdin.write(`${JSON.stringify(version)}\n`)
       await pause(SHORT_PAUSE_MS)

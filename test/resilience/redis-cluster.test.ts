@@ -14,7 +14,7 @@ import {
 
 const SLOTS = 16_384
 
-describe('with Redis Cluster', () => {
+describe('Redis Cluster', () => {
   const nodes: RunningRedis[] = []
   let urls: string[]
   beforeAll(async () => {

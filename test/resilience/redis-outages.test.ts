@@ -15,7 +15,7 @@ import {
   waitUntilShared,
 } from './limiter-process.ts'
 
-describe('with a Redis of one node', () => {
+describe('a Redis of one node', () => {
   let redis: RunningRedis
   let proxy: FaultyProxy
   beforeAll(async () => {

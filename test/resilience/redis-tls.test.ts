@@ -10,7 +10,7 @@ import {
   waitUntilShared,
 } from './limiter-process.ts'
 
-describe('with a Redis behind TLS', () => {
+describe('a Redis behind TLS', () => {
   let redis: RunningRedis
   let certificate: Certificate
   beforeAll(async () => {

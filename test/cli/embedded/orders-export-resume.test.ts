@@ -84,7 +84,7 @@ describe('an interrupted export', () => {
 
   it('an interrupted export is truncated to its last complete page', async () => {
     await interrupt()
-    writeFileSync(path(`${FILE}.part`), 'torn;'.repeat(1_000_000), { flag: 'a' })
+    writeFileSync(path(`${FILE}.part`), 'partial;'.repeat(1_000_000), { flag: 'a' })
     await expectResumed()
   })
 

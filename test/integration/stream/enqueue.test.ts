@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 const line = (id: string) => JSON.stringify(sourceOrder({ id }))
-const handOver = (input: string, ...args: string[]) =>
+const enqueue = (input: string, ...args: string[]) =>
   runCommand(['index', 'load', '-', '--stream', ...args], backend.env, input)
 
 async function inStream(): Promise<(string | undefined)[]> {
@@ -26,14 +26,14 @@ async function inStream(): Promise<(string | undefined)[]> {
 }
 
 it('index load --stream enqueues each line unchanged without a watch', async () => {
-  const { code, stdout, stderr } = await handOver(`${line('ord_1')}\r\n\n ${line('ord_2')}`)
+  const { code, stdout, stderr } = await enqueue(`${line('ord_1')}\r\n\n ${line('ord_2')}`)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^read: 2, handed over: 2, refused: 0, seconds: [\d.]+\n$/)
   expect(await inStream()).toEqual([`${line('ord_1')}\r`, ` ${line('ord_2')}`])
 })
 
 it('index load --stream rejects a bad line with its number, exits 1 and enqueues the rest', async () => {
-  const { code, stdout, stderr } = await handOver(`{"half\n${line('ord_1')}`, '--json')
+  const { code, stdout, stderr } = await enqueue(`{"half\n${line('ord_1')}`, '--json')
   expect([code, JSON.parse(stdout)]).toEqual([
     1,
     { read: 2, handed_over: 1, refused: 1, seconds: expect.any(Number) },
@@ -43,7 +43,7 @@ it('index load --stream rejects a bad line with its number, exits 1 and enqueues
 })
 
 it('index load --stream starts at --from-line', async () => {
-  await handOver(`${line('ord_1')}\n${line('ord_2')}`, '--from-line', '2')
+  await enqueue(`${line('ord_1')}\n${line('ord_2')}`, '--from-line', '2')
   expect(await inStream()).toEqual([line('ord_2')])
 })
 
@@ -52,7 +52,7 @@ it('index watch writes the enqueued lines while it blocks a direct load', async 
   try {
     await watch.becomesWriter()
     const ids = Array.from({ length: 1_200 }, (_, n) => `ord_${n}`)
-    const { code } = await handOver(ids.map(line).join('\n'))
+    const { code } = await enqueue(ids.map(line).join('\n'))
     expect(code).toBe(0)
     await vi.waitFor(
       async () => {

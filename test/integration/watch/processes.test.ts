@@ -58,7 +58,7 @@ async function written(watch: WatchProcess): Promise<number> {
   return watch.metric('indexing_changes_total{outcome="written"}')
 }
 
-describe('of several processes', () => {
+describe('several processes', () => {
   it('one of several processes writes and the others stand by', async () => {
     const [first, second, third] = await startWatches(3)
     await feed.add(...versions(1))
@@ -143,7 +143,7 @@ describe('of several processes', () => {
   })
 })
 
-describe('beside a watch', () => {
+describe('a load beside a watch', () => {
   it('a load is rejected during a watch and names --stream', async () => {
     await startWatches(1)
     const { code, stderr } = await runCommand(['index', 'load', '-'], backend.env, '')

@@ -112,7 +112,7 @@ it('the watch acknowledges a change after its commit is on disk', async () => {
 const load = () =>
   runCommand(['index', 'load', '-'], env, JSON.stringify(sourceOrder({ id: 'ord_2' })))
 
-describe('beside a watch', () => {
+describe('a load beside a watch', () => {
   it('a load during a watch is rejected with the next step and works after the watch is killed', async () => {
     const watch = start()
     await watch.becomesWriter()
@@ -127,7 +127,7 @@ describe('beside a watch', () => {
   })
 })
 
-describe('beside a load', () => {
+describe('a writer beside a load', () => {
   /** A load that wrote a bulk and waits for its next line. */
   async function startLoad() {
     const child = startCommand(['index', 'load', '-'], env)

@@ -17,7 +17,7 @@ const START_MS = Date.parse('2026-03-01T12:00:00Z')
  */
 export function createHistory(seed: number, accounts: readonly string[]) {
   const random = createRandom(seed, 4, 0)
-  const shops = accounts.map((account, n) => {
+  const generators = accounts.map((account, n) => {
     return createOrderGenerator(createRandom(seed, 5, n), account, START_MS)
   })
   const latest = new Map<string, Version>()
@@ -25,9 +25,9 @@ export function createHistory(seed: number, accounts: readonly string[]) {
   return {
     /** The next change of a random order. */
     next(): Version {
-      const shop = random.pick(shops)
-      shop.tick(random.between(0, 3))
-      const version = shop.change()
+      const generator = random.pick(generators)
+      generator.tick(random.between(0, 3))
+      const version = generator.change()
       latest.set(version.id, version)
       return version
     },

@@ -8,7 +8,7 @@ beforeEach(() => {
   store = createArrayOrderStore()
 })
 
-describe('while a client pages through the undated orders', () => {
+describe('a change while a client pages through the undated orders', () => {
   it('an order that gets its first date is returned again or for the first time', async () => {
     store.writeUndated('a', 'b', 'c', 'd')
     const pages = startListing(store, 2)

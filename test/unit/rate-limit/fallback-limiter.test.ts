@@ -110,7 +110,7 @@ async function pass(ms: number) {
   await turn()
 }
 
-describe('while the shared limiter responds', () => {
+describe('a shared limiter that responds', () => {
   it('the shared limiter decides alone while it responds, and no fallback decision is counted', async () => {
     expect(await limiter.take('acc_1')).toBe(FROM_SHARED)
     expect(await limiter.blockedSeconds('1.2.3.4')).toBe(FROM_SHARED.remaining)
@@ -153,7 +153,7 @@ describe('while the shared limiter responds', () => {
   })
 })
 
-describe('when the shared limiter does not respond in time', () => {
+describe('a shared limiter that does not respond in time', () => {
   it('the local limiter decides at the deadline', async () => {
     holdTime()
     shared.answer = hangs

@@ -117,7 +117,7 @@ describe('a check', () => {
 })
 
 describe('an overview', () => {
-  const writer = async (lookMs: number) => (await test.services.inspection.overview(lookMs)).writer
+  const writer = async (waitMs: number) => (await test.services.inspection.overview(waitMs)).writer
 
   it('the overview reports a writer that renews its lease as alive', async () => {
     const index = await test.services.openIndex({ purpose: 'watch' })

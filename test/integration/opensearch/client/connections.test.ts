@@ -76,7 +76,7 @@ describe('a connection that breaks', () => {
   })
 })
 
-describe('of two nodes', () => {
+describe('two nodes', () => {
   it.each([
     ['the first', (dead: string, alive: string) => [dead, alive]],
     ['the second', (dead: string, alive: string) => [alive, dead]],

@@ -27,7 +27,7 @@ afterAll(async () => {
 const createKey = (settings: Record<string, string>) =>
   runCommand(['keys', 'create', '--account', 'acc_1'], { ...env, ...settings })
 
-describe('with an OpenSearch behind TLS', () => {
+describe('an OpenSearch behind TLS', () => {
   it('a command that trusts the certificate authority succeeds', async () => {
     const { code, stdout, stderr } = await createKey({ OPENSEARCH_CA_FILE: caFile })
     expect(code, stderr).toBe(0)

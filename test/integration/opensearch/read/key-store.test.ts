@@ -86,7 +86,7 @@ const bodyOf = (request: ReceivedRequest | undefined) => JSON.parse(request?.bod
 const queryOf = (request: ReceivedRequest | undefined) =>
   Object.fromEntries(new URL(request?.path ?? '', 'http://x').searchParams)
 
-describe('the holder of a key', () => {
+describe('the lookup of a key', () => {
   it('the lookup of a key returns its record with the state of its account', async () => {
     const { keys, received } = await start(document(source), document({ blocked: true }))
     expect(await keys.find('d1')).toEqual({ key: keyRecord(), accountBlocked: true })
@@ -216,7 +216,7 @@ describe('the keys of an account', () => {
   })
 })
 
-describe('whether a key was ever used', () => {
+describe('the use of a key', () => {
   const refreshed = respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })
 
   it('the store refreshes before it searches for a used key', async () => {
@@ -243,7 +243,7 @@ describe('whether a key was ever used', () => {
   }
 })
 
-describe('what is written of a key', () => {
+describe('the record of a key', () => {
   it('the store creates a key record without the key, visible immediately', async () => {
     const { keys, received, isPrepared } = await start(written)
     await keys.insert(keyRecord())

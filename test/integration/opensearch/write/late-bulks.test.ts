@@ -46,8 +46,8 @@ async function write(version: number, { deleted, ...given }: Given = {}, mode: W
   const source = deleted
     ? { id: 'ord_1', version, owner_account_id: 'acc_1', deleted }
     : sourceOrder({ version, amount_total: version, ...given })
-  const [verdict] = await createWriter(index, Date.now).write([changeOf(source)], mode)
-  return verdict
+  const [result] = await createWriter(index, Date.now).write([changeOf(source)], mode)
+  return result
 }
 
 async function amount(): Promise<number | undefined> {

@@ -24,9 +24,9 @@ async function endBeforeHeads(version: number, coproducers: string[]): Promise<v
 
 async function write(version: number, coproducers: string[]) {
   const index = await test.services.openIndex()
-  const [verdict] = await createWriter(index, Date.now).write([order(version, coproducers)], 'live')
+  const [result] = await createWriter(index, Date.now).write([order(version, coproducers)], 'live')
   await index.close()
-  return verdict
+  return result
 }
 
 async function documents(): Promise<string[]> {

@@ -63,7 +63,7 @@ async function startWaiting(version: number) {
   return { child, stderr, ended }
 }
 
-describe('of two writers at once', () => {
+describe('two concurrent writers', () => {
   it('the second writer waits for the first, reports the wait, and then writes', async () => {
     const { child, ended } = await startLoad()
     const second = await startWaiting(2)

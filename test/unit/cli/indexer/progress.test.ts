@@ -78,7 +78,7 @@ describe('progress on a terminal', () => {
   })
 })
 
-describe('progress elsewhere', () => {
+describe('progress without a terminal', () => {
   it('progress without a terminal is one line every ten seconds without a bar', () => {
     const { later, end, written } = start({ isTTY: false })
     for (let n = 1; n <= 25; n++) later(1_000, 100 * n, 10 * n)

@@ -126,15 +126,15 @@ describe('a released lease', () => {
 describe('a lease that was not released', () => {
   it('an unreleased lease is acquired after a whole lease duration without a renewal', async () => {
     const document = heldDocument()
-    let isTaken = false
+    let isAcquired = false
     const acquiring = acquire(document).then((lease) => {
-      isTaken = true
+      isAcquired = true
       return lease
     })
     await standbyReads(document)
     monotonicMs += HOLDERS_LEASE_MS - 1
     await standbyReads(document)
-    expect(isTaken).toBe(false)
+    expect(isAcquired).toBe(false)
     monotonicMs += 1
     expect((await acquiring).epoch()).toBe(8)
   })

@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000
 type Writer = Awaited<ReturnType<ReturnType<typeof createLeaseHolders>['startWriter']>>
 
 /** Writers of one document. The last one holds the lease; an ended one issues no timestamp. */
-interface World {
+interface Simulation {
   document: MemoryLeaseDocument
   /** The time of the store clock. */
   store: { nowMs: number }
@@ -26,31 +26,31 @@ interface World {
   writers: { writer: Writer; timestamps: number[]; hasEnded: boolean }[]
   takeOver(clockMs: number): Promise<void>
 }
-type Step = (world: World) => unknown
+type Step = (simulation: Simulation) => unknown
 
-const writeTimestampOf = (at: number) => async (world: World) => {
-  const entry = world.writers.at(at)
+const writeTimestampOf = (at: number) => async (simulation: Simulation) => {
+  const entry = simulation.writers.at(at)
   if (entry === undefined || entry.hasEnded) return
   const given = await entry.writer.lease.nextWriteTimestamp()
   entry.timestamps.push(given)
-  world.ahead.stampMs = Math.max(world.ahead.stampMs, given - world.store.nowMs)
+  simulation.ahead.stampMs = Math.max(simulation.ahead.stampMs, given - simulation.store.nowMs)
 }
-const current = ({ writers }: World) => writers.at(-1)
+const current = ({ writers }: Simulation) => writers.at(-1)
 
 const always = (step: Step) => fc.constant(step)
 const writeTimestamp = always(writeTimestampOf(-1))
 const oldWriterWakesUp = always(writeTimestampOf(-2))
-const fence = always((world) => current(world)?.writer.lease.fence())
-const release = always((world) => {
-  const entry = current(world)
+const fence = always((simulation) => current(simulation)?.writer.lease.fence())
+const release = always((simulation) => {
+  const entry = current(simulation)
   if (entry === undefined) return
   entry.hasEnded = true // Whatever the outcome of its release.
   return entry.writer.lease.release()
 })
 const takeOver = fc.integer({ min: NOON - DAY_MS, max: NOON + DAY_MS }).map(
   (clockMs): Step =>
-    (world) =>
-      world.takeOver(clockMs),
+    (simulation) =>
+      simulation.takeOver(clockMs),
 )
 const passTime = fc
   .oneof(
@@ -60,8 +60,8 @@ const passTime = fc
   )
   .map(
     (ms): Step =>
-      (world) => {
-        const entry = current(world)
+      (simulation) => {
+        const entry = current(simulation)
         if (entry) entry.writer.clock.nowMs += ms
       },
   )
@@ -102,7 +102,7 @@ const steps = fc.array(
 /** The write timestamps of all writers in sequence, and their maximum lead. */
 async function writeTimestampsOf(
   all: readonly Step[],
-): Promise<{ timestamps: number[]; ahead: World['ahead'] }> {
+): Promise<{ timestamps: number[]; ahead: Simulation['ahead'] }> {
   const { storeClock, startWriter, end } = createLeaseHolders(NOON)
   const document = createMemoryLeaseDocument()
   const ahead = { stampMs: 0, ceilingMs: 0 }
@@ -113,20 +113,20 @@ async function writeTimestampsOf(
     ahead.ceilingMs = Math.max(ahead.ceilingMs, ceilingMs)
     return replace(known, record)
   }
-  const world: World = {
+  const simulation: Simulation = {
     document,
     store: storeClock.clock,
     ahead,
     writers: [],
     async takeOver(clockMs) {
-      const writer = await startWriter(world.document, clockMs)
-      world.writers.push({ writer, timestamps: [], hasEnded: false })
+      const writer = await startWriter(simulation.document, clockMs)
+      simulation.writers.push({ writer, timestamps: [], hasEnded: false })
     },
   }
-  await world.takeOver(NOON)
+  await simulation.takeOver(NOON)
   for (const step of all) {
     try {
-      await step(world)
+      await step(simulation)
     } catch (error) {
       const isExpected = [Unavailable, LeaseLostError, ClockSkewError].some(
         (kind) => error instanceof kind,
@@ -135,7 +135,7 @@ async function writeTimestampsOf(
     }
   }
   await end()
-  return { timestamps: world.writers.flatMap(({ timestamps }) => timestamps), ahead }
+  return { timestamps: simulation.writers.flatMap(({ timestamps }) => timestamps), ahead }
 }
 
 it('the write timestamps of all writers increase and stay near the store clock, whatever clocks show and responses are lost', async () => {

@@ -4,7 +4,7 @@ import type { N8nRun } from './n8n.ts'
 
 // Loads the installed n8n and runs one workflow, without the parts of n8n's server: database,
 // credentials and task runners.
-const load = createRequire(`${process.env['N8N_MODULES']}package.json`)
+const load = createRequire(`${process.env['N8N_MODULES']}/package.json`)
 const { NodeHelpers, Workflow } = load('n8n-workflow')
 const { ExecutionLifecycleHooks, WorkflowExecute } = load('n8n-core')
 

@@ -37,10 +37,7 @@ export function breachesOf(matrix: Matrix): string[] {
     const left = connectionsLeft[service]
     if (left > MOST_LEFT[service]) breaches.push(`${left} connections to ${service} are still open`)
   }
-  const turnedAway = allStats.reduce(
-    (sum, [, { violations }]) => sum + violations['turned away'],
-    0,
-  )
+  const turnedAway = allStats.reduce((sum, [, { violations }]) => sum + violations.shed, 0)
   if (!(turnedAway <= matrix.turnedAway)) {
     breaches.push(`${turnedAway} requests were shed, but the service counted ${matrix.turnedAway}`)
   }

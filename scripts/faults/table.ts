@@ -97,7 +97,7 @@ function answers(
     violations['off contract'],
     violations['wrong page'],
     violations.hung,
-    violations['turned away'],
+    violations.shed,
   ].map(String)
 }
 

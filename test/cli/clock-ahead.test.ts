@@ -100,7 +100,7 @@ describe('an index stamped 4 years ahead', () => {
 
     const { stdout } = await run(['index', 'status', '--wait', '0s'])
     expect(stdout).toMatch(/^lag: +unknown: the newest change is stamped in the future$/m)
-    expect(stdout).toMatch(/^stamps ahead: +12614\d{4}(\.\d+)? s: docker\/README\.md/m)
+    expect(stdout).toMatch(/^timestamps ahead: +12614\d{4}(\.\d+)? s: docker\/README\.md/m)
   })
 
   it('an index stamped 4 years ahead is recovered as docker/README.md describes: recreated and loaded, with its keys kept', async () => {

@@ -57,7 +57,7 @@ export function statusLines(status: IndexStatus): string[] {
     ['writer', writer === null ? 'none' : writerText(writer)],
     ['newest visible change', status.newest_visible_change ?? 'none'],
     ['lag', lagText(status)],
-    ['stamps ahead', aheadText(status)],
+    ['timestamps ahead', aheadText(status)],
     ...(stream === null ? [['stream', 'none'] satisfies [string, string]] : streamRows(stream)),
   ]
   const width = Math.max(...rows.map(([name]) => name.length)) + 2
@@ -99,7 +99,7 @@ function lagText({ lag_seconds, newest_visible_change }: IndexStatus): string {
 
 function aheadText({ stamps_ahead_seconds: ahead }: IndexStatus): string {
   if (ahead * 1000 <= MAX_CLOCK_SKEW_MS) return `${ahead} s`
-  return `${ahead} s: docker/README.md, "Stamps ahead of the clock"`
+  return `${ahead} s: docker/README.md, "Write timestamps ahead of the clock"`
 }
 
 function secondsText(value: number | null): string {

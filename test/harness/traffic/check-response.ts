@@ -3,10 +3,10 @@ import type { Outcome, TrafficRequest, TrafficResponse } from './request.ts'
 
 /**
  * The kinds of violations: a timeout, a response that breaks the contract, a page with wrong
- * content. `turned away` is load shedding, which is compared with the service's own metrics.
+ * content. `shed` is load shedding, which is compared with the service's own metrics.
  */
 export interface Violation {
-  kind: 'hung' | 'off contract' | 'wrong page' | 'turned away'
+  kind: 'hung' | 'off contract' | 'wrong page' | 'shed'
   what: string
 }
 
@@ -25,7 +25,7 @@ export function checkResponse(
   }
   const breach = findSchemaViolation(ask, outcome)
   if (breach !== undefined) return fault('off contract', breach)
-  if (isShed(ask, outcome, mayFail)) return fault('turned away', '503')
+  if (isShed(ask, outcome, mayFail)) return fault('shed', '503')
   const offStatus = findStatusViolation(ask, outcome, mayFail)
   if (offStatus !== undefined) return fault('off contract', offStatus)
   const untruth = outcome.status === 200 ? ask.checkBody?.(outcome.json) : undefined

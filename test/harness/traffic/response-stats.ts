@@ -21,7 +21,7 @@ const MAX_REPORTED = 5
 
 export function createResponseStats(): ResponseStats {
   const statuses = new Map<number, number>()
-  const faults = { hung: 0, 'off contract': 0, 'wrong page': 0, 'turned away': 0 }
+  const faults = { hung: 0, 'off contract': 0, 'wrong page': 0, shed: 0 }
   const reported: string[] = []
   const took: number[] = []
   let limited = 0
@@ -45,7 +45,7 @@ export function createResponseStats(): ResponseStats {
       const fault = checkResponse(ask, outcome, mayFail)
       if (fault === undefined) return
       faults[fault.kind] += 1
-      if (fault.kind !== 'turned away' && reported.length < MAX_REPORTED)
+      if (fault.kind !== 'shed' && reported.length < MAX_REPORTED)
         reported.push(`${fault.kind}: ${fault.what}`)
     },
 

@@ -56,7 +56,7 @@ it.each([
     'off contract',
   ],
   ['a 503 without Retry-After', answer(503, unavailable), true, 'off contract'],
-  ['a shed request', answer(503, unavailable, soon), true, 'turned away'],
+  ['a shed request', answer(503, unavailable, soon), true, 'shed'],
   ['500', answer(500, errorBody('internal_error')), true, 'off contract'],
   ['a 404 for an existing order', answer(404, errorBody('resource_missing')), true, 'off contract'],
   ['an undocumented field', answer(200, { ...page, total: 0 }), false, 'off contract'],

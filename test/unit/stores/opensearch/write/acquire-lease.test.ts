@@ -311,7 +311,7 @@ describe('the clock of the store', () => {
   it('a lease whose write timestamps are more than 5 s ahead rejects every writer with the lead', async () => {
     const document = released(62_000)
     await expect(acquire(document)).rejects.toThrow(
-      /1970-01-01T00:01:02.000Z\) are 60 s ahead of .*"Stamps ahead of the clock"/,
+      /1970-01-01T00:01:02.000Z\) are 60 s ahead of .*"Write timestamps ahead of the clock"/,
     )
     expect(document.written).toHaveLength(1)
   })

@@ -1,12 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { drawChart } from './bench/chart.ts'
-import { type BenchContext, withContext } from './bench/context.ts'
-import { appendEntry, entryOf, readCommit, readHistory } from './bench/history.ts'
+import { type BenchContext, readEnvironment, readLoad, withContext } from './bench/context.ts'
+import { appendEntry, readCommit, readHistory, renderTrends, rounded } from './bench/history.ts'
 import { benchUsage } from './bench/options.ts'
-import type { PartReport } from './bench/part.ts'
 import { parts } from './bench/parts.ts'
-import { describeEnvironment, readEnvironment, readLoad } from './bench/reporting/environment.ts'
-import { renderTrends } from './bench/trends.ts'
+import { failuresOf, type PartReport, recordedOf, renderSection } from './bench/report.ts'
 import { interruptible } from './interruptible.ts'
 
 // Measures the service in parts, each against a baseline. It writes tables to stdout and progress to
@@ -16,54 +14,56 @@ const { readOptions, refuse } = benchUsage(parts)
 await interruptible(async (signal) => {
   const options = readOptions(process.argv.slice(2))
   if (options.json !== undefined) reserve(options.json)
-  if (options.chart) drawLatest()
-  else await withContext({ env: process.env, options, signal, log: console.error }, bench)
+  if (!options.chart)
+    await withContext({ env: process.env, options, signal, log: console.error }, bench)
+  else if (!drawChart(readHistory())) refuse('--chart: the history has no run of the part api')
 })
 
 async function bench(context: BenchContext): Promise<void> {
   const { options, cluster, prefix } = context
+  const { parts: chosen, states, json, record, chart: _, ...recordedOptions } = options
   const commit = readCommit()
+  const past = readHistory()
   const atStart = await readEnvironment(context)
-  console.log(describeEnvironment(context, atStart))
+  for (const facts of [atStart, options]) console.log(describe(facts))
 
   const reports: Record<string, PartReport> = {}
-  for (const { name, measure } of parts.filter((part) => options.parts.includes(part.name))) {
+  for (const { name, measure } of parts.filter((part) => chosen.includes(part.name))) {
     await using scope = new AsyncDisposableStack()
     scope.defer(() => cluster.remove(prefix))
     const report = await measure(context, scope)
     reports[name] = report
-    for (const table of report.tables) console.log(`\n${table}`)
+    for (const section of report.sections) console.log(`\n${renderSection(section)}`)
   }
 
   const environment = { ...atStart, loadAtEnd: readLoad() }
-  console.log(`\nload average at the end: ${environment.loadAtEnd}`)
-  if (options.json !== undefined) {
-    const figures = Object.entries(reports).map(([name, report]) => [name, report.figures])
-    const all = { environment, options, ...Object.fromEntries(figures) }
-    writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`)
+  const recorded = Object.entries(reports).map(([name, report]) => {
+    return [name, rounded(recordedOf(report))]
+  })
+  const measured = { environment, options: recordedOptions, parts: Object.fromEntries(recorded) }
+  const entry = { ...commit, ...measured }
+  if (json !== undefined) {
+    writeFileSync(json, `${JSON.stringify({ ...entry, states, reports }, null, 2)}\n`)
   }
-  const failures = Object.values(reports).flatMap((report) => report.failures)
-  const { entries, broken } = readHistory()
-  const entry = entryOf({ ...commit, environment, options, reports })
-  console.log(
-    `\n${[renderTrends(entry, entries), ...broken.map((line) => `! ${line}`)].join('\n')}`,
-  )
-  if (options.record && failures.length === 0) {
+  console.log(`\nload average at the end: ${environment.loadAtEnd}\n\n${renderTrends(entry, past)}`)
+
+  const failures = Object.values(reports).flatMap(failuresOf)
+  if (failures.length > 0) {
+    console.log(`\nThere were wrong answers${record ? ', so nothing was recorded' : ''}:`)
+    console.log(failures.join('\n'))
+    process.exitCode = 1
+  } else if (record) {
     appendEntry(entry)
-    drawChart([...entries, entry])
+    drawChart([...past, entry])
     console.log('recorded')
   }
-  if (failures.length === 0) return
-  if (options.record) console.log('! not recorded: there were wrong answers')
-  console.log(`\nThere were wrong answers:\n${failures.join('\n')}`)
-  process.exitCode = 1
 }
 
-/** @throws UsageError where the history has no run of the part `api` */
-function drawLatest(): void {
-  const { entries, broken } = readHistory()
-  for (const line of broken) console.error(line)
-  if (!drawChart(entries)) refuse('--chart: the history has no run of the part api')
+function describe(facts: object): string {
+  return Object.entries(facts)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} ${value}`)
+    .join('; ')
 }
 
 /** @throws UsageError before any measurement, where the file cannot be written */

@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { HistoryEntry } from './history.ts'
-import { formatRatio } from './reporting/table.ts'
-import { describeRun } from './trends.ts'
+import { describeRun, type HistoryEntry } from './history.ts'
+import { formatRatio, type Recorded } from './report.ts'
 
 const CHART_FILE = fileURLToPath(new URL('chart.svg', import.meta.url))
-
+const LIMITS = [20, 100]
 const WIDTH = 760
 const LEFT = 250
 const BARS_WIDTH = 440
@@ -14,7 +13,7 @@ const ROW = 26
 const HEAD = 58
 const GROUP_HEAD = 30
 const FOOT = 52
-const LIMITS = [20, 100]
+const TITLE = 'Pages a second, the raw search of OpenSearch = 1'
 
 // A page does not pass its colour scheme's background to an image, so the chart draws its own.
 const STYLE = `text{font:13px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2328}
@@ -24,52 +23,52 @@ const STYLE = `text{font:13px system-ui,-apple-system,'Segoe UI',sans-serif;fill
 @media(prefers-color-scheme:dark){text{fill:#f0f6fc}.muted{fill:#9198a1}.ground{fill:#0d1117;stroke:#3d444d}
 .mark{stroke:#9198a1}.own{fill:#4493f8}.embedded{fill:#1f6feb}.baseline{fill:#d29922}}`
 
-interface Bar {
-  kind: 'raw' | 'own' | 'embedded' | 'baseline'
-  label: string
-  value: number
-}
-
-/** Draws the latest run with a chart, and returns whether there was one. */
+/** Draws the latest run of the part `api`, and returns whether there was one. */
 export function drawChart(entries: readonly HistoryEntry[]): boolean {
-  const latest = entries.findLast(canBeDrawn)
+  const latest = entries.findLast(({ parts }) => parts['api'])
   if (latest !== undefined) writeFileSync(CHART_FILE, renderChart(latest))
   return latest !== undefined
-}
-
-/** Whether a run measured what the chart shows. */
-export function canBeDrawn({ parts }: HistoryEntry): boolean {
-  return parts['api']?.ratios['api÷raw large created 20'] !== undefined
 }
 
 /** Renders the pages a second of a run, with the raw search of the same page, as an SVG. */
 export function renderChart(entry: HistoryEntry): string {
   const groups = LIMITS.map((limit) => ({ limit, bars: barsOf(entry, limit) }))
-  const most = Math.max(...groups.flatMap(({ bars }) => bars.map(({ value }) => value)))
-  const scale = BARS_WIDTH / most
+  const scale = BARS_WIDTH / Math.max(...groups.flatMap(({ bars }) => bars.map((bar) => bar.value)))
   const drawn: string[] = []
   let y = HEAD
   for (const { limit, bars } of groups) {
     drawn.push(`<text class="group" x="24" y="${y + 18}">${limit} orders a page</text>`)
     y += GROUP_HEAD
-    const bottom = y + ROW * bars.length - (ROW - BAR)
+    const [top, bottom] = [y - 4, y + ROW * bars.length - (ROW - BAR) + 4]
+    for (const { kind, label, value } of bars) {
+      const width = round(value * scale)
+      const shapes = [
+        `<text x="${LEFT - 10}" y="${y + 14}" text-anchor="end">${label}</text>`,
+        `<rect class="${kind}" x="${LEFT}" y="${y}" width="${width}" height="${BAR}" rx="3"/>`,
+        `<text x="${round(LEFT + width + 8)}" y="${y + 14}">${formatRatio(value)}</text>`,
+      ]
+      drawn.push(shapes.join(''))
+      y += ROW
+    }
     const at = round(LEFT + scale)
-    drawn.push(...bars.map((bar, row) => drawBar(bar, { y: y + row * ROW, scale })))
-    drawn.push(`<line class="mark" x1="${at}" x2="${at}" y1="${y - 4}" y2="${bottom + 4}"/>`)
-    y += ROW * bars.length + 6
+    drawn.push(`<line class="mark" x1="${at}" x2="${at}" y1="${top}" y2="${bottom}"/>`)
+    y += 6
   }
   const height = y + FOOT
   const { environment, options } = entry
   const { cpus, cpu, openSearch } = environment
   const run = `${describeRun(entry)}; OpenSearch ${openSearch}, ${options.orders} orders`
   const machine = `load, service and search together on ${cpus} CPUs (${cpu})`
-  const title = 'Pages a second, the raw search of OpenSearch = 1'
+  const described = groups.map(({ limit, bars }) => {
+    const values = bars.map(({ label, value }) => `${label} ${formatRatio(value)}`)
+    return `${limit} orders a page: ${values.join(', ')}`
+  })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="t d">
-<title id="t">${title}</title>
-<desc id="d">${escaped(described(groups))}</desc>
+<title id="t">${TITLE}</title>
+<desc id="d">${described.join('; ')}</desc>
 <style>${STYLE}</style>
 <rect class="ground" x="0.5" y="0.5" width="${WIDTH - 1}" height="${height - 1}" rx="8"/>
-<text class="title" x="24" y="34">${title}</text>
+<text class="title" x="24" y="34">${TITLE}</text>
 ${drawn.join('\n')}
 <text class="muted" x="24" y="${height - 34}">${escaped(run)}</text>
 <text class="muted" x="24" y="${height - 16}">${escaped(machine)}</text>
@@ -77,39 +76,20 @@ ${drawn.join('\n')}
 `
 }
 
-function barsOf({ parts }: HistoryEntry, limit: number): Bar[] {
-  const ratios = parts['api']?.ratios ?? {}
-  const ratio = (name: string) => ratios[`${name} large created ${limit}`] ?? Number.NaN
-  const bars: Bar[] = [
+/** The contenders of the largest account's listing by creation. */
+function barsOf({ parts }: HistoryEntry, limit: number) {
+  const recorded: Recorded | undefined = parts['api']
+  const ratio = (name: string) => recorded?.ratios[`${name} large created ${limit}`] ?? 0
+  return [
     { kind: 'raw', label: 'raw search of OpenSearch', value: 1 },
     { kind: 'own', label: 'this service', value: ratio('api÷raw') },
     { kind: 'embedded', label: 'this service, embedded store', value: ratio('embedded÷raw') },
     {
       kind: 'baseline',
       label: 'straightforward version',
-      value: ratio('api÷raw') / ratio('api÷straightforward'),
+      value: ratio('api÷raw') / ratio('api÷straightforward') || 0,
     },
   ]
-  return bars.filter(({ value }) => Number.isFinite(value))
-}
-
-function drawBar({ kind, label, value }: Bar, { y, scale }: { y: number; scale: number }): string {
-  const width = round(value * scale)
-  const base = y + 14
-  return [
-    `<text x="${LEFT - 10}" y="${base}" text-anchor="end">${label}</text>`,
-    `<rect class="${kind}" x="${LEFT}" y="${y}" width="${width}" height="${BAR}" rx="3"/>`,
-    `<text x="${round(LEFT + width + 8)}" y="${base}">${formatRatio(value)}</text>`,
-  ].join('')
-}
-
-function described(groups: readonly { limit: number; bars: readonly Bar[] }[]): string {
-  return groups
-    .map(({ limit, bars }) => {
-      const values = bars.map(({ label, value }) => `${label} ${formatRatio(value)}`)
-      return `${limit} orders a page: ${values.join(', ')}`
-    })
-    .join('; ')
 }
 
 function round(value: number): number {
@@ -117,5 +97,5 @@ function round(value: number): number {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }

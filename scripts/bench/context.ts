@@ -1,17 +1,30 @@
 import { randomBytes } from 'node:crypto'
+import { cpus, loadavg, totalmem } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { readCaFile } from '../../src/config/ca-file.ts'
 import { type Config, parseConfig } from '../../src/config/config.ts'
 import { connectOpenSearch } from '../../src/stores/opensearch/client/client.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
+import { type Cluster, createCluster } from '../../test/harness/services/cluster.ts'
 import { startOpenSearch } from '../../test/harness/services/opensearch.ts'
 import { provideServices } from '../../test/harness/services/provide.ts'
 import { serviceStarters } from '../../test/harness/services/start-service.ts'
-import { type Cluster, createCluster } from './measuring/cluster.ts'
 import { createCpuReader, type ReadCpu } from './measuring/cpu.ts'
-import type { Target } from './measuring/request.ts'
+import type { Target } from './measuring/load.ts'
 import type { BenchOptions } from './options.ts'
 import { type Case, createCases } from './orders/cases.ts'
-import { type BenchOrders, createOrders } from './orders/orders.ts'
+import { accountSizes, type BenchOrders, createOrders } from './orders/orders.ts'
+import type { PartReport } from './report.ts'
+
+/** One of the comparisons that the bench can run. */
+export interface Part {
+  /** The value of `--only`. */
+  name: string
+  /** What it measures, for the usage. */
+  about: string
+  /** Runs the contenders. What it defers to `scope` runs when the part ends, also after an error. */
+  measure(context: BenchContext, scope: AsyncDisposableStack): Promise<PartReport>
+}
 
 /** What the parts of the bench share. */
 export interface BenchContext extends OpenOptions {
@@ -34,6 +47,11 @@ interface OpenOptions {
   /** Aborted by a signal of the process. */
   signal: AbortSignal
   log(text: string): void
+}
+
+/** The file of a baseline, which logs its address as the service does. */
+export function baselineFile(name: string): string {
+  return fileURLToPath(new URL(`baselines/${name}`, import.meta.url))
 }
 
 const secret = () => randomBytes(32).toString('base64')
@@ -59,7 +77,7 @@ export async function withContext(
   })
   scope.defer(close)
   scope.defer(() => cluster.remove(prefix))
-  const orders = createOrders(options.orders, Date.now())
+  const orders = createOrders(accountSizes(options.orders), Date.now())
   const openSearch = { urls, ca, origins: urls.map((url) => new URL(url).origin) }
   const readCpu = createCpuReader(cluster.client, redis)
   signal.throwIfAborted()
@@ -98,4 +116,28 @@ function ownSettings(prefix: string) {
     RATE_LIMIT_CAPACITY: '1000000',
     RATE_LIMIT_REFILL_PER_SECOND: '1000000',
   }
+}
+
+/** The machine and the software that was measured. */
+export async function readEnvironment({ cluster, redis, orders }: BenchContext) {
+  const { version, nodes } = await cluster.version()
+  return {
+    date: new Date().toISOString(),
+    cpus: cpus().length,
+    cpu: cpus()[0]?.model ?? 'unknown',
+    memoryMb: Math.round(totalmem() / 2 ** 20),
+    node: process.versions.node,
+    openSearch: version,
+    openSearchNodes: nodes,
+    redis: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1] ?? 'unknown',
+    meanDocumentBytes: Math.round(orders.meanBytes),
+    loadAtStart: readLoad(),
+  }
+}
+
+/** The load average over 1, 5 and 15 minutes: above the number of CPUs, other programs interfere. */
+export function readLoad(): string {
+  return loadavg()
+    .map((average) => average.toFixed(1))
+    .join(' ')
 }

@@ -1,36 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Static, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
-import type { BenchOptions } from './options.ts'
-import type { PartReport, Ratios } from './part.ts'
-
-const Recorded = Type.Record(Type.String(), Type.Number())
+import { formatRatio, type Ratios, type Recorded, renderTable } from './report.ts'
 
 /** A run of the bench, one line of the history. `environment` and `options` may have more properties. */
-export const HistoryEntry = Type.Object({
+export interface HistoryEntry {
   /** The commit that was measured. */
-  commit: Type.String(),
+  commit: string
   /** Whether the working tree had uncommitted changes. */
-  dirty: Type.Boolean(),
-  environment: Type.Object({
-    date: Type.String(),
-    cpu: Type.String(),
-    cpus: Type.Integer(),
-    openSearch: Type.String(),
-  }),
-  options: Type.Object({ orders: Type.Integer() }),
-  parts: Type.Record(Type.String(), Type.Object({ ratios: Recorded, costs: Recorded })),
-})
-export type HistoryEntry = Static<typeof HistoryEntry>
-
-export interface History {
-  /** The oldest first. */
-  entries: readonly HistoryEntry[]
-  /** Invalid lines, each with its number and the reason. */
-  broken: readonly string[]
+  dirty: boolean
+  environment: { date: string; cpu: string; cpus: number; openSearch: string }
+  options: { orders: number }
+  /** By name. */
+  parts: Readonly<Record<string, Recorded>>
 }
 
 const HISTORY_FILE = fileURLToPath(new URL('history.ndjson', import.meta.url))
@@ -39,34 +21,13 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const OWN_FILES = ['scripts/bench/history.ndjson', 'scripts/bench/chart.svg']
 /** Beyond the precision with which any two runs agree. */
 const DIGITS = 4
-
-interface Run extends Pick<HistoryEntry, 'commit' | 'dirty' | 'environment'> {
-  options: BenchOptions
-  reports: Readonly<Record<string, PartReport>>
-}
-
-export function entryOf({ commit, dirty, environment, options, reports }: Run): HistoryEntry {
-  const {
-    parts: _,
-    states: _states,
-    json: _json,
-    record: _record,
-    chart: _chart,
-    ...taken
-  } = options
-  const parts = Object.entries(reports).map(([name, { ratios = {}, costs = {} }]) => {
-    return [name, { ratios: rounded(ratios), costs: rounded(costs) }]
-  })
-  return { commit, dirty, environment, options: taken, parts: Object.fromEntries(parts) }
-}
-
-/** JSON has finite numbers only, so ratios without a measurement are left out. */
-function rounded(ratios: Ratios): Record<string, number> {
-  const measured = Object.entries(ratios).filter(([, value]) => Number.isFinite(value))
-  return Object.fromEntries(
-    measured.map(([name, value]) => [name, Number(value.toPrecision(DIGITS))]),
-  )
-}
+/** Older runs say little about the present code. */
+const RUNS = 10
+/** Fewer runs do not show how much runs of the same code differ. */
+const RUNS_TO_JUDGE = 3
+/** Two runs of the same code differ by as much. */
+const TOLERANCE = 0.05
+const COLUMNS = ['ratio', '', 'now', 'last', 'best', 'worst', 'runs']
 
 /** The commit of the checkout; unknown outside of a checkout. */
 export function readCommit(): Pick<HistoryEntry, 'commit' | 'dirty'> {
@@ -81,33 +42,76 @@ export function readCommit(): Pick<HistoryEntry, 'commit' | 'dirty'> {
   }
 }
 
-export function readHistory(file = HISTORY_FILE): History {
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
-  const entries: HistoryEntry[] = []
-  const broken: string[] = []
-  for (const [at, line] of lines.entries()) {
-    if (line === '') continue
-    const entry = parseEntry(line)
-    if (typeof entry === 'string') broken.push(`${basename(file)}, line ${at + 1}: ${entry}`)
-    else entries.push(entry)
-  }
-  return { entries, broken }
+/** The oldest run first. */
+export function readHistory(file = HISTORY_FILE): HistoryEntry[] {
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+  return lines.map((line) => JSON.parse(line))
 }
 
-/** Appends a separate line, even after an incomplete write. */
 export function appendEntry(entry: HistoryEntry, file = HISTORY_FILE): void {
-  const isIncomplete = existsSync(file) && !/(^|\n)$/.test(readFileSync(file, 'utf8'))
-  appendFileSync(file, `${isIncomplete ? '\n' : ''}${JSON.stringify(entry)}\n`)
+  appendFileSync(file, `${JSON.stringify(entry)}\n`)
 }
 
-/** The entry, or the reason why the line is invalid. */
-function parseEntry(line: string): HistoryEntry | string {
-  try {
-    const value: unknown = JSON.parse(line)
-    if (Value.Check(HistoryEntry, value)) return value
-    const error = Value.Errors(HistoryEntry, value).First()
-    return `${error?.path || '/'}: ${error?.message}`
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
+/** Rounds the ratios, and omits those without a measurement: JSON has finite numbers only. */
+export function rounded({ ratios, costs }: Recorded): Recorded {
+  const finite = (all: Ratios) =>
+    Object.entries(all)
+      .filter(([, value]) => Number.isFinite(value))
+      .map(([name, value]) => [name, Number(value.toPrecision(DIGITS))])
+  return { ratios: Object.fromEntries(finite(ratios)), costs: Object.fromEntries(finite(costs)) }
+}
+
+/** Each ratio of a run, with those of the latest comparable runs; `past` begins with the oldest. */
+export function trendsOf(run: HistoryEntry, past: readonly HistoryEntry[]) {
+  const conditions = describeConditions(run)
+  const comparable = past.filter((entry) => describeConditions(entry) === conditions)
+  return Object.entries(run.parts).flatMap(([part, recorded]) =>
+    (['ratios', 'costs'] as const).flatMap((kind) =>
+      Object.entries(recorded[kind]).map(([name, now]) => {
+        const before = comparable.flatMap((entry) => entry.parts[part]?.[kind][name] ?? [])
+        return { name: `${part}: ${name}`, now, ...judge(now, before.slice(-RUNS), kind) }
+      }),
+    ),
+  )
+}
+
+/** Runs are comparable on the same kind of machine with the same number of orders. */
+function describeConditions({ environment: { cpu, cpus }, options }: HistoryEntry): string {
+  return `${cpus} × ${cpu} with ${options.orders} orders`
+}
+
+/** `isWorse`: a regression, worse than all earlier runs by more than noise. NaN where there are none. */
+function judge(now: number, recent: readonly number[], kind: keyof Recorded) {
+  const runs = recent.length
+  const last = recent.at(-1) ?? Number.NaN
+  const [least, most] = [Math.min(last, ...recent), Math.max(last, ...recent)]
+  const isCost = kind === 'costs'
+  const [best, worst] = isCost ? [least, most] : [most, least]
+  const isBeyond = isCost ? now > worst * (1 + TOLERANCE) : now < worst * (1 - TOLERANCE)
+  return { runs, last, best, worst, isWorse: isBeyond && runs >= RUNS_TO_JUDGE }
+}
+
+/** The ratios of a run, compared with earlier runs, and its regressions by name. */
+export function renderTrends(run: HistoryEntry, past: readonly HistoryEntry[]): string {
+  const trends = trendsOf(run, past)
+  const rows = trends.map(({ name, isWorse, now, last, best, worst, runs }) => {
+    return [name, isWorse ? '!' : '', ...[now, last, best, worst].map(formatRatio), `${runs}`]
+  })
+  const worse = trends
+    .filter(({ isWorse }) => isWorse)
+    .map(({ name, now, worst, runs }) => {
+      const times = formatRatio(now / worst)
+      return `! ${name}: ${formatRatio(now)}, ×${times} of the worst of ${runs} runs`
+    })
+  return [
+    `Ratios, and those of the last runs on ${describeConditions(run)}`,
+    '',
+    renderTable(COLUMNS, rows),
+    ...(worse.length === 0 ? ['no ratio is worse than in all of them'] : worse),
+  ].join('\n')
+}
+
+/** Which code was measured, and when. */
+export function describeRun({ commit, dirty, environment }: HistoryEntry): string {
+  return `${commit}${dirty ? ' and changes' : ''}, ${environment.date.slice(0, 10)}`
 }

@@ -7,44 +7,27 @@ import { readersOf } from '../usage.ts'
  */
 export type IndexState = 'filled' | 'merged'
 
+const LARGEST_ABOUT = 'orders of the largest account of the sizes'
+const LOAD_ABOUT = 'source orders of a load, and in the index before the lag'
+
 /** Each with its least, greatest and default value. */
 const INTEGERS = {
   orders: [5_000, 10_000_000, 200_000, 'orders to load'],
   seconds: [1, 600, 8, 'seconds of each measurement'],
   rounds: [1, 99, 3, 'rounds; the tables show their medians'],
   connections: [1, 256, 8, 'concurrent requests'],
-  'load-orders': [
-    1_000,
-    300_000,
-    100_000,
-    'source orders of a load, and in the index before the lag',
-  ],
+  'load-orders': [1_000, 300_000, 100_000, LOAD_ABOUT],
   rate: [10, 10_000, 500, 'changes a second while the lag is measured'],
-  largest: [10_000, 10_000_000, 1_000_000, 'orders of the largest account of the sizes'],
+  largest: [10_000, 10_000_000, 1_000_000, LARGEST_ABOUT],
 } as const
-
-/** What to measure, and how. */
-export interface BenchOptions {
-  orders: number
-  seconds: number
-  rounds: number
-  connections: number
-  loadOrders: number
-  rate: number
-  /** Orders of the largest account where sizes are measured. */
-  largest: number
-  /** By name. */
-  parts: readonly string[]
-  states: readonly IndexState[]
-  json: string | undefined
-  record: boolean
-  chart: boolean
-}
 
 interface NamedPart {
   name: string
   about: string
 }
+
+/** What to measure, and how. */
+export type BenchOptions = ReturnType<ReturnType<typeof benchUsage>['readOptions']>
 
 /** The readers of the arguments, with an error that shows the usage. */
 export function benchUsage(parts: readonly NamedPart[]) {
@@ -61,12 +44,13 @@ export function benchUsage(parts: readonly NamedPart[]) {
     refuse,
 
     /** @throws UsageError */
-    readOptions(args: readonly string[]): BenchOptions {
+    readOptions(args: readonly string[]) {
       const values = parsed(() => parse(args))
       const integer = (name: keyof typeof INTEGERS) => {
         const [from, to, byDefault] = INTEGERS[name]
         return readInteger(`--${name}`, values[name] ?? `${byDefault}`, from, to)
       }
+      const states: IndexState[] = values.merged ? ['filled', 'merged'] : ['filled']
       return {
         orders: integer('orders'),
         seconds: integer('seconds'),
@@ -76,7 +60,7 @@ export function benchUsage(parts: readonly NamedPart[]) {
         rate: integer('rate'),
         largest: integer('largest'),
         parts: readParts(values.only),
-        states: values.merged ? ['filled', 'merged'] : ['filled'],
+        states,
         json: values.json,
         record: values.record,
         chart: values.chart,

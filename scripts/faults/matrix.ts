@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../src/demo/random.ts'
+import { startApi } from '../../test/harness/processes/service.ts'
 import {
   createResponseStats,
   type ResponseStats,
@@ -7,7 +8,6 @@ import {
 import { seedServices, seedSettings } from '../../test/harness/traffic/seed.ts'
 import { createSender, type Sender } from '../../test/harness/traffic/sender.ts'
 import { createTraffic, type Traffic } from '../../test/harness/traffic/traffic.ts'
-import { startApi } from '../bench/measuring/service.ts'
 import { followAnswerTimes } from './answer-times.ts'
 import { startArrivals } from './arrivals.ts'
 import { type Cell, countOf, suffer } from './cell.ts'

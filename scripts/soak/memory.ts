@@ -1,4 +1,4 @@
-import { readMetric } from '../bench/measuring/cpu.ts'
+import { readMetric } from '../../test/harness/processes/service.ts'
 
 /** The memory of a process, in bytes. */
 export interface Memory {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../src/demo/random.ts'
+import { type RunningApi, startApi } from '../../test/harness/processes/service.ts'
 import { startOpenLoop } from '../../test/harness/traffic/open-loop.ts'
 import {
   createResponseStats,
@@ -13,7 +14,6 @@ import {
 } from '../../test/harness/traffic/seed.ts'
 import { createSender } from '../../test/harness/traffic/sender.ts'
 import { createTraffic } from '../../test/harness/traffic/traffic.ts'
-import { type RunningApi, startApi } from '../bench/measuring/service.ts'
 import { leastOf, type Memory, readMemory } from './memory.ts'
 import type { SoakOptions } from './options.ts'
 

@@ -1,38 +1,19 @@
+import type { RunningService } from '../../../test/harness/processes/service.ts'
 import type { BenchContext } from '../context.ts'
-import type { ClosedLoop, LoadFigures } from './closed-loop.ts'
-import { CPU_RENEWAL_MS, type CpuTimes, cpuPerAnswer } from './cpu.ts'
-import type { LoadRequest } from './request.ts'
-import type { RunningService } from './service.ts'
+import { describeSample, type Result, type Sample } from '../report.ts'
+import { CPU_RENEWAL_MS } from './cpu.ts'
+import { type LoadClient, type LoadRequest, loadFigures } from './load.ts'
 
 /** One of the implementations or configurations that a scenario compares. */
-export interface Contender<S> {
+export interface Contender {
   name: string
   /** Performs one measurement. */
-  measure(): Promise<S>
+  measure(): Promise<Sample>
 }
 
-export interface Scenario<S> {
+export interface Scenario {
   name: string
-  contenders: readonly Contender<S>[]
-}
-
-/** The measurements of each contender, one for each round. */
-export interface Result<S = Sample> {
-  name: string
-  samples: Record<string, S[]>
-}
-
-/** A closed loop's measurement; CPU times are microseconds for each answer. */
-export interface Sample extends LoadFigures {
-  cpu: CpuTimes
-  /** Memory of the contender's process after the load. */
-  residentBytes?: number
-}
-
-interface RaceOptions {
-  rounds: number
-  signal: AbortSignal
-  log(text: string): void
+  contenders: readonly Contender[]
 }
 
 /** Longer than OpenSearch needs to renew its CPU statistics. */
@@ -42,13 +23,12 @@ const WARM_UP_MS = 1.5 * CPU_RENEWAL_MS
  * Measures the contenders of a scenario one right after the other, and all scenarios in each round, so
  * a disturbance of the machine affects all contenders alike. Every other round runs in reverse.
  */
-export async function race<S>(
-  scenarios: readonly Scenario<S>[],
-  { rounds, signal, log }: RaceOptions,
-  describe: (sample: S) => string,
-): Promise<Result<S>[]> {
+export async function race(
+  scenarios: readonly Scenario[],
+  { signal, log, options: { rounds } }: Pick<BenchContext, 'signal' | 'log' | 'options'>,
+): Promise<Result[]> {
   const results = scenarios.map(({ name, contenders }) => {
-    const samples = contenders.map((contender): [string, S[]] => [contender.name, []])
+    const samples = contenders.map((contender): [string, Sample[]] => [contender.name, []])
     return { name, samples: Object.fromEntries(samples) }
   })
   for (let round = 0; round < rounds; round += 1) {
@@ -58,7 +38,7 @@ export async function race<S>(
         signal.throwIfAborted()
         const sample = await contender.measure()
         results[at]?.samples[contender.name]?.push(sample)
-        texts.push(`${contender.name} ${describe(sample)}`)
+        texts.push(`${contender.name} ${describeSample(sample)}`)
       }
       log(`round ${round + 1}/${rounds}  ${name}: ${texts.join(', ')}`)
     }
@@ -66,42 +46,41 @@ export async function race<S>(
   return results
 }
 
-/** Races closed loops with the options of the bench. */
-export async function raceLoops(
-  scenarios: readonly Scenario<Sample>[],
-  { options, signal, log }: Pick<BenchContext, 'options' | 'signal' | 'log'>,
-): Promise<Result[]> {
-  const perSecond = (sample: Sample) => `${Math.round(sample.perSecond)}/s`
-  return await race(scenarios, { rounds: options.rounds, signal, log }, perSecond)
-}
-
 interface LoopPlan {
   name: string
-  loop: ClosedLoop
+  client: LoadClient
   requests: readonly LoadRequest[]
   /** The process of the contender, unless OpenSearch itself is the contender. */
-  server?: Pick<RunningService, 'cpuMicros' | 'residentBytes'>
-  /** How long it runs; the option of the bench when absent. */
-  seconds?: number
+  server?: Pick<RunningService, 'cpuMicros' | 'residentBytes'> | undefined
 }
 
 /** A contender that receives as many requests as it can answer. */
-export function closedLoopContender(
+export function loopContender(
   { options, readCpu, signal }: Pick<BenchContext, 'options' | 'readCpu' | 'signal'>,
-  { name, loop, requests, server, seconds = options.seconds }: LoopPlan,
-): Contender<Sample> {
+  { name, client, requests, server }: LoopPlan,
+): Contender {
   const read = async () => ({
     ...(await readCpu()),
-    ...(server && { api: await server.cpuMicros() }),
+    ...(server && { processMicros: await server.cpuMicros() }),
   })
   return {
     name,
     async measure() {
-      await loop.run(requests, WARM_UP_MS, signal)
+      await client.loop(requests, WARM_UP_MS, signal)
       const before = await read()
-      const figures = await loop.run(requests, 1000 * seconds, signal)
-      const cpu = cpuPerAnswer(before, await read(), figures.answers)
-      return { ...figures, cpu, ...(server && { residentBytes: await server.residentBytes() }) }
+      const startedAt = performance.now()
+      const outcomes = await client.loop(requests, 1000 * options.seconds, signal)
+      const figures = loadFigures(outcomes, performance.now() - startedAt)
+      const cpu = differencePer(figures.answers, before, await read())
+      const megabytes = server && { megabytes: (await server.residentBytes()) / 2 ** 20 }
+      return { ...figures, ...cpu, ...megabytes }
     },
   }
+}
+
+/** The difference of two readings for each of so many answers. */
+export function differencePer<T extends object>(answers: number, before: T, after: T): T {
+  const names = Object.keys(before) as (keyof T)[]
+  const grown = names.map((name) => [name, (Number(after[name]) - Number(before[name])) / answers])
+  return Object.fromEntries(grown)
 }

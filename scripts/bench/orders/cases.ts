@@ -1,26 +1,31 @@
 import { type Position, type Sort, sorts } from '../../../src/orders/order-store.ts'
-import { sum } from '../measuring/figures.ts'
-import { type BenchOrders, LARGE_ACCOUNT, type Row } from './orders.ts'
+import type { PagerState } from '../../../src/orders/paging.ts'
+import type { Account, BenchOrders, Listing } from './orders.ts'
 
-/** The place in an account's listing that a page follows. */
+/** The place in an account's listing where a page begins. */
 export interface Place {
   accountId: string
   sort: Sort
-  /** How many orders of the listing precede the page. */
-  rowsBefore: number
-  /** The last of them; null before the first page. */
-  after: Position | null
-  /** The ids that follow, as many as the largest search reads. */
-  following: readonly string[]
+  listing: Listing
+  /** How many orders precede the page. */
+  row: number
 }
 
 /** Pages of one kind, measured together. */
 export interface Case {
   name: string
-  account: 'large' | 'small'
-  sort: Sort
   limit: number
   places: readonly Place[]
+}
+
+interface Spread {
+  /** A share of the listing, where the first page begins. */
+  depth: number
+  /** The share of the listing over which the pages are spread, so far as it is long enough. */
+  span: number
+  count: number
+  /** Pages begin earlier in a short listing, so that so many orders follow each. */
+  following: number
 }
 
 // OpenSearch caches a filter that repeats within the last 256. Filters of one caller's pages hardly
@@ -29,58 +34,66 @@ const PLACES = 512
 /** Enough that each has several pages, and few enough that key lookups cost nothing. */
 const SMALL_ACCOUNTS = 32
 const LIMITS = [20, 100]
-const FIRST_DEPTH = 0.25
-const SPAN = 0.1
-/** The largest page and the row that shows whether another page follows. */
-const FOLLOWING = 101
-/** The largest page of the API, by which the bench walks from place to place. */
-const MAX_STEP = 100
+const SPREAD = { depth: 0.25, span: 0.1, following: 1 }
 
 /** A sort as the names of cases call it. */
 export const shortSort = (sort: Sort) => sort.replace(/_at_.*/, '')
 
 /** Both sorts, with `limit` 20 and 100, of a large account and of small ones. */
-export function createCases(orders: BenchOrders): Case[] {
-  const accounts = { large: [LARGE_ACCOUNT], small: orders.smallAccounts.slice(0, SMALL_ACCOUNTS) }
-  const rows = Map.groupBy(orders.rows(), ({ accountId }) => accountId)
-  return (['large', 'small'] as const).flatMap((account) =>
+export function createCases({ accounts }: BenchOrders): Case[] {
+  const measured = {
+    large: accounts.slice(0, 1),
+    small: accounts.slice(2, 2 + SMALL_ACCOUNTS),
+  }
+  return Object.entries(measured).flatMap(([name, some]) =>
     sorts.flatMap((sort) => {
-      const count = Math.ceil(PLACES / accounts[account].length)
-      const places = accounts[account].flatMap((id) => placesOf(rows.get(id) ?? [], sort, count))
-      const name = `${account} ${shortSort(sort)}`
-      return LIMITS.map((limit) => ({ name: `${name} ${limit}`, account, sort, limit, places }))
+      const count = Math.ceil(PLACES / some.length)
+      const places = some.flatMap((account) => placesOf(account, sort, { ...SPREAD, count }))
+      return LIMITS.map((limit) => ({ name: `${name} ${shortSort(sort)} ${limit}`, limit, places }))
     }),
   )
 }
 
-/** Mean orders of a page: a listing of a small account ends before a hundred. */
-export function meanRows({ places, limit }: Case): number {
-  return sum(places.map(({ following }) => Math.min(limit, following.length))) / places.length
+export function placesOf(account: Account, sort: Sort, spread: Spread): Place[] {
+  const { depth, span, count, following } = spread
+  const { id: accountId, size } = account
+  const listing = account.listing(sort)
+  if (depth === 0) return [{ accountId, sort, listing, row: 0 }]
+  const step = Math.max(1, Math.floor((size * span) / count))
+  const latest = size - following - (count - 1) * step
+  const first = Math.max(1, Math.min(Math.floor(size * depth), latest))
+  const rows = Array.from({ length: count }, (_, at) => first + at * step)
+  return rows.filter((row) => row < size).map((row) => ({ accountId, sort, listing, row }))
+}
+
+/** The accounts of the pages. */
+export function accountsOf(cases: readonly Case[]): string[] {
+  return cases.flatMap(({ places }) => places.map(({ accountId }) => accountId))
+}
+
+/** The ids of the page. */
+export function idsOf({ listing, row }: Place, limit: number): string[] {
+  const length = Math.min(limit, listing.size - row)
+  return Array.from({ length }, (_, at) => listing.at(row + at).id)
+}
+
+/** The order before the page; null before the first page. */
+export function positionBefore({ listing, row }: Place): Position | null {
+  return row === 0 ? null : listing.at(row - 1)
 }
 
 /**
- * At most `count` places at 25% to 35% of the listing of `rows`, which all belong to one account: spread
- * over a long listing, adjacent in a short one.
+ * The state of a client that paged here from the start, without concurrent writes; null before the first
+ * page. `latestWrite` is that of the account.
  */
-export function placesOf(rows: readonly Row[], sort: Sort, count: number): Place[] {
-  const listing = rows.map((row) => positionOf(row, sort)).sort(comparing(sort))
-  const first = Math.max(1, Math.floor(listing.length * FIRST_DEPTH))
-  const step = Math.min(MAX_STEP, Math.max(1, Math.floor((listing.length * SPAN) / count)))
-  return Array.from({ length: count }, (_, at) => first + at * step).flatMap((rowsBefore) => {
-    const after = listing[rowsBefore - 1]
-    const following = listing.slice(rowsBefore, rowsBefore + FOLLOWING).map(({ id }) => id)
-    const accountId = rows[0]?.accountId
-    if (!after || !accountId || following.length === 0) return []
-    return [{ accountId, sort, rowsBefore, after, following }]
-  })
-}
-
-function positionOf({ createdKey, updatedKey, orderId }: Row, sort: Sort): Position {
-  return { key: sort === 'created_at_desc' ? createdKey : updatedKey, id: orderId }
-}
-
-// Ids are ASCII, so strings compare as their bytes do.
-function comparing(sort: Sort) {
-  const way = sort === 'created_at_desc' ? -1 : 1
-  return (a: Position, b: Position) => way * (a.key - b.key || (a.id < b.id ? -1 : 1))
+export function stateAt(place: Place, latestWrite: Position | null): PagerState | null {
+  const after = positionBefore(place)
+  if (after === null) return null
+  const unmarked = { after, dated: null, mark: null, nextMark: null }
+  if (place.sort === 'created_at_desc') return unmarked
+  const { lastDated } = place.listing
+  const isUndated = lastDated !== null && after.key > lastDated.key
+  return isUndated
+    ? { ...unmarked, dated: lastDated, nextMark: latestWrite }
+    : { ...unmarked, dated: after }
 }

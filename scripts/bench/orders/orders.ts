@@ -1,92 +1,121 @@
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import { demoOrderId } from '../../../src/demo/order-ids.ts'
-import { createRandom, type Random } from '../../../src/demo/random.ts'
+import { createRandom } from '../../../src/demo/random.ts'
 import { isValidationError, parseChange } from '../../../src/indexing/projection/change.ts'
 import { renderDocument } from '../../../src/indexing/writer/order-document.ts'
 import type { ViewWrite } from '../../../src/indexing/writer/order-index.ts'
 import { formatInstant } from '../../../src/lib/instant.ts'
 import type { Order } from '../../../src/orders/order.ts'
-import { NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
+import { NULL_UPDATED_KEY, type Position, type Sort } from '../../../src/orders/order-store.ts'
 import { documentId, serializeDocument } from '../../../src/stores/opensearch/order-document.ts'
-import { sum } from '../measuring/figures.ts'
+import { sum } from '../../../test/harness/statistics.ts'
 
-/** Half of all orders belong to this account. */
-export const LARGE_ACCOUNT = 'acc_large'
-/** A tenth of all orders, interleaved with those of the measured accounts as in production. */
-const MEDIUM_ACCOUNT = 'acc_medium'
+/** An account with a number of orders. */
+export interface Account {
+  id: string
+  size: number
+  /** Sorts for seconds per million orders on its first call. */
+  listing(sort: Sort): Listing
+}
+
+/** All orders of an account, sorted. */
+export interface Listing {
+  size: number
+  at(row: number): Position
+  /** The last order with a date in this sort. */
+  lastDated: Position | null
+}
+
+/** Generated orders: the same for the same sizes and instant. */
+export type BenchOrders = ReturnType<typeof createOrders>
+
 const LARGE_SHARE = 0.5
+/** Interleaved with the orders of the measured accounts as in production. */
 const MEDIUM_SHARE = 0.1
-/** The mean of the small accounts, which share the rest. */
+/** Of each of the small accounts, which share the rest. */
 const SMALL_ACCOUNT_ORDERS = 80
 
 const SEED = 1
 const ROW_STREAM = 0x62656e63
 const POOL_SIZE = 5_000
 const SIZE_SAMPLES = 1_000
-const DAY_MS = 86_400_000
-const OLDEST_MS = 3 * 365 * DAY_MS
-const LONGEST_LIFE_MS = 60 * DAY_MS
+const OLDEST_MS = 3 * 365 * 86_400_000
+const LONGEST_LIFE_MS = 60 * 86_400_000
 const UNDATED_SHARE = 0.02
+/** A prime far above any count: its multiples reach every order once before they repeat. */
+const STRIDE = 2_147_483_647
 
-/** The keys by which an order is found and sorted. */
-export interface Row {
-  accountId: string
-  orderId: string
-  createdKey: number
-  updatedKey: number
+/** `count` orders of a large account, a medium one and many small ones. */
+export function accountSizes(count: number): Record<string, number> {
+  const [large, medium] = [LARGE_SHARE, MEDIUM_SHARE].map((share) => Math.round(share * count))
+  const sizes: Record<string, number> = { large: large ?? 0, medium: medium ?? 0 }
+  const smallCount = Math.round((count * (1 - LARGE_SHARE - MEDIUM_SHARE)) / SMALL_ACCOUNT_ORDERS)
+  for (let at = 1; at <= smallCount; at += 1) sizes[`small_${at}`] = SMALL_ACCOUNT_ORDERS
+  return sizes
 }
 
-/** Generated orders: the same for the same count and instant, and never kept in memory. */
-export type BenchOrders = ReturnType<typeof createOrders>
+/**
+ * Generates the orders of accounts, interleaved, of the three years before `until` (epoch ms). Holds
+ * 20 bytes for each order.
+ */
+export function createOrders(sizes: Readonly<Record<string, number>>, until: number) {
+  const count = sum(Object.values(sizes))
+  const createdKeys = new Float64Array(count)
+  const updatedKeys = new Float64Array(count)
+  const owners = new Uint32Array(count)
+  for (let index = 0; index < count; index += 1) {
+    const random = createRandom(SEED, ROW_STREAM, index)
+    const createdKey = until - random.between(0, OLDEST_MS)
+    const updatedKey = Math.min(until, createdKey + random.between(0, LONGEST_LIFE_MS))
+    createdKeys[index] = createdKey
+    updatedKeys[index] = random.chance(UNDATED_SHARE) ? NULL_UPDATED_KEY : updatedKey
+  }
 
-/** Generates `count` orders of the three years before `until` (epoch ms). */
-export function createOrders(count: number, until: number) {
-  const smallOrders = count * (1 - LARGE_SHARE - MEDIUM_SHARE)
-  const smallCount = Math.max(1, Math.round(smallOrders / SMALL_ACCOUNT_ORDERS))
-  const smallAccounts = Array.from({ length: smallCount }, (_, at) => `acc_small_${at + 1}`)
+  let first = 0
+  const accounts = Object.entries(sizes).map(([name, size], owner): Account => {
+    const indices = Uint32Array.from({ length: size }, (_, at) => first + at)
+    owners.fill(owner, first, first + size)
+    first += size
+    const listings = new Map<Sort, Listing>()
+    const listing = (sort: Sort) => {
+      const keys = sort === 'created_at_desc' ? createdKeys : updatedKeys
+      const sorted = listings.get(sort) ?? sortedListing(sort, keys, indices)
+      listings.set(sort, sorted)
+      return sorted
+    }
+    return { id: `acc_${name}`, size, listing }
+  })
+
   let pool: Order[] | undefined // Lazy, since generation lasts a second.
 
-  function row(index: number): Row {
-    const random = createRandom(SEED, ROW_STREAM, index)
-    const share = random.next()
-    const small = random.pick(smallAccounts)
-    const other = share < LARGE_SHARE + MEDIUM_SHARE ? MEDIUM_ACCOUNT : small
-    const accountId = share < LARGE_SHARE ? LARGE_ACCOUNT : other
-    return { accountId, orderId: demoOrderId(SEED, index), ...inventKeys(random, until) }
-  }
-
-  /** In the order of insertion, which is unrelated to time and account. */
-  function* rows() {
-    for (let index = 0; index < count; index += 1) yield row(index)
-  }
-
-  function* views() {
+  /** Each order once, in a sequence that is unrelated to time and account. */
+  function* views(): Generator<ViewWrite> {
     pool ??= projectedOrders(until)
-    for (let index = 0; index < count; index += 1) {
-      const order = pool[index % pool.length]
-      if (order) yield viewOf(row(index), order)
+    for (let turn = 0; turn < count; turn += 1) {
+      const index = (turn * (STRIDE % count)) % count
+      const template = pool[turn % pool.length]
+      const owner = accounts[owners[index] ?? 0]
+      if (!template || !owner) throw new Error('there is no order to generate')
+      const [createdKey = 0, updatedKey = 0] = [createdKeys[index], updatedKeys[index]]
+      const orderId = demoOrderId(SEED, index)
+      const order = { ...template, id: orderId, created_at: formatInstant(createdKey) }
+      const updatedAt = updatedKey === NULL_UPDATED_KEY ? null : updatedKey
+      yield { accountId: owner.id, orderId, order, createdKey, updatedAt }
     }
   }
 
-  /** The two lines of a bulk request for each row. */
-  function* bulkLines() {
+  /** The two lines of a bulk request for each order. */
+  function* bulkLines(): Generator<string> {
     let stamp = until - count
     for (const view of views()) yield linesOf(view, stamp++)
   }
 
-  const sizes = [...bulkLines().take(SIZE_SAMPLES)].map((text) => Buffer.byteLength(text))
-  return { count, smallAccounts, meanBytes: sum(sizes) / sizes.length, rows, views, bulkLines }
-}
-
-/** Generates the instants of an order's creation and last change. */
-export function inventKeys(random: Random, until: number) {
-  const createdKey = until - random.between(0, OLDEST_MS)
-  const updatedKey = Math.min(until, createdKey + random.between(0, LONGEST_LIFE_MS))
-  return { createdKey, updatedKey: random.chance(UNDATED_SHARE) ? NULL_UPDATED_KEY : updatedKey }
+  const samples = [...bulkLines().take(SIZE_SAMPLES)].map((text) => Buffer.byteLength(text))
+  return { count, accounts, meanBytes: sum(samples) / samples.length, views, bulkLines }
 }
 
 /** Public orders of every kind, from the service's own projection. */
-export function projectedOrders(until: number): Order[] {
+function projectedOrders(until: number): Order[] {
   return [...demoOrders({ count: POOL_SIZE, seed: SEED, until })].flatMap((source) => {
     const change = parseChange(JSON.stringify(source))
     if (isValidationError(change))
@@ -95,15 +124,24 @@ export function projectedOrders(until: number): Order[] {
   })
 }
 
-function viewOf({ accountId, orderId, createdKey, updatedKey }: Row, template: Order): ViewWrite {
-  const order = { ...template, id: orderId, created_at: formatInstant(createdKey) }
-  const updatedAt = updatedKey === NULL_UPDATED_KEY ? null : updatedKey
-  return { accountId, orderId, order, createdKey, updatedAt }
-}
-
-/** The two lines of a bulk request: `template` with the id and the dates of `row`. */
-export function bulkLinesOf(row: Row, template: Order, stamp: number): string {
-  return linesOf(viewOf(row, template), stamp)
+function sortedListing(sort: Sort, keys: Float64Array, indices: Uint32Array): Listing {
+  const sign = sort === 'created_at_desc' ? -1 : 1
+  const positionOf = (index: number): Position => {
+    return { key: keys[index] ?? 0, id: demoOrderId(SEED, index) }
+  }
+  // Ids are ASCII, so strings compare as their bytes do.
+  const byId = (a: number, b: number) => (positionOf(a).id < positionOf(b).id ? -1 : 1)
+  const sorted = indices.toSorted((a, b) => sign * ((keys[a] ?? 0) - (keys[b] ?? 0) || byId(a, b)))
+  const lastDated = sorted.findLast((index) => keys[index] !== NULL_UPDATED_KEY)
+  return {
+    size: sorted.length,
+    at(row) {
+      const index = sorted[row]
+      if (index === undefined) throw new Error(`the listing has no row ${row}`)
+      return positionOf(index)
+    },
+    lastDated: lastDated === undefined ? null : positionOf(lastDated),
+  }
 }
 
 /** The two lines of a bulk request for a view. */

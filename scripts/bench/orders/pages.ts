@@ -1,133 +1,112 @@
 import { issueKey } from '../../../src/auth/keys.ts'
+import { loadSecrets } from '../../../src/config/secrets.ts'
+import { createCursorCodec } from '../../../src/orders/cursor.ts'
+import type { Position } from '../../../src/orders/order-store.ts'
 import type { Services } from '../../../src/services.ts'
+import {
+  type RunningService,
+  type Settings,
+  startApi,
+} from '../../../test/harness/processes/service.ts'
 import type { BenchContext } from '../context.ts'
-import type { ClosedLoop } from '../measuring/closed-loop.ts'
-import { closedLoopContender, type Sample, type Scenario } from '../measuring/race.ts'
-import type { LoadRequest } from '../measuring/request.ts'
-import type { RunningService } from '../measuring/service.ts'
-import type { Case, Place } from './cases.ts'
-import { recordSearches } from './searches.ts'
-
-type Pages = Pick<Case, 'name' | 'places' | 'limit'>
+import { createLoadClient, type LoadClient, type LoadRequest } from '../measuring/load.ts'
+import { loopContender, type Scenario } from '../measuring/race.ts'
+import { type Case, idsOf, type Place, stateAt } from './cases.ts'
+import { NO_FILTERS, recordSearches } from './searches.ts'
 
 /** A contender that answers pages of orders. */
-export interface PageSource<C extends Pages = Case> {
+export interface PageSource {
   name: string
-  loop: ClosedLoop
+  client: LoadClient
   /** Absent where OpenSearch itself answers. */
   server?: RunningService
   /** A request for each place of the case. */
-  requestsOf(of: C): Promise<readonly LoadRequest[]> | readonly LoadRequest[]
-  /** How many rows a response has beyond those of the page. */
-  extraRows: number
+  requestsOf(of: Case): Promise<LoadRequest[]> | LoadRequest[]
   /** The ids of a response's orders. */
   readIds(response: Buffer): string[]
 }
 
+/** What the requests for an account's pages need. */
+export interface Access {
+  key: string
+  latestWrite: Position | null
+}
+
 /** By account. */
-export type Keys = ReadonlyMap<string, string>
+export type AccessMap = ReadonlyMap<string, Access>
 
 const CONCURRENCY = 8
-const LARGEST_PAGE = 100
-
-function searchIds(response: Buffer): string[] {
-  const { hits }: { hits: { hits: { _source: { id: string } }[] } } = JSON.parse(`${response}`)
-  return hits.hits.map(({ _source }) => _source.id)
-}
-
-export function pageIds(response: Buffer): string[] {
-  const { data }: { data: { id: string }[] } = JSON.parse(`${response}`)
-  return data.map(({ id }) => id)
-}
 
 /** The searches of the service, sent directly to OpenSearch. */
 export function rawSearches(
   { openSearch: { urls } }: Pick<BenchContext, 'openSearch'>,
-  { name = 'raw', index, loop }: { name?: string; index: string; loop: ClosedLoop },
-) {
-  const requestsOf = ({ places, limit }: Pages) => recordSearches({ urls, index, places, limit })
-  return { name, loop, requestsOf, extraRows: 1, readIds: searchIds }
-}
-
-/** The pages of a running service. Walks each listing once, whatever the limit of the pages. */
-export function servicePages(
-  { signal }: Pick<BenchContext, 'signal'>,
-  { name, loop, keys }: { name: string; loop: ClosedLoop; keys: Keys },
+  { name = 'raw', index, client }: { name?: string; index: string; client: LoadClient },
 ): PageSource {
-  const cursors = new Map<string, string[]>()
-
-  async function requestsOf({ places, sort, limit }: Case) {
-    const requests: LoadRequest[] = []
-    for (const [accountId, listing] of Map.groupBy(places, (place) => place.accountId)) {
-      const key = keys.get(accountId) ?? ''
-      const walk = `${accountId} ${sort}`
-      const walked = cursors.get(walk) ?? (await walkToPlaces({ loop, key, listing, signal }))
-      cursors.set(walk, walked)
-      requests.push(...walked.map((cursor) => pageRequest({ key, sort, limit, cursor })))
-    }
-    return requests
+  const requestsOf = ({ places, limit }: Case) => recordSearches({ urls, index, places, limit })
+  const readIds = (response: Buffer) => {
+    const { hits }: { hits: { hits: { _source: { id: string } }[] } } = JSON.parse(`${response}`)
+    return hits.hits.map(({ _source }) => _source.id)
   }
-
-  return { name, loop, requestsOf, extraRows: 0, readIds: pageIds }
+  return { name, client, requestsOf, readIds }
 }
 
-interface Walk {
-  loop: ClosedLoop
-  key: string
-  /** All places of one listing, in its order. */
-  listing: readonly Place[]
-  signal: AbortSignal
+interface ServicePlan {
+  name: string
+  client: LoadClient
+  access: AccessMap
+  server?: RunningService
+  /** Returns the cursor of a place; those of the service by default. */
+  cursorAt?(place: Place): string | null
 }
 
-/** Pages through an account's listing from its start, and returns a cursor for each place. */
-async function walkToPlaces({ loop, key, listing, signal }: Walk): Promise<string[]> {
-  const cursors: string[] = []
-  let cursor: string | null = null
-  let rows = 0
-  for (const { sort, rowsBefore } of listing) {
-    while (rows < rowsBefore) {
-      signal.throwIfAborted()
-      const limit = Math.min(LARGEST_PAGE, rowsBefore - rows)
-      const page = await loop.fetch(pageRequest({ key, sort, limit, cursor }))
-      cursor = (JSON.parse(page.toString()) as { next_cursor: string | null }).next_cursor
-      if (cursor === null) throw new Error(`the listing ended before ${rowsBefore} orders`)
-      rows += limit
-    }
-    cursors.push(cursor ?? '')
+/**
+ * The pages of a running service. Cursors are sealed, since paging to the places would need thousands of
+ * requests.
+ */
+export function servicePages(
+  { config }: Pick<BenchContext, 'config'>,
+  { access, cursorAt, ...source }: ServicePlan,
+): PageSource {
+  const codec = createCursorCodec(loadSecrets(config).cursorSecrets)
+  const seal = (place: Place) => {
+    const state = stateAt(place, access.get(place.accountId)?.latestWrite ?? null)
+    return state && codec.seal({ ...place, filters: NO_FILTERS }, state)
   }
-  return cursors
+  const requestsOf = ({ places, limit }: Case) =>
+    places.map((place): LoadRequest => {
+      const cursor = (cursorAt ?? seal)(place)
+      const query = { sort: place.sort, limit: `${limit}`, ...(cursor && { cursor }) }
+      const headers = { authorization: `Bearer ${access.get(place.accountId)?.key}` }
+      return { method: 'GET', path: `/v1/orders?${new URLSearchParams(query)}`, headers }
+    })
+  const readIds = (response: Buffer) => {
+    const { data }: { data: { id: string }[] } = JSON.parse(`${response}`)
+    return data.map(({ id }) => id)
+  }
+  return { ...source, requestsOf, readIds }
 }
 
-interface PageOptions {
-  key: string
-  sort: Place['sort']
-  limit: number
-  cursor: string | null
+/** Starts a service, and returns its pages as a contender. */
+export async function openService(
+  context: BenchContext,
+  { name, settings, access }: { name: string; settings: Settings; access: AccessMap },
+  scope: AsyncDisposableStack,
+) {
+  const server = scope.use(await startApi(settings))
+  const target = { origins: [server.origin] }
+  const client = scope.use(createLoadClient(target, context.options.connections))
+  return { ...servicePages(context, { name, client, access, server }), server }
 }
 
-/** The request for a page, as an integrator sends it. */
-export function pageRequest({ key, sort, limit, cursor }: PageOptions): LoadRequest {
-  const query = new URLSearchParams({ sort, limit: `${limit}`, ...(cursor && { cursor }) })
-  const headers = { authorization: `Bearer ${key}` }
-  return { method: 'GET', path: `/v1/orders?${query}`, headers }
-}
-
-/** Issues a key for each account of the cases. */
-export async function issueKeys(
-  cases: readonly Pick<Pages, 'places'>[],
-  services: Services,
-): Promise<Keys> {
-  const accountIds = cases.flatMap(({ places }) => places.map(({ accountId }) => accountId))
-  return await issueAccountKeys(accountIds, services)
-}
-
-export async function issueAccountKeys(accountIds: readonly string[], services: Services) {
-  const keys = new Map<string, string>()
+/** Issues a key for each account. */
+export async function accessTo(accountIds: Iterable<string>, services: Services) {
+  const access = new Map<string, Access>()
   for (const accountId of new Set(accountIds)) {
     const grant = { accountId, scopes: ['orders:read'] as const, name: null, expiresAt: null }
-    keys.set(accountId, (await issueKey(services, grant, Date.now())).key)
+    const { key } = await issueKey(services, grant, Date.now())
+    access.set(accountId, { key, latestWrite: await services.orders.latestWrite(accountId) })
   }
-  return keys
+  return access
 }
 
 /**
@@ -135,21 +114,24 @@ export async function issueAccountKeys(accountIds: readonly string[], services: 
  * shows whether a page is complete. This also warms up the source.
  * @throws Error for a wrong page
  */
-export async function checkedRequests<C extends Pages>(
+export async function checkedRequests(
   { signal, log }: Pick<BenchContext, 'signal' | 'log'>,
-  { name, loop, requestsOf, extraRows, readIds }: PageSource<C>,
-  of: C,
+  { name, client, requestsOf, readIds }: PageSource,
+  of: Case,
 ): Promise<LoadRequest[]> {
   log(`checking ${of.places.length} pages: ${of.name}, ${name}`)
-  const waiting = [...(await requestsOf(of))].entries()
+  const requests = await requestsOf(of)
+  const waiting = requests.entries()
   const checked: LoadRequest[] = []
 
   async function checkUntilDone() {
     for (const [at, request] of waiting) {
       signal.throwIfAborted()
-      const response = await loop.fetch(request)
-      const expected = of.places[at]?.following.slice(0, of.limit + extraRows) ?? []
-      if (readIds(response).join() !== expected.join()) {
+      const response = await client.fetch(request)
+      const place = of.places[at]
+      const expected = place ? idsOf(place, of.limit) : []
+      // A search returns one row more, which shows whether another page follows.
+      if (readIds(response).slice(0, of.limit).join() !== expected.join()) {
         throw new Error(`${of.name}: a page does not have its ${expected.length} orders`)
       }
       checked[at] = { ...request, expectedBytes: response.length }
@@ -160,19 +142,29 @@ export async function checkedRequests<C extends Pages>(
   return checked
 }
 
-/** A scenario for each case, in which every source is a contender with checked pages. */
-export async function pageScenarios<C extends Pages>(
+/** The sources, each with checked requests for the pages of the case. */
+export async function checkedSources<S extends PageSource>(
   context: BenchContext,
-  cases: readonly C[],
-  sources: readonly PageSource<C>[],
-): Promise<Scenario<Sample>[]> {
-  const scenarios: Scenario<Sample>[] = []
+  sources: readonly S[],
+  of: Case,
+): Promise<(S & { requests: LoadRequest[] })[]> {
+  const checked = []
+  for (const source of sources) {
+    checked.push({ ...source, requests: await checkedRequests(context, source, of) })
+  }
+  return checked
+}
+
+/** A scenario for each case, in which every source is a contender. */
+export async function pageScenarios(
+  context: BenchContext,
+  cases: readonly Case[],
+  sources: readonly PageSource[],
+): Promise<Scenario[]> {
+  const scenarios: Scenario[] = []
   for (const of of cases) {
-    const contenders = []
-    for (const source of sources) {
-      const requests = await checkedRequests(context, source, of)
-      contenders.push(closedLoopContender(context, { ...source, requests }))
-    }
+    const checked = await checkedSources(context, sources, of)
+    const contenders = checked.map((source) => loopContender(context, source))
     scenarios.push({ name: of.name, contenders })
   }
   return scenarios

@@ -6,8 +6,8 @@ import { readPage } from '../../../src/orders/paging.ts'
 import { connectOpenSearch } from '../../../src/stores/opensearch/client/client.ts'
 import { indexNames } from '../../../src/stores/opensearch/index-names.ts'
 import { createOpenSearchOrderStore } from '../../../src/stores/opensearch/read/order-store.ts'
-import type { LoadRequest } from '../measuring/request.ts'
-import type { Place } from './cases.ts'
+import type { LoadRequest } from '../measuring/load.ts'
+import { type Place, positionBefore } from './cases.ts'
 
 export const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
@@ -21,7 +21,7 @@ const DEADLINE_MS = 10_000
 /** Headers of the connection, not of the search. */
 const CONNECTION_HEADERS = ['host', 'connection', 'keep-alive', 'content-length']
 
-export interface SearchPlan {
+interface SearchPlan {
   /** The requests carry the credentials of these. */
   urls: readonly string[]
   index: string
@@ -45,10 +45,9 @@ export async function recordSearches({ urls, index, places, limit }: SearchPlan)
   try {
     const names = { ...indexNames(''), orders: index }
     const store = createOpenSearchOrderStore({ client, names, deadlineMs: DEADLINE_MS })
-    for (const { accountId, sort, after } of places) {
-      const dated = sort === 'updated_at_asc' ? after : null
-      const state = { after, dated, mark: null, nextMark: null }
-      await readPage(store, { accountId, sort, filters: NO_FILTERS }, state, limit)
+    for (const place of places) {
+      const state = { after: positionBefore(place), dated: null, mark: null, nextMark: null }
+      await readPage(store, { ...place, filters: NO_FILTERS }, state, limit)
     }
   } finally {
     await client.close()

@@ -1,32 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseConfig } from '../../../src/config/config.ts'
-import type { OrderIndex, ViewWrite } from '../../../src/indexing/writer/order-index.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { type OpenSearch, write } from '../../../src/stores/opensearch/client/client.ts'
-import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
 import { indexNames } from '../../../src/stores/opensearch/index-names.ts'
 import { openScratch } from '../../../test/harness/processes/scratch.ts'
+import type { Settings } from '../../../test/harness/processes/service.ts'
 import type { BenchContext } from '../context.ts'
-import type { IndexFigures } from '../measuring/cluster.ts'
-import { CPU_RENEWAL_MS } from '../measuring/cpu.ts'
-import type { Settings } from '../measuring/service.ts'
-
-/** What it took to fill an index. */
-export interface LoadEffort {
-  /** From the first document until all are searchable. */
-  loadSeconds: number
-  /** CPU time of OpenSearch until the last merge ended, in microseconds. */
-  cpuPerDocument: number
-}
-
-export type LoadedIndex = LoadEffort & IndexFigures
 
 const BULK_DOCUMENTS = 1_000
 const BULKS_IN_FLIGHT = 4
 const DEADLINE_MS = 120_000
 const EMBEDDED_BULK_VIEWS = 5_000
-/** The JVM compiles on first use, so without a warm-up the first index would pay for all. */
-const WARM_UP_DOCUMENTS = 20_000
 
 /** Opens the stores of these settings until the end of the scope. */
 export async function openStores(settings: Settings, scope: AsyncDisposableStack) {
@@ -35,17 +18,16 @@ export async function openStores(settings: Settings, scope: AsyncDisposableStack
   return services
 }
 
-/** Fills the index of the service, with the orders of the bench by default. */
+/** Fills the index of the service. */
 export async function fillServiceIndex(
   { cluster, config, log, orders, settings, signal }: BenchContext,
   scope: AsyncDisposableStack,
-  lines: Iterator<string> = orders.bulkLines(),
 ) {
   const index = indexNames(config.indexPrefix).orders
   const services = await openStores(settings, scope)
   await services.initialize()
-  log('loading the orders …')
-  await loadDocuments(lines, { client: cluster.client, index, signal })
+  log(`loading ${orders.count} orders …`)
+  await loadDocuments(orders.bulkLines(), { client: cluster.client, index, signal })
   await cluster.settle(index)
   return { index, services }
 }
@@ -65,32 +47,16 @@ export async function fillEmbedded(
   log(`loading ${orders.count} orders into the embedded store …`)
   const index = await services.openIndex()
   try {
-    const waiting = orders.views()
-    for (;;) {
+    for (const views of inChunks(orders.views(), EMBEDDED_BULK_VIEWS)) {
       signal.throwIfAborted()
-      const views = nextOf(waiting, EMBEDDED_BULK_VIEWS)
-      if (views.length === 0) return
-      await writeViews(index, views)
+      const lock = await index.lock([])
+      const transaction = await lock.begin()
+      await transaction.commit({ views, removals: [], versionRecords: [] }, 'back-fill')
+      lock.release()
     }
   } finally {
     await index.close()
   }
-}
-
-async function writeViews(index: OrderIndex, views: readonly ViewWrite[]): Promise<void> {
-  const lock = await index.lock([])
-  try {
-    const transaction = await lock.begin()
-    await transaction.commit({ views, removals: [], versionRecords: [] }, 'back-fill')
-  } finally {
-    lock.release()
-  }
-}
-
-interface LoadOptions {
-  client: OpenSearch
-  index: string
-  signal: AbortSignal
 }
 
 /**
@@ -98,61 +64,36 @@ interface LoadOptions {
  * @throws Error when OpenSearch rejects a document
  */
 export async function loadDocuments(
-  lines: Iterator<string>,
-  { client, index, signal }: LoadOptions,
+  lines: Iterable<string>,
+  { client, index, signal }: { client: OpenSearch; index: string; signal: AbortSignal },
 ): Promise<void> {
+  const chunks = inChunks(lines, BULK_DOCUMENTS)
   async function sendUntilDone(): Promise<void> {
-    for (;;) {
+    for (const chunk of chunks) {
       signal.throwIfAborted()
-      const body = Buffer.from(nextOf(lines, BULK_DOCUMENTS).join(''))
-      if (body.length === 0) return
-      const { errors } = await write(DEADLINE_MS, (options) =>
-        client.bulk({ index, body: body as never }, options),
-      )
-      if (errors !== false) throw new Error(`${index} rejected a document`)
+      await sendBulk(client, index, Buffer.from(chunk.join('')))
     }
   }
 
   await Promise.all(Array.from({ length: BULKS_IN_FLIGHT }, sendUntilDone))
 }
 
-function nextOf<T>(waiting: Iterator<T>, count: number): T[] {
-  const taken: T[] = []
-  while (taken.length < count) {
-    const { value, done } = waiting.next()
-    if (done) break
-    taken.push(value)
+/** @throws Error when OpenSearch rejects a document */
+export async function sendBulk(client: OpenSearch, index: string, body: Buffer): Promise<void> {
+  const { errors } = await write(DEADLINE_MS, (options) =>
+    client.bulk({ index, body: body as never }, options),
+  )
+  if (errors !== false) throw new Error(`${index} rejected a document`)
+}
+
+/** Groups values; the last group may be smaller. */
+export function* inChunks<T>(values: Iterable<T>, size: number): Generator<T[]> {
+  let chunk: T[] = []
+  for (const value of values) {
+    chunk.push(value)
+    if (chunk.length < size) continue
+    yield chunk
+    chunk = []
   }
-  return taken
-}
-
-/** Fills an index with the definition of the service, and removes it. */
-export async function warmUpLoading(
-  { cluster, orders, prefix, signal }: BenchContext,
-  documents = WARM_UP_DOCUMENTS,
-): Promise<void> {
-  const index = `${prefix}warm-up`
-  await cluster.create(index, ordersDefinition)
-  const lines = orders.bulkLines().take(documents)
-  await loadDocuments(lines, { client: cluster.client, index, signal })
-  await cluster.settle(index)
-  await cluster.remove(index)
-}
-
-/** Creates an index and fills it with all orders. */
-export async function measureLoad(
-  { cluster, orders, readCpu, signal, log }: BenchContext,
-  { name, index, definition }: { name: string; index: string; definition: object },
-): Promise<LoadEffort> {
-  await cluster.create(index, definition)
-  await sleep(CPU_RENEWAL_MS)
-  const before = await readCpu()
-  const startedAt = performance.now()
-  await loadDocuments(orders.bulkLines(), { client: cluster.client, index, signal })
-  await cluster.refresh(index)
-  const loadSeconds = (performance.now() - startedAt) / 1000
-  await cluster.settle(index)
-  const after = await readCpu()
-  log(`${name}: ${orders.count} orders loaded in ${loadSeconds.toFixed(1)} s`)
-  return { loadSeconds, cpuPerDocument: (after.openSearch - before.openSearch) / orders.count }
+  if (chunk.length > 0) yield chunk
 }

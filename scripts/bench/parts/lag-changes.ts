@@ -2,7 +2,6 @@ import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import { demoOrderId } from '../../../src/demo/order-ids.ts'
 import { createRandom } from '../../../src/demo/random.ts'
 import { isValidationError, parseChange } from '../../../src/indexing/projection/change.ts'
-import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
 import { formatInstant } from '../../../src/lib/instant.ts'
 
 /** The accounts whose listings the bench follows. */
@@ -14,13 +13,9 @@ const COPRODUCED_SHARE = 0.3
 
 const NEW_SHARE = 0.3
 const DELETED_SHARE = 0.02
-/** A share of the changes of existing orders; the rest changes any order. */
-const RECENT_SHARE = 0.5
-const RECENT_ORDERS = 1_000
 
 const SEED = 1
-const ORDER_STREAM = 0x6c616731
-const CHANGE_STREAM = 0x6c616732
+const STREAM = 0x6c616731
 const POOL_SIZE = 1_000
 const OLDEST_MS = 365 * 86_400_000
 
@@ -35,85 +30,70 @@ export interface BenchChange {
   json: string
 }
 
-export type BenchChanges = ReturnType<typeof createChanges>
-
 /** Generates changes of `existing` orders and of new ones, all of the year before `until` (epoch ms). */
 export function createChanges(existing: number, until: number) {
-  const pool = visibleOrders(until)
-  const random = createRandom(SEED, CHANGE_STREAM, 0)
-  /** The latest version of each order, by its index. */
-  const versions: number[] = []
-  /** Indices of orders that are not deleted, the newest last. */
-  const living: number[] = []
+  // An unpaid order has no document, so it would never be shown.
+  const pool = [...demoOrders({ count: POOL_SIZE, seed: SEED, until })].filter((source) => {
+    const change = parseChange(JSON.stringify(source))
+    return !isValidationError(change) && change.views.length > 0
+  })
+  const random = createRandom(SEED, STREAM, 0)
+  const living: ReturnType<typeof newOrder>[] = []
+  let created = 0
   let serial = 0
 
-  function change(index: number, deleted: boolean): BenchChange {
-    const version = (versions[index] ?? 0) + 1
-    versions[index] = version
+  function newOrder() {
+    const account = () =>
+      random.pick(random.chance(FOLLOWED_SHARE) ? FOLLOWED_ACCOUNTS : OTHER_ACCOUNTS)
+    const [owner, coproducer] = [account(), account()]
+    const isCoproduced = random.chance(COPRODUCED_SHARE) && coproducer !== owner
+    return {
+      id: demoOrderId(SEED, created++),
+      version: 0,
+      accountIds: isCoproduced ? [owner, coproducer] : [owner],
+      createdAt: formatInstant(until - random.between(0, OLDEST_MS)),
+    }
+  }
+
+  function change(order: ReturnType<typeof newOrder>, deleted: boolean): BenchChange {
+    order.version += 1
     serial += 1
-    const { orderId, ownerId, coproducerIds, createdAt } = orderAt(index, until)
-    const head = { id: orderId, version, owner_account_id: ownerId }
+    const { id, version, accountIds, createdAt } = order
+    const [owner, ...coproducers] = accountIds
+    const head = { id, version, owner_account_id: owner }
+    const content = {
+      coproducer_account_ids: coproducers,
+      amount_total: serial,
+      created_at: createdAt,
+      changed_at: createdAt,
+    }
     const source = deleted
       ? { ...head, deleted }
-      : {
-          ...pool[serial % pool.length],
-          ...head,
-          coproducer_account_ids: coproducerIds,
-          amount_total: serial,
-          created_at: createdAt,
-          changed_at: createdAt,
-        }
-    const accountIds = [ownerId, ...coproducerIds]
-    return { serial, orderId, deleted, accountIds, json: JSON.stringify(source) }
+      : { ...pool[serial % pool.length], ...head, ...content }
+    return { serial, orderId: id, deleted, accountIds, json: JSON.stringify(source) }
   }
 
   function create(): BenchChange {
-    const index = versions.length
-    living.push(index)
-    return change(index, false)
+    const order = newOrder()
+    living.push(order)
+    return change(order, false)
   }
 
   return {
     /** The first versions of the existing orders. Can be read once. */
     *history() {
-      while (versions.length < existing) yield create()
+      while (created < existing) yield create()
     },
 
     /** A new order, a new version of an order or, rarely, its deletion. */
     next(): BenchChange {
       const share = random.next()
-      if (share < NEW_SHARE || living.length === 0) return create()
-      const last = living.length - 1
-      const from = random.chance(RECENT_SHARE) ? Math.max(0, last - RECENT_ORDERS) : 0
-      const at = random.between(from, last)
-      const index = living[at] ?? 0
+      const at = random.between(0, living.length - 1)
+      const order = living[at]
+      if (share < NEW_SHARE || order === undefined) return create()
       const deleted = share < NEW_SHARE + DELETED_SHARE
       if (deleted) living.splice(at, 1)
-      return change(index, deleted)
+      return change(order, deleted)
     },
   }
-}
-
-/** The constant part of an order: the same for the same index. */
-function orderAt(index: number, until: number) {
-  const random = createRandom(SEED, ORDER_STREAM, index)
-  const account = () =>
-    random.pick(random.chance(FOLLOWED_SHARE) ? FOLLOWED_ACCOUNTS : OTHER_ACCOUNTS)
-  const ownerId = account()
-  const coproducerId = account()
-  const isCoproduced = random.chance(COPRODUCED_SHARE) && coproducerId !== ownerId
-  return {
-    orderId: demoOrderId(SEED, index),
-    ownerId,
-    coproducerIds: isCoproduced ? [coproducerId] : [],
-    createdAt: formatInstant(until - random.between(0, OLDEST_MS)),
-  }
-}
-
-/** Orders with a document: an unpaid order has none. */
-function visibleOrders(until: number): SourceOrder[] {
-  return [...demoOrders({ count: POOL_SIZE, seed: SEED, until })].filter((source) => {
-    const change = parseChange(JSON.stringify(source))
-    return !isValidationError(change) && change.views.length > 0
-  })
 }

@@ -5,7 +5,7 @@ interface Delivery {
   accountId: string
   orderId: string
   serial: number
-  enteredAtMs: number
+  sentAtMs: number
   /** NaN until the account first sees it. */
   shownAtMs: number
 }
@@ -22,8 +22,6 @@ export interface LedgerFigures {
   lagsMs: Float64Array
   /** Never shown, since the order had changed again by then. */
   overtaken: number
-  /** Latest versions that were never shown. */
-  missed: number
   /** Kind of wrong row or missing page → how often. */
   failures: Record<string, number>
 }
@@ -32,6 +30,7 @@ export type LagLedger = ReturnType<typeof createLagLedger>
 
 const UNKNOWN = 'an order that matches no sent change'
 const BACKWARD = 'an older version after a newer one'
+const MISSED = 'a change that was never shown'
 
 /** Compares the changes in the stream with what followers of the accounts see. */
 export function createLagLedger(followed: readonly string[]) {
@@ -48,23 +47,18 @@ export function createLagLedger(followed: readonly string[]) {
   }
 
   return {
-    /** Call before the change enters the stream. */
-    sent({ serial, orderId, deleted, accountIds }: BenchChange): void {
+    /** The change is about to enter the stream, at this instant. */
+    sent({ serial, orderId, deleted, accountIds }: BenchChange, sentAtMs: number): void {
       const own = accountIds.filter((accountId) => followed.includes(accountId))
       if (deleted) {
         for (const accountId of own) due.delete(keyOf({ accountId, orderId }))
         return
       }
-      const times = { enteredAtMs: Number.NaN, shownAtMs: Number.NaN }
+      const times = { sentAtMs, shownAtMs: Number.NaN }
       const deliveries = own.map((accountId) => ({ accountId, orderId, serial, ...times }))
       for (const delivery of deliveries) due.set(keyOf(delivery), delivery)
       bySerial.set(serial, deliveries)
       taken.push(...deliveries)
-    },
-
-    /** The change entered the stream at this instant. */
-    entered(serial: number, atMs: number): void {
-      for (const delivery of bySerial.get(serial) ?? []) delivery.enteredAtMs = atMs
     },
 
     /** The account received these rows at this instant, on the same clock. */
@@ -91,15 +85,14 @@ export function createLagLedger(followed: readonly string[]) {
 
     /** The figures of all changes since the last call. */
     take(): LedgerFigures {
-      const unseen = taken.filter(({ shownAtMs }) => Number.isNaN(shownAtMs))
-      const missed = unseen.filter((one) => due.get(keyOf(one)) === one)
-      for (const one of missed) due.delete(keyOf(one))
-      const lags = taken
-        .map(({ enteredAtMs, shownAtMs }) => shownAtMs - enteredAtMs)
-        .filter((lag) => !Number.isNaN(lag))
-      const lagsMs = Float64Array.from(lags).sort()
-      const overtaken = unseen.length - missed.length
-      const figures = { lagsMs, overtaken, missed: missed.length, failures }
+      const isShown = ({ shownAtMs }: Delivery) => !Number.isNaN(shownAtMs)
+      const lags = taken.filter(isShown).map(({ sentAtMs, shownAtMs }) => shownAtMs - sentAtMs)
+      let overtaken = 0
+      for (const one of taken.filter((each) => !isShown(each))) {
+        if (due.get(keyOf(one)) !== one) overtaken += 1
+        else if (due.delete(keyOf(one))) count(MISSED)
+      }
+      const figures = { lagsMs: Float64Array.from(lags).sort(), overtaken, failures }
       taken = []
       failures = {}
       return figures

@@ -5,28 +5,15 @@ import { type Config, parseConfig } from '../../../src/config/config.ts'
 import { formatInstant } from '../../../src/lib/instant.ts'
 import { connectStream } from '../../../src/stores/redis/stream-connection.ts'
 import { openScratch } from '../../../test/harness/processes/scratch.ts'
-import { createClosedLoop } from '../measuring/closed-loop.ts'
-import { type CpuTimes, cpuPerAnswer, readMetric } from '../measuring/cpu.ts'
-import { percentile, summarize } from '../measuring/figures.ts'
-import {
-  type Buckets,
-  bucketsSince,
-  estimatePercentile,
-  readBuckets,
-} from '../measuring/histogram.ts'
-import { atPace } from '../measuring/open-loop.ts'
-import { type RunningService, startApi, startService } from '../measuring/service.ts'
-import { issueAccountKeys } from '../orders/pages.ts'
+import { readMetric, startApi, startService } from '../../../test/harness/processes/service.ts'
+import { percentile } from '../../../test/harness/statistics.ts'
+import type { Part } from '../context.ts'
+import { atPace, createLoadClient } from '../measuring/load.ts'
+import { differencePer } from '../measuring/race.ts'
+import { type AccessMap, accessTo } from '../orders/pages.ts'
 import { openStores } from '../orders/stores.ts'
-import type { Part, PartReport } from '../part.ts'
-import { failureLines } from '../reporting/comparison.ts'
-import { formatAll, formatFigure, renderTable } from '../reporting/table.ts'
-import {
-  type BenchChange,
-  type BenchChanges,
-  createChanges,
-  FOLLOWED_ACCOUNTS,
-} from './lag-changes.ts'
+import { describeSample, type PartReport, type Sample } from '../report.ts'
+import { createChanges, FOLLOWED_ACCOUNTS } from './lag-changes.ts'
 import {
   createLagLedger,
   type LagLedger,
@@ -36,23 +23,18 @@ import {
 import { runLoad, writeLines } from './load.ts'
 
 /** The index refreshes once a second, so a lag is best expressed in refreshes. */
-const REFRESH_SECONDS = 1
+const REFRESH_MS = 1_000
 /** Everything runs for the first time then. */
 const WARM_UP_SECONDS = 5
 /** Between the end of a listing and the next request: it adds to the lag. */
 const POLL_MS = 100
 const LIMIT = 100
-const CLOCK_READINGS = 20
 /** A change that is not shown by then counts as missed. */
 const TIMEOUT_MS = 120_000
 const CHECK_MS = 50
-/** The watch observes visibility by itself, and may record it a little later. */
-const METRIC_MS = 500
-const METRIC = 'indexing_lag_seconds'
-const COLUMNS = ['', 'changes', 'p50 s', 'p90 s', 'p99 s', 'max s']
-const LEGEND = `shown: seconds from a change's entry into the stream until a follower has the page with it; a follower at the end of a listing
-requests it again 0.1 s later, which is part of the lag; metric: indexing_lag_seconds of the watch for all accounts, from its
-buckets; overtaken: changed again before it was shown; max: of all rounds`
+const LEGEND = `lags: from sending a change to the stream until a follower has the page with it; a follower at the end of a listing
+requests it again 0.1 s later, which is part of the lag; shown: once for each follower; overtaken: changed again before it was shown
+backlog: unprocessed entries when the last had entered; µs: CPU time of a change, in OpenSearch, the API (process) and the watch`
 
 /**
  * The lag from end to end: changes enter the stream at a rate, a watch indexes them, and followers of
@@ -76,45 +58,53 @@ export const lagPart: Part = {
     const file = join(scratch.path, 'orders.ndjson')
     const history = changes.history().map(({ json }) => json)
     await writeLines(file, history)
-    const { read, written } = (await runLoad(scratch, file, settings)).summary
+    const { read, written } = await runLoad(scratch, file, settings)
     if (read !== written) throw new Error(`the load wrote ${written} of ${read} orders`)
     const services = await openStores(settings, scope)
-    const keys = await issueAccountKeys(FOLLOWED_ACCOUNTS, services)
+    const access = await accessTo(FOLLOWED_ACCOUNTS, services)
     const awaited = [/this is the writer now/]
     const watch = scope.use(await startService({ args: ['index', 'watch'], settings, awaited }))
     const api = scope.use(await startApi(settings))
     const ledger = createLagLedger(FOLLOWED_ACCOUNTS)
-    followAll(api.origin, keys, ledger, scope)
-    const readCpu = async (): Promise<LagCpu> => {
-      const [shared, apiMicros, watchMicros] = await Promise.all([
-        context.readCpu(),
-        api.cpuMicros(),
-        watch.cpuMicros(),
-      ])
-      return { ...shared, api: apiMicros, watch: watchMicros }
-    }
-    const round = { rate, changes, feed, ledger, watch, readCpu, signal }
-    const { uncertainMs } = await feed.readClock()
-    log('warming up …')
-    const warmUp = await measureLag({ ...round, seconds: WARM_UP_SECONDS })
-    const samples: LagSample[] = []
-    while (samples.length < rounds) {
-      const sample = await measureLag({ ...round, seconds })
-      samples.push(sample)
-      log(`round ${samples.length}/${rounds}: ${describeLag(sample)}`)
-    }
-    return reportLag({
-      rate,
-      seconds,
-      orders: loadOrders,
-      clockUncertainMs: uncertainMs,
-      warmUp,
-      samples,
+    followAll(api.origin, access, ledger, scope)
+    const readCpu = async () => ({
+      ...(await context.readCpu()),
+      processMicros: await api.cpuMicros(),
+      watchMicros: await watch.cpuMicros(),
     })
+
+    /** Sends changes for so many seconds, then waits until the latest version of every order was shown. */
+    async function measureLag(duration: number): Promise<Sample> {
+      const cpuBefore = await readCpu()
+      const startedAt = performance.now()
+      let entries = 0
+      await atPace({ rate, seconds: duration, signal }, async (due) => {
+        const added = due.map(() => changes.next())
+        for (const change of added) ledger.sent(change, performance.now())
+        await feed.add(added)
+        entries += added.length
+      })
+      const perSecond = (1000 * entries) / (performance.now() - startedAt)
+      const cpu = differencePer(entries, cpuBefore, await readCpu())
+      const backlog = readMetric(await watch.metrics(), 'indexing_stream_backlog')
+      const endsAt = performance.now() + TIMEOUT_MS
+      while (ledger.due() > 0 && performance.now() < endsAt)
+        await sleep(CHECK_MS, undefined, { signal })
+      return { ...lagFigures(ledger.take()), perSecond, backlog, ...cpu }
+    }
+
+    log('warming up …')
+    const warmUp = await measureLag(WARM_UP_SECONDS)
+    const samples: Sample[] = []
+    while (samples.length < rounds) {
+      const sample = await measureLag(seconds)
+      samples.push(sample)
+      log(`round ${samples.length}/${rounds}: ${describeSample(sample)}`)
+    }
+    const name = `${rate} changes a second for ${seconds} s, beside ${loadOrders} orders`
+    return reportLag(name, warmUp, samples)
   },
 }
-
-type Feed = Awaited<ReturnType<typeof openFeed>>
 
 /** Adds changes to the stream, as the platform does. */
 async function openFeed(config: Config) {
@@ -124,25 +114,10 @@ async function openFeed(config: Config) {
     prefix: config.redisPrefix,
   })
   return {
-    /** Returns when each change entered, by the clock of Redis, in epoch milliseconds. */
-    async add(changes: readonly BenchChange[]): Promise<number[]> {
-      const ids = await commands.send((redis) =>
+    async add(changes: readonly { json: string }[]): Promise<void> {
+      await commands.send((redis) =>
         Promise.all(changes.map(({ json }) => redis.xadd(stream, '*', 'order', json))),
       )
-      return ids.map((id) => Number(String(id).split('-')[0]))
-    },
-
-    /** How far the clock of Redis is ahead of `performance.now()`, by the fastest of some responses. */
-    async readClock() {
-      const readings = []
-      for (let reading = 0; reading < CLOCK_READINGS; reading += 1) {
-        const sentAt = performance.now()
-        const [seconds = 0, micros = 0] = await commands.send((redis) => redis.time())
-        const uncertainMs = (performance.now() - sentAt) / 2
-        const redisMs = 1000 * Number(seconds) + Number(micros) / 1000
-        readings.push({ aheadMs: redisMs - sentAt - uncertainMs, uncertainMs })
-      }
-      return readings.reduce((best, one) => (one.uncertainMs < best.uncertainMs ? one : best))
     },
 
     /** Removes the stream and its dead letters. */
@@ -167,11 +142,11 @@ interface Page {
  */
 function followAll(
   origin: string,
-  keys: ReadonlyMap<string, string>,
+  access: AccessMap,
   ledger: LagLedger,
   scope: AsyncDisposableStack,
 ): void {
-  const loop = scope.use(createClosedLoop({ origins: [origin] }, keys.size))
+  const client = scope.use(createLoadClient({ origins: [origin] }, access.size))
   const ending = new AbortController()
   const from = formatInstant(Date.now())
 
@@ -182,7 +157,7 @@ function followAll(
       for (let cursor: string | null = ''; cursor !== null; ) {
         const query = new URLSearchParams({ ...listing, ...(cursor && { cursor }) })
         const headers = { authorization: `Bearer ${key}` }
-        const bytes = await loop.fetch({ method: 'GET', path: `/v1/orders?${query}`, headers })
+        const bytes = await client.fetch({ method: 'GET', path: `/v1/orders?${query}`, headers })
         const atMs = performance.now()
         const page: Page = JSON.parse(bytes.toString())
         ledger.shown(accountId, page.data, atMs)
@@ -196,137 +171,27 @@ function followAll(
     }
   }
 
-  const following = [...keys].map(([accountId, key]) => follow(accountId, key))
+  const following = [...access].map(([accountId, { key }]) => follow(accountId, key))
   scope.defer(async () => {
     ending.abort()
     await Promise.all(following)
   })
 }
 
-type LagCpu = CpuTimes & { watch: number }
-
-export interface LagSample extends LedgerFigures {
-  /** Changes that entered the stream per second. */
-  perSecond: number
-  /** Unprocessed stream entries when the last one had entered. */
-  backlog: number
-  /** `indexing_lag_seconds` of the watch over the round. */
-  metric: Buckets
-  /** CPUs in use while changes entered. */
-  cpu: LagCpu
+export function lagFigures({ lagsMs, overtaken, failures }: LedgerFigures): Sample {
+  const at = (share: number) => percentile(lagsMs, share)
+  const lags = { p50Ms: at(0.5), p90Ms: at(0.9), p99Ms: at(0.99), maxMs: at(1) }
+  return { answers: lagsMs.length, changes: lagsMs.length, overtaken, failures, ...lags }
 }
 
-interface Round {
-  rate: number
-  seconds: number
-  changes: BenchChanges
-  feed: Feed
-  ledger: LagLedger
-  watch: RunningService
-  readCpu(): Promise<LagCpu>
-  signal: AbortSignal
-}
-
-/** Sends changes for so many seconds, then waits until the latest version of every order was shown. */
-async function measureLag(round: Round): Promise<LagSample> {
-  const { ledger, watch, readCpu, signal } = round
-  const metricsBefore = await watch.metrics()
-  const cpuBefore = await readCpu()
-  const startedAt = performance.now()
-  const entries = await sendChanges(round)
-  const elapsedSeconds = (performance.now() - startedAt) / 1000
-  const cpu = cpuPerAnswer(cpuBefore, await readCpu(), 1e6 * elapsedSeconds)
-  const backlog = readMetric(await watch.metrics(), 'indexing_stream_backlog')
-  const endsAt = performance.now() + TIMEOUT_MS
-  while (ledger.due() > 0 && performance.now() < endsAt)
-    await sleep(CHECK_MS, undefined, { signal })
-  await sleep(METRIC_MS, undefined, { signal })
-  const [before, after] = [metricsBefore, await watch.metrics()].map((text) =>
-    readBuckets(text, METRIC),
-  )
-  const metric = bucketsSince(before ?? [], after ?? [])
-  return { ...ledger.take(), perSecond: entries / elapsedSeconds, backlog, metric, cpu }
-}
-
-/** Returns the number of changes. */
-async function sendChanges(round: Round): Promise<number> {
-  const { rate, seconds, changes, feed, ledger, signal } = round
-  const { aheadMs } = await feed.readClock()
-  let entries = 0
-  await atPace({ rate, seconds, signal }, async (due) => {
-    const added = due.map(() => changes.next())
-    for (const change of added) ledger.sent(change)
-    const enteredAt = await feed.add(added)
-    for (const [at, { serial }] of added.entries()) {
-      ledger.entered(serial, (enteredAt[at] ?? Number.NaN) - aheadMs)
-    }
-    entries += added.length
-  })
-  return entries
-}
-
-export interface LagComparison {
-  rate: number
-  seconds: number
-  /** In the index before the first change. */
-  orders: number
-  /** How far the clocks of Redis and of the followers may differ. */
-  clockUncertainMs: number
-  /** Its figures do not count, but its rows have to be right. */
-  warmUp: LagSample
-  /** One each round. */
-  samples: readonly LagSample[]
-}
-
-export function reportLag({ warmUp, samples, ...plan }: LagComparison): PartReport {
-  const rounds = samples.map(figuresOf)
-  const figures = { ...plan, ...summarize(rounds), rounds }
-  const { shown, metric, cpu } = figures
-  const rows = [
-    ['shown', shown, figures.p50, figures.p90, figures.p99, figures.max],
-    ['metric', metric.changes, metric.p50, metric.p90, metric.p99, Number.NaN],
+/** The figures of the warm-up do not count, but its rows have to be right. */
+export function reportLag(name: string, warmUp: Sample, samples: Sample[]): PartReport {
+  const refresh = samples.map(() => ({ p50Ms: REFRESH_MS, p99Ms: REFRESH_MS }))
+  const lag = { of: 'lag', per: 'refresh', isCost: true } as const
+  const ratios = [
+    { ...lag, name: 'p50 lag÷refresh', figure: 'p50Ms' },
+    { ...lag, name: 'p99 lag÷refresh', figure: 'p99Ms' },
   ] as const
-  const cells = rows.map(([name, count, ...values]) => [
-    name,
-    `${count}`,
-    ...values.map(formatFigure),
-  ])
-  const cpus = Object.entries(cpu).map(([name, used]) => `${name} ${formatFigure(used)}`)
-  const table = `The lag at ${plan.rate} changes a second for ${plan.seconds} s, beside ${plan.orders} orders
-
-${renderTable(COLUMNS, cells)}
-entered: ${formatFigure(figures.perSecond)} a second; unprocessed when the last had entered: ${figures.backlog}
-missed: ${figures.missed}; overtaken: ${figures.overtaken}; the clocks agree to ${formatFigure(plan.clockUncertainMs)} ms
-CPUs: ${cpus.join(', ')}
-${LEGEND}`
-  const failures = [warmUp, ...samples].flatMap(({ missed, failures: wrong }, round) => {
-    const all = { ...wrong, ...(missed > 0 && { 'changes that were never shown': missed }) }
-    return failureLines(`lag, ${round === 0 ? 'warming up' : `round ${round}`}`, all)
-  })
-  const costs = {
-    'p50 lag÷refresh': figures.p50 / REFRESH_SECONDS,
-    'p99 lag÷refresh': figures.p99 / REFRESH_SECONDS,
-    'CPU watch÷OpenSearch': cpu.watch / cpu.openSearch,
-  }
-  return { tables: [table], figures, costs, failures }
-}
-
-/** The figures of a round, in seconds. */
-function figuresOf({ lagsMs, metric, failures: _, ...rest }: LagSample) {
-  const at = (share: number) => (lagsMs.length > 0 ? percentile(lagsMs, share) / 1000 : Number.NaN)
-  const estimate = (share: number) => estimatePercentile(metric, share)
-  return {
-    ...rest,
-    shown: lagsMs.length,
-    ...{ p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) },
-    metric: {
-      changes: metric.at(-1)?.count ?? 0,
-      ...{ p50: estimate(0.5), p90: estimate(0.9), p99: estimate(0.99) },
-    },
-  }
-}
-
-function describeLag(sample: LagSample): string {
-  const { perSecond, p50, p99, max } = figuresOf(sample)
-  return `${formatFigure(perSecond)} changes/s, p50/p99/max ${formatAll([p50, p99, max])} s`
+  const results = [{ name, samples: { refresh, lag: samples, 'warming up': [warmUp] } }]
+  return { sections: [{ title: 'The lag', results, base: 'refresh', ratios, notes: [LEGEND] }] }
 }

@@ -5,22 +5,20 @@ import { generateApiKey } from '../../../src/auth/api-key.ts'
 import { MAX_FAILURES, WINDOW_MS } from '../../../src/rate-limit/failed-authentications.ts'
 import type { Services } from '../../../src/services.ts'
 import { openScratch } from '../../../test/harness/processes/scratch.ts'
-import type { BenchContext } from '../context.ts'
-import { createClosedLoop } from '../measuring/closed-loop.ts'
-import { closedLoopContender, type Result, raceLoops } from '../measuring/race.ts'
-import type { LoadRequest } from '../measuring/request.ts'
-import { type Settings, startApi, startBaseline } from '../measuring/service.ts'
-import { issueAccountKeys } from '../orders/pages.ts'
+import { type Settings, startApi, startServer } from '../../../test/harness/processes/service.ts'
+import { type BenchContext, baselineFile, type Part } from '../context.ts'
+import { createLoadClient, type LoadRequest } from '../measuring/load.ts'
+import { loopContender, race } from '../measuring/race.ts'
+import { accessTo } from '../orders/pages.ts'
 import { openEmbedded, openStores } from '../orders/stores.ts'
-import type { Part } from '../part.ts'
-import { figure, figureColumn, ratioColumn, reportSections } from '../reporting/comparison.ts'
+import type { Result, Sample, Section } from '../report.ts'
 
 /** A kind of 401 or 429. */
 export interface Refusal {
   name: string
   requests: readonly LoadRequest[]
-  /** Other answers that are right, and how often in so many seconds of load. */
-  allowed?: { what: string; times(seconds: number): number }
+  /** Other answers that are right, and how often at most. */
+  allowed?: { what: string; times: number }
 }
 
 /** The bench poses as a trusted proxy, so it can choose the client's address. */
@@ -34,22 +32,9 @@ const ACCOUNT = 'acc_refused'
 const ADDRESSES = 65_536
 const WINDOW_SECONDS = WINDOW_MS / 1000
 const CONNECTION_HEADERS = ['connection', 'keep-alive', 'date', 'content-length']
-
-const rate = { key: 'apiPerBare', of: 'api', per: 'bare', figure: figure.perSecond }
-const cpu = { ...rate, key: 'cpuPerBare', figure: figure.apiCpu }
-const COLUMNS = [
-  figureColumn('bare/s', ['bare'], figure.perSecond),
-  figureColumn('api/s', ['api'], figure.perSecond),
-  ratioColumn('api÷bare', rate),
-  figureColumn('bare µs', ['bare'], figure.apiCpu),
-  figureColumn('API µs', ['api'], figure.apiCpu),
-  ratioColumn('µs ÷', cpu),
-  figureColumn('OpenSearch µs', ['api'], figure.openSearchCpu),
-  figureColumn('Redis µs', ['api'], figure.redisCpu),
-  figureColumn('p50 ms', ['bare', 'api'], figure.p50),
-]
+const RATIO = { name: 'api÷bare', of: 'api', per: 'bare', figure: 'perSecond' } as const
 const LEGEND = `bare: a Fastify route in a separate process that returns the same status, headers and bytes, without a log
-µs: CPU time of an answer, in the process and behind it; p50: bare/api`
+µs: CPU time of an answer, in the process and behind it`
 
 /** Rejections against a bare route with the same responses, on both kinds of stores. */
 export const refusalsPart: Part = {
@@ -62,30 +47,25 @@ export const refusalsPart: Part = {
     await services.initialize()
     const alone = await compareOn(context, embedded.settings, embedded.services)
     const shared = await compareOn(context, settings, services)
-    return reportSections([
-      refusalSection('embedded store, counters in the process', alone),
-      refusalSection('OpenSearch, counters in Redis', shared),
-    ])
+    return {
+      sections: [
+        refusalSection('embedded store, counters in the process', alone),
+        refusalSection('OpenSearch, counters in Redis', shared),
+      ],
+    }
   },
 }
 
-export function refusalSection(stores: string, results: readonly Result[]) {
-  return {
-    title: `Refusals; ${stores}`,
-    heading: 'refusal',
-    results,
-    tables: [COLUMNS],
-    ratios: [{ ...rate, recordedAs: 'api÷bare' }, cpu],
-    suffix: `, ${stores}`,
-    legend: [LEGEND],
-    extra: { stores },
-  }
+function refusalSection(stores: string, results: readonly Result[]): Section {
+  const [title, suffix] = [`Refusals; ${stores}`, `, ${stores}`]
+  return { title, results, base: 'bare', ratios: [RATIO], suffix, notes: [LEGEND] }
 }
 
 async function compareOn(context: BenchContext, settings: Settings, services: Services) {
   await using scope = new AsyncDisposableStack()
   const { connections, seconds } = context.options
-  const refusals = createRefusals((await issueAccountKeys([ACCOUNT], services)).get(ACCOUNT) ?? '')
+  const access = await accessTo([ACCOUNT], services)
+  const refusals = createRefusals(access.get(ACCOUNT)?.key ?? '', seconds)
   const api = scope.use(await startApi(settings))
   const responses: Recorded[] = []
   for (const [at, refusal] of refusals.entries()) {
@@ -95,31 +75,33 @@ async function compareOn(context: BenchContext, settings: Settings, services: Se
   scope.defer(scratch.close)
   const file = join(scratch.path, 'answers.json')
   await writeFile(file, JSON.stringify(responses))
-  const bare = scope.use(await startBaseline('bare.mjs', { args: [file] }))
+  const bare = scope.use(await startServer({ program: baselineFile('bare.mjs'), args: [file] }))
 
-  const loop = scope.use(createClosedLoop({ origins: [api.origin] }, connections))
-  const bareLoop = scope.use(createClosedLoop({ origins: [bare.origin] }, connections))
+  const servers = Object.entries({ bare, api }).map(([name, server]) => {
+    const client = scope.use(createLoadClient({ origins: [server.origin] }, connections))
+    return { name, server, client }
+  })
   const scenarios = refusals.map(({ name, requests }, at) => {
     const { path = '', body = '' } = responses[at] ?? {}
-    const expected = requests.map((one) => ({ ...one, expectedBytes: Buffer.byteLength(body) }))
-    const atBare = expected.map((one) => ({ ...one, path }))
-    const contenders = [
-      closedLoopContender(context, {
-        name: 'bare',
-        loop: bareLoop,
-        server: bare,
-        requests: atBare,
-      }),
-      closedLoopContender(context, { name: 'api', loop, server: api, requests: expected }),
-    ]
+    const expectedBytes = Buffer.byteLength(body)
+    const contenders = servers.map((server) => {
+      const own = server.name === 'bare' ? { path, expectedBytes } : { expectedBytes }
+      const expected = requests.map((one) => ({ ...one, ...own }))
+      return loopContender(context, { ...server, requests: expected })
+    })
     return { name, contenders }
   })
-  const results = await raceLoops(scenarios, context)
-  return results.map((result, at) => withoutAllowed(result, refusals[at]?.allowed, seconds))
+  const results = await race(scenarios, context)
+  return results.map((result, at) => {
+    const samples = Object.entries(result.samples).map(([contender, taken]) => {
+      return [contender, taken.map((one) => withoutAllowed(one, refusals[at]?.allowed))]
+    })
+    return { ...result, samples: Object.fromEntries(samples) }
+  })
 }
 
-/** Every kind of 401 and 429; `key` is a valid one. */
-export function createRefusals(key: string): Refusal[] {
+/** Every kind of 401 and 429, for so many seconds of load; `key` is a valid one. */
+export function createRefusals(key: string, seconds: number): Refusal[] {
   return [
     { name: '401 unknown key', requests: fromMany(1, generateApiKey) },
     { name: '401 malformed key', requests: fromMany(2, malformedKey) },
@@ -127,7 +109,7 @@ export function createRefusals(key: string): Refusal[] {
       name: '429 empty bucket',
       requests: [request(429, key, '10.8.0.1')],
       // The full bucket at the start, and one token each second.
-      allowed: { what: 'status 200', times: (seconds) => 1 + Math.ceil(seconds) },
+      allowed: { what: 'status 200', times: 1 + Math.ceil(seconds) },
     },
     {
       name: '429 blocked address',
@@ -135,7 +117,7 @@ export function createRefusals(key: string): Refusal[] {
       // The failures at the start of each window.
       allowed: {
         what: 'status 401',
-        times: (seconds) => MAX_FAILURES * (1 + Math.floor(seconds / WINDOW_SECONDS)),
+        times: MAX_FAILURES * (1 + Math.floor(seconds / WINDOW_SECONDS)),
       },
     },
   ]
@@ -173,35 +155,23 @@ async function recordResponse(
 ): Promise<Recorded> {
   if (!first) throw new Error(`the refusal has no request: ${name}`)
   const { method, headers, expectedStatus } = first
-  const statuses = new Set<number>()
   for (let times = 0; times <= MAX_FAILURES; times += 1) {
     const response = await fetchOnce(`${origin}${first.path}`, { method, headers })
     const body = await response.body.text()
     const status = response.statusCode
-    statuses.add(status)
     if (status !== expectedStatus) continue
     const kept = Object.entries(response.headers).flatMap(([header, value]) =>
       typeof value === 'string' && !CONNECTION_HEADERS.includes(header) ? [[header, value]] : [],
     )
     return { path, status, headers: Object.fromEntries(kept), body }
   }
-  throw new Error(`the service did not reject: ${name}; it returned status ${[...statuses]}`)
+  throw new Error(`the service did not reject: ${name}`)
 }
 
 /** Removes failures that are right. More of them than allowed remain failures. */
-export function withoutAllowed(
-  { name, samples }: Result,
-  allowed: Refusal['allowed'],
-  seconds: number,
-): Result {
+export function withoutAllowed(sample: Sample, allowed: Refusal['allowed']): Sample {
   const isWrong = ([what, times]: [string, number]) =>
-    what !== allowed?.what || times > allowed.times(seconds)
-  const contenders = Object.entries(samples).map(([contender, taken]) => {
-    const checked = taken.map((sample) => {
-      const failures = Object.fromEntries(Object.entries(sample.failures).filter(isWrong))
-      return { ...sample, failures }
-    })
-    return [contender, checked]
-  })
-  return { name, samples: Object.fromEntries(contenders) }
+    what !== allowed?.what || times > allowed.times
+  const failures = Object.fromEntries(Object.entries(sample.failures ?? {}).filter(isWrong))
+  return { ...sample, failures }
 }

@@ -1,15 +1,20 @@
 import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
 
+type Field = keyof typeof ordersDefinition.mappings.properties
+
 /** Changes to the service's definition of an index of orders. */
-interface IndexVariant {
+export interface IndexVariant {
+  /** Those that are undefined are removed. */
   settings?: object
   /** Added to the mapping of a field. */
-  fields?: Readonly<Record<string, object>>
+  fields?: Readonly<Partial<Record<Field, object>>>
   /** Into how many segments a shard is merged at most after the load. */
   segments?: number | 'as filled'
   /** The nodes that it needs to make a difference. */
   nodes?: number
 }
+
+export type IndexVariants = Readonly<Record<string, IndexVariant>>
 
 /** The baseline. */
 export const AS_DEFINED = 'as the service defines it'
@@ -18,13 +23,13 @@ const NEVER_SORTED = { doc_values: false }
 const SKIPPING = { skip_list: true }
 /** The files that OpenSearch reads by system calls by default. */
 const BY_DEFAULT = [...ordersDefinition.settings['store.hybrid.nio.extensions'], 'fdt', 'fdx']
-const KEYS = ['created_key', 'updated_key', 'written_key']
+const KEYS = ['created_key', 'updated_key', 'written_key'] as const
 
 /**
  * The compared indices, merged alike, so none has fewer segments by chance. The last repeats the
- * baseline, so its difference is noise. The part `definitions` compares index sorts.
+ * baseline, so its difference is noise.
  */
-export const indexVariants: Readonly<Record<string, IndexVariant>> = {
+export const indexVariants: IndexVariants = {
   [AS_DEFINED]: {},
   'segments as filled': { segments: 'as filled' },
   'segments: 8 at most': { segments: 8 },
@@ -44,16 +49,21 @@ export const indexVariants: Readonly<Record<string, IndexVariant>> = {
   'the same once more': {},
 }
 
-/** The variants that make a difference on so many nodes. */
-export function variantsFor(nodes: number): string[] {
-  const all = Object.entries(indexVariants)
-  return all.filter(([, variant]) => (variant.nodes ?? 1) <= nodes).map(([name]) => name)
+/** The index sort of the service. */
+export const BY_ACCOUNT = 'account'
+
+/** Index sorts, as filled by the load. */
+export const sortVariants: IndexVariants = {
+  none: { settings: { 'sort.field': undefined, 'sort.order': undefined }, segments: 'as filled' },
+  [BY_ACCOUNT]: { segments: 'as filled' },
+  'account+created': sortedBy(['account_id', 'created_key', 'id'], ['asc', 'desc', 'desc']),
+  'account+updated': sortedBy(['account_id', 'updated_key', 'id'], ['asc', 'asc', 'asc']),
 }
 
 export function definitionWith({ settings, fields = {} }: IndexVariant): object {
   const { mappings } = ordersDefinition
   const properties = Object.entries(mappings.properties).map(([name, field]) => {
-    return [name, { ...field, ...fields[name] }]
+    return [name, { ...field, ...fields[name as Field] }]
   })
   return {
     settings: { ...ordersDefinition.settings, ...settings },
@@ -61,6 +71,10 @@ export function definitionWith({ settings, fields = {} }: IndexVariant): object 
   }
 }
 
-function onKeys(field: object): Record<string, object> {
+function onKeys(field: object): Partial<Record<Field, object>> {
   return Object.fromEntries(KEYS.map((key) => [key, field]))
+}
+
+function sortedBy(fields: readonly string[], directions: readonly string[]): IndexVariant {
+  return { settings: { 'sort.field': fields, 'sort.order': directions }, segments: 'as filled' }
 }

@@ -1,10 +1,10 @@
-import type { LoadRequest } from '../measuring/request.ts'
+import type { LoadRequest } from '../measuring/load.ts'
 
 /** Another search for the same page. */
 interface SearchVariant {
   /** Derives it from the search of the service. */
   change(request: LoadRequest): LoadRequest
-  /** Reads responses that are not the JSON that the service reads. */
+  /** Reads responses without the sources that the service reads. */
   readIds?(response: Buffer): string[]
 }
 
@@ -33,7 +33,6 @@ export const searchVariants: Readonly<Record<string, SearchVariant>> = {
   track_total_hits: { change: withBody({ track_total_hits: true }) },
   'request_cache, all repeated': { change: withQuery({ request_cache: 'true' }) },
   'timeout=2s': { change: withQuery({ timeout: '2s' }) },
-  CBOR: { change: withHeader('accept', 'application/cbor'), readIds: cborIds },
   'the same once more': { change: (request) => request },
 }
 
@@ -47,12 +46,6 @@ function withQuery(changes: Readonly<Record<string, string | undefined>>) {
       else parameters.set(name, value)
     }
     return { ...request, path: `${path}?${parameters}` }
-  }
-}
-
-function withHeader(name: string, value: string) {
-  return (request: LoadRequest): LoadRequest => {
-    return { ...request, headers: { ...request.headers, [name]: value } }
   }
 }
 
@@ -80,23 +73,4 @@ function rewritten(request: LoadRequest, change: (body: Body) => object): LoadRe
 function sortIds(response: Buffer): string[] {
   const { hits }: { hits: { hits: { sort: [number, string] }[] } } = JSON.parse(`${response}`)
   return hits.hits.map(({ sort: [, id] }) => id)
-}
-
-/** CBOR encodes a key as its length and its letters; this one occurs once in a hit. */
-const DOCUMENT_ID = Buffer.from('\x63_id', 'latin1')
-const SHORT_TEXT = 0x60
-const TEXT_WITH_LENGTH = 0x78
-
-/** Order ids from the `_id` of each hit, `account:order`, without decoding the rest. */
-export function cborIds(answer: Buffer): string[] {
-  const ids: string[] = []
-  for (let at = answer.indexOf(DOCUMENT_ID); at >= 0; at = answer.indexOf(DOCUMENT_ID, at + 1)) {
-    const head = at + DOCUMENT_ID.length
-    const long = answer[head] === TEXT_WITH_LENGTH
-    const length = long ? answer.readUInt8(head + 1) : answer.readUInt8(head) - SHORT_TEXT
-    const start = head + (long ? 2 : 1)
-    const id = answer.toString('utf8', start, start + length)
-    ids.push(id.slice(id.indexOf(':') + 1))
-  }
-  return ids
 }

@@ -1,27 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
-import { documentId } from '../../../src/stores/opensearch/order-document.ts'
-import type { BenchContext } from '../context.ts'
-import { type ClosedLoop, createClosedLoop } from '../measuring/closed-loop.ts'
-import { summarize } from '../measuring/figures.ts'
-import { closedLoopContender, type Result, raceLoops, type Scenario } from '../measuring/race.ts'
-import type { LoadRequest } from '../measuring/request.ts'
+import type { BenchContext, Part } from '../context.ts'
+import { CPU_RENEWAL_MS } from '../measuring/cpu.ts'
+import { createLoadClient, type LoadClient, type LoadRequest } from '../measuring/load.ts'
+import { loopContender, race, type Scenario } from '../measuring/race.ts'
 import type { Case } from '../orders/cases.ts'
 import { checkedRequests, pageScenarios, rawSearches } from '../orders/pages.ts'
-import { recordSearches } from '../orders/searches.ts'
-import { loadDocuments, warmUpLoading } from '../orders/stores.ts'
-import type { Part } from '../part.ts'
-import { failuresOf, figure } from '../reporting/comparison.ts'
-import { formatFigure, renderTable } from '../reporting/table.ts'
-import {
-  type Indices,
-  indexSources,
-  loadVariants,
-  readIndices,
-  renderIndices,
-  renderTimes,
-  timesOf,
-} from './index-variants.ts'
-import { AS_DEFINED, definitionWith, indexVariants, variantsFor } from './settings-indices.ts'
+import { loadDocuments } from '../orders/stores.ts'
+import type { Result, Section } from '../report.ts'
+import * as indices from './settings-indices.ts'
 import { AS_THE_SERVICE, searchVariants } from './settings-searches.ts'
 
 /** These show the effect on a page, a larger one, the other sort and an account of few orders. */
@@ -30,49 +17,137 @@ const CASES = ['large created 20', 'large created 100', 'large updated 20', 'sma
 const BESIDE_THE_FIRST = 4
 const CONCURRENCY = [8, 64]
 const SOCKETS = [2, 4, 8, 16, 64]
-const PROBE = { accountId: 'acc_probe', orderId: 'ord_probe' }
-/** A program that parses and renders this JSON changes its bytes. */
-const PROBE_ORDER = String.raw`{ "id" : "ord_probe", "name" : "\u0041na", "rate" : 1.0e2 }`
+
+/** The same orders and searches in indices of different sorts. */
+export const definitionsPart: Part = {
+  name: 'definitions',
+  about: 'the index sort against alternatives',
+  async measure(context, scope) {
+    const { cases, cluster, openSearch, options } = context
+    const client = scope.use(createLoadClient(openSearch, options.connections))
+    const loaded = await loadVariants(context, 'definition', indices.sortVariants)
+    const scenarios = await pageScenarios(context, cases, indexSources(context, loaded, client))
+    const others = Object.keys(indices.sortVariants).filter((name) => name !== indices.BY_ACCOUNT)
+    const ratios = others.map((per) => {
+      const name = `OpenSearch CPU ${indices.BY_ACCOUNT}÷${per}`
+      const costs = { figure: 'openSearchMicros', isCost: true } as const
+      return { name, of: indices.BY_ACCOUNT, per, ...costs }
+    })
+    const sections: Section[] = []
+    for (const state of options.states) {
+      for (const { index } of state === 'merged' ? loaded : []) await cluster.merge(index)
+      const results = await race(scenarios, context)
+      const base = indices.BY_ACCOUNT
+      const title = `Index definitions by their sort; the indices ${state}`
+      sections.push(
+        { title, results, base, ratios: state === 'filled' ? ratios : [] },
+        { title: `The indices ${state}`, results: [await readIndices(context, loaded)], base },
+      )
+    }
+    return { sections }
+  },
+}
 
 /** Settings of a search, an index and its connections, against those of the service. */
 export const settingsPart: Part = {
   name: 'settings',
   about: 'alternative settings of a search, an index and its connections',
   async measure(context, scope) {
-    const { cluster, openSearch, options, orders } = context
+    const { cluster, openSearch, options } = context
     const cases = context.cases.filter(({ name }) => CASES.includes(name))
-    const loop = scope.use(createClosedLoop(openSearch, options.connections))
-    await warmUpLoading(context, orders.count)
-    const variants = variantsFor((await cluster.version()).nodes).map((name) => {
-      const { segments = 1, ...variant } = indexVariants[name] ?? {}
-      const merged = segments === 'as filled' ? {} : { segments }
-      return { name, definition: definitionWith(variant), ...merged }
-    })
-    const loaded = await loadVariants(context, 'settings', variants)
-    const index = loaded.find(({ name }) => name === AS_DEFINED)?.index ?? ''
-    const own = rawSearches(context, { index, loop })
+    const client = scope.use(createLoadClient(openSearch, options.connections))
+    const { nodes } = await cluster.version()
+    const effective = Object.entries(indices.indexVariants).filter(
+      ([, variant]) => (variant.nodes ?? 1) <= nodes,
+    )
+    const loaded = await loadVariants(context, 'settings', Object.fromEntries(effective))
+    const index = loaded.find(({ name }) => name === indices.AS_DEFINED)?.index ?? ''
+    const own = rawSearches(context, { index, client })
     const ways = Object.entries(searchVariants).map(([name, { change, readIds = own.readIds }]) => {
       const requestsOf = async (of: Case) => (await own.requestsOf(of)).map(change)
       return { ...own, name, readIds, requestsOf }
     })
     const searches = await pageScenarios(context, cases, ways)
-    const sources = indexSources(context, loaded, loop)
-    const indices = await pageScenarios(context, cases, sources)
-    const asWritten = await probeSources(context, loop)
+    const variants = await pageScenarios(context, cases, indexSources(context, loaded, client))
     const [first] = cases
     const requests = first ? await checkedRequests(context, own, first) : []
-    return reportSettings({
-      searches: await raceLoops(searches.flatMap(inSmallScenarios), context),
-      asWritten,
-      indices: await raceLoops(indices.flatMap(inSmallScenarios), context),
-      loaded: await readIndices(context, loaded),
-      sockets: await raceLoops(socketScenarios(context, requests, scope), context),
-    })
+    const bySearch = await race(searches.flatMap(inSmallScenarios), context)
+    const byIndex = await race(variants.flatMap(inSmallScenarios), context)
+    const bySockets = await race(socketScenarios(context, requests, scope), context)
+    const base = indices.AS_DEFINED
+    return {
+      sections: [
+        { title: 'Searches for the same page', results: bySearch, base: AS_THE_SERVICE },
+        { title: 'Variants of the same index', results: byIndex, base },
+        { title: 'The indices', results: [await readIndices(context, loaded)], base },
+        { title: `Connections to OpenSearch, ${first?.name}`, results: bySockets },
+      ],
+    }
   },
 }
 
+interface LoadedVariant {
+  name: string
+  index: string
+  loadSeconds: number
+  /** CPU time of OpenSearch for a document, until the last merge ended. */
+  openSearchMicros: number
+}
+
+/** Creates an index for each variant, and fills it with all orders. */
+async function loadVariants(
+  { cluster, orders, prefix, readCpu, signal, log }: BenchContext,
+  purpose: string,
+  variants: indices.IndexVariants,
+): Promise<LoadedVariant[]> {
+  async function load(index: string, definition: object) {
+    await cluster.create(index, definition)
+    await sleep(CPU_RENEWAL_MS)
+    const before = await readCpu()
+    const startedAt = performance.now()
+    await loadDocuments(orders.bulkLines(), { client: cluster.client, index, signal })
+    await cluster.refresh(index)
+    const loadSeconds = (performance.now() - startedAt) / 1000
+    await cluster.settle(index)
+    const micros = (await readCpu()).openSearchMicros - before.openSearchMicros
+    return { loadSeconds, openSearchMicros: micros / orders.count }
+  }
+
+  // The JVM compiles on first use, so without a warm-up the first index would pay for all.
+  const warmUp = `${prefix}warm-up`
+  await load(warmUp, ordersDefinition)
+  await cluster.remove(warmUp)
+  const loaded: LoadedVariant[] = []
+  for (const [name, variant] of Object.entries(variants)) {
+    const index = `${prefix}${purpose}-${loaded.length}`
+    log(`loading ${orders.count} orders: ${name}`)
+    loaded.push({ name, index, ...(await load(index, indices.definitionWith(variant))) })
+    const { segments = 1 } = variant
+    if (segments !== 'as filled') await cluster.merge(index, segments)
+  }
+  return loaded
+}
+
+/** The service's searches of each index. */
+function indexSources(context: BenchContext, loaded: readonly LoadedVariant[], client: LoadClient) {
+  return loaded.map(({ name, index }) => rawSearches(context, { name, index, client }))
+}
+
+/** Called long after the loads, since a node updates its disk statistics every ten seconds only. */
+async function readIndices(
+  { cluster }: BenchContext,
+  loaded: readonly LoadedVariant[],
+): Promise<Result> {
+  const samples: Result['samples'] = {}
+  for (const { name, index, loadSeconds, openSearchMicros } of loaded) {
+    const { bytes, segments } = await cluster.figures(index)
+    samples[name] = [{ loadSeconds, openSearchMicros, diskMegabytes: bytes / 1e6, segments }]
+  }
+  return { name: 'load of a document', samples }
+}
+
 /** Splits a scenario into several, each with the first contender, which the others are compared with. */
-export function inSmallScenarios<S>({ name, contenders }: Scenario<S>): Scenario<S>[] {
+export function inSmallScenarios({ name, contenders }: Scenario): Scenario[] {
   const [first, ...others] = contenders
   if (first === undefined) return []
   const count = Math.ceil(others.length / BESIDE_THE_FIRST)
@@ -82,108 +157,18 @@ export function inSmallScenarios<S>({ name, contenders }: Scenario<S>): Scenario
   })
 }
 
-/** Connections for each number of concurrent requests: surplus connections would stay idle. */
-export function socketPlans(): { concurrency: number; sockets: number[] }[] {
-  return CONCURRENCY.map((concurrency) => {
-    return { concurrency, sockets: SOCKETS.filter((sockets) => sockets <= concurrency) }
-  })
-}
-
+/** For each number of concurrent requests at most as many connections: more would stay idle. */
 function socketScenarios(
   context: BenchContext,
   requests: readonly LoadRequest[],
   scope: AsyncDisposableStack,
-) {
-  return socketPlans().map(({ concurrency, sockets }) => {
-    const contenders = sockets.map((count) => {
-      const loop = scope.use(createClosedLoop(context.openSearch, concurrency, count))
-      return closedLoopContender(context, { name: `${count}`, loop, requests })
+): Scenario[] {
+  return CONCURRENCY.map((concurrency) => {
+    const counts = SOCKETS.filter((count) => count <= concurrency)
+    const contenders = counts.map((count) => {
+      const client = scope.use(createLoadClient(context.openSearch, concurrency, count))
+      return loopContender(context, { name: `${count} connections`, client, requests })
     })
     return { name: `${concurrency} at a time`, contenders }
   })
-}
-
-/**
- * Which searches return a source byte for byte. It uses its own index, so the measured indices
- * get no further segment.
- */
-async function probeSources(
-  { cluster, openSearch: { urls }, prefix, signal }: BenchContext,
-  loop: ClosedLoop,
-): Promise<Record<string, boolean>> {
-  const { accountId, orderId } = PROBE
-  const index = `${prefix}settings-probe`
-  const keys = { account_id: accountId, id: orderId, created_key: 1, updated_key: 1 }
-  const action = { index: { _id: documentId(PROBE), routing: accountId } }
-  const source = `${JSON.stringify(keys).slice(0, -1)},"order":${PROBE_ORDER}}`
-  const lines = [`${JSON.stringify(action)}\n${source}\n`].values()
-  await cluster.create(index, ordersDefinition)
-  await loadDocuments(lines, { client: cluster.client, index, signal })
-  await cluster.refresh(index)
-  const place = { accountId, sort: 'created_at_desc', rowsBefore: 0 } as const
-  const places = [{ ...place, after: { key: 2, id: '' }, following: [orderId] }]
-  const [request] = await recordSearches({ urls, index, places, limit: 1 })
-  if (request === undefined) throw new Error('the store sent no search for the probe')
-  const probed = Object.entries(searchVariants).map(async ([name, { change }]) => {
-    const response = await loop.fetch(change(request))
-    return [name, response.includes(PROBE_ORDER)]
-  })
-  return Object.fromEntries(await Promise.all(probed))
-}
-
-export interface SettingsComparison {
-  /** The same pages by different searches, all in the index that the service defines. */
-  searches: readonly Result[]
-  /** Which of these searches return a source byte for byte. */
-  asWritten: Readonly<Record<string, boolean>>
-  /** The service's own searches, each contender with its own index. */
-  indices: readonly Result[]
-  loaded: Indices
-  /** The service's own searches over so many connections. */
-  sockets: readonly Result[]
-}
-
-export function reportSettings(comparison: SettingsComparison) {
-  const { searches, asWritten, indices, loaded, sockets } = comparison
-  const written = Object.entries(asWritten).map(([name, same]) => {
-    return [name, same ? 'as written' : 'changed']
-  })
-  const socketFigures = (result: Result) => timesOf(result, Object.keys(result.samples)[0] ?? '')
-  return {
-    tables: [
-      [
-        `Searches for the same page; ×: times that of "${AS_THE_SERVICE}"`,
-        ...renderTimes(searches, AS_THE_SERVICE),
-        renderTable(['the order is returned', ''], written),
-      ].join('\n\n'),
-      [
-        `Variants of the same index; ×: times that of "${AS_DEFINED}"`,
-        ...renderTimes(indices, AS_DEFINED),
-        renderIndices(loaded, AS_DEFINED),
-      ].join('\n\n'),
-      ['Connections to OpenSearch, first case', ...sockets.map(renderSockets)].join('\n\n'),
-    ],
-    figures: {
-      searches: searches.map((result) => timesOf(result, AS_THE_SERVICE)),
-      indices: indices.map((result) => timesOf(result, AS_DEFINED)),
-      sockets: sockets.map(socketFigures),
-      asWritten,
-      loaded,
-    },
-    failures: [...searches, ...indices, ...sockets].flatMap(failuresOf),
-  }
-}
-
-function renderSockets({ name, samples }: Result): string {
-  const columns = {
-    'OpenSearch µs': figure.openSearchCpu,
-    'pages/s': figure.perSecond,
-    'p50 ms': figure.p50,
-    'p99 ms': figure.p99,
-  }
-  const rows = Object.entries(samples).map(([sockets, taken]) => {
-    const of = summarize(taken)
-    return [sockets, ...Object.values(columns).map((column) => formatFigure(column(of)))]
-  })
-  return renderTable([`connections, ${name}`, ...Object.keys(columns)], rows)
 }

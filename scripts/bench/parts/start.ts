@@ -4,25 +4,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Services } from '../../../src/services.ts'
+import { poll } from '../../../test/harness/processes/poll.ts'
 import { findFreePort } from '../../../test/harness/processes/ports.ts'
 import { openScratch, type Scratch } from '../../../test/harness/processes/scratch.ts'
-import type { BenchContext } from '../context.ts'
-import { createClosedLoop } from '../measuring/closed-loop.ts'
-import { median, medianRatio } from '../measuring/figures.ts'
+import { commandLine, MAIN, type ProgramOptions } from '../../../test/harness/processes/service.ts'
+import { type BenchContext, baselineFile, type Part } from '../context.ts'
+import type { LoadRequest } from '../measuring/load.ts'
 import { race } from '../measuring/race.ts'
-import {
-  baselineFile,
-  commandLine,
-  MAIN,
-  type ProgramOptions,
-  type Settings,
-  startApi,
-} from '../measuring/service.ts'
-import { checkedRequests, issueKeys, servicePages } from '../orders/pages.ts'
+import { accountsOf } from '../orders/cases.ts'
+import { accessTo, checkedRequests, openService } from '../orders/pages.ts'
 import { fillEmbedded, openEmbedded } from '../orders/stores.ts'
-import type { Part } from '../part.ts'
-import { formatFigure, formatRatio, renderTable } from '../reporting/table.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const BUILT = fileURLToPath(new URL('../../../dist/main.js', import.meta.url))
@@ -34,14 +25,8 @@ const CACHED_MS = 3_000
 const TIMEOUT_MS = 30_000
 /** Between two attempts to connect: the figure is as exact as this. */
 const RETRY_MS = 1
-const LABELS: Readonly<Record<string, string>> = {
-  bare: 'a bare route of Fastify',
-  source: 'serve, node src/main.ts (types are stripped)',
-  built: 'serve, node dist/main.js (npm run build)',
-}
-
-/** Milliseconds from the start of each program's process to its first right answer, one each start. */
-type Starts = Readonly<Record<string, readonly number[]>>
+const LEGEND = `bare: a bare route of Fastify; source: serve, node src/main.ts (types are stripped)
+built: serve, node dist/main.js (npm run build)`
 
 /** The time to the first answer on an embedded store with orders, against a bare route. */
 export const startPart: Part = {
@@ -49,65 +34,46 @@ export const startPart: Part = {
   about: 'from the start of the process to the first answer, against a bare Fastify',
   async measure(context, scope) {
     const { orders, options, signal, log } = context
-    const built = await build(log)
     const { settings, services } = await openEmbedded(context.settings, scope)
     await fillEmbedded(services, context)
     const scratch = await openScratch('bench-start')
     scope.defer(scratch.close)
-    const page = await preparePage(context, settings, services)
+    const cases = context.cases.filter(({ name }) => name === CASE)
+    const access = await accessTo(accountsOf(cases), services)
+    const page = await preparePage(context, { settings, access })
+    const path = page.request.path.replace(/\?.*/, '')
+    const headers = { 'content-type': 'application/json; charset=utf-8' }
+    const answers = join(scratch.path, 'answers.json')
+    await writeFile(answers, JSON.stringify([{ path, status: 200, headers, body: `${page.body}` }]))
     // A separate compile cache excludes earlier runs.
     const own = { OPERATIONS_PORT: '0', NODE_COMPILE_CACHE: join(scratch.path, 'compiled') }
     const serve = { args: ['serve'], settings: { ...settings, ...own } }
-    const answers = join(scratch.path, 'answers.json')
-    await writeFile(answers, JSON.stringify([bareAnswer(page)]))
-    const programs: [string, ProgramOptions][] = [
-      ['bare', { program: baselineFile('bare.mjs'), args: [answers] }],
-      ['source', { program: MAIN, ...serve }],
-      ...(built
-        ? [['built', { program: BUILT, ...serve }] satisfies [string, ProgramOptions]]
-        : []),
-    ]
-    for (const [name, program] of programs) {
-      const ms = await timeFirstAnswer(scratch, program, page, signal, CACHED_MS)
+    const programs: Record<string, ProgramOptions> = {
+      bare: { program: baselineFile('bare.mjs'), args: [answers] },
+      source: { program: MAIN, ...serve },
+      ...((await build(log)) && { built: { program: BUILT, ...serve } }),
+    }
+    const timeStart = (program: ProgramOptions, lingerMs = 0) => {
+      signal.throwIfAborted()
+      return timeFirstAnswer(scratch, program, page, lingerMs)
+    }
+    for (const [name, program] of Object.entries(programs)) {
+      const ms = await timeStart(program, CACHED_MS)
       log(`the first start of ${name}: ${Math.round(ms)} ms; the next use its compile cache`)
     }
-    const contenders = programs.map(([name, program]) => {
-      return { name, measure: () => timeFirstAnswer(scratch, program, page, signal) }
+    const contenders = Object.entries(programs).map(([name, program]) => {
+      return { name, measure: async () => ({ startMs: await timeStart(program) }) }
     })
     const rounds = STARTS_PER_ROUND * options.rounds
-    const describe = (ms: number) => `${Math.round(ms)} ms`
-    const started = [{ name: 'start', contenders }]
-    const [result] = await race(started, { rounds, signal, log }, describe)
-    return reportStart(orders.count, result?.samples ?? {})
+    const starts = { ...context, options: { ...options, rounds } }
+    const [result] = await race([{ name: 'start', contenders }], starts)
+    const ratios = ['source', 'built'].map((of) => {
+      return { name: `start÷bare ${of}`, of, per: 'bare', figure: 'startMs', isCost: true } as const
+    })
+    const title = `From the start of the process to the first right answer; the embedded store with ${orders.count} orders`
+    const results = result ? [{ ...result, name: '' }] : []
+    return { sections: [{ title, results, base: 'bare', ratios, notes: [LEGEND] }] }
   },
-}
-
-export function reportStart(orders: number, samples: Starts) {
-  const programs = Object.entries(samples).map(([program, ms]) => ({
-    program,
-    ms: median(ms),
-    fastestMs: Math.min(...ms),
-    perBare: medianRatio(ms, samples['bare'] ?? []),
-  }))
-  const rows = programs.map(({ program, ms, fastestMs, perBare }) => {
-    return [
-      LABELS[program] ?? program,
-      formatFigure(ms),
-      formatFigure(fastestMs),
-      formatRatio(perBare),
-    ]
-  })
-  const title = `From the start of the process to the first right answer; the embedded store with ${orders} orders`
-  const table = renderTable(['program', 'ms', 'fastest ms', '÷ bare'], rows)
-  const costs = programs
-    .filter(({ program }) => program !== 'bare')
-    .map(({ program, perBare }) => [`start÷bare ${program}`, perBare])
-  return {
-    tables: [[title, '', table].join('\n')],
-    figures: { orders, programs, samples },
-    costs: Object.fromEntries(costs),
-    failures: [],
-  }
 }
 
 /** Runs `npm run build`, and returns whether it succeeded. */
@@ -123,32 +89,23 @@ async function build(log: BenchContext['log']): Promise<boolean> {
 }
 
 interface Page {
-  path: string
-  headers: Record<string, string>
+  request: LoadRequest
   body: Buffer
 }
 
 /** A page whose orders were compared with the generated ones. */
 async function preparePage(
   context: BenchContext,
-  settings: Settings,
-  services: Services,
+  plan: Omit<Parameters<typeof openService>[1], 'name'>,
 ): Promise<Page> {
+  await using scope = new AsyncDisposableStack()
   const found = context.cases.find(({ name }) => name === CASE)
   if (!found) throw new Error(`there is no case ${CASE}`)
+  const source = await openService(context, { name: 'api', ...plan }, scope)
   const of = { ...found, places: found.places.slice(0, 1) }
-  const keys = await issueKeys([of], services)
-  await using server = await startApi(settings)
-  await using loop = createClosedLoop({ origins: [server.origin] }, 1)
-  const source = servicePages(context, { name: 'api', loop, keys })
   const [request] = await checkedRequests(context, source, of)
   if (!request) throw new Error(`there is no page of ${CASE}`)
-  return { ...request, body: await loop.fetch(request) }
-}
-
-function bareAnswer({ path, body }: Page) {
-  const headers = { 'content-type': 'application/json; charset=utf-8' }
-  return { path: path.replace(/\?.*/, ''), status: 200, headers, body: `${body}` }
+  return { request, body: await source.client.fetch(request) }
 }
 
 /**
@@ -157,43 +114,29 @@ function bareAnswer({ path, body }: Page) {
  */
 async function timeFirstAnswer(
   scratch: Scratch,
-  { settings, ...program }: ProgramOptions,
-  page: Page,
-  signal: AbortSignal,
-  lingerMs = 0,
+  program: ProgramOptions,
+  { request: { path, headers }, body }: Page,
+  lingerMs: number,
 ): Promise<number> {
   const port = await findFreePort(() => true)
-  const own = { ...settings, PORT: `${port}` }
-  const [command, ...args] = await commandLine(`${scratch.path}/start.env`, {
-    ...program,
-    settings: own,
-  })
+  const settings = { ...program.settings, PORT: `${port}` }
+  const file = join(scratch.path, 'start.env')
+  const [command, ...args] = await commandLine(file, { ...program, settings })
+  const isRight = async () => {
+    // A connection fails until the program listens.
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => null)
+    return answer?.status === 200 && body.equals(await answer.bytes())
+  }
   const startedAt = performance.now()
   const started = await scratch.start('started', command, args)
   try {
-    for (;;) {
-      signal.throwIfAborted()
-      const isRight = await answersRight(port, page)
-      const ms = performance.now() - startedAt
-      if (isRight) {
-        await sleep(lingerMs)
-        return ms
-      }
-      if (started.hasEnded() || ms > TIMEOUT_MS) {
-        throw new Error(`no right answer after ${ms} ms:\n${await started.logTail()}`)
-      }
-      await sleep(RETRY_MS)
-    }
+    const explain = async () => `no right answer:\n${await started.logTail()}`
+    const limits = { timeoutMs: TIMEOUT_MS, intervalMs: RETRY_MS, shouldAbort: started.hasEnded }
+    await poll(isRight, explain, limits)
+    const ms = performance.now() - startedAt
+    await sleep(lingerMs)
+    return ms
   } finally {
     await started.kill()
   }
-}
-
-/** Whether the port returns the page. A connection fails until the program listens. */
-async function answersRight(port: number, { path, headers, body }: Page): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(
-    () => undefined,
-  )
-  const bytes = await response?.bytes().catch(() => undefined)
-  return response?.status === 200 && bytes !== undefined && body.equals(bytes)
 }

@@ -1,4 +1,4 @@
-import { percentile } from '../../../scripts/bench/measuring/figures.ts'
+import { percentile } from '../statistics.ts'
 import { checkResponse, type Violation } from './check-response.ts'
 import type { Outcome, TrafficRequest } from './request.ts'
 

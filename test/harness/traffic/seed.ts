@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { createCluster } from '../../../scripts/bench/measuring/cluster.ts'
 import { issueKey } from '../../../src/auth/keys.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { DEMO_ACCOUNT, demoOrders } from '../../../src/demo/demo-orders.ts'
@@ -9,6 +8,7 @@ import { createWriter } from '../../../src/indexing/writer/writer.ts'
 import { wallClock } from '../../../src/lib/clock.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { connectOpenSearch } from '../../../src/stores/opensearch/client/client.ts'
+import { createCluster } from '../services/cluster.ts'
 import { createOracle, type Oracle } from './oracle.ts'
 import type { TrafficKeys } from './traffic.ts'
 

@@ -1,51 +1,64 @@
 import { describe, expect, it } from 'vitest'
 import { searchRequest } from '../../../scripts/bench/baselines/straightforward-app.ts'
-import { createCases, meanRows, placesOf } from '../../../scripts/bench/orders/cases.ts'
-import { createOrders, LARGE_ACCOUNT, type Row } from '../../../scripts/bench/orders/orders.ts'
-import { recordSearches } from '../../../scripts/bench/orders/searches.ts'
 import {
-  createSizedAccounts,
-  type SizedAccount,
-} from '../../../scripts/bench/orders/sized-accounts.ts'
-import { NULL_UPDATED_KEY, type Sort, sorts } from '../../../src/orders/order-store.ts'
+  createCases,
+  idsOf,
+  placesOf,
+  positionBefore,
+  stateAt,
+} from '../../../scripts/bench/orders/cases.ts'
+import { accountSizes, createOrders } from '../../../scripts/bench/orders/orders.ts'
+import { recordSearches } from '../../../scripts/bench/orders/searches.ts'
+import { depthCases } from '../../../scripts/bench/parts/sizes.ts'
+import { NULL_UPDATED_KEY, sorts } from '../../../src/orders/order-store.ts'
 
 const UNTIL = Date.UTC(2026, 0, 1)
-const COUNT = 8_000
-const orders = createOrders(COUNT, UNTIL)
-const rows = [...orders.rows()]
+const orders = createOrders(accountSizes(8_000), UNTIL)
+const documents = [...orders.bulkLines()].map((lines) => {
+  const [action = '', source = ''] = lines.trimEnd().split('\n')
+  return { action: JSON.parse(action), ...JSON.parse(source) }
+})
+const large = orders.accounts.slice(0, 1)
 
 describe('generated orders', () => {
-  it('Half of the orders belong to one account, a tenth to another, and about 80 to each of the rest', () => {
-    const byAccount = Map.groupBy(rows, ({ accountId }) => accountId)
-    const shareOf = (id: string) => (byAccount.get(id)?.length ?? 0) / COUNT
-    expect(shareOf(LARGE_ACCOUNT)).toBeCloseTo(0.5, 1)
-    expect(shareOf('acc_medium')).toBeCloseTo(0.1, 1)
-    expect(orders.smallAccounts).toHaveLength(40)
-    for (const id of orders.smallAccounts)
-      expect(Math.abs(shareOf(id) * COUNT - 80)).toBeLessThan(40)
+  it('Half of the orders belong to one account, a tenth to another, and 80 to each of the rest', () => {
+    const byAccount = Map.groupBy(documents, ({ account_id }) => account_id)
+    const [first, second, ...others] = orders.accounts.map(({ id }) => byAccount.get(id)?.length)
+    expect([first, second]).toEqual([4_000, 800])
+    expect(others).toEqual(Array.from({ length: 40 }, () => 80))
+    expect(byAccount.size).toBe(42)
+    expect(
+      new Set(documents.slice(0, 200).map(({ account_id }) => account_id)).size,
+    ).toBeGreaterThan(9)
   })
 
-  it('Ids are unique, 2% of orders have no updated_at, and the same seed gives the same rows', () => {
-    expect(new Set(rows.map(({ orderId }) => orderId)).size).toBe(COUNT)
-    const undated = rows.filter(({ updatedKey }) => updatedKey === NULL_UPDATED_KEY)
-    expect(undated.length / COUNT).toBeCloseTo(0.02, 1)
-    expect([...createOrders(COUNT, UNTIL).rows()]).toEqual(rows)
+  it('Ids are unique, 2% of orders have no updated_at, and the same sizes give the same orders', () => {
+    expect(new Set(documents.map(({ id }) => id)).size).toBe(8_000)
+    const undated = documents.filter(({ updated_key }) => updated_key === NULL_UPDATED_KEY)
+    expect(undated.length / 8_000).toBeCloseTo(0.02, 1)
+    const again = createOrders(accountSizes(8_000), UNTIL)
+    expect(again.bulkLines().take(100).toArray()).toEqual(orders.bulkLines().take(100).toArray())
   })
 
-  it('The documents have the ids and dates of their rows', () => {
-    for (const [at, lines] of orders.bulkLines().take(200).toArray().entries()) {
-      const [action = '', source = ''] = lines.trimEnd().split('\n')
-      const { accountId, orderId, createdKey, updatedKey } = rows[at] ?? {}
-      const index = { _id: `${accountId}:${orderId}`, routing: accountId }
-      expect(JSON.parse(action)).toEqual({ index })
-      const instant = (key = 0) => (key === NULL_UPDATED_KEY ? null : new Date(key).toISOString())
-      expect(JSON.parse(source)).toMatchObject({
-        account_id: accountId,
-        created_key: createdKey,
-        updated_key: updatedKey,
-        order: { id: orderId, created_at: instant(createdKey), updated_at: instant(updatedKey) },
-      })
+  it('The documents have the ids and dates of their orders', () => {
+    const instant = (key: number) => (key === NULL_UPDATED_KEY ? null : new Date(key).toISOString())
+    for (const { action, account_id, id, created_key, updated_key, order } of documents) {
+      expect(action.index).toEqual({ _id: `${account_id}:${id}`, routing: account_id })
+      const dates = { created_at: instant(created_key), updated_at: instant(updated_key) }
+      expect(order).toMatchObject({ id, ...dates })
     }
+  })
+
+  it.each(sorts)('A listing has the sequence of the documents by %s', (sort) => {
+    const key = sort === 'created_at_desc' ? 'created_key' : 'updated_key'
+    const own = documents.filter(({ account_id }) => account_id === large[0]?.id)
+    own.sort((a, b) => a[key] - b[key] || (a.id < b.id ? -1 : 1))
+    const sorted = sort === 'created_at_desc' ? own.reverse() : own
+    const listing = large[0]?.listing(sort)
+    const ids = Array.from({ length: 4_000 }, (_, row) => listing?.at(row).id)
+    expect(ids).toEqual(sorted.map(({ id }) => id))
+    const lastDated = sorted.findLast((document) => document[key] !== NULL_UPDATED_KEY)
+    expect(listing?.lastDated?.id).toBe(lastDated?.id)
   })
 })
 
@@ -64,87 +77,76 @@ describe('cases', () => {
   it('Each case has more pages than the filters that OpenSearch remembers', () => {
     for (const { places } of cases) expect(places.length).toBeGreaterThan(256)
   })
-
-  it('Mean rows are fewer than the limit where the listing of a small account ends', () => {
-    const [largeOf20, largeOf100, , , smallOf20, smallOf100 = 0] = cases.map(meanRows)
-    expect([largeOf20, largeOf100, smallOf20]).toEqual([20, 100, 20])
-    expect(smallOf100).toBeGreaterThan(20)
-    expect(smallOf100).toBeLessThan(100)
-  })
 })
 
 describe('places', () => {
-  /** Ascending creation, descending change; the last two differ by id only. */
-  const rowsOf = (count: number) =>
-    Array.from({ length: count }, (_, at): Row => {
-      const orderId = `ord_${String(at).padStart(6, '0')}`
-      const createdKey = Math.min(at, count - 2)
-      return { accountId: 'acc_1', orderId, createdKey, updatedKey: count - at }
+  /** A listing whose last tenth has no date. */
+  const accountOf = (size: number) => {
+    const at = (row: number) => {
+      const key = row < 0.9 * size ? row : NULL_UPDATED_KEY
+      return { key, id: `ord_${row}` }
+    }
+    const lastDated = at(Math.ceil(0.9 * size) - 1)
+    return { id: 'acc_1', size, listing: () => ({ size, at, lastDated }) }
+  }
+  const placesIn = (size: number, spread: Partial<Parameters<typeof placesOf>[2]>) =>
+    placesOf(accountOf(size), 'updated_at_asc', {
+      ...{ depth: 0.25, span: 0.1, count: 100, following: 1 },
+      ...spread,
     })
-  const rowsBefore = (count: number, places: number) =>
-    placesOf(rowsOf(count), 'updated_at_asc', places).map((place) => place.rowsBefore)
+  const rowsIn = (...args: Parameters<typeof placesIn>) => placesIn(...args).map(({ row }) => row)
+  const spread = (first: number, count: number, step: number) =>
+    Array.from({ length: count }, (_, at) => first + step * at)
 
-  it('Places are spread over a tenth of a long listing, and adjacent in a short one', () => {
-    const spread = (first: number, count: number, step: number) =>
-      Array.from({ length: count }, (_, at) => first + step * at)
-    expect(rowsBefore(10_000, 100)).toEqual(spread(2_500, 100, 10))
-    expect(rowsBefore(80, 16)).toEqual(spread(20, 16, 1))
-    expect(rowsBefore(50_000, 2)).toEqual(spread(12_500, 2, 100)) // At most a page apart.
-    expect(rowsBefore(4, 16)).toEqual([1, 2, 3]) // A page follows each.
+  it('Places are spread over a share of a long listing, and adjacent in a short one', () => {
+    expect(rowsIn(10_000, {})).toEqual(spread(2_500, 100, 10))
+    expect(rowsIn(80, { count: 16 })).toEqual(spread(20, 16, 1))
+    expect(rowsIn(4, { count: 16 })).toEqual([1, 2, 3])
+    expect(rowsIn(80, { depth: 0 })).toEqual([0])
   })
 
-  it('A place has the order before it, and the ids after it in the order of the sort', () => {
-    const [byChange] = placesOf(rowsOf(8), 'updated_at_asc', 1)
-    expect(byChange).toMatchObject({ rowsBefore: 2, after: { key: 2, id: 'ord_000006' } })
-    const ids = [5, 4, 3, 2, 1, 0].map((at) => `ord_00000${at}`)
-    expect(byChange?.following).toEqual(ids)
-    const [byCreation] = placesOf(rowsOf(4), 'created_at_desc', 1)
-    expect(byCreation?.after).toEqual({ key: 2, id: 'ord_000003' })
-    expect(byCreation?.following).toEqual(['ord_000002', 'ord_000001', 'ord_000000'])
-    expect(placesOf(rowsOf(1_000), 'updated_at_asc', 1)[0]?.following).toHaveLength(101)
-  })
-})
-
-describe('sized accounts', () => {
-  const sizes = [1_000, 4_000]
-  const { accounts, bulkLines } = createSizedAccounts(sizes, UNTIL)
-  const documents = [...bulkLines()].map((lines) => JSON.parse(lines.split('\n')[1] ?? ''))
-  const [, larger] = accounts as [SizedAccount, SizedAccount]
-
-  it('Accounts have the given number of orders with unique ids, and are interleaved', () => {
-    const byAccount = Map.groupBy(documents, ({ account_id }) => account_id)
-    expect(accounts.map(({ id }) => byAccount.get(id)?.length)).toEqual(sizes)
-    expect(new Set(documents.map(({ id }) => id)).size).toBe(5_000)
-    expect(new Set(documents.slice(0, 50).map(({ account_id }) => account_id)).size).toBe(2)
+  it('Places begin earlier where fewer orders would follow than necessary', () => {
+    expect(rowsIn(1_000, { depth: 0.99, span: 0.01, following: 21 })).toEqual(spread(880, 100, 1))
   })
 
-  it.each(sorts)('The listing has the order of the documents by %s', (sort: Sort) => {
-    const key = sort === 'created_at_desc' ? 'created_key' : 'updated_key'
-    const own = documents.filter(({ account_id }) => account_id === larger.id)
-    own.sort((a, b) => a[key] - b[key] || (a.id < b.id ? -1 : 1))
-    const sorted = sort === 'created_at_desc' ? own.reverse() : own
-    const listing = larger.listing(sort)
-    const ids = Array.from({ length: larger.size }, (_, place) => listing.at(place).id)
-    expect(ids).toEqual(sorted.map(({ id }) => id))
-    const lastDated = sorted.findLast((document) => document[key] !== NULL_UPDATED_KEY)
-    expect(listing.lastDated?.id).toBe(lastDated.id)
+  it('A page has the orders after its place', () => {
+    const [place] = placesIn(8, { count: 1 })
+    expect(place && idsOf(place, 3)).toEqual(['ord_2', 'ord_3', 'ord_4'])
+    expect(place && positionBefore(place)).toEqual({ key: 1, id: 'ord_1' })
+    expect(place && idsOf(place, 100)).toHaveLength(6)
+  })
+
+  it('A cursor has the last dated order, and only after an order without a date the latest write', () => {
+    const mark = { key: 9, id: 'ord_last' }
+    const cases = depthCases(accountOf(4_000))
+    const stateOf = (name: string) => {
+      const [place] = cases.find((one) => one.name === name)?.places ?? []
+      return place && stateAt(place, mark)
+    }
+    const unmarked = { mark: null, nextMark: null }
+    expect(stateOf('updated first')).toBeNull()
+    const after = { key: 1_999, id: 'ord_1999' }
+    expect(stateOf('updated 50%')).toEqual({ ...unmarked, after, dated: after })
+    expect(stateOf('created 50%')).toEqual({ ...unmarked, after, dated: null })
+    const undated = { dated: { key: 3_599, id: 'ord_3599' }, mark: null, nextMark: mark }
+    expect(stateOf('updated 99%')).toMatchObject(undated)
   })
 })
 
-describe('searches', () => {
-  it.each(sorts)(
-    'The straightforward baseline sends the search of the service by %s',
-    async (sort) => {
-      const after = { key: 1_700_000_000_000, id: 'ord_1' }
-      const place = { accountId: 'acc_1', sort, rowsBefore: 1, after, following: [] }
-      const plan = { urls: ['http://127.0.0.1'], index: 'orders', places: [place], limit: 20 }
-      const [recorded] = await recordSearches(plan)
-      const { pathname, searchParams } = new URL(`http://127.0.0.1${recorded?.path}`)
-      const { index, body, ...params } = searchRequest('orders', { ...place, limit: 20 })
-      expect(pathname).toBe(`/${index}/_search`)
-      const complete = { ...params, allow_partial_search_results: 'false' }
-      expect(Object.fromEntries(searchParams)).toEqual(complete)
-      expect(JSON.parse(String(recorded?.body))).toEqual(body)
-    },
-  )
-})
+it.each(sorts)(
+  'The straightforward baseline sends the search of the service by %s',
+  async (sort) => {
+    const listing = large[0]?.listing(sort)
+    if (listing === undefined) throw new Error('there is no large account')
+    const place = { accountId: 'acc_1', sort, listing, row: 1 }
+    const plan = { urls: ['http://127.0.0.1'], index: 'orders', places: [place], limit: 20 }
+    const [recorded] = await recordSearches(plan)
+    const { pathname, searchParams } = new URL(`http://127.0.0.1${recorded?.path}`)
+    const page = { accountId: 'acc_1', sort, after: positionBefore(place), limit: 20 }
+    const { index, body, ...params } = searchRequest('orders', page)
+    expect(pathname).toBe(`/${index}/_search`)
+    const complete = { ...params, allow_partial_search_results: 'false' }
+    expect(Object.fromEntries(searchParams)).toEqual(complete)
+    expect(JSON.parse(String(recorded?.body))).toEqual(body)
+  },
+)

@@ -1,73 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import type { LoadRequest } from '../../../scripts/bench/measuring/request.ts'
-import {
-  BASE,
-  definitionCosts,
-  definitionOf,
-  indexSorts,
-  ONE_PER_SORT,
-  withPair,
-} from '../../../scripts/bench/parts/definitions.ts'
-import { timesOf } from '../../../scripts/bench/parts/index-variants.ts'
-import {
-  inSmallScenarios,
-  reportSettings,
-  socketPlans,
-} from '../../../scripts/bench/parts/settings.ts'
+import type { LoadRequest } from '../../../scripts/bench/measuring/load.ts'
+import { createRefusals, withoutAllowed } from '../../../scripts/bench/parts/refusals.ts'
+import { inSmallScenarios } from '../../../scripts/bench/parts/settings.ts'
 import {
   AS_DEFINED,
+  BY_ACCOUNT,
   definitionWith,
   indexVariants,
-  variantsFor,
+  sortVariants,
 } from '../../../scripts/bench/parts/settings-indices.ts'
-import {
-  AS_THE_SERVICE,
-  cborIds,
-  searchVariants,
-} from '../../../scripts/bench/parts/settings-searches.ts'
+import { searchVariants } from '../../../scripts/bench/parts/settings-searches.ts'
+import { generateApiKey, isWellFormedKey } from '../../../src/auth/api-key.ts'
 import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
-import { sampleOf } from './bench-sample.ts'
-
-const NAME = 'large created 20'
-const sample = (openSearch: number) => sampleOf(1e6 / openSearch, { openSearch })
-
-describe('part definitions', () => {
-  const { 'sort.field': field, 'sort.order': order, ...unsorted } = ordersDefinition.settings
-  const samples = {
-    none: [sample(200)],
-    account: [sample(100)],
-    'account+created': [sample(50)],
-    'account+updated': [sample(25)],
-  }
-
-  it('The baseline is the definition of the service', () => {
-    expect(indexSorts[BASE]).toEqual([[field, order]])
-    const settings = { ...unsorted, 'sort.field': [field], 'sort.order': [order] }
-    expect(definitionOf(BASE)).toEqual({ ...ordersDefinition, settings })
-    expect(definitionOf('none')).toEqual({ ...ordersDefinition, settings: unsorted })
-    expect(definitionOf('account+created')).toMatchObject({
-      settings: {
-        'sort.field': ['account_id', 'created_key', 'id'],
-        'sort.order': ['asc', 'desc', 'desc'],
-      },
-    })
-  })
-
-  it('Each definition is compared with that of the service, whose cost is by the best of the others', () => {
-    expect(timesOf({ name: NAME, samples }, BASE)).toMatchObject({
-      none: { perSecond: 5_000, times: { perSecond: 0.5, p50Ms: 2, openSearchCpu: 2 } },
-      account: { times: { perSecond: 1, p50Ms: 1, openSearchCpu: 1 } },
-    })
-    const name = `OpenSearch CPU account÷best other ${NAME}`
-    expect(definitionCosts([{ name: NAME, samples }])).toEqual({ [name]: 4 })
-  })
-
-  it('With one index per sort, the index with the sort of the listing answers', () => {
-    const answering = (name: string) => withPair({ name, samples }).samples[ONE_PER_SORT]
-    expect(answering(NAME)).toEqual(samples['account+created'])
-    expect(answering('small updated 100')).toEqual(samples['account+updated'])
-  })
-})
 
 describe('search variants', () => {
   const ofAccount = { term: { account_id: 'acc_1' } }
@@ -79,119 +23,88 @@ describe('search variants', () => {
     headers: { 'content-type': 'application/json' },
     body: Buffer.from(JSON.stringify(body)),
   }
-  function variant(name: string) {
+  function changed(name: string) {
     const found = searchVariants[name]
     if (found === undefined) throw new Error(`there is no search variant "${name}"`)
-    return found
-  }
-  function changed(name: string) {
-    const { path, headers, body: text } = variant(name).change(service)
-    return { path, headers, body: JSON.parse(`${text}`) }
+    const { path, body: text } = found.change(service)
+    return { path, body: JSON.parse(`${text}`) }
   }
 
-  it('The first variant is the search of the service, and the last repeats it', () => {
-    expect(variant(AS_THE_SERVICE).change(service)).toEqual(service)
-    expect(Object.values(searchVariants).at(-1)?.change(service)).toEqual(service)
-  })
-
-  it('A variant changes its parameter, header or part of the body, and keeps the rest', () => {
+  it('A variant changes its parameter or part of the body, and keeps the rest', () => {
     const path = '/orders/_search?routing=acc_1'
     expect(changed('no preference').path).toBe(path)
     expect(changed('preference=_local').path).toBe(`${path}&preference=_local`)
-    expect(changed('timeout=2s').path).toBe(`${path}&preference=_primary&timeout=2s`)
-    expect(changed('CBOR').headers).toEqual({ ...service.headers, accept: 'application/cbor' })
     expect(changed('track_total_hits').body).toEqual({ ...body, track_total_hits: true })
     const unbounded = { ...body, query: { bool: { filter: [ofAccount] } } }
     expect(changed('no range beside search_after').body).toEqual(unbounded)
   })
-
-  it('Ids are read from the sort values where there are no sources', () => {
-    const hits = [{ sort: [9, 'ord_1'] }, { sort: [8, 'ord_2'] }]
-    const response = Buffer.from(JSON.stringify({ hits: { hits } }))
-    const ids = variant('nothing stored, ids alone').readIds?.(response)
-    expect(ids).toEqual(['ord_1', 'ord_2'])
-  })
-
-  it('Ids are read from CBOR for any length of the account, and never from within an order', () => {
-    const short = Buffer.from('\x63_id\x6bacc_1:ord_1\x66_score', 'latin1')
-    const long = Buffer.from(`\x63_id\x78\x1eacc_${'1'.repeat(20)}:ord_2\x66_score`, 'latin1')
-    expect(cborIds(Buffer.concat([short, long]))).toEqual(['ord_1', 'ord_2'])
-    expect(cborIds(Buffer.from('\x62id\x65ord_3\x67rider_id\x61x', 'latin1'))).toEqual([])
-  })
 })
 
 describe('index variants', () => {
-  it('The baseline is the definition of the service', () => {
+  it('The baselines are the definition of the service', () => {
     expect(indexVariants[AS_DEFINED]).toEqual({})
     expect(definitionWith({})).toEqual(ordersDefinition)
+    expect(definitionWith({ ...sortVariants[BY_ACCOUNT] })).toEqual(ordersDefinition)
   })
 
-  it('A variant changes a setting or a field of the mapping, and keeps the rest', () => {
-    const settings = { codec: 'best_compression' }
+  it('A variant changes or removes a setting, or changes a field of the mapping', () => {
     const { mappings } = ordersDefinition
     const status = { type: 'keyword', doc_values: false }
-    expect(definitionWith({ settings, fields: { status: { doc_values: false } } })).toEqual({
-      settings: { ...ordersDefinition.settings, ...settings },
+    const fields = { status: { doc_values: false } }
+    expect(definitionWith({ settings: { codec: 'best_compression' }, fields })).toEqual({
+      settings: { ...ordersDefinition.settings, codec: 'best_compression' },
       mappings: { ...mappings, properties: { ...mappings.properties, status } },
     })
-  })
-
-  it('Every field of a variant exists in the mapping', () => {
-    const fields = Object.values(indexVariants).flatMap((variant) =>
-      Object.keys(variant.fields ?? {}),
-    )
-    const known = Object.keys(ordersDefinition.mappings.properties)
-    expect(known).toEqual(expect.arrayContaining(fields))
-  })
-
-  it('Variants that need more nodes are omitted', () => {
-    expect(variantsFor(1)).not.toContain('no replica')
-    expect(variantsFor(2)).toEqual(Object.keys(indexVariants))
-  })
-})
-
-describe('part settings', () => {
-  it('No plan has more connections than concurrent requests', () => {
-    const plans = socketPlans().map(({ concurrency, sockets }) => [concurrency, sockets.join()])
-    expect(plans).toEqual([
-      [8, '2,4,8'],
-      [64, '2,4,8,16,64'],
-    ])
+    const unsorted = JSON.stringify(definitionWith({ ...sortVariants['none'] }))
+    expect(JSON.parse(unsorted).settings).not.toHaveProperty(['sort.field'])
   })
 
   it('Large scenarios are split so that each contender runs soon after the baseline', () => {
     const contenders = ['own', 'a', 'b', 'c', 'd', 'e'].map((name) => {
-      return { name, measure: async () => 0 }
+      return { name, measure: async () => ({}) }
     })
-    const split = inSmallScenarios({ name: NAME, contenders })
-    expect(split.map((one) => one.contenders.map(({ name }) => name).join())).toEqual([
-      'own,a,b,c,d',
-      'own,e',
-    ])
+    const split = inSmallScenarios({ name: 'large created 20', contenders })
+    const names = split.map((one) => one.contenders.map(({ name }) => name).join())
+    expect(names).toEqual(['own,a,b,c,d', 'own,e'])
+  })
+})
+
+describe('part refusals', () => {
+  const key = generateApiKey()
+  const refusals = createRefusals(key, 8)
+  const [unknown, malformed, bucket, blocked] = refusals
+  const addresses = refusals.map(
+    ({ requests }) => new Set(requests.map(({ headers }) => headers['x-forwarded-for'])),
+  )
+
+  it('Wrong keys use so many addresses that none is blocked, and no kind shares an address', () => {
+    expect(addresses.map(({ size }) => size)).toEqual([65_536, 65_536, 1, 1])
+    expect(addresses.reduce((all, some) => all.union(some)).size).toBe(2 * 65_536 + 2)
   })
 
-  it('The report compares with the baseline within each round, and shows the order as written or not', () => {
-    const index = { loadSeconds: 10, cpuPerDocument: 50, documents: 9, bytes: 8e6, segments: 1 }
-    const own = { [AS_THE_SERVICE]: [sample(100), sample(300)] }
-    const { tables, figures } = reportSettings({
-      searches: [
-        { name: NAME, samples: { ...own, filter_path: [sample(200), sample(900)] } },
-        { name: NAME, samples: { [AS_THE_SERVICE]: [sample(400)], CBOR: [sample(200)] } },
-      ],
-      asWritten: { [AS_THE_SERVICE]: true, filter_path: false },
-      indices: [{ name: NAME, samples: { [AS_DEFINED]: [sample(100)], other: [sample(80)] } }],
-      loaded: { [AS_DEFINED]: index, other: { ...index, bytes: 4e6 } },
-      sockets: [{ name: '8 at a time', samples: { 2: [sample(50)], 8: [sample(100)] } }],
-    })
-    expect(figures).toMatchObject({
-      searches: [{ filter_path: { times: { openSearchCpu: 2.5 } } }, {}],
-      indices: [{ other: { times: { openSearchCpu: 0.8 } } }],
-      sockets: [{ 8: { times: { openSearchCpu: 2 } } }],
-    })
-    expect(tables[0]).toMatch(/^filter_path +550 ×2\.50$/m)
-    expect(tables[0]).toMatch(/^CBOR +200 ×0\.50$/m)
-    expect(tables[0]).toMatch(/^filter_path +changed$/m)
-    expect(tables[1]).toMatch(/^other +10\.0 ×1\.00 +50\.0 ×1\.00 +4\.00 ×0\.50 +1\.00 ×1\.00$/m)
-    expect(tables[2]).toMatch(/^8 +100 +10000 +0\.100 +0\.500$/m)
+  it('Unknown keys are well-formed, malformed keys are not, and the bucket is that of a valid key', () => {
+    const keyOf = (refusal: typeof unknown) =>
+      refusal?.requests[0]?.headers['authorization']?.replace('Bearer ', '') ?? ''
+    expect([unknown, malformed, blocked].map((one) => isWellFormedKey(keyOf(one)))).toEqual([
+      ...[true, false, false],
+    ])
+    expect(keyOf(bucket)).toBe(key)
+  })
+
+  it.each([
+    ['one token a second and the first', bucket, { 'status 200': 9 }],
+    ['the failures at the start of a window', blocked, { 'status 401': 30 }],
+  ])('Allowed answers are %s', (_, refusal, failures) => {
+    expect(withoutAllowed({ failures }, refusal?.allowed)).toEqual({ failures: {} })
+  })
+
+  it.each([
+    ['more tokens', bucket, { 'status 200': 10 }],
+    ['a token for a blocked address', blocked, { 'status 200': 1 }],
+    ['more failures than a window allows', blocked, { 'status 401': 31 }],
+    ['a block of an unknown key', unknown, { 'status 429': 1 }],
+    ['a broken connection', bucket, { ECONNRESET: 1 }],
+  ])('A failure remains where there is %s', (_, refusal, failures) => {
+    expect(withoutAllowed({ failures }, refusal?.allowed)).toEqual({ failures })
   })
 })

@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { poll } from '../../../test/harness/processes/poll.ts'
-import { openScratch } from '../../../test/harness/processes/scratch.ts'
-import { metricsMicros, residentBytes } from './cpu.ts'
+import { poll } from './poll.ts'
+import { openScratch } from './scratch.ts'
 
 export type Settings = Readonly<Record<string, string>>
 
@@ -49,16 +48,8 @@ export async function startApi(settings: Settings): Promise<RunningApi> {
   return await startServer({ args: ['serve'], settings })
 }
 
-/** Starts a baseline, which logs its address as the service does. */
-export async function startBaseline(name: string, options: Omit<ProgramOptions, 'program'>) {
-  return await startServer({ ...options, program: baselineFile(name) })
-}
-
-export function baselineFile(name: string): string {
-  return fileURLToPath(new URL(`../baselines/${name}`, import.meta.url))
-}
-
-async function startServer(options: ProgramOptions): Promise<RunningApi> {
+/** Starts a program that logs its address as the service does. */
+export async function startServer(options: ProgramOptions): Promise<RunningApi> {
   const awaited = [/Server listening at (http:[^"\s]+)/]
   const service = await startService({ ...options, awaited })
   return { ...service, origin: service.captured[0] ?? '' }
@@ -98,6 +89,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   )
   const [operations = '', ...captured] = matches.map((match) => match?.[1] ?? '')
   const metrics = async () => (await fetch(new URL('/metrics', operations))).text()
+  const metric = async (name: string) => readMetric(await metrics(), name)
   starting.move()
   return {
     pid: service.pid,
@@ -105,8 +97,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     settingsFile,
     logFile: service.logFile,
     metrics,
-    cpuMicros: async () => metricsMicros(await metrics()),
-    residentBytes: async () => residentBytes(await metrics()),
+    cpuMicros: async () => 1e6 * (await metric('process_cpu_seconds_total')),
+    residentBytes: () => metric('process_resident_memory_bytes'),
     [Symbol.asyncDispose]: scratch.close,
   }
+}
+
+/** A metric without labels in the text of `/metrics`; NaN where it is absent. */
+export function readMetric(metrics: string, name: string): number {
+  return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(metrics)?.[1])
 }

@@ -67,7 +67,7 @@ async function compareOn(context: BenchContext, settings: Settings, services: Se
   const access = await accessTo([ACCOUNT], services)
   const refusals = createRefusals(access.get(ACCOUNT)?.key ?? '', seconds)
   const api = scope.use(await startApi(settings))
-  const responses: Recorded[] = []
+  const responses: RecordedResponse[] = []
   for (const [at, refusal] of refusals.entries()) {
     responses.push(await recordResponse(api.origin, refusal, `/${at}`))
   }
@@ -140,7 +140,7 @@ function request(expectedStatus: number, credential: string, address: string): L
 }
 
 /** A response, for the bare route to return. */
-interface Recorded {
+interface RecordedResponse {
   path: string
   status: number
   headers: Record<string, string>
@@ -152,7 +152,7 @@ async function recordResponse(
   origin: string,
   { name, requests: [first] }: Refusal,
   path: string,
-): Promise<Recorded> {
+): Promise<RecordedResponse> {
   if (!first) throw new Error(`the refusal has no request: ${name}`)
   const { method, headers, expectedStatus } = first
   for (let times = 0; times <= MAX_FAILURES; times += 1) {

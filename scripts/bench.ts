@@ -25,7 +25,7 @@ async function bench(context: BenchContext): Promise<void> {
   const commit = readCommit()
   const past = readHistory()
   const atStart = await readEnvironment(context)
-  for (const facts of [atStart, options]) console.log(describe(facts))
+  console.log(atStart, options)
 
   const reports: Record<string, PartReport> = {}
   for (const { name, measure } of parts.filter((part) => chosen.includes(part.name))) {
@@ -57,13 +57,6 @@ async function bench(context: BenchContext): Promise<void> {
     drawChart([...past, entry])
     console.log('recorded')
   }
-}
-
-function describe(facts: object): string {
-  return Object.entries(facts)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name} ${value}`)
-    .join('; ')
 }
 
 /** @throws UsageError before any measurement, where the file cannot be written */

@@ -5,7 +5,6 @@ const greatest = (values: readonly number[]) => Math.max(...values)
 /** Every figure, in the order of the columns, and how the rounds combine into one value. */
 const FIGURES = {
   perSecond: { title: '/s', combine: median },
-  ordersPerSecond: { title: 'orders/s', combine: median },
   startMs: { title: 'ms', combine: median },
   p50Ms: { title: 'p50 ms', combine: median },
   p90Ms: { title: 'p90 ms', combine: median },

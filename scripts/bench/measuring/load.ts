@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, type Dispatcher } from 'undici'
+import { Agent, Client, type Dispatcher } from 'undici'
 import { percentile } from '../../../test/harness/statistics.ts'
 
 /** A request that the bench sends repeatedly. */
@@ -47,7 +47,7 @@ export interface LoadClient extends AsyncDisposable {
   fetch(request: LoadRequest): Promise<Buffer>
   /** A closed loop for `ms`: sends the next request in rotation when a response has ended. */
   loop(requests: readonly LoadRequest[], ms: number, signal: AbortSignal): Promise<Outcome[]>
-  /** An open loop: sends the requests at a rate, however slow the service is. */
+  /** An open loop: sends the requests at a rate, on as many further connections as necessary. */
   arrive(requests: readonly LoadRequest[], pace: Pace): Promise<Outcome[]>
 }
 
@@ -59,29 +59,42 @@ const TICK_MS = 1
 
 /**
  * Our own loops, since autocannon counts in whole milliseconds and a page lasts one to five. They run in
- * the bench's process, so its CPU time is separate from that of the contenders. Requests wait for a free
- * connection; without a number of connections, another one is opened instead.
+ * the bench's process, so its CPU time is separate from that of the contenders. With more concurrent
+ * requests than connections, requests wait for a free one.
  */
 export function createLoadClient(
   { origins, ca }: Target,
   concurrency = 1,
-  connections: number | null = concurrency,
+  connections = concurrency,
 ): LoadClient {
-  const agent = new Agent({
-    connections,
+  const settings = {
     pipelining: 1,
     headersTimeout: STALLED_MS,
     bodyTimeout: STALLED_MS,
     ...(ca !== undefined && { connect: { ca } }),
-  })
+  }
+  const agent = new Agent({ ...settings, connections })
+  // A flood opens thousands of connections, among which a pool searches for a free one.
+  const callers: Client[] = []
+  const idle: Client[] = []
   let turn = 0
   const nextOrigin = () => origins[turn % origins.length] ?? ''
 
-  async function sendNext(requests: readonly LoadRequest[], dueAt: number): Promise<Outcome> {
+  function openCaller(): Client {
+    const caller = new Client(nextOrigin(), settings)
+    callers.push(caller)
+    return caller
+  }
+
+  async function sendNext(
+    dispatcher: Dispatcher,
+    requests: readonly LoadRequest[],
+    dueAt: number,
+  ): Promise<Outcome> {
     const request = requests[turn++ % requests.length]
     if (!request) throw new Error('there is no request to send')
     const sentAt = performance.now()
-    const failure = await send(agent, nextOrigin(), request)
+    const failure = await send(dispatcher, nextOrigin(), request)
     return { dueAt, sentAt, ms: performance.now() - dueAt, failure }
   }
 
@@ -100,7 +113,7 @@ export function createLoadClient(
       async function drive() {
         while (performance.now() < endsAt) {
           signal.throwIfAborted()
-          outcomes.push(await sendNext(requests, performance.now()))
+          outcomes.push(await sendNext(agent, requests, performance.now()))
         }
       }
       await Promise.all(Array.from({ length: concurrency }, drive))
@@ -109,17 +122,27 @@ export function createLoadClient(
 
     async arrive(requests, pace) {
       const outcomes: Outcome[] = []
-      const sendOne = async (dueAt: number) => outcomes.push(await sendNext(requests, dueAt))
+      const sendOne = async (dueAt: number) => {
+        const caller = idle.pop() ?? openCaller()
+        outcomes.push(await sendNext(caller, requests, dueAt))
+        idle.push(caller)
+      }
       await atPace(pace, async (due) => void (await Promise.all(due.map(sendOne))))
       return outcomes
     },
 
-    [Symbol.asyncDispose]: () => agent.destroy(),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([agent, ...callers].map((dispatcher) => dispatcher.destroy()))
+    },
   }
 }
 
 /** Reads the whole response, and returns what was wrong with it, if anything. */
-function send(agent: Agent, origin: string, request: LoadRequest): Promise<string | undefined> {
+function send(
+  dispatcher: Dispatcher,
+  origin: string,
+  request: LoadRequest,
+): Promise<string | undefined> {
   const { expectedStatus = 200, expectedBytes = 0, ...options } = request
   return new Promise((resolve) => {
     let status = 0
@@ -141,7 +164,7 @@ function send(agent: Agent, origin: string, request: LoadRequest): Promise<strin
         resolve('code' in error ? String(error.code) : error.name)
       },
     }
-    agent.dispatch({ ...options, origin }, handler)
+    dispatcher.dispatch({ ...options, origin }, handler)
   })
 }
 

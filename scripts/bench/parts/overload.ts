@@ -16,7 +16,6 @@ import {
 } from '../report.ts'
 
 const CASE = 'small created 20'
-const CHECKING_CONNECTIONS = 8
 /** OpenSearch compiles frequent code; without a warm-up the ceiling would rise from round to round. */
 const WARM_UP_MS = 20_000
 const CLOSED_LOOPS = [16, 64]
@@ -36,28 +35,26 @@ export const overloadPart: Part = {
   name: 'overload',
   about: 'three times the ceiling of the API',
   async measure(context, scope) {
-    const { settings, signal, log } = context
-    const { rounds } = context.options
+    const { options, settings, signal, log } = context
     const { services } = await fillServiceIndex(context, scope)
     const cases = context.cases.filter(({ name }) => name === CASE)
     const access = await accessTo(accountsOf(cases), services)
     const requests: LoadRequest[] = []
-    const options = { ...context.options, connections: CHECKING_CONNECTIONS }
     for (const of of cases) {
       await using checking = new AsyncDisposableStack()
       const plan = { name: 'api', settings, access }
-      const source = await openService({ ...context, options }, plan, checking)
+      const source = await openService(context, plan, checking)
       requests.push(...(await checkedRequests(context, source, of)))
       log('warming up …')
       await source.client.loop(requests, WARM_UP_MS, signal)
     }
     const samples: OverloadSample[] = []
-    while (samples.length < rounds) {
+    while (samples.length < options.rounds) {
       const sample = await measureOverload(context, requests)
       samples.push(sample)
       const { ceiling, flood, calm } = sample
       const texts = [ceiling, flood, calm].map(describeSample)
-      log(`round ${samples.length}/${rounds}: ceiling, flood, calm: ${texts.join(', ')}`)
+      log(`round ${samples.length}/${options.rounds}: ceiling, flood, calm: ${texts.join(', ')}`)
     }
     return reportOverload(samples)
   },
@@ -82,7 +79,7 @@ async function measureOverload(
   const { settings, signal } = context
   await using server = await startApi(settings)
   const target = { origins: [server.origin] }
-  await using callers = createLoadClient(target, 1, null)
+  await using callers = createLoadClient(target)
   const ceilings = []
   for (const connections of CLOSED_LOOPS) {
     await using client = createLoadClient(target, connections)
@@ -155,6 +152,7 @@ export function reportOverload(samples: readonly OverloadSample[]): PartReport {
   const inFlood = (figure: 'perSecond' | 'processMicros') =>
     samples.map(({ ceiling, flood }) => (flood[figure] ?? 0) / (ceiling[figure] ?? 0))
   const [goodput, shedCost] = [inFlood('perSecond'), inFlood('processMicros')]
+  const results = [{ name: 'overload', samples: phases }]
   const newcomersMs = samples.flatMap((sample) => sample.newcomersMs)
   const worst = (values: readonly number[]) => formatFigure(Math.max(...values))
   const notes = [
@@ -163,9 +161,8 @@ export function reportOverload(samples: readonly OverloadSample[]): PartReport {
     `newcomers in the flood: ${formatFigure(median(newcomersMs))} ms, the slowest ${worst(newcomersMs)} ms`,
     LEGEND,
   ]
-  const title = `Overload; ${CASE}`
   return {
-    sections: [{ title, results: [{ name: 'overload', samples: phases }], notes }],
+    sections: [{ title: `Overload; ${CASE}`, results, notes }],
     recorded: { ratios: { 'served in the flood÷ceiling': median(goodput) } },
   }
 }

@@ -54,7 +54,6 @@ export const ratesPart: Part = {
     const clientsOf = (target: Target) => ({
       client: scope.use(createLoadClient(target, connections)),
       single: scope.use(createLoadClient(target)),
-      arriving: scope.use(createLoadClient(target, 1, null)),
     })
     const [raw, api] = [clientsOf(openSearch), clientsOf({ origins: [server.origin] })]
     const sources = [
@@ -79,11 +78,11 @@ export const ratesPart: Part = {
     const below = ceilings.flatMap((ceiling, at) =>
       SHARES.map((share) => ({
         name: `${ceiling.name}, at ${100 * share}%`,
-        contenders: (checked[at]?.contenders ?? []).map(({ name, requests, arriving }) => {
+        contenders: (checked[at]?.contenders ?? []).map(({ name, requests, single }) => {
           const rate = share * median(valuesOf(ceiling, name, 'perSecond'))
           const measure = async () => {
-            await arriving.arrive(requests, { rate, seconds: WARM_UP_SECONDS, signal })
-            const outcomes = await arriving.arrive(requests, { rate, seconds, signal })
+            await single.arrive(requests, { rate, seconds: WARM_UP_SECONDS, signal })
+            const outcomes = await single.arrive(requests, { rate, seconds, signal })
             return arrivalFigures(outcomes, seconds)
           }
           return { name, measure }

@@ -128,7 +128,6 @@ async function loadVariants(
   return loaded
 }
 
-/** The service's searches of each index. */
 function indexSources(context: BenchContext, loaded: readonly LoadedVariant[], client: LoadClient) {
   return loaded.map(({ name, index }) => rawSearches(context, { name, index, client }))
 }

@@ -38,7 +38,7 @@ export const sizesPart: Part = {
   name: 'sizes',
   about: "a page's cost by the size of the account and by depth",
   async measure(shared, scope) {
-    const { cluster, options, settings } = shared
+    const { options, settings } = shared
     const sizes = sizesUpTo(options.largest)
     const named = Object.fromEntries(sizes.map((size) => [`of_${size}`, size]))
     const seconds = Math.max(1, Math.round(SHARE_OF_SECONDS * options.seconds))
@@ -47,14 +47,13 @@ export const sizesPart: Part = {
       orders: createOrders(named, Date.now()),
       options: { ...options, seconds, connections: 1 },
     }
-    const { accounts } = context.orders
     const { index, services } = await fillServiceIndex(context, scope)
-    const ids = accounts.map(({ id }) => id)
+    const ids = context.orders.accounts.map(({ id }) => id)
     const access = await accessTo(ids, services)
     const service = await openService(context, { name: 'api', settings, access }, scope)
     const client = scope.use(createLoadClient(context.openSearch))
     const scenarios: Scenario[] = []
-    for (const account of accounts) {
+    for (const account of context.orders.accounts) {
       const raw = rawSearches(context, { name: `raw ${account.size}`, index, client })
       const api = { ...service, name: `api ${account.size}` }
       scenarios.push(...(await pageScenarios(context, depthCases(account), [raw, api])))
@@ -63,11 +62,9 @@ export const sizesPart: Part = {
       return { name, contenders: those.flatMap(({ contenders }) => contenders) }
     })
     const results = await race(byDepth, context)
-    const hits = await cluster.queryCacheHits(index)
     const title = `Pages of ${LIMIT} by depth and by the account's size, one request at a time; ${seconds} s each`
-    const notes = [`hits in the query cache, which has none in production: ${hits}`]
     return {
-      sections: [{ title, results, base: `api ${SMALLEST}`, notes }],
+      sections: [{ title, results, base: `api ${SMALLEST}` }],
       recorded: { costs: sizeCosts(sizes, results) },
     }
   },

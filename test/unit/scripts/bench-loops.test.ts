@@ -58,7 +58,7 @@ describe('closed loop', () => {
 
 describe('open loop', () => {
   it('The latency of a request counts from when it was due, even when this process stalled', async () => {
-    await using callers = createLoadClient(target, 1, null)
+    await using callers = createLoadClient(target)
     const running = callers.arrive([expected], { rate: 100, seconds: 0.2, signal })
     stall(300)
     const outcomes = (await running).toSorted((a, b) => a.dueAt - b.dueAt)

@@ -1,5 +1,5 @@
+import type { PagerState } from '../../../src/orders/cursor.ts'
 import { type Position, type Sort, sorts } from '../../../src/orders/order-store.ts'
-import type { PagerState } from '../../../src/orders/paging.ts'
 import type { Account, BenchOrders, Listing } from './orders.ts'
 
 /** The place in an account's listing where a page begins. */

@@ -18,8 +18,6 @@ import type {
 export interface DecideOptions {
   mode: WriteMode
   policy: EqualVersionPolicy
-  /** The writer's clock, epoch milliseconds. */
-  nowMs: number
 }
 
 /** The order version records of a bulk, by order id. */
@@ -33,11 +31,15 @@ export interface BulkDecision {
   results: Results
 }
 
-/** The results that version records alone decide; changes without one need their documents. Pure. */
+/**
+ * The results that version records alone decide; changes without one need their documents. `nowMs`:
+ * the writer's clock after the reads, epoch milliseconds. Pure.
+ */
 export function checkVersions(
   changes: readonly Change[],
   records: VersionRecords,
-  { mode, policy, nowMs }: DecideOptions,
+  { mode, policy }: DecideOptions,
+  nowMs: number,
 ): Results {
   const results = changes.map(
     (change) =>

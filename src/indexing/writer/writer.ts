@@ -40,7 +40,7 @@ export function createWriter(
     async write(changes, mode) {
       const lock = await index.lock(changes.map(({ orderId }) => orderId))
       try {
-        const results = await writeLocked(lock, changes, () => ({ mode, policy, nowMs: clock() }))
+        const results = await writeLocked(lock, changes, { mode, policy }, clock)
         return [...results.values()]
       } finally {
         lock.release()
@@ -99,17 +99,17 @@ function inRounds(entries: readonly (Change | ValidationError)[]): PositionedCha
 async function writeLocked(
   lock: OrderLock,
   changes: readonly Change[],
-  options: () => DecideOptions,
+  options: DecideOptions,
+  clock: Clock,
 ): Promise<Results> {
   let rejected: Results = new Map()
   for (let earlier: Results = new Map(); ; ) {
     const transaction = await lock.begin()
-    const attempt = options()
-    const loaded = await load(transaction, changes, rejected, attempt)
-    const { writes, results } = decideBulk(changes, loaded, earlier, attempt)
+    const loaded = await load(transaction, changes, rejected, options, clock)
+    const { writes, results } = decideBulk(changes, loaded, earlier, options)
     earlier = results
     try {
-      if (await transaction.commit(writes, attempt.mode)) return results
+      if (await transaction.commit(writes, options.mode)) return results
     } catch (error) {
       if (!(error instanceof DocumentRejectedError) || rejected.has(error.orderId)) throw error
       // The other orders are written without this one.
@@ -126,9 +126,12 @@ async function load(
   changes: readonly Change[],
   rejected: Results,
   options: DecideOptions,
+  clock: Clock,
 ): Promise<LoadedOrders> {
   const records = await reader.versionRecords(changes.map(({ orderId }) => orderId))
-  const decided = new Map([...checkVersions(changes, records, options), ...rejected])
+  // The reads may have waited for the store for minutes.
+  const nowMs = clock()
+  const decided = new Map([...checkVersions(changes, records, options, nowMs), ...rejected])
   const accepted = changes.map(({ orderId }) => orderId).filter((id) => !decided.has(id))
   const candidates = await (options.policy === 'repair'
     ? reader.scan(accepted)

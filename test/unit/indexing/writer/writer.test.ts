@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { INVISIBLE, pathOf, startWriter } from './order-writer.ts'
+import { createWriter } from '../../../../src/indexing/writer/writer.ts'
+import { changeOf } from '../../../support/orders/changes.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { INVISIBLE, NOW, pathOf, startWriter } from './order-writer.ts'
 
 let { index, live, order }: ReturnType<typeof startWriter> = startWriter()
 
@@ -111,4 +114,26 @@ describe('created_at', () => {
     await live(2, { created_at })
     expect(await live(2, { status: 'REFUNDED' })).toBe('written')
   })
+})
+
+it('a back-fill compares changed_at with the clock after its reads', async () => {
+  let now = NOW
+  const lock: typeof index.lock = async (orderIds) => {
+    const orders = await index.lock(orderIds)
+    return {
+      ...orders,
+      async begin() {
+        const transaction = await orders.begin()
+        return {
+          ...transaction,
+          versionRecords(ids) {
+            now += 60_000
+            return transaction.versionRecords(ids)
+          },
+        }
+      },
+    }
+  }
+  const change = changeOf(sourceOrder({ changed_at: new Date(NOW + 30_000).toISOString() }))
+  expect(await createWriter({ lock }, () => now).write([change], 'back-fill')).toEqual(['written'])
 })

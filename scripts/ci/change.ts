@@ -22,11 +22,16 @@ export const gitIn =
 /**
  * The files that differ from the last landed commit: the one of `CI_BASE`, or the one where the
  * branch left the remote's main branch. A commit that has landed is compared with the last one that
- * is a day older, because commits land in groups. Unknown where the clone has none of them.
+ * is a day older, because commits land in groups. Unknown where the clone has none of them. A
+ * `CI_BASE` of zeros, as of a new branch, counts as absent.
  */
 export function changeSince(git: Git, env: NodeJS.ProcessEnv): Change {
+  const given = /^0*$/.test(env['CI_BASE'] ?? '') ? undefined : env['CI_BASE']
+  if (given !== undefined && commit(git, given) === undefined) {
+    return { unknown: `CI_BASE ${given} is not in this clone` }
+  }
   const head = commit(git, 'HEAD')
-  const base = head === undefined ? undefined : baseOf(git, env, head)
+  const base = head === undefined ? undefined : baseOf(git, given, head)
   if (base === undefined) return { unknown: 'the last landed commit is not in this clone' }
   const changed = git('diff', '--name-only', '--no-renames', base, '--')
   const untracked = git('ls-files', '--others', '--exclude-standard')
@@ -35,9 +40,9 @@ export function changeSince(git: Git, env: NodeJS.ProcessEnv): Change {
   return { files, base: base.slice(0, 10) }
 }
 
-function baseOf(git: Git, env: NodeJS.ProcessEnv, head: string): string | undefined {
-  const given = env['CI_BASE'] ? commit(git, env['CI_BASE']) : undefined
-  if (given !== undefined && given !== head) return git('merge-base', given, head) ?? given
+function baseOf(git: Git, given: string | undefined, head: string): string | undefined {
+  const base = given === undefined ? undefined : commit(git, given)
+  if (base !== undefined && base !== head) return git('merge-base', base, head) ?? base
   for (const landed of LANDED) {
     const base = commit(git, landed) && git('merge-base', landed, head)
     if (base && base !== head) return base

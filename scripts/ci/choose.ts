@@ -8,7 +8,7 @@ const isFull = process.env['CI_FULL'] === '1'
 const { tiers, reason } = chooseTiers(changeSince(gitIn(root), process.env), isFull)
 const leftOut = [
   ...slowTiers.filter((tier) => !tiers.includes(tier)),
-  ...(isFull ? [] : ['faults (full matrix)', 'soak']),
+  ...(isFull ? [] : ['faults (full matrix)', 'soak', 'all cases of the model tests']),
 ]
 console.error(`Slow tiers to run: ${tiers.join(', ') || 'none'} (${reason}).`)
 if (leftOut.length > 0) console.error(`Left out: ${leftOut.join(', ')}. CI_FULL=1 runs them.`)

@@ -99,7 +99,9 @@ export function selectProjects(given: readonly string[]): Selection {
   const isNarrowed = projectPatterns(args).some((pattern) => !pattern.startsWith('!'))
   const isNamed = (tier: string) =>
     added.includes(tier) || args.some((arg) => arg.includes(`test/${tier}`))
-  const leftOut = isNarrowed ? [] : OPTIONAL.filter((tier) => !isNamed(tier))
+  if (isNarrowed)
+    return { args: [...args, ...added.map((tier) => `--project=${tier}`)], leftOut: [] }
+  const leftOut = OPTIONAL.filter((tier) => !isNamed(tier))
   return { args: [...args, ...leftOut.map((tier) => `--project=!${tier}`)], leftOut }
 }
 

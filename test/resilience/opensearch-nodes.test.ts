@@ -10,12 +10,6 @@ import type { Order } from '../../src/orders/order.ts'
 import { openServices } from '../../src/services.ts'
 import type { OpenSearchNode } from '../harness/services/opensearch.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
-import {
-  type Behaviour,
-  proxyTo,
-  respondText,
-  startServer,
-} from '../integration/opensearch/scripted/scripted-server.ts'
 import { startCommand } from '../support/cli/command.ts'
 import { createTestApp, type ListBody, type TestApp } from '../support/http/test-app.ts'
 import { changeOf } from '../support/orders/changes.ts'
@@ -28,6 +22,12 @@ import {
 import { walk } from '../support/simulation/walk.ts'
 import { createBackend, opensearch } from '../support/stores/backend.ts'
 import { type KillableCluster, startKillableCluster } from '../support/stores/killable-cluster.ts'
+import {
+  type Behaviour,
+  proxyTo,
+  respondText,
+  startServer,
+} from '../support/stores/scripted/scripted-server.ts'
 
 const READER = 'acc_reader'
 /** Maven may download OpenSearch first. */

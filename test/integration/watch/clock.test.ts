@@ -7,7 +7,7 @@ import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend, opensearch } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 import { writeFutureTimestamps } from '../../support/stores/future-timestamps.ts'
-import { respond, startServer } from '../opensearch/scripted/scripted-server.ts'
+import { respond, startServer } from '../../support/stores/scripted/scripted-server.ts'
 
 const FOUR_YEARS_MS = 4 * 365 * 86_400_000
 const SOON = { timeout: 60_000, interval: 100 }

@@ -66,6 +66,13 @@ describe('the tiers that npm test leaves to other commands', () => {
     ])
   })
 
+  it('--with adds a tier to selected projects', () => {
+    expect(selectProjects(['--project', 'unit', '--with=package'])).toEqual({
+      args: ['--project', 'unit', '--project=package'],
+      leftOut: [],
+    })
+  })
+
   it('an unknown tier in --with is reported with the known ones', () => {
     expect(() => selectProjects(['--with=unit'])).toThrow(
       '--with=unit names no tier. Use resilience, stress, proxy, browser, package, recipes.',

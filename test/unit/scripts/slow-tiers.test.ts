@@ -13,8 +13,8 @@ describe('the slow tiers of a change', () => {
     ['CHANGELOG.md', []],
     ['src/client/sync.ts', ['package']],
     ['src/http/orders.ts', slowTiers],
-    ['src/stores/redis/client.ts', ['fuzz', 'resilience', 'stress']],
-    ['src/cli/status.ts', ['resilience', 'stress', 'proxy']],
+    ['src/stores/redis/client.ts', ['fuzz', 'resilience', 'stress', 'package']],
+    ['src/cli/node-version.ts', ['resilience', 'stress', 'proxy', 'package', 'recipes']],
     ['docker/edge/haproxy.cfg', ['proxy']],
     ['docker/README.md', []],
     ['test/stress/watch-killed.test.ts', ['stress']],
@@ -93,10 +93,11 @@ describe('the change since the last landed commit', () => {
     expect(files()).toEqual(['fourth', 'third'])
   })
 
-  it('the change begins at CI_BASE when that commit exists', () => {
+  it('the change begins at CI_BASE, and is unknown when that commit is missing', () => {
     save('third', 14)
     expect(files({ CI_BASE: 'HEAD~2' })).toEqual(['second', 'third'])
     expect(files({ CI_BASE: '0000000000000000000000000000000000000000' })).toEqual(['third'])
+    expect(files({ CI_BASE: 'abcdef' })).toEqual({ unknown: 'CI_BASE abcdef is not in this clone' })
   })
 
   it('the change includes uncommitted files', () => {

@@ -10,8 +10,8 @@ import { changeOf } from '../../../support/orders/changes.ts'
 import { collect } from '../../../support/orders/collect.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
+import { GENEROUS_MS, thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
-import { GENEROUS_MS, thrownBy } from '../scripted/scripted-nodes.ts'
 
 const LEASE_MS = 1_000
 

@@ -2,8 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { createOpenSearchConsistencyCheck } from '../../../../src/stores/opensearch/check/consistency-check.ts'
 import { collect } from '../../../support/orders/collect.ts'
-import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
-import { type Behaviour, respond } from '../scripted/scripted-server.ts'
+import {
+  createScriptedNodes,
+  GENEROUS_MS,
+  names,
+  thrownBy,
+} from '../../../support/stores/scripted/scripted-nodes.ts'
+import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
 
 let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {

@@ -12,8 +12,17 @@ import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
 import { collect } from '../../../support/orders/collect.ts'
 import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
 import { writeBulk } from '../../../support/stores/bulk.ts'
-import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
-import { type Behaviour, respond, respondError } from '../scripted/scripted-server.ts'
+import {
+  createScriptedNodes,
+  GENEROUS_MS,
+  names,
+  thrownBy,
+} from '../../../support/stores/scripted/scripted-nodes.ts'
+import {
+  type Behaviour,
+  respond,
+  respondError,
+} from '../../../support/stores/scripted/scripted-server.ts'
 
 const orderIds = Array.from({ length: 7 }, (_, n) => `ord_${n}`)
 const headOf = (orderId: string): OrderVersionRecord => ({

@@ -7,7 +7,7 @@ import {
   createScriptedNodes,
   SHORT_MS,
   thrownBy,
-} from '../scripted/scripted-nodes.ts'
+} from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
   endInBody,
@@ -19,7 +19,7 @@ import {
   stallAfterHeaders,
   stallInBody,
   unreachableUrl,
-} from '../scripted/scripted-server.ts'
+} from '../../../support/stores/scripted/scripted-server.ts'
 
 let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {

@@ -6,7 +6,12 @@ import {
   readRaw,
   write,
 } from '../../../../src/stores/opensearch/client/client.ts'
-import { createScriptedNodes, GENEROUS_MS, SHORT_MS, thrownBy } from '../scripted/scripted-nodes.ts'
+import {
+  createScriptedNodes,
+  GENEROUS_MS,
+  SHORT_MS,
+  thrownBy,
+} from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   reset,
   resetInBody,
@@ -15,7 +20,7 @@ import {
   respondText,
   stall,
   unreachableUrl,
-} from '../scripted/scripted-server.ts'
+} from '../../../support/stores/scripted/scripted-server.ts'
 
 let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {

@@ -4,13 +4,18 @@ import { IndexLost } from '../../../../src/stores/index-lost.ts'
 import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import { createEnsureIndices } from '../../../../src/stores/opensearch/ensure-indices.ts'
 import { ordersDefinition } from '../../../../src/stores/opensearch/index-definition.ts'
-import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
+import {
+  createScriptedNodes,
+  GENEROUS_MS,
+  names,
+  thrownBy,
+} from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
   type ReceivedRequest,
   respond,
   respondError,
-} from '../scripted/scripted-server.ts'
+} from '../../../support/stores/scripted/scripted-server.ts'
 
 const ORDERS = ['orders', 'order-heads', 'writer']
 const ALL = [...ORDERS, 'api-keys', 'accounts']

@@ -9,8 +9,8 @@ import { IndexLost } from '../../../../src/stores/index-lost.ts'
 import { runCommand } from '../../../support/cli/command.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+import { thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { ndjson } from '../../../support/stores/services.ts'
-import { thrownBy } from '../scripted/scripted-nodes.ts'
 
 const COUNT = 5
 

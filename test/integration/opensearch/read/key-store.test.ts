@@ -13,14 +13,14 @@ import {
   names,
   SHORT_MS,
   thrownBy,
-} from '../scripted/scripted-nodes.ts'
+} from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
   type ReceivedRequest,
   respond,
   respondError,
   stall,
-} from '../scripted/scripted-server.ts'
+} from '../../../support/stores/scripted/scripted-server.ts'
 
 /** Page size when the store lists the keys of an account. */
 const PAGE = 1_000

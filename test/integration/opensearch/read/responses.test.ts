@@ -5,7 +5,11 @@ import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
 import type { DecodePath } from '../../../../src/stores/opensearch/read/decode-orders.ts'
 import { hostileDocument } from '../../../support/orders/hostile-orders.ts'
-import { createScriptedNodes, SHORT_MS, thrownBy } from '../scripted/scripted-nodes.ts'
+import {
+  createScriptedNodes,
+  SHORT_MS,
+  thrownBy,
+} from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
   type ReceivedRequest,
@@ -15,7 +19,7 @@ import {
   respondError,
   respondText,
   stall,
-} from '../scripted/scripted-server.ts'
+} from '../../../support/stores/scripted/scripted-server.ts'
 
 let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {

@@ -8,9 +8,9 @@ import {
   sent,
   startBulkSender,
   written,
-} from '../scripted/scripted-bulk-sender.ts'
-import { acceptAll, actionsOf } from '../scripted/scripted-cluster.ts'
-import type { Behaviour } from '../scripted/scripted-server.ts'
+} from '../../../support/stores/scripted/scripted-bulk-sender.ts'
+import { acceptAll, actionsOf } from '../../../support/stores/scripted/scripted-cluster.ts'
+import type { Behaviour } from '../../../support/stores/scripted/scripted-server.ts'
 
 /** The bulk sender of a writer with two targets; version 2 is live. */
 const start = (...behaviours: Behaviour[]) =>

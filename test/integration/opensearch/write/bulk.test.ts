@@ -10,10 +10,14 @@ import {
   sent,
   startBulkSender,
   written,
-} from '../scripted/scripted-bulk-sender.ts'
-import { acceptAll, actionsOf } from '../scripted/scripted-cluster.ts'
-import { thrownBy } from '../scripted/scripted-nodes.ts'
-import { type Behaviour, respond, respondError } from '../scripted/scripted-server.ts'
+} from '../../../support/stores/scripted/scripted-bulk-sender.ts'
+import { acceptAll, actionsOf } from '../../../support/stores/scripted/scripted-cluster.ts'
+import { thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
+import {
+  type Behaviour,
+  respond,
+  respondError,
+} from '../../../support/stores/scripted/scripted-server.ts'
 
 const EIGHT_MIB = 8 * 1024 * 1024
 

@@ -2,13 +2,18 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import { createFence } from '../../../../src/stores/opensearch/write/fence.ts'
-import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
+import {
+  createScriptedNodes,
+  GENEROUS_MS,
+  names,
+  thrownBy,
+} from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
   type ReceivedRequest,
   respond,
   respondError,
-} from '../scripted/scripted-server.ts'
+} from '../../../support/stores/scripted/scripted-server.ts'
 
 let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {

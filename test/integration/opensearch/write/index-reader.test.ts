@@ -9,9 +9,14 @@ import {
 import { createOptimisticConcurrency } from '../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { actionsOf } from '../scripted/scripted-cluster.ts'
-import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
-import { type Behaviour, respond } from '../scripted/scripted-server.ts'
+import { actionsOf } from '../../../support/stores/scripted/scripted-cluster.ts'
+import {
+  createScriptedNodes,
+  GENEROUS_MS,
+  names,
+  thrownBy,
+} from '../../../support/stores/scripted/scripted-nodes.ts'
+import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
 
 let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {

@@ -13,7 +13,7 @@ import {
   type ReceivedRequest,
   type ScriptedServer,
   startServer,
-} from '../scripted/scripted-server.ts'
+} from '../../../support/stores/scripted/scripted-server.ts'
 
 let backend: Backend
 let node: ScriptedServer

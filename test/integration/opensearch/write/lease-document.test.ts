@@ -2,8 +2,18 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import { leaseDocument } from '../../../../src/stores/opensearch/write/lease-document.ts'
-import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
-import { type Behaviour, respond, respondError, respondText } from '../scripted/scripted-server.ts'
+import {
+  createScriptedNodes,
+  GENEROUS_MS,
+  names,
+  thrownBy,
+} from '../../../support/stores/scripted/scripted-nodes.ts'
+import {
+  type Behaviour,
+  respond,
+  respondError,
+  respondText,
+} from '../../../support/stores/scripted/scripted-server.ts'
 
 let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {

@@ -11,9 +11,24 @@ import { openOpenSearchOrderIndex } from '../../../../src/stores/opensearch/writ
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { writeBulk } from '../../../support/stores/bulk.ts'
-import { acceptAll, actionsOf, createScriptedCluster, NOON } from '../scripted/scripted-cluster.ts'
-import { createScriptedNodes, GENEROUS_MS, names, thrownBy } from '../scripted/scripted-nodes.ts'
-import { type Behaviour, reset, respond, respondError } from '../scripted/scripted-server.ts'
+import {
+  acceptAll,
+  actionsOf,
+  createScriptedCluster,
+  NOON,
+} from '../../../support/stores/scripted/scripted-cluster.ts'
+import {
+  createScriptedNodes,
+  GENEROUS_MS,
+  names,
+  thrownBy,
+} from '../../../support/stores/scripted/scripted-nodes.ts'
+import {
+  type Behaviour,
+  reset,
+  respond,
+  respondError,
+} from '../../../support/stores/scripted/scripted-server.ts'
 
 const GIVE_UP_MS = 3_600_000
 

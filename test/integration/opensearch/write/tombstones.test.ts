@@ -6,8 +6,8 @@ import { readMaxWriteTimestamp } from '../../../../src/stores/opensearch/write/w
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
+import { GENEROUS_MS } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
-import { GENEROUS_MS } from '../scripted/scripted-nodes.ts'
 
 const test = useServices()
 

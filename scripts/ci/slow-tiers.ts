@@ -2,6 +2,7 @@
 export const slowTiers = [
   'fuzz',
   'resilience',
+  'cluster',
   'stress',
   'proxy',
   'browser',
@@ -11,7 +12,7 @@ export const slowTiers = [
 
 export type SlowTier = (typeof slowTiers)[number]
 
-const FAULTS = ['resilience', 'stress', 'proxy'] as const
+const FAULTS = ['resilience', 'cluster', 'stress', 'proxy'] as const
 const ECOSYSTEM = ['browser', 'package', 'recipes'] as const
 
 /**
@@ -28,12 +29,13 @@ const TIERS_BY_PATH: readonly [pattern: RegExp, tiers: readonly SlowTier[]][] = 
   [/^src\/.*\.md$/, []],
   [/^src\/(client|orders-cli)\//, ['package']],
   [/^src\/(demo|openapi)\//, ['fuzz', ...ECOSYSTEM]],
-  [/^src\/(indexing|stores)\//, ['fuzz', 'resilience', 'stress', 'package']],
+  [/^src\/(indexing|stores)\//, ['fuzz', 'resilience', 'cluster', 'stress', 'package']],
   [/^src\/(observability|cli)\//, [...FAULTS, 'package', 'recipes']],
   [/^src\//, slowTiers],
   [/^scripts\/(bench|soak|client-types)[./]/, []],
   [/^scripts\/faults[./]|^test\/resilience\//, ['resilience']],
   [/^scripts\/(fuzz|python)[./]/, ['fuzz', 'recipes']],
+  [/^test\/cluster\//, ['cluster']],
   [/^test\/stress\//, ['stress']],
   [/^test\/browser\//, ['browser']],
   [/^test\/package\//, ['package']],

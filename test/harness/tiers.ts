@@ -42,6 +42,13 @@ export const ownServicesTiers = {
     alone: true,
     needs: ['redis-server', 'jdk', 'maven'],
   },
+  cluster: {
+    folder: 'cluster',
+    testTimeoutMs: 300_000,
+    backend: 'services',
+    alone: false,
+    needs: ['redis-server', 'jdk', 'maven'],
+  },
   proxy: {
     folder: 'proxy',
     testTimeoutMs: 120_000,
@@ -53,7 +60,7 @@ export const ownServicesTiers = {
     folder: 'browser',
     testTimeoutMs: 120_000,
     backend: 'embedded',
-    alone: true,
+    alone: false,
     needs: ['chromium'],
   },
   package: {
@@ -74,7 +81,7 @@ export const ownServicesTiers = {
 
 /** The tiers that `npm test` leaves to other commands: command → its tiers. */
 const LEFT_TO = {
-  'npm run test:resilience': ['resilience', 'stress', 'proxy'],
+  'npm run test:resilience': ['resilience', 'cluster', 'stress', 'proxy'],
   'npm run test:ecosystem': ['browser', 'package', 'recipes'],
 } as const
 const OPTIONAL: readonly string[] = Object.values(LEFT_TO).flat()

@@ -33,14 +33,14 @@ describe('the tiers on services of their own', () => {
     [[], Object.keys(ownServicesTiers)],
     [['--project=resilience'], ['resilience']],
     [['--project=*-services'], []],
-    [['--project=!r*', '--project=!browser', '--project=!package'], ['proxy']],
+    [['--project=!r*', '--project=!c*', '--project=!b*', '--project=!p*e'], ['proxy']],
   ])('is selected or not by %j', (args, tiers) => {
     expect(selectedTiers(ownServicesTiers, args)).toEqual(tiers)
   })
 })
 
 describe('the tiers that npm test leaves to other commands', () => {
-  const resilience = ['resilience', 'stress', 'proxy']
+  const resilience = ['resilience', 'cluster', 'stress', 'proxy']
   const ecosystem = ['browser', 'package', 'recipes']
   const optional = [...resilience, ...ecosystem]
 
@@ -52,7 +52,7 @@ describe('the tiers that npm test leaves to other commands', () => {
     [['test/package/package.test.ts'], [...resilience, 'browser', 'recipes']],
     [
       ['--with=package', '--with=browser', '--with=stress'],
-      ['resilience', 'proxy', 'recipes'],
+      ['resilience', 'cluster', 'proxy', 'recipes'],
     ],
   ])('a run with %j leaves out %j', (args, leftOut) => {
     expect(selectProjects(args).leftOut).toEqual(leftOut)
@@ -75,7 +75,7 @@ describe('the tiers that npm test leaves to other commands', () => {
 
   it('an unknown tier in --with is reported with the known ones', () => {
     expect(() => selectProjects(['--with=unit'])).toThrow(
-      '--with=unit names no tier. Use resilience, stress, proxy, browser, package, recipes.',
+      '--with=unit names no tier. Use resilience, cluster, stress, proxy, browser, package, recipes.',
     )
   })
 

@@ -46,7 +46,10 @@ export async function probeOrders(orders: Pick<OrderStore, 'latestWrite'>): Prom
   await orders.latestWrite(PROBE_ID)
 }
 
-/** Runs the checks of a process. Logs each change of readiness, with its reasons and its consequence. */
+/**
+ * Runs the checks of a process. Logs each change of readiness, with its reasons and its
+ * consequence.
+ */
 export function createReadinessCheck(
   dependencyChecks: Record<string, () => Promise<unknown>>,
   consequence: string,

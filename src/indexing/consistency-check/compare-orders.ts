@@ -55,8 +55,8 @@ const NO_INCONSISTENCIES: readonly Inconsistency[] = []
 
 /**
  * Compares the index with source orders in any sequence. The newest version of an order counts; of
- * two entries of one version the first, as for a writer. Memory holds one small record per order, one
- * batch of orders, and the candidates for a recheck.
+ * two entries of one version the first, as for a writer. Memory holds one small record per order,
+ * one batch of orders, and the candidates for a recheck.
  */
 export async function compareOrders(
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,

@@ -25,9 +25,9 @@ export interface InconsistentDocumentsOptions {
 const MAX_CANDIDATES = 2_000
 
 /**
- * Scans all documents and reports unexpected ones, wrong key fields and damage. Only unexpected ones are
- * checked again: documents are written atomically, so a concurrent write cannot cause the others. Returns
- * the number of documents.
+ * Scans all documents and reports unexpected ones, wrong key fields and damage. Only unexpected
+ * ones are checked again: documents are written atomically, so a concurrent write cannot cause the
+ * others. Returns the number of documents.
  */
 export async function findInconsistentDocuments(
   options: InconsistentDocumentsOptions,

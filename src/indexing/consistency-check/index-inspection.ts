@@ -85,13 +85,13 @@ export interface IndexInspection {
   /** Which of `keys` have a document, without reading any document. */
   existingKeys(keys: readonly ViewKey[]): Promise<ViewKey[]>
   /**
-   * Every document that existed when the scan began, in pages. A document that is written or removed
-   * during the scan may be missing.
+   * Every document that existed when the scan began, in pages. A document that is written or
+   * removed during the scan may be missing.
    */
   scanDocuments(): AsyncIterable<FoundDocument[]>
   /**
-   * Every version record that existed when the scan began, in pages. A record that is written during
-   * the scan may have its earlier state.
+   * Every version record that existed when the scan began, in pages. A record that is written
+   * during the scan may have its earlier state.
    */
   scanVersionRecords(): AsyncIterable<OrderVersionRecord[]>
   /**

@@ -16,7 +16,10 @@ const keyFieldChecks = {
   written_key: isInteger,
 } as const satisfies Record<KeyField, (value: unknown) => boolean>
 
-/** The key fields of a document that are missing, of a wrong type, or contradict what is in it. Pure. */
+/**
+ * The key fields of a document that are missing, of a wrong type, or contradict what is in it.
+ * Pure.
+ */
 export function invalidKeyFields({ address, keys, order }: FoundDocument): KeyField[] {
   const payment = propertyOf(order, 'payment')
   const expected: Partial<Record<KeyField, unknown>> = {

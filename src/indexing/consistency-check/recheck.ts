@@ -9,8 +9,9 @@ const PAUSE_MS = 1_000
 const MAX_RECHECKS = 3
 
 /**
- * Writers may be active, so candidates are checked up to three more times, a second apart. When that cleared
- * none, as with an index that lacks half of the source, the next candidates are checked only once more.
+ * Writers may be active, so candidates are checked up to three more times, a second apart. When
+ * that cleared none, as with an index that lacks half of the source, the next candidates are
+ * checked only once more.
  */
 export function createRecheck(pause: (ms: number) => Promise<unknown>): Recheck {
   let attempts = MAX_RECHECKS

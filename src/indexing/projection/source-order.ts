@@ -13,7 +13,8 @@ import { orderStatuses, paymentStatuses, singlePaymentMethods } from '../../orde
 
 /**
  * The order as the platform sends it, one JSON object a line. `expected` completes the reason
- * "expected …" of a rejected value. Unknown fields are dropped. An absent optional field equals null.
+ * "expected …" of a rejected value. Unknown fields are dropped. An absent optional field equals
+ * null.
  */
 
 FormatRegistry.Set('instant', (text) => typeof parseInstant(text) === 'object')

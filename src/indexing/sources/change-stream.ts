@@ -21,13 +21,14 @@ export interface StreamBatch {
 export type DeadLetter = Pick<StreamEntry, 'id' | 'order' | 'fields'> & { error: ValidationError }
 
 /**
- * The queue of changes, with at-least-once delivery. One consumer reads at a time, so it may claim every
- * unacknowledged entry. Every call throws Unavailable when the stream does not respond, and may be retried.
+ * The queue of changes, with at-least-once delivery. One consumer reads at a time, so it may claim
+ * every unacknowledged entry. Every call throws Unavailable when the stream does not respond, and
+ * may be retried.
  */
 export interface ChangeStream {
   /**
-   * Claims the unacknowledged entries of other consumers: `read` returns them before new ones. Returns the
-   * ids of those no longer in the stream.
+   * Claims the unacknowledged entries of other consumers: `read` returns them before new ones.
+   * Returns the ids of those no longer in the stream.
    */
   claimPending(): Promise<readonly string[]>
   /** Returns unacknowledged entries, then new ones; blocks briefly when there are none. */

@@ -33,8 +33,8 @@ const BACKLOG_PAUSE_MS = 500
 const RETRY_DEADLINE_MS = 300_000
 
 /**
- * Appends NDJSON source orders to the change stream, each with the bytes of its line. Rejected lines are
- * reported and skipped. Memory stays bounded, here and in the stream.
+ * Appends NDJSON source orders to the change stream, each with the bytes of its line. Rejected
+ * lines are reported and skipped. Memory stays bounded, here and in the stream.
  * @throws Unavailable after the retry deadline; Error when `signal` aborts a wait
  */
 export async function enqueue(

@@ -42,8 +42,8 @@ export interface LoadOptions {
 }
 
 /**
- * Writes NDJSON source orders. Rejected lines are reported and skipped. Memory stays bounded: a fixed
- * number of batches is written while the next one is read.
+ * Writes NDJSON source orders. Rejected lines are reported and skipped. Memory stays bounded: a
+ * fixed number of batches is written while the next one is read.
  */
 export async function load(
   input: AsyncIterable<Buffer>,

@@ -22,7 +22,9 @@ export interface BatchEvents {
   onLost(entryIds: readonly string[]): void
   /** Called after a batch is written and acknowledged. */
   onBatch(counts: Readonly<BatchCounts>): void
-  /** Called with the last document and the times its changes entered the stream (monotonic clock). */
+  /**
+   * Called with the last document and the times its changes entered the stream (monotonic clock).
+   */
   onWritten(last: LastWrite, enteredAtMs: readonly number[]): void
 }
 

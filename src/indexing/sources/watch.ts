@@ -39,9 +39,9 @@ const CLAIM_INTERVAL_MS = 5_000
 const TRIM_INTERVAL_MS = 5_000
 
 /**
- * Writes the changes of a stream to the index until `signal` aborts: as the writer, or as a standby until
- * the writer ends. An entry is acknowledged once it is written or a dead letter, so delivery is at least
- * once. An unavailable store or stream does not end the watch.
+ * Writes the changes of a stream to the index until `signal` aborts: as the writer, or as a standby
+ * until the writer ends. An entry is acknowledged once it is written or a dead letter, so delivery
+ * is at least once. An unavailable store or stream does not end the watch.
  * @throws Error for a failure that a retry cannot correct
  */
 export async function watch(options: WatchOptions): Promise<void> {
@@ -97,8 +97,8 @@ export async function watch(options: WatchOptions): Promise<void> {
     let claimedAt = Number.NEGATIVE_INFINITY
     let trimmedAt = monotonic()
     while (!signal.aborted) {
-      // Repeated, since a paused former writer may read once more before it learns of the lost lease. Only
-      // a claim delivers those entries again.
+      // Repeated, since a paused former writer may read once more before it learns of the lost
+      // lease. Only a claim delivers those entries again.
       if (monotonic() - claimedAt >= CLAIM_INTERVAL_MS) {
         const lost = await stream.claimPending()
         if (lost.length > 0) events.onLost(lost)

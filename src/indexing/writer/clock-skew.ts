@@ -2,8 +2,9 @@ import { formatInstant } from '../../lib/instant.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 
 /**
- * The allowed lead of write timestamps over the store's clock; clocks under NTP differ by far less. Documents
- * further ahead are invisible to `updated_lt` queries, and force every later write timestamp above them.
+ * The allowed lead of write timestamps over the store's clock; clocks under NTP differ by far less.
+ * Documents further ahead are invisible to `updated_lt` queries, and force every later write
+ * timestamp above them.
  */
 export const MAX_CLOCK_SKEW_MS = 5_000
 
@@ -14,7 +15,10 @@ export interface ReferenceTime {
   name: string
 }
 
-/** The writer's clock is ahead of the store's. Ends the command, since a retry cannot correct a clock. */
+/**
+ * The writer's clock is ahead of the store's. Ends the command, since a retry cannot correct a
+ * clock.
+ */
 export class ClockSkewError extends Error {
   constructor(clockMs: number, reference: ReferenceTime, remedy: string) {
     const skewText = `${secondsBetween(reference.nowMs, clockMs)} s ahead of ${reference.name} (${formatInstant(reference.nowMs)})`
@@ -26,8 +30,8 @@ export class ClockSkewError extends Error {
 }
 
 /**
- * Earlier write timestamps are ahead of the store's clock. `Unavailable`, because a small lead passes with
- * time: a watch retries and keeps reporting it.
+ * Earlier write timestamps are ahead of the store's clock. `Unavailable`, because a small lead
+ * passes with time: a watch retries and keeps reporting it.
  */
 export class TimestampsAheadError extends Unavailable {
   constructor(lastWriteTimestamp: number, reference: ReferenceTime) {

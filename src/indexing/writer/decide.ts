@@ -17,15 +17,15 @@ import type {
 export type WriteResult = 'written' | 'unchanged' | 'older' | ValidationError
 
 /**
- * How to treat a version that the index already has. `drop` ignores it. `reproject` rewrites its documents
- * of an older schema version. `repair` also writes documents that are missing, damaged or different, and
- * removes those of other accounts.
+ * How to treat a version that the index already has. `drop` ignores it. `reproject` rewrites its
+ * documents of an older schema version. `repair` also writes documents that are missing, damaged or
+ * different, and removes those of other accounts.
  */
 export type EqualVersionPolicy = 'drop' | 'reproject' | 'repair'
 
 /**
- * Compares a change with the version record of its order; `undefined` accepts it. An equal version may be
- * accepted: its stored documents decide then ({@link checkDocuments}). Pure.
+ * Compares a change with the version record of its order; `undefined` accepts it. An equal version
+ * may be accepted: its stored documents decide then ({@link checkDocuments}). Pure.
  */
 export function checkVersion(
   change: Change,
@@ -51,8 +51,9 @@ export function checkVersion(
 }
 
 /**
- * Compares a decided change with the documents of its order; `undefined` accepts it. Rejects a change that
- * needs an unreadable document for comparison. Drops an equal version that has no effect. Pure.
+ * Compares a decided change with the documents of its order; `undefined` accepts it. Rejects a
+ * change that needs an unreadable document for comparison. Drops an equal version that has no
+ * effect. Pure.
  */
 export function checkDocuments(
   change: Change,
@@ -74,8 +75,8 @@ export function checkDocuments(
 }
 
 /**
- * The writes of an accepted change. `stored`: the documents of its order. `reproject` rewrites documents of
- * an older schema version and keeps their dates when their content is unchanged. Pure.
+ * The writes of an accepted change. `stored`: the documents of its order. `reproject` rewrites
+ * documents of an older schema version and keeps their dates when their content is unchanged. Pure.
  */
 export function decide(
   change: Change,

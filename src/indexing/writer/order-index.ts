@@ -1,14 +1,15 @@
 import type { Order } from '../../orders/order.ts'
 
 /**
- * `back-fill` keeps the `changed_at` of an order's first version, for an index that no client reads yet.
- * `live` dates it with the write timestamp, like every other change.
+ * `back-fill` keeps the `changed_at` of an order's first version, for an index that no client reads
+ * yet. `live` dates it with the write timestamp, like every other change.
  */
 export type WriteMode = 'back-fill' | 'live'
 
 /**
- * The last written version of an order: one small record, never removed. It alone decides whether a version
- * is older, whether the owner or the creation date changed, and which accounts lose the order.
+ * The last written version of an order: one small record, never removed. It alone decides whether a
+ * version is older, whether the owner or the creation date changed, and which accounts lose the
+ * order.
  */
 export interface OrderVersionRecord {
   orderId: string
@@ -37,25 +38,29 @@ export interface StoredView extends ViewKey {
   schemaVersion: number
   json: Uint8Array
   /**
-   * Whether the document matches its checksum, if it has one, and has the search keys of this view. Costs
-   * another pass over the document, so only a repair calls it.
+   * Whether the document matches its checksum, if it has one, and has the search keys of this view.
+   * Costs another pass over the document, so only a repair calls it.
    */
   isIntact(view: Pick<ViewWrite, 'order' | 'createdKey'>): boolean
 }
 
-/** A document that cannot be parsed as an order. It can be replaced or removed, but not compared. */
+/**
+ * A document that cannot be parsed as an order. It can be replaced or removed, but not compared.
+ */
 export interface UnreadableView extends ViewKey {
   isUnreadable: true
 }
 
-/** A document to write. `updatedAt`: epoch milliseconds, `null`, or the write timestamp of its bulk. */
+/**
+ * A document to write. `updatedAt`: epoch milliseconds, `null`, or the write timestamp of its bulk.
+ */
 export interface ViewWrite extends ViewKey {
   order: Order
   createdKey: number
   updatedAt: number | null | 'write-timestamp'
   /**
-   * The earlier write timestamp of a document with unchanged content; that of the bulk when absent. A new
-   * one would make a client that pages undated orders receive it again.
+   * The earlier write timestamp of a document with unchanged content; that of the bulk when absent.
+   * A new one would make a client that pages undated orders receive it again.
    */
   writtenKey?: number
 }
@@ -71,8 +76,8 @@ export interface BulkWrites {
 export interface IndexReader {
   versionRecords(orderIds: readonly string[]): Promise<Map<string, OrderVersionRecord>>
   /**
-   * Documents of these orders, including those that a crash left without a version record. Always empty
-   * for a store that writes both atomically.
+   * Documents of these orders, including those that a crash left without a version record. Always
+   * empty for a store that writes both atomically.
    */
   orphans(orderIds: readonly string[]): Promise<ViewKey[]>
   /** Every document of these orders, of any account; may scan the whole index. */
@@ -123,36 +128,43 @@ export class LeaseLostError extends Error {
 /** One attempt to change the locked orders: read them, then commit. */
 export interface Transaction extends IndexReader {
   /**
-   * Writes the documents and, once these are confirmed, the version records. Every document carries the
-   * write timestamp of the bulk, greater than that of every earlier bulk. A `live` commit is recorded for
-   * {@link OrderIndex.hasLiveWrites} before it is sent.
+   * Writes the documents and, once these are confirmed, the version records. Every document carries
+   * the write timestamp of the bulk, greater than that of every earlier bulk. A `live` commit is
+   * recorded for {@link OrderIndex.hasLiveWrites} before it is sent.
    *
-   * Returns `false` when part of the bulk may be written, or the orders may have changed since they were
-   * read: begin another transaction and decide on its reads.
-   * @throws DocumentRejectedError, LeaseLostError, ClockSkewError; Unavailable after the retry deadline
+   * Returns `false` when part of the bulk may be written, or the orders may have changed since they
+   * were read: begin another transaction and decide on its reads.
+   * @throws DocumentRejectedError, LeaseLostError, ClockSkewError; Unavailable after the retry
+   * deadline
    */
   commit(writes: BulkWrites, mode: WriteMode): Promise<boolean>
 }
 
 /** Exclusive write access to some orders, across the transactions of one change. */
 export interface OrderLock {
-  /** Starts an attempt on the current state of the index; an uncommitted one before it is discarded. */
+  /**
+   * Starts an attempt on the current state of the index; an uncommitted one before it is discarded.
+   */
   begin(): Promise<Transaction>
   /** Discards what is not committed and admits the next lock. Call it exactly once. */
   release(): void
 }
 
 /**
- * The write side of the orders. One writer is active at a time and sends one bulk at a time, so write
- * timestamps increase in the order in which changes become visible: see `src/orders/paging.md`.
+ * The write side of the orders. One writer is active at a time and sends one bulk at a time, so
+ * write timestamps increase in the order in which changes become visible: see
+ * `src/orders/paging.md`.
  */
 export interface OrderIndex {
   /**
-   * Waits until every earlier lock of these orders is released, whether its commit succeeded or not.
-   * Locks of other orders may overlap: their transactions read and decide while an earlier one commits.
+   * Waits until every earlier lock of these orders is released, whether its commit succeeded or
+   * not. Locks of other orders may overlap: their transactions read and decide while an earlier one
+   * commits.
    */
   lock(orderIds: readonly string[]): Promise<OrderLock>
-  /** Whether any writer ever sent a `live` bulk: clients may have paged past the date of a backfill. */
+  /**
+   * Whether any writer ever sent a `live` bulk: clients may have paged past the date of a backfill.
+   */
   hasLiveWrites(): boolean
   /** The most recently written document; `null` before the first. */
   lastWrite(): LastWrite | null

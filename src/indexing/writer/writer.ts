@@ -19,8 +19,8 @@ import {
 
 export interface Writer {
   /**
-   * Writes one bulk of changes, each of another order, and returns the result of each, in their order.
-   * After an error, retry the same changes: a version that was written counts as older then.
+   * Writes one bulk of changes, each of another order, and returns the result of each, in their
+   * order. After an error, retry the same changes: a version that was written counts as older then.
    */
   write(changes: readonly Change[], mode: WriteMode): Promise<WriteResult[]>
 }
@@ -50,8 +50,9 @@ export function createWriter(
 }
 
 /**
- * Writes a batch that may have several changes of one order, in their sequence, and returns the result of
- * each entry. A bulk has one change of each order, so second changes go into a second bulk.
+ * Writes a batch that may have several changes of one order, in their sequence, and returns the
+ * result of each entry. A bulk has one change of each order, so second changes go into a second
+ * bulk.
  */
 export async function writeChanges(
   writer: Writer,
@@ -120,7 +121,9 @@ async function writeLocked(
   }
 }
 
-/** Reads the version records of all changes, then the documents of those that the records let pass. */
+/**
+ * Reads the version records of all changes, then the documents of those that the records let pass.
+ */
 async function load(
   reader: IndexReader,
   changes: readonly Change[],

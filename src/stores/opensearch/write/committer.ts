@@ -17,7 +17,9 @@ import type { OptimisticConcurrency } from './optimistic-concurrency.ts'
 export interface Committer {
   /** Fences requests of unknown outcome, and applies the requested write targets. */
   fence(): Promise<void>
-  /** Fences requests of unknown outcome. Returns the number of fences before the reads that follow. */
+  /**
+   * Fences requests of unknown outcome. Returns the number of fences before the reads that follow.
+   */
   fenceBeforeReads(): Promise<number>
   /**
    * Sends the documents and, once these are confirmed, the version records. Returns `false` when a

@@ -1,10 +1,11 @@
 /**
- * `orders`: one row per order and account, with the role applied. Each sort scans an index that covers the
- * filters, so SQLite fetches only the rows of the page. Text compares by bytes (SQLite's default),
- * as the sort by id requires.
+ * `orders`: one row per order and account, with the role applied. Each sort scans an index that
+ * covers the filters, so SQLite fetches only the rows of the page. Text compares by bytes (SQLite's
+ * default), as the sort by id requires.
  *
- * `order_heads`: the version record of each order, also of a deleted one. `writer` has one row: the last
- * write timestamp, the clock at that time (`write-timestamps.ts`), and whether any bulk was live.
+ * `order_heads`: the version record of each order, also of a deleted one. `writer` has one row: the
+ * last write timestamp, the clock at that time (`write-timestamps.ts`), and whether any bulk was
+ * live.
  */
 export const ordersMigrations = [
   `

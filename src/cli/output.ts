@@ -27,8 +27,8 @@ export function printTable(
 }
 
 /**
- * Keeps the process running when the reader of its output exits early (`… | head`).
- * `orders-cli` has its own version: an integrator's package imports nothing of the service.
+ * Keeps the process running when the reader of its output exits early (`… | head`). `orders-cli`
+ * has its own version: an integrator's package imports nothing of the service.
  */
 export function ignoreEpipe(): void {
   for (const stream of [process.stdout, process.stderr]) {

@@ -43,8 +43,8 @@ export function abortOnSignal(stopSignals: StopSignals): AbortSignal {
 }
 
 /**
- * Closes at the first signal; a second signal or a timeout ends the process.
- * Resolves after the close, unless `exit` ends the process first.
+ * Closes at the first signal; a second signal or a timeout ends the process. Resolves after the
+ * close, unless `exit` ends the process first.
  */
 export function closeOnSignal(
   logger: Logger,

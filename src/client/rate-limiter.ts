@@ -2,8 +2,8 @@ import type { Clock } from '../lib/clock.ts'
 import { sleep as sleepFor } from './sleep.ts'
 
 /**
- * Keeps the calls of one client within the account's token bucket, which the service reports in
- * the `RateLimit-*` headers (guide, "Limites").
+ * Keeps the calls of one client within the account's token bucket, which the service reports in the
+ * `RateLimit-*` headers (guide, "Limites").
  */
 export interface RateLimiter {
   /**

@@ -11,9 +11,9 @@ export interface RunPlan {
 
 /**
  * The run to make now: the unfinished one, or the next. A run of changes starts at the watermark
- * minus an overlap, because a server that failed over may show a change late. A full sync is due
- * at intervals: erased orders leave no trace in the listing, and orders without `updated_at` are
- * in no run of changes.
+ * minus an overlap, because a server that failed over may show a change late. A full sync is due at
+ * intervals: erased orders leave no trace in the listing, and orders without `updated_at` are in no
+ * run of changes.
  */
 export function nextRun(state: SyncState, plan: RunPlan): SyncRun {
   const { pass: run, since, watermark } = state

@@ -9,8 +9,8 @@ export interface SyncStore {
   read(): Promise<SyncState | null>
   /**
    * Upserts each order by `id`, marked with the run `state.pass.number`, and then writes the state.
-   * Never write the state without the orders. Orders without the state are safe: the next run
-   * saves them again.
+   * Never write the state without the orders. Orders without the state are safe: the next run saves
+   * them again.
    */
   save(orders: readonly Order[], state: SyncState): Promise<void>
   /**

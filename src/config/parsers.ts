@@ -42,8 +42,7 @@ export const urls = (protocols: readonly string[]) => (value: string) => {
 function isAddress(url: URL): boolean {
   const { protocol, hostname, pathname, username, password } = url
   const isRedis = protocol.startsWith('redis')
-  // The clients read options from the query and fail later on bad ones. Redis over IPv6 needs
-  // `family`.
+  // Clients read options from the query and fail later on bad ones. Redis over IPv6 needs `family`.
   const isPlain = url.search === '' || (isRedis && /^\?family=[046]$/.test(url.search))
   if (!isPlain || url.hash !== '' || url.port === '0') return false
   const hasCompleteCredentials = username === '' ? isRedis || password === '' : password !== ''

@@ -28,9 +28,8 @@ export interface TrustedProxies {
 }
 
 /**
- * Parses a comma-separated list of addresses and networks. Only canonical forms are accepted,
- * because components read other forms differently: dotted decimal IPv4 or IPv6, with a decimal
- * prefix.
+ * Parses a comma-separated list of addresses and networks. Accepts canonical forms only, since
+ * components read other forms differently: dotted decimal IPv4 or IPv6, with a decimal prefix.
  */
 export function parseTrustedProxies(list: string): TrustedProxies {
   const networks = list.split(',').map((entry) => entry.trim())

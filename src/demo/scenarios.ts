@@ -138,9 +138,8 @@ export const ROUND_LENGTH = round.length
 const STRIDE = 89
 
 /**
- * The scenario of the order at `index`. It is a fixed permutation instead of a random draw: any
- * `ROUND_LENGTH` consecutive orders contain all scenarios. The first order is a PIX issued minutes
- * ago.
+ * The scenario of the order at `index`: a fixed permutation instead of a random draw. Any
+ * `ROUND_LENGTH` consecutive orders contain all scenarios. The first is a PIX issued minutes ago.
  */
 export function scenarioAt(index: number): Scenario {
   return round[(index * STRIDE) % ROUND_LENGTH] as Scenario

@@ -27,8 +27,7 @@ export interface ReindexOutcome {
 
 /**
  * Rebuilds the index without downtime: dual writes to a new version, a backfill from the old one, a
- * comparison, then an alias swap. The old version keeps receiving writes until `finish` or
- * `rollBack`.
+ * comparison, then an alias swap. The old version receives writes until `finish` or `rollBack`.
  */
 export interface Reindexing {
   /** @throws Error when an earlier reindex was neither finished nor rolled back */

@@ -23,8 +23,7 @@ export class ClientDisconnected extends Error {
 export const unbounded: RequestScope = { remainingMs: () => Infinity, onDisconnect: () => () => {} }
 
 /**
- * The timeout of a call in milliseconds: `deadlineMs`, or the remaining time of the request if
- * shorter.
+ * The timeout of a call in milliseconds: `deadlineMs`, or the request's remaining time if shorter.
  * @throws Unavailable when the request has no time left
  */
 export function callTimeoutMs(scope: RequestScope, deadlineMs = Infinity): number {

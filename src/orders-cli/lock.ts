@@ -16,9 +16,8 @@ export interface Lock {
 }
 
 /**
- * Excludes other processes: each creates its own lock file, `<prefix><process>`, and proceeds
- * only if no other lock file exists, so that two never proceed. The lock file of a dead process is
- * removed.
+ * Excludes other processes: each creates its own lock file, `<prefix><process>`, and proceeds only
+ * if no other lock file exists, so two never proceed. A dead process's lock file is removed.
  * @throws CommandError with `busy` if another process holds the lock; system errors
  */
 export async function acquireLock(prefix: string, busy: string): Promise<Lock> {

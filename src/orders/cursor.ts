@@ -14,9 +14,8 @@ export interface CursorSecret {
 export type Listing = Pick<PageQuery, 'accountId' | 'sort' | 'filters'>
 
 /**
- * The position of a listing between two pages; the content of a cursor. `created_at_desc` uses
- * `after` alone. `updated_at_asc` runs in passes over the dated orders and the undated tail: see
- * `paging.md`.
+ * The content of a cursor: the position of a listing between two pages. `created_at_desc` uses
+ * `after` alone. `updated_at_asc` runs in passes over dated and undated orders: see `paging.md`.
  */
 export interface PagerState {
   /** The last row delivered in this pass; `null` when the pass starts at the first order. */
@@ -68,8 +67,7 @@ export function createCursorCodec(
 
     open(listing, cursor) {
       const bytes = Buffer.from(cursor, 'base64url')
-      // The decoder skips foreign characters and drops spare bits; only the canonical text is
-      // valid.
+      // The decoder skips foreign characters and drops spare bits; only canonical text is valid.
       if (bytes.toString('base64url') !== cursor) throw invalidCursor()
 
       const kidEnd = 2 + (bytes[1] ?? 0)
@@ -103,9 +101,8 @@ function invalidCursor(): InvalidParamError {
 const FIELDS = ['after', 'dated', 'mark', 'nextMark'] as const satisfies (keyof PagerState)[]
 
 /**
- * Encodes the pager's state, in at most 1 + 4 × 73 bytes. The first byte says which positions
- * follow (bit n: field n). Each position is its key as i64, the length of its id as u8, then the
- * id.
+ * Encodes the pager's state in at most 1 + 4 × 73 bytes. The first byte says which positions follow
+ * (bit n: field n). Each position is its key as i64, the length of its id as u8, then the id.
  */
 export function encodeState(state: PagerState): Buffer {
   let present = 0

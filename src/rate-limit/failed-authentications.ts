@@ -30,8 +30,7 @@ const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/
 /**
  * The key for counting failed authentications: an IPv4 address (also if mapped into IPv6), or the
  * /64 network of an IPv6 address, which providers assign to one customer. `reported` may include a
- * port, as some proxies write it. An invalid `reported` counts for `peer`, the other end of the
- * connection.
+ * port, as some proxies write it. If it is invalid, `peer` counts, the other end of the connection.
  */
 export function ipRateLimitKey(reported: string, peer = reported): string {
   const { v4, v6 } = WITH_PORT.exec(reported)?.groups ?? {}

@@ -1,7 +1,6 @@
 /**
  * Orders were stored and their index is gone. An empty index would return `200` without orders, and
- * synchronising clients would delete their copies. So every command that needs the index throws
- * this.
+ * synchronising clients would delete their copies. So commands that need the index throw this.
  */
 export class IndexLost extends Error {
   /** `lost`: what is missing, and the evidence that it existed. `hint`: another way to recover. */

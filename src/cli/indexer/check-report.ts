@@ -11,8 +11,8 @@ export function isConsistent(report: CheckReport): boolean {
 }
 
 /**
- * Prints the report to stdout, as JSON or one line per inconsistency with a summary.
- * The repair hint goes to stderr. Neither contains a value of an order.
+ * Prints the report to stdout, as JSON or one line per inconsistency with a summary. The repair
+ * hint goes to stderr. Neither contains a value of an order.
  */
 export function printReport(
   { examples, ...counts }: CheckReport & { seconds: number },

@@ -19,8 +19,7 @@ export interface LoadWriter {
 
 /**
  * Creates the writer of a load. Without `--live`, `--history` or `--repair` it keeps `changed_at`,
- * which is safe only while no client pages. A load may run for hours, so each write repeats the
- * check.
+ * which is safe only while no client pages. A load may run for hours, so each write checks again.
  * @throws Error naming the options, once clients may page; the writer throws it too
  */
 export async function createLoadWriter(

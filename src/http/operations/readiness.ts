@@ -47,8 +47,7 @@ export async function probeOrders(orders: Pick<OrderStore, 'latestWrite'>): Prom
 }
 
 /**
- * Runs the checks of a process. Logs each change of readiness, with its reasons and its
- * consequence.
+ * Runs the checks of a process. Logs each change of readiness, with its reasons and consequence.
  */
 export function createReadinessCheck(
   dependencyChecks: Record<string, () => Promise<unknown>>,

@@ -24,8 +24,7 @@ export default fp(
       else if (error.status >= 500 && !(thrown instanceof ClientDisconnected)) {
         request.log.error({ err: error.cause ?? thrown }, 'failed')
       }
-      // A cache can store a 404 by default (RFC 9110, 15.1), and the order can exist a second
-      // later.
+      // A cache can store a 404 by default (RFC 9110, 15.1); the order can exist a second later.
       reply.header('Cache-Control', 'no-store')
       if (error.code === 'invalid_api_key') reply.header('WWW-Authenticate', 'Bearer')
       if (error.retryAfterSeconds !== undefined) {

@@ -19,8 +19,7 @@ export default fp<RequestMetricsOptions>(
       for (const status of STATUSES) metrics.requestSeconds.zero({ method: 'GET', route, status })
     })
     app.addHook('onRequest', (_request, { raw }, next) => {
-      // `onResponse` does not run for these: a service whose clients all time out would appear
-      // idle.
+      // `onResponse` does not run for these: a service whose clients all time out would seem idle.
       raw.once('close', () => {
         if (!raw.writableFinished) metrics.abandoned.inc()
       })

@@ -15,9 +15,8 @@ export interface DocsScript {
 const WORKER_TASK = 'extract the script of the API reference'
 
 /**
- * Extracts the script from its package when the page is first opened. A worker thread does it:
- * importing the 4 MB module blocks the event loop for 250 ms, and compressing the script as long
- * again.
+ * Extracts the script from its package when the page is first opened, in a worker thread: importing
+ * the 4 MB module blocks the event loop for 250 ms, and compressing the script as long again.
  */
 export async function loadDocsScript(): Promise<DocsScript> {
   const worker = new Worker(new URL(import.meta.url), { workerData: WORKER_TASK })

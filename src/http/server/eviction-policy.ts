@@ -23,8 +23,7 @@ interface PeerTotal<C> {
 /**
  * Returns the connections to close, in this order, until the rest buffer at most `maxBytes`.
  * Unauthenticated peers precede accounts; then the peer with the largest total; then its largest
- * connection; then the earlier one. A flood thus closes only connections of the peer that causes
- * it.
+ * connection; then the earlier one. A flood thus closes connections of its own peer only.
  */
 export function selectToFreeMemory<C extends UnreadConnection>(
   connections: readonly C[],
@@ -48,8 +47,7 @@ export function selectToFreeMemory<C extends UnreadConnection>(
 /**
  * Returns the connections to close, in this order, when new connections need their slots.
  * Unauthenticated peers precede accounts; then the peer with the most connections; then its
- * earliest one. An account keeps its latest connection. A connection without unread bytes is never
- * chosen.
+ * earliest one. An account keeps its latest connection. A connection without unread bytes is kept.
  */
 export function selectToFreeSlots<C extends UnreadConnection>(connections: readonly C[]): C[] {
   const counts = new Map<string, number>()

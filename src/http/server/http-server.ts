@@ -90,8 +90,8 @@ export function createHttpServer(
       return
     }
     const lastResponse = connections.lastResponse(socket)
-    // A malformed body of an answered request: the client would match a second response to its next
-    // one.
+    // The body of an answered request is malformed: the client would match a second response to its
+    // next request.
     const isBody = lastResponse !== undefined && !lastResponse.req.complete
     afterResponses(socket, () => {
       if (isBody) socket.destroy()

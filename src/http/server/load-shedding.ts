@@ -23,10 +23,7 @@ export interface ConcurrencyLimiter {
 export interface ConcurrencyLimiterOptions {
   /** The maximum number of requests in flight. */
   maxConcurrent: number
-  /**
-   * The age of an event loop turn, since its first request, at which it accepts no more;
-   * milliseconds.
-   */
+  /** Milliseconds after the first request of an event loop turn at which it accepts no more. */
   maxLoopDelayMs: number
   clock?: Clock
 }

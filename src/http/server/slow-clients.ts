@@ -42,8 +42,8 @@ const EVICTION_CACHE_MS = 100
 /**
  * Closes connections of idle and slow clients. At the limit, evicts the longest-idle connection:
  * Node's `maxConnections` would drop the new one, so silent connections could lock out all clients.
- * With few idle connections, evicts one with an unread response (see `selectToFreeSlots`).
- * A response that stalls closes its connection. One that progresses slowly stays open, unless its
+ * With few idle connections, evicts one with an unread response (see `selectToFreeSlots`). A
+ * response that stalls closes its connection. One that progresses slowly stays open, unless its
  * slot is needed or unread responses exceed `maxUnreadBytes` (see `selectToFreeMemory`).
  */
 export function closeSlowClients(

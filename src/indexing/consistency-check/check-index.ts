@@ -47,9 +47,8 @@ export interface CheckProgress {
 }
 
 /**
- * Compares the index with source orders, then scans all documents. With an incomplete source it
- * also scans all version records. It writes nothing and acquires no lease, so writers may be
- * active.
+ * Compares the index with source orders, then scans all documents, and with an incomplete source
+ * all version records. It writes nothing and acquires no lease, so writers may be active.
  */
 export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
   const { inspection, entries, isWhole, maxExamples, pause, onRejected, onProgress } = options

@@ -9,9 +9,7 @@ export const inconsistencyKinds = [
 ] as const
 export type InconsistencyKind = (typeof inconsistencyKinds)[number]
 
-/**
- * Something that is wrong with the document of an account and order. Holds no value of any order.
- */
+/** A fault in the document of an account and order. Holds no value of any order. */
 export interface Inconsistency extends ViewKey {
   kind: InconsistencyKind
   /** In words for an operator. */

@@ -17,8 +17,7 @@ const keyFieldChecks = {
 } as const satisfies Record<KeyField, (value: unknown) => boolean>
 
 /**
- * The key fields of a document that are missing, of a wrong type, or contradict what is in it.
- * Pure.
+ * The key fields of a document that are missing, of a wrong type, or contradict its content. Pure.
  */
 export function invalidKeyFields({ address, keys, order }: FoundDocument): KeyField[] {
   const payment = propertyOf(order, 'payment')

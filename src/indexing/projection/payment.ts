@@ -15,8 +15,7 @@ const KNOWN_BRANDS: ReadonlySet<string> = new Set(cardBrands)
 
 /**
  * The public payment of an order: its last payment by creation instant, then id. The amounts of a
- * split payment are the sums of its paid parts. All other fields and amounts are the last
- * payment's.
+ * split payment are the sums of its paid parts. All else is the last payment's.
  */
 export function projectPayment(payments: readonly SourcePayment[]): PublicPayment {
   const last = payments.reduce((latest, payment) => (isLater(payment, latest) ? payment : latest))

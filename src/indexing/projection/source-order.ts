@@ -13,8 +13,7 @@ import { orderStatuses, paymentStatuses, singlePaymentMethods } from '../../orde
 
 /**
  * The order as the platform sends it, one JSON object a line. `expected` completes the reason
- * "expected …" of a rejected value. Unknown fields are dropped. An absent optional field equals
- * null.
+ * "expected …" of a rejected value. Unknown fields are dropped. Absent optional fields equal null.
  */
 
 FormatRegistry.Set('instant', (text) => typeof parseInstant(text) === 'object')

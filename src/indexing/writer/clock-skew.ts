@@ -15,10 +15,7 @@ export interface ReferenceTime {
   name: string
 }
 
-/**
- * The writer's clock is ahead of the store's. Ends the command, since a retry cannot correct a
- * clock.
- */
+/** The writer's clock is ahead of the store's. Ends the command: a retry cannot correct a clock. */
 export class ClockSkewError extends Error {
   constructor(clockMs: number, reference: ReferenceTime, remedy: string) {
     const skewText = `${secondsBetween(reference.nowMs, clockMs)} s ahead of ${reference.name} (${formatInstant(reference.nowMs)})`

@@ -144,7 +144,8 @@ function isFirstBackFill(mode: WriteMode, record: OrderVersionRecord | undefined
 
 function isOlder(change: Change, record: OrderVersionRecord, policy: EqualVersionPolicy): boolean {
   if (change.version !== record.version) return change.version < record.version
-  if (policy === 'drop' || record.deleted !== change.deleted) return true // A tombstone of this version stays.
+  // A tombstone of this version stays.
+  if (policy === 'drop' || record.deleted !== change.deleted) return true
   return policy === 'reproject' && change.deleted
 }
 

@@ -94,7 +94,8 @@ function splitAtUpdatedAt(order: Order): SplitJson {
   const cached = prerenderedOrders.get(order)
   if (cached !== undefined) return cached
   const text = JSON.stringify({ ...order, updated_at: null })
-  const at = text.indexOf(NULL_UPDATED_AT) // Only fixed fields precede it, so no source text can match.
+  // Only fixed fields precede it, so no source text can match.
+  const at = text.indexOf(NULL_UPDATED_AT)
   const split = [text.slice(0, at), text.slice(at + NULL_UPDATED_AT.length)] as const
   prerenderedOrders.set(order, split)
   return split

@@ -8,8 +8,7 @@ export type WriteMode = 'back-fill' | 'live'
 
 /**
  * The last written version of an order: one small record, never removed. It alone decides whether a
- * version is older, whether the owner or the creation date changed, and which accounts lose the
- * order.
+ * version is older, whether the owner or creation date changed, and which accounts lose the order.
  */
 export interface OrderVersionRecord {
   orderId: string
@@ -134,8 +133,7 @@ export interface Transaction extends IndexReader {
    *
    * Returns `false` when part of the bulk may be written, or the orders may have changed since they
    * were read: begin another transaction and decide on its reads.
-   * @throws DocumentRejectedError, LeaseLostError, ClockSkewError; Unavailable after the retry
-   * deadline
+   * @throws DocumentRejectedError, LeaseLostError, ClockSkewError; Unavailable after the retries
    */
   commit(writes: BulkWrites, mode: WriteMode): Promise<boolean>
 }
@@ -152,14 +150,12 @@ export interface OrderLock {
 
 /**
  * The write side of the orders. One writer is active at a time and sends one bulk at a time, so
- * write timestamps increase in the order in which changes become visible: see
- * `src/orders/paging.md`.
+ * changes become visible in the order of their write timestamps: see `src/orders/paging.md`.
  */
 export interface OrderIndex {
   /**
-   * Waits until every earlier lock of these orders is released, whether its commit succeeded or
-   * not. Locks of other orders may overlap: their transactions read and decide while an earlier one
-   * commits.
+   * Waits until every earlier lock of these orders is released, even if its commit failed. Locks of
+   * other orders may overlap: their transactions read and decide while an earlier one commits.
    */
   lock(orderIds: readonly string[]): Promise<OrderLock>
   /**

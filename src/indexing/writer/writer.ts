@@ -50,9 +50,8 @@ export function createWriter(
 }
 
 /**
- * Writes a batch that may have several changes of one order, in their sequence, and returns the
- * result of each entry. A bulk has one change of each order, so second changes go into a second
- * bulk.
+ * Writes a batch that may have several changes of one order, in their sequence, and returns each
+ * entry's result. A bulk has one change of each order, so second changes go into a second bulk.
  */
 export async function writeChanges(
   writer: Writer,

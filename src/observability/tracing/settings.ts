@@ -1,8 +1,7 @@
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Settings from the standard OpenTelemetry variables. The exporter reads its transport settings
- * itself.
+ * Settings from standard OpenTelemetry variables. The exporter reads its transport settings itself.
  */
 export interface TracingSettings {
   protocol: Protocol

@@ -19,8 +19,8 @@ export async function openDatabase(file: string): Promise<DatabaseSync> {
     )
   })
   if (await hasContent(file)) {
-    // Checked before opening: SQLite's auxiliary files inherit the mode of a read-only database
-    // and would remain.
+    // Checked before opening: SQLite's auxiliary files inherit the mode of a read-only database and
+    // would remain.
     await access(file, constants.R_OK | constants.W_OK).catch(() => {
       throw new CommandError(
         `Sem permissão para escrever em ${file}: mude as permissões, ou escolha outro.`,

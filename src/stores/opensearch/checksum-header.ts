@@ -22,10 +22,7 @@ export function withChecksum(keys: string, order: string): string {
   return `{"frame":"${hex(crc32(rest), 8)}-${lengths}",${rest}`
 }
 
-/**
- * The order within a source, as a view; `undefined` when the checksum header is missing or does not
- * match.
- */
+/** A view of the order in a source; `undefined` when its checksum header is missing or wrong. */
 export function extractOrderJson(source: Buffer): Buffer | undefined {
   const reader = new ByteReader(source)
   const { crc, keysLength, orderLength } = readChecksumHeader(reader)

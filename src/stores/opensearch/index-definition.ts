@@ -10,8 +10,7 @@ const ONE_SHARD = { number_of_shards: 1, auto_expand_replicas: '0-1' }
 /**
  * File types read by system calls instead of memory maps: the default without `fdt` and `fdx`, the
  * stored sources. A page reads every hit from those, so mapping them makes it a seventh cheaper for
- * OpenSearch
- * (`npm run -s bench -- --only settings`). No effect where memory maps are disabled.
+ * OpenSearch (`npm run -s bench -- --only settings`). No effect where memory maps are disabled.
  */
 const NIO_EXTENSIONS = [
   ...['segments_N', 'write.lock', 'si', 'cfe', 'fnm', 'pos', 'pay', 'nvm', 'dvm'],
@@ -24,9 +23,9 @@ const SMALL_INDEX = { ...ONE_SHARD, refresh_interval: '200ms' }
 /**
  * One document for each order and account. The index sort by account keeps an account's documents
  * together, and both sorts of the API skip by their keys. A second sort field would make one API
- * sort three times as
- * cheap and the other three times as expensive (`npm run -s bench -- --only definitions --merged`).
- * The order is stored without parsing, so tracking keys of buyers cannot grow the mapping.
+ * sort three times as cheap and the other three times as expensive: see `npm run -s bench -- --only
+ * definitions --merged`. The order is stored without parsing, so tracking keys of buyers cannot
+ * grow the mapping.
  */
 export const ordersDefinition = {
   settings: {

@@ -7,8 +7,7 @@ export interface IndexNames {
   keys: string
   accounts: string
   /**
-   * Whether an index is a version of the orders index. Compares the whole name, since prefixes may
-   * overlap.
+   * Whether this is a version of the orders index, by its whole name, since prefixes may overlap.
    */
   isVersion(index: string): boolean
   /** The alias through which only the writer of this epoch writes to an index. */

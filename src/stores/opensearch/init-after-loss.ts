@@ -7,9 +7,8 @@ import { leaseDocument } from './write/lease-document.ts'
 /**
  * Recreates the lost orders index, empty. Version records and the lease stay, so write timestamps
  * and versions never decrease. The index keeps its name, which is the first target of the lease: an
- * active writer
- * continues there after its next fence. Other targets are removed first, since a fence fails on a
- * missing index.
+ * active writer continues there after its next fence. Other targets are removed first, since a
+ * fence fails on a missing index.
  * @throws Unavailable; Error when no index is lost, or a complete copy may exist
  */
 export async function initOpenSearchAfterLoss(options: PresenceOptions): Promise<IndexRecovery> {

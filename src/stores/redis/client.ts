@@ -176,9 +176,8 @@ function openCluster(urls: readonly string[], tls: Tls, timeouts: Timeouts): Clu
 }
 
 /**
- * Copies the message alone: errors of ioredis hold the command with its arguments, such as a
- * password or an IP address. The message for an unknown command quotes them too, so they are
- * removed.
+ * Copies the message alone: ioredis errors hold the command with its arguments, such as a password
+ * or IP address. The message for an unknown command quotes them too, so they are removed.
  */
 export function redactCommand(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error)

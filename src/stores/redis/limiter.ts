@@ -27,8 +27,7 @@ export function createRedisLimiter(
   redis: Redis | Cluster,
   { prefix, rate }: RedisLimiterOptions,
 ): Limiter {
-  // ioredis sends a script by its digest, and resends its text after NOSCRIPT, when nothing has
-  // run.
+  // ioredis sends a script by its digest, and its text after NOSCRIPT, when nothing has run.
   redis.defineCommand('takeFromBucket', { numberOfKeys: 1, lua: TAKE_FROM_BUCKET })
   redis.defineCommand('blockedMs', { numberOfKeys: 1, lua: BLOCKED_MS })
   redis.defineCommand('countFailure', { numberOfKeys: 1, lua: COUNT_FAILURE })

@@ -28,8 +28,7 @@ export function entryAgeMs(id: string, nowMs: number): number {
 }
 
 /**
- * Fields of a dead letter: the order unchanged, or all original fields unless there is exactly one
- * order.
+ * Fields of a dead letter: the unchanged order if there is exactly one, else all original fields.
  */
 export function deadLetterFields({ id, order, fields, error }: DeadLetter): Argument[] {
   const original = order === undefined ? fields.slice(0, MAX_DEAD_LETTER_VALUES) : ['order', order]

@@ -12,7 +12,7 @@ import {
 } from '../../orders/order-store.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
 
-/** An order as it was written, in the shape of then. */
+/** An order as it was written, in the schema version of that time. */
 interface StoredOrder {
   shape: number
   json: Uint8Array

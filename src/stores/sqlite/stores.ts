@@ -18,7 +18,7 @@ import { createSqliteOrderIndex } from './write/order-index.ts'
 import { forgetClock } from './write/write-timestamps.ts'
 import { acquireWriterLock } from './write/writer-lock.ts'
 
-/** The server's one write is a note of a key's use; the whole process would wait with it. */
+/** The server only writes the use of a key. Waiting for the lock blocks its event loop. */
 const SERVER_BUSY_MS = 20
 
 /**

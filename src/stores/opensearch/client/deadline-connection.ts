@@ -27,8 +27,7 @@ const MAX_SOCKETS = 64
 /**
  * The client's connection to a node, through undici, with `requestTimeout` as the deadline of the
  * whole response. The client's own connection ends its timeout at the headers, so a stalled body
- * would hang forever.
- * It also prints to standard output when a response is cut.
+ * would hang forever. It also prints to standard output when a response is cut.
  */
 export class DeadlineConnection extends Connection {
   readonly #pool: Pool
@@ -48,8 +47,7 @@ export class DeadlineConnection extends Connection {
 
   /**
    * Sends a request without the client's transport and returns the bytes of the response.
-   * @throws TimeoutError after the deadline, ConnectionError for an incomplete response,
-   * ClientDisconnected
+   * @throws TimeoutError at the deadline, ConnectionError for a cut response, ClientDisconnected
    */
   sendRaw(
     { path, body }: RawRequest,

@@ -28,8 +28,7 @@ export interface RawOrder {
 
 /**
  * The rows of a page, as views of the response; `undefined` when the response must be parsed.
- * Verifies the account, the sort order, and that the sort key and id of each row equal those of its
- * document.
+ * Verifies the account, the sort order, and that each row has the sort key and id of its document.
  */
 export function decodeRawHits(
   response: Buffer,

@@ -20,8 +20,7 @@ const MAX_PASSES = 10
 /**
  * Copies and removes documents until a pass finds no difference, while writers write to both
  * indices: see `reindex.md`.
- * @throws Unavailable; Error when the indices still differ after all passes, or a document is
- * damaged
+ * @throws Unavailable; Error when the indices differ after all passes, or a document is damaged
  */
 export async function backfill(
   options: BackfillOptions,

@@ -13,8 +13,7 @@ export interface AcquireOptions extends LeaseOptions {
   firstTarget: string
   purpose: WriterPurpose
   /**
-   * The greatest write timestamp in the index, epoch milliseconds; used when no lease document
-   * exists.
+   * The greatest write timestamp in the index, epoch milliseconds; used without a lease document.
    */
   maxWriteTimestamp(): Promise<number>
   /** Receives the reason of a delay. */
@@ -26,8 +25,7 @@ export interface AcquireOptions extends LeaseOptions {
 /**
  * Becomes the writer once the lease is released, or unchanged for its whole duration on this
  * machine's monotonic clock: see `lease.md`.
- * @throws WatchRunningError for a load while a watch runs; Error when `signal` aborts; errors of
- * `clock-skew.ts`
+ * @throws WatchRunningError for a load during a watch; Error on an abort; errors of `clock-skew.ts`
  */
 export async function acquireLease(options: AcquireOptions): Promise<Lease> {
   const { document, leaseMs, firstTarget, purpose, clock, storeClock } = options

@@ -13,10 +13,7 @@ export interface BulkItemResult {
   error?: { type: string; reason: string }
 }
 
-/**
- * The fields of a bulk response that this module reads. The response to a successful bulk stays
- * small.
- */
+/** The fields of a bulk response that this module reads. The response to a success stays small. */
 export const BULK_FILTER_PATH = ['items.*.status', 'items.*.error']
 
 /** The results of a bulk, in the order of its items. @throws Unavailable when one is missing */

@@ -54,8 +54,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
   const { client, names, lease, deadlineMs, onDelay, signal } = options
   const versionRecords = concreteIndex(names.versionRecords, 1)
   /**
-   * For the other write targets, whose document states are unknown: only the write timestamp
-   * decides.
+   * For the other write targets, with unknown document states: only the write timestamp decides.
    */
   const unconditional = createOptimisticConcurrency()
   let lastWrite: LastWrite | null = null
@@ -93,8 +92,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     const [live = '', ...others] = target === 'orders' ? lease.writeTargets() : [versionRecords]
     const chunk = firstChunk(items, (item) => actionLines(states, target, item, writeTimestamp))
     const sent = items.slice(0, chunk.length)
-    // The live index is written last. After a crash, the others still hold all its documents:
-    // reindex.md.
+    // The live index is last: after a crash, the others still hold all its documents (reindex.md).
     let accepted: readonly BulkItem[] = sent
     for (const index of others) {
       const lines = accepted.map((item) => actionLines(unconditional, target, item, writeTimestamp))
@@ -115,8 +113,8 @@ export function createBulkSender(options: BulkOptions): BulkSender {
   }
 
   /**
-   * The items that `index` accepted; the others met a full queue. @throws like {@link
-   * checkAccepted}
+   * The items that `index` accepted; the others met a full queue.
+   * @throws like {@link checkAccepted}
    */
   async function sendTo(
     index: string,

@@ -10,8 +10,7 @@ export interface Fence {
   /**
    * Stops every bulk of an earlier epoch, including those in flight: see `fence.md`. Afterwards
    * every target has the documents of the live index, and the first target is the live index.
-   * @throws Unavailable when the state of the cluster is unknown; an attempt of a later epoch can
-   * succeed
+   * @throws Unavailable when the cluster's state is unknown; a later epoch can succeed
    */
   raise(lease: LeaseRecord): Promise<void>
 }

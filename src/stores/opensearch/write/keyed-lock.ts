@@ -10,10 +10,7 @@ export interface KeyedLock {
   openSession(): LockSession
 }
 
-/**
- * Serializes work on the same key in order of acquisition; work on different keys runs
- * concurrently.
- */
+/** Serializes work on a key in order of acquisition; work on different keys runs concurrently. */
 export function createKeyedLock(): KeyedLock {
   /** For each key, the release of its latest session. */
   const lastReleases = new Map<string, Promise<void>>()

@@ -53,8 +53,7 @@ export interface LeaseOptions {
 }
 
 /**
- * Starts the tenure of the writer that became the holder in `acquired`: fence, then periodic
- * renewal.
+ * Starts the tenure of the writer that became holder in `acquired`: fence, then periodic renewal.
  */
 export async function startLease(
   acquired: LeaseState,

@@ -5,10 +5,7 @@ import { type OpenSearch, read } from '../client/client.ts'
 
 /** The cluster's clock, epoch milliseconds; limits how far a writer's clock may be ahead. */
 export interface StoreClock {
-  /**
-   * The last reading plus the monotonic time since, without a request. `-Infinity` before the
-   * first.
-   */
+  /** The last reading plus the monotonic time since; no request. `-Infinity` before the first. */
   now: Clock
   /** @throws Unavailable; Error when OpenSearch rejects the request */
   read(): Promise<number>
@@ -20,8 +17,7 @@ const NODE_TIMEOUT_MS = 1_000
 /**
  * The median clock of all responding nodes; of two nodes, the earlier. One node with a fast clock
  * cannot approve a fast writer on the same machine. Among three nodes, a slow one cannot block a
- * correct writer.
- * The error is at most half the duration of the request.
+ * correct writer. The error is at most half the duration of the request.
  */
 export function createStoreClock(client: OpenSearch, deadlineMs: number): StoreClock {
   let aheadOfMonotonic = -Infinity
@@ -30,8 +26,7 @@ export function createStoreClock(client: OpenSearch, deadlineMs: number): StoreC
     now: () => aheadOfMonotonic + monotonicClock(),
     async read() {
       const sentAt = monotonicClock()
-      // Every statistic carries the node's time, and this one is cheap. `timeout` omits frozen
-      // nodes.
+      // Every statistic has the node's time, and this one is cheap. `timeout` omits frozen nodes.
       const timeout = `${Math.min(Math.ceil(deadlineMs / 2), NODE_TIMEOUT_MS)}ms`
       const request = { metric: 'breaker', timeout, filter_path: ['nodes.*.timestamp'] }
       const { nodes = {} } = (await read(deadlineMs, (options) =>

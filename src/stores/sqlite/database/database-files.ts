@@ -11,7 +11,7 @@ const COMMAND_BUSY_MS = 30_000
 export const ordersFile = (dataDir: string) => join(dataDir, 'orders.db')
 export const keysFile = (dataDir: string) => join(dataDir, 'keys.db')
 
-/** @throws DatabaseMissing unless it exists or may be made */
+/** @throws DatabaseMissingError unless the file exists or `createIfMissing` is set */
 export function openOrdersDatabase(
   dataDir: string,
   { createIfMissing }: { createIfMissing: boolean },

@@ -6,8 +6,8 @@ import { createFolder, createPrivateFile } from '../../../lib/private-files.ts'
 /**
  * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version
  * n to n + 1, so a released one is never edited; a later version is rejected. `busyTimeoutMs`: how
- * long a write blocks this process while another one writes. `mayMake`: whether to create a missing
- * or empty file.
+ * long a write blocks this process while another one writes. `createIfMissing`: whether to create a
+ * missing or empty file.
  * @throws DatabaseMissingError; Error naming the file
  */
 export function openDatabase(

@@ -38,8 +38,7 @@ export function guardReads(orders: OrderStore, file: string, isSame: IsSameFile)
 }
 
 /**
- * Writes to a removed or replaced file fail for good. Checked after the commit, before it is
- * reported.
+ * Writes to a removed or replaced file fail for good. Checked after the commit, before its report.
  */
 export function guardWrites(index: OrderIndex, file: string, isSame: IsSameFile): OrderIndex {
   return {

@@ -3,9 +3,8 @@
  * covers the filters, so SQLite fetches only the rows of the page. Text compares by bytes (SQLite's
  * default), as the sort by id requires.
  *
- * `order_heads`: the version record of each order, also of a deleted one. `writer` has one row: the
- * last write timestamp, the clock at that time (`write-timestamps.ts`), and whether any bulk was
- * live.
+ * `order_heads`: the version record of each order, even a deleted one. `writer` has one row: the
+ * last write timestamp, its clock reading (`write-timestamps.ts`), and whether any bulk was live.
  */
 export const ordersMigrations = [
   `
@@ -54,7 +53,7 @@ export const ordersMigrations = [
 ] as const
 
 /**
- * Keys and accounts have a file of their own: noting a key's use never waits for a load of orders.
+ * Keys and accounts have a file of their own: recording the use of a key never waits for a load.
  */
 export const keysMigrations = [
   `

@@ -20,6 +20,10 @@ export type WithServices = <T>(
   options?: WithServicesOptions,
 ) => Promise<T>
 
+/**
+ * Returns a {@link WithServices} for these settings. Each call parses the settings and opens its
+ * own services, and throws Error when a setting is invalid.
+ */
 export function createWithServices(env: Environment): WithServices {
   return async (work, { allowLostIndex = false } = {}) => {
     const config = parseConfig(env)
@@ -49,6 +53,10 @@ export async function assertIndexNotLost(
 /** As `WithServices`, with keys and accounts only, which a lost index does not affect. */
 export type WithKeys = <T>(work: (services: KeyServices) => Promise<T>) => Promise<T>
 
+/**
+ * Returns a {@link WithKeys} for these settings. Each call opens the services it needs and always
+ * closes them.
+ */
 export function createWithKeys(env: Environment): WithKeys {
   return async (work) => {
     const services = await openKeyServices(parseConfig(env))

@@ -31,6 +31,10 @@ export interface Transport {
   get(path: string, query: URLSearchParams, signal?: AbortSignal): Promise<unknown>
 }
 
+/**
+ * Creates the transport of one API key. A retry waits for the backoff or a longer `Retry-After`,
+ * and none starts after `retryForMs`. A 401 fails all queued calls without a request.
+ */
 export function createTransport(options: TransportOptions): Transport {
   const { baseUrl, apiKey, timeoutMs, retryForMs, onWait, clock = monotonicClock } = options
   const rateLimiter = createRateLimiter(clock)

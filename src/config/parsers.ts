@@ -9,6 +9,7 @@ const NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`)
 /** URL parsers read a name with such an end as an IPv4 address. */
 const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i
 
+/** Accepts any text. */
 export const text = (value: string) => value
 
 /** A full IP address without brackets, or a host name, without protocol and port. */
@@ -19,6 +20,7 @@ function isHost(text: string): boolean {
   return NAME.test(text) && !NUMERIC_END.test(text)
 }
 
+/** A decimal integer of at most nine digits, between `from` and `to` inclusive. */
 export const integer = (from: number, to: number) => (value: string) => {
   const parsed = /^\d{1,9}$/.test(value) ? Number(value) : -1
   return parsed >= from && parsed <= to ? parsed : undefined
@@ -60,9 +62,11 @@ function isAddress(url: URL): boolean {
 const isNumberedDatabase = ({ protocol, pathname }: URL) =>
   protocol.startsWith('redis') && /[1-9]/.test(pathname)
 
+/** A text that matches `pattern`. */
 export const matching = (pattern: RegExp) => (value: string) =>
   pattern.test(value) ? value : undefined
 
+/** One of a closed list of values. */
 export const oneOf =
   <T extends string>(values: readonly T[]) =>
   (value: string) =>

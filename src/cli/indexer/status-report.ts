@@ -12,6 +12,10 @@ export type IndexStatus = ReturnType<typeof indexStatus>
 
 const seconds = (ms: number) => Math.max(0, Math.round(ms) / 1000)
 
+/**
+ * The JSON of `index status`. Lag and age in seconds, never negative; `lag_seconds` is `null` when
+ * the newest write timestamp is unknown or too far ahead of the clock.
+ */
 export function indexStatus(
   { documents, orders, newestWrittenKey, indices, writer, writeTimestamps }: IndexOverview,
   backlog: StreamBacklog | null,

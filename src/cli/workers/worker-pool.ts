@@ -28,6 +28,7 @@ interface WorkerPoolOptions {
   clock?: Clock
 }
 
+/** Creates a pool of `size` workers; `fork` starts one. It forks none before `start()`. */
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { size, fork, logger, onExit, clock = monotonicClock } = options
   const workers = new Set<WorkerHandle>()

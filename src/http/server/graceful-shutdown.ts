@@ -37,6 +37,7 @@ export interface GracefulShutdown {
   drain(): Promise<void>
 }
 
+/** Creates the drain phase of `server`, of at most 8 s. `clock`: monotonic milliseconds. */
 export function createGracefulShutdown(
   server: Server,
   isReady: Readiness,

@@ -12,6 +12,9 @@ export interface MalformedRequestResponder {
   rawResponse(reason: string): Buffer
 }
 
+/**
+ * Creates the responder. It reports each response to `onMalformedRequest` with a new request id.
+ */
 export function createMalformedRequestResponder(
   onMalformedRequest: OnMalformedRequest,
 ): MalformedRequestResponder {

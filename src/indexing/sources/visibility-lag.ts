@@ -29,6 +29,10 @@ interface PendingWrite extends LastWrite {
   enteredAtMs: readonly number[]
 }
 
+/**
+ * Creates a tracker that polls every 100 ms while a write is pending. It drops writes that stay
+ * invisible for five minutes. An error of `latestWrite` only delays the next poll.
+ */
 export function createLagTracker({ latestWrite, clock, onLag }: LagTrackerOptions): LagTracker {
   let pending: PendingWrite[] = []
   let timer: NodeJS.Timeout | undefined

@@ -24,6 +24,7 @@ export interface HttpMetrics {
 
 const INVALID_PARAM_CODE = 'invalid_request' satisfies ErrorCode
 
+/** Registers the HTTP metrics; every counter starts at zero. */
 export function createHttpMetrics(registry: Registry): HttpMetrics {
   const registers = [registry]
   const requestSeconds = new Histogram({

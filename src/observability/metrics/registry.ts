@@ -10,6 +10,7 @@ export interface Metrics extends HttpMetrics, ServiceMetrics {
   registry: Registry
 }
 
+/** Creates a registry with all metrics of an API process. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   return { registry, ...createHttpMetrics(registry), ...createServiceMetrics(registry) }

@@ -38,6 +38,7 @@ const OPENSEARCH_OPERATIONS = [
   'update_key',
 ] satisfies OpenSearchOperation[]
 
+/** Registers the service metrics, with every series at zero. */
 export function createServiceMetrics(registry: Registry): ServiceMetrics {
   const registers = [registry]
   const opensearchSeconds = new Histogram({

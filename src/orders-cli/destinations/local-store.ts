@@ -8,4 +8,5 @@ export interface LocalStore extends Required<SyncStore> {
   close(): Promise<void>
 }
 
+/** The error for a destination that another process has locked. */
 export const busyMessage = (name: string) => `Outro processo já sincroniza ${name}.`

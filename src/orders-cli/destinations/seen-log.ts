@@ -16,6 +16,7 @@ export interface SeenLog {
 
 const PREFIX = 'seen-'
 
+/** Opens the logs in `folder`, which must exist. @throws system errors */
 export async function openSeenLog(folder: string): Promise<SeenLog> {
   const known = new Set((await readdir(folder)).filter((name) => name.startsWith(PREFIX)))
   const nameOf = (run: number) => `${PREFIX}${run}`

@@ -21,6 +21,7 @@ export interface PartState {
   orders: number
 }
 
+/** The state before the first page. */
 export function initialState(asked: ExportRequest): PartState {
   return { version: 1, asked, cursor: null, isListed: false, bytes: 0, orders: 0 }
 }

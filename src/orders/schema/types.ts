@@ -18,17 +18,21 @@ export function nullable<T extends TSchema>(schema: T) {
 /** A nullable object. */
 export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
+/** A string of any content. */
 export const text = (...about: Doctype) => Type.String(doc(about))
 
+/** A string that matches `expression`. */
 export const pattern = (expression: string, ...about: Doctype) =>
   Type.String({ pattern: expression, ...doc(about) })
 
 /** Money, as an integer of cents. */
 export const cents = (...about: Doctype) => Type.Integer(doc(about))
 
+/** An integer of at least `minimum`. */
 export const integer = (minimum: number, ...about: Doctype) =>
   Type.Integer({ minimum, ...doc(about) })
 
+/** An RFC 3339 instant, as `date-time`. */
 export const instant = (...about: Doctype) => Type.String({ format: 'date-time', ...doc(about) })
 
 /** One of a closed list of values; `/v1` adds none. */

@@ -23,9 +23,9 @@ const SMALL_INDEX = { ...ONE_SHARD, refresh_interval: '200ms' }
 /**
  * One document for each order and account. The index sort by account keeps an account's documents
  * together, and both sorts of the API skip by their keys. A second sort field would make one API
- * sort three times as cheap and the other three times as expensive: see `npm run -s bench -- --only
- * definitions --merged`. The order is stored without parsing, so tracking keys of buyers cannot
- * grow the mapping.
+ * sort three times as cheap and the other three times as expensive. The order is stored without
+ * parsing, so tracking keys of buyers cannot grow the mapping.
+ * `npm run -s bench -- --only definitions --merged` measures the sort fields.
  */
 export const ordersDefinition = {
   settings: {

@@ -20,6 +20,7 @@ export interface IndexNames {
   opaqueId(epoch: number | '*'): string
 }
 
+/** The names of all indices and aliases under `prefix`, which may be empty. */
 export function indexNames(prefix: string): IndexNames {
   const orders = `${prefix}orders`
   const versionRecords = `${prefix}order-heads`

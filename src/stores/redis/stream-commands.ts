@@ -37,6 +37,9 @@ export interface StreamCommandsOptions {
   reason(): string | undefined
 }
 
+/**
+ * Creates the sender. A command fails with Unavailable after `deadlineMs`, with its effect unknown.
+ */
 export function createStreamCommands({
   redis,
   deadlineMs,

@@ -4,6 +4,10 @@ import type { Argument, BatchReply } from './stream-scripts.ts'
 /** Lua's `unpack` passes only some thousand values to a command. */
 const MAX_DEAD_LETTER_VALUES = 2_000
 
+/**
+ * Parses the reply of the read script. Ages are milliseconds by the clock of Redis; `lost` has the
+ * ids of entries that are no longer in the stream.
+ */
 export function parseBatch([[seconds, micros], replies]: BatchReply): StreamBatch {
   const nowMs = Number(seconds) * 1000 + Number(micros) / 1000
   const entries: StreamEntry[] = []

@@ -17,6 +17,10 @@ export interface Format {
   encode(order: Order): string
 }
 
+/**
+ * Creates the writer of a format. `rows` decides between a line per order and one per item;
+ * `ndjson` always has a line per order.
+ */
 export function createFormat(name: FormatName, rows: Rows): Format {
   if (name === 'csv') return createTable({ before: '', separator: ',', cellOf: plainCell }, rows)
   if (name === 'csv-br') {

@@ -50,6 +50,10 @@ async function withDamage(
   return page.map((hit) => toFoundDocument(hit, damaged.has(hit._id)))
 }
 
+/**
+ * Converts a hit for the check: keys without the checksum header, and the address from its id. An
+ * id without a colon is an order id without an account.
+ */
 export function toFoundDocument(
   { _id, _source }: { _id: string; _source?: unknown },
   damaged: boolean,

@@ -13,7 +13,8 @@ import { ByteReader } from './byte-reader.ts'
  * Parsing a page and rendering it again would cost many times as much as all other work for it.
  *
  *     page     = head [ hit *( "," hit ) ] "]}}"
- *     head     = {"took":N,"timed_out":false,"_shards":{…one, successful…},"hits":{"max_score":null,"hits":[
+ *     head     = {"took":N,"timed_out":false,"_shards":{…one, successful…},
+ *                 "hits":{"max_score":null,"hits":[
  *     hit      = {"_index":…,"_id":…,"_score":null,"_routing":…,"_source":source,"sort":[key,"id"]}
  *     document = {"_index":…,"_id":…,"_version":…,…,"found":true,"_source":source}
  *

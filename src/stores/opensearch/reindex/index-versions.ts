@@ -29,6 +29,10 @@ export interface IndexVersions {
   count(index: string, query?: object): Promise<number>
 }
 
+/**
+ * Creates the operations of a reindex on the versions of the orders index. A call throws
+ * Unavailable, or Error when OpenSearch rejects it.
+ */
 export function createIndexVersions({
   client,
   names,

@@ -31,6 +31,7 @@ export async function readWrittenKeys(
   )
 }
 
+/** The id and routing of a document, as the client expects them. */
 export function documentAddress({ _id, _routing }: Omit<VersionedDocument, 'writtenKey'>) {
   return { _id, routing: _routing }
 }

@@ -43,6 +43,10 @@ export type BulkItemOutcome =
 
 const UNMAPPED_FIELD = 'strict_dynamic_mapping_exception'
 
+/**
+ * Classifies the result of an item by its status and error type. An unknown failure is
+ * `unavailable`, since the document may be valid.
+ */
 export function outcomeOf({ status, error }: BulkItemResult): BulkItemOutcome {
   if (error === undefined && status >= 200 && status < 300) return 'accepted'
   if (status === TOO_MANY_REQUESTS && error?.type !== INDEX_BLOCKED) return 'overloaded'

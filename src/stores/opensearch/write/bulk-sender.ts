@@ -50,6 +50,10 @@ const RETRY_DEADLINE_MS = 60_000
 const LOGGED_FAILURE = 5
 const QUEUE_FULL = 'the write queue of OpenSearch is full'
 
+/**
+ * Creates a sender for the holder of `lease`: it sends through the write aliases of its epoch, the
+ * live index last.
+ */
 export function createBulkSender(options: BulkOptions): BulkSender {
   const { client, names, lease, deadlineMs, onDelay, signal } = options
   const versionRecords = concreteIndex(names.versionRecords, 1)

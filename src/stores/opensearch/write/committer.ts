@@ -34,6 +34,7 @@ export interface Committer {
   ): Promise<boolean>
 }
 
+/** Creates a committer for the holder of `lease`. Fences and bulks of orders share one mutex. */
 export function createCommitter({
   lease,
   send,

@@ -27,6 +27,9 @@ export interface FenceOptions {
 const POLL_MS = 25
 const BULK_ACTIONS = 'indices:data/write/bulk*'
 
+/**
+ * Creates the fence of one cluster: swaps the write aliases, then polls the task list every 25 ms.
+ */
 export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions): Fence {
   return {
     async raise({ epoch, targets }) {

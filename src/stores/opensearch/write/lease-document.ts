@@ -41,6 +41,10 @@ export interface LeaseDocument {
 
 const ID = 'orders'
 
+/**
+ * Reads and replaces the lease document of the orders. `deadlineMs` limits each request. A call
+ * throws Unavailable, RequestRejectedError, or Error for a damaged document.
+ */
 export function leaseDocument(
   client: OpenSearch,
   names: IndexNames,

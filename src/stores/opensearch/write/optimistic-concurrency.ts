@@ -20,6 +20,10 @@ export interface OptimisticConcurrency {
   tombstoneAction(address: BulkAddress, writeTimestamp: number): string
 }
 
+/**
+ * Creates an empty set of states. Without a recorded state, the write timestamp is the external
+ * version of a document, and a version record is only created.
+ */
 export function createOptimisticConcurrency(): OptimisticConcurrency {
   const states = { orders: new Map<string, DocumentState>(), versionRecords: new Map() }
   const stateOf = (target: BulkTarget, { _id }: BulkAddress) => states[target].get(_id)

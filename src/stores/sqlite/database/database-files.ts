@@ -8,7 +8,9 @@ import { keysMigrations, ordersMigrations } from './schema.ts'
 /** How long a command waits for the write of another process. */
 const COMMAND_BUSY_MS = 30_000
 
+/** The path of the orders database. */
 export const ordersFile = (dataDir: string) => join(dataDir, 'orders.db')
+/** The path of the database of keys and accounts. */
 export const keysFile = (dataDir: string) => join(dataDir, 'keys.db')
 
 /** @throws DatabaseMissingError unless the file exists or `createIfMissing` is set */

@@ -169,6 +169,7 @@ function isObject(json: Uint8Array): boolean {
   }
 }
 
+/** Converts a row of `order_heads`. */
 export function versionRecordOf(row: Row): OrderVersionRecord {
   return {
     orderId: row['id'] as string,

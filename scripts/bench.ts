@@ -7,8 +7,9 @@ import { parts } from './bench/parts.ts'
 import { failuresOf, type PartReport, recordedOf, renderSection } from './bench/report.ts'
 import { interruptible } from './interruptible.ts'
 
-// Measures the service in parts, each against a baseline. It writes tables to stdout and progress to
-// stderr. Only ratios of one run are meaningful: machines differ, and so does one machine over time.
+// Measures the service in parts, each against a baseline. It writes tables to stdout and progress
+// to stderr. Only ratios of one run are meaningful: machines differ, and so does one machine over
+// time.
 const { readOptions, refuse } = benchUsage(parts)
 
 await interruptible(async (signal) => {

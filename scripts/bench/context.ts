@@ -22,7 +22,9 @@ export interface Part {
   name: string
   /** What it measures, for the usage. */
   about: string
-  /** Runs the contenders. What it defers to `scope` runs when the part ends, also after an error. */
+  /**
+   * Runs the contenders. What it defers to `scope` runs when the part ends, also after an error.
+   */
   measure(context: BenchContext, scope: AsyncDisposableStack): Promise<PartReport>
 }
 
@@ -85,7 +87,9 @@ export async function withContext(
   await work({ ...open, ...shared, orders, cases: createCases(orders) })
 }
 
-/** Starts one local node where OpenSearch has to be started, since replicas would double each write. */
+/**
+ * Starts one local node where OpenSearch has to be started, since replicas would double each write.
+ */
 async function bringUp({ env, log }: OpenOptions, scope: AsyncDisposableStack) {
   const given = { ...env }
   const lacking = await serviceStarters.OPENSEARCH_URL.missingTools(env)
@@ -135,7 +139,9 @@ export async function readEnvironment({ cluster, redis, orders }: BenchContext) 
   }
 }
 
-/** The load average over 1, 5 and 15 minutes: above the number of CPUs, other programs interfere. */
+/**
+ * The load average over 1, 5 and 15 minutes: above the number of CPUs, other programs interfere.
+ */
 export function readLoad(): string {
   return loadavg()
     .map((average) => average.toFixed(1))

@@ -3,7 +3,10 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { formatRatio, type Ratios, type Recorded, renderTable } from './report.ts'
 
-/** A run of the bench, one line of the history. `environment` and `options` may have more properties. */
+/**
+ * A run of the bench, one line of the history. `environment` and `options` may have more
+ * properties.
+ */
 export interface HistoryEntry {
   /** The commit that was measured. */
   commit: string
@@ -80,7 +83,10 @@ function describeConditions({ environment: { cpu, cpus }, options }: HistoryEntr
   return `${cpus} × ${cpu} with ${options.orders} orders`
 }
 
-/** `isWorse`: a regression, worse than all earlier runs by more than noise. NaN where there are none. */
+/**
+ * `isWorse`: a regression, worse than all earlier runs by more than noise. NaN where there are
+ * none.
+ */
 function judge(now: number, recent: readonly number[], kind: keyof Recorded) {
   const runs = recent.length
   const last = recent.at(-1) ?? Number.NaN

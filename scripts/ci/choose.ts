@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { changeSince, gitIn } from './change.ts'
 import { chooseTiers, slowTiers } from './slow-tiers.ts'
 
-// Prints the slow tiers that `.ci/run` has to run, one per line, and on stderr which it leaves out and why.
+// Prints the slow tiers that `.ci/run` has to run, one per line, and on stderr which it leaves out
+// and why.
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const isFull = process.env['CI_FULL'] === '1'
 const { tiers, reason } = chooseTiers(changeSince(gitIn(root), process.env), isFull)

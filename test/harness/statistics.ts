@@ -15,8 +15,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The median of the ratios of each round, not the ratio of the medians: a disturbance of the machine
- * slows both contenders of a round and cancels out.
+ * The median of the ratios of each round, not the ratio of the medians: a disturbance of the
+ * machine slows both contenders of a round and cancels out.
  */
 export function medianRatio(numerators: readonly number[], denominators: readonly number[]) {
   return median(numerators.map((value, round) => value / (denominators[round] ?? Number.NaN)))

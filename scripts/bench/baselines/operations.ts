@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// Imported by a baseline: reports its resource usage on the same port and in the same form as the service.
+// Imported by a baseline: reports its resource usage on the same port and in the same form as the
+// service.
 const server = createServer((_request, response) => {
   const { user, system } = process.cpuUsage()
   const metrics = {

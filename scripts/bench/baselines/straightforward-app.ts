@@ -39,9 +39,10 @@ const schema = { querystring, response: { 200: list } }
 const LIMIT = { max: 1_000_000, timeWindow: 1_000 }
 
 /**
- * The listing in its usual implementation: the official client, which parses the response; orders mapped
- * from the hits; an object that Fastify serializes by its schema; the published rate limit on Redis; a log
- * line for each request. The searches are those of the service, so only the process differs.
+ * The listing in its usual implementation: the official client, which parses the response; orders
+ * mapped from the hits; an object that Fastify serializes by its schema; the published rate limit
+ * on Redis; a log line for each request. The searches are those of the service, so only the process
+ * differs.
  */
 export async function buildStraightforward(
   options: StraightforwardOptions,

@@ -58,9 +58,9 @@ const STALLED_MS = 10_000
 const TICK_MS = 1
 
 /**
- * Our own loops, since autocannon counts in whole milliseconds and a page lasts one to five. They run in
- * the bench's process, so its CPU time is separate from that of the contenders. With more concurrent
- * requests than connections, requests wait for a free one.
+ * Our own loops, since autocannon counts in whole milliseconds and a page lasts one to five. They
+ * run in the bench's process, so its CPU time is separate from that of the contenders. With more
+ * concurrent requests than connections, requests wait for a free one.
  */
 export function createLoadClient(
   { origins, ca }: Target,
@@ -189,9 +189,9 @@ export function sortedMs(outcomes: readonly Pick<Outcome, 'ms'>[]): Float64Array
 }
 
 /**
- * Calls `send` with the instants that are due until `rate` times `seconds` were due. It does not wait for
- * earlier calls. After a stall it sends all that is overdue at once, with the original instants, so
- * latencies include the delay.
+ * Calls `send` with the instants that are due until `rate` times `seconds` were due. It does not
+ * wait for earlier calls. After a stall it sends all that is overdue at once, with the original
+ * instants, so latencies include the delay.
  * @throws what `send` throws
  */
 export async function atPace(

@@ -83,8 +83,8 @@ export function positionBefore({ listing, row }: Place): Position | null {
 }
 
 /**
- * The state of a client that paged here from the start, without concurrent writes; null before the first
- * page. `latestWrite` is that of the account.
+ * The state of a client that paged here from the start, without concurrent writes; null before the
+ * first page. `latestWrite` is that of the account.
  */
 export function stateAt(place: Place, latestWrite: Position | null): PagerState | null {
   const after = positionBefore(place)

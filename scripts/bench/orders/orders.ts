@@ -55,8 +55,8 @@ export function accountSizes(count: number): Record<string, number> {
 }
 
 /**
- * Generates the orders of accounts, interleaved, of the three years before `until` (epoch ms). Holds
- * 20 bytes for each order.
+ * Generates the orders of accounts, interleaved, of the three years before `until` (epoch ms).
+ * Holds 20 bytes for each order.
  */
 export function createOrders(sizes: Readonly<Record<string, number>>, until: number) {
   const count = sum(Object.values(sizes))

@@ -60,8 +60,8 @@ interface ServicePlan {
 }
 
 /**
- * The pages of a running service. Cursors are sealed, since paging to the places would need thousands of
- * requests.
+ * The pages of a running service. Cursors are sealed, since paging to the places would need
+ * thousands of requests.
  */
 export function servicePages(
   { config }: Pick<BenchContext, 'config'>,

@@ -30,8 +30,9 @@ interface SearchPlan {
 }
 
 /**
- * The searches that the service sends for the pages after `places`, byte for byte: its own store sends
- * them to a server that records them. So the raw search never differs from that of the service.
+ * The searches that the service sends for the pages after `places`, byte for byte: its own store
+ * sends them to a server that records them. So the raw search never differs from that of the
+ * service.
  */
 export async function recordSearches({ urls, index, places, limit }: SearchPlan) {
   const recorded: LoadRequest[] = []

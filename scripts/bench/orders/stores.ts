@@ -32,7 +32,10 @@ export async function fillServiceIndex(
   return { index, services }
 }
 
-/** Opens an embedded store in a temporary folder, and returns it with the settings for a service on it. */
+/**
+ * Opens an embedded store in a temporary folder, and returns it with the settings for a service on
+ * it.
+ */
 export async function openEmbedded(settings: Settings, scope: AsyncDisposableStack) {
   const scratch = await openScratch('bench-embedded')
   scope.defer(scratch.close)
@@ -60,7 +63,8 @@ export async function fillEmbedded(
 }
 
 /**
- * Fills an index as fast as possible, with concurrent bulks; the service's writer sends one at a time.
+ * Fills an index as fast as possible, with concurrent bulks; the service's writer sends one at a
+ * time.
  * @throws Error when OpenSearch rejects a document
  */
 export async function loadDocuments(

@@ -30,7 +30,10 @@ export interface BenchChange {
   json: string
 }
 
-/** Generates changes of `existing` orders and of new ones, all of the year before `until` (epoch ms). */
+/**
+ * Generates changes of `existing` orders and of new ones, all of the year before `until` (epoch
+ * ms).
+ */
 export function createChanges(existing: number, until: number) {
   // An unpaid order has no document, so it would never be shown.
   const pool = [...demoOrders({ count: POOL_SIZE, seed: SEED, until })].filter((source) => {

@@ -37,8 +37,8 @@ requests it again 0.1 s later, which is part of the lag; shown: once for each fo
 backlog: unprocessed entries when the last had entered; µs: CPU time of a change, in OpenSearch, the API (process) and the watch`
 
 /**
- * The lag from end to end: changes enter the stream at a rate, a watch indexes them, and followers of
- * some accounts record when the API first returns each.
+ * The lag from end to end: changes enter the stream at a rate, a watch indexes them, and followers
+ * of some accounts record when the API first returns each.
  */
 export const lagPart: Part = {
   name: 'lag',
@@ -73,7 +73,10 @@ export const lagPart: Part = {
       watchMicros: await watch.cpuMicros(),
     })
 
-    /** Sends changes for so many seconds, then waits until the latest version of every order was shown. */
+    /**
+     * Sends changes for so many seconds, then waits until the latest version of every order was
+     * shown.
+     */
     async function measureLag(duration: number): Promise<Sample> {
       const cpuBefore = await readCpu()
       const startedAt = performance.now()
@@ -136,8 +139,8 @@ interface Page {
 }
 
 /**
- * Follows every account until the end of the scope, by `updated_at_asc` as the README advises: repeatedly
- * from the greatest `updated_at`.
+ * Follows every account until the end of the scope, by `updated_at_asc` as the README advises:
+ * repeatedly from the greatest `updated_at`.
  */
 function followAll(
   origin: string,

@@ -22,7 +22,9 @@ const TIMEOUT_MS = 3_600_000
 const LEGEND = `raw: documents of orders in bulk requests, one at a time; load: index load, in a separate process
 /s: documents; µs: CPU time of a document`
 
-/** `index load` of source orders against sequential bulk requests with documents of the same kind. */
+/**
+ * `index load` of source orders against sequential bulk requests with documents of the same kind.
+ */
 export const loadPart: Part = {
   name: 'load',
   about: 'index load against raw bulks',

@@ -16,7 +16,9 @@ import {
 } from '../report.ts'
 
 const CASE = 'small created 20'
-/** OpenSearch compiles frequent code; without a warm-up the ceiling would rise from round to round. */
+/**
+ * OpenSearch compiles frequent code; without a warm-up the ceiling would rise from round to round.
+ */
 const WARM_UP_MS = 20_000
 const CLOSED_LOOPS = [16, 64]
 const FLOOD = 3

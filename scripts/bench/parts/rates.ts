@@ -40,7 +40,9 @@ export function arrivalFigures(outcomes: readonly Outcome[], seconds: number) {
   }
 }
 
-/** The ceilings of the raw search and of the service, then their latencies unloaded and below them. */
+/**
+ * The ceilings of the raw search and of the service, then their latencies unloaded and below them.
+ */
 export const ratesPart: Part = {
   name: 'rates',
   about: 'latencies at a rate below the ceiling, and unloaded',

@@ -147,7 +147,10 @@ interface RecordedResponse {
   body: string
 }
 
-/** Repeats the request until the service rejects it: the bucket must be empty or the address blocked. */
+/**
+ * Repeats the request until the service rejects it: the bucket must be empty or the address
+ * blocked.
+ */
 async function recordResponse(
   origin: string,
   { name, requests: [first] }: Refusal,

@@ -145,7 +145,10 @@ async function readIndices(
   return { name: 'load of a document', samples }
 }
 
-/** Splits a scenario into several, each with the first contender, which the others are compared with. */
+/**
+ * Splits a scenario into several, each with the first contender, which the others are compared
+ * with.
+ */
 export function inSmallScenarios({ name, contenders }: Scenario): Scenario[] {
   const [first, ...others] = contenders
   if (first === undefined) return []

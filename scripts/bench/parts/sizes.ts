@@ -18,8 +18,8 @@ const GROWTH = 10
 const SHARE_OF_SECONDS = 0.25
 const LIMIT = 20
 /**
- * Full pages, which another page follows. They are more than OpenSearch remembers before it caches a
- * filter, which hardly ever repeats in production.
+ * Full pages, which another page follows. They are more than OpenSearch remembers before it caches
+ * a filter, which hardly ever repeats in production.
  */
 const SPREAD = { span: 0.01, count: 300, following: LIMIT + 1 }
 
@@ -31,8 +31,8 @@ export function sizesUpTo(largest: number): number[] {
 }
 
 /**
- * A page's cost at each depth of accounts of each size, all in one index. One request at a time, so a
- * latency includes no queue.
+ * A page's cost at each depth of accounts of each size, all in one index. One request at a time, so
+ * a latency includes no queue.
  */
 export const sizesPart: Part = {
   name: 'sizes',
@@ -83,8 +83,8 @@ export function depthCases(account: Account): Case[] {
 const scenarioName = (sort: Sort, depth: string) => `${shortSort(sort)} ${depth}`
 
 /**
- * The API's p50 of the largest account by that of smaller ones, and that of the deepest page by that of
- * the first: the worst of all depths, and of all sizes. `sizes` is ascending.
+ * The API's p50 of the largest account by that of smaller ones, and that of the deepest page by
+ * that of the first: the worst of all depths, and of all sizes. `sizes` is ascending.
  */
 export function sizeCosts(sizes: readonly number[], results: readonly Result[]): Ratios {
   const largest = sizes.at(-1)

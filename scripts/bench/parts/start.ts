@@ -109,8 +109,8 @@ async function preparePage(
 }
 
 /**
- * Starts a program in a separate process and returns the milliseconds until its first right answer on
- * the port in `PORT`. Kills it `lingerMs` later.
+ * Starts a program in a separate process and returns the milliseconds until its first right answer
+ * on the port in `PORT`. Kills it `lingerMs` later.
  */
 async function timeFirstAnswer(
   scratch: Scratch,

@@ -72,7 +72,9 @@ async function treeMicros(pid: number): Promise<number> {
   return statMicros(stat) + sum(await Promise.all(pids.map((child) => treeMicros(Number(child)))))
 }
 
-/** CPU time in the text of `/proc/<pid>/stat`, in which the name may have spaces and parentheses. */
+/**
+ * CPU time in the text of `/proc/<pid>/stat`, in which the name may have spaces and parentheses.
+ */
 export function statMicros(stat: string): number {
   const [user, system] = stat
     .slice(stat.lastIndexOf(')') + 2)

@@ -94,8 +94,8 @@ interface Decision {
 }
 
 /**
- * An attempt of unknown outcome may have written a change that the next attempt finds unchanged or older,
- * so its result stays. A later write or rejection by the store replaces it.
+ * An attempt of unknown outcome may have written a change that the next attempt finds unchanged or
+ * older, so its result stays. A later write or rejection by the store replaces it.
  */
 function mergeResult(earlier: WriteResult | undefined, latest: WriteResult): WriteResult {
   return latest === 'written' ? latest : (earlier ?? latest)

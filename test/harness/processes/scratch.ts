@@ -29,7 +29,10 @@ export interface ScratchProcess {
 /** A temporary folder and its programs. Neither outlives this process. */
 export interface Scratch {
   readonly path: string
-  /** Starts a program; `name` is unique in the folder while it runs, and its output goes to `name.log`. */
+  /**
+   * Starts a program; `name` is unique in the folder while it runs, and its output goes to
+   * `name.log`.
+   */
   start(name: string, command: string, args: readonly string[]): Promise<ScratchProcess>
   /** Kills the programs and removes the folder. */
   close(): Promise<void>

@@ -55,7 +55,9 @@ export async function startServer(options: ProgramOptions): Promise<RunningApi> 
   return { ...service, origin: service.captured[0] ?? '' }
 }
 
-/** Writes the settings to `file`, and returns the command line that runs a program with them only. */
+/**
+ * Writes the settings to `file`, and returns the command line that runs a program with them only.
+ */
 export async function commandLine(
   file: string,
   { program = MAIN, args, settings = {} }: ProgramOptions,

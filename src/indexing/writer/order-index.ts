@@ -169,3 +169,17 @@ export interface OrderIndex {
   /** Admits another writer. */
   close(): Promise<void>
 }
+
+/** The same index, but `map` replaces each transaction that begins. */
+export function mapTransactions<Index extends Pick<OrderIndex, 'lock'>>(
+  index: Index,
+  map: (transaction: Transaction) => Transaction,
+): Index {
+  return {
+    ...index,
+    async lock(orderIds) {
+      const lock = await index.lock(orderIds)
+      return { ...lock, begin: async () => map(await lock.begin()) }
+    },
+  }
+}

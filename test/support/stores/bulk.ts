@@ -1,9 +1,10 @@
-import type {
-  BulkWrites,
-  IndexReader,
-  OrderIndex,
-  OrderVersionRecord,
-  WriteMode,
+import {
+  type BulkWrites,
+  type IndexReader,
+  mapTransactions,
+  type OrderIndex,
+  type OrderVersionRecord,
+  type WriteMode,
 } from '../../../src/indexing/writer/order-index.ts'
 
 export interface BulkOptions {
@@ -53,19 +54,8 @@ export function interceptCommits(
   index: Pick<OrderIndex, 'lock'>,
   intercept: (writes: BulkWrites) => BulkWrites | Promise<BulkWrites>,
 ): Pick<OrderIndex, 'lock'> {
-  return {
-    async lock(orderIds) {
-      const lock = await index.lock(orderIds)
-      return {
-        ...lock,
-        async begin() {
-          const transaction = await lock.begin()
-          return {
-            ...transaction,
-            commit: async (writes, mode) => transaction.commit(await intercept(writes), mode),
-          }
-        },
-      }
-    },
-  }
+  return mapTransactions(index, (transaction) => ({
+    ...transaction,
+    commit: async (writes, mode) => transaction.commit(await intercept(writes), mode),
+  }))
 }

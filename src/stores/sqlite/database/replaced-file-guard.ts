@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import type { OrderIndex } from '../../../indexing/writer/order-index.ts'
+import { mapTransactions, type OrderIndex } from '../../../indexing/writer/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OrderStore } from '../../../orders/order-store.ts'
 
@@ -41,24 +41,12 @@ export function guardReads(orders: OrderStore, file: string, isSame: IsSameFile)
  * Writes to a removed or replaced file fail for good. Checked after the commit, before its report.
  */
 export function guardWrites(index: OrderIndex, file: string, isSame: IsSameFile): OrderIndex {
-  return {
-    ...index,
-    async lock(orderIds) {
-      const lock = await index.lock(orderIds)
-      return {
-        ...lock,
-        async begin() {
-          const transaction = await lock.begin()
-          return {
-            ...transaction,
-            async commit(writes, mode) {
-              const isCommitted = await transaction.commit(writes, mode)
-              if (!isSame()) throw new Error(replacedMessage(file))
-              return isCommitted
-            },
-          }
-        },
-      }
+  return mapTransactions(index, (transaction) => ({
+    ...transaction,
+    async commit(writes, mode) {
+      const isCommitted = await transaction.commit(writes, mode)
+      if (!isSame()) throw new Error(replacedMessage(file))
+      return isCommitted
     },
-  }
+  }))
 }

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type {
-  BulkWrites,
-  OrderIndex,
-  Transaction,
+import {
+  type BulkWrites,
+  mapTransactions,
+  type OrderIndex,
+  type Transaction,
 } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
@@ -133,24 +134,20 @@ function withUnknownOutcome(
   firstCommit: (transaction: Transaction, writes: BulkWrites) => Promise<unknown>,
 ): Pick<OrderIndex, 'lock'> {
   return {
-    async lock(orderIds) {
-      const lock = await index.lock(orderIds)
+    lock(orderIds) {
       let isFirst = true
-      return {
-        ...lock,
-        async begin() {
-          const transaction = await lock.begin()
-          if (!isFirst) return transaction
-          isFirst = false
-          return {
-            ...transaction,
-            commit: async (writes) => {
-              await firstCommit(transaction, writes)
-              return false
-            },
-          }
-        },
-      }
+      const interrupted = mapTransactions(index, (transaction) => {
+        if (!isFirst) return transaction
+        isFirst = false
+        return {
+          ...transaction,
+          commit: async (writes) => {
+            await firstCommit(transaction, writes)
+            return false
+          },
+        }
+      })
+      return interrupted.lock(orderIds)
     },
   }
 }

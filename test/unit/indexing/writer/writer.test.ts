@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { mapTransactions } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
@@ -118,22 +119,13 @@ describe('created_at', () => {
 
 it('a back-fill compares changed_at with the clock after its reads', async () => {
   let now = NOW
-  const lock: typeof index.lock = async (orderIds) => {
-    const orders = await index.lock(orderIds)
-    return {
-      ...orders,
-      async begin() {
-        const transaction = await orders.begin()
-        return {
-          ...transaction,
-          versionRecords(ids) {
-            now += 60_000
-            return transaction.versionRecords(ids)
-          },
-        }
-      },
-    }
-  }
+  const slow = mapTransactions(index, (transaction) => ({
+    ...transaction,
+    versionRecords(orderIds) {
+      now += 60_000
+      return transaction.versionRecords(orderIds)
+    },
+  }))
   const change = changeOf(sourceOrder({ changed_at: new Date(NOW + 30_000).toISOString() }))
-  expect(await createWriter({ lock }, () => now).write([change], 'back-fill')).toEqual(['written'])
+  expect(await createWriter(slow, () => now).write([change], 'back-fill')).toEqual(['written'])
 })

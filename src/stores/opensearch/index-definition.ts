@@ -63,6 +63,24 @@ const byIdDefinition = {
   mappings: { enabled: false },
 } as const
 
+/**
+ * One document for each announcement, by order and first sequence. The record is stored without
+ * parsing. The short refresh interval bounds the delay until the dispatcher finds it.
+ */
+const eventRecordsDefinition = {
+  settings: SMALL_INDEX,
+  mappings: {
+    dynamic: 'strict',
+    properties: {
+      fanned_out: { type: 'boolean' },
+      recorded_at: LONG,
+      order_id: KEYWORD,
+      first_sequence: LONG,
+      record: { type: 'object', enabled: false },
+    },
+  },
+} as const
+
 const keysDefinition = {
   settings: SMALL_INDEX,
   mappings: {
@@ -87,10 +105,11 @@ const accountsDefinition = {
   mappings: { dynamic: 'strict', properties: { blocked: { type: 'boolean' } } },
 } as const
 
-/** The indices of version records and of the lease, by alias. */
+/** The indices of version records, event records and the lease, by alias. */
 export function recordDefinitions(names: IndexNames): Definitions {
   return [
     [names.versionRecords, byIdDefinition],
+    [names.eventRecords, eventRecordsDefinition],
     [names.writer, byIdDefinition],
   ]
 }

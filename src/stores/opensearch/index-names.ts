@@ -3,6 +3,8 @@ export interface IndexNames {
   orders: string
   /** The index of version records. */
   versionRecords: string
+  /** The index of event records, which the writer leaves for the dispatcher of webhooks. */
+  eventRecords: string
   writer: string
   keys: string
   accounts: string
@@ -24,15 +26,17 @@ export interface IndexNames {
 export function indexNames(prefix: string): IndexNames {
   const orders = `${prefix}orders`
   const versionRecords = `${prefix}order-heads`
+  const eventRecords = `${prefix}order-events`
   return {
     orders,
     versionRecords,
+    eventRecords,
     writer: `${prefix}writer`,
     keys: `${prefix}api-keys`,
     accounts: `${prefix}accounts`,
     isVersion: (index) => index.replace(VERSION, '') === orders && VERSION.test(index),
     writeAlias: (index, epoch) => index.replace(VERSION, `-w-${epoch}-v$1`),
-    writeAliases: [`${orders}-w-*`, `${versionRecords}-w-*`],
+    writeAliases: [orders, versionRecords, eventRecords].map((alias) => `${alias}-w-*`),
     copyAlias: (index) => index.replace(VERSION, '-copy-v$1'),
     opaqueId: (epoch) => `${orders}-w-${epoch}`,
   }

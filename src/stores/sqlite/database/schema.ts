@@ -5,6 +5,9 @@
  *
  * `order_heads`: the version record of each order, even a deleted one. `writer` has one row: the
  * last write timestamp, its clock reading (`write-timestamps.ts`), and whether any bulk was live.
+ *
+ * `order_events`: what writes announced, in the order of their commits. `event_feed` identifies this
+ * file, because positions start again after its loss.
  */
 export const ordersMigrations = [
   `
@@ -49,6 +52,16 @@ export const ordersMigrations = [
   `
   ALTER TABLE writer ADD COLUMN stamped_live INTEGER NOT NULL DEFAULT 0;
   UPDATE writer SET stamped_live = EXISTS (SELECT 1 FROM orders WHERE updated_key = written_key);
+  `,
+  `
+  ALTER TABLE order_heads ADD COLUMN announced TEXT;
+  CREATE TABLE order_events (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    recorded_at INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE event_feed (id TEXT NOT NULL) STRICT;
+  INSERT INTO event_feed VALUES (lower(hex(randomblob(16))));
   `,
 ] as const
 

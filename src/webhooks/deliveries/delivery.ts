@@ -1,0 +1,140 @@
+import type { AccountEvent } from '../events/event-record.ts'
+import type { TEST_EVENT } from '../events/event-types.ts'
+
+/** A test event concerns no order. */
+export type DeliveredEvent =
+  | AccountEvent
+  | (Omit<AccountEvent, 'type' | 'orderId' | 'sequence'> & {
+      type: typeof TEST_EVENT
+      orderId: null
+      sequence: null
+    })
+
+/**
+ * `held`: its endpoint is disabled. `expired`: no attempt or time is left. `failed`: the receiver
+ * returned 410. `canceled`: the endpoint was deleted, or the account has no view of the order.
+ */
+export const deliveryStates = [
+  'pending',
+  'delivered',
+  'failed',
+  'held',
+  'canceled',
+  'expired',
+] as const
+export type DeliveryState = (typeof deliveryStates)[number]
+
+export interface Attempt {
+  /** Epoch milliseconds. */
+  at: number
+  /** The HTTP status; `null` without a response. */
+  status: number | null
+  /** Why it failed; `null` for a 2xx. */
+  error: string | null
+  durationMs: number
+  /** The body that was sent. */
+  bodySha256: string
+  bodyBytes: number
+  /** At most 512 bytes of the response, kept for 7 days. */
+  excerpt: string | null
+}
+
+/** The delivery of one event to one endpoint. */
+export interface Delivery {
+  /** Derived from the event and the endpoint, so a repeated fan-out creates no second one. */
+  id: string
+  endpointId: string
+  accountId: string
+  event: DeliveredEvent
+  state: DeliveryState
+  /** When the next attempt is due, epoch milliseconds; `null` unless pending. */
+  nextAt: number | null
+  /** Oldest first. A resend keeps those before it. */
+  attempts: readonly Attempt[]
+  /** Steps of the retry schedule that are used up. Probes of the circuit breaker use none. */
+  step: number
+  /** The first failure since it became pending, epoch milliseconds. */
+  firstFailedAt: number | null
+  /** When it was held, epoch milliseconds. */
+  heldAt: number | null
+}
+
+/** A delivery as read, with the state that a write must still find. */
+export interface StoredDelivery extends Delivery {
+  /** Opaque to all but the store. */
+  revision: unknown
+}
+
+export interface DueQuery {
+  endpointId: string
+  nowMs: number
+  /** The maximum number of deliveries. */
+  limit: number
+  /** Orders whose deliveries wait for an earlier one. */
+  excludedOrders: readonly string[]
+  /** Deliveries that the dispatcher already holds. */
+  excludedIds: readonly string[]
+}
+
+export interface DeliveryBacklog {
+  /** Pending deliveries that are due. */
+  due: number
+  oldestDueAt: number | null
+}
+
+export interface DeliveryList {
+  endpointId: string
+  states?: readonly DeliveryState[]
+  limit: number
+}
+
+export interface Replay {
+  endpointId: string
+  /** Of events recorded at or after this instant, epoch milliseconds. */
+  sinceMs: number
+  /** Only what failed or expired; otherwise also what was delivered. */
+  failedOnly: boolean
+  nowMs: number
+}
+
+/** The deliveries of all endpoints. Calls throw Unavailable. */
+export interface DeliveryStore {
+  /** Creates those that do not exist. */
+  create(deliveries: readonly Delivery[]): Promise<void>
+  byId(id: string): Promise<StoredDelivery | null>
+  /** Newest event first, those with the greater sequence first. */
+  list(query: DeliveryList): Promise<StoredDelivery[]>
+  /** Pending deliveries of an endpoint that are due: by `nextAt`, then instant, then sequence. */
+  due(query: DueQuery): Promise<StoredDelivery[]>
+  /** When the first pending delivery of an endpoint is due; `null` without one. */
+  nextDueAt(endpointId: string): Promise<number | null>
+  /** The same for every endpoint that has one. */
+  nextDueByEndpoint(): Promise<Map<string, number>>
+  /** Pending deliveries of an endpoint whose first failure is at or after this instant. */
+  failingSince(endpointId: string, sinceMs: number, limit: number): Promise<StoredDelivery[]>
+  /**
+   * Replaces deliveries. One that changed since it was read stays: its position in the result is
+   * `null`, the others have their new revision.
+   */
+  save(deliveries: readonly StoredDelivery[]): Promise<(StoredDelivery | null)[]>
+  /** Pending ones become held. Returns their number. */
+  hold(endpointId: string, nowMs: number): Promise<number>
+  /** Held ones become pending and due, in their order. Returns their number. */
+  releaseHeld(endpointId: string, nowMs: number): Promise<number>
+  /** Pending and held ones become canceled. */
+  cancel(endpointId: string): Promise<void>
+  /** Held ones of before `beforeMs` become expired. */
+  expireHeld(beforeMs: number): Promise<void>
+  /** They become pending again under the same ids. Returns their number. */
+  replay(query: Replay): Promise<number>
+  /**
+   * Forgets an order that an account no longer has: deliveries before `sequence` that are pending or
+   * held become canceled, and none keeps its change or an excerpt.
+   */
+  forgetOrder(accountId: string, orderId: string, beforeSequence: number): Promise<void>
+  backlog(nowMs: number): Promise<DeliveryBacklog>
+  /** Removes deliveries of events recorded before this instant, unless they are pending or held. */
+  purge(beforeMs: number): Promise<void>
+  /** Removes the excerpts of attempts before this instant. */
+  purgeExcerpts(beforeMs: number): Promise<void>
+}

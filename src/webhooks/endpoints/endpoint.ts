@@ -1,0 +1,80 @@
+import type { EventType } from '../events/event-types.ts'
+
+/** `full` sends the order, `thin` its id only. */
+export const payloadKinds = ['full', 'thin'] as const
+export type PayloadKind = (typeof payloadKinds)[number]
+
+/** `failing`: 72 hours without a success. `gone`: the receiver returned 410. */
+export type DisabledReason = 'manual' | 'failing' | 'gone'
+
+/** Which derived secret signs: see `signing-secret.ts`. */
+export interface SecretVersion {
+  /** The entry of `WEBHOOK_SECRETS`. */
+  kid: string
+  generation: number
+}
+
+/** A URL of an account that receives its events. All instants are epoch milliseconds. */
+export interface Endpoint {
+  /** `we_` and 32 hexadecimal digits. */
+  id: string
+  accountId: string
+  url: string
+  /** `null`: every type, also those added later. */
+  events: readonly EventType[] | null
+  payload: PayloadKind
+  description: string | null
+  /** `null`: enabled. */
+  disabledReason: DisabledReason | null
+  createdAt: number
+  /** Every event recorded from then on is delivered. */
+  startsAt: number
+  secret: SecretVersion
+  /** Signs too, until the overlap of a roll ends. */
+  previousSecret: (SecretVersion & { endsAt: number }) | null
+  /** The first failure since the last success. */
+  failingSince: number | null
+  /** Of the last success, written at most once an hour. */
+  lastSuccessAt: number | null
+  /** Whether the circuit breaker is open; survives a restart of the dispatcher. */
+  isBreakerOpen: boolean
+  /** How many notices of the current failure were sent: after 1 h, after 24 h, when disabled. */
+  noticesSent: number
+  /** A deleted endpoint stays as a marker until the dispatcher has canceled its deliveries. */
+  deletedAt: number | null
+}
+
+/** The number of endpoints in each state; the states are disjoint. */
+export interface EndpointCounts {
+  enabled: number
+  /** Enabled, with `failingSince` set. */
+  failing: number
+  disabled: number
+}
+
+/** Endpoints that changed, and the token for the next call. */
+export interface EndpointChanges {
+  /** Including deleted ones. */
+  endpoints: readonly Endpoint[]
+  token: string
+}
+
+/** The endpoints of all accounts. Calls throw Unavailable. */
+export interface EndpointStore {
+  insert(endpoint: Endpoint): Promise<void>
+  /** An endpoint that is not deleted; `null` when there is none. */
+  byId(id: string): Promise<Endpoint | null>
+  /** Those of an account that are not deleted, oldest first. */
+  list(accountId: string): Promise<Endpoint[]>
+  /**
+   * Replaces an endpoint with what `change` returns, by compare-and-set: `change` runs again after a
+   * conflict. Returns the new endpoint; `null` when it is missing or deleted, or `change` returns
+   * `null`.
+   */
+  update(id: string, change: (endpoint: Endpoint) => Endpoint | null): Promise<Endpoint | null>
+  /** The endpoints changed since the call that returned `token`; all for `null`. Never misses one. */
+  changes(token: string | null): Promise<EndpointChanges>
+  counts(): Promise<EndpointCounts>
+  /** Removes the markers of endpoints deleted before this instant. */
+  purgeDeleted(beforeMs: number): Promise<void>
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { base62FromBytes } from '../../lib/ids.ts'
+import type { EventType } from './event-types.ts'
+import { diffStates, type OrderState, type StateChange } from './order-state.ts'
+
+/** One event of an order, for the accounts that it concerns. */
+export interface OrderEvent {
+  /** Counts the events of an order, from 1. */
+  sequence: number
+  type: EventType
+  /** Accounts with a webhook endpoint. */
+  accountIds: readonly string[]
+}
+
+/**
+ * What one version of an order announced: written once, after the views of the order and before
+ * its version record, so an announced state is always durable before its announcement.
+ */
+export interface EventRecord {
+  orderId: string
+  /** The version of the order. */
+  version: number
+  /** The writer's clock when it decided, epoch milliseconds; `timestamp` of the events. */
+  recordedAt: number
+  /** The states before and after; `null` where the order is not visible. */
+  before: OrderState | null
+  after: OrderState | null
+  /** At least one, with consecutive sequences. */
+  events: readonly OrderEvent[]
+}
+
+/** An event as one account receives it. */
+export interface AccountEvent {
+  /** `evt_` and 24 base-62 digits; the `webhook-id` of every attempt. */
+  id: string
+  type: EventType
+  accountId: string
+  orderId: string
+  sequence: number
+  /** Epoch milliseconds. */
+  recordedAt: number
+  change: StateChange
+}
+
+/** The first sequence identifies the record of an order. */
+export function firstSequence({ events }: Pick<EventRecord, 'events'>): number {
+  return events[0]?.sequence ?? 0
+}
+
+/** The last sequence that the record uses. */
+export function lastSequence({ events }: Pick<EventRecord, 'events'>): number {
+  return events.at(-1)?.sequence ?? 0
+}
+
+/** The events of a record, one for each account that it concerns, in their sequence. Pure. */
+export function accountEvents(record: EventRecord): AccountEvent[] {
+  const created = record.events.find(({ type }) => type === 'order.created')
+  const isFirstView = (accountId: string) => created?.accountIds.includes(accountId) ?? false
+  return record.events.flatMap(({ sequence, type, accountIds }) =>
+    accountIds.map((accountId) => ({
+      id: eventId(record, sequence, accountId),
+      type,
+      accountId,
+      orderId: record.orderId,
+      sequence,
+      recordedAt: record.recordedAt,
+      change: changeOf(record, type, isFirstView(accountId)),
+    })),
+  )
+}
+
+function changeOf(
+  { before, after }: EventRecord,
+  type: EventType,
+  isFirstView: boolean,
+): StateChange {
+  if (after === null || type === 'order.updated' || type === 'order.removed') return {}
+  return diffStates(isFirstView ? null : before, after)
+}
+
+const ID_DIGITS = 24
+
+/**
+ * Derived, so that a repeated fan-out finds the same event. Includes the instant, because sequences
+ * start again after the loss of the version records.
+ */
+function eventId({ orderId, recordedAt }: EventRecord, sequence: number, accountId: string) {
+  const parts = [orderId, recordedAt, sequence, accountId].join('\n')
+  return `evt_${base62FromBytes(createHash('sha256').update(parts).digest(), ID_DIGITS)}`
+}

@@ -1,0 +1,52 @@
+import type { Delivery, DeliveryStore } from './deliveries/delivery.ts'
+import type { EndpointStore } from './endpoints/endpoint.ts'
+import type { EventRecord } from './events/event-record.ts'
+
+/** A page of records without deliveries. */
+export interface EventPage {
+  records: readonly EventRecord[]
+  /**
+   * Stores the deliveries of these records, then marks the records. After a failure the same page is
+   * read again; deliveries that exist already stay as they are.
+   */
+  fanOut(deliveries: readonly Delivery[]): Promise<void>
+}
+
+/** The event records that writers leave for the dispatcher. Calls throw Unavailable. */
+export interface EventFeed {
+  /** The oldest records without deliveries, those of an order in their sequence; `null`: none. */
+  next(limit: number): Promise<EventPage | null>
+  /** Removes fanned-out records recorded before this instant. */
+  purge(beforeMs: number): Promise<void>
+}
+
+/** Exclusive right to deliver. */
+export interface DispatcherLease {
+  /** Whether this process may send now. */
+  isHeld(): boolean
+  release(): Promise<void>
+}
+
+/** The process that delivers. */
+export interface DispatcherStatus {
+  holder: string
+  alive: boolean
+}
+
+export interface AcquireDispatcherLease {
+  /** Called with the process that this one waits for. */
+  onDelay(reason: string): void
+  /** Ends the wait. */
+  signal: AbortSignal
+}
+
+/** What the dispatcher and the commands for webhooks need of a store. */
+export interface WebhookStores {
+  endpoints: EndpointStore
+  deliveries: DeliveryStore
+  events: EventFeed
+  /** Waits until no other process delivers. */
+  acquireLease(options: AcquireDispatcherLease): Promise<DispatcherLease>
+  /** The current or last holder; `null` before the first. Observes a lease for `waitMs` at most. */
+  dispatcher(waitMs: number): Promise<DispatcherStatus | null>
+}

@@ -54,7 +54,10 @@ export async function fillEmbedded(
       signal.throwIfAborted()
       const lock = await index.lock([])
       const transaction = await lock.begin()
-      await transaction.commit({ views, removals: [], versionRecords: [] }, 'back-fill')
+      await transaction.commit(
+        { views, removals: [], eventRecords: [], versionRecords: [] },
+        'back-fill',
+      )
       lock.release()
     }
   } finally {

@@ -2,6 +2,7 @@ import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { epochMs } from '../../lib/instant.ts'
 import { parseJson } from '../../lib/json.ts'
 import { projectOrder, type View } from './order-views.ts'
+import { lastPayment } from './payment.ts'
 import { SourceDeletion, SourceOrder } from './source-order.ts'
 
 /** One version of an order, checked and projected: what the writer decides about. */
@@ -14,6 +15,8 @@ export interface Change {
   createdKey: number | null
   /** When this version was created, epoch milliseconds; `null`: no initial fill yet. */
   changedAt: number | null
+  /** The payment that the views show; `null` for a deletion. */
+  lastPaymentId: string | null
   /** The view of each account; empty for a deletion and for an order that is not visible. */
   views: readonly View[]
   /** Whether the customer's document was neither a CPF nor a CNPJ, and dropped. */
@@ -83,6 +86,7 @@ function toDeletion({ id, version, owner_account_id }: SourceDeletion): Change {
     deleted: true,
     createdKey: null,
     changedAt: null,
+    lastPaymentId: null,
     views: [],
     documentDropped: false,
   }
@@ -102,6 +106,7 @@ function toChange(source: SourceOrder): Change | ValidationError {
     deleted: false,
     createdKey: epochMs(source.created_at),
     changedAt: source.changed_at == null ? null : epochMs(source.changed_at),
+    lastPaymentId: lastPayment(source.payments).id,
     views,
     documentDropped,
   }

@@ -18,7 +18,7 @@ const KNOWN_BRANDS: ReadonlySet<string> = new Set(cardBrands)
  * split payment are the sums of its paid parts. All else is the last payment's.
  */
 export function projectPayment(payments: readonly SourcePayment[]): PublicPayment {
-  const last = payments.reduce((latest, payment) => (isLater(payment, latest) ? payment : latest))
+  const last = lastPayment(payments)
   const group = last.split_group ?? null
   const counted =
     group === null
@@ -40,6 +40,11 @@ export function projectPayment(payments: readonly SourcePayment[]): PublicPaymen
     decline_message: declined ? (last.decline_message ?? null) : null,
     card: projectCard(last),
   }
+}
+
+/** The last payment by creation instant, then id, of at least one. */
+export function lastPayment(payments: readonly SourcePayment[]): SourcePayment {
+  return payments.reduce((latest, payment) => (isLater(payment, latest) ? payment : latest))
 }
 
 function isLater(one: SourcePayment, other: SourcePayment): boolean {

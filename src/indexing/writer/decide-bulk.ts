@@ -1,9 +1,17 @@
+import type { EventRecord } from '../../webhooks/events/event-record.ts'
 import type { Change } from '../projection/change.ts'
+import {
+  type Announcement,
+  announceChange,
+  announcedOrder,
+  completeFromViews,
+} from './announce-change.ts'
 import {
   checkDocuments,
   checkVersion,
   decide,
   type EqualVersionPolicy,
+  isReadable,
   type WriteResult,
 } from './decide.ts'
 import type {
@@ -29,6 +37,10 @@ export interface BulkDecision {
   writes: BulkWrites
   /** One result for each change. */
   results: Results
+  /**
+   * Whether the writes only complete announced states: decide again once they are committed.
+   */
+  isPreparation: boolean
 }
 
 /**
@@ -54,6 +66,12 @@ export function checkVersions(
 /** What a transaction read, and the results that need no documents. */
 export interface LoadedOrders {
   records: VersionRecords
+  /** Event records beyond the version record of their order, oldest first. */
+  events: ReadonlyMap<string, readonly EventRecord[]>
+  /** The accounts with a webhook endpoint. */
+  subscribers: ReadonlySet<string>
+  /** The writer's clock after the reads, epoch milliseconds. */
+  nowMs: number
   /** Results of {@link checkVersions} and of documents that the store rejected. */
   decided: Results
   /** The documents of the other changes. */
@@ -63,11 +81,13 @@ export interface LoadedOrders {
 /** Decides one bulk. `earlier`: the results of attempts before this one. Pure. */
 export function decideBulk(
   changes: readonly Change[],
-  { records, decided, stored }: LoadedOrders,
+  { records, decided, stored, events, subscribers, nowMs }: LoadedOrders,
   earlier: Results,
   { mode, policy }: DecideOptions,
 ): BulkDecision {
   const storedOf = Map.groupBy(stored, ({ orderId }) => orderId)
+  const isSilent = mode === 'back-fill' || policy === 'reproject'
+  const completed: OrderVersionRecord[] = []
   const decisions = changes.map((change): Decision => {
     const { orderId } = change
     const result = decided.get(orderId)
@@ -77,13 +97,36 @@ export function decideBulk(
     const writes = decide(change, record, documents, mode, policy)
     const byDocuments = checkDocuments(change, record, documents, writes, policy)
     if (byDocuments !== undefined) return { orderId, result: byDocuments }
-    return { orderId, result: resultOf(writes), writes }
+    const before = announcedOrder(record, events.get(orderId) ?? [])
+    const announced = isSilent
+      ? null
+      : completeFromViews(before, documents.filter(isReadable), subscribers)
+    if (record !== undefined && announced !== null) completed.push({ ...record, announced })
+    const announcement = announceChange(change, before, { subscribers, isSilent, nowMs })
+    return { orderId, result: resultOf(writes), writes: withAnnouncement(writes, announcement) }
   })
+  const isPreparation = completed.length > 0
   return {
-    writes: mergeWrites(decisions.flatMap(({ writes }) => writes ?? [])),
+    writes: isPreparation
+      ? { ...NO_WRITES, versionRecords: completed }
+      : mergeWrites(decisions.flatMap(({ writes }) => writes ?? [])),
+    isPreparation,
     results: new Map(
       decisions.map(({ orderId, result }) => [orderId, mergeResult(earlier.get(orderId), result)]),
     ),
+  }
+}
+
+const NO_WRITES: BulkWrites = { views: [], removals: [], eventRecords: [], versionRecords: [] }
+
+function withAnnouncement(
+  writes: BulkWrites,
+  { announced, eventRecord }: Announcement,
+): BulkWrites {
+  return {
+    ...writes,
+    eventRecords: eventRecord === null ? [] : [eventRecord],
+    versionRecords: writes.versionRecords.map((record) => ({ ...record, announced })),
   }
 }
 
@@ -113,6 +156,7 @@ function mergeWrites(writes: readonly BulkWrites[]): BulkWrites {
       .flatMap(({ views }) => views)
       .toSorted((one, other) => (one.orderId < other.orderId ? -1 : 1)),
     removals: writes.flatMap(({ removals }) => removals),
+    eventRecords: writes.flatMap(({ eventRecords }) => eventRecords),
     versionRecords: writes.flatMap(({ versionRecords }) => versionRecords),
   }
 }

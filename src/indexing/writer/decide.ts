@@ -112,6 +112,7 @@ export function decide(
     removals: stored
       .filter(({ accountId }) => !accountIds.includes(accountId))
       .map(({ accountId, orderId }) => ({ accountId, orderId })),
+    eventRecords: [],
     versionRecords: [
       {
         orderId: change.orderId,
@@ -149,7 +150,8 @@ function isOlder(change: Change, record: OrderVersionRecord, policy: EqualVersio
   return policy === 'reproject' && change.deleted
 }
 
-function isReadable(view: StoredView | UnreadableView): view is StoredView {
+/** Whether the document can be parsed as an order. */
+export function isReadable(view: StoredView | UnreadableView): view is StoredView {
   return !('isUnreadable' in view)
 }
 

@@ -35,6 +35,16 @@ export function renderDocument(write: ViewWrite, writeTimestamp: number): OrderD
   }
 }
 
+/** The JSON of an order without its date: equal for views with the same content. */
+export function undatedJson(order: Order): string {
+  return splitAtUpdatedAt(order).join(NULL_UPDATED_AT)
+}
+
+/** The order of a stored document, in the current schema version. */
+export function storedOrder({ json, schemaVersion }: Pick<StoredView, 'json' | 'schemaVersion'>) {
+  return parseJson(Buffer.from(upgradeOrder(json, schemaVersion)).toString()) as Order
+}
+
 /** Whether the stored document already has this content, ignoring `updated_at`. */
 export function hasSameContent(
   stored: Pick<StoredView, 'updatedKey' | 'schemaVersion' | 'json'>,

@@ -1,4 +1,6 @@
 import type { Order } from '../../orders/order.ts'
+import type { EventRecord } from '../../webhooks/events/event-record.ts'
+import type { OrderState } from '../../webhooks/events/order-state.ts'
 
 /**
  * `back-fill` keeps the `changed_at` of an order's first version, for an index that no client reads
@@ -21,6 +23,25 @@ export interface OrderVersionRecord {
   /** Whether any version had a `changed_at`; `updated_at` is not null from then on. */
   hasUpdatedAt: boolean
   deleted: boolean
+  /** Absent in records of earlier releases. */
+  announced?: Announced
+}
+
+/** What events announced of an order. The next event starts where the last one ended. */
+export interface Announced {
+  /** The sequence of the last event; 0 before the first. It never starts again. */
+  sequence: number
+  /** The views do not show it. */
+  lastPaymentId: string | null
+  /** Absent while no account of the order has a webhook endpoint; the stored views tell it then. */
+  tracked?: TrackedState
+}
+
+export interface TrackedState {
+  /** `null`: the order is not visible. */
+  state: OrderState | null
+  /** Of the view of each account with an endpoint. */
+  digests: Readonly<Record<string, string>>
 }
 
 export interface ViewKey {
@@ -68,7 +89,15 @@ export interface BulkWrites {
   /** In the sequence to apply: an account's documents by order id. */
   views: readonly ViewWrite[]
   removals: readonly ViewKey[]
+  /** Written once the documents are confirmed, and before the version records. */
+  eventRecords: readonly EventRecord[]
   versionRecords: readonly OrderVersionRecord[]
+}
+
+/** The event record of an order that begins with this sequence. */
+export interface EventRecordKey {
+  orderId: string
+  sequence: number
 }
 
 /** Reads the current state of the index, searchable yet or not. */
@@ -83,7 +112,17 @@ export interface IndexReader {
   scan(orderIds: readonly string[]): Promise<ViewKey[]>
   /** The documents that exist among `keys`. */
   views(keys: readonly ViewKey[]): Promise<(StoredView | UnreadableView)[]>
+  /**
+   * The event records that exist among `keys`. Always empty for a store that writes them atomically
+   * with the version records.
+   */
+  eventRecords(keys: readonly EventRecordKey[]): Promise<EventRecord[]>
+  /** Those of the accounts that have a webhook endpoint, as of at most five seconds ago. */
+  subscribers(accountIds: ReadonlySet<string>): Promise<ReadonlySet<string>>
 }
+
+/** Those of the accounts that have a webhook endpoint. */
+export type FindSubscribers = IndexReader['subscribers']
 
 /** The command that writes. A load does not start while a watch runs. */
 export type WriterPurpose = 'load' | 'watch' | 'reindex'
@@ -127,7 +166,7 @@ export class LeaseLostError extends Error {
 /** One attempt to change the locked orders: read them, then commit. */
 export interface Transaction extends IndexReader {
   /**
-   * Writes the documents and, once these are confirmed, the version records. Every document carries
+   * Writes the documents, once these are confirmed the event records, then the version records. Every document carries
    * the write timestamp of the bulk, greater than that of every earlier bulk. A `live` commit is
    * recorded for {@link OrderIndex.hasLiveWrites} before it is sent.
    *

@@ -1,5 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
+import { type EventRecord, lastSequence } from '../../webhooks/events/event-record.ts'
 import { type Change, isValidationError, type ValidationError } from '../projection/change.ts'
+import { accountsOf } from './announce-change.ts'
 import { type EqualVersionPolicy, viewKeys, type WriteResult } from './decide.ts'
 import {
   checkVersions,
@@ -7,10 +9,12 @@ import {
   decideBulk,
   type LoadedOrders,
   type Results,
+  type VersionRecords,
   withResult,
 } from './decide-bulk.ts'
 import {
   DocumentRejectedError,
+  type EventRecordKey,
   type IndexReader,
   type OrderIndex,
   type OrderLock,
@@ -106,10 +110,10 @@ async function writeLocked(
   for (let earlier: Results = new Map(); ; ) {
     const transaction = await lock.begin()
     const loaded = await load(transaction, changes, rejected, options, clock)
-    const { writes, results } = decideBulk(changes, loaded, earlier, options)
-    earlier = results
+    const { writes, results, isPreparation } = decideBulk(changes, loaded, earlier, options)
+    if (!isPreparation) earlier = results
     try {
-      if (await transaction.commit(writes, options.mode)) return results
+      if ((await transaction.commit(writes, options.mode)) && !isPreparation) return results
     } catch (error) {
       if (!(error instanceof DocumentRejectedError) || rejected.has(error.orderId)) throw error
       // The other orders are written without this one.
@@ -142,5 +146,33 @@ async function load(
   const keys = accepted.flatMap((orderId) =>
     viewKeys(orderId, records.get(orderId), candidatesOf.get(orderId) ?? []),
   )
-  return { records, decided, stored: await reader.views(keys) }
+  const stored = await reader.views(keys)
+  const pending = changes.filter(({ orderId }) => !decided.has(orderId))
+  return { records, decided, stored, nowMs, ...(await loadAnnounced(reader, pending, records)) }
+}
+
+/** Reads what only orders with a webhook endpoint need. */
+async function loadAnnounced(
+  reader: Pick<IndexReader, 'subscribers' | 'eventRecords'>,
+  changes: readonly Change[],
+  records: VersionRecords,
+): Promise<Pick<LoadedOrders, 'subscribers' | 'events'>> {
+  const accounts = changes.map((change) => accountsOf(change, records.get(change.orderId)))
+  const subscribers = await reader.subscribers(new Set(accounts.flatMap((ids) => [...ids])))
+  const events = new Map<string, EventRecord[]>()
+  let keys = changes.flatMap(({ orderId }, at): EventRecordKey[] => {
+    if (accounts[at]?.isDisjointFrom(subscribers) ?? true) return []
+    return [{ orderId, sequence: (records.get(orderId)?.announced?.sequence ?? 0) + 1 }]
+  })
+  while (keys.length > 0) {
+    const found = await reader.eventRecords(keys)
+    for (const record of found) {
+      events.set(record.orderId, [...(events.get(record.orderId) ?? []), record])
+    }
+    keys = found.map((record) => ({
+      orderId: record.orderId,
+      sequence: lastSequence(record) + 1,
+    }))
+  }
+  return { subscribers, events }
 }

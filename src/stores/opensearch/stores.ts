@@ -62,6 +62,7 @@ export function openOpenSearchStores(
         client,
         names,
         ensureIndices,
+        subscribers: async () => new Set(),
         leaseMs: config.writerLeaseMs,
         deadlineMs: config.bulkDeadlineMs,
         clock,

@@ -37,7 +37,11 @@ export function openSqliteStores(
   function openWriter(clock: Clock): OrderIndex {
     const db = openOrdersUnlessLost(dataDir)
     try {
-      return guardWrites(createSqliteOrderIndex(db, clock), file, trackFileIdentity(file))
+      return guardWrites(
+        createSqliteOrderIndex(db, clock, async () => new Set()),
+        file,
+        trackFileIdentity(file),
+      )
     } catch (error) {
       db.close()
       throw error

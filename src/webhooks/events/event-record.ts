@@ -25,6 +25,10 @@ export interface EventRecord {
   /** The states before and after; `null` where the order is not visible. */
   before: OrderState | null
   after: OrderState | null
+  /** The accounts that have a view of this version. */
+  accountIds: readonly string[]
+  /** Digests of their views, for accounts with an endpoint. */
+  digests: Readonly<Record<string, string>>
   /** At least one, with consecutive sequences. */
   events: readonly OrderEvent[]
 }

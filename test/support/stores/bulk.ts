@@ -40,7 +40,7 @@ export async function putVersionRecord(
     index,
     async (reader) => {
       await reader.versionRecords(orderIds)
-      return { views: [], removals: [], versionRecords: [record] }
+      return { views: [], removals: [], eventRecords: [], versionRecords: [record] }
     },
     { orderIds },
   )

@@ -43,7 +43,7 @@ export interface BulkSender {
   lastWrite(): LastWrite | null
 }
 
-/** Version records are never shown to a client, so they carry no write timestamp. */
+/** Records are never shown to a client, so they carry no write timestamp. */
 const NO_WRITE_TIMESTAMP = 0
 const RETRY_DEADLINE_MS = 60_000
 /** A full queue drains before this failure in a row. */
@@ -56,7 +56,11 @@ const QUEUE_FULL = 'the write queue of OpenSearch is full'
  */
 export function createBulkSender(options: BulkOptions): BulkSender {
   const { client, names, lease, deadlineMs, onDelay, signal } = options
-  const versionRecords = concreteIndex(names.versionRecords, 1)
+  /** The only index of a target whose records have no write timestamp. */
+  const recordIndex = {
+    eventRecords: concreteIndex(names.eventRecords, 1),
+    versionRecords: concreteIndex(names.versionRecords, 1),
+  }
   /**
    * For the other write targets, with unknown document states: only the write timestamp decides.
    */
@@ -93,7 +97,8 @@ export function createBulkSender(options: BulkOptions): BulkSender {
   ) {
     const writeTimestamp =
       target === 'orders' ? await lease.nextWriteTimestamp() : NO_WRITE_TIMESTAMP
-    const [live = '', ...others] = target === 'orders' ? lease.writeTargets() : [versionRecords]
+    const [live = '', ...others] =
+      target === 'orders' ? lease.writeTargets() : [recordIndex[target]]
     const chunk = firstChunk(items, (item) => actionLines(states, target, item, writeTimestamp))
     const sent = items.slice(0, chunk.length)
     // The live index is last: after a crash, the others still hold all its documents (reindex.md).

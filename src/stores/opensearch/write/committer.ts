@@ -7,9 +7,10 @@ import type {
   WriteMode,
 } from '../../../indexing/writer/order-index.ts'
 import { createMutex } from '../../../lib/mutex.ts'
+import { type EventRecord, firstSequence } from '../../../webhooks/events/event-record.ts'
 import { documentId, serializeDocument } from '../order-document.ts'
 import type { BulkItem, BulkSender } from './bulk-sender.ts'
-import { toVersionRecordSource } from './index-reader.ts'
+import { type EventRecordSource, eventRecordId, toVersionRecordSource } from './index-reader.ts'
 import type { Lease } from './lease.ts'
 import type { OptimisticConcurrency } from './optimistic-concurrency.ts'
 
@@ -22,8 +23,8 @@ export interface Committer {
    */
   fenceBeforeReads(): Promise<number>
   /**
-   * Sends the documents and, once these are confirmed, the version records. Returns `false` when a
-   * fence was raised since the reads at `readAtFence`.
+   * Sends the documents, once these are confirmed the event records, then the version records.
+   * Returns `false` when a fence was raised since the reads at `readAtFence`.
    * @throws like {@link BulkSender}; the outcome is unknown then
    */
   commit(
@@ -87,9 +88,11 @@ export function createCommitter({
       return fenceCount
     },
 
-    async commit({ views, removals, versionRecords }, states, readAtFence, mode) {
+    async commit({ views, removals, eventRecords, versionRecords }, states, readAtFence, mode) {
       const items = [...views.map(viewItem), ...removals.map(removalItem)]
       if (!(await sendOrders(items, states, readAtFence, mode))) return false
+      const events = eventRecords.map(eventRecordItem)
+      await trackOutcome(() => send('eventRecords', events, states))
       const records = versionRecords.map(versionRecordItem)
       await trackOutcome(() => send('versionRecords', records, states))
       return true
@@ -106,6 +109,20 @@ function viewItem(view: ViewWrite): BulkItem {
 
 function removalItem(view: ViewKey): BulkItem {
   return { orderId: view.orderId, address: documentAddress(view) }
+}
+
+function eventRecordItem(record: EventRecord): BulkItem {
+  const { orderId, recordedAt } = record
+  const sequence = firstSequence(record)
+  const source: EventRecordSource = {
+    fanned_out: false,
+    recorded_at: recordedAt,
+    order_id: orderId,
+    first_sequence: sequence,
+    record,
+  }
+  const _id = eventRecordId({ orderId, sequence })
+  return { orderId, address: { _id }, source: () => JSON.stringify(source) }
 }
 
 function versionRecordItem(versionRecord: OrderVersionRecord): BulkItem {

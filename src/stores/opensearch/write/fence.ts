@@ -91,6 +91,9 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   }
 
   async function swapAliases(epoch: number, targets: readonly string[]): Promise<void> {
+    const records = [names.eventRecords, names.versionRecords].map((alias) =>
+      concreteIndex(alias, 1),
+    )
     const aliases = await read(deadlineMs, (options) =>
       client.indices.getAlias({ name: [...names.writeAliases] }, options),
     )
@@ -99,7 +102,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
         // `must_exist` fails the whole swap when another writer changed the aliases since the read.
         Object.keys(aliases).map((alias) => ({ remove: { index, alias, must_exist: true } })),
       ),
-      ...[...targets, concreteIndex(names.versionRecords, 1)].map((index) => ({
+      ...[...targets, ...records].map((index) => ({
         add: { index, alias: names.writeAlias(index, epoch), is_write_index: true },
       })),
     ])

@@ -4,6 +4,8 @@ import {
   type StoredKeys,
 } from '../../../indexing/writer/order-document.ts'
 import type {
+  Announced,
+  EventRecordKey,
   IndexReader,
   OrderVersionRecord,
   StoredView,
@@ -11,6 +13,7 @@ import type {
   ViewKey,
 } from '../../../indexing/writer/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
+import type { EventRecord } from '../../../webhooks/events/event-record.ts'
 import { checksumMatches } from '../checksum-header.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { type MgetDocument, readDocuments } from '../client/documents.ts'
@@ -39,7 +42,7 @@ export function createIndexReader({
   names,
   states,
   deadlineMs,
-}: IndexReaderOptions): IndexReader {
+}: IndexReaderOptions): Omit<IndexReader, 'subscribers'> {
   async function readExisting(
     target: BulkTarget,
     docs: readonly BulkAddress[],
@@ -83,6 +86,13 @@ export function createIndexReader({
         const key = viewKeys.get(_id)
         return key === undefined ? [] : storedView(key, _source)
       })
+    },
+    async eventRecords(keys) {
+      const docs = keys.map((key) => ({ _id: eventRecordId(key) }))
+      const documents = await readDocuments(client, deadlineMs, { index: names.eventRecords, docs })
+      return documents
+        .filter(({ found }) => found)
+        .map(({ _source }) => (_source as EventRecordSource).record)
     },
   }
 
@@ -151,6 +161,21 @@ function keysOf(source: unknown): StoredKeys {
   }
 }
 
+/** The stored form of an event record. */
+export interface EventRecordSource {
+  /** Whether its deliveries exist. */
+  fanned_out: boolean
+  recorded_at: number
+  order_id: string
+  first_sequence: number
+  record: EventRecord
+}
+
+/** The id of the document of an event record: a sequence is announced once. */
+export function eventRecordId({ orderId, sequence }: EventRecordKey): string {
+  return `${orderId}:${sequence}`
+}
+
 interface VersionRecordSource {
   version: number
   owner: string
@@ -158,6 +183,7 @@ interface VersionRecordSource {
   created_at: number | null
   filled: boolean
   deleted: boolean
+  announced?: Announced
 }
 
 /** The stored form of a version record. */
@@ -169,6 +195,7 @@ export function toVersionRecordSource(versionRecord: OrderVersionRecord): Versio
     created_at: versionRecord.createdKey,
     filled: versionRecord.hasUpdatedAt,
     deleted: versionRecord.deleted,
+    ...(versionRecord.announced && { announced: versionRecord.announced }),
   }
 }
 
@@ -182,5 +209,6 @@ export function toVersionRecord(orderId: string, source: VersionRecordSource): O
     createdKey: source.created_at,
     hasUpdatedAt: source.filled,
     deleted: source.deleted,
+    ...(source.announced && { announced: source.announced }),
   }
 }

@@ -1,7 +1,7 @@
 import type { DocumentState } from '../client/documents.ts'
 import { renderTombstone } from '../tombstone.ts'
 
-export type BulkTarget = 'orders' | 'versionRecords'
+export type BulkTarget = 'orders' | 'eventRecords' | 'versionRecords'
 
 export interface BulkAddress {
   _id: string
@@ -25,7 +25,11 @@ export interface OptimisticConcurrency {
  * version of a document, and a version record is only created.
  */
 export function createOptimisticConcurrency(): OptimisticConcurrency {
-  const states = { orders: new Map<string, DocumentState>(), versionRecords: new Map() }
+  const states: Record<BulkTarget, Map<string, DocumentState>> = {
+    orders: new Map(),
+    eventRecords: new Map(),
+    versionRecords: new Map(),
+  }
   const stateOf = (target: BulkTarget, { _id }: BulkAddress) => states[target].get(_id)
 
   return {
@@ -36,8 +40,8 @@ export function createOptimisticConcurrency(): OptimisticConcurrency {
     indexAction(target, address, writeTimestamp) {
       const state = stateOf(target, address)
       if (state !== undefined) return actionLine({ index: { ...address, ...state } })
-      // A version record is never removed.
-      if (target === 'versionRecords') return actionLine({ create: address })
+      // A version record is never removed, and a sequence is announced once.
+      if (target !== 'orders') return actionLine({ create: address })
       return actionLine({ index: { ...address, ...externalVersion(writeTimestamp) } })
     },
     tombstoneAction(address, writeTimestamp) {

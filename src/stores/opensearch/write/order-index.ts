@@ -1,5 +1,10 @@
 import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
-import type { OrderIndex, OrderLock, WriterPurpose } from '../../../indexing/writer/order-index.ts'
+import type {
+  FindSubscribers,
+  OrderIndex,
+  OrderLock,
+  WriterPurpose,
+} from '../../../indexing/writer/order-index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createRetryBudget, type RetryBudget } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
@@ -21,6 +26,7 @@ export interface OpenSearchOrderIndexOptions {
   client: OpenSearch
   names: IndexNames
   ensureIndices: Pick<EnsureIndices, 'orders'>
+  subscribers: FindSubscribers
   leaseMs: number
   /** For each request, including the response body. */
   deadlineMs: number
@@ -110,6 +116,8 @@ export async function openOpenSearchOrderIndex(
           orphans: (orderIds) => repeat(() => reader.orphans(orderIds)),
           scan: (orderIds) => repeat(() => reader.scan(orderIds)),
           views: (keys) => repeat(() => reader.views(keys)),
+          eventRecords: (keys) => repeat(() => reader.eventRecords(keys)),
+          subscribers: (accountIds) => repeat(() => options.subscribers(accountIds)),
           async commit(writes, mode) {
             try {
               return await commit(writes, states, readAtFence, mode)

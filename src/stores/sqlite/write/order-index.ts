@@ -7,6 +7,7 @@ import {
 } from '../../../indexing/writer/order-document.ts'
 import type {
   BulkWrites,
+  FindSubscribers,
   IndexReader,
   LastWrite,
   OrderIndex,
@@ -33,6 +34,7 @@ type Row = Record<string, SQLOutputValue>
 export function createSqliteOrderIndex(
   db: DatabaseSync,
   clock: Clock,
+  subscribers: FindSubscribers,
   time: MachineTime = machineTime,
 ): OrderIndex {
   const timestamps = createWriteTimestamps(db, clock, time)
@@ -56,12 +58,16 @@ export function createSqliteOrderIndex(
       written_key = excluded.written_key, json = excluded.json`)
   const deleteView = db.prepare('DELETE FROM orders WHERE account_id = ? AND id = ?')
   const upsertRecord = db.prepare(`
-    INSERT OR REPLACE INTO order_heads (id, version, owner_account_id, account_ids, created_key, filled, deleted)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`)
+    INSERT OR REPLACE INTO order_heads (id, version, owner_account_id, account_ids, created_key, filled, deleted, announced)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
+  const insertEvent = db.prepare('INSERT INTO order_events (recorded_at, record) VALUES (?, ?)')
 
   let lastWrite: LastWrite | null = null
 
-  function write({ views, removals, versionRecords }: BulkWrites, mode: WriteMode): void {
+  function write(
+    { views, removals, eventRecords, versionRecords }: BulkWrites,
+    mode: WriteMode,
+  ): void {
     if (mode === 'live' && views.length + removals.length > 0) setLiveFlag.run()
     const writeTimestamp = timestamps.next()
     for (const view of views) {
@@ -80,6 +86,7 @@ export function createSqliteOrderIndex(
       lastWrite = { accountId: document.accountId, writeTimestamp }
     }
     for (const { accountId, orderId } of removals) deleteView.run(accountId, orderId)
+    for (const record of eventRecords) insertEvent.run(record.recordedAt, JSON.stringify(record))
     for (const record of versionRecords) {
       upsertRecord.run(
         record.orderId,
@@ -89,6 +96,7 @@ export function createSqliteOrderIndex(
         record.createdKey,
         Number(record.hasUpdatedAt),
         Number(record.deleted),
+        record.announced === undefined ? null : JSON.stringify(record.announced),
       )
     }
   }
@@ -108,6 +116,10 @@ export function createSqliteOrderIndex(
       const rows = keys.map(({ accountId, orderId }) => selectView.get(accountId, orderId))
       return rows.filter((row) => row !== undefined).map(storedView)
     },
+    async eventRecords() {
+      return []
+    },
+    subscribers,
   }
   const runExclusive = createMutex()
 
@@ -179,5 +191,6 @@ export function versionRecordOf(row: Row): OrderVersionRecord {
     createdKey: row['created_key'] as number | null,
     hasUpdatedAt: row['filled'] === 1,
     deleted: row['deleted'] === 1,
+    ...(row['announced'] !== null && { announced: JSON.parse(row['announced'] as string) }),
   }
 }

@@ -56,7 +56,7 @@ describe('a scan of the version records', () => {
 
   async function putHeads(versionRecords: OrderVersionRecord[]) {
     const index = await services.openIndex()
-    await writeBulk(index, () => ({ views: [], removals: [], versionRecords }))
+    await writeBulk(index, () => ({ views: [], removals: [], eventRecords: [], versionRecords }))
     await index.close()
   }
 

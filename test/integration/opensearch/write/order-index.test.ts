@@ -56,6 +56,7 @@ async function open(...bulks: Behaviour[]) {
   const index = await openOpenSearchOrderIndex({
     client: connect([url]).client,
     names,
+    subscribers: async () => new Set(),
     ensureIndices: { async orders() {} },
     leaseMs: 60_000,
     purpose: 'load',
@@ -69,7 +70,7 @@ async function open(...bulks: Behaviour[]) {
   return { ...cluster, index, received, bulkActions }
 }
 
-const NOTHING: BulkWrites = { views: [], removals: [], versionRecords: [] }
+const NOTHING: BulkWrites = { views: [], removals: [], eventRecords: [], versionRecords: [] }
 
 function put(orderId: string): BulkWrites {
   const change = changeOf(sourceOrder({ id: orderId }))

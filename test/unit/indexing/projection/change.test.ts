@@ -26,6 +26,7 @@ describe('readChange', () => {
       deleted: false,
       createdKey,
       changedAt: Date.parse('2026-03-01T12:05:00Z'),
+      lastPaymentId: 'pay_1',
       views: [{ accountId: 'acc_1', createdKey, order }],
       documentDropped: false,
     })
@@ -169,6 +170,7 @@ describe('the validation of a deletion', () => {
       deleted: true,
       createdKey: null,
       changedAt: null,
+      lastPaymentId: null,
       views: [],
       documentDropped: false,
     })

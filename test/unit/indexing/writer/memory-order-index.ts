@@ -13,12 +13,17 @@ import type {
   WriteMode,
 } from '../../../../src/indexing/writer/order-index.ts'
 import type { Order } from '../../../../src/orders/order.ts'
+import { type EventRecord, firstSequence } from '../../../../src/webhooks/events/event-record.ts'
 
 export interface MemoryOrderIndex extends OrderIndex {
   /** The order as the account sees it; `undefined` when it sees none. */
   order(accountId: string, orderId: string): Order | undefined
   document(accountId: string, orderId: string): OrderDocument | undefined
   record(orderId: string): OrderVersionRecord | undefined
+  /** All event records, in the sequence of their writes. */
+  events: readonly EventRecord[]
+  /** The accounts with a webhook endpoint. */
+  subscribed: Set<string>
   /** Stores a document as an older schema version without this field would. */
   downgradeSchema(accountId: string, orderId: string, field: keyof Order): void
   /** Sets or removes a document directly; `unreadable`: it cannot be parsed as an order. */
@@ -27,7 +32,7 @@ export interface MemoryOrderIndex extends OrderIndex {
   keys(): string[]
   /** The write timestamp of the last bulk. */
   lastWriteTimestamp: number
-  /** The number of items of the next bulk that are written before it fails; by default all. */
+  /** The number of items of the next bulks that are written before one fails; by default all. */
   failsAfter: number
 }
 
@@ -39,6 +44,8 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
   const documents = new Map<string, OrderDocument>()
   const unreadable = new Set<string>()
   const records = new Map<string, OrderVersionRecord>()
+  const events: EventRecord[] = []
+  const subscribed = new Set<string>()
   let hasLiveWrites = false
   const keyOf = (accountId: string, orderId: string) => `${accountId}:${orderId}`
 
@@ -68,9 +75,21 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
         return [{ ...document, orderId, json: Buffer.from(document.json), isIntact }]
       })
     },
+    async eventRecords(keys) {
+      return events.filter((record) =>
+        keys.some(
+          ({ orderId, sequence }) =>
+            record.orderId === orderId && firstSequence(record) === sequence,
+        ),
+      )
+    },
+    subscribers: async (accountIds) => accountIds.intersection(subscribed),
   }
 
-  async function commit({ views, removals, versionRecords }: BulkWrites, mode: WriteMode) {
+  async function commit(
+    { views, removals, eventRecords, versionRecords }: BulkWrites,
+    mode: WriteMode,
+  ) {
     index.lastWriteTimestamp += 1000
     hasLiveWrites ||= mode === 'live'
     const items = [
@@ -82,12 +101,14 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
         )
       }),
       ...removals.map((key) => () => documents.delete(keyOf(key.accountId, key.orderId))),
+      ...eventRecords.map((record) => () => events.push(record)),
       ...versionRecords.map((record) => () => records.set(record.orderId, record)),
     ]
     const { failsAfter } = index
-    index.failsAfter = Infinity
     for (const write of items.slice(0, failsAfter)) write()
-    if (failsAfter < items.length) throw new Error('it all ended')
+    const isFailing = failsAfter < items.length
+    index.failsAfter = isFailing ? Infinity : failsAfter - items.length
+    if (isFailing) throw new Error('it all ended')
     return true
   }
 
@@ -105,6 +126,8 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
     },
     document: (accountId, orderId) => documents.get(keyOf(accountId, orderId)),
     record: (orderId) => records.get(orderId),
+    events,
+    subscribed,
     downgradeSchema(accountId, orderId, field) {
       const key = keyOf(accountId, orderId)
       const document = documents.get(key)

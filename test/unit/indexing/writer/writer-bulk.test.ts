@@ -17,7 +17,7 @@ beforeEach(() => {
   ;({ index, writer, live } = startWriter())
 })
 
-const NOTHING: BulkWrites = { views: [], removals: [], versionRecords: [] }
+const NOTHING: BulkWrites = { views: [], removals: [], eventRecords: [], versionRecords: [] }
 
 describe('a bulk of the writer', () => {
   const change = (id: string, owner = 'acc_1') =>

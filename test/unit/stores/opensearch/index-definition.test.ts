@@ -77,9 +77,10 @@ describe('the index of orders', () => {
 })
 
 describe('the other indices', () => {
-  it('the other indices are those of version records, of the lease, of keys and of accounts', () => {
+  it('the other indices are those of records, of the lease, of keys and of accounts', () => {
     expect([...defined.keys()]).toEqual([
       names.versionRecords,
+      names.eventRecords,
       names.writer,
       names.keys,
       names.accounts,

@@ -20,7 +20,7 @@ const everyName = (prefix: string) => {
     version: concreteIndex(fixed.orders, 7),
     copy: copyAlias(concreteIndex(fixed.orders, 7)),
     every: concreteIndex(fixed.orders, '*'),
-    write: [fixed.orders, fixed.versionRecords].map((name) =>
+    write: [fixed.orders, fixed.eventRecords, fixed.versionRecords].map((name) =>
       writeAlias(concreteIndex(name, 7), 9),
     ),
     everyWrite: writeAliases,
@@ -33,14 +33,15 @@ describe('the names of an index', () => {
     expect(everyName('')).toEqual({
       orders: 'orders',
       versionRecords: 'order-heads',
+      eventRecords: 'order-events',
       writer: 'writer',
       keys: 'api-keys',
       accounts: 'accounts',
       version: 'orders-v7',
       every: 'orders-v*',
       copy: 'orders-copy-v7',
-      write: ['orders-w-9-v7', 'order-heads-w-9-v7'],
-      everyWrite: ['orders-w-*', 'order-heads-w-*'],
+      write: ['orders-w-9-v7', 'order-events-w-9-v7', 'order-heads-w-9-v7'],
+      everyWrite: ['orders-w-*', 'order-heads-w-*', 'order-events-w-*'],
       mark: 'orders-w-9',
     })
   })

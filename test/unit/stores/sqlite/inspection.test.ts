@@ -60,7 +60,9 @@ describe('a scan of documents', () => {
 
 describe('a scan of version records', () => {
   const putRecord = (id: string) =>
-    db.prepare("INSERT INTO order_heads VALUES (?, 3, 'acc_1', 'acc_1 acc_2', 1, 1, 0)").run(id)
+    db
+      .prepare("INSERT INTO order_heads VALUES (?, 3, 'acc_1', 'acc_1 acc_2', 1, 1, 0, NULL)")
+      .run(id)
   const scanVersionRecords = () => collect(createSqliteInspection(db, 2).scanVersionRecords())
 
   it('the scan returns every version record once, in pages', async () => {

@@ -17,7 +17,7 @@ import {
   respondError,
 } from '../../../support/stores/scripted/scripted-server.ts'
 
-const ORDERS = ['orders', 'order-heads', 'writer']
+const ORDERS = ['orders', 'order-heads', 'order-events', 'writer']
 const ALL = [...ORDERS, 'api-keys', 'accounts']
 
 let { serve, connect, close } = createScriptedNodes()
@@ -89,7 +89,7 @@ describe('the indices of the orders', () => {
   })
 
   it('ensureIndices creates the missing indices after an interrupted start', async () => {
-    const { ensureIndices, made } = await start(['orders', 'order-heads'])
+    const { ensureIndices, made } = await start(['orders', 'order-heads', 'order-events'])
     await ensureIndices.orders()
     expect(made()).toEqual(['_index_template/orders', 'writer-v1'])
   })

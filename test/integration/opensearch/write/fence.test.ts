@@ -104,7 +104,7 @@ describe('a fence', () => {
     const { error, paths } = await raise()
     expect(error).toBeUndefined()
     expect(paths).toEqual([
-      '/_alias/orders-w-*,order-heads-w-*',
+      '/_alias/orders-w-*,order-heads-w-*,order-events-w-*',
       '/_aliases',
       '/_tasks?actions=indices:data/write/bulk*',
       '/orders-v1/_refresh',
@@ -118,6 +118,7 @@ describe('a fence', () => {
       { remove: { index: 'orders-v1', alias: 'orders-w-6-v1', must_exist: true } },
       { remove: { index: 'order-heads-v1', alias: 'order-heads-w-6-v1', must_exist: true } },
       { add: { index: 'orders-v1', alias: 'orders-w-7-v1', is_write_index: true } },
+      { add: { index: 'order-events-v1', alias: 'order-events-w-7-v1', is_write_index: true } },
       { add: { index: 'order-heads-v1', alias: 'order-heads-w-7-v1', is_write_index: true } },
     ])
   })
@@ -126,6 +127,7 @@ describe('a fence', () => {
     const { received } = await raise({ aliases: respond(200, {}) })
     expect(swapped(received)).toEqual([
       { add: expect.objectContaining({ alias: 'orders-w-7-v1' }) },
+      { add: expect.objectContaining({ alias: 'order-events-w-7-v1' }) },
       { add: expect.objectContaining({ alias: 'order-heads-w-7-v1' }) },
     ])
   })

@@ -1,0 +1,106 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { wallClock } from '../../lib/clock.ts'
+import type { DeliveryBacklog } from '../../webhooks/deliveries/delivery.ts'
+import type { EndpointCounts } from '../../webhooks/endpoints/endpoint.ts'
+import { LAG_BUCKETS } from './buckets.ts'
+
+/** Outcomes of an attempt; a metric label. */
+export const attemptOutcomes = [
+  'success',
+  'redirect',
+  'client_error',
+  'server_error',
+  'no_response',
+] as const
+export type AttemptOutcome = (typeof attemptOutcomes)[number]
+
+/** Metrics of a process that delivers webhooks. */
+export interface WebhookMetrics {
+  attempts: Counter<'outcome'>
+  /** Seconds from the record of an event until its receiver returned a 2xx. */
+  deliverySeconds: Histogram
+  /** 1 while this process is the dispatcher. */
+  isDispatcher: Gauge
+  /** Endpoints that the dispatcher disabled. */
+  disabledEndpoints: Counter<'reason'>
+}
+
+/** Reads of the store; each scrape calls them. */
+export interface WebhookGauges {
+  backlog(): Promise<DeliveryBacklog>
+  counts(): Promise<EndpointCounts>
+}
+
+const ENDPOINT_STATES = ['enabled', 'failing', 'disabled'] as const
+const DISABLED_BY_DISPATCHER = ['failing', 'gone'] as const
+
+/** Adds the metrics to the registry. Gauges are NaN while the store is unavailable. */
+export function createWebhookMetrics(
+  registry: Registry,
+  { backlog, counts }: WebhookGauges,
+): WebhookMetrics {
+  const registers = [registry]
+  const attempts = new Counter({
+    name: 'webhook_attempts_total',
+    help: 'Attempts to deliver an event, by outcome: success, redirect, client_error, server_error, no_response.',
+    labelNames: ['outcome'] as const,
+    registers,
+  })
+  for (const outcome of attemptOutcomes) attempts.inc({ outcome }, 0)
+  const deliverySeconds = new Histogram({
+    name: 'webhook_delivery_seconds',
+    help: 'Seconds from the record of an event until its receiver returned a 2xx.',
+    buckets: LAG_BUCKETS,
+    registers,
+  })
+  const isDispatcher = new Gauge({
+    name: 'webhook_is_dispatcher',
+    help: '1 while this process delivers webhooks, 0 while it is on standby.',
+    registers,
+  })
+  const disabledEndpoints = new Counter({
+    name: 'webhook_endpoints_disabled_total',
+    help: 'Endpoints that the dispatcher disabled, by reason: failing, gone.',
+    labelNames: ['reason'] as const,
+    registers,
+  })
+  for (const reason of DISABLED_BY_DISPATCHER) disabledEndpoints.inc({ reason }, 0)
+  const oldestDue = new Gauge({
+    name: 'webhook_oldest_due_seconds',
+    help: 'Seconds since the oldest due delivery became due, or 0; NaN while the store is unavailable.',
+    registers,
+  })
+  new Gauge({
+    name: 'webhook_due_deliveries',
+    help: 'Pending deliveries that are due; NaN while the store is unavailable.',
+    registers,
+    async collect() {
+      const found = await backlog().catch(() => null)
+      this.set(found?.due ?? Number.NaN)
+      oldestDue.set(found === null ? Number.NaN : secondsSince(found.oldestDueAt))
+    },
+  })
+  new Gauge({
+    name: 'webhook_endpoints',
+    help: 'Endpoints by state: enabled, failing, disabled; NaN while the store is unavailable.',
+    labelNames: ['state'] as const,
+    registers,
+    async collect() {
+      const found = await counts().catch(() => null)
+      for (const state of ENDPOINT_STATES) this.set({ state }, found?.[state] ?? Number.NaN)
+    },
+  })
+  return { attempts, deliverySeconds, isDispatcher, disabledEndpoints }
+}
+
+/** The label of a status; `null` without a response. */
+export function attemptOutcome(status: number | null): AttemptOutcome {
+  if (status === null) return 'no_response'
+  if (status < 300) return 'success'
+  if (status < 400) return 'redirect'
+  return status < 500 ? 'client_error' : 'server_error'
+}
+
+function secondsSince(ms: number | null): number {
+  return ms === null ? 0 : Math.max(0, (wallClock() - ms) / 1000)
+}

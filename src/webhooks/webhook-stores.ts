@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryStore } from './deliveries/delivery.ts'
+import type { Delivery, DeliveryStore, StoredDelivery } from './deliveries/delivery.ts'
 import type { EndpointStore } from './endpoints/endpoint.ts'
 import type { EventRecord } from './events/event-record.ts'
 
@@ -7,9 +7,10 @@ export interface EventPage {
   records: readonly EventRecord[]
   /**
    * Stores the deliveries of these records, then marks the records. After a failure the same page is
-   * read again; deliveries that exist already stay as they are.
+   * read again; a delivery that exists already stays as it is. Returns each with its revision, so
+   * that a first attempt needs no read; `null` for one that existed.
    */
-  fanOut(deliveries: readonly Delivery[]): Promise<void>
+  fanOut(deliveries: readonly Delivery[]): Promise<(StoredDelivery | null)[]>
 }
 
 /** The event records that writers leave for the dispatcher. Calls throw Unavailable. */

@@ -97,7 +97,10 @@ export interface Replay {
   nowMs: number
 }
 
-/** The deliveries of all endpoints. Calls throw Unavailable. */
+/**
+ * The deliveries of all endpoints. A read sees every write of this process that returned before it,
+ * `fanOut` included. Calls throw Unavailable.
+ */
 export interface DeliveryStore {
   /** Creates those that do not exist. */
   create(deliveries: readonly Delivery[]): Promise<void>

@@ -116,19 +116,24 @@ export interface DeliveryStore {
   /** Pending deliveries of an endpoint whose first failure is at or after this instant. */
   failingSince(endpointId: string, sinceMs: number, limit: number): Promise<StoredDelivery[]>
   /**
-   * Replaces deliveries. One that changed since it was read stays: its position in the result is
-   * `null`, the others have their new revision.
+   * Replaces deliveries, except their ids and events. One that changed since it was read stays: its
+   * position in the result is `null`, the others have their new revision.
    */
   save(deliveries: readonly StoredDelivery[]): Promise<(StoredDelivery | null)[]>
   /** Pending ones become held. Returns their number. */
   hold(endpointId: string, nowMs: number): Promise<number>
-  /** Held ones become pending and due, in their order. Returns their number. */
+  /**
+   * Held ones become pending and due, in their order, with a new retry schedule. Returns their
+   * number.
+   */
   releaseHeld(endpointId: string, nowMs: number): Promise<number>
   /** Pending and held ones become canceled. */
   cancel(endpointId: string): Promise<void>
   /** Held ones of before `beforeMs` become expired. */
   expireHeld(beforeMs: number): Promise<void>
-  /** They become pending again under the same ids. Returns their number. */
+  /**
+   * They become pending and due under the same ids, with a new retry schedule. Returns their number.
+   */
   replay(query: Replay): Promise<number>
   /**
    * Forgets an order that an account no longer has: deliveries before `sequence` that are pending or

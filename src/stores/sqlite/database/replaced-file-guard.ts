@@ -19,7 +19,8 @@ export function trackFileIdentity(file: string): IsSameFile {
   }
 }
 
-const replacedMessage = (file: string) =>
+/** The error of a call after it. */
+export const replacedMessage = (file: string) =>
   `${file} was removed or replaced while this process had it open: start the process again`
 
 /** Reads of a removed or replaced file throw Unavailable, which HTTP returns as 503. */

@@ -49,7 +49,7 @@ const PROBE = 'SELECT 1 FROM sqlite_schema'
 const SQLITE_BUSY = 5
 
 /** Whether the statement succeeds without a wait. */
-function tryExec(db: DatabaseSync, sql: string): boolean {
+export function tryExec(db: DatabaseSync, sql: string): boolean {
   try {
     db.exec(sql)
     return true

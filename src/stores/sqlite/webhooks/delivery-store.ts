@@ -1,0 +1,162 @@
+import {
+  type Delivery,
+  type DeliveryStore,
+  deliveryStates,
+  type StoredDelivery,
+} from '../../../webhooks/deliveries/delivery.ts'
+import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf, renderAttempts } from './delivery-row.ts'
+import { createDeliveryTransitions } from './delivery-transitions.ts'
+import type { GuardedDatabase } from './guarded-database.ts'
+
+/** Inserts deliveries that do not exist, within a transaction of the caller. */
+export type InsertDeliveries = (deliveries: readonly Delivery[]) => void
+
+/** Prepares {@link InsertDeliveries}. */
+export function prepareDeliveryInsert(db: GuardedDatabase): InsertDeliveries {
+  const insert = db.prepare(`
+    INSERT INTO deliveries (
+      id, endpoint_id, account_id, event_id, type, order_id, sequence, recorded_at, change, state,
+      next_at, attempts, excerpt_at, step, first_failed_at, held_at, revision)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+    ON CONFLICT (id) DO NOTHING`)
+  return (deliveries) => {
+    for (const { event, ...delivery } of deliveries) {
+      insert.run(
+        delivery.id,
+        delivery.endpointId,
+        delivery.accountId,
+        event.id,
+        event.type,
+        event.orderId,
+        event.sequence ?? 0,
+        event.recordedAt,
+        JSON.stringify(event.change),
+        delivery.state,
+        delivery.nextAt,
+        ...renderAttempts(delivery.attempts),
+        delivery.step,
+        delivery.firstFailedAt,
+        delivery.heldAt,
+      )
+    }
+  }
+}
+
+const FAILURES: readonly string[] = ['failed', 'expired']
+
+/**
+ * Deliveries in an embedded database. Each statement names its index, because the planner knows
+ * nothing of the sizes of the partial ones.
+ */
+export function createSqliteDeliveryStore(
+  db: GuardedDatabase,
+  insert: InsertDeliveries,
+): DeliveryStore {
+  const selectById = db.prepare(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`)
+  const [selectList, selectFailures] = [
+    'deliveries INDEXED BY deliveries_by_event WHERE',
+    "deliveries INDEXED BY deliveries_failed WHERE state IN ('failed', 'expired') AND",
+  ].map((source) =>
+    db.prepare(`
+      SELECT ${DELIVERY_COLUMNS} FROM ${source} endpoint_id = ?
+        AND state IN (SELECT value FROM json_each(?))
+      ORDER BY recorded_at DESC, sequence DESC LIMIT ?`),
+  )
+  // `NULL NOT IN (…)` is not true, and a test event has no order.
+  const selectDue = db.prepare(`
+    SELECT ${DELIVERY_COLUMNS} FROM deliveries INDEXED BY deliveries_pending
+    WHERE state = 'pending' AND endpoint_id = ? AND next_at <= ?
+      AND (order_id IS NULL OR order_id NOT IN (SELECT value FROM json_each(?)))
+      AND id NOT IN (SELECT value FROM json_each(?))
+    ORDER BY next_at, recorded_at, sequence LIMIT ?`)
+  const selectNextDueAt = db.prepare(`
+    SELECT min(next_at) AS nextAt FROM deliveries INDEXED BY deliveries_pending
+    WHERE state = 'pending' AND endpoint_id = ?`)
+  const selectNextEndpoint = db.prepare(`
+    SELECT endpoint_id AS endpointId, next_at AS nextAt
+    FROM deliveries INDEXED BY deliveries_pending
+    WHERE state = 'pending' AND endpoint_id > ? ORDER BY endpoint_id, next_at LIMIT 1`)
+  const selectFailing = db.prepare(`
+    SELECT ${DELIVERY_COLUMNS} FROM deliveries INDEXED BY deliveries_failing
+    WHERE state = 'pending' AND endpoint_id = ? AND first_failed_at >= ?
+    ORDER BY first_failed_at LIMIT ?`)
+  const countDue = db.prepare(`
+    SELECT count(*) AS due FROM deliveries INDEXED BY deliveries_pending
+    WHERE state = 'pending' AND endpoint_id = ? AND next_at <= ?`)
+  const update = db.prepare(`
+    UPDATE deliveries SET
+      state = ?, next_at = ?, attempts = ?, excerpt_at = ?, step = ?, first_failed_at = ?,
+      held_at = ?, revision = revision + 1
+    WHERE id = ? AND revision = ?`)
+
+  const readAll = (work: () => unknown) =>
+    (db.run(work) as unknown as DeliveryRow[]).map(deliveryOf)
+
+  /** One index look-up for each endpoint, whatever the number of its deliveries. */
+  function nextDueByEndpoint(): Map<string, number> {
+    const found = new Map<string, number>()
+    for (let last = ''; ; ) {
+      const row = selectNextEndpoint.get(last)
+      if (!row) return found
+      last = row['endpointId'] as string
+      found.set(last, row['nextAt'] as number)
+    }
+  }
+
+  function replace(delivery: StoredDelivery): StoredDelivery | null {
+    const { id, revision } = delivery
+    const { changes } = update.run(
+      delivery.state,
+      delivery.nextAt,
+      ...renderAttempts(delivery.attempts),
+      delivery.step,
+      delivery.firstFailedAt,
+      delivery.heldAt,
+      id,
+      Number(revision),
+    )
+    return changes === 1 ? { ...delivery, revision: Number(revision) + 1 } : null
+  }
+
+  return {
+    ...createDeliveryTransitions(db),
+    async create(deliveries) {
+      if (deliveries.length > 0) db.write(() => insert(deliveries))
+    },
+    async byId(id) {
+      const row = db.run(() => selectById.get(id)) as unknown as DeliveryRow | undefined
+      return row ? deliveryOf(row) : null
+    },
+    async list({ endpointId, states = deliveryStates, limit }) {
+      const select = states.every((state) => FAILURES.includes(state)) ? selectFailures : selectList
+      return readAll(() => select?.all(endpointId, JSON.stringify(states), limit))
+    },
+    async due({ endpointId, nowMs, limit, excludedOrders, excludedIds }) {
+      const excluded = [JSON.stringify(excludedOrders), JSON.stringify(excludedIds)] as const
+      return readAll(() => selectDue.all(endpointId, nowMs, ...excluded, limit))
+    },
+    async nextDueAt(endpointId) {
+      const row = db.run(() => selectNextDueAt.get(endpointId))
+      return (row?.['nextAt'] ?? null) as number | null
+    },
+    async nextDueByEndpoint() {
+      return db.run(nextDueByEndpoint)
+    },
+    async failingSince(endpointId, sinceMs, limit) {
+      return readAll(() => selectFailing.all(endpointId, sinceMs, limit))
+    },
+    async save(deliveries) {
+      return deliveries.length === 0 ? [] : db.write(() => deliveries.map(replace))
+    },
+    async backlog(nowMs) {
+      return db.run(() => {
+        const due = [...nextDueByEndpoint()].filter(([, nextAt]) => nextAt <= nowMs)
+        const counts = due.map(([id]) => Number(countDue.get(id, nowMs)?.['due']))
+        return {
+          due: counts.reduce((sum, count) => sum + count, 0),
+          oldestDueAt: due.length > 0 ? Math.min(...due.map(([, nextAt]) => nextAt)) : null,
+        }
+      })
+    },
+  }
+}

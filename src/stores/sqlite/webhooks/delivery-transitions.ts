@@ -1,0 +1,147 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Attempt, DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
+import { parseAttempts, renderAttempts } from './delivery-row.ts'
+import type { GuardedDatabase } from './guarded-database.ts'
+
+/** Changes of many deliveries at once. */
+export type DeliveryTransitions = Pick<
+  DeliveryStore,
+  | 'hold'
+  | 'releaseHeld'
+  | 'cancel'
+  | 'expireHeld'
+  | 'replay'
+  | 'forgetOrder'
+  | 'purge'
+  | 'purgeExcerpts'
+>
+
+/** The number of rows of a transaction: a few milliseconds of the event loop and the write lock. */
+const BATCH = 500
+/** Between transactions, so that other requests run and other processes get the lock. */
+const PAUSE_MS = 5
+
+/** Repeats a transaction while it finds a full batch of rows. Returns the number of all rows. */
+async function inBatches(change: () => number): Promise<number> {
+  for (let total = 0; ; await setTimeout(PAUSE_MS)) {
+    const changed = change()
+    total += changed
+    if (changed < BATCH) return total
+  }
+}
+
+const TO_PENDING = `
+  state = 'pending', next_at = $nowMs, step = 0, first_failed_at = NULL, held_at = NULL`
+
+interface AttemptsRow {
+  rowid: number
+  attempts: string
+}
+
+/**
+ * The changes of many deliveries. Each is a series of short transactions, so a failure leaves a part
+ * unchanged; repeating the call completes it.
+ */
+export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransitions {
+  /** Prepares an update of at most a batch of the rows that `source` finds. */
+  const prepareUpdate = (changes: string, source: string) =>
+    db.prepare(`
+      UPDATE deliveries SET ${changes}, revision = revision + 1
+      WHERE rowid IN (SELECT rowid FROM ${source} LIMIT ${BATCH})`)
+  const pending = "deliveries INDEXED BY deliveries_pending WHERE state = 'pending'"
+  const held = "deliveries INDEXED BY deliveries_held WHERE state = 'held'"
+  const hold = prepareUpdate(
+    "state = 'held', next_at = NULL, held_at = $nowMs",
+    `${pending} AND endpoint_id = $endpointId`,
+  )
+  const release = prepareUpdate(TO_PENDING, `${held} AND endpoint_id = $endpointId`)
+  const cancels = [pending, held].map((source) =>
+    prepareUpdate("state = 'canceled', next_at = NULL", `${source} AND endpoint_id = $endpointId`),
+  )
+  const expire = prepareUpdate("state = 'expired'", `${held} AND held_at < $beforeMs`)
+  const [selectEnded, selectFailed] = [
+    "deliveries INDEXED BY deliveries_by_event WHERE state IN ('delivered', 'failed', 'expired')",
+    "deliveries INDEXED BY deliveries_failed WHERE state IN ('failed', 'expired')",
+  ].map((source) =>
+    db.prepare(`
+      SELECT rowid, recorded_at, sequence FROM ${source} AND endpoint_id = ?
+        AND (recorded_at, sequence, rowid) > (?, ?, ?)
+      ORDER BY recorded_at, sequence, rowid LIMIT ${BATCH}`),
+  )
+  const repeat = db.prepare(
+    `UPDATE deliveries SET ${TO_PENDING}, revision = revision + 1 WHERE rowid = $rowid`,
+  )
+  const selectOfOrder = db.prepare(`
+    SELECT rowid, attempts FROM deliveries INDEXED BY deliveries_by_order
+    WHERE order_id = ? AND account_id = ? AND sequence < ?`)
+  const forget = db.prepare(`
+    UPDATE deliveries SET
+      change = '{}', attempts = ?, excerpt_at = ?, next_at = NULL, revision = revision + 1,
+      state = CASE WHEN state IN ('pending', 'held') THEN 'canceled' ELSE state END
+    WHERE rowid = ?`)
+  const purge = db.prepare(`
+    DELETE FROM deliveries WHERE rowid IN (
+      SELECT rowid FROM deliveries INDEXED BY deliveries_ended
+      WHERE state NOT IN ('pending', 'held') AND recorded_at < ? LIMIT ${BATCH})`)
+  const selectExcerpts = db.prepare(`
+    SELECT rowid, attempts FROM deliveries INDEXED BY deliveries_with_excerpt
+    WHERE excerpt_at < ? LIMIT ${BATCH}`)
+  const setAttempts = db.prepare(
+    'UPDATE deliveries SET attempts = ?, excerpt_at = ?, revision = revision + 1 WHERE rowid = ?',
+  )
+
+  return {
+    hold: (endpointId, nowMs) =>
+      inBatches(() => db.run(() => Number(hold.run({ endpointId, nowMs }).changes))),
+    releaseHeld: (endpointId, nowMs) =>
+      inBatches(() => db.run(() => Number(release.run({ endpointId, nowMs }).changes))),
+    async cancel(endpointId) {
+      for (const cancel of cancels)
+        await inBatches(() => db.run(() => Number(cancel.run({ endpointId }).changes)))
+    },
+    async expireHeld(beforeMs) {
+      await inBatches(() => db.run(() => Number(expire.run({ beforeMs }).changes)))
+    },
+    async replay({ endpointId, sinceMs, failedOnly, nowMs }) {
+      const select = failedOnly ? selectFailed : selectEnded
+      let after: [number, number, number] = [sinceMs, -1, 0]
+      return inBatches(() =>
+        db.write(() => {
+          const rows = select?.all(endpointId, ...after) ?? []
+          for (const { rowid } of rows) repeat.run({ nowMs, rowid: Number(rowid) })
+          const last = rows.at(-1)
+          if (last)
+            after = [Number(last['recorded_at']), Number(last['sequence']), Number(last['rowid'])]
+          return rows.length
+        }),
+      )
+    },
+    async forgetOrder(accountId, orderId, beforeSequence) {
+      db.write(() => {
+        const rows = selectOfOrder.all(orderId, accountId, beforeSequence)
+        for (const { rowid, attempts } of rows as unknown as AttemptsRow[])
+          forget.run(...renderAttempts(withoutExcerpts(attempts, Infinity)), rowid)
+      })
+    },
+    async purge(beforeMs) {
+      await inBatches(() => db.run(() => Number(purge.run(beforeMs).changes)))
+    },
+    async purgeExcerpts(beforeMs) {
+      await inBatches(() =>
+        db.write(() => {
+          const rows = selectExcerpts.all(beforeMs) as unknown as AttemptsRow[]
+          for (const { rowid, attempts } of rows)
+            setAttempts.run(...renderAttempts(withoutExcerpts(attempts, beforeMs)), rowid)
+          return rows.length
+        }),
+      )
+    },
+  }
+}
+
+/** Removes the excerpts of attempts before this instant. */
+function withoutExcerpts(attempts: string, beforeMs: number): Attempt[] {
+  return parseAttempts(attempts).map((attempt) =>
+    attempt.at < beforeMs ? { ...attempt, excerpt: null } : attempt,
+  )
+}

@@ -1,0 +1,75 @@
+import { hostname } from 'node:os'
+import { DatabaseSync } from 'node:sqlite'
+import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
+import { createPrivateFile } from '../../../lib/private-files.ts'
+import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
+import { trackFileIdentity } from '../database/replaced-file-guard.ts'
+import { tryExec } from '../write/writer-lock.ts'
+import type { GuardedDatabase } from './guarded-database.ts'
+
+const POLL_MS = 100
+/** A reader of the status holds the lock for an instant, which is no delay to report. */
+const FAILURES_BEFORE_REPORT = 2
+
+/**
+ * The lease is the exclusive lock of a file, which the operating system releases when the process
+ * ends. The name of the holder is in `webhooks.db`, because a locked file cannot be read.
+ */
+export function createDispatcherLease(
+  file: string,
+  db: GuardedDatabase,
+): Pick<WebhookStores, 'acquireLease' | 'dispatcher'> {
+  const selectHolder = db.prepare('SELECT holder FROM dispatcher')
+  const deleteHolder = db.prepare('DELETE FROM dispatcher')
+  const insertHolder = db.prepare('INSERT INTO dispatcher VALUES (?)')
+
+  const readHolder = () => db.run(() => selectHolder.get()?.['holder'] as string | undefined)
+
+  function writeHolder(): void {
+    db.write(() => {
+      deleteHolder.run()
+      insertHolder.run(`${hostname()} ${process.pid}`)
+    })
+  }
+
+  function openLock(): DatabaseSync {
+    createPrivateFile(file)
+    return new DatabaseSync(file, { timeout: 0 })
+  }
+
+  return {
+    async acquireLease({ onDelay, signal }) {
+      const lock = openLock()
+      try {
+        for (let failures = 1; !tryExec(lock, 'BEGIN EXCLUSIVE'); failures += 1) {
+          if (failures === FAILURES_BEFORE_REPORT) {
+            onDelay(`waiting for another process that delivers webhooks (${readHolder()}) to end`)
+          }
+          await interruptiblePause(POLL_MS, signal, 'another process was delivering webhooks')
+        }
+        writeHolder()
+      } catch (error) {
+        lock.close()
+        throw error
+      }
+      // A process that finds the file missing creates another one, and locks that.
+      const isSameFile = trackFileIdentity(file)
+      return {
+        isHeld: () => lock.isOpen && isSameFile(),
+        async release() {
+          if (lock.isOpen) lock.close()
+        },
+      }
+    },
+    async dispatcher() {
+      const holder = readHolder()
+      if (holder === undefined) return null
+      const lock = openLock()
+      try {
+        return { holder, alive: !tryExec(lock, 'SELECT 1 FROM sqlite_schema') }
+      } finally {
+        lock.close()
+      }
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import type { Config } from '../../../config/config.ts'
+import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
+import { openDatabase } from '../database/database.ts'
+import { openOrdersUnlessLost, ordersFile } from '../database/database-files.ts'
+import { createSqliteDeliveryStore, prepareDeliveryInsert } from './delivery-store.ts'
+import { createDispatcherLease } from './dispatcher-lease.ts'
+import { createSqliteEndpointStore } from './endpoint-store.ts'
+import { createSqliteEventFeed } from './event-feed.ts'
+import { type GuardedDatabase, guardDatabase } from './guarded-database.ts'
+import { webhooksMigrations } from './schema.ts'
+
+/** The path of the database of endpoints and deliveries. */
+export const webhooksFile = (dataDir: string) => join(dataDir, 'webhooks.db')
+
+/**
+ * How long a write waits for that of another process. It blocks the event loop of the server, where
+ * the dispatcher repeats a failed write.
+ */
+const BUSY_MS = { server: 50, command: 30_000 } as const
+
+/**
+ * The embedded stores of webhooks. Endpoints and deliveries have a file of their own, so a delivery
+ * never waits for the write lock that a load holds on the orders. Without that file there are no
+ * endpoints, and the file is created anew.
+ * @throws IndexLost when the orders are lost
+ */
+export function openSqliteWebhookStores(
+  { dataDir }: Pick<Config, 'dataDir'>,
+  role: 'server' | 'command',
+): WebhookStores & { close(): Promise<void> } {
+  const orders = openEventRecords(dataDir)
+  const endpoints = openWebhooksDatabase(dataDir, role, 'FULL')
+  const deliveries = openWebhooksDatabase(dataDir, role, role === 'server' ? 'NORMAL' : 'FULL')
+  const insertDeliveries = prepareDeliveryInsert(deliveries)
+  return {
+    endpoints: createSqliteEndpointStore(endpoints),
+    deliveries: createSqliteDeliveryStore(deliveries, insertDeliveries),
+    events: createSqliteEventFeed({ orders, webhooks: deliveries, insertDeliveries }),
+    ...createDispatcherLease(join(dataDir, 'webhooks.lock'), endpoints),
+    async close() {
+      for (const db of [orders, endpoints, deliveries]) db.close()
+    },
+  }
+}
+
+/**
+ * `NORMAL`: the server syncs deliveries at checkpoints only, since a sync for each batch of attempts
+ * would dominate their cost. A power failure then loses the last batches as a whole: fan-out repeats
+ * them, and an attempt is repeated under the same `webhook-id`. A killed process loses nothing.
+ */
+function openWebhooksDatabase(
+  dataDir: string,
+  role: 'server' | 'command',
+  synchronous: 'FULL' | 'NORMAL',
+): GuardedDatabase {
+  const file = webhooksFile(dataDir)
+  const db = openDatabase(file, webhooksMigrations, BUSY_MS[role])
+  db.exec(`PRAGMA synchronous = ${synchronous}`)
+  return guardDatabase(db, file)
+}
+
+/**
+ * Only purges write here. They neither wait for a load, nor sync, nor checkpoint its log, since a
+ * purge that is lost is repeated, and the writer of orders does the rest.
+ */
+function openEventRecords(dataDir: string): GuardedDatabase {
+  const db = openOrdersUnlessLost(dataDir)
+  db.exec('PRAGMA busy_timeout = 0; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0')
+  return guardDatabase(db, ordersFile(dataDir))
+}

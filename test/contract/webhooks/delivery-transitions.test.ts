@@ -1,0 +1,315 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
+import { attempt, type DeliveryChanges, delivery } from '../../support/webhooks/delivery.ts'
+import { type WebhookStoresUnderTest, webhookStores } from './webhook-stores-under-test.ts'
+
+/** More than any implementation changes in one request or transaction. */
+const MANY = 2_500
+
+const inEachState: DeliveryChanges[] = [
+  { id: 'pending' },
+  { id: 'delivered', state: 'delivered', nextAt: null, event: { sequence: 2 } },
+  { id: 'failed', state: 'failed', nextAt: null, event: { sequence: 3 } },
+  { id: 'held', state: 'held', nextAt: null, heldAt: 15_000, event: { sequence: 4 } },
+  { id: 'canceled', state: 'canceled', nextAt: null, event: { sequence: 5 } },
+  { id: 'expired', state: 'expired', nextAt: null, event: { sequence: 6 } },
+]
+
+describe.each(webhookStores)('the delivery store on %s', (_name, open) => {
+  let stores: WebhookStoresUnderTest
+  beforeEach(async () => {
+    stores = await open()
+  })
+  afterEach(() => stores.close())
+
+  async function create(...changes: DeliveryChanges[]): Promise<void> {
+    await stores.deliveries.create(changes.map(delivery))
+    await stores.refresh()
+  }
+
+  async function list(endpointId = 'we_1') {
+    await stores.refresh()
+    return stores.deliveries.list({ endpointId, limit: MANY * 2 })
+  }
+
+  /** The state of each delivery of an endpoint, by its id. */
+  async function states(endpointId = 'we_1'): Promise<Record<string, Delivery['state']>> {
+    return Object.fromEntries((await list(endpointId)).map(({ id, state }) => [id, state]))
+  }
+
+  async function due() {
+    await stores.refresh()
+    const query = { endpointId: 'we_1', nowMs: 99_000, limit: MANY * 2 }
+    const found = await stores.deliveries.due({ ...query, excludedOrders: [], excludedIds: [] })
+    return found.map(({ id }) => id)
+  }
+
+  const unchanged = {
+    pending: 'pending',
+    delivered: 'delivered',
+    failed: 'failed',
+    held: 'held',
+    canceled: 'canceled',
+    expired: 'expired',
+  }
+
+  describe('an endpoint that is disabled', () => {
+    it('holds its pending deliveries, and returns their number', async () => {
+      await create(...inEachState, { id: 'other', endpointId: 'we_2' })
+      expect(await stores.deliveries.hold('we_1', 30_000)).toBe(1)
+      expect(await states()).toEqual({ ...unchanged, pending: 'held' })
+      expect(await states('we_2')).toEqual({ other: 'pending' })
+      const held = await stores.deliveries.byId('pending')
+      expect(held).toMatchObject({ nextAt: null, heldAt: 30_000 })
+      expect(await stores.deliveries.byId('held')).toMatchObject({ heldAt: 15_000 })
+      expect(await stores.deliveries.hold('we_1', 31_000)).toBe(0)
+    })
+
+    it('keeps the attempts of a held delivery', async () => {
+      await create({ id: 'a', attempts: [attempt()], step: 1, firstFailedAt: 20_000 })
+      await stores.deliveries.hold('we_1', 30_000)
+      expect(await stores.deliveries.byId('a')).toMatchObject({ attempts: [attempt()] })
+    })
+  })
+
+  describe('an endpoint that is enabled again', () => {
+    it('sends what was held with a new schedule, and the number is returned', async () => {
+      await create(...inEachState, { id: 'other', endpointId: 'we_2', state: 'held', nextAt: null })
+      await create({
+        id: 'failing',
+        attempts: [attempt()],
+        step: 3,
+        firstFailedAt: 20_000,
+        event: { sequence: 7 },
+      })
+      await stores.deliveries.hold('we_1', 25_000)
+      await stores.refresh()
+      expect(await stores.deliveries.releaseHeld('we_1', 30_000)).toBe(3)
+      const released = { state: 'pending', nextAt: 30_000, heldAt: null, step: 0 }
+      for (const id of ['held', 'pending', 'failing'])
+        expect(await stores.deliveries.byId(id)).toMatchObject({ ...released, firstFailedAt: null })
+      expect(await stores.deliveries.byId('failing')).toMatchObject({ attempts: [attempt()] })
+      expect(await states()).toEqual({ ...unchanged, held: 'pending', failing: 'pending' })
+      expect(await states('we_2')).toEqual({ other: 'held' })
+    })
+
+    it('sends what was held in the order of the events', async () => {
+      const held = { state: 'held', nextAt: null, heldAt: 15_000 } as const
+      await create(
+        { id: 'c', ...held, event: { recordedAt: 11_000, sequence: 1 } },
+        { id: 'b', ...held, event: { recordedAt: 10_000, sequence: 10 } },
+        { id: 'a', ...held, event: { recordedAt: 10_000, sequence: 9 } },
+      )
+      await stores.deliveries.releaseHeld('we_1', 30_000)
+      expect(await due()).toEqual(['a', 'b', 'c'])
+    })
+  })
+
+  it('cancels pending and held deliveries of a deleted endpoint', async () => {
+    await create(...inEachState, { id: 'other', endpointId: 'we_2' })
+    await stores.deliveries.cancel('we_1')
+    expect(await states()).toEqual({ ...unchanged, pending: 'canceled', held: 'canceled' })
+    expect(await states('we_2')).toEqual({ other: 'pending' })
+    expect(await stores.deliveries.byId('pending')).toMatchObject({ nextAt: null })
+  })
+
+  it('expires what was held before an instant, of every endpoint', async () => {
+    const held = { state: 'held', nextAt: null } as const
+    await create(
+      { id: 'a', ...held, heldAt: 14_999 },
+      { id: 'b', ...held, heldAt: 15_000, event: { sequence: 2 } },
+      { id: 'c', event: { sequence: 3 } },
+      { id: 'd', ...held, heldAt: 1_000, endpointId: 'we_2' },
+    )
+    await stores.deliveries.expireHeld(15_000)
+    expect(await states()).toEqual({ a: 'expired', b: 'held', c: 'pending' })
+    expect(await states('we_2')).toEqual({ d: 'expired' })
+  })
+
+  describe('a replay', () => {
+    const replay = { endpointId: 'we_1', sinceMs: 0, failedOnly: false, nowMs: 30_000 }
+
+    it('makes everything that ended pending under the same ids, except what was canceled', async () => {
+      await create(...inEachState)
+      expect(await stores.deliveries.replay(replay)).toBe(3)
+      const replayed = { delivered: 'pending', failed: 'pending', expired: 'pending' }
+      expect(await states()).toEqual({ ...unchanged, ...replayed })
+    })
+
+    it('of failures leaves out what was delivered', async () => {
+      await create(...inEachState)
+      expect(await stores.deliveries.replay({ ...replay, failedOnly: true })).toBe(2)
+      expect(await states()).toEqual({ ...unchanged, failed: 'pending', expired: 'pending' })
+    })
+
+    it('begins at an instant, and concerns one endpoint', async () => {
+      const failed = { state: 'failed', nextAt: null } as const
+      await create(
+        { id: 'a', ...failed, event: { recordedAt: 9_999 } },
+        { id: 'b', ...failed, event: { recordedAt: 10_000, sequence: 2 } },
+        { id: 'c', ...failed, endpointId: 'we_2' },
+      )
+      expect(await stores.deliveries.replay({ ...replay, sinceMs: 10_000 })).toBe(1)
+      expect(await states()).toEqual({ a: 'failed', b: 'pending' })
+      expect(await states('we_2')).toEqual({ c: 'failed' })
+    })
+
+    it('keeps earlier attempts, and starts the schedule anew', async () => {
+      const attempts = [attempt(), attempt({ at: 21_000 })]
+      const failed = { state: 'expired', nextAt: null, attempts } as const
+      await create({ id: 'a', ...failed, step: 16, firstFailedAt: 20_000, heldAt: 25_000 })
+      await stores.deliveries.replay(replay)
+      expect(await stores.deliveries.byId('a')).toMatchObject({
+        state: 'pending',
+        nextAt: 30_000,
+        attempts,
+        step: 0,
+        firstFailedAt: null,
+        heldAt: null,
+      })
+    })
+
+    it('sends in the order of the events', async () => {
+      const failed = { state: 'failed', nextAt: null } as const
+      await create(
+        { id: 'c', ...failed, event: { recordedAt: 11_000, sequence: 1 } },
+        { id: 'b', ...failed, event: { recordedAt: 10_000, sequence: 10 } },
+        { id: 'a', ...failed, event: { recordedAt: 10_000, sequence: 9 } },
+      )
+      await stores.deliveries.replay(replay)
+      expect(await due()).toEqual(['a', 'b', 'c'])
+    })
+  })
+
+  describe('an order that an account no longer has', () => {
+    const forget = () => stores.deliveries.forgetOrder('acc_1', 'ord_1', 10)
+    const read = async (id: string) => stores.deliveries.byId(id)
+
+    it('has its earlier deliveries canceled that are pending or held', async () => {
+      await create(...inEachState)
+      await forget()
+      expect(await states()).toEqual({ ...unchanged, pending: 'canceled', held: 'canceled' })
+      expect(await read('pending')).toMatchObject({ nextAt: null })
+    })
+
+    it('leaves no change and no excerpt in earlier deliveries, to any endpoint', async () => {
+      const attempts = [attempt(), attempt({ at: 21_000, status: null, excerpt: null })]
+      await create(
+        { id: 'a', attempts },
+        { id: 'b', attempts, state: 'delivered', nextAt: null, endpointId: 'we_2' },
+        { id: 'c', attempts: [], state: 'canceled', nextAt: null, endpointId: 'we_3' },
+      )
+      await forget()
+      const kept = attempts.map((one) => ({ ...one, excerpt: null }))
+      for (const id of ['a', 'b'])
+        expect(await read(id)).toMatchObject({ event: { change: {} }, attempts: kept })
+      for (const id of ['a', 'b', 'c']) expect((await read(id))?.event.change).toEqual({})
+    })
+
+    it('keeps later deliveries, other orders and the deliveries of other accounts', async () => {
+      await create(
+        { id: 'a', attempts: [attempt()], event: { sequence: 10 } },
+        { id: 'b', attempts: [attempt()], event: { orderId: 'ord_2' } },
+        { id: 'c', attempts: [attempt()], event: { accountId: 'acc_2' } },
+      )
+      const before = await list()
+      await forget()
+      expect(await list()).toEqual(before)
+    })
+
+    it('rejects the result of an attempt that was under way', async () => {
+      await create(
+        { id: 'a', attempts: [attempt()] },
+        {
+          id: 'b',
+          state: 'delivered',
+          nextAt: null,
+          event: { sequence: 2 },
+        },
+      )
+      const underWay = [await read('a'), await read('b')].filter((found) => found !== null)
+      await forget()
+      expect(await stores.deliveries.save(underWay)).toEqual([null, null])
+    })
+  })
+
+  it('removes what ended of events recorded before an instant', async () => {
+    await create(...inEachState)
+    await create(
+      { id: 'old', state: 'delivered', nextAt: null, event: { sequence: 7, recordedAt: 9_999 } },
+      { id: 'other', state: 'failed', nextAt: null, endpointId: 'we_2', event: { recordedAt: 1 } },
+    )
+    await stores.deliveries.purge(10_000)
+    expect(await states()).toEqual(unchanged)
+    expect(await states('we_2')).toEqual({})
+    await stores.deliveries.purge(10_001)
+    expect(await states()).toEqual({ pending: 'pending', held: 'held' })
+  })
+
+  it('removes the excerpts of attempts before an instant, whatever the state', async () => {
+    const attempts = [attempt({ at: 1_000 }), attempt({ at: 2_000 }), attempt({ at: 3_000 })]
+    await create(
+      { id: 'a', attempts },
+      { id: 'b', attempts, state: 'delivered', nextAt: null, event: { sequence: 2 } },
+      { id: 'c', attempts: [attempt({ at: 2_000 })], event: { sequence: 3 } },
+    )
+    const [first, ...rest] = attempts
+    await stores.deliveries.purgeExcerpts(2_000)
+    await stores.refresh()
+    for (const id of ['a', 'b'])
+      expect(await stores.deliveries.byId(id)).toMatchObject({
+        attempts: [{ ...first, excerpt: null }, ...rest],
+      })
+    expect(await stores.deliveries.byId('c')).toMatchObject({ attempts: [attempt({ at: 2_000 })] })
+    await stores.deliveries.purgeExcerpts(99_000)
+    await stores.refresh()
+    const later = await list()
+    expect(later.flatMap(({ attempts }) => attempts.map(({ excerpt }) => excerpt))).toEqual(
+      Array.from({ length: 7 }, () => null),
+    )
+  })
+
+  it('removes the excerpt of an attempt that a save added', async () => {
+    await create({ id: 'a' })
+    const before = await stores.deliveries.byId('a')
+    if (before === null) throw new Error('expected the delivery')
+    await stores.deliveries.save([{ ...before, attempts: [attempt({ at: 1_000 })] }])
+    await stores.refresh()
+    await stores.deliveries.purgeExcerpts(2_000)
+    await stores.refresh()
+    const excerpts = (await stores.deliveries.byId('a'))?.attempts.map(({ excerpt }) => excerpt)
+    expect(excerpts).toEqual([null])
+  })
+
+  it('changes any number of deliveries in one call', async () => {
+    const all = Array.from({ length: MANY }, (_, n) =>
+      delivery({ event: { orderId: `ord_${n}` }, attempts: [attempt()] }),
+    )
+    await stores.deliveries.create(all)
+    const allIn = async (state: Delivery['state']) => {
+      const counts = new Map<string, number>()
+      for (const listed of await list())
+        counts.set(listed.state, (counts.get(listed.state) ?? 0) + 1)
+      expect(Object.fromEntries(counts)).toEqual({ [state]: MANY })
+    }
+    await allIn('pending')
+    expect(await stores.deliveries.hold('we_1', 20_000)).toBe(MANY)
+    await allIn('held')
+    expect(await stores.deliveries.releaseHeld('we_1', 21_000)).toBe(MANY)
+    await allIn('pending')
+    await stores.deliveries.hold('we_1', 22_000)
+    await stores.refresh()
+    await stores.deliveries.expireHeld(23_000)
+    await allIn('expired')
+    const replay = { endpointId: 'we_1', sinceMs: 0, nowMs: 24_000, failedOnly: true }
+    expect(await stores.deliveries.replay(replay)).toBe(MANY)
+    await allIn('pending')
+    await stores.deliveries.purgeExcerpts(99_000)
+    const excerpts = (await list()).filter(({ attempts }) => attempts[0]?.excerpt !== null)
+    expect(excerpts).toEqual([])
+    await stores.deliveries.cancel('we_1')
+    await allIn('canceled')
+    await stores.deliveries.purge(99_000)
+    expect(await list()).toEqual([])
+  })
+})

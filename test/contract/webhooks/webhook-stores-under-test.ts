@@ -1,0 +1,49 @@
+import { openSqliteWebhookStores } from '../../../src/stores/sqlite/webhooks/webhook-stores.ts'
+import type { EventRecord } from '../../../src/webhooks/events/event-record.ts'
+import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
+import { onServices, temporaryFolder } from '../../support/stores/backend.ts'
+import {
+  appendEventRecords,
+  readEventRecords,
+} from '../../support/webhooks/sqlite-event-records.ts'
+
+/** Empty stores under test. */
+export interface WebhookStoresUnderTest extends WebhookStores {
+  /** Makes all writes visible to searches. */
+  refresh(): Promise<void>
+  /** Leaves event records for the dispatcher, as the writer does. */
+  record(...records: readonly EventRecord[]): Promise<void>
+  /** The event records that were not purged, oldest first. */
+  storedRecords(): Promise<EventRecord[]>
+  /** The same stores as another process sees them; closed together with these. */
+  openAgain(): Promise<WebhookStores>
+  close(): Promise<void>
+}
+
+/**
+ * Every implementation of the ports for webhooks; the same tests run over each, in the tier of its
+ * backend.
+ */
+export const webhookStores: [name: string, open: () => Promise<WebhookStoresUnderTest>][] =
+  onServices ? [] : [['SQLite', openSqlite]]
+
+async function openSqlite(): Promise<WebhookStoresUnderTest> {
+  const { folder: dataDir, remove } = temporaryFolder()
+  const opened = [openSqliteWebhookStores({ dataDir }, 'command')] as const
+  const others: { close(): Promise<void> }[] = []
+  return {
+    ...opened[0],
+    async refresh() {},
+    record: async (...records) => appendEventRecords(dataDir, records),
+    storedRecords: async () => readEventRecords(dataDir),
+    async openAgain() {
+      const stores = openSqliteWebhookStores({ dataDir }, 'command')
+      others.push(stores)
+      return stores
+    },
+    async close() {
+      for (const stores of [...opened, ...others]) await stores.close()
+      remove()
+    },
+  }
+}

@@ -15,6 +15,20 @@ export interface EndpointDirectory {
   all(): Iterable<Endpoint>
 }
 
+/**
+ * Finds those of some accounts that have an endpoint, for the writer. `monotonic`: milliseconds.
+ */
+export function createSubscriberLookup(
+  store: Pick<EndpointStore, 'changes'>,
+  monotonic: Clock,
+): (accountIds: ReadonlySet<string>) => Promise<ReadonlySet<string>> {
+  const directory = createEndpointDirectory(store, monotonic)
+  return async (accountIds) => {
+    await directory.refresh(ENDPOINT_MAX_AGE_MS)
+    return new Set([...accountIds].filter((id) => directory.ofAccount(id).length > 0))
+  }
+}
+
 /** Changes of an endpoint take effect within this time, in every process. */
 export const ENDPOINT_MAX_AGE_MS = 5_000
 

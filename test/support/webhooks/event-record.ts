@@ -25,6 +25,8 @@ export function eventRecord(
     recordedAt: 10_000,
     before: orderState({ status: 'AWAITING_PAYMENT', payment_status: 'PENDING' }),
     after: orderState(),
+    accountIds: ['acc_1'],
+    digests: {},
     events: [{ sequence, type: 'order.paid', accountIds: ['acc_1'] }],
     ...changes,
   }

@@ -8,8 +8,13 @@ import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf, renderAttempts } from '
 import { createDeliveryTransitions } from './delivery-transitions.ts'
 import type { GuardedDatabase } from './guarded-database.ts'
 
-/** Inserts deliveries that do not exist, within a transaction of the caller. */
-export type InsertDeliveries = (deliveries: readonly Delivery[]) => void
+/**
+ * Inserts deliveries that do not exist, within a transaction of the caller. Returns them as stored,
+ * `null` in place of one that existed.
+ */
+export type InsertDeliveries = (deliveries: readonly Delivery[]) => (StoredDelivery | null)[]
+
+const FIRST_REVISION = 1
 
 /** Prepares {@link InsertDeliveries}. */
 export function prepareDeliveryInsert(db: GuardedDatabase): InsertDeliveries {
@@ -17,11 +22,12 @@ export function prepareDeliveryInsert(db: GuardedDatabase): InsertDeliveries {
     INSERT INTO deliveries (
       id, endpoint_id, account_id, event_id, type, order_id, sequence, recorded_at, change, state,
       next_at, attempts, excerpt_at, step, first_failed_at, held_at, revision)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${FIRST_REVISION})
     ON CONFLICT (id) DO NOTHING`)
-  return (deliveries) => {
-    for (const { event, ...delivery } of deliveries) {
-      insert.run(
+  return (deliveries) =>
+    deliveries.map((delivery) => {
+      const { event } = delivery
+      const { changes } = insert.run(
         delivery.id,
         delivery.endpointId,
         delivery.accountId,
@@ -38,8 +44,8 @@ export function prepareDeliveryInsert(db: GuardedDatabase): InsertDeliveries {
         delivery.firstFailedAt,
         delivery.heldAt,
       )
-    }
-  }
+      return changes === 0 ? null : { ...delivery, revision: FIRST_REVISION }
+    })
 }
 
 const FAILURES: readonly string[] = ['failed', 'expired']

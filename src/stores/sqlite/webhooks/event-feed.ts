@@ -90,11 +90,12 @@ export function createSqliteEventFeed(options: EventFeedOptions): EventFeed {
       return {
         records: rows.map(({ record }) => parseJson(record) as EventRecord),
         async fanOut(deliveries) {
-          webhooks.write(() => {
-            insertDeliveries(deliveries)
+          return webhooks.write(() => {
+            const created = insertDeliveries(deliveries)
             insertCursor.run(feedId)
             // Another process may have moved it. It never moves past a record without deliveries.
             moveCursor.run(last.position, last.recordedAt, feedId, cursor.position)
+            return created
           })
         },
       }

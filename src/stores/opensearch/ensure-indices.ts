@@ -3,7 +3,12 @@ import { createMutex } from '../../lib/mutex.ts'
 import { IndexLost } from '../index-lost.ts'
 import { type OpenSearch, read, write } from './client/client.ts'
 import { BAD_REQUEST, isIndexExistsError, isRejectedWith } from './client/errors.ts'
-import { keyDefinitions, ordersDefinition, recordDefinitions } from './index-definition.ts'
+import {
+  keyDefinitions,
+  ordersDefinition,
+  recordDefinitions,
+  webhookDefinitions,
+} from './index-definition.ts'
 import { concreteIndex, type IndexNames } from './index-names.ts'
 import { indexLostError, readPresence } from './index-presence.ts'
 
@@ -11,6 +16,8 @@ import { indexLostError, readPresence } from './index-presence.ts'
 export interface EnsureIndices {
   /** The indices of keys and accounts. Runs once per process, unless it fails. */
   keys(): Promise<void>
+  /** The indices of webhook endpoints and deliveries. Runs once per process, unless it fails. */
+  webhooks(): Promise<void>
   /**
    * The indices of orders, version records and the lease. Creates the orders index only if none of
    * the three exists. @throws IndexLost when it is missing and another exists, or this process has
@@ -75,6 +82,9 @@ export function createEnsureIndices(
   return {
     keys: memoizeAsync(async () => {
       await Promise.all(keyDefinitions(names).map((definition) => createMissing(...definition)))
+    }),
+    webhooks: memoizeAsync(async () => {
+      await Promise.all(webhookDefinitions(names).map((definition) => createMissing(...definition)))
     }),
     orders: () => mutex(() => ensureOrders(true)),
     existingOrders: () => mutex(() => ensureOrders(false)),

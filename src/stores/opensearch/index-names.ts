@@ -8,6 +8,8 @@ export interface IndexNames {
   writer: string
   keys: string
   accounts: string
+  webhookEndpoints: string
+  webhookDeliveries: string
   /**
    * Whether this is a version of the orders index, by its whole name, since prefixes may overlap.
    */
@@ -34,6 +36,8 @@ export function indexNames(prefix: string): IndexNames {
     writer: `${prefix}writer`,
     keys: `${prefix}api-keys`,
     accounts: `${prefix}accounts`,
+    webhookEndpoints: `${prefix}webhook-endpoints`,
+    webhookDeliveries: `${prefix}webhook-deliveries`,
     isVersion: (index) => index.replace(VERSION, '') === orders && VERSION.test(index),
     writeAlias: (index, epoch) => index.replace(VERSION, `-w-${epoch}-v$1`),
     writeAliases: [orders, versionRecords, eventRecords].map((alias) => `${alias}-w-*`),

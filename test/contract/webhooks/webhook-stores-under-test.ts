@@ -1,7 +1,14 @@
+import { afterAll } from 'vitest'
 import { openSqliteWebhookStores } from '../../../src/stores/sqlite/webhooks/webhook-stores.ts'
 import type { EventRecord } from '../../../src/webhooks/events/event-record.ts'
 import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
-import { onServices, temporaryFolder } from '../../support/stores/backend.ts'
+import {
+  type Backend,
+  createBackend,
+  onServices,
+  temporaryFolder,
+} from '../../support/stores/backend.ts'
+import { openOpenSearchWebhooks } from '../../support/webhooks/opensearch-webhooks.ts'
 import {
   appendEventRecords,
   readEventRecords,
@@ -24,8 +31,9 @@ export interface WebhookStoresUnderTest extends WebhookStores {
  * Every implementation of the ports for webhooks; the same tests run over each, in the tier of its
  * backend.
  */
-export const webhookStores: [name: string, open: () => Promise<WebhookStoresUnderTest>][] =
-  onServices ? [] : [['SQLite', openSqlite]]
+export const webhookStores: [name: string, open: () => Promise<WebhookStoresUnderTest>][] = [
+  onServices ? ['OpenSearch', openOpenSearch] : ['SQLite', openSqlite],
+]
 
 async function openSqlite(): Promise<WebhookStoresUnderTest> {
   const { folder: dataDir, remove } = temporaryFolder()
@@ -46,4 +54,13 @@ async function openSqlite(): Promise<WebhookStoresUnderTest> {
       remove()
     },
   }
+}
+
+/** The tests of a file share one set of indices, emptied for each, because creation is slow. */
+let shared: Backend | undefined
+afterAll(async () => shared?.remove())
+
+async function openOpenSearch(): Promise<WebhookStoresUnderTest> {
+  shared ??= createBackend()
+  return openOpenSearchWebhooks(shared)
 }

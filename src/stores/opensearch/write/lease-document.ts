@@ -1,7 +1,7 @@
 import type { WriterPurpose } from '../../../indexing/writer/order-index.ts'
-import { type OpenSearch, write } from '../client/client.ts'
+import type { OpenSearch } from '../client/client.ts'
 import { readDocument, type StoredDocument } from '../client/documents.ts'
-import { CONFLICT, isRejectedWith } from '../client/errors.ts'
+import { replaceDocument } from '../client/replace-document.ts'
 import type { IndexNames } from '../index-names.ts'
 
 /**
@@ -57,16 +57,14 @@ export function leaseDocument(
       return found && { record: leaseRecord(found.source), state: found.state }
     },
     async replace(expected, record) {
-      const condition = expected === null ? { op_type: 'create' as const } : expected.state
-      try {
-        const { _seq_no, _primary_term } = await write(deadlineMs, (options) =>
-          client.index({ ...address, ...condition, require_alias: true, body: record }, options),
-        )
-        return { record, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } }
-      } catch (error) {
-        if (isRejectedWith(error, CONFLICT)) return null
-        throw error
-      }
+      const state = await replaceDocument(
+        client,
+        { deadlineMs },
+        address,
+        expected?.state ?? null,
+        record,
+      )
+      return state && { record, state }
     },
   }
 }

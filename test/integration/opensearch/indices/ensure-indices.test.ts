@@ -177,6 +177,14 @@ describe('the indices of the orders', () => {
   })
 })
 
+describe('the indices of webhooks', () => {
+  it('the webhook indices are created without the order indices, and checked once', async () => {
+    const { ensureIndices, made } = await start([])
+    await Promise.all([ensureIndices.webhooks(), ensureIndices.webhooks()])
+    expect(made().sort()).toEqual(['webhook-deliveries-v1', 'webhook-endpoints-v1'])
+  })
+})
+
 describe('the indices of keys and accounts', () => {
   it('the key and account indices are created without the order indices', async () => {
     const { ensureIndices, made } = await start([])

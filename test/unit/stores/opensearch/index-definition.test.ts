@@ -4,13 +4,18 @@ import {
   keyDefinitions,
   ordersDefinition,
   recordDefinitions,
+  webhookDefinitions,
 } from '../../../../src/stores/opensearch/index-definition.ts'
 import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
 import { renderTombstone } from '../../../../src/stores/opensearch/tombstone.ts'
+import { deliverySource } from '../../../../src/stores/opensearch/webhooks/delivery-document.ts'
+import { endpointSource } from '../../../../src/stores/opensearch/webhooks/endpoint-document.ts'
 import { toVersionRecordSource } from '../../../../src/stores/opensearch/write/index-reader.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { delivery } from '../../../support/webhooks/delivery.ts'
+import { endpoint } from '../../../support/webhooks/endpoint.ts'
 
 interface Definition {
   settings: Record<string, unknown>
@@ -18,7 +23,7 @@ interface Definition {
 }
 
 const names = indexNames('')
-const others = [...recordDefinitions(names), ...keyDefinitions(names)]
+const others = [...recordDefinitions(names), ...keyDefinitions(names), ...webhookDefinitions(names)]
 const defined = new Map(others) as Map<string, Definition>
 const definition = (name: string): Definition => {
   const found = defined.get(name)
@@ -77,13 +82,15 @@ describe('the index of orders', () => {
 })
 
 describe('the other indices', () => {
-  it('the other indices are those of records, of the lease, of keys and of accounts', () => {
+  it('the other indices are those of records, of the lease, of keys, of accounts and of webhooks', () => {
     expect([...defined.keys()]).toEqual([
       names.versionRecords,
       names.eventRecords,
       names.writer,
       names.keys,
       names.accounts,
+      names.webhookEndpoints,
+      names.webhookDeliveries,
     ])
   })
 
@@ -104,8 +111,23 @@ describe('the other indices', () => {
     },
   )
 
-  it.each([names.keys, names.accounts])('the index %s rejects unknown fields', (name) => {
+  it.each([
+    names.eventRecords,
+    names.keys,
+    names.accounts,
+    names.webhookEndpoints,
+    names.webhookDeliveries,
+  ])('the index %s rejects unknown fields', (name) => {
     expect(definition(name).mappings.dynamic).toBe('strict')
+  })
+
+  it('the webhook indices map exactly the fields of their documents', () => {
+    const fieldsOf = (name: string) =>
+      Object.keys(definition(name).mappings.properties ?? {}).sort()
+    expect(fieldsOf(names.webhookEndpoints)).toEqual(Object.keys(endpointSource(endpoint())).sort())
+    expect(fieldsOf(names.webhookDeliveries)).toEqual(
+      Object.keys(deliverySource(delivery())).sort(),
+    )
   })
 
   it('the keys index finds a key by its id and by its account', () => {

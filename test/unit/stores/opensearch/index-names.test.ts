@@ -37,6 +37,8 @@ describe('the names of an index', () => {
       writer: 'writer',
       keys: 'api-keys',
       accounts: 'accounts',
+      webhookEndpoints: 'webhook-endpoints',
+      webhookDeliveries: 'webhook-deliveries',
       version: 'orders-v7',
       every: 'orders-v*',
       copy: 'orders-copy-v7',

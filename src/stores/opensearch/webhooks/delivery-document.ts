@@ -1,0 +1,98 @@
+import { Unavailable } from '../../../lib/unavailable.ts'
+import {
+  type DeliveredEvent,
+  type Delivery,
+  deliveryStates,
+  type StoredDelivery,
+} from '../../../webhooks/deliveries/delivery.ts'
+import type { DocumentState } from '../client/documents.ts'
+
+/** A stored delivery: the fields that searches use, and the rest as one unparsed object. */
+interface DeliverySource {
+  endpoint_id: string
+  account_id: string
+  order_id: string | null
+  sequence: number | null
+  recorded_at: number
+  state: Delivery['state']
+  next_at: number | null
+  first_failed_at: number | null
+  held_at: number | null
+  excerpt_at: number | null
+  delivery: Pick<Delivery, 'attempts' | 'step'> & {
+    event: Pick<DeliveredEvent, 'id' | 'type' | 'change'>
+  }
+}
+
+/** The document of a delivery; its id is that of the delivery. */
+export function deliverySource(delivery: Delivery): DeliverySource {
+  const { event, attempts, step } = delivery
+  const { id, type, change } = event
+  return {
+    endpoint_id: delivery.endpointId,
+    account_id: delivery.accountId,
+    order_id: event.orderId,
+    sequence: event.sequence,
+    recorded_at: event.recordedAt,
+    state: delivery.state,
+    next_at: delivery.nextAt,
+    first_failed_at: delivery.firstFailedAt,
+    held_at: delivery.heldAt,
+    excerpt_at: attempts.find(({ excerpt }) => excerpt !== null)?.at ?? null,
+    delivery: { event: { id, type, change }, attempts, step },
+  }
+}
+
+/** The delivery of a document; `null` when it is damaged. */
+export function parseDelivery(id: string, source: unknown): Delivery | null {
+  if (!isDeliverySource(source)) return null
+  const { event, attempts, step } = source.delivery
+  const { account_id: accountId, recorded_at: recordedAt, order_id: orderId, sequence } = source
+  return {
+    id,
+    endpointId: source.endpoint_id,
+    accountId,
+    event: { ...event, accountId, orderId, sequence, recordedAt } as DeliveredEvent,
+    state: source.state,
+    nextAt: source.next_at,
+    attempts,
+    step,
+    firstFailedAt: source.first_failed_at,
+    heldAt: source.held_at,
+  }
+}
+
+const isNumberOrNull = (value: unknown) => value === null || typeof value === 'number'
+
+function isDeliverySource(source: unknown): source is DeliverySource {
+  const { delivery, ...keys } = Object(source) as Partial<DeliverySource>
+  const { event, attempts, step } = Object(delivery) as Partial<DeliverySource['delivery']>
+  const { id, type, change } = Object(event) as Partial<DeliveredEvent>
+  const isOrder = typeof keys.order_id === 'string' && typeof keys.sequence === 'number'
+  const isTest = keys.order_id === null && keys.sequence === null
+  return (
+    [keys.endpoint_id, keys.account_id, id, type].every((text) => typeof text === 'string') &&
+    (isOrder || isTest) &&
+    [keys.recorded_at, step].every(Number.isFinite) &&
+    deliveryStates.some((state) => state === keys.state) &&
+    [keys.next_at, keys.first_failed_at, keys.held_at].every(isNumberOrNull) &&
+    Array.isArray(attempts) &&
+    typeof change === 'object' &&
+    change !== null
+  )
+}
+
+/** The state of the document that a delivery was read from. */
+export function revisionOf({ id, revision }: StoredDelivery): DocumentState {
+  const { if_seq_no, if_primary_term } = Object(revision) as Partial<DocumentState>
+  if (if_seq_no !== undefined && if_primary_term !== undefined)
+    return { if_seq_no, if_primary_term }
+  throw new Error(`the delivery ${id} was read from another store: its revision is invalid`)
+}
+
+/** @throws Unavailable naming the document */
+export function damagedDelivery(index: string, id: string): Unavailable {
+  return new Unavailable(
+    `the document ${id} of the index ${index} is damaged: restore it from a snapshot or delete it`,
+  )
+}

@@ -1,0 +1,83 @@
+import type { Delivery, DeliveryState, Replay } from '../../../webhooks/deliveries/delivery.ts'
+
+/** A change of every delivery that matches. */
+export interface DeliveryTransition {
+  /** The search for the deliveries, by the fields of their documents. */
+  query: object
+  /** The changed delivery. Its document still matches the query. */
+  apply(delivery: Delivery): Delivery
+}
+
+const term = (field: string, value: string) => ({ term: { [field]: value } })
+const states = (...names: readonly DeliveryState[]) => ({ terms: { state: names } })
+const allOf = (...filter: readonly object[]) => ({ bool: { filter } })
+
+/** As after a fan-out, with the earlier attempts. */
+const pendingAt = (delivery: Delivery, nowMs: number): Delivery => ({
+  ...delivery,
+  state: 'pending',
+  nextAt: nowMs,
+  step: 0,
+  firstFailedAt: null,
+  heldAt: null,
+})
+
+const withoutExcerpts = (delivery: Delivery, beforeMs = Infinity): Delivery => ({
+  ...delivery,
+  attempts: delivery.attempts.map((attempt) =>
+    attempt.at < beforeMs ? { ...attempt, excerpt: null } : attempt,
+  ),
+})
+
+const canceled = (delivery: Delivery): Delivery => ({
+  ...delivery,
+  state: 'canceled',
+  nextAt: null,
+})
+
+const isOpen = ({ state }: Delivery) => state === 'pending' || state === 'held'
+
+/** The transitions behind the methods of `DeliveryStore`, which describes them. Pure. */
+export const transitions = {
+  hold: (endpointId: string, nowMs: number): DeliveryTransition => ({
+    query: allOf(term('endpoint_id', endpointId), states('pending')),
+    apply: (delivery) => ({ ...delivery, state: 'held', nextAt: null, heldAt: nowMs }),
+  }),
+  releaseHeld: (endpointId: string, nowMs: number): DeliveryTransition => ({
+    query: allOf(term('endpoint_id', endpointId), states('held')),
+    apply: (delivery) => pendingAt(delivery, nowMs),
+  }),
+  cancel: (endpointId: string): DeliveryTransition => ({
+    query: allOf(term('endpoint_id', endpointId), states('pending', 'held')),
+    apply: canceled,
+  }),
+  expireHeld: (beforeMs: number): DeliveryTransition => ({
+    query: allOf(states('held'), { range: { held_at: { lt: beforeMs } } }),
+    apply: (delivery) => ({ ...delivery, state: 'expired' }),
+  }),
+  replay: ({ endpointId, sinceMs, failedOnly, nowMs }: Replay): DeliveryTransition => ({
+    query: allOf(
+      term('endpoint_id', endpointId),
+      states('failed', 'expired', ...(failedOnly ? [] : (['delivered'] as const))),
+      { range: { recorded_at: { gte: sinceMs } } },
+    ),
+    apply: (delivery) => pendingAt(delivery, nowMs),
+  }),
+  purgeExcerpts: (beforeMs: number): DeliveryTransition => ({
+    query: { range: { excerpt_at: { lt: beforeMs } } },
+    apply: (delivery) => withoutExcerpts(delivery, beforeMs),
+  }),
+  forgetOrder: (
+    accountId: string,
+    orderId: string,
+    beforeSequence: number,
+  ): DeliveryTransition => ({
+    query: allOf(term('account_id', accountId), term('order_id', orderId), {
+      range: { sequence: { lt: beforeSequence } },
+    }),
+    apply: (delivery) => {
+      const forgotten = withoutExcerpts({ ...delivery, event: { ...delivery.event, change: {} } })
+      return isOpen(delivery) ? canceled(forgotten) : forgotten
+    },
+  }),
+} as const

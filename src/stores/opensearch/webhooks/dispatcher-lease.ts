@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { setInterval } from 'node:timers/promises'
+import type { Clock } from '../../../lib/clock.ts'
+import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
+import { createMutex } from '../../../lib/mutex.ts'
+import { Unavailable } from '../../../lib/unavailable.ts'
+import type {
+  AcquireDispatcherLease,
+  DispatcherLease,
+  DispatcherStatus,
+} from '../../../webhooks/webhook-stores.ts'
+import type { OpenSearch } from '../client/client.ts'
+import { type DocumentState, readDocument } from '../client/documents.ts'
+import { replaceDocument } from '../client/replace-document.ts'
+
+export interface DispatcherLeaseOptions {
+  client: OpenSearch
+  /** The index of leases, by its alias. */
+  index: string
+  /** For each request; the duration of the lease limits it too. */
+  deadlineMs: number
+  leaseMs: number
+  /** Milliseconds. */
+  monotonic: Clock
+}
+
+/** Changed by compare-and-set only, as the writer's lease: see `write/lease.md`. */
+interface LeaseRecord {
+  /** Unique name of the holding process. */
+  holder: string
+  /** The holder ended cleanly, so the next one need not wait. */
+  released: boolean
+  /** Validity without a renewal, in milliseconds; the holder's setting. */
+  lease_ms: number
+}
+
+interface LeaseState {
+  record: LeaseRecord
+  state: DocumentState
+}
+
+/** All endpoints are one partition. */
+const ID = 'webhooks-0'
+
+/** The lease of the dispatcher, one document beside that of the writer. */
+export function createDispatcherLease(options: DispatcherLeaseOptions) {
+  const { client, index, leaseMs, monotonic } = options
+  const deadlineMs = Math.min(options.deadlineMs, leaseMs)
+  const address = { index, id: ID }
+
+  async function readLease(): Promise<LeaseState | null> {
+    const found = await readDocument(client, deadlineMs, address)
+    return found && { record: leaseRecord(found.source), state: found.state }
+  }
+
+  async function replace(
+    expected: LeaseState | null,
+    record: LeaseRecord,
+  ): Promise<LeaseState | null> {
+    const before = expected?.state ?? null
+    const state = await replaceDocument(client, { deadlineMs }, address, before, record)
+    return state && { record, state }
+  }
+
+  /** Waits until the lease is released, or unchanged for its whole duration. */
+  async function waitUntilFree({ onDelay, signal }: AcquireDispatcherLease) {
+    let observed = await readLease()
+    let observedAt = monotonic()
+    if (observed !== null && !observed.record.released) onDelay(waitingFor(observed.record))
+    while (observed !== null && !observed.record.released) {
+      const { lease_ms } = observed.record
+      if (monotonic() - observedAt >= lease_ms) return observed
+      await interruptiblePause(lease_ms / 20, signal, 'another dispatcher delivered')
+      const now = await readLease().catch(keepIfUnavailable(observed))
+      if (isSameState(now, observed)) continue
+      observed = now
+      observedAt = monotonic()
+    }
+    return observed
+  }
+
+  /** Renews an acquired lease every third of its duration, until it is released or lost. */
+  function start(acquired: LeaseState, acquiredAt: number): DispatcherLease {
+    const mutex = createMutex()
+    const renewal = new AbortController()
+    let current = acquired
+    let confirmedAt = acquiredAt
+    let isEnded = false
+
+    async function renew(changes: Partial<LeaseRecord> = {}): Promise<void> {
+      for (;;) {
+        const startedAt = monotonic()
+        const replaced = await replace(current, { ...current.record, ...changes })
+        if (replaced !== null) {
+          current = replaced
+          confirmedAt = startedAt
+          return
+        }
+        // Either an earlier attempt succeeded after its timeout, or another process took over.
+        const now = await readLease()
+        if (now?.record.holder !== current.record.holder) {
+          end()
+          return
+        }
+        current = now
+      }
+    }
+
+    function end(): void {
+      isEnded = true
+      renewal.abort()
+    }
+
+    async function renewPeriodically(): Promise<void> {
+      const timer = setInterval(leaseMs / 3, undefined, { ref: false, signal: renewal.signal })
+      for await (const _ of timer) await mutex(() => renew()).catch(() => {}) // isHeld() shows it.
+    }
+    renewPeriodically().catch(() => {}) // end() aborts it.
+
+    return {
+      isHeld: () => !isEnded && monotonic() - confirmedAt < leaseMs,
+      async release() {
+        if (isEnded) return
+        end()
+        await mutex(() => renew({ released: true }))
+      },
+    }
+  }
+
+  return {
+    /**
+     * Becomes the dispatcher once no other process is.
+     * @throws Unavailable; Error when `signal` aborts the wait, or the document is damaged
+     */
+    async acquire(acquireOptions: AcquireDispatcherLease): Promise<DispatcherLease> {
+      const holder = `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
+      for (;;) {
+        const last = await waitUntilFree(acquireOptions)
+        const startedAt = monotonic()
+        const acquired = await replace(last, { holder, released: false, lease_ms: leaseMs })
+        if (acquired !== null) return start(acquired, startedAt)
+      }
+    },
+
+    /** The holder, alive when it renews the lease within `waitMs` and the lease's duration. */
+    async status(waitMs: number): Promise<DispatcherStatus | null> {
+      const observed = await readLease()
+      if (observed === null) return null
+      const { holder, released, lease_ms } = observed.record
+      const endsAt = monotonic() + Math.min(waitMs, lease_ms)
+      let now: LeaseState | null = observed
+      while (!released && isSameState(now, observed) && monotonic() < endsAt) {
+        await interruptiblePause(lease_ms / 20, undefined, 'the dispatcher was observed')
+        now = await readLease()
+      }
+      if (now === null || isSameState(now, observed)) return { holder, alive: false }
+      return { holder: now.record.holder, alive: !now.record.released }
+    },
+  }
+}
+
+function waitingFor({ holder, lease_ms }: LeaseRecord): string {
+  const seconds = Math.ceil(lease_ms / 1000)
+  return `waiting for another dispatcher to end (${holder}); the lease of a dead dispatcher expires in ${seconds} s`
+}
+
+function isSameState(one: LeaseState | null, other: LeaseState | null): boolean {
+  return (
+    one?.state.if_seq_no === other?.state.if_seq_no &&
+    one?.state.if_primary_term === other?.state.if_primary_term
+  )
+}
+
+/** While OpenSearch is unavailable, the last observation stays valid. */
+function keepIfUnavailable(observed: LeaseState) {
+  return (error: unknown): LeaseState => {
+    if (!(error instanceof Unavailable)) throw error
+    return observed
+  }
+}
+
+function leaseRecord(source: unknown): LeaseRecord {
+  const { holder, released, lease_ms } = Object(source) as Partial<LeaseRecord>
+  if (typeof holder === 'string' && typeof lease_ms === 'number' && lease_ms > 0) {
+    return { holder, released: released === true, lease_ms }
+  }
+  throw new Error(
+    `the lease document ${ID} is damaged: stop every dispatcher, delete it, and start again`,
+  )
+}

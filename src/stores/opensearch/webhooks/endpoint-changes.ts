@@ -1,0 +1,71 @@
+import { Unavailable } from '../../../lib/unavailable.ts'
+import { read } from '../client/client.ts'
+import { type FoundDocument, type IndexTarget, refreshIndex, searchPages } from './search.ts'
+
+/** Documents that changed, and the token for the next call. */
+export interface DocumentChanges {
+  documents: readonly FoundDocument[]
+  token: string
+}
+
+const PAGE_SIZE = 1_000
+/** The sequence number before the first. */
+const NONE = -1
+
+/**
+ * The documents of an index that changed since the call that returned `token`, in their current
+ * version; all for `null`, and all of an index that replaced the token's one.
+ *
+ * A token is the index and its global checkpoint: every operation up to it is on all in-sync copies,
+ * so none is lost or arrives later. The greatest sequence number that a search finds would not do:
+ * operations become searchable out of order, so a smaller number can appear later.
+ * @throws Unavailable
+ */
+export async function readChanges(
+  target: IndexTarget,
+  token: string | null,
+): Promise<DocumentChanges> {
+  const { uuid, checkpoint } = await readCheckpoint(target)
+  const next = `${uuid}:${checkpoint}`
+  if (token === next) return { documents: [], token }
+  const since = parseToken(token, uuid, checkpoint)
+  await refreshIndex(target) // Makes all operations up to the checkpoint searchable.
+  // Changes after the checkpoint may be undone by the loss of a node, so the next call reads them.
+  const query = { range: { _seq_no: { gt: since, lte: checkpoint } } }
+  const documents: FoundDocument[] = []
+  for await (const page of searchPages(target, { query, sort: [], pageSize: PAGE_SIZE }))
+    documents.push(...page)
+  return { documents, token: next }
+}
+
+/** A checkpoint beyond the current one is of a history that the index lost. */
+function parseToken(token: string | null, uuid: string, checkpoint: number): number {
+  const [index, since] = token?.split(':') ?? []
+  return index === uuid && Number(since) <= checkpoint ? Number(since) : NONE
+}
+
+interface StatsResponse {
+  indices?: Record<string, { uuid?: unknown; shards?: Record<string, ShardStats[]> }>
+}
+
+interface ShardStats {
+  routing?: { primary?: boolean }
+  seq_no?: { global_checkpoint?: unknown }
+}
+
+async function readCheckpoint({ client, index, deadlineMs }: IndexTarget) {
+  const filter_path = ['uuid', 'shards.*.routing.primary', 'shards.*.seq_no'].map(
+    (field) => `indices.*.${field}`,
+  )
+  const request = { index, metric: 'docs', level: 'shards' as const, filter_path }
+  const { indices } = (await read(deadlineMs, (options) =>
+    client.indices.stats(request as object, options),
+  )) as StatsResponse
+  const [{ uuid, shards } = {}] = Object.values(indices ?? {})
+  const primary = Object.values(shards ?? {})
+    .flat()
+    .find(({ routing }) => routing?.primary)
+  const checkpoint = primary?.seq_no?.global_checkpoint
+  if (typeof uuid === 'string' && typeof checkpoint === 'number') return { uuid, checkpoint }
+  throw new Unavailable(`the primary shard of ${index} did not return its checkpoint`)
+}

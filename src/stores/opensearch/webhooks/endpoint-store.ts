@@ -1,0 +1,117 @@
+import { Unavailable } from '../../../lib/unavailable.ts'
+import type { Endpoint, EndpointStore } from '../../../webhooks/endpoints/endpoint.ts'
+import { readDocument } from '../client/documents.ts'
+import { CONFLICT, RequestRejectedError } from '../client/errors.ts'
+import { replaceDocument } from '../client/replace-document.ts'
+import { removeMatching } from './bulk.ts'
+import type { ReportDamaged } from './damaged-documents.ts'
+import { readChanges } from './endpoint-changes.ts'
+import { endpointSource, parseEndpoint } from './endpoint-document.ts'
+import { type FoundDocument, type IndexTarget, searchPages, searchRaw } from './search.ts'
+
+export interface EndpointStoreOptions {
+  target: IndexTarget
+  reportDamaged: ReportDamaged
+}
+
+const LIST_PAGE_SIZE = 1_000
+const exists = (field: string) => ({ exists: { field } })
+const DELETED = exists('deleted_at')
+const DISABLED = exists('disabled_reason')
+const FAILING = exists('failing_since')
+
+/** The searches of {@link EndpointStore.counts}; no endpoint matches two of them. */
+const STATES = {
+  enabled: { bool: { must_not: [DISABLED, FAILING] } },
+  failing: { bool: { filter: [FAILING], must_not: [DISABLED] } },
+  disabled: DISABLED,
+}
+
+/** Webhook endpoints in a cluster, each the document of its id. */
+export function createOpenSearchEndpointStore({
+  target,
+  reportDamaged,
+}: EndpointStoreOptions): EndpointStore {
+  const { client, index, deadlineMs } = target
+  const writeOptions = { deadlineMs, refresh: 'wait_for' } as const
+
+  /** The endpoints of documents; a damaged one is reported, so that it stops no other. */
+  function intact(documents: readonly FoundDocument[]): Endpoint[] {
+    return documents.flatMap(({ id, source }) => {
+      const endpoint = parseEndpoint(source)
+      if (endpoint === null) reportDamaged(index, id)
+      return endpoint ?? []
+    })
+  }
+
+  async function readEndpoint(id: string) {
+    const found = await readDocument(client, deadlineMs, { index, id })
+    if (found === null) return null
+    const endpoint = parseEndpoint(found.source)
+    if (endpoint === null) {
+      throw new Unavailable(
+        `the document ${id} of the index ${index} is damaged: restore it from a snapshot or delete it`,
+      )
+    }
+    return endpoint.deletedAt === null ? { endpoint, state: found.state } : null
+  }
+
+  return {
+    async insert(endpoint) {
+      const { id } = endpoint
+      const source = endpointSource(endpoint)
+      const inserted = await replaceDocument(client, writeOptions, { index, id }, null, source)
+      if (inserted !== null) return
+      throw new RequestRejectedError(CONFLICT, 'conflict', `the endpoint ${id} exists`)
+    },
+
+    async byId(id) {
+      return (await readEndpoint(id))?.endpoint ?? null
+    },
+
+    async list(accountId) {
+      const filter = [{ term: { account_id: accountId } }]
+      const query = { bool: { filter, must_not: [DELETED] } }
+      const endpoints: Endpoint[] = []
+      const search = { query, sort: [{ created_at: 'asc' }], pageSize: LIST_PAGE_SIZE }
+      for await (const page of searchPages(target, search)) endpoints.push(...intact(page))
+      return endpoints
+    },
+
+    async update(id, change) {
+      for (;;) {
+        const found = await readEndpoint(id)
+        const changed = found && change(found.endpoint)
+        if (found === null || changed === null) return null
+        const source = endpointSource(changed)
+        const address = { index, id }
+        const state = await replaceDocument(client, writeOptions, address, found.state, source)
+        if (state !== null) return changed
+      }
+    },
+
+    async changes(token) {
+      const { documents, token: next } = await readChanges(target, token)
+      return { endpoints: intact(documents), token: next }
+    },
+
+    async counts() {
+      const { aggregations } = await searchRaw(target, {
+        size: 0,
+        query: { bool: { must_not: [DELETED] } },
+        aggs: { states: { filters: { filters: STATES } } },
+      })
+      const { buckets = {} } = Object(aggregations?.['states']) as CountBuckets
+      const count = (state: keyof typeof STATES) => buckets[state]?.doc_count ?? 0
+      return { enabled: count('enabled'), failing: count('failing'), disabled: count('disabled') }
+    },
+
+    purgeDeleted(beforeMs) {
+      return removeMatching(target, { range: { deleted_at: { lt: beforeMs } } })
+    },
+  }
+}
+
+interface CountBuckets {
+  buckets?: Partial<Record<keyof typeof STATES, { doc_count?: number }>>
+}

@@ -1,0 +1,158 @@
+import { Unavailable } from '../../../lib/unavailable.ts'
+import type { Delivery } from '../../../webhooks/deliveries/delivery.ts'
+import { type EventRecord, firstSequence } from '../../../webhooks/events/event-record.ts'
+import type { EventFeed } from '../../../webhooks/webhook-stores.ts'
+import { removeMatching, sendItems } from './bulk.ts'
+import type { ReportDamaged } from './damaged-documents.ts'
+import { type FoundDocument, type IndexTarget, searchCurrent, searchRaw } from './search.ts'
+
+export interface EventFeedOptions {
+  target: IndexTarget
+  reportDamaged: ReportDamaged
+  createDeliveries(deliveries: readonly Delivery[]): Promise<void>
+}
+
+/** The document of an event record, which the writer creates. */
+interface RecordSource {
+  fanned_out: boolean
+  recorded_at: number
+  order_id: string
+  first_sequence: number
+  record: EventRecord
+}
+
+interface OpenRecord {
+  id: string
+  record: EventRecord
+}
+
+const MAX_PAGE_SIZE = 1_000
+const OPEN = { term: { fanned_out: false } }
+const OLDEST_FIRST = [{ recorded_at: 'asc' }, { order_id: 'asc' }, { first_sequence: 'asc' }]
+const BY_ORDER = [{ order_id: 'asc' }, { first_sequence: 'asc' }]
+
+/**
+ * Event records in a cluster. A record is open until its own field says that its deliveries exist,
+ * so one that becomes searchable late is never skipped, as a position in the index could skip it.
+ */
+export function createOpenSearchEventFeed({
+  target,
+  reportDamaged,
+  createDeliveries,
+}: EventFeedOptions): EventFeed {
+  const { index } = target
+
+  function toOpenRecord({ id, source }: FoundDocument): OpenRecord[] {
+    const { fanned_out, record } = Object(source) as Partial<RecordSource>
+    if (fanned_out !== false) return []
+    if (isEventRecord(record)) return [{ id, record }]
+    reportDamaged(index, id)
+    return []
+  }
+
+  /** At most `limit` open records as they are now; a search may still find marked ones. */
+  async function findOpen(query: object, sort: readonly object[], limit: number) {
+    const found: OpenRecord[] = []
+    const pageSize = Math.min(limit, MAX_PAGE_SIZE)
+    for await (const page of searchCurrent(target, { query, sort, pageSize })) {
+      found.push(...page.flatMap(toOpenRecord))
+      if (found.length >= limit) break
+    }
+    return found.slice(0, limit)
+  }
+
+  /** The oldest open records; with one of an order, all before it in the order's sequence. */
+  async function findPage(limit: number): Promise<OpenRecord[]> {
+    const oldest = await findOpen(OPEN, OLDEST_FIRST, limit)
+    if (oldest.length < limit) return bySequence(oldest)
+    // Earlier records of these orders can be after the page, where a writer's clock went back.
+    const firstAfter = await firstSequencesAfter(oldest)
+    const complete = oldest.filter(({ record }) => {
+      const first = firstAfter.get(record.orderId)
+      return first === undefined || firstSequence(record) < first
+    })
+    if (complete.length > 0) return bySequence(complete)
+    const query = { bool: { filter: [OPEN, ofOrders(firstAfter.keys())] } }
+    return findOpen(query, BY_ORDER, limit)
+  }
+
+  /** The first sequence of the open records after a page, of each order in the page. */
+  async function firstSequencesAfter(page: readonly OpenRecord[]): Promise<Map<string, number>> {
+    const values = page.map(({ id }) => id)
+    const filter = [OPEN, ofOrders(page.map(({ record }) => record.orderId))]
+    const aggs = {
+      orders: {
+        terms: { field: 'order_id', size: page.length },
+        aggs: { first: { min: { field: 'first_sequence' } } },
+      },
+    }
+    const query = { bool: { filter, must_not: [{ ids: { values } }] } }
+    const { aggregations } = await searchRaw(target, { size: 0, query, aggs })
+    const { buckets = [] } = Object(aggregations?.['orders']) as OrderBuckets
+    return new Map(buckets.map(({ key, first }) => [key, first.value]))
+  }
+
+  return {
+    async next(limit) {
+      const page = await findPage(limit)
+      if (page.length === 0) return null
+      return {
+        records: page.map(({ record }) => record),
+        async fanOut(deliveries) {
+          await createDeliveries(deliveries)
+          const items = page.map(({ id }) => ({
+            action: { update: { _id: id } },
+            source: { doc: { fanned_out: true } },
+          }))
+          // With a refresh, so that the next search does not find them again.
+          const states = await sendItems(target, items, { refresh: true })
+          if (states.includes('conflict'))
+            throw new Unavailable('another dispatcher marked the same event records')
+        },
+      }
+    },
+
+    async purge(beforeMs) {
+      const filter = [{ term: { fanned_out: true } }, { range: { recorded_at: { lt: beforeMs } } }]
+      await removeMatching(target, { bool: { filter } })
+    },
+  }
+}
+
+interface OrderBuckets {
+  buckets?: { key: string; first: { value: number } }[]
+}
+
+const ofOrders = (orderIds: Iterable<string>) => ({ terms: { order_id: [...new Set(orderIds)] } })
+
+/** The instant of the oldest record without deliveries; `null` without one. */
+export async function readOldestOpenRecordAt(target: IndexTarget): Promise<number | null> {
+  const aggs = { oldest: { min: { field: 'recorded_at' } } }
+  const { aggregations } = await searchRaw(target, { size: 0, query: OPEN, aggs })
+  const { value = null } = Object(aggregations?.['oldest']) as { value?: number | null }
+  return value
+}
+
+/** The records of each order together and in their sequence, the order with the oldest first. */
+function bySequence(records: readonly OpenRecord[]): OpenRecord[] {
+  const byOrder = Map.groupBy(records, ({ record }) => record.orderId)
+  return [...byOrder.values()].flatMap((sameOrder) =>
+    sameOrder.sort((one, other) => firstSequence(one.record) - firstSequence(other.record)),
+  )
+}
+
+function isEventRecord(value: unknown): value is EventRecord {
+  const { orderId, recordedAt, before, after, events } = Object(value) as Partial<EventRecord>
+  return (
+    typeof orderId === 'string' &&
+    Number.isFinite(recordedAt) &&
+    typeof before === 'object' &&
+    typeof after === 'object' &&
+    Array.isArray(events) &&
+    events.length > 0 &&
+    events.every(
+      ({ sequence, type, accountIds }) =>
+        Number.isSafeInteger(sequence) && typeof type === 'string' && Array.isArray(accountIds),
+    )
+  )
+}

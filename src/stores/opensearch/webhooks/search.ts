@@ -1,0 +1,135 @@
+import { Unavailable } from '../../../lib/unavailable.ts'
+import { type OpenSearch, parseResponse, read, readRaw } from '../client/client.ts'
+import { type DocumentState, readDocuments } from '../client/documents.ts'
+import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
+
+/** The index of one kind of document, by its alias. */
+export interface IndexTarget {
+  client: OpenSearch
+  index: string
+  /** For each request, the response body included. */
+  deadlineMs: number
+}
+
+/** A document with the state that a write must still find. */
+export interface FoundDocument {
+  id: string
+  source: unknown
+  state: DocumentState
+}
+
+interface Hit {
+  _id: string
+  _seq_no: number
+  _primary_term: number
+  _source?: unknown
+  sort?: readonly unknown[]
+}
+
+export interface WebhookSearchResponse extends SearchResponse {
+  hits?: { hits?: unknown; total?: { value?: number } }
+  aggregations?: Record<string, unknown>
+}
+
+/** A dispatcher searches several times a second, so a response without hits is small. */
+const FILTER_PATH =
+  'timed_out,_shards.total,_shards.successful,_shards.failed,hits.total.value,hits.hits,aggregations'
+
+/** Searches the primary shard. @throws Unavailable also when a hit may be missing */
+export async function searchRaw(
+  { client, index, deadlineMs }: IndexTarget,
+  body: object,
+): Promise<WebhookSearchResponse> {
+  const path = `/${index}/_search?preference=_primary&allow_partial_search_results=false&filter_path=${FILTER_PATH}`
+  const request = { path, body: JSON.stringify({ track_total_hits: false, ...body }) }
+  const response: WebhookSearchResponse = parseResponse(await readRaw(client, deadlineMs, request))
+  completeRawHits(response)
+  return response
+}
+
+async function searchHits(target: IndexTarget, body: object): Promise<Hit[]> {
+  const hits = completeRawHits(await searchRaw(target, { seq_no_primary_term: true, ...body }))
+  if (hits.every(isHit)) return hits
+  throw new Unavailable(`the search response of OpenSearch for ${target.index} has invalid hits`)
+}
+
+function isHit(hit: unknown): hit is Hit {
+  const { _id, _seq_no, _primary_term } = Object(hit) as Partial<Hit>
+  return typeof _id === 'string' && typeof _seq_no === 'number' && typeof _primary_term === 'number'
+}
+
+export interface PagedSearch {
+  query: object
+  /** Sort keys that every hit has; `_seq_no` is added, so that no two hits are equal. */
+  sort: readonly object[]
+  pageSize: number
+}
+
+/** Pages of hits as of the last refresh, with their sources. */
+export async function* searchPages(
+  target: IndexTarget,
+  search: PagedSearch,
+): AsyncGenerator<FoundDocument[]> {
+  for await (const page of pagesOf(target, search, true)) {
+    yield page.map((hit) => ({ id: hit._id, source: hit._source, state: stateOf(hit) }))
+  }
+}
+
+export interface CurrentDocument extends FoundDocument {
+  /** Whether the document changed since the refresh that the search saw. */
+  isChanged: boolean
+}
+
+/**
+ * Pages of hits as they are now. A search sees an index as of its last refresh, so a hit may no
+ * longer match: the caller must compare again. Documents that were removed since are left out.
+ */
+export async function* searchCurrent(
+  target: IndexTarget,
+  search: PagedSearch,
+): AsyncGenerator<CurrentDocument[]> {
+  const { client, index, deadlineMs } = target
+  for await (const page of pagesOf(target, search, false)) {
+    const docs = page.map(({ _id }) => ({ _id }))
+    const found = await readDocuments(client, deadlineMs, { index, docs })
+    yield found.flatMap(({ _id: id, _source: source, ...document }, at) => {
+      const { _seq_no, _primary_term } = document
+      if (!document.found || _seq_no === undefined || _primary_term === undefined) return []
+      const isChanged = _seq_no !== page[at]?._seq_no
+      return [{ id, source, state: stateOf({ _seq_no, _primary_term }), isChanged }]
+    })
+  }
+}
+
+async function* pagesOf(
+  target: IndexTarget,
+  { query, sort, pageSize }: PagedSearch,
+  hasSource: boolean,
+): AsyncGenerator<Hit[]> {
+  const body = { size: pageSize, query, sort: [...sort, { _seq_no: 'asc' }], _source: hasSource }
+  for (let after: Hit['sort']; ; ) {
+    const hits = await searchHits(target, { ...body, ...(after && { search_after: after }) })
+    if (hits.length > 0) yield hits
+    if (hits.length < pageSize) return
+    after = hits.at(-1)?.sort
+  }
+}
+
+/** The greatest sequence number of the hits; `null` without any. */
+export async function newestSeqNo(target: IndexTarget, query: object): Promise<number | null> {
+  const body = { size: 1, query, sort: [{ _seq_no: 'desc' }], _source: false }
+  const [hit] = await searchHits(target, body)
+  return hit?._seq_no ?? null
+}
+
+/** Makes all earlier writes visible to searches. @throws Unavailable when a shard copy failed */
+export async function refreshIndex({ client, index, deadlineMs }: IndexTarget): Promise<void> {
+  const { _shards } = await read(deadlineMs, (options) =>
+    client.indices.refresh({ index }, options),
+  )
+  if (_shards?.failed !== 0) throw new Unavailable(`the refresh of ${index} failed on a shard copy`)
+}
+
+function stateOf({ _seq_no, _primary_term }: Pick<Hit, '_seq_no' | '_primary_term'>) {
+  return { if_seq_no: _seq_no, if_primary_term: _primary_term }
+}

@@ -1,0 +1,90 @@
+import { type Clock, monotonicClock } from '../../../lib/clock.ts'
+import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
+import type { OpenSearch } from '../client/client.ts'
+import type { EnsureIndices } from '../ensure-indices.ts'
+import type { IndexNames } from '../index-names.ts'
+import { createDamageReport, type OnDamaged } from './damaged-documents.ts'
+import { createOpenSearchDeliveryStore } from './delivery-store.ts'
+import { createDispatcherLease } from './dispatcher-lease.ts'
+import { createOpenSearchEndpointStore } from './endpoint-store.ts'
+import { createOpenSearchEventFeed, readOldestOpenRecordAt } from './event-feed.ts'
+
+export interface OpenSearchWebhookStoresOptions {
+  client: OpenSearch
+  names: IndexNames
+  ensureIndices: Pick<EnsureIndices, 'webhooks' | 'orders'>
+  /** For each request, in milliseconds; no request of the API waits for one. */
+  deadlineMs: number
+  /** How long a dispatcher that does not renew its lease keeps it, in milliseconds. */
+  leaseMs: number
+  /** Milliseconds; the process's own when absent. */
+  monotonic?: Clock
+  /** Receives the reason why a damaged document is skipped. */
+  onDamaged?: OnDamaged
+}
+
+/**
+ * Webhook endpoints, deliveries and event records in a cluster. The first call creates the missing
+ * indices of endpoints and deliveries. Searches see a change by another process at the next refresh,
+ * 200 ms later at most.
+ */
+export function createOpenSearchWebhookStores({
+  client,
+  names,
+  ensureIndices,
+  deadlineMs,
+  leaseMs,
+  monotonic = monotonicClock,
+  onDamaged = () => {},
+}: OpenSearchWebhookStoresOptions): WebhookStores {
+  const reportDamaged = createDamageReport(onDamaged)
+  const targetOf = (index: string) => ({ client, index, deadlineMs })
+  const records = targetOf(names.eventRecords)
+  const lease = createDispatcherLease({
+    client,
+    index: names.writer,
+    deadlineMs,
+    leaseMs,
+    monotonic,
+  })
+  const deliveryStore = createOpenSearchDeliveryStore({
+    target: targetOf(names.webhookDeliveries),
+    reportDamaged,
+    oldestOpenRecordAt: () => readOldestOpenRecordAt(records),
+  })
+  const endpointStore = createOpenSearchEndpointStore({
+    target: targetOf(names.webhookEndpoints),
+    reportDamaged,
+  })
+  const deliveries = withPreparation(deliveryStore, ensureIndices.webhooks)
+
+  return {
+    endpoints: withPreparation(endpointStore, ensureIndices.webhooks),
+    deliveries,
+    events: createOpenSearchEventFeed({
+      target: records,
+      reportDamaged,
+      createDeliveries: deliveries.create,
+    }),
+    async acquireLease(options) {
+      await ensureIndices.orders() // The lease and the event records are beside the orders.
+      await ensureIndices.webhooks()
+      return lease.acquire(options)
+    },
+    dispatcher: (waitMs) => lease.status(waitMs),
+  }
+}
+
+type Methods = Record<string, (...args: never[]) => Promise<unknown>>
+
+/** The same methods; each call waits for `prepare` first. */
+function withPreparation<T extends object>(store: T, prepare: () => Promise<void>): T {
+  const methods = Object.entries(store as Methods).map(([name, method]) => {
+    const prepared = async (...args: never[]) => {
+      await prepare()
+      return method(...args)
+    }
+    return [name, prepared]
+  })
+  return Object.fromEntries(methods) as T
+}

@@ -4,6 +4,7 @@ import type { Reindexing } from '../indexing/reindexing.ts'
 import type { OrderIndex, WriterPurpose } from '../indexing/writer/order-index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { OrderStore } from '../orders/order-store.ts'
+import type { WebhookStores } from '../webhooks/webhook-stores.ts'
 
 /** The stores of orders, keys and accounts; every implementation opens them together. */
 export interface Stores {
@@ -18,6 +19,8 @@ export interface Stores {
   inspection: IndexInspection
   /** Rebuilds of the index; `null` for a store whose tables migrate when opened. */
   reindexing: Reindexing | null
+  /** Endpoints, deliveries and the events that writers recorded. */
+  webhooks: WebhookStores
   /**
    * Creates what the first write needs. Idempotent.
    * @throws IndexLost

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
-import { wallClock } from '../../lib/clock.ts'
+import { monotonicClock, wallClock } from '../../lib/clock.ts'
 import type { Instrument } from '../../lib/instrument.ts'
+import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-directory.ts'
 import type { IndexRecovery } from '../index-lost.ts'
 import type { Stores } from '../stores.ts'
 import { createOpenSearchConsistencyCheck } from './check/consistency-check.ts'
@@ -17,6 +18,7 @@ import { createOpenSearchKeyStore } from './key-store.ts'
 import type { OnDecode } from './read/decode-orders.ts'
 import { createOpenSearchOrderStore } from './read/order-store.ts'
 import { createReindexing } from './reindex/reindexing.ts'
+import { createOpenSearchWebhookStores } from './webhooks/webhook-stores.ts'
 import { openOpenSearchOrderIndex } from './write/order-index.ts'
 
 export type OpenSearchConfig = Pick<
@@ -45,6 +47,14 @@ export function openOpenSearchStores(
     deadlineMs: config.searchDeadlineMs,
     ...(events && { instrument: events.instrumentOpenSearch }),
   }
+  const webhooks = createOpenSearchWebhookStores({
+    client,
+    names,
+    ensureIndices,
+    deadlineMs: config.bulkDeadlineMs,
+    leaseMs: config.writerLeaseMs,
+  })
+  const subscribers = createSubscriberLookup(webhooks.endpoints, monotonicClock)
   return {
     orders: createOpenSearchOrderStore({
       ...shared,
@@ -62,7 +72,7 @@ export function openOpenSearchStores(
         client,
         names,
         ensureIndices,
-        subscribers: async () => new Set(),
+        subscribers,
         leaseMs: config.writerLeaseMs,
         deadlineMs: config.bulkDeadlineMs,
         clock,
@@ -85,6 +95,7 @@ export function openOpenSearchStores(
       deadlineMs: config.bulkDeadlineMs,
       clock: wallClock,
     }),
+    webhooks,
     async initialize() {
       await ensureIndices.orders()
       await ensureIndices.keys()

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import type { OrderIndex } from '../../indexing/writer/order-index.ts'
-import { type Clock, wallClock } from '../../lib/clock.ts'
+import { type Clock, monotonicClock, wallClock } from '../../lib/clock.ts'
+import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-directory.ts'
 import type { Stores } from '../stores.ts'
 import {
   keysFile,
@@ -14,6 +15,7 @@ import { guardReads, guardWrites, trackFileIdentity } from './database/replaced-
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
 import { createSqliteOrderStore } from './order-store.ts'
+import { openSqliteWebhookStores } from './webhooks/webhook-stores.ts'
 import { createSqliteOrderIndex } from './write/order-index.ts'
 import { forgetClock } from './write/write-timestamps.ts'
 import { acquireWriterLock } from './write/writer-lock.ts'
@@ -34,11 +36,13 @@ export function openSqliteStores(
   const orders = openOrdersUnlessLost(dataDir)
   const isSame = trackFileIdentity(file)
   const keys = openKeysDatabase(dataDir, role === 'server' ? SERVER_BUSY_MS : undefined)
+  const webhooks = openSqliteWebhookStores({ dataDir }, role)
+  const findSubscribers = createSubscriberLookup(webhooks.endpoints, monotonicClock)
   function openWriter(clock: Clock): OrderIndex {
     const db = openOrdersUnlessLost(dataDir)
     try {
       return guardWrites(
-        createSqliteOrderIndex(db, clock, async () => new Set()),
+        createSqliteOrderIndex(db, clock, findSubscribers),
         file,
         trackFileIdentity(file),
       )
@@ -66,6 +70,7 @@ export function openSqliteStores(
     },
     inspection: createSqliteInspection(orders),
     reindexing: null,
+    webhooks,
     // Opening the files did both.
     async initialize() {},
     async assertIndexNotLost() {},
@@ -73,6 +78,7 @@ export function openSqliteStores(
     async close() {
       orders.close()
       keys.close()
+      await webhooks.close()
     },
   }
 }

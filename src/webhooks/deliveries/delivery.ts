@@ -102,8 +102,10 @@ export interface Replay {
  * `fanOut` included. Calls throw Unavailable.
  */
 export interface DeliveryStore {
-  /** Creates those that do not exist. */
-  create(deliveries: readonly Delivery[]): Promise<void>
+  /**
+   * Creates those that do not exist. Returns each with its revision, `null` for one that existed.
+   */
+  create(deliveries: readonly Delivery[]): Promise<(StoredDelivery | null)[]>
   byId(id: string): Promise<StoredDelivery | null>
   /** Newest event first, those with the greater sequence first. */
   list(query: DeliveryList): Promise<StoredDelivery[]>

@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { createIndexingMetrics } from '../../../src/observability/metrics/indexing.ts'
 import { registerProcessMetrics } from '../../../src/observability/metrics/process.ts'
 import { createMetrics } from '../../../src/observability/metrics/registry.ts'
+import { createWebhookMetrics } from '../../../src/observability/metrics/webhooks.ts'
 import { imageEnvironment } from './dockerfile.ts'
 
 interface Panel {
@@ -24,7 +25,7 @@ const prometheusConfig = parse(read('monitoring/prometheus.yml'))
 const { datasources } = parse(read('monitoring/grafana/datasources/prometheus.yml'))
 const { providers } = parse(read('monitoring/grafana/dashboards/dashboards.yml'))
 const { services } = parse(read('../docker-compose.yml'), { merge: true })
-const { prometheus, grafana, api, watch } = services
+const { prometheus, grafana, api, watch, webhooks } = services
 
 /** The names of all series of both kinds of process, and the one that Prometheus adds. */
 function exported(): Set<string> {
@@ -33,6 +34,11 @@ function exported(): Set<string> {
     async () => 0,
     async () => 0,
   )
+  const none = { due: 0, oldestDueAt: null }
+  createWebhookMetrics(serving.registry, {
+    backlog: async () => none,
+    counts: async () => ({ enabled: 0, failing: 0, disabled: 0 }),
+  })
   for (const metrics of [serving, indexing]) registerProcessMetrics(metrics)
   const all = [serving, indexing].flatMap(({ registry }) => registry.getMetricsAsArray())
   const suffixes = ['_bucket', '_sum', '_count']
@@ -67,6 +73,10 @@ describe('the dashboard', () => {
     'indexing_lag_seconds',
     'indexing_stream_backlog',
     'indexing_stamps_ahead_seconds',
+    'webhook_attempts_total',
+    'webhook_delivery_seconds',
+    'webhook_due_deliveries',
+    'webhook_endpoints',
   ])('the dashboard shows %s', (name) => {
     expect(expressions.some((expr) => expr.includes(name))).toBe(true)
   })
@@ -101,9 +111,11 @@ describe('the profile "monitoring"', () => {
     expect(scraped.flatMap(({ dns_sd_configs }) => dns_sd_configs)).toMatchObject([
       { names: ['api'], port },
       { names: ['watch'], port },
+      { names: ['webhooks'], port },
     ])
     expect(api.command).toContain('serve')
     expect(watch.command).toContain('watch')
+    expect(webhooks.command).toEqual(['webhooks', 'deliver'])
   })
 
   it('Grafana shows the dashboard without a login, read-only', () => {

@@ -85,7 +85,11 @@ export function createOpenSearchDeliveryStore({
         source: deliverySource(delivery),
       }))
       // With a refresh, since the first attempt of each is due now.
-      await sendItems(target, items, { refresh: true })
+      const states = await sendItems(target, items, { refresh: true })
+      return deliveries.map((delivery, at) => {
+        const revision = states[at]
+        return typeof revision === 'object' ? { ...delivery, revision } : null
+      })
     },
 
     async byId(id) {

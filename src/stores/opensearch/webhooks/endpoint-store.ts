@@ -1,7 +1,7 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { Endpoint, EndpointStore } from '../../../webhooks/endpoints/endpoint.ts'
 import { readDocument } from '../client/documents.ts'
-import { CONFLICT, RequestRejectedError } from '../client/errors.ts'
+import { CONFLICT, isRejectedWith, NOT_FOUND, RequestRejectedError } from '../client/errors.ts'
 import { replaceDocument } from '../client/replace-document.ts'
 import { removeMatching } from './bulk.ts'
 import type { ReportDamaged } from './damaged-documents.ts'
@@ -15,6 +15,8 @@ export interface EndpointStoreOptions {
 }
 
 const LIST_PAGE_SIZE = 1_000
+/** The token before the index exists. */
+const NO_INDEX = 'none'
 const exists = (field: string) => ({ exists: { field } })
 const DELETED = exists('deleted_at')
 const DISABLED = exists('disabled_reason')
@@ -91,8 +93,14 @@ export function createOpenSearchEndpointStore({
     },
 
     async changes(token) {
-      const { documents, token: next } = await readChanges(target, token)
-      return { endpoints: intact(documents), token: next }
+      try {
+        const { documents, token: next } = await readChanges(target, token)
+        return { endpoints: intact(documents), token: next }
+      } catch (error) {
+        // The writer calls this for every index; only a first endpoint creates one of endpoints.
+        if (!isRejectedWith(error, NOT_FOUND)) throw error
+        return { endpoints: [], token: token ?? NO_INDEX }
+      }
     },
 
     async counts() {

@@ -1,5 +1,5 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
-import type { Delivery } from '../../../webhooks/deliveries/delivery.ts'
+import type { DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
 import { type EventRecord, firstSequence } from '../../../webhooks/events/event-record.ts'
 import type { EventFeed } from '../../../webhooks/webhook-stores.ts'
 import { removeMatching, sendItems } from './bulk.ts'
@@ -9,7 +9,7 @@ import { type FoundDocument, type IndexTarget, searchCurrent, searchRaw } from '
 export interface EventFeedOptions {
   target: IndexTarget
   reportDamaged: ReportDamaged
-  createDeliveries(deliveries: readonly Delivery[]): Promise<void>
+  createDeliveries: DeliveryStore['create']
 }
 
 /** The document of an event record, which the writer creates. */
@@ -99,7 +99,7 @@ export function createOpenSearchEventFeed({
       return {
         records: page.map(({ record }) => record),
         async fanOut(deliveries) {
-          await createDeliveries(deliveries)
+          const created = await createDeliveries(deliveries)
           const items = page.map(({ id }) => ({
             action: { update: { _id: id } },
             source: { doc: { fanned_out: true } },
@@ -108,6 +108,7 @@ export function createOpenSearchEventFeed({
           const states = await sendItems(target, items, { refresh: true })
           if (states.includes('conflict'))
             throw new Unavailable('another dispatcher marked the same event records')
+          return created
         },
       }
     },

@@ -59,7 +59,10 @@ export function createOpenSearchWebhookStores({
   const deliveries = withPreparation(deliveryStore, ensureIndices.webhooks)
 
   return {
-    endpoints: withPreparation(endpointStore, ensureIndices.webhooks),
+    endpoints: {
+      ...withPreparation(endpointStore, ensureIndices.webhooks),
+      changes: endpointStore.changes,
+    },
     deliveries,
     events: createOpenSearchEventFeed({
       target: records,

@@ -127,7 +127,7 @@ export function createSqliteDeliveryStore(
   return {
     ...createDeliveryTransitions(db),
     async create(deliveries) {
-      if (deliveries.length > 0) db.write(() => insert(deliveries))
+      return deliveries.length > 0 ? db.write(() => insert(deliveries)) : []
     },
     async byId(id) {
       const row = db.run(() => selectById.get(id)) as unknown as DeliveryRow | undefined

@@ -123,10 +123,12 @@ describe('the other indices', () => {
 
   it('the webhook indices map exactly the fields of their documents', () => {
     const fieldsOf = (name: string) =>
-      Object.keys(definition(name).mappings.properties ?? {}).sort()
-    expect(fieldsOf(names.webhookEndpoints)).toEqual(Object.keys(endpointSource(endpoint())).sort())
+      new Set(Object.keys(definition(name).mappings.properties ?? {}))
+    expect(fieldsOf(names.webhookEndpoints)).toEqual(
+      new Set(Object.keys(endpointSource(endpoint()))),
+    )
     expect(fieldsOf(names.webhookDeliveries)).toEqual(
-      Object.keys(deliverySource(delivery())).sort(),
+      new Set(Object.keys(deliverySource(delivery()))),
     )
   })
 

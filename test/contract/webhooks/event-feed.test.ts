@@ -65,6 +65,24 @@ describe.each(webhookStores)('the event feed on %s', (_name, open) => {
     expect(await stores.events.next(2)).toBeNull()
   })
 
+  it('returns created deliveries with the revision that a write must find', async () => {
+    await record(eventRecord('ord_1', 1))
+    const [existing, fresh] = [delivery(), delivery({ event: { orderId: 'ord_2' } })]
+    await stores.deliveries.create([existing])
+    const [unknown, created] = await (await next()).fanOut([existing, fresh])
+    expect(unknown).toBeNull()
+    expect(created).toEqual(await stores.deliveries.byId(fresh.id))
+    const done = {
+      ...fresh,
+      revision: created?.revision,
+      state: 'delivered',
+      nextAt: null,
+    } as const
+    expect(await stores.deliveries.save([done])).toEqual([
+      expect.objectContaining({ state: 'delivered' }),
+    ])
+  })
+
   it('returns at most as many records as the limit, and the following after the fan-out', async () => {
     await record(eventRecord('ord_1', 1), eventRecord('ord_2', 1), eventRecord('ord_3', 1))
     const first = await next(2)

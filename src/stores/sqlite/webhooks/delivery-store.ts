@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import {
   type Delivery,
+  type DeliveryBacklog,
   type DeliveryStore,
   deliveryStates,
   type StoredDelivery,
@@ -47,6 +49,9 @@ export function prepareDeliveryInsert(db: GuardedDatabase): InsertDeliveries {
       return changes === 0 ? null : { ...delivery, revision: FIRST_REVISION }
     })
 }
+
+/** How many endpoints are visited before other work runs. */
+const ENDPOINTS_AT_ONCE = 100
 
 const FAILURES: readonly string[] = ['failed', 'expired']
 
@@ -98,14 +103,14 @@ export function createSqliteDeliveryStore(
   const readAll = (work: () => unknown) =>
     (db.run(work) as unknown as DeliveryRow[]).map(deliveryOf)
 
-  /** One index look-up for each endpoint, whatever the number of its deliveries. */
-  function nextDueByEndpoint(): Map<string, number> {
-    const found = new Map<string, number>()
-    for (let last = ''; ; ) {
-      const row = selectNextEndpoint.get(last)
-      if (!row) return found
+  /** Endpoints with pending deliveries, with the first instant: one index look-up for each. */
+  async function* pendingEndpoints(): AsyncGenerator<[endpointId: string, nextAt: number]> {
+    for (let last = '', count = 1; ; count += 1) {
+      const row = db.run(() => selectNextEndpoint.get(last))
+      if (!row) return
       last = row['endpointId'] as string
-      found.set(last, row['nextAt'] as number)
+      yield [last, row['nextAt'] as number]
+      if (count % ENDPOINTS_AT_ONCE === 0) await setImmediate()
     }
   }
 
@@ -146,7 +151,9 @@ export function createSqliteDeliveryStore(
       return (row?.['nextAt'] ?? null) as number | null
     },
     async nextDueByEndpoint() {
-      return db.run(nextDueByEndpoint)
+      const found = new Map<string, number>()
+      for await (const [endpointId, nextAt] of pendingEndpoints()) found.set(endpointId, nextAt)
+      return found
     },
     async failingSince(endpointId, sinceMs, limit) {
       return readAll(() => selectFailing.all(endpointId, sinceMs, limit))
@@ -155,14 +162,13 @@ export function createSqliteDeliveryStore(
       return deliveries.length === 0 ? [] : db.write(() => deliveries.map(replace))
     },
     async backlog(nowMs) {
-      return db.run(() => {
-        const due = [...nextDueByEndpoint()].filter(([, nextAt]) => nextAt <= nowMs)
-        const counts = due.map(([id]) => Number(countDue.get(id, nowMs)?.['due']))
-        return {
-          due: counts.reduce((sum, count) => sum + count, 0),
-          oldestDueAt: due.length > 0 ? Math.min(...due.map(([, nextAt]) => nextAt)) : null,
-        }
-      })
+      const backlog: DeliveryBacklog = { due: 0, oldestDueAt: null }
+      for await (const [endpointId, nextAt] of pendingEndpoints()) {
+        if (nextAt > nowMs) continue
+        backlog.due += Number(db.run(() => countDue.get(endpointId, nowMs))?.['due'])
+        backlog.oldestDueAt = Math.min(backlog.oldestDueAt ?? nextAt, nextAt)
+      }
+      return backlog
     },
   }
 }

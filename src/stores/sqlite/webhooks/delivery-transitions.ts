@@ -58,7 +58,10 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
   const cancels = [pending, held].map((source) =>
     prepareUpdate("state = 'canceled', next_at = NULL", `${source} AND endpoint_id = $endpointId`),
   )
-  const expire = prepareUpdate("state = 'expired'", `${held} AND held_at < $beforeMs`)
+  const expire = prepareUpdate(
+    "state = 'expired'",
+    "deliveries INDEXED BY deliveries_by_hold WHERE state = 'held' AND held_at < $beforeMs",
+  )
   const [selectEnded, selectFailed] = [
     "deliveries INDEXED BY deliveries_by_event WHERE state IN ('delivered', 'failed', 'expired')",
     "deliveries INDEXED BY deliveries_failed WHERE state IN ('failed', 'expired')",

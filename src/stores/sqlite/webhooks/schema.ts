@@ -63,6 +63,7 @@ export const webhooksMigrations = [
   CREATE INDEX deliveries_failed ON deliveries (endpoint_id, recorded_at, sequence)
     WHERE state IN ('failed', 'expired');
   CREATE INDEX deliveries_held ON deliveries (endpoint_id) WHERE state = 'held';
+  CREATE INDEX deliveries_by_hold ON deliveries (held_at) WHERE state = 'held';
   CREATE INDEX deliveries_ended ON deliveries (recorded_at)
     WHERE state NOT IN ('pending', 'held');
   CREATE INDEX deliveries_by_event ON deliveries (endpoint_id, recorded_at, sequence);

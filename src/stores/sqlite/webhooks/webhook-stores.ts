@@ -19,6 +19,11 @@ export const webhooksFile = (dataDir: string) => join(dataDir, 'webhooks.db')
  */
 const BUSY_MS = { server: 50, command: 30_000 } as const
 
+/** Each checkpoint blocks the event loop for its syncs. A longer log has fewer, of 16 MB. */
+const CHECKPOINT_PAGES = 4_000
+/** Random ids touch pages all over their indexes; the default of 2 MB holds too few. */
+const CACHE_KIB = 16_000
+
 /**
  * The embedded stores of webhooks. Endpoints and deliveries have a file of their own, so a delivery
  * never waits for the write lock that a load holds on the orders. Without that file there are no
@@ -56,7 +61,9 @@ function openWebhooksDatabase(
 ): GuardedDatabase {
   const file = webhooksFile(dataDir)
   const db = openDatabase(file, webhooksMigrations, BUSY_MS[role])
-  db.exec(`PRAGMA synchronous = ${synchronous}`)
+  db.exec(
+    `PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}`,
+  )
   return guardDatabase(db, file)
 }
 

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { openSqliteWebhookStores } from '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts'
+import { temporaryFolder } from '../../../../support/stores/backend.ts'
+
+const MODULE = new URL(
+  '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts',
+  import.meta.url,
+)
+
+let dataDir: string
+let lockFile: string
+let remove: () => void
+let stores: ReturnType<typeof openSqliteWebhookStores>
+let delays: string[]
+beforeEach(() => {
+  ;({ folder: dataDir, remove } = temporaryFolder())
+  lockFile = join(dataDir, 'webhooks.lock')
+  stores = openSqliteWebhookStores({ dataDir }, 'server')
+  delays = []
+})
+afterEach(async () => {
+  await stores.close()
+  remove()
+})
+
+const acquire = () =>
+  stores.acquireLease({
+    onDelay: (reason) => delays.push(reason),
+    signal: new AbortController().signal,
+  })
+
+describe('the lease of the embedded dispatcher', () => {
+  it('passes on when the process of its holder is killed', async () => {
+    const program = `
+      const { openSqliteWebhookStores } = await import(${JSON.stringify(MODULE.href)})
+      const stores = openSqliteWebhookStores({ dataDir: ${JSON.stringify(dataDir)} }, 'server')
+      await stores.acquireLease({ onDelay() {}, signal: new AbortController().signal })
+      console.log('held')
+      setInterval(() => stores, 1_000)`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(child.stdout, 'data')
+    const holder = expect.stringContaining(`${child.pid}`)
+    expect(await stores.dispatcher(0)).toEqual({ holder, alive: true })
+    const waiting = acquire()
+    await vi.waitFor(() => expect(delays).toEqual([expect.stringContaining(`${child.pid}`)]))
+    child.kill('SIGKILL')
+    const lease = await waiting
+    expect(lease.isHeld()).toBe(true)
+    expect(await stores.dispatcher(0)).toMatchObject({ alive: true })
+    await lease.release()
+  })
+
+  it('is lost when its file was removed, because another process then makes its own', async () => {
+    const lease = await acquire()
+    rmSync(lockFile)
+    expect(lease.isHeld()).toBe(false)
+    const other = await acquire()
+    expect([lease.isHeld(), other.isHeld()]).toEqual([false, true])
+    await lease.release()
+    expect(other.isHeld()).toBe(true)
+    await other.release()
+  })
+
+  it('reports a lock file of another kind', async () => {
+    writeFileSync(lockFile, 'no database'.repeat(100))
+    await expect(acquire()).rejects.toThrow('file is not a database')
+  })
+})

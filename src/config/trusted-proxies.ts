@@ -1,8 +1,8 @@
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
+import { type Network, parseNetwork, quoteEntry } from '../lib/network.ts'
 
 /** Prefix length of the largest accepted network: proxies do not span a larger one. */
 const SHORTEST_PREFIX = { ipv4: 8, ipv6: 16 }
-const LONGEST_PREFIX = { ipv4: 32, ipv6: 128 }
 /** All networks of one kind may together have the size of this many largest ones. */
 const MAX_LARGEST_NETWORKS = 16
 
@@ -10,14 +10,8 @@ const MAX_LARGEST_NETWORKS = 16
 const MAPPED = ipaddr.parse('::ffff:0:0')
 const MAPPED_PREFIX = 96
 
-const PREFIX = /^(?:0|[1-9]\d{0,2})$/
-/** Maximum length of an entry in an error message. */
-const MAX_ECHOED_CHARACTERS = 60
-
-interface Network {
-  address: IPv4 | IPv6
+interface ProxyNetwork extends Network {
   kind: 'ipv4' | 'ipv6'
-  prefix: number
 }
 
 export interface TrustedProxies {
@@ -33,48 +27,30 @@ export interface TrustedProxies {
  */
 export function parseTrustedProxies(list: string): TrustedProxies {
   const networks = list.split(',').map((entry) => entry.trim())
-  const parsed = networks.map(parseNetwork)
+  const parsed = networks.map(parseProxyNetwork)
   const faults = networks.flatMap((entry, at) => {
     const result = parsed[at]
-    return typeof result === 'string' ? [`${quoted(entry)} ${result}`] : []
+    return typeof result === 'string' ? [`${quoteEntry(entry)} ${result}`] : []
   })
   const valid = parsed.filter((result) => typeof result === 'object')
   return { networks, errors: [...faults, ...tooManyAddresses(valid)] }
 }
 
 /** Returns the network, or an error text. */
-function parseNetwork(entry: string): Network | string {
-  const slash = entry.indexOf('/')
-  const text = slash < 0 ? entry : entry.slice(0, slash)
-  if (!isCanonical(text)) return 'is not a complete address'
-  const address = ipaddr.parse(text)
-  const longest = LONGEST_PREFIX[address.kind()]
-  const prefix = slash < 0 ? `${longest}` : entry.slice(slash + 1)
-  if (!PREFIX.test(prefix) || Number(prefix) > longest) {
-    return `has a prefix that is not a decimal number up to ${longest}`
-  }
-  const network = unmapped(address, Number(prefix))
-  if (Number(prefix) >= SHORTEST_PREFIX[address.kind()]) {
+function parseProxyNetwork(entry: string): ProxyNetwork | string {
+  const parsed = parseNetwork(entry)
+  if (typeof parsed === 'string') return parsed
+  const { address, prefix } = parsed
+  const network = unmapped(address, prefix)
+  if (prefix >= SHORTEST_PREFIX[address.kind()]) {
     if (network.prefix >= SHORTEST_PREFIX[network.kind]) return network
     return `contains more of IPv4 than a /${SHORTEST_PREFIX.ipv4}: write its networks as IPv4`
   }
   return `is larger than a /${SHORTEST_PREFIX[address.kind()]}`
 }
 
-/**
- * Excludes octal, hexadecimal and short IPv4 forms, also at the end of IPv6, which components read
- * as different addresses. Excludes IPv6 zones, which are local to one machine.
- */
-function isCanonical(text: string): boolean {
-  const { IPv4, IPv6 } = ipaddr
-  if (!text.includes(':')) return IPv4.isValidFourPartDecimal(text)
-  const last = text.slice(text.lastIndexOf(':') + 1)
-  const hasValidTail = !last.includes('.') || IPv4.isValidFourPartDecimal(last)
-  return hasValidTail && !text.includes('%') && IPv6.isValid(text)
-}
-
 /** Converts an IPv6 network that contains IPv4-mapped addresses to the IPv4 network. */
-function unmapped(address: IPv4 | IPv6, prefix: number): Network {
+function unmapped(address: IPv4 | IPv6, prefix: number): ProxyNetwork {
   if (address.kind() === 'ipv4') return { address, kind: 'ipv4', prefix }
   const ipv6 = address as IPv6
   if (prefix < MAPPED_PREFIX && MAPPED.match(ipv6, prefix)) {
@@ -85,7 +61,7 @@ function unmapped(address: IPv4 | IPv6, prefix: number): Network {
 }
 
 /** Limits the total size of the networks of each kind. */
-function tooManyAddresses(networks: readonly Network[]): string[] {
+function tooManyAddresses(networks: readonly ProxyNetwork[]): string[] {
   return (['ipv4', 'ipv6'] as const).flatMap((kind) => {
     const shortest = SHORTEST_PREFIX[kind]
     const largestNetworks = withoutContained(networks.filter((network) => network.kind === kind))
@@ -98,7 +74,7 @@ function tooManyAddresses(networks: readonly Network[]): string[] {
 }
 
 /** Drops networks inside another one, and duplicates. */
-function withoutContained(networks: readonly Network[]): Network[] {
+function withoutContained(networks: readonly ProxyNetwork[]): ProxyNetwork[] {
   return networks.filter(
     (network, at) =>
       !networks.some((other, otherAt) => {
@@ -108,11 +84,5 @@ function withoutContained(networks: readonly Network[]): Network[] {
           network.address.match(other.address as never, other.prefix) && (!isEqual || otherAt < at)
         )
       }),
-  )
-}
-
-function quoted(entry: string): string {
-  return JSON.stringify(
-    entry.length > MAX_ECHOED_CHARACTERS ? `${entry.slice(0, MAX_ECHOED_CHARACTERS)}…` : entry,
   )
 }

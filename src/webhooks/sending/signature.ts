@@ -1,0 +1,65 @@
+import { LRUCache } from 'lru-cache'
+import { hmacSha256 } from '../../lib/hmac.ts'
+import type { Endpoint, SecretVersion } from '../endpoints/endpoint.ts'
+import { deriveSecret, secretBytes, signingSecrets, type WebhookSecret } from './signing-secret.ts'
+
+export interface SignedMessage {
+  /** The id of the event, the same in every attempt. */
+  id: string
+  /** When the attempt starts, epoch milliseconds. */
+  sentAtMs: number
+  /** The bytes of the body, exactly as they are sent. */
+  body: Uint8Array
+}
+
+/** The headers of https://www.standardwebhooks.com. */
+export type SignatureHeaders = Record<
+  'webhook-id' | 'webhook-timestamp' | 'webhook-signature',
+  string
+>
+
+/** Signs with each key, in the order of the keys. The receiver accepts any of the signatures. */
+export function signatureHeaders(
+  { id, sentAtMs, body }: SignedMessage,
+  keys: readonly Uint8Array[],
+): SignatureHeaders {
+  const timestamp = `${Math.floor(sentAtMs / 1_000)}`
+  const prefix = `${id}.${timestamp}.`
+  const signatures = keys.map((key) => `v1,${hmacSha256(key, prefix, body).toString('base64')}`)
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  }
+}
+
+/** @throws Error naming WEBHOOK_SECRETS when an entry that signs is not configured */
+export type Signer = (
+  endpoint: Pick<Endpoint, 'id' | 'secret' | 'previousSecret'>,
+  message: SignedMessage,
+) => SignatureHeaders
+
+/** Keys of this many endpoints stay in memory. */
+const MAX_CACHED_KEYS = 10_000
+
+/** Signs messages to endpoints. During a roll of the secret, the previous one signs too. */
+export function createSigner(secrets: readonly WebhookSecret[]): Signer {
+  const keys = new LRUCache<string, Uint8Array>({ max: MAX_CACHED_KEYS })
+
+  function keyOf(endpointId: string, version: SecretVersion): Uint8Array {
+    const name = `${endpointId} ${version.kid} ${version.generation}`
+    const cached = keys.get(name)
+    if (cached !== undefined) return cached
+    const key = secretBytes(deriveSecret(secrets, endpointId, version))
+    keys.set(name, key)
+    return key
+  }
+
+  return (endpoint, message) => {
+    const versions = signingSecrets(endpoint, message.sentAtMs)
+    return signatureHeaders(
+      message,
+      versions.map((version) => keyOf(endpoint.id, version)),
+    )
+  }
+}

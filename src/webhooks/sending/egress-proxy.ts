@@ -1,0 +1,40 @@
+import { buildConnector, Pool, ProxyAgent } from 'undici'
+import type { OriginDispatcher } from './origin-pools.ts'
+import { EgressProxyError } from './send-failure.ts'
+
+export interface EgressProxyOptions {
+  /** With the credentials, percent-encoded. */
+  proxyUrl: string
+  /** For the connection to the proxy, for its connection to the receiver, and for TLS. */
+  connectTimeoutMs: number
+  /** PEM of the trusted authorities; default: those of Node. */
+  ca?: string
+}
+
+/** Dispatches through CONNECT of a proxy. `pool`: options of the pools, one per origin. */
+export function createEgressProxy(
+  pool: Pool.Options,
+  { proxyUrl, connectTimeoutMs, ca }: EgressProxyOptions,
+): OriginDispatcher {
+  const tls = {
+    timeout: connectTimeoutMs,
+    rejectUnauthorized: true,
+    ...(ca !== undefined && { ca }),
+  }
+  const connect = buildConnector({ ...tls, allowH2: false })
+  return new ProxyAgent({
+    ...pool,
+    uri: proxyUrl,
+    requestTls: tls,
+    clientFactory: (origin) =>
+      new Pool(origin, {
+        headersTimeout: connectTimeoutMs, // Of the response to CONNECT.
+        connect: (options, callback) =>
+          connect(options, (...[error, socket]) => {
+            // Otherwise it would read as an error of the receiver.
+            if (error !== null) callback(new EgressProxyError(error.message), null)
+            else callback(null, socket)
+          }),
+      }),
+  })
+}

@@ -1,0 +1,39 @@
+import { lookup, Resolver } from 'node:dns/promises'
+
+/** Returns all addresses of a name. @throws an error with a code of DNS */
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>
+
+/** Two tries are over before the time to connect is. */
+const QUERY_TIMEOUT_MS = 1_000
+const TRIES = 2
+
+/**
+ * Resolves by DNS alone. `dns.lookup` would use one of the process's four threads for each name, so
+ * a few name servers that never respond would delay every file, signature and other name.
+ */
+export function createDnsResolver(): ResolveHost {
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES })
+  return async (hostname) => {
+    const answers = await Promise.allSettled([
+      resolver.resolve4(hostname),
+      resolver.resolve6(hostname),
+    ])
+    const addresses = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? answer.value : [],
+    )
+    if (addresses.length > 0) return addresses
+    throw mostTelling(answers)
+  }
+}
+
+/** A name server that did not respond, rather than a record that does not exist. */
+function mostTelling(answers: PromiseSettledResult<unknown>[]): unknown {
+  const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
+  return errors.find(({ code }) => code !== 'ENODATA' && code !== 'ENOTFOUND') ?? errors[0]
+}
+
+/** Resolves as the system does, with its hosts file: for development. */
+export const resolveBySystem: ResolveHost = async (hostname) => {
+  const answers = await lookup(hostname, { all: true })
+  return answers.map(({ address }) => address)
+}

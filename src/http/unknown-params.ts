@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import leven from 'leven'
+import { nearestName, normalizeName } from '../lib/nearest-name.ts'
 import { orderFilters, paramsOf } from '../orders/filters.ts'
 import { listParamNames } from '../orders/list-params.ts'
 import { ApiError } from './api-error.ts'
@@ -106,38 +106,13 @@ const paramBySynonym = new Map<string, string>(
 )
 
 /**
- * Returns the known parameter that `name` probably means: a synonym from another API, or the
- * nearest name with at most a third of its letters changed. Case and separators do not count. The
- * cost grows with the length of `name`, so callers truncate it first.
+ * Returns the known parameter that `name` probably means: a synonym from another API, else the
+ * nearest name. Callers truncate `name` first: see {@link nearestName}.
  */
 export function suggestParam<Name extends string>(
   name: string,
   known: readonly Name[],
 ): Name | undefined {
-  const normalized = normalize(name)
-  const bySynonym = paramBySynonym.get(normalized)
-  const matches = known
-    .map((candidate) => ({ candidate, ...compare(normalized, normalize(candidate)) }))
-    .filter(({ distance, threshold }) => distance <= threshold)
-    .sort((one, other) => one.distance - other.distance || other.prefixLength - one.prefixLength)
-  return known.find((candidate) => candidate === bySynonym) ?? matches[0]?.candidate
-}
-
-function compare(one: string, other: string) {
-  const threshold = Math.round(Math.min(one.length, other.length) / 3)
-  // `leven` stops counting at `maxDistance`.
-  const distance = leven(one, other, { maxDistance: threshold + 1 })
-  return { threshold, distance, prefixLength: commonPrefixLength(one, other) }
-}
-
-/** Breaks ties: `createdlte` is as far from `createdgte` as from `createdlt`. */
-function commonPrefixLength(one: string, other: string): number {
-  let length = 0
-  while (length < one.length && one[length] === other[length]) length += 1
-  return length
-}
-
-/** Maps `createdGte`, `created-gte` and `created_gte[]` to one name. */
-function normalize(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
+  const bySynonym = paramBySynonym.get(normalizeName(name))
+  return known.find((candidate) => candidate === bySynonym) ?? nearestName(name, known)
 }

@@ -2,12 +2,15 @@ import { parseTracing } from '../observability/tracing/settings.ts'
 import {
   host,
   integer,
+  integers,
   matching,
   oneOf,
-  parseCursorSecrets,
+  parseNamedSecrets,
   parseSecret,
+  proxyUrl,
   text,
   urls,
+  webUrl,
 } from './parsers.ts'
 import { parseTrustedProxies } from './trusted-proxies.ts'
 
@@ -74,8 +77,10 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     streamRedisUrls: read('STREAM_REDIS_URL', urls(['redis:', 'rediss:']), REDIS_HELP, undefined),
     redisCaFile: read('REDIS_CA_FILE', text, '', undefined),
     redisPrefix: read('REDIS_PREFIX', matching(/^[^{}\s]+$/), 'expected no braces or spaces', ''),
-    cursorSecrets: read('CURSOR_SECRETS', parseCursorSecrets, SECRETS_HELP, undefined),
+    cursorSecrets: read('CURSOR_SECRETS', parseNamedSecrets, SECRETS_HELP, undefined),
     keyPepper: read('KEY_PEPPER', parseSecret, 'expected base64 of at least 32 bytes', undefined),
+    /** Derive the secrets of webhook endpoints. Without them, only webhooks are unavailable. */
+    webhookSecrets: read('WEBHOOK_SECRETS', parseNamedSecrets, SECRETS_HELP, undefined),
     trustProxy: trustedProxies(env['TRUST_PROXY'], problems),
     workers: number('WORKERS', 1, 64, 1),
     maxConcurrentRequests: number('MAX_CONCURRENT_REQUESTS', 1, 10_000, 256),
@@ -90,6 +95,22 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     rateLimit: {
       capacity: number('RATE_LIMIT_CAPACITY', 1, 1_000_000, 20),
       refillPerSecond: number('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),
+    },
+    webhooks: {
+      timeoutMs: number('WEBHOOK_TIMEOUT_MS', 100, 60_000, 15_000),
+      /** The delay before each attempt of a delivery, the first included. */
+      retryDelaysMs: read(
+        'WEBHOOK_RETRY_SCHEDULE',
+        integers(0, MAX_RETRY_DELAY_S, MAX_ATTEMPTS),
+        `expected 1 to ${MAX_ATTEMPTS} delays in seconds separated by commas, one before each attempt, each an integer from 0 to ${MAX_RETRY_DELAY_S}`,
+        RETRY_DELAYS_S,
+      ).map((seconds) => seconds * 1_000),
+      /** `undefined`: receivers are reached directly. */
+      proxyUrl: read('WEBHOOK_PROXY_URL', proxyUrl, PROXY_HELP, undefined),
+      /** Receives notices of failing endpoints; `undefined`: only the log and the metrics do. */
+      operatorUrl: read('OPERATOR_WEBHOOK_URL', webUrl, OPERATOR_HELP, undefined),
+      /** How long deliveries are kept, and how far back a replay reaches. */
+      retentionMs: number('WEBHOOK_RETENTION_DAYS', 1, 365, 30) * DAY_MS,
     },
   }
   // Only if PORT is set: other commands may use its default as their operations port.
@@ -113,6 +134,16 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
   return Object.freeze(config)
 }
 
+const DAY_MS = 86_400_000
+
+const MAX_ATTEMPTS = 32
+const MAX_RETRY_DELAY_S = 604_800
+/** Together 72 hours. */
+const RETRY_DELAYS_S = [
+  0, 5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200, 43_200,
+  8_245,
+]
+
 const HOST_HELP = 'expected an address or a host name, without protocol, port and brackets'
 const PREFIX_HELP =
   'expected at most 200 lower-case letters, digits, "_" and "-", and a letter or digit first'
@@ -124,6 +155,10 @@ const OPENSEARCH_HELP =
   'expected nodes separated by commas, each once, such as https://user:password@search-1:9200,https://search-2:9200, user and password percent-encoded, without query or fragment'
 const REDIS_HELP =
   'expected redis://host:6379 or rediss://user:password@host:6379, or several nodes of one Redis Cluster separated by commas, each once; no query but ?family=0, 4 or 6'
+const PROXY_HELP =
+  'expected one proxy such as http://user:password@proxy:3128, user and password percent-encoded, without path, query and fragment'
+const OPERATOR_HELP =
+  'expected an http or https URL without user, password and fragment, such as https://ops.example/webhooks'
 
 function trustedProxies(list: string | undefined, problems: string[]): string[] {
   if (!list) return []

@@ -1,5 +1,4 @@
 import ipaddr from 'ipaddr.js'
-import type { CursorSecret } from '../orders/cursor.ts'
 
 // Each parser returns `undefined` for a text that is not valid.
 
@@ -79,8 +78,14 @@ export function parseSecret(value: string): Buffer | undefined {
   return isBase64 && bytes.length >= MIN_SECRET_BYTES ? bytes : undefined
 }
 
+/** A secret, and the name by which what it signed or derived refers to it. */
+export interface NamedSecret {
+  kid: string
+  secret: Uint8Array
+}
+
 /** A list `kid:base64,kid:base64` with at least one entry and distinct kids. */
-export function parseCursorSecrets(value: string): [CursorSecret, ...CursorSecret[]] | undefined {
+export function parseNamedSecrets(value: string): [NamedSecret, ...NamedSecret[]] | undefined {
   const pairs = value.split(',').map((pair) => {
     const [, kid = '', base64 = ''] = /^([A-Za-z0-9_-]{1,16}):(.+)$/.exec(pair.trim()) ?? []
     return { kid, secret: parseSecret(base64) }
@@ -89,4 +94,24 @@ export function parseCursorSecrets(value: string): [CursorSecret, ...CursorSecre
   const distinct = new Set(usable.map(({ kid }) => kid)).size === pairs.length
   const [first, ...others] = usable
   return first && distinct ? [first, ...others] : undefined
+}
+
+/** Comma-separated integers between `from` and `to` inclusive, at least one and at most `max`. */
+export const integers = (from: number, to: number, max: number) => (value: string) => {
+  const numbers = value.split(',').map((part) => integer(from, to)(part.trim()))
+  const valid = numbers.filter((number) => number !== undefined)
+  return valid.length === numbers.length && valid.length <= max ? valid : undefined
+}
+
+/** The URL of an HTTP proxy: protocol, host, port and optional credentials. */
+export const proxyUrl = (value: string) => {
+  const [url, ...others] = urls(['http:', 'https:'])(value) ?? []
+  return url !== undefined && others.length === 0 && new URL(url).pathname === '/' ? url : undefined
+}
+
+/** An http or https URL without credentials and fragment. */
+export const webUrl = (value: string) => {
+  const url = URL.parse(value)
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.port === '0') return
+  return url.username === '' && url.password === '' && url.hash === '' ? url.href : undefined
 }

@@ -1,34 +1,88 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hmacSha256 } from '../lib/hmac.ts'
 import { createFolder, syncFolder } from '../lib/private-files.ts'
 import type { CursorSecret } from '../orders/cursor.ts'
 import type { Config } from './config.ts'
-import { parseCursorSecrets, parseSecret } from './parsers.ts'
+import { type NamedSecret, parseNamedSecrets, parseSecret } from './parsers.ts'
+
+/** The first derives the secrets of new endpoints; each endpoint remembers the one it uses. */
+export type WebhookSecrets = readonly [NamedSecret, ...NamedSecret[]]
 
 export interface Secrets {
   cursorSecrets: readonly [CursorSecret, ...CursorSecret[]]
   keyPepper: Uint8Array
+  /** `null`: not configured, with OpenSearch. */
+  webhookSecrets: WebhookSecrets | null
+}
+
+interface StoredSecrets extends Omit<Secrets, 'webhookSecrets'> {
+  /** `undefined` in a file of an earlier version. */
+  webhookSecrets: WebhookSecrets | undefined
 }
 
 const FILE = 'secrets.json'
 
 /**
- * The configured secrets. Missing ones are generated once and stored in the data folder.
+ * The configured secrets. Missing ones are generated once and stored in the data folder, except
+ * those of webhooks with OpenSearch, where several machines would generate different ones.
  * @throws Error with the path when the file cannot be created or used
  */
 export function loadSecrets(
-  config: Pick<Config, 'dataDir' | 'cursorSecrets' | 'keyPepper'>,
+  config: Pick<
+    Config,
+    'dataDir' | 'opensearchUrls' | 'cursorSecrets' | 'keyPepper' | 'webhookSecrets'
+  >,
 ): Secrets {
-  if (config.cursorSecrets && config.keyPepper) {
-    return { cursorSecrets: config.cursorSecrets, keyPepper: config.keyPepper }
+  const { dataDir, opensearchUrls, cursorSecrets, keyPepper, webhookSecrets } = config
+  if (cursorSecrets && keyPepper) {
+    const given = { cursorSecrets, keyPepper, webhookSecrets: webhookSecrets ?? null }
+    if (opensearchUrls !== undefined) return given
+    const stored = existsSync(join(dataDir, FILE)) ? storedSecrets(dataDir) : undefined
+    return { ...given, webhookSecrets: withOwnSecrets(webhookSecrets, stored, keyPepper) }
   }
-  createDataDir(config.dataDir)
-  const stored = storedSecrets(config.dataDir)
+  createDataDir(dataDir)
+  const stored = storedSecrets(dataDir)
+  const pepper = keyPepper ?? stored.keyPepper
   return {
-    cursorSecrets: config.cursorSecrets ?? stored.cursorSecrets,
-    keyPepper: config.keyPepper ?? stored.keyPepper,
+    cursorSecrets: cursorSecrets ?? stored.cursorSecrets,
+    keyPepper: pepper,
+    webhookSecrets: withOwnSecrets(webhookSecrets, stored, pepper),
   }
+}
+
+/**
+ * Returns the secrets.
+ * @throws Error that names the setting, and a command that makes a value
+ */
+export function requireWebhookSecrets(secrets: WebhookSecrets | null): WebhookSecrets {
+  if (secrets !== null) return secrets
+  throw new Error(
+    'WEBHOOK_SECRETS is not set, and the secrets of webhook endpoints derive from it: create a value with echo "k1:$(openssl rand -base64 32)", and set the same one for every process',
+  )
+}
+
+/**
+ * The configured secrets, then that of this data folder: endpoints made before the setting still
+ * use it. An earlier version's file has none, and stays as it is. Its secret derives from the
+ * pepper instead, so that concurrent starts agree without a write.
+ */
+function withOwnSecrets(
+  configured: WebhookSecrets | undefined,
+  stored: StoredSecrets | undefined,
+  keyPepper: Uint8Array,
+): WebhookSecrets {
+  const own = stored?.webhookSecrets ?? derivedSecrets(keyPepper)
+  if (configured === undefined) return own
+  const isNew = ({ kid }: NamedSecret) => !configured.some((given) => given.kid === kid)
+  return [...configured, ...own.filter(isNew)]
+}
+
+/** Another pepper has another `kid`, so no endpoint silently signs with another secret. */
+function derivedSecrets(keyPepper: Uint8Array): WebhookSecrets {
+  const kid = hmacSha256(keyPepper, 'webhook-secrets kid').toString('hex').slice(0, KID_HEX)
+  return [{ kid: `pepper-${kid}`, secret: hmacSha256(keyPepper, 'webhook-secrets') }]
 }
 
 function createDataDir(dataDir: string): void {
@@ -40,23 +94,26 @@ function createDataDir(dataDir: string): void {
   }
 }
 
-function storedSecrets(dataDir: string): Secrets {
+const KID_HEX = 8
+
+function storedSecrets(dataDir: string): StoredSecrets {
   const file = join(dataDir, FILE)
   try {
     if (!existsSync(file)) createAtomically(file, dataDir)
     // Also if another process created it: a key must not reach the disk before its pepper.
     syncFolder(dataDir)
-    const { cursor_secrets, key_pepper } = parseJson(readFileSync(file, 'utf8'))
-    const stored = {
-      cursorSecrets: parseCursorSecrets(String(cursor_secrets)),
-      keyPepper: parseSecret(String(key_pepper)),
-    }
-    if (!stored.cursorSecrets || !stored.keyPepper) throw new Error('it contains an invalid secret')
-    return { cursorSecrets: stored.cursorSecrets, keyPepper: stored.keyPepper }
+    const { cursor_secrets, key_pepper, webhook_secrets } = parseJson(readFileSync(file, 'utf8'))
+    const cursorSecrets = parseNamedSecrets(String(cursor_secrets))
+    const keyPepper = parseSecret(String(key_pepper))
+    const webhookSecrets = parseNamedSecrets(String(webhook_secrets))
+    const isIncomplete = webhook_secrets !== undefined && !webhookSecrets
+    if (!cursorSecrets || !keyPepper || isIncomplete)
+      throw new Error('it contains an invalid secret')
+    return { cursorSecrets, keyPepper, webhookSecrets }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(
-      `cannot use the secrets in ${file}: ${reason}. Restore the file, or set CURSOR_SECRETS and KEY_PEPPER; without the old pepper, all existing API keys are invalid`,
+      `cannot use the secrets in ${file}: ${reason}. Restore the file, or remove it and set CURSOR_SECRETS and KEY_PEPPER; without the old pepper, all existing API keys are invalid, and without webhook_secrets, those of all webhook endpoints`,
       { cause },
     )
   }
@@ -77,6 +134,7 @@ function createAtomically(file: string, dataDir: string): void {
   const fresh = {
     cursor_secrets: `k1:${randomBytes(32).toString('base64')}`,
     key_pepper: randomBytes(32).toString('base64'),
+    webhook_secrets: `file-${randomBytes(KID_HEX / 2).toString('hex')}:${randomBytes(32).toString('base64')}`,
   }
   writeFileSync(draft, `${JSON.stringify(fresh, null, 2)}\n`, {
     mode: 0o600,

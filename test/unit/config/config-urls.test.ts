@@ -120,3 +120,41 @@ describe.each([
     expect(named({ [name]: 'redis://localhost' })).toEqual([])
   })
 })
+
+describe('WEBHOOK_PROXY_URL', () => {
+  it.each([
+    ['http://proxy:3128', 'http://proxy:3128/'],
+    ['https://user:w%40rd@proxy', 'https://user:w%40rd@proxy/'],
+    ['http://[::1]:3128/', 'http://[::1]:3128/'],
+  ])('accepts %s', (value, proxyUrl) => {
+    expect(parsed('WEBHOOK_PROXY_URL', value).webhooks).toMatchObject({ proxyUrl })
+  })
+
+  it.each([
+    ...invalidAddresses('http'),
+    ...['socks5://proxy', 'http://a,http://b', 'http://proxy/path', 'http://proxy:0'],
+  ])('rejects %j', (value) => {
+    expect(named({ WEBHOOK_PROXY_URL: value })).toEqual(['WEBHOOK_PROXY_URL'])
+  })
+})
+
+describe('OPERATOR_WEBHOOK_URL', () => {
+  it.each(['https://ops.example/hooks/webhooks?token=a,b', 'http://10.0.0.1:8080/'])(
+    'accepts %s',
+    (value) => {
+      expect(parsed('OPERATOR_WEBHOOK_URL', value).webhooks).toMatchObject({ operatorUrl: value })
+    },
+  )
+
+  it.each([
+    ...['ops.example', 'ftp://ops.example', 'https://', 'https://user:word@ops.example'],
+    ...[
+      'https://user@ops.example',
+      'https://ops.example/#part',
+      'https://ops.example:0',
+      'https:// ',
+    ],
+  ])('rejects %j', (value) => {
+    expect(named({ OPERATOR_WEBHOOK_URL: value })).toEqual(['OPERATOR_WEBHOOK_URL'])
+  })
+})

@@ -36,15 +36,41 @@ const defaults = {
   redisPrefix: '',
   cursorSecrets: undefined,
   keyPepper: undefined,
+  webhookSecrets: undefined,
   trustProxy: [],
   workers: 1,
   maxConcurrentRequests: 256,
   logLevel: 'info',
   rateLimit: { capacity: 20, refillPerSecond: 10 },
+  webhooks: {
+    timeoutMs: 15_000,
+    retryDelaysMs: [
+      ...[0, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000],
+      ...[21_600_000, 28_800_000, 43_200_000, 43_200_000, 43_200_000, 43_200_000, 8_245_000],
+    ],
+    proxyUrl: undefined,
+    operatorUrl: undefined,
+    retentionMs: 2_592_000_000,
+  },
 }
+const webhooks = (setting: object) => ({ webhooks: { ...defaults.webhooks, ...setting } })
 
 const NUMBERS = ['', 'x', '-1', '1.5', '1e3', ' 1', '0x10', '٣', '99999999999']
 const noInteger = NUMBERS.filter((text) => text !== '')
+
+const invalidSecrets = [
+  SECRET,
+  `:${SECRET}`,
+  'k1:',
+  `k1:${base64(31)}`,
+  `${'k'.repeat(17)}:${SECRET}`,
+  `k 1:${SECRET}`,
+  `k1:${SECRET},`,
+  `k1:${SECRET},k1:${base64(32, 8)}`,
+  `k1:${SECRET},k2:short`,
+  `k1:${'!'.repeat(44)}`,
+  `k1:${bytes(32).toString('hex').slice(1)}`,
+]
 
 /** Invalid values of each setting. */
 const rejected: Record<string, string[]> = {
@@ -72,19 +98,8 @@ const rejected: Record<string, string[]> = {
   SEARCH_DEADLINE_MS: [...noInteger, '0', '99', '60001'],
   BULK_DEADLINE_MS: [...noInteger, '999', '600001'],
   WRITER_LEASE_MS: [...noInteger, '0', '499', '600001'],
-  CURSOR_SECRETS: [
-    SECRET,
-    `:${SECRET}`,
-    'k1:',
-    `k1:${base64(31)}`,
-    `${'k'.repeat(17)}:${SECRET}`,
-    `k 1:${SECRET}`,
-    `k1:${SECRET},`,
-    `k1:${SECRET},k1:${base64(32, 8)}`,
-    `k1:${SECRET},k2:short`,
-    `k1:${'!'.repeat(44)}`,
-    `k1:${bytes(32).toString('hex').slice(1)}`,
-  ],
+  CURSOR_SECRETS: invalidSecrets,
+  WEBHOOK_SECRETS: invalidSecrets,
   KEY_PEPPER: ['x', base64(31), `${SECRET} `, '!'.repeat(44), `"${SECRET}"`],
   TRUST_PROXY: [
     ...['true', 'false', '1', '2', '0', '10', '*', 'loopback', '10.0.0.0/33', '10.0.0.0/'],
@@ -108,10 +123,18 @@ const rejected: Record<string, string[]> = {
   LOG_LEVEL: ['INFO', 'verbose', ' info', '30', 'toString'],
   RATE_LIMIT_CAPACITY: [...noInteger, '0', '1000001'],
   RATE_LIMIT_REFILL_PER_SECOND: [...noInteger, '0', '0.5', '1000001'],
+  WEBHOOK_TIMEOUT_MS: [...noInteger, '0', '99', '60001'],
+  WEBHOOK_RETRY_SCHEDULE: [
+    ...['x', '-1', '1.5', '0,', ',0', '0,,5', '0;5', '604801', '5s'],
+    Array.from({ length: 33 }, () => '0').join(','),
+  ],
+  WEBHOOK_RETENTION_DAYS: [...noInteger, '0', '366'],
   // `config-urls.test.ts` has more of these.
   OPENSEARCH_URL: ['localhost:9200'],
   REDIS_URL: ['localhost:6379'],
   STREAM_REDIS_URL: ['localhost:6379'],
+  WEBHOOK_PROXY_URL: ['proxy:3128'],
+  OPERATOR_WEBHOOK_URL: ['ops.example'],
 }
 
 /** Settings that accept any text. */
@@ -155,6 +178,11 @@ const accepted: [name: string, value: string, setting: object][] = [
       ],
     },
   ],
+  ['WEBHOOK_SECRETS', `k1:${SECRET}`, { webhookSecrets: [{ kid: 'k1', secret: bytes(32) }] }],
+  ['WEBHOOK_TIMEOUT_MS', '60000', webhooks({ timeoutMs: 60_000 })],
+  ['WEBHOOK_RETRY_SCHEDULE', '0', webhooks({ retryDelaysMs: [0] })],
+  ['WEBHOOK_RETRY_SCHEDULE', '0, 1,604800', webhooks({ retryDelaysMs: [0, 1_000, 604_800_000] })],
+  ['WEBHOOK_RETENTION_DAYS', '365', webhooks({ retentionMs: 31_536_000_000 })],
   ['TRUST_PROXY', '10.0.0.0/8', { trustProxy: ['10.0.0.0/8'] }],
   ['TRUST_PROXY', '127.0.0.1, ::1 ,fd00::/16', { trustProxy: ['127.0.0.1', '::1', 'fd00::/16'] }],
   ['WORKERS', '1', { workers: 1 }],
@@ -207,6 +235,20 @@ describe('parseConfig', () => {
     expect(problemsOf({ WORKERS: env.WORKERS })).toContain('WORKERS: more than 1 needs REDIS_URL')
   })
 
+  it('retries a delivery for 72 hours by default', () => {
+    const { retryDelaysMs } = parseConfig({}).webhooks
+    expect(retryDelaysMs.reduce((sum, delay) => sum + delay, 0)).toBe(72 * 3_600_000)
+  })
+
+  it('accepts OpenSearch without WEBHOOK_SECRETS, as before there were webhooks', () => {
+    const env = {
+      OPENSEARCH_URL: 'http://search-1:9200',
+      CURSOR_SECRETS: `k1:${SECRET}`,
+      KEY_PEPPER: SECRET,
+    }
+    expect(parseConfig(env).webhookSecrets).toBeUndefined()
+  })
+
   it('rejects one port for the API and the operations', () => {
     expect(problemsOf({ PORT: '3001', OPERATIONS_PORT: '3001' })).toContain(
       'OPERATIONS_PORT: expected a port other than PORT',
@@ -229,8 +271,11 @@ describe('parseConfig', () => {
     const message = problemsOf({
       KEY_PEPPER: secret.slice(1),
       CURSOR_SECRETS: `k1:${SECRET},k2:${secret}x`,
+      WEBHOOK_SECRETS: `k1:${SECRET},k2:${secret}x`,
       OPENSEARCH_URL: url,
       REDIS_URL: url,
+      WEBHOOK_PROXY_URL: url,
+      OPERATOR_WEBHOOK_URL: url,
     })
     for (const part of [secret.slice(1), SECRET, 'hunter2']) expect(message).not.toContain(part)
   })

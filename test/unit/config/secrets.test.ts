@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { loadSecrets } from '../../../src/config/secrets.ts'
+import { loadSecrets, requireWebhookSecrets } from '../../../src/config/secrets.ts'
 
 const given = { kid: 'given', secret: Buffer.alloc(32, 1) }
 const pepper = Buffer.alloc(32, 2)
@@ -29,8 +29,22 @@ afterEach(() => {
 })
 
 const file = () => join(dataDir, 'secrets.json')
-const load = (settings: { cursorSecrets?: [typeof given]; keyPepper?: Buffer } = {}) =>
-  loadSecrets({ dataDir, cursorSecrets: undefined, keyPepper: undefined, ...settings })
+const load = (settings: Partial<Parameters<typeof loadSecrets>[0]> = {}) =>
+  loadSecrets({
+    dataDir,
+    opensearchUrls: undefined,
+    cursorSecrets: undefined,
+    keyPepper: undefined,
+    webhookSecrets: undefined,
+    ...settings,
+  })
+const stored = () => JSON.parse(readFileSync(file(), 'utf8'))
+
+/** A file of a version without webhooks. */
+function forgetWebhookSecrets(): void {
+  const { webhook_secrets: _, ...rest } = stored()
+  writeFileSync(file(), JSON.stringify(rest))
+}
 
 function damage(text: string): void {
   mkdirSync(dataDir, { recursive: true })
@@ -74,10 +88,15 @@ describe('secrets', () => {
     const kept = load()
     expect(load({ cursorSecrets: [given] })).toEqual({ ...kept, cursorSecrets: [given] })
     expect(load({ keyPepper: pepper })).toEqual({ ...kept, keyPepper: pepper })
+    expect(load({ cursorSecrets: [given], keyPepper: pepper })).toEqual({
+      cursorSecrets: [given],
+      keyPepper: pepper,
+      webhookSecrets: kept.webhookSecrets,
+    })
   })
 
   it('secrets from the settings alone create no folder', () => {
-    expect(load({ cursorSecrets: [given], keyPepper: pepper })).toEqual({
+    expect(load({ cursorSecrets: [given], keyPepper: pepper })).toMatchObject({
       cursorSecrets: [given],
       keyPepper: pepper,
     })
@@ -92,24 +111,91 @@ describe('secrets', () => {
       import(workerData.source).then(({ loadSecrets }) => {
         parentPort.postMessage('ready')
         Atomics.wait(new Int32Array(workerData.start), 0, 0)
-        const { keyPepper } = loadSecrets({ dataDir: workerData.dataDir })
-        parentPort.postMessage(Buffer.from(keyPepper).toString('hex'))
+        const secrets = loadSecrets({ dataDir: workerData.dataDir })
+        parentPort.postMessage(JSON.stringify(secrets))
       })`
     const workers = Array.from(
       { length: 6 },
       () => new Worker(code, { eval: true, workerData: { source, start, dataDir } }),
     )
     await Promise.all(workers.map(nextMessage))
-    const peppers = workers.map(nextMessage)
+    const loaded = workers.map(nextMessage)
     Atomics.store(new Int32Array(start), 0, 1)
     Atomics.notify(new Int32Array(start), 0)
-    expect(new Set(await Promise.all(peppers)).size).toBe(1)
+    expect(new Set(await Promise.all(loaded)).size).toBe(1)
+  })
+})
+
+describe('the secrets of webhooks', () => {
+  const own = (settings = {}) => load(settings).webhookSecrets ?? []
+
+  it('the secrets of webhooks are kept in the file with the others', () => {
+    const [{ kid = '', secret = Buffer.alloc(0) } = {}] = own()
+    expect(stored().webhook_secrets).toBe(`${kid}:${Buffer.from(secret).toString('base64')}`)
+    expect(kid).toMatch(/^file-[0-9a-f]{8}$/)
+    expect(secret).toHaveLength(32)
+  })
+
+  it('the secrets of webhooks have another name in every folder', () => {
+    const [one] = own()
+    dataDir = join(folder, 'b')
+    expect(own()[0]?.kid).not.toBe(one?.kid)
+  })
+
+  it('the secrets of webhooks derive from the pepper where the file has none, and it stays', () => {
+    load()
+    forgetWebhookSecrets()
+    const before = readFileSync(file(), 'utf8')
+    const [derived] = own()
+    expect(own()).toEqual([derived])
+    expect(derived?.kid).toMatch(/^pepper-[0-9a-f]{8}$/)
+    expect(derived?.secret).not.toEqual(load().keyPepper)
+    expect(readFileSync(file(), 'utf8')).toBe(before)
+  })
+
+  it('the secrets of webhooks that derive from another pepper have another name', () => {
+    load()
+    forgetWebhookSecrets()
+    expect(own({ keyPepper: pepper })[0]?.kid).not.toBe(own()[0]?.kid)
+  })
+
+  it('the secrets of webhooks derive from a configured pepper without a file', () => {
+    const settings = { cursorSecrets: [given], keyPepper: pepper }
+    expect(own(settings)).toEqual([
+      { kid: expect.stringMatching(/^pepper-[0-9a-f]{8}$/), secret: expect.any(Buffer) },
+    ])
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('the secrets of webhooks in the settings precede that of the folder, which stays valid', () => {
+    const kept = own()
+    expect(own({ webhookSecrets: [given] })).toEqual([given, ...kept])
+  })
+
+  it('the secrets of webhooks in the settings replace one of the same name', () => {
+    const [kept] = own()
+    const replaced = { kid: kept?.kid ?? '', secret: given.secret }
+    expect(own({ webhookSecrets: [replaced] })).toEqual([replaced])
+  })
+
+  it('the secrets of webhooks are not generated with OpenSearch', () => {
+    const settings = {
+      opensearchUrls: ['http://localhost:9200'],
+      cursorSecrets: [given] as [typeof given],
+      keyPepper: pepper,
+    }
+    expect(load(settings).webhookSecrets).toBeNull()
+    expect(load({ ...settings, webhookSecrets: [given] }).webhookSecrets).toEqual([given])
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('the secrets of webhooks that are missing are named, with a command that makes them', () => {
+    expect(() => requireWebhookSecrets(null)).toThrow(/^WEBHOOK_SECRETS is not set.*openssl rand /)
+    expect(requireWebhookSecrets([given])).toEqual([given])
   })
 })
 
 describe('a damaged file of secrets', () => {
-  const kept = () => JSON.parse(readFileSync(file(), 'utf8'))
-
   it.each([
     ['is empty', ''],
     ['was truncated', '{"cursor_secrets": "k1:'],
@@ -117,6 +203,14 @@ describe('a damaged file of secrets', () => {
     ['lacks both', '{}'],
     ['has a short pepper', JSON.stringify({ key_pepper: 'AAAA' })],
     ['has numbers', JSON.stringify({ cursor_secrets: 1, key_pepper: 2 })],
+    [
+      'has an invalid secret of webhooks',
+      JSON.stringify({
+        cursor_secrets: `k1:${pepper.toString('base64')}`,
+        key_pepper: pepper.toString('base64'),
+        webhook_secrets: '',
+      }),
+    ],
   ])(
     'a damaged file of secrets is reported by path when it %s, and not modified',
     (_name, text) => {
@@ -130,7 +224,7 @@ describe('a damaged file of secrets', () => {
     'a damaged file of secrets is reported by path when its %s is missing',
     (field) => {
       load()
-      const { [field]: _, ...rest } = kept()
+      const { [field]: _, ...rest } = stored()
       damage(JSON.stringify(rest))
       expect(() => load()).toThrow(file())
     },

@@ -41,6 +41,13 @@ export function expiry(nowMs: number): (text: string) => number {
   }
 }
 
+/** Parses a positive integer; `expected` is the error. */
+export const positiveInteger = (expected: string) => (text: string) => {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number > 0) return number
+  throw new InvalidArgumentError(expected)
+}
+
 function parseDuration(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
   return count === undefined ? undefined : Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]

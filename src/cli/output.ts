@@ -26,6 +26,12 @@ export function printTable(
   }
 }
 
+/** Aligns values behind their names, one line each. */
+export function alignRows(rows: readonly (readonly [name: string, value: string])[]): string[] {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2
+  return rows.map(([name, value]) => `${name}:`.padEnd(width) + value)
+}
+
 /**
  * Keeps the process running when the reader of its output exits early (`… | head`). `orders-cli`
  * has its own version: an integrator's package imports nothing of the service.

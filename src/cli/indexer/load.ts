@@ -1,10 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Config } from '../../config/config.ts'
 import { type EnqueueSummary, enqueue } from '../../indexing/sources/enqueue.ts'
 import { type LoadSummary, load } from '../../indexing/sources/load.ts'
 import { type ValidationSummary, validateLines } from '../../indexing/sources/validate-lines.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { openChangeStream, type Services } from '../../services.ts'
+import { positiveInteger } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
 import { printJson } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
@@ -45,7 +46,12 @@ export function addLoad(index: Command, withServices: WithServices, context: Com
       ).conflicts('reproject'),
     )
     .option('--reproject', 'upgrade documents of an older schema version')
-    .option('--from-line <n>', 'skip the lines before this one', lineNumber, 1)
+    .option(
+      '--from-line <n>',
+      'skip the lines before this one',
+      positiveInteger('Expected a line number: 1 or greater.'),
+      1,
+    )
     .option('--dry-run', 'validate every line and write nothing; needs no settings')
     .addOption(
       new Option('--stream', 'enqueue the lines for "index watch"; needs Redis').conflicts([
@@ -161,12 +167,6 @@ async function resumable<Summary>(
     }
     throw error
   }
-}
-
-function lineNumber(text: string): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number > 0) return number
-  throw new InvalidArgumentError('Expected a line number: 1 or greater.')
 }
 
 function summaryText(summary: Timed<LoadSummary | ValidationSummary | EnqueueSummary>): string {

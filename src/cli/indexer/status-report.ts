@@ -6,6 +6,7 @@ import {
 import type { StreamBacklog } from '../../indexing/consistency-check/stream-inspection.ts'
 import { MAX_CLOCK_SKEW_MS } from '../../indexing/writer/clock-skew.ts'
 import { formatInstant } from '../../lib/instant.ts'
+import { alignRows } from '../output.ts'
 
 /** The JSON output of `index status`. */
 export type IndexStatus = ReturnType<typeof indexStatus>
@@ -64,8 +65,7 @@ export function statusLines(status: IndexStatus): string[] {
     ['timestamps ahead', aheadText(status)],
     ...(stream === null ? [['stream', 'none'] satisfies [string, string]] : streamRows(stream)),
   ]
-  const width = Math.max(...rows.map(([name]) => name.length)) + 2
-  return rows.map(([name, value]) => `${name}:`.padEnd(width) + value)
+  return alignRows(rows)
 }
 
 function indexText({ name, read, fed, documents, bytes }: IndexStatus['indices'][number]): string {

@@ -1,7 +1,7 @@
 import { createKeyCache, type KeyCache, type KeyLookupOutcome } from './auth/key-cache.ts'
 import { readCaFile } from './config/ca-file.ts'
 import type { Config } from './config/config.ts'
-import { loadSecrets } from './config/secrets.ts'
+import { loadSecrets, type Secrets } from './config/secrets.ts'
 import type { StreamInspection } from './indexing/consistency-check/stream-inspection.ts'
 import type { ChangeStream } from './indexing/sources/change-stream.ts'
 import { monotonicClock } from './lib/clock.ts'
@@ -18,9 +18,7 @@ import { openSqliteKeys, openSqliteStores } from './stores/sqlite/stores.ts'
 import type { Stores } from './stores/stores.ts'
 
 /** The open services that a command uses. */
-export interface Services extends Stores {
-  keyPepper: Uint8Array
-}
+export interface Services extends Stores, Pick<Secrets, 'keyPepper' | 'webhookSecrets'> {}
 
 /** The services that the commands for keys and accounts use. */
 export type KeyServices = Pick<Services, 'keys' | 'keyPepper' | 'close'>
@@ -48,8 +46,8 @@ export async function openServices(
   role: 'server' | 'command' = 'command',
   events?: OpenSearchEvents,
 ): Promise<Services> {
-  const { keyPepper } = loadSecrets(config)
-  return { ...(await openStores(config, role, events)), keyPepper }
+  const { keyPepper, webhookSecrets } = loadSecrets(config)
+  return { ...(await openStores(config, role, events)), keyPepper, webhookSecrets }
 }
 
 /** Opens keys and accounts alone, so that a key can be revoked even after the index was lost. */

@@ -43,6 +43,7 @@ export function createBackend(): Backend {
     REDIS_PREFIX: prefix,
     CURSOR_SECRETS: `k1:${secret()}`,
     KEY_PEPPER: secret(),
+    WEBHOOK_SECRETS: `k1:${secret()}`,
     WRITER_LEASE_MS: '1000',
   }
   return {

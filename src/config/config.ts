@@ -1,4 +1,6 @@
+import type { Network } from '../lib/network.ts'
 import { parseTracing } from '../observability/tracing/settings.ts'
+import { parseNetworks } from '../webhooks/sending/address-policy.ts'
 import {
   host,
   integer,
@@ -97,6 +99,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
       refillPerSecond: number('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),
     },
     webhooks: {
+      /** Networks whose receivers may also be reached over http and on any port. */
+      allow: networks(env['WEBHOOK_ALLOW'], problems),
       timeoutMs: number('WEBHOOK_TIMEOUT_MS', 100, 60_000, 15_000),
       /** The delay before each attempt of a delivery, the first included. */
       retryDelaysMs: read(
@@ -149,6 +153,8 @@ const PREFIX_HELP =
   'expected at most 200 lower-case letters, digits, "_" and "-", and a letter or digit first'
 const CIDR_HELP =
   'expected addresses or networks separated by commas, such as 10.0.0.0/8,::1, of /8 or smaller for IPv4 and /16 or smaller for IPv6; never "true" or a count'
+const ALLOW_HELP =
+  'expected addresses or networks separated by commas, such as 127.0.0.1,10.1.0.0/16'
 const SECRETS_HELP =
   'expected kid:base64 pairs separated by commas, the first signs; a kid of 1 to 16 letters, digits, "_" or "-", each once; secrets of at least 32 bytes'
 const OPENSEARCH_HELP =
@@ -159,6 +165,13 @@ const PROXY_HELP =
   'expected one proxy such as http://user:password@proxy:3128, user and password percent-encoded, without path, query and fragment'
 const OPERATOR_HELP =
   'expected an http or https URL without user, password and fragment, such as https://ops.example/webhooks'
+
+function networks(list: string | undefined, problems: string[]): Network[] {
+  if (!list) return []
+  const { networks, errors } = parseNetworks(list)
+  if (errors.length > 0) problems.push(`WEBHOOK_ALLOW: ${errors.join('; ')}; ${ALLOW_HELP}`)
+  return networks
+}
 
 function trustedProxies(list: string | undefined, problems: string[]): string[] {
   if (!list) return []

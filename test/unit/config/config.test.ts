@@ -43,6 +43,7 @@ const defaults = {
   logLevel: 'info',
   rateLimit: { capacity: 20, refillPerSecond: 10 },
   webhooks: {
+    allow: [],
     timeoutMs: 15_000,
     retryDelaysMs: [
       ...[0, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000],
@@ -123,6 +124,10 @@ const rejected: Record<string, string[]> = {
   LOG_LEVEL: ['INFO', 'verbose', ' info', '30', 'toString'],
   RATE_LIMIT_CAPACITY: [...noInteger, '0', '1000001'],
   RATE_LIMIT_REFILL_PER_SECOND: [...noInteger, '0', '0.5', '1000001'],
+  WEBHOOK_ALLOW: [
+    ...['true', '*', 'localhost', '10.0.0.0/33', '10.0.0.256', '127.1', '::1/129', 'fe80::1%eth0'],
+    ...['127.0.0.1,', ',', '127.0.0.1 ::1', '10.0.0.0/8,receiver.example'],
+  ],
   WEBHOOK_TIMEOUT_MS: [...noInteger, '0', '99', '60001'],
   WEBHOOK_RETRY_SCHEDULE: [
     ...['x', '-1', '1.5', '0,', ',0', '0,,5', '0;5', '604801', '5s'],
@@ -247,6 +252,16 @@ describe('parseConfig', () => {
       KEY_PEPPER: SECRET,
     }
     expect(parseConfig(env).webhookSecrets).toBeUndefined()
+  })
+
+  it('parses the networks of WEBHOOK_ALLOW, and names each invalid one', () => {
+    const { allow } = parseConfig({ WEBHOOK_ALLOW: '127.0.0.1, 10.1.0.0/16' }).webhooks
+    expect(allow.map(({ address, prefix }) => `${address}/${prefix}`)).toEqual([
+      '127.0.0.1/32',
+      '10.1.0.0/16',
+    ])
+    const message = problemsOf({ WEBHOOK_ALLOW: '127.0.0.1,localhost,10.0.0.0/33' })
+    expect(message).toContain('WEBHOOK_ALLOW: "localhost" is not a complete address; "10.0.0.0/33"')
   })
 
   it('rejects one port for the API and the operations', () => {

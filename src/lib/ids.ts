@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 
 /** Pattern of account ids in keys and source orders. */
 export const accountIdPattern = '^[A-Za-z0-9_-]{1,64}$'
@@ -13,6 +13,18 @@ export function newRequestId(): string {
  */
 export function newKeyId(): string {
   return `key_${randomUUID().replaceAll('-', '')}`
+}
+
+/** `we_` and 32 hexadecimal digits: identifies a webhook endpoint. */
+export function newEndpointId(): string {
+  return `we_${randomUUID().replaceAll('-', '')}`
+}
+
+const EVENT_ID_DIGITS = 24
+
+/** `evt_` and 24 random base-62 digits: identifies an event that concerns no order. */
+export function newEventId(): string {
+  return `evt_${base62FromBytes(randomBytes(32), EVENT_ID_DIGITS)}`
 }
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

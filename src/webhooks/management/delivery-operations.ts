@@ -1,0 +1,206 @@
+import type { Clock } from '../../lib/clock.ts'
+import { newEventId } from '../../lib/ids.ts'
+import { interruptiblePause } from '../../lib/interruptible-pause.ts'
+import type { OrderStore } from '../../orders/order-store.ts'
+import type { Delivery, DeliveryState, DeliveryStore } from '../deliveries/delivery.ts'
+import { deliveryId } from '../deliveries/delivery-id.ts'
+import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
+import { TEST_EVENT } from '../events/event-types.ts'
+import { assertEnabled, findEndpoint, isOf, type Target, touchEndpoint } from './find-endpoint.ts'
+import { WebhookError } from './webhook-error.ts'
+
+export interface DeliveryOperationsOptions {
+  endpoints: Pick<EndpointStore, 'byId' | 'update'>
+  deliveries: Pick<DeliveryStore, 'create' | 'byId' | 'list' | 'save' | 'replay'>
+  orders: Pick<OrderStore, 'get'>
+  /** How long deliveries are kept. */
+  retentionMs: number
+  /** Epoch milliseconds. */
+  clock: Clock
+}
+
+export interface DeliveryListOptions {
+  /** Only what failed or expired. */
+  failedOnly?: boolean
+  limit?: number
+}
+
+export interface ReplayOptions {
+  /** Epoch milliseconds. */
+  sinceMs: number
+  /** Only what failed or expired; otherwise also what was delivered. */
+  failedOnly?: boolean
+}
+
+export interface AttemptWait {
+  /** The maximum wait. */
+  timeoutMs: number
+  /** Milliseconds. */
+  monotonic: Clock
+  signal?: AbortSignal
+}
+
+/** What changes and reads deliveries. Calls throw WebhookError and Unavailable. */
+export type DeliveryOperations = ReturnType<typeof createDeliveryOperations>
+
+export const DEFAULT_LIST_LIMIT = 100
+export const MAX_LIST_LIMIT = 1_000
+const FAILED_STATES: readonly DeliveryState[] = ['failed', 'expired']
+const DAY_MS = 86_400_000
+const POLL_MS = 100
+/** A dispatcher changes a delivery at most once while an attempt is in flight. */
+const MAX_SAVES = 5
+
+/** Creates the operations on deliveries, for commands and for the management API. */
+export function createDeliveryOperations({
+  endpoints,
+  deliveries,
+  orders,
+  retentionMs,
+  clock,
+}: DeliveryOperationsOptions) {
+  async function findDelivery(target: Target) {
+    const delivery = await deliveries.byId(target.id)
+    if (delivery !== null && isOf(target, delivery)) return delivery
+    throw new WebhookError(
+      'delivery_missing',
+      `there is no delivery ${target.id}; the list of an endpoint's deliveries has their ids`,
+    )
+  }
+
+  /** @throws WebhookError `order_removed` */
+  async function assertVisible({ accountId, event }: Delivery): Promise<void> {
+    const { type, orderId } = event
+    // That event itself reports the removal, and carries only the id.
+    if (orderId === null || type === 'order.removed') return
+    if ((await orders.get(accountId, orderId)) !== null) return
+    throw new WebhookError(
+      'order_removed',
+      `the account ${accountId} no longer has the order ${orderId}: it was erased, or the account no longer takes part, so nothing about it is sent`,
+    )
+  }
+
+  return {
+    /**
+     * Creates a delivery of type `webhook.test`, which is due at once.
+     * @throws WebhookError `endpoint_missing`, `endpoint_disabled`
+     */
+    async sendTest(target: Target): Promise<Delivery> {
+      const endpoint = await findEndpoint(endpoints, target)
+      assertEnabled(endpoint)
+      const delivery = testDelivery(endpoint, clock())
+      await deliveries.create([delivery])
+      await touchEndpoint(endpoints, endpoint.id)
+      return delivery
+    },
+
+    /** Waits for the next attempt of a delivery. Returns the delivery as it is then. */
+    async awaitAttempt(
+      sent: Delivery,
+      { timeoutMs, monotonic, signal }: AttemptWait,
+    ): Promise<Delivery> {
+      const deadline = monotonic() + timeoutMs
+      for (;;) {
+        const current = (await deliveries.byId(sent.id)) ?? sent
+        const isAttempted = current.attempts.length > sent.attempts.length
+        if (isAttempted || current.state !== 'pending' || monotonic() >= deadline) return current
+        await interruptiblePause(POLL_MS, signal, 'waiting for the attempt')
+      }
+    },
+
+    /**
+     * The deliveries of an endpoint, newest first.
+     * @throws WebhookError `endpoint_missing`, `invalid_limit`
+     */
+    async listDeliveries(
+      target: Target,
+      { failedOnly = false, limit = DEFAULT_LIST_LIMIT }: DeliveryListOptions = {},
+    ): Promise<Delivery[]> {
+      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIST_LIMIT) {
+        const message = `the limit is not valid: expected an integer from 1 to ${MAX_LIST_LIMIT}`
+        throw new WebhookError('invalid_limit', message)
+      }
+      const { id } = await findEndpoint(endpoints, target)
+      return deliveries.list({
+        endpointId: id,
+        limit,
+        ...(failedOnly && { states: FAILED_STATES }),
+      })
+    },
+
+    /**
+     * Makes a delivery due at once, with a new retry schedule and the same `webhook-id`, also after
+     * a 2xx.
+     * @throws WebhookError `delivery_missing`, `endpoint_deleted`, `endpoint_disabled`,
+     *   `order_removed`, `delivery_busy`
+     */
+    async resend(target: Target): Promise<Delivery> {
+      for (let saves = 0; saves < MAX_SAVES; saves += 1) {
+        const delivery = await findDelivery(target)
+        const endpoint = await endpoints.byId(delivery.endpointId)
+        if (endpoint === null) {
+          const message = `the endpoint ${delivery.endpointId} was deleted, and nothing is sent to it: create another one`
+          throw new WebhookError('endpoint_deleted', message)
+        }
+        assertEnabled(endpoint)
+        await assertVisible(delivery)
+        const [saved] = await deliveries.save([{ ...delivery, ...dueAt(clock()) }])
+        if (saved === undefined || saved === null) continue // The dispatcher changed it meanwhile.
+        await touchEndpoint(endpoints, endpoint.id)
+        return saved
+      }
+      const message = `the delivery ${target.id} is changing: an attempt may be in flight; try again`
+      throw new WebhookError('delivery_busy', message)
+    },
+
+    /**
+     * Makes the completed deliveries of an endpoint due again, under the same ids. Returns their
+     * number.
+     * @throws WebhookError `invalid_since`, `endpoint_missing`, `endpoint_disabled`
+     */
+    async replay(target: Target, { sinceMs, failedOnly = false }: ReplayOptions): Promise<number> {
+      const nowMs = clock()
+      if (sinceMs > nowMs) {
+        throw new WebhookError('invalid_since', 'the start of a replay is in the future')
+      }
+      if (sinceMs < nowMs - retentionMs) {
+        const message = `the start of a replay is too far back: deliveries are kept for ${retentionMs / DAY_MS} days (WEBHOOK_RETENTION_DAYS); choose a later instant`
+        throw new WebhookError('invalid_since', message)
+      }
+      const endpoint = await findEndpoint(endpoints, target)
+      assertEnabled(endpoint)
+      const replayed = await deliveries.replay({
+        endpointId: endpoint.id,
+        sinceMs,
+        failedOnly,
+        nowMs,
+      })
+      await touchEndpoint(endpoints, endpoint.id)
+      return replayed
+    },
+  }
+}
+
+/** The schedule starts anew; earlier attempts stay. */
+const dueAt = (nowMs: number) =>
+  ({ state: 'pending', nextAt: nowMs, step: 0, firstFailedAt: null, heldAt: null }) as const
+
+function testDelivery({ id: endpointId, accountId }: Endpoint, nowMs: number): Delivery {
+  const eventId = newEventId()
+  return {
+    id: deliveryId(eventId, endpointId),
+    endpointId,
+    accountId,
+    event: {
+      id: eventId,
+      type: TEST_EVENT,
+      accountId,
+      orderId: null,
+      sequence: null,
+      recordedAt: nowMs,
+      change: {},
+    },
+    ...dueAt(nowMs),
+    attempts: [],
+  }
+}

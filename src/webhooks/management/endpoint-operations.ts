@@ -1,0 +1,184 @@
+import type { Clock } from '../../lib/clock.ts'
+import { newEndpointId } from '../../lib/ids.ts'
+import type { Network } from '../../lib/network.ts'
+import { Unavailable } from '../../lib/unavailable.ts'
+import type { DeliveryStore } from '../deliveries/delivery.ts'
+import type { Endpoint, EndpointStore, SecretVersion } from '../endpoints/endpoint.ts'
+import { ENDPOINT_MAX_AGE_MS } from '../endpoints/endpoint-directory.ts'
+import { deriveSecret, type WebhookSecret } from '../sending/signing-secret.ts'
+import {
+  type EndpointSettings,
+  parseDescription,
+  parseEvents,
+  parsePayload,
+  parseSettings,
+  parseUrl,
+} from './endpoint-settings.ts'
+import { changeEndpoint, findEndpoint, type Target, touchEndpoint } from './find-endpoint.ts'
+import { WebhookError } from './webhook-error.ts'
+
+export interface EndpointOperationsOptions {
+  endpoints: EndpointStore
+  deliveries: Pick<DeliveryStore, 'hold' | 'releaseHeld' | 'cancel'>
+  /** The first derives new secrets. @throws Error when they are not configured */
+  secrets(): readonly [WebhookSecret, ...WebhookSecret[]]
+  /** `WEBHOOK_ALLOW`. */
+  allow: readonly Network[]
+  /** Epoch milliseconds. */
+  clock: Clock
+}
+
+export interface NewEndpoint extends EndpointSettings {
+  accountId: string
+}
+
+/** An endpoint, and its secret, which no later call returns. */
+export interface CreatedEndpoint {
+  endpoint: Endpoint
+  /** `whsec_` and base64. */
+  secret: string
+}
+
+export interface RolledSecret {
+  secret: string
+  /** Epoch milliseconds. */
+  oldSecretEndsAt: number
+}
+
+export interface EnabledEndpoint {
+  endpoint: Endpoint
+  /** The number of deliveries that were held, and are due now. */
+  released: number
+  /** The first failure since the last success before it was enabled: a replay may start there. */
+  failedSince: number | null
+}
+
+/** What changes and reads endpoints. Calls throw WebhookError and Unavailable. */
+export type EndpointOperations = ReturnType<typeof createEndpointOperations>
+
+const DAY_MS = 86_400_000
+const MAX_OVERLAP_MS = 7 * DAY_MS
+
+/** The state of an endpoint without failures. */
+const HEALTHY = {
+  failingSince: null,
+  isBreakerOpen: false,
+  noticesSent: 0,
+} as const satisfies Partial<Endpoint>
+
+/** Creates the operations on endpoints, for commands and for the management API. */
+export function createEndpointOperations({
+  endpoints,
+  deliveries,
+  secrets,
+  allow,
+  clock,
+}: EndpointOperationsOptions) {
+  /** The secret that new endpoints and rolls use. */
+  const currentKid = () => secrets()[0].kid
+  const secretOf = (id: string, version: SecretVersion) => deriveSecret(secrets(), id, version)
+
+  return {
+    /**
+     * Creates an enabled endpoint. Its deliveries start once every writer has read it.
+     * @throws the error of the store; when the outcome is unknown, with advice in the message
+     */
+    async createEndpoint({ accountId, ...given }: NewEndpoint): Promise<CreatedEndpoint> {
+      const settings = {
+        url: parseUrl(given.url, allow),
+        events: parseEvents(given.events),
+        payload: parsePayload(given.payload),
+        description: parseDescription(given.description),
+      }
+      const createdAt = clock()
+      const endpoint: Endpoint = {
+        id: newEndpointId(),
+        accountId,
+        ...settings,
+        ...HEALTHY,
+        disabledReason: null,
+        createdAt,
+        startsAt: createdAt + ENDPOINT_MAX_AGE_MS,
+        secret: { kid: currentKid(), generation: 1 },
+        previousSecret: null,
+        lastSuccessAt: null,
+        deletedAt: null,
+      }
+      const secret = secretOf(endpoint.id, endpoint.secret)
+      await endpoints.insert(endpoint).catch((cause: unknown) => {
+        if (!(cause instanceof Unavailable)) throw cause
+        const advice = `the endpoint may be stored; if the list of ${accountId} has ${endpoint.id}, delete it and create another`
+        throw new Unavailable(`${cause.message}; ${advice}`, { cause })
+      })
+      return { endpoint, secret }
+    },
+
+    /** The endpoints of an account, oldest first. */
+    listEndpoints: (accountId: string): Promise<Endpoint[]> => endpoints.list(accountId),
+
+    showEndpoint: (target: Target): Promise<Endpoint> => findEndpoint(endpoints, target),
+
+    /** Changes the given settings. Another URL begins without the failures of the old one. */
+    async updateEndpoint(target: Target, given: Partial<EndpointSettings>): Promise<Endpoint> {
+      const settings = parseSettings(given, allow)
+      return changeEndpoint(endpoints, target, (endpoint) => {
+        const isMoved = settings.url !== undefined && settings.url !== endpoint.url
+        return { ...endpoint, ...settings, ...(isMoved && HEALTHY) }
+      })
+    },
+
+    /** Sends what was held, in order. Also completes an enabling that was interrupted. */
+    async enableEndpoint(target: Target): Promise<EnabledEndpoint> {
+      let failedSince: number | null = null
+      const endpoint = await changeEndpoint(endpoints, target, (current) => {
+        failedSince = current.failingSince
+        return { ...current, ...HEALTHY, disabledReason: null }
+      })
+      const released = await deliveries.releaseHeld(endpoint.id, clock())
+      await touchEndpoint(endpoints, endpoint.id)
+      return { endpoint, released, failedSince }
+    },
+
+    /** Holds its deliveries. An endpoint that is disabled already keeps its reason. */
+    async disableEndpoint(target: Target): Promise<Endpoint> {
+      const endpoint = await changeEndpoint(endpoints, target, (current) => ({
+        ...current,
+        disabledReason: current.disabledReason ?? 'manual',
+      }))
+      await deliveries.hold(endpoint.id, clock())
+      await touchEndpoint(endpoints, endpoint.id)
+      return endpoint
+    },
+
+    /** Marks the endpoint as deleted, and cancels its deliveries. */
+    async deleteEndpoint(target: Target): Promise<Endpoint> {
+      const deletedAt = clock()
+      const endpoint = await changeEndpoint(endpoints, target, (current) => ({
+        ...current,
+        deletedAt,
+      }))
+      await deliveries.cancel(endpoint.id)
+      return endpoint
+    },
+
+    /**
+     * Signs with a new secret, and for `overlapMs` with the present one too. A secret that an earlier
+     * roll kept valid ends now, so at most two sign.
+     * @throws WebhookError `invalid_overlap`
+     */
+    async rollSecret(target: Target, overlapMs: number): Promise<RolledSecret> {
+      if (!(overlapMs >= 0 && overlapMs <= MAX_OVERLAP_MS)) {
+        const message = `the overlap is not valid: expected 0 to ${MAX_OVERLAP_MS / DAY_MS} days`
+        throw new WebhookError('invalid_overlap', message)
+      }
+      const endsAt = clock() + overlapMs
+      const kid = currentKid()
+      const { id, secret } = await changeEndpoint(endpoints, target, (endpoint) => ({
+        ...endpoint,
+        secret: { kid, generation: endpoint.secret.generation + 1 },
+        previousSecret: overlapMs === 0 ? null : { ...endpoint.secret, endsAt },
+      }))
+      return { secret: secretOf(id, secret), oldSecretEndsAt: endsAt }
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { formatInstant } from '../../lib/instant.ts'
+import type { Delivery } from '../deliveries/delivery.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { ALL_EVENTS } from './endpoint-settings.ts'
+import type { WebhookStatus } from './webhook-management.ts'
+
+// The shapes that commands print and the management API returns.
+
+/** An endpoint without its secret. */
+export function endpointJson(endpoint: Endpoint) {
+  return {
+    ...settingsJson(endpoint),
+    starts_at: formatInstant(endpoint.startsAt),
+    failing_since: instantOrNull(endpoint.failingSince),
+    disabled_reason: endpoint.disabledReason,
+  }
+}
+
+/** A new endpoint, and its secret, which appears only here. */
+export function createdEndpointJson(endpoint: Endpoint, secret: string) {
+  return { ...settingsJson(endpoint), secret, starts_at: formatInstant(endpoint.startsAt) }
+}
+
+function settingsJson(endpoint: Endpoint) {
+  return {
+    id: endpoint.id,
+    account_id: endpoint.accountId,
+    url: endpoint.url,
+    events: endpoint.events ?? [ALL_EVENTS],
+    payload: endpoint.payload,
+    status: endpoint.disabledReason === null ? 'enabled' : 'disabled',
+    description: endpoint.description,
+  }
+}
+
+export function deliveryJson({ id, event, state, nextAt, attempts }: Delivery) {
+  return {
+    id,
+    event_id: event.id,
+    type: event.type,
+    order_id: event.orderId,
+    sequence: event.sequence,
+    state,
+    next_at: instantOrNull(nextAt),
+    attempts: attempts.map(({ at, status, error, durationMs }) => ({
+      at: formatInstant(at),
+      status,
+      error,
+      duration_ms: durationMs,
+    })),
+  }
+}
+
+/** The age of the oldest due delivery in seconds; `null` without one. */
+export function statusJson({ dispatcher, backlog, endpoints, readAt }: WebhookStatus) {
+  const { due, oldestDueAt } = backlog
+  return {
+    dispatcher,
+    due,
+    oldest_due_seconds: oldestDueAt === null ? null : Math.max(0, readAt - oldestDueAt) / 1_000,
+    endpoints,
+  }
+}
+
+const instantOrNull = (at: number | null) => (at === null ? null : formatInstant(at))

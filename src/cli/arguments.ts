@@ -41,6 +41,18 @@ export function expiry(nowMs: number): (text: string) => number {
   }
 }
 
+/** Parses an instant with time and zone into epoch milliseconds. */
+export function instant(text: string): number {
+  const parsed = parseInstant(text)
+  if (typeof parsed === 'object') return parsed.floorMs
+  throw new InvalidArgumentError('Expected an instant with zone, such as 2026-03-01T00:00:00Z.')
+}
+
+/** Parses values separated by commas; an empty string is an empty list. */
+export function list(text: string): string[] {
+  return text === '' ? [] : text.split(',').map((part) => part.trim())
+}
+
 /** Parses a positive integer; `expected` is the error. */
 export const positiveInteger = (expected: string) => (text: string) => {
   const number = Number(text)

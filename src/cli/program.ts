@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { parseConfig } from '../config/config.ts'
+import { WebhookError } from '../webhooks/management/webhook-error.ts'
 import { addAccounts } from './accounts.ts'
 import type { CommandContext, ProgramIo } from './command-context.ts'
 import { addCheck } from './indexer/check.ts'
@@ -10,6 +11,7 @@ import { addStatus } from './indexer/status.ts'
 import { addWatch } from './indexer/watch.ts'
 import { addKeys } from './keys.ts'
 import { serve } from './serve.ts'
+import { addWebhooks } from './webhooks/webhooks.ts'
 import { createWithKeys, createWithServices } from './with-services.ts'
 
 const USAGE_EXIT_CODE = 2
@@ -31,16 +33,21 @@ export async function runProgram(argv: readonly string[], io: ProgramIo): Promis
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE
     io.stderr.write(`${error instanceof Error ? error.message : error}\n`)
-    return FAILURE_EXIT_CODE
+    return isInvalidInput(error) ? USAGE_EXIT_CODE : FAILURE_EXIT_CODE
   }
   return exitCode
+}
+
+/** Invalid values that only a running command can recognise. */
+function isInvalidInput(error: unknown): boolean {
+  return error instanceof WebhookError && error.kind === 'invalid'
 }
 
 /** Defines the commands: results on stdout, all else on stderr; exit 0, 1 (failed) or 2 (usage). */
 function buildProgram(context: CommandContext): Command {
   const { env, stdout, stderr } = context
   const program = new Command('public-orders-api')
-    .description('The public Orders API: serve requests, manage keys, write the index')
+    .description('The public Orders API: serve requests, manage keys and webhooks, write the index')
     .showHelpAfterError('(--help lists the commands and options)')
     .exitOverride()
     .configureOutput({
@@ -69,6 +76,11 @@ function buildProgram(context: CommandContext): Command {
   addAccounts(
     program.command('accounts').description('block and unblock accounts'),
     withKeys,
+    context,
+  )
+  addWebhooks(
+    program.command('webhooks').description('manage webhook endpoints and deliveries'),
+    withServices,
     context,
   )
 

@@ -1,0 +1,131 @@
+import type { Command } from 'commander'
+import type { Config } from '../../config/config.ts'
+import { monotonicClock } from '../../lib/clock.ts'
+import type { Delivery } from '../../webhooks/deliveries/delivery.ts'
+import {
+  DEFAULT_LIST_LIMIT,
+  MAX_LIST_LIMIT,
+} from '../../webhooks/management/delivery-operations.ts'
+import { deliveryJson } from '../../webhooks/management/webhook-json.ts'
+import type { WebhookManagement } from '../../webhooks/management/webhook-management.ts'
+import { instant, positiveInteger } from '../arguments.ts'
+import type { CommandContext } from '../command-context.ts'
+import { printJson, printTable } from '../output.ts'
+import { abortOnSignal } from '../signals.ts'
+import type { WithWebhooks } from './with-webhooks.ts'
+
+interface JsonFlag {
+  json?: true
+}
+interface FailedFlag {
+  failed?: true
+}
+
+const LIMIT_HELP = `Expected an integer from 1 to ${MAX_LIST_LIMIT}.`
+const TEST_WAIT_MS = 30_000
+
+/** `webhooks test | deliveries | resend | replay`. */
+export function addDeliveryCommands(
+  webhooks: Command,
+  withWebhooks: WithWebhooks,
+  context: CommandContext,
+): void {
+  webhooks
+    .command('test')
+    .description('send an event of type webhook.test, and wait up to 30 seconds for the attempt')
+    .argument('<id>', 'the endpoint')
+    .option('--json', 'print the delivery as JSON')
+    .action(async (id: string, { json }: JsonFlag) =>
+      withWebhooks(async (management, config) => {
+        const sent = await management.sendTest({ id })
+        const delivery = await awaitAttempt(management, sent, config, context)
+        printDelivery(delivery, json, context)
+        if (delivery.attempts.length > 0 && delivery.state !== 'delivered') context.setFailed()
+      }),
+    )
+
+  webhooks
+    .command('deliveries')
+    .description('list the deliveries of an endpoint, newest first')
+    .argument('<id>', 'the endpoint')
+    .option('--failed', 'only those that failed or expired')
+    .option(
+      '--limit <n>',
+      `at most this many, 1 to ${MAX_LIST_LIMIT}`,
+      positiveInteger(LIMIT_HELP),
+      DEFAULT_LIST_LIMIT,
+    )
+    .option('--json', 'print them as JSON')
+    .action(
+      async (id: string, { failed, limit, json }: JsonFlag & FailedFlag & { limit: number }) =>
+        withWebhooks(async ({ listDeliveries }) => {
+          const deliveries = await listDeliveries({ id }, { failedOnly: failed ?? false, limit })
+          if (json) printJson(deliveries.map(deliveryJson), context)
+          else printTable(deliveries.map(deliveryRow), context)
+        }),
+    )
+
+  webhooks
+    .command('resend')
+    .description('send a delivery again at once, under the same webhook-id')
+    .argument('<delivery_id>', 'its id, as "webhooks deliveries" prints it')
+    .option('--json', 'print it as JSON')
+    .action(async (id: string, { json }: JsonFlag) =>
+      withWebhooks(async ({ resend }) => printDelivery(await resend({ id }), json, context)),
+    )
+
+  webhooks
+    .command('replay')
+    .description('send the events of an endpoint since an instant again')
+    .argument('<id>', 'the endpoint')
+    .requiredOption(
+      '--since <instant>',
+      'an instant with zone, such as 2026-03-01T00:00:00Z',
+      instant,
+    )
+    .option('--failed', 'only those that failed or expired')
+    .option('--json', 'print the number as JSON')
+    .action(
+      async (id: string, { since, failed, json }: JsonFlag & FailedFlag & { since: number }) =>
+        withWebhooks(async ({ replay }) => {
+          const replayed = await replay({ id }, { sinceMs: since, failedOnly: failed ?? false })
+          if (json) printJson({ replayed }, context)
+          else context.stdout.write(`replayed: ${replayed}\n`)
+        }),
+    )
+}
+
+/** Waits for the attempt, unless no dispatcher would make it. */
+async function awaitAttempt(
+  { dispatcher, awaitAttempt }: WebhookManagement,
+  sent: Delivery,
+  { writerLeaseMs }: Config,
+  context: CommandContext,
+): Promise<Delivery> {
+  const signal = abortOnSignal(context)
+  const status = await dispatcher(writerLeaseMs)
+  if (status?.alive) {
+    return awaitAttempt(sent, { timeoutMs: TEST_WAIT_MS, monotonic: monotonicClock, signal })
+  }
+  context.stderr.write(
+    'no dispatcher runs, so the delivery waits: start "webhooks deliver", or "serve" on the embedded store\n',
+  )
+  return sent
+}
+
+function printDelivery(delivery: Delivery, json: true | undefined, context: CommandContext): void {
+  if (json) printJson(deliveryJson(delivery), context)
+  else printTable([deliveryRow(delivery)], context)
+}
+
+function deliveryRow(delivery: Delivery) {
+  const { attempts, next_at, event_id: _, ...row } = deliveryJson(delivery)
+  const last = attempts.at(-1)
+  return {
+    ...row,
+    attempts: attempts.length,
+    last_attempt: last?.at ?? null,
+    last_result: last?.error ?? last?.status ?? null,
+    next_at,
+  }
+}

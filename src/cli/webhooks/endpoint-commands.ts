@@ -1,0 +1,118 @@
+import { type Command, Option } from 'commander'
+import { formatInstant } from '../../lib/instant.ts'
+import { type Endpoint, payloadKinds } from '../../webhooks/endpoints/endpoint.ts'
+import type { CreatedEndpoint } from '../../webhooks/management/endpoint-operations.ts'
+import { ALL_EVENTS, type EndpointSettings } from '../../webhooks/management/endpoint-settings.ts'
+import { createdEndpointJson, endpointJson } from '../../webhooks/management/webhook-json.ts'
+import { account, list } from '../arguments.ts'
+import type { CommandContext } from '../command-context.ts'
+import { printJson, printTable } from '../output.ts'
+import type { WithWebhooks } from './with-webhooks.ts'
+
+interface JsonFlag {
+  json?: true
+}
+type CreateFlags = JsonFlag & EndpointSettings & { account: string }
+type UpdateFlags = JsonFlag & Partial<EndpointSettings>
+
+const URL_HELP = 'where events are sent: https, port 443 or 8443, a public address'
+const EVENTS_HELP = 'event types separated by commas; * for all, also those added later'
+const PAYLOAD_HELP = 'full sends the order, thin only its id'
+const DESCRIPTION_HELP = "a label that identifies the endpoint; '' for none"
+
+/** `webhooks create | list | show | update`. */
+export function addEndpointCommands(
+  webhooks: Command,
+  withWebhooks: WithWebhooks,
+  context: CommandContext,
+): void {
+  webhooks
+    .command('create')
+    .description('create an endpoint, and print its id and its secret, once')
+    .requiredOption('--account <id>', 'the account whose events it receives', account)
+    .requiredOption('--url <url>', URL_HELP)
+    .addOption(
+      new Option('--events <types>', EVENTS_HELP).argParser(list).default([ALL_EVENTS], ALL_EVENTS),
+    )
+    .addOption(new Option('--payload <kind>', PAYLOAD_HELP).choices(payloadKinds).default('full'))
+    .option('--description <text>', DESCRIPTION_HELP, '')
+    .option('--json', 'print it as JSON')
+    .action(async ({ account: accountId, json, ...settings }: CreateFlags) =>
+      withWebhooks(async ({ createEndpoint }) =>
+        printCreated(await createEndpoint({ accountId, ...settings }), json, context),
+      ),
+    )
+
+  webhooks
+    .command('list')
+    .description('list the endpoints of an account')
+    .requiredOption('--account <id>', 'the account', account)
+    .option('--json', 'print them as JSON')
+    .action(async ({ account: accountId, json }: JsonFlag & { account: string }) =>
+      withWebhooks(async ({ listEndpoints }) => {
+        const endpoints = await listEndpoints(accountId)
+        if (json) printJson(endpoints.map(endpointJson), context)
+        else printTable(endpoints.map(endpointRow), context)
+      }),
+    )
+
+  webhooks
+    .command('show')
+    .description('print an endpoint, without its secret')
+    .argument('<id>', 'its id, as "webhooks list" prints it')
+    .option('--json', 'print it as JSON')
+    .action(async (id: string, { json }: JsonFlag) =>
+      withWebhooks(async ({ showEndpoint }) =>
+        printEndpoint(await showEndpoint({ id }), json, context),
+      ),
+    )
+
+  const update = webhooks
+    .command('update')
+    .description('change an endpoint; takes effect within 5 seconds')
+    .argument('<id>', 'its id, as "webhooks list" prints it')
+    .option('--url <url>', URL_HELP)
+    .option('--events <types>', EVENTS_HELP, list)
+    .addOption(new Option('--payload <kind>', PAYLOAD_HELP).choices(payloadKinds))
+    .option('--description <text>', DESCRIPTION_HELP)
+    .option('--json', 'print it as JSON')
+    .action(async (id: string, { json, ...settings }: UpdateFlags) => {
+      if (Object.keys(settings).length === 0) {
+        update.error('error: nothing to change: add --url, --events, --payload or --description')
+      }
+      await withWebhooks(async ({ updateEndpoint }) =>
+        printEndpoint(await updateEndpoint({ id }, settings), json, context),
+      )
+    })
+}
+
+function printCreated(
+  { endpoint, secret }: CreatedEndpoint,
+  json: true | undefined,
+  { stdout, stderr }: CommandContext,
+): void {
+  if (json) {
+    printJson(createdEndpointJson(endpoint, secret), { stdout })
+    return
+  }
+  const startsAt = formatInstant(endpoint.startsAt)
+  stderr.write(
+    `events of ${endpoint.accountId} from ${startsAt} on are sent to the endpoint; its id, and its secret, shown this once:\n`,
+  )
+  stdout.write(`${endpoint.id}\n${secret}\n`)
+}
+
+/** Prints an endpoint to stdout. */
+export function printEndpoint(
+  endpoint: Endpoint,
+  json: true | undefined,
+  context: CommandContext,
+): void {
+  if (json) printJson(endpointJson(endpoint), context)
+  else printTable([endpointRow(endpoint)], context)
+}
+
+function endpointRow(endpoint: Endpoint) {
+  const { account_id: _, ...row } = endpointJson(endpoint)
+  return row
+}

@@ -1,0 +1,76 @@
+import { type Command, Option } from 'commander'
+import { formatInstant } from '../../lib/instant.ts'
+import { endpointJson } from '../../webhooks/management/webhook-json.ts'
+import { duration } from '../arguments.ts'
+import type { CommandContext } from '../command-context.ts'
+import { printJson } from '../output.ts'
+import type { WithWebhooks } from './with-webhooks.ts'
+
+interface JsonFlag {
+  json?: true
+}
+
+/** `webhooks enable | disable | delete | roll-secret`. */
+export function addEndpointStateCommands(
+  webhooks: Command,
+  withWebhooks: WithWebhooks,
+  context: CommandContext,
+): void {
+  const { stdout, stderr } = context
+  const command = (name: string, description: string) =>
+    webhooks
+      .command(name)
+      .description(description)
+      .argument('<id>', 'its id, as "webhooks list" prints it')
+      .option('--json', 'print it as JSON')
+
+  command('enable', 'enable an endpoint, and send what was held meanwhile, in order').action(
+    async (id: string, { json }: JsonFlag) =>
+      withWebhooks(async ({ enableEndpoint }) => {
+        const { endpoint, released, failedSince } = await enableEndpoint({ id })
+        stderr.write(`${id} is enabled; held deliveries that are due now: ${released}\n`)
+        if (failedSince !== null) {
+          const replay = `webhooks replay ${id} --since ${formatInstant(failedSince)} --failed`
+          stderr.write(`to send again what failed: ${replay}\n`)
+        }
+        if (json) printJson(endpointJson(endpoint), context)
+      }),
+  )
+
+  command('disable', 'disable an endpoint; new events are held for 7 days').action(
+    async (id: string, { json }: JsonFlag) =>
+      withWebhooks(async ({ disableEndpoint }) => {
+        const endpoint = await disableEndpoint({ id })
+        stderr.write(`${id} is disabled (${endpoint.disabledReason})\n`)
+        if (json) printJson(endpointJson(endpoint), context)
+      }),
+  )
+
+  command('delete', 'delete an endpoint, and cancel what was not delivered').action(
+    async (id: string, { json }: JsonFlag) =>
+      withWebhooks(async ({ deleteEndpoint }) => {
+        const endpoint = await deleteEndpoint({ id })
+        stderr.write(`${id} is deleted\n`)
+        if (json) printJson(endpointJson(endpoint), context)
+      }),
+  )
+
+  command('roll-secret', 'print a new secret; the old one signs too during the overlap')
+    .addOption(
+      new Option('--overlap <span>', 'how long both secrets sign, at most 7d')
+        .argParser(duration)
+        .default(duration('24h'), '24h'),
+    )
+    .action(async (id: string, { overlap, json }: JsonFlag & { overlap: number }) =>
+      withWebhooks(async ({ rollSecret }) => {
+        const { secret, oldSecretEndsAt } = await rollSecret({ id }, overlap)
+        const endsAt = formatInstant(oldSecretEndsAt)
+        if (json) {
+          printJson({ secret, old_secret_ends_at: endsAt }, context)
+          return
+        }
+        stderr.write(`the old secret of ${id} ends at ${endsAt}; the new one, shown this once:\n`)
+        stdout.write(`${secret}\n`)
+      }),
+    )
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander'
+import type { CommandContext } from '../command-context.ts'
+import type { WithServices } from '../with-services.ts'
+import { addDeliveryCommands } from './delivery-commands.ts'
+import { addEndpointCommands } from './endpoint-commands.ts'
+import { addEndpointStateCommands } from './endpoint-state-commands.ts'
+import { addWebhookStatus } from './status.ts'
+import { createWithWebhooks } from './with-webhooks.ts'
+
+/** `webhooks …`. */
+export function addWebhooks(
+  webhooks: Command,
+  withServices: WithServices,
+  context: CommandContext,
+): void {
+  const withWebhooks = createWithWebhooks(withServices)
+  for (const add of [
+    addEndpointCommands,
+    addEndpointStateCommands,
+    addDeliveryCommands,
+    addWebhookStatus,
+  ]) {
+    add(webhooks, withWebhooks, context)
+  }
+}

@@ -104,13 +104,20 @@ async function awaitAttempt(
 ): Promise<Delivery> {
   const signal = abortOnSignal(context)
   const status = await dispatcher(writerLeaseMs)
-  if (status?.alive) {
-    return awaitAttempt(sent, { timeoutMs: TEST_WAIT_MS, monotonic: monotonicClock, signal })
+  if (!status?.alive) {
+    context.stderr.write(
+      'no dispatcher runs, so the delivery waits: start "webhooks deliver", or "serve" on the embedded store\n',
+    )
+    return sent
   }
-  context.stderr.write(
-    'no dispatcher runs, so the delivery waits: start "webhooks deliver", or "serve" on the embedded store\n',
-  )
-  return sent
+  const wait = { timeoutMs: TEST_WAIT_MS, monotonic: monotonicClock, signal }
+  const delivery = await awaitAttempt(sent, wait)
+  if (delivery.state === 'pending' && delivery.attempts.length === 0) {
+    context.stderr.write(
+      `no attempt within ${TEST_WAIT_MS / 1_000} s: "webhooks deliveries ${sent.endpointId}" shows it later\n`,
+    )
+  }
+  return delivery
 }
 
 function printDelivery(delivery: Delivery, json: true | undefined, context: CommandContext): void {

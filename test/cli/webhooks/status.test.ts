@@ -1,8 +1,12 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCommand } from '../../support/cli/command.ts'
 import { openWebhookCommands } from './webhook-commands.ts'
 
 const commands = openWebhookCommands()
-const { run, json, create, deliver } = commands
+const { run, json, create, deliver, env } = commands
+beforeAll(async () => {
+  await runCommand(['index', 'init'], env)
+})
 afterAll(commands.remove)
 
 describe('webhooks status', () => {

@@ -56,11 +56,17 @@ function accepted(schema: Schema): Schema {
 }
 
 /**
- * Converts references to JSON Schema. An open list is any text, and editors offer its known values.
+ * Converts references and tuples to the JSON Schema that the compiler knows. An open list is any
+ * text, and editors offer its known values.
  */
 function asDefinition(_key: string, value: unknown): unknown {
   if (typeof value === 'string') return value.replace('#/components/schemas/', '#/definitions/')
-  if (typeof value !== 'object' || value === null || !('x-extensible-enum' in value)) return value
+  if (typeof value !== 'object' || value === null) return value
+  if ('prefixItems' in value) {
+    const { prefixItems, ...rest } = value
+    return { ...rest, items: prefixItems }
+  }
+  if (!('x-extensible-enum' in value)) return value
   const { 'x-extensible-enum': known, ...rest } = value as Schema
   const nullable = [rest.type].flat().includes('null') ? ' | null' : ''
   const values = (known ?? []).map((one) => `'${one}'`).join(' | ')

@@ -1,6 +1,11 @@
 // Generated from openapi/openapi.json by `npm run openapi`. Not to be edited.
 
 /**
+ * O corpo de um webhook. Só o de teste tem `order_id` nulo.
+ */
+export type WebhookEvent = OrderEvent | WebhookTestEvent
+
+/**
  * Uma página de pedidos. Não há total.
  */
 export interface OrderList {
@@ -412,6 +417,176 @@ export interface Metadata {
    * Taxa de câmbio usada para converter o pedido em BRL.
    */
   currency_rate?: number
+}
+/**
+ * Um evento de um pedido. `data` é o pedido, com os mesmos bytes de `GET /v1/orders/{id}`; falta em `order.removed`, quando o endpoint é `thin`, e quando o corpo passaria de 256 KB. Um tipo que você não conhece tem esta mesma forma.
+ */
+export interface OrderEvent {
+  /**
+   * Identificador do evento, igual ao cabeçalho `webhook-id`: o mesmo em toda nova tentativa, reenvio e repetição.
+   */
+  id: string
+  /**
+   * O que aconteceu. A lista pode crescer: responda 2xx a um tipo que não conhecer.
+   */
+  type:
+    | 'order.created'
+    | 'order.awaiting_payment'
+    | 'order.paid'
+    | 'order.unpaid'
+    | 'order.canceled'
+    | 'order.refunded'
+    | 'order.disputed'
+    | 'order.dispute_won'
+    | 'order.trial_started'
+    | 'order.payment_declined'
+    | 'order.payment_expired'
+    | 'order.payment_received'
+    | 'order.partially_refunded'
+    | 'order.updated'
+    | 'order.removed'
+    | (string & {})
+  /**
+   * Instante em que a mudança foi registrada.
+   */
+  timestamp: string
+  /**
+   * A conta que recebe o evento.
+   */
+  account_id: string
+  /**
+   * O pedido.
+   */
+  order_id: string
+  /**
+   * Conta os eventos do pedido. Lacunas são normais; descarte um evento de `sequence` menor que a que você já tem.
+   */
+  sequence: number
+  change: OrderChange
+  data?: Order
+}
+/**
+ * O que mudou, como `[antes, depois]`; só as chaves que mudaram. No primeiro evento que a conta recebe de um pedido, o valor de antes é `null`. Vazio em `order.updated` e em `order.removed`.
+ */
+export interface OrderChange {
+  /**
+   * `status` do pedido.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  status?: [
+    (
+      | 'AWAITING_PAYMENT'
+      | 'UNPAID'
+      | 'PAID'
+      | 'CANCELED'
+      | 'SHIPPED'
+      | 'DELIVERED'
+      | 'REFUNDED'
+      | 'DISPUTED'
+      | 'TRIAL'
+      | null
+    ),
+    (
+      | 'AWAITING_PAYMENT'
+      | 'UNPAID'
+      | 'PAID'
+      | 'CANCELED'
+      | 'SHIPPED'
+      | 'DELIVERED'
+      | 'REFUNDED'
+      | 'DISPUTED'
+      | 'TRIAL'
+      | null
+    ),
+  ]
+  /**
+   * `payment.status`.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  payment_status?: [
+    (
+      | 'PENDING'
+      | 'FAILED'
+      | 'DECLINED'
+      | 'PAID'
+      | 'UNPAID'
+      | 'PARTIALLY_REFUNDED'
+      | 'REFUNDED'
+      | 'DISPUTED'
+      | 'TRIAL'
+      | null
+    ),
+    (
+      | 'PENDING'
+      | 'FAILED'
+      | 'DECLINED'
+      | 'PAID'
+      | 'UNPAID'
+      | 'PARTIALLY_REFUNDED'
+      | 'REFUNDED'
+      | 'DISPUTED'
+      | 'TRIAL'
+      | null
+    ),
+  ]
+  /**
+   * O pagamento mais recente: muda numa renovação, numa parcela ou numa nova tentativa.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  last_payment_id?: [string | null, string | null]
+  /**
+   * `payment.amount_refunded`, em centavos.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  amount_refunded?: [number | null, number | null]
+  /**
+   * `payment.decline_code`, igual ao que a API devolve depois.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  decline_code?: [string | null, string | null]
+}
+/**
+ * O evento que `webhooks test` envia; não se refere a nenhum pedido.
+ */
+export interface WebhookTestEvent {
+  /**
+   * Identificador do evento, igual ao cabeçalho `webhook-id`: o mesmo em toda nova tentativa, reenvio e repetição.
+   */
+  id: string
+  /**
+   * Sempre `webhook.test`.
+   */
+  type: 'webhook.test'
+  /**
+   * Instante em que a mudança foi registrada.
+   */
+  timestamp: string
+  /**
+   * A conta que recebe o evento.
+   */
+  account_id: string
+  /**
+   * Sempre `null`.
+   */
+  order_id: null
+  /**
+   * Sempre `null`.
+   */
+  sequence: null
+  /**
+   * Sempre vazio.
+   */
+  change: {}
 }
 /**
  * Corpo de todo erro do serviço.

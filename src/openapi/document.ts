@@ -5,6 +5,7 @@ import { cacheableHeaders, queryHeaders, rateLimitHeaders, requestIdHeader } fro
 import type { OperationId } from './operations.ts'
 import { headerParameters, listParameters, pageLinks } from './parameters.ts'
 import { hoistSchemas } from './schemas.ts'
+import { webhooks } from './webhooks/webhooks.ts'
 
 export interface CodeSample {
   /** The language name that Scalar and other renderers use. */
@@ -32,7 +33,14 @@ export function buildOpenApiDocument({ guide, samples, changelog }: DocInputs) {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'O endereço em que este documento é servido' }],
-    tags: [{ name: 'Pedidos', description: 'Pedidos da conta dona da chave.' }],
+    tags: [
+      { name: 'Pedidos', description: 'Pedidos da conta dona da chave.' },
+      {
+        name: 'Webhooks',
+        description:
+          'O que o serviço envia ao seu endereço; veja o capítulo [Webhooks](#webhooks).',
+      },
+    ],
     security: [{ apiKey: [] }],
     paths: {
       '/v1/orders': {
@@ -84,6 +92,7 @@ export function buildOpenApiDocument({ guide, samples, changelog }: DocInputs) {
         ),
       },
     },
+    webhooks: webhooks(),
     components: {
       securitySchemes: {
         apiKey: {

@@ -1,17 +1,24 @@
 import { errorCatalogue } from '../http/api-error.ts'
 import { Order } from '../orders/order.ts'
+import { WebhookEvent } from '../webhooks/events/event-schema.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** Builds the named schemas: the order and its parts, the list envelope, the error. */
+/** Builds the named schemas: the order and its parts, the list envelope, the events, the error. */
 export function hoistSchemas(): Record<string, Json> {
-  const hoisted: Record<string, Json> = {}
-  hoist(JSON.parse(JSON.stringify(Order)), hoisted)
   return {
     OrderList: orderList,
-    ...Object.fromEntries(Object.entries(hoisted).reverse()),
+    ...schemasIn(Order),
+    ...schemasIn(WebhookEvent), // The order in it keeps its place.
     Error: error,
   }
+}
+
+/** The named schemas of a schema, before their parts. */
+function schemasIn(schema: object): Record<string, Json> {
+  const hoisted: Record<string, Json> = {}
+  hoist(JSON.parse(JSON.stringify(schema)), hoisted)
+  return Object.fromEntries(Object.entries(hoisted).reverse())
 }
 
 /** Moves every schema that has a title into `into` and returns a reference to it. */

@@ -15,6 +15,7 @@ export function cell(text: string): string {
 export function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return schemaLink(schema.$ref)
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' ou ')
+  if (schema.prefixItems !== undefined) return `par de ${schema.prefixItems.map(typeOf)[0]}`
   if (schema.items !== undefined) return `lista de ${typeOf(schema.items)}`
   const types = [schema.type ?? 'string'].flat().map((type) => TYPES[type] ?? type)
   return [types.join(' ou '), ...rulesOf(schema)].join(', ')
@@ -27,6 +28,11 @@ export function valuesOf(schema: Schema): string {
   if (list !== undefined) return `Valores: ${list.map(code).join(', ')}${open}.`
   const [example] = schema.examples ?? []
   return example === undefined ? '' : `Exemplo: ${code(example)}.`
+}
+
+/** A JSON value as a code block. */
+export function fenced(value: unknown): string {
+  return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
 }
 
 export function code(value: unknown): string {

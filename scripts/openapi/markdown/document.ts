@@ -17,6 +17,7 @@ export interface Schema {
   required?: string[]
   additionalProperties?: Schema
   items?: Schema
+  prefixItems?: Schema[]
   anyOf?: Schema[]
   $ref?: string
 }
@@ -52,8 +53,22 @@ export interface Operation {
   'x-codeSamples': { lang: string; label: string; source: string }[]
 }
 
+/** An operation of the receiver: what the service sends, and what it understands as the answer. */
+export interface Webhook {
+  summary: string
+  description: string
+  parameters: Parameter[]
+  requestBody: {
+    content: {
+      'application/json': { examples: Record<string, { summary: string; value: unknown }> }
+    }
+  }
+  responses: Record<string, Response>
+}
+
 export interface Description {
   info: { title: string; version: string; description: string }
   paths: Record<string, { get: Operation }>
+  webhooks: Record<string, { post: Webhook }>
   components: { schemas: Record<string, Schema> }
 }

@@ -1,6 +1,7 @@
 import type { Description } from './document.ts'
 import { operationsChapter } from './operations.ts'
 import { schemasChapter } from './schemas.ts'
+import { webhooksChapter } from './webhooks.ts'
 
 /** Renders the complete documentation page as Markdown. */
 export function renderMarkdownDocs(document: object): string {
@@ -12,6 +13,7 @@ export function renderMarkdownDocs(document: object): string {
     `Versão ${version}. O mesmo que a página em \`/docs\`; a descrição OpenAPI está em \`/openapi.json\`.`,
     demoteHeadings(guide),
     operationsChapter(description),
+    webhooksChapter(description),
     schemasChapter(description),
   ].join('\n\n')}\n`
 }

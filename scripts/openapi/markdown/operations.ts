@@ -1,4 +1,4 @@
-import { cell, code, table, typeOf, valuesOf } from './cells.ts'
+import { cell, code, fenced, table, typeOf, valuesOf } from './cells.ts'
 import type { Description, Operation, Parameter, Response } from './document.ts'
 
 const places: Record<string, string> = { query: 'consulta', path: 'caminho', header: 'cabeçalho' }
@@ -24,7 +24,14 @@ function operationPart(path: string, operation: Operation): string {
   ].join('\n\n')
 }
 
-function parameterRow({ name, in: place, required, description, schema, example }: Parameter) {
+export function parameterRow({
+  name,
+  in: place,
+  required,
+  description,
+  schema,
+  example,
+}: Parameter) {
   const shown = example === undefined ? '' : `Exemplo: ${code([example].flat().join(','))}.`
   const text = [description, schema.items ? valuesOf(schema) : '', shown].filter(Boolean)
   const needed = required ? ', obrigatório' : ''
@@ -49,8 +56,4 @@ function responsePart(
     table(['cabeçalho', 'tipo', 'o que diz'], rows),
     ...bodies,
   ].join('\n\n')
-}
-
-function fenced(value: unknown): string {
-  return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
 }

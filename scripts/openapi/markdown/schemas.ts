@@ -5,8 +5,8 @@ import type { Description, Schema } from './document.ts'
 export function schemasChapter({ components }: Description): string {
   const parts = Object.entries(components.schemas).map(([name, schema]) => {
     const rows = fieldsOf(schema, '')
-    const fields =
-      rows.length > 0 ? [table(['campo', 'tipo', 'o que é'], rows)] : [valuesOf(schema)]
+    const values = schema.anyOf === undefined ? valuesOf(schema) : typeOf(schema)
+    const fields = rows.length > 0 ? [table(['campo', 'tipo', 'o que é'], rows)] : [values]
     return [`### Esquema ${name}`, schema.description ?? '', ...fields].filter(Boolean).join('\n\n')
   })
   return ['## Esquemas', ...parts].join('\n\n')

@@ -166,10 +166,11 @@ describe('the operations', () => {
 })
 
 describe('the schemas', () => {
-  it('the schemas name the order and its parts, the list and the error', () => {
+  it('the schemas name the order and its parts, the list, the events and the error', () => {
     expect(Object.keys(schemas).sort((one, other) => (one < other ? -1 : 1))).toEqual([
       ...['Card', 'Customer', 'Error', 'Item', 'Metadata', 'Navigator', 'Offer', 'Order'],
-      ...['OrderList', 'Payment', 'Promocode', 'ShippingAddress', 'Tracking', 'Utm'],
+      ...['OrderChange', 'OrderEvent', 'OrderList', 'Payment', 'Promocode', 'ShippingAddress'],
+      ...['Tracking', 'Utm', 'WebhookEvent', 'WebhookTestEvent'],
     ])
   })
 
@@ -197,13 +198,13 @@ describe('the schemas', () => {
     },
   )
 
-  it('the schemas require every key of the order and its parts, except metadata and tracking', () => {
+  it('the schemas require every key, except of metadata, tracking, a change and a thin event', () => {
     const open = Object.entries(schemas)
       .filter(([, { properties: own = {}, required = [] }]) => {
         return Object.keys(own).some((key) => !required.includes(key))
       })
       .map(([name]) => name)
-    expect(open).toEqual(['Metadata'])
+    expect(open).toEqual(['Metadata', 'OrderEvent', 'OrderChange'])
   })
 
   it('the schemas allow keys that a later release adds', () => {

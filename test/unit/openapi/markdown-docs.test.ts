@@ -3,13 +3,19 @@ import { generatedFiles } from '../../../scripts/openapi/generated.ts'
 
 const files = generatedFiles()
 const markdown = files['docs.md']
-const { info, paths, components } = JSON.parse(files['openapi.json'])
+const { info, paths, webhooks, components } = JSON.parse(files['openapi.json'])
 const operations = Object.values<{ get: Operation }>(paths).map(({ get }) => get)
 
 interface Operation {
   parameters: { name: string }[]
   responses: Record<string, { headers: object }>
   'x-codeSamples': { source: string }[]
+}
+interface Webhook {
+  summary: string
+  description: string
+  parameters: { name: string }[]
+  responses: Record<string, { description: string }>
 }
 interface Schema {
   properties?: Record<string, Schema>
@@ -33,6 +39,16 @@ describe('the Markdown documentation', () => {
 
   it.each(Object.keys(paths))('describes %s', (path) => {
     expect(markdown).toContain(`\n## GET ${path}\n`)
+  })
+
+  it('contains every event type, its description, headers and answers', () => {
+    for (const [type, { post }] of Object.entries<{ post: Webhook }>(webhooks)) {
+      expect(markdown).toContain(`| \`${type}\` | **${post.summary}.** ${post.description} |`)
+      for (const { name } of post.parameters) expect(markdown).toContain(`| \`${name}\` |`)
+      for (const { description } of Object.values(post.responses)) {
+        expect(markdown).toContain(description)
+      }
+    }
   })
 
   it('contains every parameter, response, header and sample of both routes', () => {

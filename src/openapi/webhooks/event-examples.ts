@@ -1,0 +1,97 @@
+import { projectOrder } from '../../indexing/projection/order-views.ts'
+import type { SourceOrder } from '../../indexing/projection/source-order.ts'
+import { epochMs, formatInstant } from '../../lib/instant.ts'
+import type { Order } from '../../orders/order.ts'
+import { announce } from '../../webhooks/events/announce.ts'
+import { accountEvents, type EventRecord } from '../../webhooks/events/event-record.ts'
+import {
+  type DeliveredType,
+  type EventType,
+  TEST_EVENT,
+} from '../../webhooks/events/event-types.ts'
+import { type OrderState, stateOf } from '../../webhooks/events/order-state.ts'
+import {
+  boletoOrder,
+  EXAMPLE_ACCOUNT,
+  pixOrder,
+  splitOrder,
+  subscription,
+} from './example-orders.ts'
+
+/** The body of a webhook, as an example. */
+export interface ExampleEvent {
+  type: DeliveredType
+  data?: Order
+  [field: string]: unknown
+}
+
+export const testEventExample: ExampleEvent = {
+  id: 'evt_7dY2mQ0xK5sR8vB3nH6jT1wZ',
+  type: TEST_EVENT,
+  timestamp: '2026-03-01T12:00:00.000Z',
+  account_id: EXAMPLE_ACCOUNT,
+  order_id: null,
+  sequence: null,
+  change: {},
+}
+
+/** An example of each type: the first event of that type in the histories of these orders. */
+export function eventExamples(): Record<DeliveredType, ExampleEvent> {
+  const histories = [pixOrder, subscription, boletoOrder, splitOrder]
+  const events = histories.flatMap((versions) => eventsOf(versions, REMOVED_AT))
+  // Later entries replace earlier ones.
+  const byType = [testEventExample, ...events.reverse()].map((event) => [event.type, event])
+  return Object.fromEntries(byType)
+}
+
+const REMOVED_AT = '2026-06-01T12:00:00.000Z'
+
+/** The same event with the payload `thin`. */
+export function thin({ data: _order, ...event }: ExampleEvent): ExampleEvent {
+  return event
+}
+
+/** What each version announces, as the dispatcher sends it, and the removal at last. */
+function eventsOf(versions: readonly SourceOrder[], removedAt: string): ExampleEvent[] {
+  let before: OrderState | null = null
+  let sequence = 0
+  const record = (source: SourceOrder, at: string, after: OrderState | null): EventRecord => {
+    const types: EventType[] =
+      after === null ? ['order.removed'] : announce(before, after, { isViewChanged: true })
+    const events = types.map((type) => {
+      sequence += 1
+      return { sequence, type, accountIds: [EXAMPLE_ACCOUNT] }
+    })
+    const { id: orderId, version } = source
+    const whole = { orderId, version, recordedAt: epochMs(at), before, after, events }
+    before = after
+    return whole
+  }
+
+  const changes = versions.flatMap((source) => {
+    const order = viewOf(source)
+    const state = stateOf(order, source.payments.at(-1)?.id ?? null)
+    return bodies(record(source, order.updated_at, state), order)
+  })
+  const removed = versions.slice(-1).flatMap((last) => bodies(record(last, removedAt, null)))
+  return [...changes, ...removed]
+}
+
+function viewOf(source: SourceOrder): Order & { updated_at: string } {
+  const [view] = projectOrder(source).views
+  if (view === undefined) throw new Error(`the example ${source.id} is not visible`)
+  return { ...view.order, updated_at: formatInstant(epochMs(source.changed_at ?? '')) }
+}
+
+function bodies(record: EventRecord, data?: Order): ExampleEvent[] {
+  return accountEvents(record).map((event) => ({
+    id: event.id,
+    type: event.type,
+    timestamp: formatInstant(event.recordedAt),
+    account_id: event.accountId,
+    order_id: event.orderId,
+    sequence: event.sequence,
+    change: event.change,
+    ...(data && { data }),
+  }))
+}

@@ -1,0 +1,197 @@
+import type { SourceOrder, SourcePayment } from '../../indexing/projection/source-order.ts'
+
+/** The versions of the orders that the examples of webhooks follow, each history oldest first. */
+
+export const EXAMPLE_ACCOUNT = 'acc_1'
+
+const PIX: SourcePayment = {
+  id: 'pay_1',
+  created_at: '2026-03-01T12:00:01Z',
+  method: 'PIX',
+  status: 'PENDING',
+  amount: 9900,
+  interest_amount: 0,
+  discount_amount: 0,
+  fee: 690,
+}
+const BOLETO: SourcePayment = { ...PIX, method: 'BOLETO' }
+const CARD: SourcePayment = {
+  ...PIX,
+  method: 'CREDIT_CARD',
+  status: 'PAID',
+  installments: 1,
+  card: { brand: 'VISA', last4: '4242' },
+}
+
+const ORDER: SourceOrder = {
+  id: 'ord_1aB2cD3eF4gH5iJ6',
+  version: 1,
+  owner_account_id: EXAMPLE_ACCOUNT,
+  changed_at: '2026-03-01T12:00:01Z',
+  status: 'AWAITING_PAYMENT',
+  currency: 'BRL',
+  amount_total: 9900,
+  amount_subtotal: 9900,
+  amount_in_brl: 9900,
+  created_at: '2026-03-01T12:00:00Z',
+  customer: {
+    name: 'Ana Souza',
+    email: 'ana@exemplo.com.br',
+    phone: '+5511999990000',
+    document: '12345678909',
+  },
+  payments: [PIX],
+  items: [
+    {
+      product_id: 'prod_1',
+      name: 'Curso de violão',
+      quantity: 1,
+      unit_price: 9900,
+      offer_id: 'prod_offer_1',
+    },
+  ],
+  offer: { id: 'prod_offer_1', name: 'Oferta principal' },
+  utm: { utm_source: 'google', utm_medium: 'cpc', utm_campaign: 'marco' },
+  tracking: { src: 'bio' },
+  navigator: {
+    user_agent:
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+    referer: 'https://www.instagram.com/p/1',
+  },
+  metadata: { origin: 'checkout' },
+}
+
+type Version = Partial<SourceOrder> & { changed_at: string }
+
+/** The versions of one order, each with the differences to the one before. */
+function history(first: Partial<SourceOrder>, ...later: Version[]): SourceOrder[] {
+  const versions: SourceOrder[] = [{ ...ORDER, ...first }]
+  for (const differences of later) {
+    const previous = versions.at(-1) ?? ORDER
+    versions.push({ ...previous, ...differences, version: previous.version + 1 })
+  }
+  return versions
+}
+
+const paidAt = '2026-03-01T12:04:10Z'
+const paidPix: SourcePayment = { ...PIX, status: 'PAID' }
+
+/** A PIX order: paid, corrected, refunded in part, disputed, won, refunded. */
+export const pixOrder = history(
+  {},
+  { changed_at: '2026-03-01T12:04:11Z', status: 'PAID', paid_at: paidAt, payments: [paidPix] },
+  {
+    changed_at: '2026-03-01T15:30:00Z',
+    customer: { ...ORDER.customer, email: 'ana.souza@exemplo.com.br' },
+  },
+  {
+    changed_at: '2026-03-02T09:00:00Z',
+    payments: [
+      {
+        ...paidPix,
+        status: 'PARTIALLY_REFUNDED',
+        amount_refunded: 3000,
+        refunded_at: '2026-03-02T09:00:00Z',
+      },
+    ],
+  },
+  {
+    changed_at: '2026-03-10T08:00:00Z',
+    status: 'DISPUTED',
+    payments: [{ ...paidPix, status: 'DISPUTED', amount_refunded: 3000 }],
+  },
+  {
+    changed_at: '2026-03-20T17:00:00Z',
+    status: 'PAID',
+    payments: [{ ...paidPix, status: 'PARTIALLY_REFUNDED', amount_refunded: 3000 }],
+  },
+  {
+    changed_at: '2026-03-21T10:00:00Z',
+    status: 'REFUNDED',
+    payments: [
+      {
+        ...paidPix,
+        status: 'REFUNDED',
+        amount_refunded: 9900,
+        refunded_at: '2026-03-21T10:00:00Z',
+      },
+    ],
+  },
+)
+
+const trial: SourcePayment = { ...CARD, id: 'pay_2', status: 'TRIAL', amount: 0, fee: 0 }
+const firstCharge: SourcePayment = { ...CARD, id: 'pay_3', created_at: '2026-03-08T12:00:00Z' }
+const renewal: SourcePayment = { ...CARD, id: 'pay_4', created_at: '2026-04-08T12:00:00Z' }
+const declined: SourcePayment = {
+  ...CARD,
+  id: 'pay_5',
+  created_at: '2026-05-08T12:00:00Z',
+  status: 'DECLINED',
+  decline_code: 'AB-0051',
+  decline_message: 'Saldo insuficiente',
+}
+
+/** A subscription: trial, first charge, renewal, declined renewal. */
+export const subscription = history(
+  {
+    id: 'ord_2bC3dE4fG5hI6jK7',
+    status: 'TRIAL',
+    amount_total: 0,
+    amount_subtotal: 0,
+    amount_in_brl: 0,
+    payments: [trial],
+  },
+  {
+    changed_at: '2026-03-08T12:00:03Z',
+    status: 'PAID',
+    paid_at: '2026-03-08T12:00:02Z',
+    amount_total: 9900,
+    amount_subtotal: 9900,
+    amount_in_brl: 9900,
+    payments: [trial, firstCharge],
+  },
+  { changed_at: '2026-04-08T12:00:03Z', payments: [trial, firstCharge, renewal] },
+  {
+    changed_at: '2026-05-08T12:00:03Z',
+    status: 'UNPAID',
+    payments: [trial, firstCharge, renewal, declined],
+  },
+)
+
+/** A boleto that expires. */
+export const boletoOrder = history(
+  { id: 'ord_3cD4eF5gH6iJ7kL8', payments: [BOLETO] },
+  {
+    changed_at: '2026-03-05T03:00:00Z',
+    status: 'UNPAID',
+    payments: [{ ...BOLETO, status: 'UNPAID' }],
+  },
+)
+
+const half = { amount: 4950, fee: 345, split_group: 'split_1' }
+const firstPart: SourcePayment = { ...PIX, ...half, id: 'pay_7', status: 'PAID' }
+const secondPart: SourcePayment = {
+  ...PIX,
+  ...half,
+  id: 'pay_8',
+  created_at: '2026-03-01T12:02:00Z',
+}
+
+/** A split payment whose second part never arrives. */
+export const splitOrder = history(
+  { id: 'ord_4dE5fG6hI7jK8lM9', payments: [firstPart, secondPart] },
+  {
+    changed_at: '2026-03-01T12:20:01Z',
+    status: 'CANCELED',
+    canceled_at: '2026-03-01T12:20:00Z',
+    payments: [
+      {
+        ...firstPart,
+        status: 'REFUNDED',
+        amount_refunded: 4950,
+        refunded_at: '2026-03-01T12:20:01Z',
+      },
+      { ...secondPart, status: 'UNPAID' },
+    ],
+  },
+)

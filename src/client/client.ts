@@ -13,6 +13,8 @@ export {
   OrdersError,
   UnexpectedAnswerError,
   UsageError,
+  type WebhookRejection,
+  WebhookVerificationError,
 } from './errors.ts'
 export type { OrderListing, OrderPage } from './listing.ts'
 export type * from './schema.ts'
@@ -26,6 +28,12 @@ export {
 } from './sync-store.ts'
 // The public interface of the package.
 export type { Wait } from './transport.ts'
+export {
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  type WebhookBody,
+  type WebhookHeaders,
+} from './webhooks/verify-webhook.ts'
 
 export interface ClientOptions {
   /** The address of the API, such as https://api.exemplo.com.br. */

@@ -94,6 +94,26 @@ export class MassRemovalError extends OrdersError {
   }
 }
 
+/** Why a webhook was rejected. Stable, for logs and metrics. */
+export type WebhookRejection =
+  | 'missing_header'
+  | 'unsupported_signature'
+  | 'wrong_signature'
+  | 'invalid_timestamp'
+  | 'timestamp_too_old'
+  | 'timestamp_too_new'
+  | 'invalid_body'
+
+/** A request is not a valid webhook. Return 400 and do not use its body. */
+export class WebhookVerificationError extends OrdersError {
+  readonly reason: WebhookRejection
+
+  constructor(reason: WebhookRejection, message: string) {
+    super(message, null)
+    this.reason = reason
+  }
+}
+
 /** The caller's address, key, id or option is invalid. The client sent nothing. */
 export class UsageError extends OrdersError {
   constructor(message: string) {

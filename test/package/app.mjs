@@ -1,7 +1,13 @@
 // A sample program of an integrator for every supported runtime.
-import { ApiError, createMemoryStore, createOrdersClient } from 'public-orders-client'
+import {
+  ApiError,
+  createMemoryStore,
+  createOrdersClient,
+  verifyWebhook,
+  WebhookVerificationError,
+} from 'public-orders-client'
 
-const [baseUrl, apiKey] = process.argv.slice(2)
+const [baseUrl, apiKey, webhook] = process.argv.slice(2)
 const { orders } = createOrdersClient({ baseUrl, apiKey })
 
 let listed = 0
@@ -12,6 +18,9 @@ const store = createMemoryStore()
 const { received, watermark } = await orders.sync({ store, limit: 4 })
 const { id } = await orders.get([...store.orders.keys()][0])
 const error = await orders.get('ord_nada').catch((error) => error)
+const { body, headers, secret } = JSON.parse(webhook)
+const event = await verifyWebhook(body, new Headers(headers), secret)
+const rejection = await verifyWebhook(`${body} `, headers, secret).catch((error) => error)
 console.log(
   JSON.stringify({
     listed,
@@ -20,5 +29,8 @@ console.log(
     id,
     isApiError: error instanceof ApiError,
     code: error.code,
+    event: event.type,
+    isVerificationError: rejection instanceof WebhookVerificationError,
+    reason: rejection.reason,
   }),
 )

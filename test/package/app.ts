@@ -5,6 +5,7 @@ import {
   type Order,
   type SyncState,
   type SyncStore,
+  verifyWebhook,
 } from 'public-orders-client'
 
 const { orders } = createOrdersClient({ baseUrl: 'https://api.example.com', apiKey: 'key' })
@@ -32,6 +33,18 @@ export class Store implements SyncStore {
     this.state = state
   }
 }
+
+export async function receive(request: Request, secrets: string[]): Promise<string> {
+  const event = await verifyWebhook(await request.text(), request.headers, secrets)
+  if (event.order_id === null || event.type === 'order.removed') return event.id
+  const sequence: number = event.sequence
+  const [before, after] = event.change.status ?? []
+  return `${event.order_id} ${sequence} ${before} ${after} ${event.data?.amount_total}`
+}
+export const receiveInNode = (
+  body: Uint8Array,
+  headers: Record<string, string | string[] | undefined>,
+) => verifyWebhook(body, headers, 'whsec_', { toleranceSeconds: 60 })
 
 // @ts-expect-error: no such status
 orders.list({ status: 'PAGO' })

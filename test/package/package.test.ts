@@ -9,6 +9,7 @@ import { runProgram } from '../support/cli/program.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
 import { openServedStore, type ServedStore } from '../support/stores/served-store.ts'
+import { SECRET, signDelivery } from '../support/webhooks/signed-delivery.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** The packages and their folders. */
@@ -103,17 +104,23 @@ describe('the installed client', () => {
     ['Node 20', 'node', []],
     ['Deno', 'deno', ['run', '--node-modules-dir=manual', '--allow-net', '--allow-env']],
     ['Bun', 'bun', ['run']],
-  ])('the installed client lists, gets and syncs on %s', async (_name, program, args) => {
-    const command = [...args, 'app.mjs', baseUrl, key]
-    const { stdout, stderr } = await runProgram(runtime(program), command, {
-      cwd: installed.client,
-    })
-    expect(stderr).toBe('')
-    expect(JSON.parse(stdout)).toEqual({
-      ...{ listed: 6, received: ORDERS, watermark: NEWEST, id: 'ord_0' },
-      ...{ isApiError: true, code: 'resource_missing' },
-    })
-  })
+  ])(
+    'the installed client lists, gets, syncs and verifies a webhook on %s',
+    async (_name, program, args) => {
+      const event = { id: 'evt_1', type: 'order.paid', order_id: 'ord_1' }
+      const delivery = { ...signDelivery(event.id, JSON.stringify(event)), secret: SECRET }
+      const command = [...args, 'app.mjs', baseUrl, key, JSON.stringify(delivery)]
+      const { stdout, stderr } = await runProgram(runtime(program), command, {
+        cwd: installed.client,
+      })
+      expect(stderr).toBe('')
+      expect(JSON.parse(stdout)).toEqual({
+        ...{ listed: 6, received: ORDERS, watermark: NEWEST, id: 'ord_0' },
+        ...{ isApiError: true, code: 'resource_missing' },
+        ...{ event: 'order.paid', isVerificationError: true, reason: 'wrong_signature' },
+      })
+    },
+  )
 
   it.each(['nodenext', 'bundler'])(
     'the client has types that need no types of Node (%s)',

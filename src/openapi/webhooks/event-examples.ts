@@ -20,6 +20,7 @@ import {
 
 /** The body of a webhook, as an example. */
 export interface ExampleEvent {
+  id: string
   type: DeliveredType
   data?: Order
   [field: string]: unknown

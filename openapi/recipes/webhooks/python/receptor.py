@@ -1,0 +1,81 @@
+"""Recebe os webhooks da API de pedidos e guarda cada pedido num arquivo SQLite.
+
+Só a biblioteca padrão do Python 3.9 ou mais novo. O README da pasta acima diz como rodar.
+"""
+import base64, contextlib, hashlib, hmac, http.server, json, os, sqlite3, sys, time
+
+# dois segredos, separados por espaço, durante uma troca
+SEGREDOS = [base64.b64decode(s[len("whsec_"):], validate=True) for s in os.environ["ORDERS_WEBHOOK_SECRET"].split()]
+if not SEGREDOS:
+    sys.exit("ORDERS_WEBHOOK_SECRET está vazia: ponha nela o segredo do endpoint, que começa com whsec_.")
+BANCO = os.environ.get("ORDERS_DB", "webhooks.db")
+TOLERANCIA, MAIOR_CORPO = 300, 1_048_576
+# um evento mais antigo que o guardado não muda nada; um sem o pedido (thin) marca que falta buscá-lo
+GUARDA = """INSERT INTO pedidos VALUES (:id, :sequence, :buscar, :pedido)
+    ON CONFLICT (id) DO UPDATE SET sequence = :sequence, buscar = :buscar,
+      pedido = CASE WHEN :buscar THEN pedidos.pedido ELSE :pedido END
+    WHERE :sequence > pedidos.sequence"""
+
+
+def confere(corpo, cabecalhos):
+    """None se a assinatura e o instante conferem; senão, o motivo da recusa."""
+    evento, instante = cabecalhos.get("webhook-id", ""), cabecalhos.get("webhook-timestamp", "")
+    assinado = f"{evento}.{instante}.".encode() + corpo  # os bytes exatos, e não o JSON gerado de novo
+    esperadas = [base64.b64encode(hmac.new(segredo, assinado, hashlib.sha256).digest()) for segredo in SEGREDOS]
+    recebidas = cabecalhos.get("webhook-signature", "").split(" ")
+    certas = [hmac.compare_digest(f"v1,{e.decode()}".encode(), r.encode()) for e in esperadas for r in recebidas]
+    if not any(certas):
+        return "nenhuma assinatura confere: é o segredo deste endpoint?"
+    if not instante.isdecimal() or abs(time.time() - int(instante)) > TOLERANCIA:
+        return "o instante está a mais de 5 minutos: confira o relógio desta máquina"
+    return None
+
+
+def guarda(evento):
+    """Guarda o evento e o pedido: os dois ou nenhum. Diz se havia algo novo."""
+    removido, pedido = evento["type"] == "order.removed", evento.get("data")
+    linha = {
+        "id": evento["order_id"],
+        "sequence": evento["sequence"],
+        "buscar": not removido and pedido is None,
+        # de um pedido removido fica só a sequence, para que um evento antigo não o traga de volta
+        "pedido": None if removido or pedido is None else json.dumps(pedido, ensure_ascii=False),
+    }
+    with contextlib.closing(sqlite3.connect(BANCO, timeout=10)) as banco, banco:
+        banco.execute("DELETE FROM eventos WHERE recebido_em < ?", [time.time() - 90 * 86400])
+        novo = banco.execute("INSERT OR IGNORE INTO eventos VALUES (?, ?)", [evento["id"], time.time()]).rowcount
+        return novo and evento["order_id"] is not None and banco.execute(GUARDA, linha).rowcount
+
+
+class Receptor(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        tamanho = int(self.headers.get("content-length") or MAIOR_CORPO + 1)
+        if tamanho > MAIOR_CORPO:
+            return self.responde(413)
+        corpo = self.rfile.read(tamanho)
+        motivo = confere(corpo, self.headers)
+        if motivo:
+            print(motivo, file=sys.stderr)
+            return self.responde(400)
+        evento = json.loads(corpo)
+        mudou = guarda(evento)  # se falhar, a conexão se fecha sem resposta, e a API tenta de novo
+        self.responde(204)
+        if mudou:  # o trabalho demorado vem depois da resposta, a partir do que está no banco
+            print(evento["type"], evento["order_id"], flush=True)
+
+    def responde(self, status):
+        self.send_response(status)
+        self.send_header("content-length", "0")
+        self.end_headers()
+        self.wfile.flush()
+
+    def log_message(self, *_):
+        pass
+
+
+with contextlib.closing(sqlite3.connect(BANCO)) as banco, banco:
+    banco.execute("CREATE TABLE IF NOT EXISTS eventos (id TEXT PRIMARY KEY, recebido_em REAL)")
+    banco.execute("CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, sequence INTEGER, buscar INTEGER, pedido TEXT)")
+servidor = http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receptor)
+print(f"escutando em http://127.0.0.1:{servidor.server_port}/", file=sys.stderr, flush=True)
+servidor.serve_forever()

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventExamples, testEventExample } from '../../src/openapi/webhooks/event-examples.ts'
+import {
+  OTHER_SECRET,
+  SECRET,
+  type SigningOptions,
+  signDelivery,
+} from '../support/webhooks/signed-delivery.ts'
+import { type Receiver, receivers } from './webhooks/receivers.ts'
+
+const { data: example, ...envelope } = eventExamples()['order.paid']
+const TOO_OLD_MS = 301_000
+
+interface EventFields {
+  id: string
+  order_id: string
+  sequence: number
+  type?: string
+  /** `null`: a thin event. */
+  data?: object | null
+}
+
+let number = 0
+const nextId = () => `evt_${String(++number).padStart(24, '0')}`
+const newOrder = () => `ord_${++number}`
+
+/** An order whose content tells its version, with text and values that a new printing changes. */
+const orderOf = (id: string, sequence: number) => ({
+  ...example,
+  id,
+  amount_total: sequence,
+  customer: { ...example?.customer, name: 'Zoë "Zé" D\'Ávila 🎸' },
+  metadata: { origin: '</script>/\u2028', currency_rate: 5.1 },
+  tracking: {},
+})
+
+function eventOf({ data, ...fields }: EventFields) {
+  const order = data === undefined ? orderOf(fields.order_id, fields.sequence) : data
+  return { ...envelope, ...fields, ...(order && { data: order }) }
+}
+
+describe.each(Object.entries(receivers))('the webhook receiver in %s', (_name, start) => {
+  let receiver: Receiver
+  beforeAll(async () => {
+    receiver = await start([SECRET])
+  }, 120_000)
+  afterAll(() => receiver.close())
+
+  /** Signs an event as the service does, with line breaks that a JSON parser loses. */
+  const send = (event: { id: string }, options: SigningOptions = {}) =>
+    receiver.deliver(signDelivery(event.id, JSON.stringify(event, null, 1), options))
+  const kept = async (id: string) => (await receiver.kept()).get(id)
+
+  it('keeps the order of a valid delivery and returns 2xx', async () => {
+    const order_id = newOrder()
+    expect(await send(eventOf({ id: nextId(), order_id, sequence: 3 }))).toBe(204)
+    expect(await kept(order_id)).toEqual({
+      sequence: 3,
+      order: orderOf(order_id, 3),
+      mustFetch: false,
+    })
+  })
+
+  it('replaces the order by that of a newer sequence, after a gap', async () => {
+    const order_id = newOrder()
+    await send(eventOf({ id: nextId(), order_id, sequence: 1 }))
+    expect(await send(eventOf({ id: nextId(), order_id, sequence: 7 }))).toBe(204)
+    expect(await kept(order_id)).toMatchObject({ sequence: 7, order: { amount_total: 7 } })
+  })
+
+  it('drops an older sequence with 2xx', async () => {
+    const order_id = newOrder()
+    await send(eventOf({ id: nextId(), order_id, sequence: 5 }))
+    expect(await send(eventOf({ id: nextId(), order_id, sequence: 4 }))).toBe(204)
+    expect(await kept(order_id)).toMatchObject({ sequence: 5, order: { amount_total: 5 } })
+  })
+
+  it('handles a repeated id once, with 2xx', async () => {
+    const order_id = newOrder()
+    const id = nextId()
+    await send(eventOf({ id, order_id, sequence: 1 }))
+    // No event of the service; only the repeated id can stop it.
+    expect(await send(eventOf({ id, order_id, sequence: 9 }))).toBe(204)
+    expect(await kept(order_id)).toMatchObject({ sequence: 1 })
+  })
+
+  it('erases a removed order and does not restore it from an older event', async () => {
+    const order_id = newOrder()
+    await send(eventOf({ id: nextId(), order_id, sequence: 2 }))
+    const removed = { id: nextId(), order_id, type: 'order.removed', data: null }
+    expect(await send(eventOf({ ...removed, sequence: 4 }))).toBe(204)
+    expect(await kept(order_id)).toEqual({ sequence: 4, order: null, mustFetch: false })
+    await send(eventOf({ id: nextId(), order_id, sequence: 3 }))
+    expect(await kept(order_id)).toMatchObject({ sequence: 4, order: null })
+  })
+
+  it('keeps an order that comes back after its removal', async () => {
+    const order_id = newOrder()
+    await send(eventOf({ id: nextId(), order_id, sequence: 1, type: 'order.removed', data: null }))
+    await send(eventOf({ id: nextId(), order_id, sequence: 2, type: 'order.created' }))
+    expect(await kept(order_id)).toMatchObject({ sequence: 2, order: { amount_total: 2 } })
+  })
+
+  it('marks the order of a thin event as one to fetch', async () => {
+    const order_id = newOrder()
+    expect(await send(eventOf({ id: nextId(), order_id, sequence: 1, data: null }))).toBe(204)
+    expect(await kept(order_id)).toEqual({ sequence: 1, order: null, mustFetch: true })
+  })
+
+  it('returns 2xx to a test event and keeps nothing', async () => {
+    const before = await receiver.kept()
+    expect(await send(testEventExample)).toBe(204)
+    expect(await receiver.kept()).toEqual(before)
+  })
+
+  it('returns 2xx to an event type that it does not know', async () => {
+    const order_id = newOrder()
+    const event = eventOf({ id: nextId(), order_id, sequence: 1, type: 'order.teleported' })
+    expect(await send(event)).toBe(204)
+  })
+
+  describe('rejects and keeps nothing of', () => {
+    it.each<[string, SigningOptions]>([
+      ['a wrong signature', { secrets: [OTHER_SECRET] }],
+      ['an old timestamp', { nowMs: Date.now() - TOO_OLD_MS }],
+      ['a timestamp of the future', { nowMs: Date.now() + 2 * TOO_OLD_MS }],
+    ])('rejects and keeps nothing of %s', async (_what, options) => {
+      const order_id = newOrder()
+      expect(await send(eventOf({ id: nextId(), order_id, sequence: 1 }), options)).toBe(400)
+      expect(await kept(order_id)).toBeUndefined()
+    })
+
+    it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])(
+      'rejects and keeps nothing of a delivery without %s',
+      async (name) => {
+        const order_id = newOrder()
+        const event = eventOf({ id: nextId(), order_id, sequence: 1 })
+        const { headers, body } = signDelivery(event.id, JSON.stringify(event))
+        const { [name]: _left, ...others } = headers
+        expect(await receiver.deliver({ headers: others as typeof headers, body })).toBe(400)
+        expect(await kept(order_id)).toBeUndefined()
+      },
+    )
+
+    it('rejects and keeps nothing of a changed body', async () => {
+      const order_id = newOrder()
+      const event = eventOf({ id: nextId(), order_id, sequence: 1 })
+      const { headers, body } = signDelivery(event.id, JSON.stringify(event))
+      expect(await receiver.deliver({ headers, body: `${body} ` })).toBe(400)
+      expect(await kept(order_id)).toBeUndefined()
+    })
+  })
+
+  it('handles an event after its first delivery was rejected', async () => {
+    const order_id = newOrder()
+    const event = eventOf({ id: nextId(), order_id, sequence: 1 })
+    expect(await send(event, { nowMs: Date.now() - TOO_OLD_MS })).toBe(400)
+    expect(await send(event)).toBe(204)
+    expect(await kept(order_id)).toMatchObject({ sequence: 1 })
+  })
+
+  it.each([
+    ['the old secret first', [OTHER_SECRET, SECRET]],
+    ['the new secret first', [SECRET, OTHER_SECRET]],
+  ])('accepts two signatures during a roll, with %s', async (_what, secrets) => {
+    const order_id = newOrder()
+    const event = eventOf({ id: nextId(), order_id, sequence: 1 })
+    expect(await send(event, { secrets })).toBe(204)
+    expect(await kept(order_id)).toMatchObject({ sequence: 1 })
+  })
+
+  it('keeps the newest of many concurrent deliveries', async () => {
+    const order_id = newOrder()
+    const sequences = [4, 1, 8, 3, 6, 2, 7, 5]
+    const statuses = await Promise.all(
+      sequences.map((sequence) => send(eventOf({ id: nextId(), order_id, sequence }))),
+    )
+    expect(new Set(statuses)).toEqual(new Set([204]))
+    expect(await kept(order_id)).toMatchObject({ sequence: 8, order: { amount_total: 8 } })
+  })
+})
+
+it.each(Object.entries(receivers))(
+  'the webhook receiver in %s accepts either of its two secrets',
+  async (_name, start) => {
+    const receiver = await start([OTHER_SECRET, SECRET])
+    try {
+      for (const secret of [SECRET, OTHER_SECRET]) {
+        const event = eventOf({ id: nextId(), order_id: newOrder(), sequence: 1 })
+        const delivery = signDelivery(event.id, JSON.stringify(event), { secrets: [secret] })
+        expect(await receiver.deliver(delivery)).toBe(204)
+      }
+    } finally {
+      await receiver.close()
+    }
+  },
+  120_000,
+)

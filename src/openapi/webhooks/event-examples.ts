@@ -64,9 +64,10 @@ function eventsOf(versions: readonly SourceOrder[], removedAt: string): ExampleE
       return { sequence, type, accountIds: [EXAMPLE_ACCOUNT] }
     })
     const { id: orderId, version } = source
-    const whole = { orderId, version, recordedAt: epochMs(at), before, after, events }
+    const accountIds = after === null ? [] : [EXAMPLE_ACCOUNT]
+    const state = { before, after, accountIds, digests: {} }
     before = after
-    return whole
+    return { orderId, version, recordedAt: epochMs(at), events, ...state }
   }
 
   const changes = versions.flatMap((source) => {

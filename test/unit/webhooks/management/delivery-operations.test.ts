@@ -58,17 +58,22 @@ describe('sendTest', () => {
 })
 
 describe('awaitAttempt', () => {
-  const wait = (timeoutMs: number) => ({ timeoutMs, monotonic: () => performance.now() })
+  // Time stands still, so only an attempt ends a wait.
+  const wait = (timeoutMs: number) => ({ timeoutMs, monotonic: () => 0 })
 
-  it('returns the delivery once an attempt was made', async () => {
-    const sent = await test.deliver(await test.endpoint())
+  it.each([
+    ['delivered', attempt({ status: 204, error: null })],
+    ['pending', attempt()],
+  ] as const)('returns the delivery, %s, once another attempt was made', async (state, made) => {
+    const sent = await test.deliver(await test.endpoint(), { attempts: [attempt({ at: 1 })] })
     const waiting = test.management.awaitAttempt(sent, wait(30_000))
     const { deliveries } = test.services.webhooks
     const stored = await deliveries.byId(sent.id)
     if (stored === null) throw new Error('expected the delivery')
-    const attempts = [attempt({ status: 204, error: null })]
-    await deliveries.save([{ ...stored, state: 'delivered', nextAt: null, attempts }])
-    expect(await waiting).toMatchObject({ state: 'delivered', attempts })
+    const nextAt = state === 'pending' ? NOW : null
+    const attempts = [...stored.attempts, made]
+    await deliveries.save([{ ...stored, state, nextAt, attempts }])
+    expect(await waiting).toMatchObject({ state, attempts })
   })
 
   it('returns the pending delivery after the wait', async () => {

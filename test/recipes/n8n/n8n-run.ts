@@ -1,36 +1,13 @@
-import { createRequire } from 'node:module'
 import { json } from 'node:stream/consumers'
 import type { N8nRun } from './n8n.ts'
+import { load, nodeTypesOf, surroundings } from './n8n-engine.ts'
 
-// Loads the installed n8n and runs one workflow, without the parts of n8n's server: database,
-// credentials and task runners.
-const load = createRequire(`${process.env['N8N_MODULES']}/package.json`)
-const { NodeHelpers, Workflow } = load('n8n-workflow')
-const { ExecutionLifecycleHooks, WorkflowExecute } = load('n8n-core')
+// Runs one workflow in the installed n8n, without the parts of n8n's server: database, credentials
+// and task runners.
+const { Workflow } = load('n8n-workflow')
+const { WorkflowExecute } = load('n8n-core')
 
 const { workflow: definition, start, end, token } = (await json(process.stdin)) as N8nRun
-
-const NODES: Record<string, string> = {
-  'n8n-nodes-base.scheduleTrigger': 'Schedule/ScheduleTrigger',
-  'n8n-nodes-base.manualTrigger': 'ManualTrigger/ManualTrigger',
-  'n8n-nodes-base.set': 'Set/Set',
-  'n8n-nodes-base.httpRequest': 'HttpRequest/HttpRequest',
-  'n8n-nodes-base.splitOut': 'Transform/SplitOut/SplitOut',
-}
-const types = Object.fromEntries(
-  Object.entries(NODES).map(([name, path]) => {
-    const [NodeType] = Object.values(load(`n8n-nodes-base/dist/nodes/${path}.node.js`)) as [
-      new () => object,
-    ]
-    return [name, new NodeType()]
-  }),
-)
-const nodeTypes = {
-  getByName: (name: string) => types[name],
-  getByNameAndVersion: (name: string, version?: number) =>
-    NodeHelpers.getVersionedNodeType(types[name], version),
-  getKnownTypes: () => ({}),
-}
 const { HttpBearerAuth } = load('n8n-nodes-base/dist/credentials/HttpBearerAuth.credentials.js')
 
 /** Replaces the credential handling of the server: adds the credential to a request by its type. */
@@ -45,20 +22,12 @@ const credentialsHelper = {
     headers: { ...request.headers, Authorization: `Bearer ${token}` },
   }),
 }
-const NOWHERE = 'http://localhost/'
-const surroundings = {
-  credentialsHelper,
-  hooks: new ExecutionLifecycleHooks('manual', 'run', definition),
-  executionId: 'run',
-  variables: {},
-  setExecutionStatus() {},
-  webhookWaitingBaseUrl: NOWHERE,
-  formWaitingBaseUrl: NOWHERE,
-}
 
 const { nodes, connections, settings } = definition
+const nodeTypes = nodeTypesOf(nodes)
 const workflow = new Workflow({ id: 'run', nodes, connections, settings, active: false, nodeTypes })
-const { data } = await new WorkflowExecute(surroundings, 'manual').run({
+const additional = { ...surroundings('manual', definition), credentialsHelper }
+const { data } = await new WorkflowExecute(additional, 'manual').run({
   workflow,
   startNode: workflow.getNode(start),
 })

@@ -12,10 +12,13 @@ const NODES = 'n8n-nodes-base@2.40.2'
 /** The dependencies that the nodes of a recipe load; the others are for other nodes. */
 const LOADED_BY_NODES = [
   '@mozilla/readability',
+  'basic-auth',
   'cheerio',
   'html-to-text',
+  'isbot',
   'jsdom',
   'moment-timezone',
+  'tmp-promise',
 ]
 /** Dependencies that the engine does not load here: clouds, native code, the editor. */
 const NOT_LOADED = [
@@ -23,6 +26,8 @@ const NOT_LOADED = [
   ...['@sentry/node-native', '@sentry/profiling-node', '@n8n/workflow-sdk', 'isolated-vm'],
 ]
 const RUN = fileURLToPath(new URL('n8n-run.ts', import.meta.url))
+/** The program that serves the webhook of a workflow. */
+export const RECEIVER = fileURLToPath(new URL('n8n-receiver.ts', import.meta.url))
 
 /**
  * Installs the engine and nodes of n8n on first use, about 80 MB in 20 seconds; returns their
@@ -65,6 +70,7 @@ export interface N8nRun {
 export interface N8nWorkflow {
   nodes: {
     name: string
+    type: string
     parameters: Record<string, unknown>
     credentials?: Record<string, { name: string }>
     [setting: string]: unknown

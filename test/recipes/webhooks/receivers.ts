@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { recipe } from '../../support/cli/program.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
 import type { SignedDelivery } from '../../support/webhooks/signed-delivery.ts'
+import { installN8n, RECEIVER as N8N_RECEIVER } from '../n8n/n8n.ts'
 
 /** What a receiver keeps of an order. */
 export interface KeptOrder {
@@ -53,7 +54,24 @@ export const receivers: Record<string, StartReceiver> = {
     const command = ['php', '-S', '127.0.0.1:0', recipe('webhooks/php/receptor.php')]
     return startProcess(command, { secrets, folder, remove, kept: ofFiles })
   },
+  async n8n(secrets) {
+    const { folder, remove } = temporaryFolder()
+    const workflow = JSON.parse(await readFile(recipe('webhooks/n8n/webhooks-n8n.json'), 'utf8'))
+    const command = [process.execPath, N8N_RECEIVER]
+    return startProcess(command, {
+      ...{ secrets, folder, remove, kept: ofItems },
+      env: {
+        ...{ N8N_USER_FOLDER: folder, N8N_ENCRYPTION_KEY: 'none' },
+        ...{ N8N_MODULES: await installN8n(), N8N_BLOCK_ENV_ACCESS_IN_NODE: 'false' },
+      },
+      input: JSON.stringify({ workflow, ends: [KEEP_NODE, ERASE_NODE] }),
+    })
+  },
 }
+
+/** The nodes after which an integrator adds the own ones. */
+const KEEP_NODE = 'Grave o pedido'
+const ERASE_NODE = 'Apague o pedido'
 
 /** Compiles the client into the folder, as an installation of its package. */
 async function installClient(folder: string): Promise<void> {
@@ -69,26 +87,31 @@ interface ReceiverProcess {
   /** Its working folder. */
   folder: string
   remove(): void
-  kept(folder: string): Promise<Map<string, KeptOrder>>
+  kept(folder: string, url: string): Promise<Map<string, KeptOrder>>
+  env?: Record<string, string>
+  input?: string
 }
 
 async function startProcess(
   [program = '', ...args]: readonly string[],
-  { secrets, folder, remove, kept }: ReceiverProcess,
+  { secrets, folder, remove, kept, env = {}, input = '' }: ReceiverProcess,
 ): Promise<Receiver> {
   const child = spawn(program, args, {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],
+      HOME: folder,
       PORT: '0',
+      ...env,
       ORDERS_DIR: join(folder, 'dados'),
       ORDERS_WEBHOOK_SECRET: secrets.join(' '),
     },
   })
+  child.stdin.end(input)
   const url = await listening(child)
   return {
     deliver: (delivery) => deliverTo(url, delivery),
-    kept: () => kept(folder),
+    kept: () => kept(folder, url),
     async close() {
       child.kill()
       await once(child, 'close')
@@ -142,4 +165,18 @@ async function ofFiles(folder: string): Promise<Map<string, KeptOrder>> {
     return [name.replace('.json', ''), { sequence, order: pedido, mustFetch: buscar }]
   })
   return new Map(await Promise.all(kept))
+}
+
+/** What the own nodes of an integrator keep: an upsert by id, or a deletion. */
+async function ofItems(_folder: string, url: string): Promise<Map<string, KeptOrder>> {
+  const emitted = (await (await fetch(url)).json()) as {
+    node: string
+    item: { order_id: string; sequence: number; pedido: object | null }
+  }[]
+  return new Map(
+    emitted.map(({ node, item: { order_id, sequence, pedido } }) => {
+      const mustFetch = node === KEEP_NODE && pedido === null
+      return [order_id, { sequence, order: pedido, mustFetch }]
+    }),
+  )
 }

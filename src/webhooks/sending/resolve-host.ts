@@ -10,9 +10,11 @@ const TRIES = 2
 /**
  * Resolves by DNS alone. `dns.lookup` would use one of the process's four threads for each name, so
  * a few name servers that never respond would delay every file, signature and other name.
+ * `servers`: addresses with ports; default: those of the system.
  */
-export function createDnsResolver(): ResolveHost {
+export function createDnsResolver(servers?: readonly string[]): ResolveHost {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES })
+  if (servers !== undefined) resolver.setServers(servers)
   return async (hostname) => {
     const answers = await Promise.allSettled([
       resolver.resolve4(hostname),

@@ -6,7 +6,7 @@ import { sourceOrder } from '../../../support/orders/source-order.ts'
 import {
   createMemoryOrderIndex,
   type MemoryOrderIndex,
-} from '../../indexing/writer/memory-order-index.ts'
+} from '../../../support/stores/memory-order-index.ts'
 
 let index: MemoryOrderIndex
 /** Whether a key was used, or the error of that query. */

@@ -3,7 +3,7 @@ import type { ValidationError } from '../../../../src/indexing/projection/change
 import { load } from '../../../../src/indexing/sources/load.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { createMemoryOrderIndex } from '../writer/memory-order-index.ts'
+import { createMemoryOrderIndex } from '../../../support/stores/memory-order-index.ts'
 
 const MIB = 1024 * 1024
 const NOTHING = {

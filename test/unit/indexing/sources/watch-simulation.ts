@@ -2,7 +2,10 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { type WatchEvents, watch } from '../../../../src/indexing/sources/watch.ts'
 import type { LastWrite, OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
 import { interceptCommits } from '../../../support/stores/bulk.ts'
-import { createMemoryOrderIndex, type MemoryOrderIndex } from '../writer/memory-order-index.ts'
+import {
+  createMemoryOrderIndex,
+  type MemoryOrderIndex,
+} from '../../../support/stores/memory-order-index.ts'
 import { createMemoryChangeStream, type MemoryChangeStream } from './memory-change-stream.ts'
 
 type OpenOptions = Parameters<Parameters<typeof watch>[0]['openIndex']>[0]

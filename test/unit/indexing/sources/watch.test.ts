@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { LeaseLostError } from '../../../../src/indexing/writer/order-index.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { FIRST_WRITE_TIMESTAMP } from '../writer/memory-order-index.ts'
+import { FIRST_WRITE_TIMESTAMP } from '../../../support/stores/memory-order-index.ts'
 import { createWatchSimulation, type WatchSimulation } from './watch-simulation.ts'
 
 const order = (id: string, version = 1) => JSON.stringify(sourceOrder({ id, version }))

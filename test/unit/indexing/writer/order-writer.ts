@@ -5,7 +5,7 @@ import type { WriteMode } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder, sourcePayment } from '../../../support/orders/source-order.ts'
-import { createMemoryOrderIndex } from './memory-order-index.ts'
+import { createMemoryOrderIndex } from '../../../support/stores/memory-order-index.ts'
 
 /** The time of the writer's clock: after every `changed_at` and before every write timestamp. */
 export const NOW = Date.parse('2026-04-01T00:00:00Z')

@@ -4,7 +4,7 @@ import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { interceptCommits } from '../../../support/stores/bulk.ts'
-import { createMemoryOrderIndex } from './memory-order-index.ts'
+import { createMemoryOrderIndex } from '../../../support/stores/memory-order-index.ts'
 import { NOW } from './order-writer.ts'
 
 const changes = ['ord_1', 'ord_2', 'ord_3'].map((id) => changeOf(sourceOrder({ id })))

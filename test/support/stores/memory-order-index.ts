@@ -2,7 +2,7 @@ import {
   hasKeysOf,
   type OrderDocument,
   renderDocument,
-} from '../../../../src/indexing/writer/order-document.ts'
+} from '../../../src/indexing/writer/order-document.ts'
 import type {
   BulkWrites,
   IndexReader,
@@ -11,9 +11,9 @@ import type {
   StoredView,
   UnreadableView,
   WriteMode,
-} from '../../../../src/indexing/writer/order-index.ts'
-import type { Order } from '../../../../src/orders/order.ts'
-import { type EventRecord, firstSequence } from '../../../../src/webhooks/events/event-record.ts'
+} from '../../../src/indexing/writer/order-index.ts'
+import type { Order } from '../../../src/orders/order.ts'
+import { type EventRecord, firstSequence } from '../../../src/webhooks/events/event-record.ts'
 
 export interface MemoryOrderIndex extends OrderIndex {
   /** The order as the account sees it; `undefined` when it sees none. */

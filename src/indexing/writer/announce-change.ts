@@ -10,7 +10,13 @@ import { type EventType, eventTypes } from '../../webhooks/events/event-types.ts
 import { type OrderState, stateOf } from '../../webhooks/events/order-state.ts'
 import type { Change } from '../projection/change.ts'
 import { storedOrder, undatedJson } from './order-document.ts'
-import type { Announced, OrderVersionRecord, StoredView, TrackedState } from './order-index.ts'
+import type {
+  Announced,
+  OrderVersionRecord,
+  StoredView,
+  Subscribers,
+  TrackedState,
+} from './order-index.ts'
 
 /** What is announced of an order, with event records that its version record does not count yet. */
 export interface AnnouncedOrder extends Announced {
@@ -41,7 +47,7 @@ export function announcedOrder(
 }
 
 /** The accounts of an order before and after a change. */
-export function accountsOf(
+function accountsOf(
   change: Pick<Change, 'views'>,
   before: Pick<OrderVersionRecord, 'accountIds'> | undefined,
 ): Set<string> {
@@ -56,7 +62,7 @@ export function accountsOf(
 export function completeFromViews(
   announced: AnnouncedOrder,
   stored: readonly StoredView[],
-  subscribers: ReadonlySet<string>,
+  subscribers: Subscribers,
 ): Announced | null {
   const { sequence, lastPaymentId, tracked, accountIds, isRecorded } = announced
   if (!isRecorded) return null // The event record is durable too; an unknown digest is a change.
@@ -86,7 +92,7 @@ export interface Announcement {
 
 export interface AnnounceOptions {
   /** Accounts with a webhook endpoint. */
-  subscribers: ReadonlySet<string>
+  subscribers: Subscribers
   /** Sets the state without an event, as a backfill does. */
   isSilent: boolean
   /** The writer's clock, epoch milliseconds. */
@@ -111,6 +117,9 @@ export function announceChange(
         typesFor(accountId, before, tracked, change),
       )
   const sequence = before.sequence + events.length
+  // A new payment that no event announces is part of the next change.
+  const isAnnounced = isSilent || events.length > 0
+  const state = isAnnounced ? tracked.state : (before.tracked ?? tracked).state
   const eventRecord: EventRecord = {
     orderId: change.orderId,
     version: change.version,
@@ -122,15 +131,12 @@ export function announceChange(
     events,
   }
   return {
-    announced: { sequence, lastPaymentId, tracked },
+    announced: { sequence, lastPaymentId, tracked: { ...tracked, state } },
     eventRecord: events.length > 0 ? eventRecord : null,
   }
 }
 
-function trackedState(
-  { views, lastPaymentId }: Change,
-  subscribers: ReadonlySet<string>,
-): TrackedState {
+function trackedState({ views, lastPaymentId }: Change, subscribers: Subscribers): TrackedState {
   const [first] = views
   const digests = views
     .filter(({ accountId }) => subscribers.has(accountId))

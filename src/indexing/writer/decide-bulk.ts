@@ -18,6 +18,7 @@ import type {
   BulkWrites,
   OrderVersionRecord,
   StoredView,
+  Subscribers,
   UnreadableView,
   WriteMode,
 } from './order-index.ts'
@@ -69,7 +70,7 @@ export interface LoadedOrders {
   /** Event records beyond the version record of their order, oldest first. */
   events: ReadonlyMap<string, readonly EventRecord[]>
   /** The accounts with a webhook endpoint. */
-  subscribers: ReadonlySet<string>
+  subscribers: Subscribers
   /** The writer's clock after the reads, epoch milliseconds. */
   nowMs: number
   /** Results of {@link checkVersions} and of documents that the store rejected. */

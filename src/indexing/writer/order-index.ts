@@ -117,11 +117,12 @@ export interface IndexReader {
    * with the version records.
    */
   eventRecords(keys: readonly EventRecordKey[]): Promise<EventRecord[]>
-  /** Those of the accounts that have a webhook endpoint, as of at most five seconds ago. */
-  subscribers(accountIds: ReadonlySet<string>): Promise<ReadonlySet<string>>
+  /** The accounts that have a webhook endpoint, as of at most five seconds ago. */
+  subscribers(): Promise<Subscribers>
 }
 
-/** Those of the accounts that have a webhook endpoint. */
+/** Accounts that have a webhook endpoint. */
+export type Subscribers = Pick<ReadonlySet<string>, 'has' | 'size'>
 export type FindSubscribers = IndexReader['subscribers']
 
 /** The command that writes. A load does not start while a watch runs. */

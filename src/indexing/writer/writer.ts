@@ -1,7 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type EventRecord, lastSequence } from '../../webhooks/events/event-record.ts'
 import { type Change, isValidationError, type ValidationError } from '../projection/change.ts'
-import { accountsOf } from './announce-change.ts'
 import { type EqualVersionPolicy, viewKeys, type WriteResult } from './decide.ts'
 import {
   checkVersions,
@@ -151,19 +150,24 @@ async function load(
   return { records, decided, stored, nowMs, ...(await loadAnnounced(reader, pending, records)) }
 }
 
-/** Reads what only orders with a webhook endpoint need. */
+/**
+ * Reads what only accounts with a webhook endpoint need. The event records of every order, because
+ * the account of a lost change may be in its event record alone: see `recording.md`.
+ */
 async function loadAnnounced(
   reader: Pick<IndexReader, 'subscribers' | 'eventRecords'>,
   changes: readonly Change[],
   records: VersionRecords,
 ): Promise<Pick<LoadedOrders, 'subscribers' | 'events'>> {
-  const accounts = changes.map((change) => accountsOf(change, records.get(change.orderId)))
-  const subscribers = await reader.subscribers(new Set(accounts.flatMap((ids) => [...ids])))
+  const subscribers = await reader.subscribers()
   const events = new Map<string, EventRecord[]>()
-  let keys = changes.flatMap(({ orderId }, at): EventRecordKey[] => {
-    if (accounts[at]?.isDisjointFrom(subscribers) ?? true) return []
-    return [{ orderId, sequence: (records.get(orderId)?.announced?.sequence ?? 0) + 1 }]
-  })
+  if (subscribers.size === 0) return { subscribers, events }
+  let keys = changes.map(
+    ({ orderId }): EventRecordKey => ({
+      orderId,
+      sequence: (records.get(orderId)?.announced?.sequence ?? 0) + 1,
+    }),
+  )
   while (keys.length > 0) {
     const found = await reader.eventRecords(keys)
     for (const record of found) {

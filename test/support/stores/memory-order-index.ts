@@ -83,7 +83,7 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
         ),
       )
     },
-    subscribers: async (accountIds) => accountIds.intersection(subscribed),
+    subscribers: async () => subscribed,
   }
 
   async function commit(

@@ -117,7 +117,7 @@ export async function openOpenSearchOrderIndex(
           scan: (orderIds) => repeat(() => reader.scan(orderIds)),
           views: (keys) => repeat(() => reader.views(keys)),
           eventRecords: (keys) => repeat(() => reader.eventRecords(keys)),
-          subscribers: (accountIds) => repeat(() => options.subscribers(accountIds)),
+          subscribers: () => repeat(options.subscribers),
           async commit(writes, mode) {
             try {
               return await commit(writes, states, readAtFence, mode)

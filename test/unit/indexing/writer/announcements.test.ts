@@ -24,10 +24,10 @@ const changes = (accountId = 'acc_1') =>
     .filter((event) => event.accountId === accountId)
     .map(({ change }) => change)
 
-const AWAITING: Version = {
+const AWAITING = {
   status: 'AWAITING_PAYMENT',
   payments: [sourcePayment({ status: 'PENDING' })],
-}
+} satisfies Version
 const PAID: Version = {}
 const REFUNDED: Version = {
   status: 'REFUNDED',
@@ -99,6 +99,15 @@ describe('a live version', () => {
     await live(2, RENEWED)
     expect(announced().at(-1)).toBe('3 order.payment_received acc_1')
     expect(changes().at(-1)).toEqual({ last_payment_id: ['pay_1', 'pay_2'] })
+  })
+
+  it('a payment that no event announces is part of the next change', async () => {
+    const pending = { id: 'pay_2', created_at: '2026-03-31T12:00:00Z', status: 'PENDING' } as const
+    await live(1, AWAITING)
+    await live(2, { ...AWAITING, payments: [...AWAITING.payments, sourcePayment(pending)] })
+    await live(3, RENEWED)
+    expect(announced().slice(2)).toEqual(['3 order.paid acc_1'])
+    expect(changes().at(-1)).toMatchObject({ last_payment_id: ['pay_1', 'pay_2'] })
   })
 
   it('announces an update to those accounts alone whose view changed', async () => {
@@ -256,4 +265,21 @@ describe('a crash', () => {
     await live(2, WITH_COPRODUCER)
     expect(announced().slice(2)).toEqual(['3 order.created acc_2', '4 order.paid acc_2'])
   })
+
+  it.each([0, 1, 2, 3])(
+    'an erasure that crashes after %i writes is announced to a co-producer of a crashed version',
+    async (items) => {
+      index.subscribed.clear()
+      index.subscribed.add('acc_2')
+      await live(1)
+      await crashAfter(2, 2, WITH_COPRODUCER)
+      await crashAfter(items, 3, { deleted: true })
+      await live(3, { deleted: true })
+      expect(announced()).toEqual([
+        '1 order.created acc_2',
+        '2 order.paid acc_2',
+        '3 order.removed acc_2',
+      ])
+    },
+  )
 })

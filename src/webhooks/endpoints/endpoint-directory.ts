@@ -13,20 +13,25 @@ export interface EndpointDirectory {
   /** The endpoints of an account. */
   ofAccount(accountId: string): readonly Endpoint[]
   all(): Iterable<Endpoint>
+  /** The accounts that have an endpoint. */
+  accounts(): Iterable<string>
 }
 
-/**
- * Finds those of some accounts that have an endpoint, for the writer. `monotonic`: milliseconds.
- */
+/** Returns the accounts that have an endpoint, for the writer. `monotonic`: milliseconds. */
 export function createSubscriberLookup(
   store: Pick<EndpointStore, 'changes'>,
   monotonic: Clock,
-): (accountIds: ReadonlySet<string>) => Promise<ReadonlySet<string>> {
+): () => Promise<ReadonlySet<string>> {
   const directory = createEndpointDirectory(store, monotonic)
-  return async (accountIds) => {
-    await directory.refresh(ENDPOINT_MAX_AGE_MS)
-    return new Set([...accountIds].filter((id) => directory.ofAccount(id).length > 0))
-  }
+  const mutex = createMutex()
+  // A decision keeps the set that it read, while the directory changes.
+  let accounts: ReadonlySet<string> = new Set()
+  return () =>
+    mutex(async () => {
+      const changed = await directory.refresh(ENDPOINT_MAX_AGE_MS)
+      if (changed.length > 0) accounts = new Set(directory.accounts())
+      return accounts
+    })
 }
 
 /** Changes of an endpoint take effect within this time, in every process. */
@@ -72,5 +77,6 @@ export function createEndpointDirectory(
     byId: (id) => endpoints.get(id),
     ofAccount: (accountId) => [...(byAccount.get(accountId)?.values() ?? [])],
     all: () => endpoints.values(),
+    accounts: () => byAccount.keys(),
   }
 }

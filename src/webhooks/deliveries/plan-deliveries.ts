@@ -1,0 +1,68 @@
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { type AccountEvent, accountEvents, type EventRecord } from '../events/event-record.ts'
+import type { Delivery } from './delivery.ts'
+import { deliveryId } from './delivery-id.ts'
+
+export interface DeliveryPlan {
+  /** One for each event and matching endpoint, in the order of the events. */
+  deliveries: Delivery[]
+  /** The events that end an account's view of an order. */
+  removals: AccountEvent[]
+}
+
+export interface PlanContext {
+  /** The endpoints of an account that are not deleted. */
+  endpointsOf(accountId: string): readonly Endpoint[]
+  /** Epoch milliseconds. */
+  nowMs: number
+  firstDelayMs: number
+}
+
+/** The deliveries of event records, those of an order in their sequence. Pure. */
+export function planDeliveries(
+  records: readonly EventRecord[],
+  context: PlanContext,
+): DeliveryPlan {
+  const events = records.flatMap((record) => accountEvents(record))
+  const removals = events.filter(({ type }) => type === 'order.removed')
+  const removedBefore = new Map(removals.map((event) => [orderKey(event), event.sequence]))
+  const deliveries = events.flatMap((event) => {
+    const isRemoved = event.sequence < (removedBefore.get(orderKey(event)) ?? 0)
+    return context
+      .endpointsOf(event.accountId)
+      .filter((endpoint) => matches(endpoint, event))
+      .map((endpoint) => planDelivery(event, endpoint, isRemoved, context))
+  })
+  return { deliveries, removals }
+}
+
+const orderKey = ({ accountId, orderId }: AccountEvent) => `${accountId}\n${orderId}`
+
+/** `createdAt` instead of `startsAt`, because the clock of the writer may be behind. */
+function matches({ events, createdAt }: Endpoint, { type, recordedAt }: AccountEvent): boolean {
+  return recordedAt >= createdAt && (events === null || events.includes(type))
+}
+
+function planDelivery(
+  event: AccountEvent,
+  { id, disabledReason }: Endpoint,
+  isRemoved: boolean,
+  { nowMs, firstDelayMs }: PlanContext,
+): Delivery {
+  const isHeld = disabledReason !== null && !isRemoved
+  const state = isRemoved ? 'canceled' : isHeld ? 'held' : 'pending'
+  return {
+    id: deliveryId(event.id, id),
+    endpointId: id,
+    accountId: event.accountId,
+    // Nothing of a removed order is stored.
+    event: isRemoved ? { ...event, change: {} } : event,
+    state,
+    // The instant of the record keeps events of an order in order when dispatchers' clocks differ.
+    nextAt: state === 'pending' ? Math.min(nowMs, event.recordedAt) + firstDelayMs : null,
+    attempts: [],
+    step: 0,
+    firstFailedAt: null,
+    heldAt: isHeld ? nowMs : null,
+  }
+}

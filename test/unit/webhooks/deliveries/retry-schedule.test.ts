@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import {
+  createRetrySchedule,
+  DEFAULT_RETRY_DELAYS_SECONDS,
+} from '../../../../src/webhooks/deliveries/retry-schedule.ts'
+
+const HOUR_MS = 3_600_000
+const middle = () => 0.5
+
+describe('the retry schedule', () => {
+  it('the default makes 16 attempts in 72 hours', () => {
+    const schedule = createRetrySchedule()
+    expect(DEFAULT_RETRY_DELAYS_SECONDS).toHaveLength(16)
+    expect(schedule.totalMs).toBe(72 * HOUR_MS)
+    expect(schedule.firstDelayMs).toBe(0)
+  })
+
+  it('the delay before each attempt is that of its position', () => {
+    const { nextDelayMs } = createRetrySchedule(undefined, middle)
+    const delays = DEFAULT_RETRY_DELAYS_SECONDS.map((_delay, step) => nextDelayMs(step, null))
+    expect(delays).toEqual(DEFAULT_RETRY_DELAYS_SECONDS.map((seconds) => seconds * 1_000))
+  })
+
+  it('no delay is left after the last attempt', () => {
+    const { nextDelayMs } = createRetrySchedule([0, 5], middle)
+    expect(nextDelayMs(2, null)).toBeNull()
+    expect(nextDelayMs(2, HOUR_MS)).toBeNull()
+  })
+
+  it.each([
+    ['a quarter less', 0, 7_500],
+    ['unchanged', 0.5, 10_000],
+    ['almost a quarter more', 0.999_999, 12_500],
+  ])('the jitter makes a delay at most a quarter shorter or longer: %s', (_name, random, ms) => {
+    expect(createRetrySchedule([0, 10], () => random).nextDelayMs(1, null)).toBe(ms)
+  })
+
+  it('the first delay has no jitter, which would reorder the events of an order', () => {
+    expect(createRetrySchedule([10], () => 0).firstDelayMs).toBe(10_000)
+  })
+
+  it.each([
+    ['shorter than the delay', 4_000, 5_000],
+    ['longer than the delay', 60_000, 60_000],
+    ['of an hour', HOUR_MS, HOUR_MS],
+    ['of more than an hour, which counts as one', 5 * HOUR_MS, HOUR_MS],
+  ])('Retry-After raises a delay: %s', (_name, retryAfterMs, ms) => {
+    expect(createRetrySchedule([0, 5], middle).nextDelayMs(1, retryAfterMs)).toBe(ms)
+  })
+})

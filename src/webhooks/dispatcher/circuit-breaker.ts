@@ -1,0 +1,72 @@
+/** Opens after consecutive failures, and then lets single probes through. Times: monotonic. */
+export interface CircuitBreaker {
+  isOpen(): boolean
+  /** When the next probe may start, in milliseconds; infinite while closed, or during a probe. */
+  probeAt(): number
+  startProbe(): void
+  /** A probe that was not sent. */
+  cancelProbe(): void
+  /** Closes it. */
+  recordSuccess(): void
+  /** `subject`: the order; a single one never opens the breaker. */
+  recordFailure(failure: BreakerFailure): void
+}
+
+export interface BreakerFailure {
+  subject: string
+  isProbe: boolean
+  /** From the response; delays the next probe, up to one hour. */
+  retryAfterMs: number | null
+  nowMs: number
+}
+
+const FAILURES_TO_OPEN = 5
+const FIRST_PROBE_MS = 10_000
+const LONGEST_PROBE_MS = 900_000
+const MAX_RETRY_AFTER_MS = 3_600_000
+
+/** Creates a breaker. `openedBefore`: it was open when the last dispatcher stopped; probes now. */
+export function createCircuitBreaker(openedBefore: boolean, nowMs: number): CircuitBreaker {
+  const failing = new Set<string>()
+  let isOpen = openedBefore
+  let probeAt = openedBefore ? nowMs : Number.POSITIVE_INFINITY
+  let isProbing = false
+  let delayMs = FIRST_PROBE_MS
+
+  function scheduleProbe({ nowMs, retryAfterMs }: BreakerFailure): void {
+    probeAt = nowMs + Math.max(delayMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS))
+  }
+
+  return {
+    isOpen: () => isOpen,
+    probeAt: () => (isProbing ? Number.POSITIVE_INFINITY : probeAt),
+    startProbe() {
+      isProbing = true
+    },
+    cancelProbe() {
+      isProbing = false
+    },
+    recordSuccess() {
+      failing.clear()
+      isOpen = false
+      isProbing = false
+      probeAt = Number.POSITIVE_INFINITY
+      delayMs = FIRST_PROBE_MS
+    },
+    recordFailure(failure) {
+      if (isOpen) {
+        // An attempt from before the opening says nothing new.
+        if (!failure.isProbe) return
+        isProbing = false
+        scheduleProbe(failure)
+        delayMs = Math.min(delayMs * 2, LONGEST_PROBE_MS)
+        return
+      }
+      failing.add(failure.subject)
+      if (failing.size < FAILURES_TO_OPEN) return
+      isOpen = true
+      scheduleProbe(failure)
+      delayMs = FIRST_PROBE_MS * 2
+    },
+  }
+}

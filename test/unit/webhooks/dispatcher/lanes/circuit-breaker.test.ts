@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import {
   type CircuitBreaker,
   createCircuitBreaker,
-} from '../../../../src/webhooks/dispatcher/circuit-breaker.ts'
+} from '../../../../../src/webhooks/dispatcher/lanes/circuit-breaker.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 const MINUTE = 60_000

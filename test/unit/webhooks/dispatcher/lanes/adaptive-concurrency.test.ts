@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAdaptiveConcurrency } from '../../../../src/webhooks/dispatcher/adaptive-concurrency.ts'
+import { createAdaptiveConcurrency } from '../../../../../src/webhooks/dispatcher/lanes/adaptive-concurrency.ts'
 
 describe('the concurrency of an endpoint', () => {
   it('it rises by one after as many successes', () => {

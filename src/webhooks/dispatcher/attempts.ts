@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto'
+import type { Clock } from '../../lib/clock.ts'
+import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
+import { renderEventBody } from '../deliveries/event-body.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { TEST_EVENT } from '../events/event-types.ts'
+import type { Sender } from '../sending/sender.ts'
+
+/** The account's view of an order. */
+export interface ViewKey {
+  accountId: string
+  orderId: string
+}
+
+/** Reads current views: never older than the latest event. Throws Unavailable. */
+export interface OrderViews {
+  /** The rendered views in the order of the keys; `null` where the account has none. */
+  getMany(keys: readonly ViewKey[]): Promise<(Uint8Array | null)[]>
+}
+
+/** Signs a message to an endpoint; see `signature.ts`. @throws Error without the secret */
+export type SignMessage = (
+  endpoint: Pick<Endpoint, 'id' | 'secret' | 'previousSecret'>,
+  message: { id: string; sentAtMs: number; body: Uint8Array },
+) => Readonly<Record<string, string>>
+
+/** What became of a delivery that was taken from its lane. */
+export type AttemptResult =
+  | { kind: 'sent'; attempt: Attempt; retryAfterMs: number | null }
+  /** The account has no view of the order. */
+  | { kind: 'no-view' }
+  /** The right to send was lost. */
+  | { kind: 'not-sent' }
+
+export interface AttemptOptions {
+  orders: OrderViews
+  sender: Pick<Sender, 'send'>
+  sign: SignMessage
+  /** Epoch milliseconds. */
+  clock: Clock
+  /** Checked right before each request. */
+  maySend(): boolean
+  /** For the user agent. */
+  version: string
+}
+
+/** Sends one delivery to its endpoint. */
+export type SendDelivery = (
+  delivery: StoredDelivery,
+  endpoint: Endpoint,
+  view: Uint8Array | null,
+) => Promise<AttemptResult>
+
+/** Whether the account must still have a view of the event's order. */
+export function needsView({ event: { type } }: StoredDelivery): boolean {
+  return type !== 'order.removed' && type !== TEST_EVENT
+}
+
+/** Reads the views that the deliveries need, `null` for others. Throws Unavailable. */
+export async function readViews(
+  orders: OrderViews,
+  deliveries: readonly StoredDelivery[],
+): Promise<(Uint8Array | null)[]> {
+  const keys = deliveries.flatMap((delivery) => {
+    const { accountId, event } = delivery
+    return needsView(delivery) && event.orderId !== null
+      ? [{ accountId, orderId: event.orderId }]
+      : []
+  })
+  if (keys.length === 0) return deliveries.map(() => null)
+  const views = (await orders.getMany(keys)).values()
+  return deliveries.map((delivery) => (needsView(delivery) ? (views.next().value ?? null) : null))
+}
+
+/** Creates {@link SendDelivery}: renders, signs and sends, and never throws. */
+export function createSendDelivery(options: AttemptOptions): SendDelivery {
+  const { sender, sign, clock, maySend } = options
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `public-orders-api-webhooks/${options.version}`,
+  }
+
+  return async (delivery, endpoint, view) => {
+    if (view === null && needsView(delivery)) return { kind: 'no-view' }
+    const { event } = delivery
+    const body = renderEventBody(event, endpoint.payload === 'thin' ? null : view)
+    const at = clock()
+    const sent = { at, bodySha256: hash('sha256', body, 'hex'), bodyBytes: body.length }
+    let signature: Readonly<Record<string, string>>
+    try {
+      signature = sign(endpoint, { id: event.id, sentAtMs: at, body })
+    } catch {
+      return unsigned(sent)
+    }
+    if (!maySend()) return { kind: 'not-sent' }
+    const request = { url: endpoint.url, headers: { ...headers, ...signature }, body }
+    const { status, error, durationMs, retryAfterMs, excerpt } = await sender.send(request)
+    return { kind: 'sent', attempt: { ...sent, status, error, durationMs, excerpt }, retryAfterMs }
+  }
+}
+
+/** The operator removed an entry of `WEBHOOK_SECRETS`. Retries may find it again. */
+function unsigned(sent: Pick<Attempt, 'at' | 'bodySha256' | 'bodyBytes'>): AttemptResult {
+  const error = 'not sent: the signing secret of this endpoint is not configured'
+  const attempt = { ...sent, status: null, error, durationMs: 0, excerpt: null }
+  return { kind: 'sent', attempt, retryAfterMs: null }
+}

@@ -1,0 +1,255 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
+import { isGone, isSuccess, recordAttempt } from '../deliveries/record-attempt.ts'
+import type { RetrySchedule } from '../deliveries/retry-schedule.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { type AttemptResult, type OrderViews, readViews, type SendDelivery } from './attempts.ts'
+import type { AttemptOutcome, DispatcherEvents } from './dispatcher-events.ts'
+import { afterFailure, afterSuccess, type HealthWriter } from './health/endpoint-health.ts'
+import type { Lane } from './lanes/lane.ts'
+import type { LaneScheduler, RequestShare } from './lanes/lane-scheduler.ts'
+import type { CallSource } from './outage.ts'
+import type { ResultWriter } from './result-writer.ts'
+
+/** An attempt in progress, until its result is stored. */
+export interface Flight {
+  lane: Lane
+  endpoint: Endpoint
+  delivery: StoredDelivery
+  isProbe: boolean
+  share: RequestShare
+  /** Monotonic milliseconds. */
+  startedAt: number
+  isGone: boolean
+}
+
+/** Starts attempts while lanes and limits allow. */
+export interface DeliveryLoop {
+  /** Starts what can start, soon. */
+  wake(): void
+  /** Counts attempts that take long as restricted. */
+  tick(): void
+  /** Attempts without a response. */
+  inFlight(): number
+}
+
+export interface DeliveryLoopOptions {
+  scheduler: LaneScheduler
+  endpointById(id: string): Endpoint | undefined
+  updateLane(lane: Lane): void
+  orders: OrderViews
+  send: SendDelivery
+  schedule: RetrySchedule
+  results: Pick<ResultWriter<Flight>, 'add' | 'pending'>
+  health: Pick<HealthWriter, 'set'>
+  events: Pick<DispatcherEvents, 'onAttempt' | 'onCanceled' | 'onBreaker'>
+  /** Epoch milliseconds. */
+  clock: Clock
+  monotonic: Clock
+  maySend(): boolean
+  /** Reads of orders. */
+  source: CallSource
+  /** Called with an error that is a bug. */
+  onFatal(error: unknown): void
+}
+
+/** Views that one call reads. */
+const MAX_BATCH = 64
+/** Results that wait for the store stop further attempts. Bounds memory. */
+const MAX_UNSTORED = 1_024
+const SLOW_MS = 1_000
+
+/** Creates a loop without attempts. */
+export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
+  const { scheduler, clock, monotonic, events, results, updateLane } = options
+  const flights = new Set<Flight>()
+  /** Those that are not slow yet, oldest first. */
+  const young = new Set<Flight>()
+  let isWoken = false
+  let isPaused = false
+
+  function wake(): void {
+    if (isWoken || isPaused) return
+    isWoken = true
+    // Responses that arrive together free their places before the next batch starts.
+    setImmediate(() => {
+      isWoken = false
+      startBatches()
+    })
+  }
+
+  function startBatches(): void {
+    while (!isPaused && options.maySend()) {
+      const batch = takeBatch()
+      if (batch.length === 0) return
+      sendBatch(batch).catch(options.onFatal)
+    }
+  }
+
+  function takeBatch(): Flight[] {
+    const batch: Flight[] = []
+    const nowMs = clock()
+    while (batch.length < MAX_BATCH && results.pending() + flights.size < MAX_UNSTORED) {
+      const lane = scheduler.next(nowMs)
+      if (lane === null) break
+      const flight = take(lane)
+      if (flight !== null) batch.push(flight)
+      updateLane(lane)
+    }
+    return batch
+  }
+
+  function take(lane: Lane): Flight | null {
+    const endpoint = options.endpointById(lane.endpointId)
+    if (endpoint === undefined || endpoint.disabledReason !== null) {
+      lane.isStopped = true
+      return null
+    }
+    const { queue, breaker } = lane
+    const isProbe = breaker.isOpen()
+    const delivery = isProbe ? (queue.takeFailing() ?? queue.take()) : queue.take()
+    if (delivery === null) return null
+    if (isProbe) breaker.startProbe()
+    const share = scheduler.start(lane)
+    const flight = { lane, endpoint, delivery, isProbe, share, startedAt: 0, isGone: false }
+    flights.add(flight)
+    return flight
+  }
+
+  async function sendBatch(batch: readonly Flight[]): Promise<void> {
+    const views = await readViews(
+      options.orders,
+      batch.map(({ delivery }) => delivery),
+    ).catch(async (error) => {
+      for (const flight of batch) finish(flight, { kind: 'not-sent' })
+      isPaused = true
+      await options.source.fail(error)
+      isPaused = false
+      wake()
+      return null
+    })
+    if (views === null) return
+    options.source.succeed()
+    batch.forEach((flight, index) => {
+      send(flight, views[index] ?? null).catch(options.onFatal)
+    })
+  }
+
+  async function send(flight: Flight, view: Uint8Array | null): Promise<void> {
+    flight.startedAt = monotonic()
+    young.add(flight)
+    finish(flight, await options.send(flight.delivery, flight.endpoint, view))
+  }
+
+  function finish(flight: Flight, result: AttemptResult): void {
+    const { lane, delivery } = flight
+    const isSlow = flights.delete(flight) && !young.delete(flight) && flight.startedAt > 0
+    scheduler.finish(lane, flight.share)
+    if (result.kind === 'sent') finishSent(flight, result, isSlow)
+    else {
+      if (flight.isProbe) lane.breaker.cancelProbe()
+      if (result.kind === 'not-sent') lane.queue.putBack(delivery)
+      else {
+        events.onCanceled(lane.endpointId)
+        results.add({ context: flight, next: { ...delivery, state: 'canceled', nextAt: null } })
+      }
+    }
+    updateLane(lane)
+    wake()
+  }
+
+  function finishSent(
+    flight: Flight,
+    { attempt, retryAfterMs }: Extract<AttemptResult, { kind: 'sent' }>,
+    isSlow: boolean,
+  ): void {
+    const { lane, delivery, isProbe } = flight
+    const { schedule } = options
+    const nowMs = clock()
+    if (isSuccess(attempt)) handleSuccess(lane, nowMs, isSlow)
+    else handleFailure(flight, attempt, retryAfterMs, nowMs)
+    const next = recordAttempt(delivery, attempt, { schedule, nowMs, retryAfterMs, isProbe })
+    flight.isGone = isGone(attempt)
+    if (flight.isGone) lane.isStopped = true
+    results.add({ context: flight, next })
+    report(flight, attempt, next, nowMs)
+  }
+
+  function handleSuccess(lane: Lane, nowMs: number, isSlow: boolean): void {
+    const { breaker, concurrency, queue } = lane
+    lane.isSlow = isSlow
+    const wasOpen = breaker.isOpen()
+    breaker.recordSuccess()
+    options.health.set(lane, afterSuccess(lane.health, nowMs))
+    if (!wasOpen) {
+      concurrency.recordSuccess()
+      return
+    }
+    concurrency.restart()
+    queue.resume(nowMs)
+    events.onBreaker(lane.endpointId, false)
+  }
+
+  function handleFailure(
+    { lane, delivery, isProbe }: Flight,
+    { at, status }: Attempt,
+    retryAfterMs: number | null,
+    nowMs: number,
+  ): void {
+    const { breaker, concurrency, queue } = lane
+    const wasOpen = breaker.isOpen()
+    lane.lastFailedAt = nowMs
+    const subject = delivery.event.orderId ?? delivery.id
+    breaker.recordFailure({ subject, isProbe, retryAfterMs, nowMs })
+    concurrency.recordFailure(status)
+    options.health.set(lane, afterFailure(lane.health, at, breaker.isOpen()))
+    if (wasOpen || !breaker.isOpen()) return
+    queue.suspend()
+    events.onBreaker(lane.endpointId, true)
+  }
+
+  function report(
+    { lane, delivery, isProbe }: Flight,
+    { at, status, error }: Attempt,
+    next: StoredDelivery,
+    nowMs: number,
+  ): void {
+    const { event } = delivery
+    events.onAttempt({
+      deliveryId: delivery.id,
+      endpointId: lane.endpointId,
+      accountId: delivery.accountId,
+      eventId: event.id,
+      type: event.type,
+      attempt: delivery.attempts.length + 1,
+      recordedAt: event.recordedAt,
+      startedAt: at,
+      endedAt: nowMs,
+      status,
+      error,
+      outcome: outcomeOf(next),
+      isProbe,
+    })
+  }
+
+  return {
+    wake,
+    tick() {
+      const slowSince = monotonic() - SLOW_MS
+      for (const flight of young) {
+        if (flight.startedAt > slowSince) break
+        young.delete(flight)
+        flight.lane.isSlow = true
+        scheduler.markSlow(flight.share)
+        updateLane(flight.lane)
+      }
+      wake()
+    },
+    inFlight: () => flights.size,
+  }
+}
+
+function outcomeOf({ state }: StoredDelivery): AttemptOutcome {
+  if (state === 'pending') return 'retrying'
+  return state === 'delivered' || state === 'failed' ? state : 'expired'
+}

@@ -1,0 +1,35 @@
+import type { ProcessLimits } from './lanes/lane-scheduler.ts'
+
+/** Durations in milliseconds. */
+export interface DispatcherSettings {
+  /** The pause between two reads of the event feed without a record. */
+  pollMs: number
+  /** The age of the known endpoints at which changes are read. */
+  refreshMs: number
+  /** How often due retries and probes are looked up. */
+  tickMs: number
+  /** How often the health of endpoints is written and checked. */
+  healthMs: number
+  /** How often what is old is removed. */
+  housekeepingMs: number
+  /** How often all endpoints are searched for pending deliveries. */
+  reloadMs: number
+  /** How long a stop waits for requests in flight and their results. */
+  stopMs: number
+  /** How long finished deliveries are kept. */
+  retentionDays: number
+  limits: ProcessLimits
+}
+
+/** A store that is remote needs a longer `pollMs`. */
+export const defaultSettings: DispatcherSettings = {
+  pollMs: 50,
+  refreshMs: 2_000,
+  tickMs: 50,
+  healthMs: 500,
+  housekeepingMs: 600_000,
+  reloadMs: 300_000,
+  stopMs: 20_000,
+  retentionDays: 30,
+  limits: { total: 256, restricted: 64 },
+}

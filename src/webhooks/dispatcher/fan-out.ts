@@ -1,0 +1,62 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { StoredDelivery } from '../deliveries/delivery.ts'
+import { planDeliveries } from '../deliveries/plan-deliveries.ts'
+import type { EndpointDirectory } from '../endpoints/endpoint-directory.ts'
+import type { WebhookStores } from '../webhook-stores.ts'
+import { bufferCapacity } from './lanes/lane.ts'
+import type { Lanes } from './lanes/lanes.ts'
+
+export interface FanOutOptions {
+  stores: Pick<WebhookStores, 'events' | 'deliveries'>
+  directory: Pick<EndpointDirectory, 'byId' | 'ofAccount'>
+  lanes: Pick<Lanes, 'get' | 'of' | 'update'>
+  /** Epoch milliseconds. */
+  clock: Clock
+  firstDelayMs: number
+  /** Called with the number of created deliveries. */
+  onFanOut(count: number): void
+}
+
+/** Event records of one transaction. */
+const PAGE = 256
+
+/**
+ * Creates a function that turns the oldest event records into deliveries, and hands them to the
+ * lanes. It returns false when no record is left. Throws Unavailable; the next call repeats it.
+ */
+export function createFanOut(options: FanOutOptions): () => Promise<boolean> {
+  const { stores, directory, lanes, clock } = options
+
+  return async () => {
+    const page = await stores.events.next(PAGE)
+    if (page === null) return false
+    const { deliveries, removals } = planDeliveries(page.records, {
+      endpointsOf: directory.ofAccount,
+      nowMs: clock(),
+      firstDelayMs: options.firstDelayMs,
+    })
+    for (const { accountId, orderId, sequence } of removals) {
+      await stores.deliveries.forgetOrder(accountId, orderId, sequence)
+      for (const { id } of directory.ofAccount(accountId)) lanes.get(id)?.queue.forget(orderId)
+    }
+    const created = await page.fanOut(deliveries)
+    deliveries.forEach(({ endpointId }, index) => {
+      offer(endpointId, created[index] ?? null)
+    })
+    options.onFanOut(created.filter((delivery) => delivery !== null).length)
+    return true
+  }
+
+  /** `null`: the delivery existed, and an earlier dispatcher may have changed it. */
+  function offer(endpointId: string, delivery: StoredDelivery | null): void {
+    if (delivery !== null && delivery.state !== 'pending') return
+    const endpoint = directory.byId(endpointId)
+    if (endpoint === undefined) return
+    const lane = lanes.of(endpoint)
+    const nowMs = clock()
+    const dueAt = delivery?.nextAt ?? nowMs
+    if (delivery === null || dueAt > nowMs) lane.queue.readAt(dueAt)
+    else lane.queue.offer(delivery, bufferCapacity(lane))
+    lanes.update(lane)
+  }
+}

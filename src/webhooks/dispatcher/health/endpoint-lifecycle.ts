@@ -1,0 +1,137 @@
+import type { Clock } from '../../../lib/clock.ts'
+import type { DeliveryStore } from '../../deliveries/delivery.ts'
+import type { DisabledReason, Endpoint, EndpointStore } from '../../endpoints/endpoint.ts'
+import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
+import type { Notice } from '../dispatcher-events.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import type { HealthWriter } from './endpoint-health.ts'
+
+/** Applies changes of endpoints to their lanes and deliveries. */
+export interface EndpointLifecycle {
+  /**
+   * Finds what is pending: when a term begins, and again from time to time, in case a change was
+   * missed. Throws Unavailable.
+   */
+  load(): Promise<void>
+  /** Applies endpoints that changed: their pending deliveries are held, released or canceled. */
+  apply(changed: readonly Endpoint[]): void
+  /** Disables an endpoint after failures, unless a command changed it meanwhile. */
+  disable(endpoint: Endpoint, reason: DisabledReason): void
+  /** Waits for the changes in progress. */
+  settle(): Promise<void>
+}
+
+export interface EndpointLifecycleOptions {
+  endpoints: Pick<EndpointStore, 'byId' | 'update'>
+  deliveries: Pick<DeliveryStore, 'hold' | 'releaseHeld' | 'cancel' | 'nextDueByEndpoint'>
+  directory: Pick<EndpointDirectory, 'byId' | 'all'>
+  lanes: Lanes
+  health: Pick<HealthWriter, 'isStale'>
+  /** Epoch milliseconds. */
+  clock: Clock
+  notify(notice: Notice): void
+  /** Runs work that is repeated while the store is unavailable. Never rejects. */
+  persist(work: () => Promise<unknown>): Promise<void>
+}
+
+/** The notice of a disabled endpoint is the third and last one. */
+const DISABLED = { isBreakerOpen: false, noticesSent: 3 } as const
+
+/** Creates the lifecycle. Changes of one endpoint are applied in their order. */
+export function createEndpointLifecycle(options: EndpointLifecycleOptions): EndpointLifecycle {
+  const { deliveries, directory, lanes, clock } = options
+  const disabled = new Set<string>()
+  const working = new Map<string, Promise<void>>()
+
+  function enqueue(id: string, work: () => Promise<unknown>): void {
+    const done = (working.get(id) ?? Promise.resolve())
+      .then(() => options.persist(work))
+      .finally(() => {
+        if (working.get(id) === done) working.delete(id)
+      })
+    working.set(id, done)
+  }
+
+  function hold(id: string): void {
+    lanes.stop(id)
+    disabled.add(id)
+    enqueue(id, () => deliveries.hold(id, clock()))
+  }
+
+  function cancel(id: string): void {
+    lanes.stop(id)
+    disabled.delete(id)
+    enqueue(id, () => deliveries.cancel(id))
+  }
+
+  /** The directory does not have an endpoint that was just created. */
+  function cancelOfDeleted(id: string): void {
+    enqueue(id, async () => {
+      if ((await options.endpoints.byId(id)) === null) await deliveries.cancel(id)
+    })
+  }
+
+  /** With the endpoint of that moment: it may have changed while deliveries were released. */
+  function restart(id: string): void {
+    const endpoint = directory.byId(id)
+    if (endpoint === undefined || endpoint.disabledReason !== null) return
+    const lane = lanes.get(id)
+    lanes.restart(endpoint, lane !== undefined && options.health.isStale(lane))
+  }
+
+  return {
+    async load() {
+      for (const { id, disabledReason } of directory.all()) {
+        if (disabledReason !== null) disabled.add(id)
+      }
+      for (const [id, nextAt] of await deliveries.nextDueByEndpoint()) {
+        const endpoint = directory.byId(id)
+        if (endpoint === undefined) cancelOfDeleted(id)
+        else if (endpoint.disabledReason !== null) hold(id)
+        else {
+          const known = lanes.get(id)
+          const lane = known ?? lanes.of(endpoint)
+          if (known === undefined) lane.queue.expect(nextAt)
+          else lane.queue.readAt(nextAt)
+          lanes.update(lane)
+        }
+      }
+    },
+    apply(changed) {
+      for (const { id, deletedAt, disabledReason } of changed) {
+        if (deletedAt !== null) cancel(id)
+        else if (disabledReason !== null) hold(id)
+        else if (disabled.delete(id)) {
+          // The lane stays stopped until all are released, so that they are sent in their order.
+          enqueue(id, async () => {
+            await deliveries.releaseHeld(id, clock())
+            restart(id)
+          })
+        } else if (!working.has(id)) restart(id)
+      }
+    },
+    disable({ id, url }, reason) {
+      lanes.stop(id)
+      enqueue(id, async () => {
+        const failingSince = lanes.get(id)?.health.failingSince ?? null
+        const changed = await options.endpoints.update(id, (endpoint) =>
+          endpoint.disabledReason !== null || endpoint.url !== url
+            ? null
+            : { ...endpoint, ...DISABLED, disabledReason: reason, failingSince },
+        )
+        if (changed === null) {
+          restart(id)
+          return
+        }
+        disabled.add(id)
+        await deliveries.hold(id, clock())
+        const { accountId } = changed
+        const notice = { endpointId: id, accountId, failingSince, disabledReason: reason }
+        options.notify({ kind: 'disabled', ...notice })
+      })
+    },
+    async settle() {
+      await Promise.all(working.values())
+    },
+  }
+}

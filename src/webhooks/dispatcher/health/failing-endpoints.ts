@@ -1,0 +1,75 @@
+import type { Clock } from '../../../lib/clock.ts'
+import type { Endpoint } from '../../endpoints/endpoint.ts'
+import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
+import type { Notice, NoticeKind } from '../dispatcher-events.ts'
+import type { Lane } from '../lanes/lane.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import type { HealthWriter } from './endpoint-health.ts'
+import type { EndpointLifecycle } from './endpoint-lifecycle.ts'
+
+export interface FailingEndpointsOptions {
+  directory: Pick<EndpointDirectory, 'all'>
+  lanes: Pick<Lanes, 'of'>
+  health: Pick<HealthWriter, 'set'>
+  lifecycle: Pick<EndpointLifecycle, 'disable'>
+  /** Epoch milliseconds. */
+  clock: Clock
+  /** An endpoint without success for this long is disabled, in milliseconds. */
+  giveUpMs: number
+  notify(notice: Notice): void
+}
+
+const HOUR_MS = 3_600_000
+
+/** The notices before the last one, in the order of `noticesSent`. */
+const NOTICES: readonly { kind: NoticeKind; afterMs: number }[] = [
+  { kind: 'failing_1h', afterMs: HOUR_MS },
+  { kind: 'failing_24h', afterMs: 24 * HOUR_MS },
+]
+
+/** Jitter makes the last attempt of a schedule at most this much later. */
+const LATEST = 1.25
+const GRACE_MS = 60_000
+
+/**
+ * Creates a function that sends notices of endpoints that fail for long, and disables those without
+ * a success during a whole retry schedule.
+ */
+export function createFailingEndpoints(options: FailingEndpointsOptions): () => void {
+  const { directory, lanes, health, lifecycle, clock, giveUpMs } = options
+
+  function check(endpoint: Endpoint, lane: Lane, failingSince: number, nowMs: number): void {
+    const failingMs = nowMs - failingSince
+    if (hasGivenUp(lane, failingSince, nowMs)) {
+      lifecycle.disable(endpoint, 'failing')
+      return
+    }
+    const due = NOTICES.filter(({ afterMs }) => failingMs >= afterMs)
+    const notice = due.at(-1)
+    if (notice === undefined || lane.health.noticesSent >= due.length) return
+    // Counted before it is sent: a notice may be lost, and the log has it in any case.
+    health.set(lane, { ...lane.health, noticesSent: due.length })
+    const { id, accountId } = endpoint
+    const { kind } = notice
+    options.notify({ kind, endpointId: id, accountId, failingSince, disabledReason: null })
+  }
+
+  /** The last attempts of a schedule may be a little late, and each of them could succeed. */
+  function hasGivenUp(lane: Lane, failingSince: number, nowMs: number): boolean {
+    const endsAt = failingSince + giveUpMs
+    if (nowMs < endsAt) return false
+    const hasFailedSince = lane.lastFailedAt !== null && lane.lastFailedAt >= endsAt
+    const latestAt = failingSince + giveUpMs * LATEST + GRACE_MS
+    return hasFailedSince || lane.queue.isEmpty() || nowMs >= latestAt
+  }
+
+  return () => {
+    const nowMs = clock()
+    for (const endpoint of directory.all()) {
+      if (endpoint.failingSince === null || endpoint.disabledReason !== null) continue
+      const lane = lanes.of(endpoint)
+      const { failingSince } = lane.health
+      if (failingSince !== null && !lane.isStopped) check(endpoint, lane, failingSince, nowMs)
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import type { WebhookStores } from '../webhook-stores.ts'
+
+const DAY_MS = 86_400_000
+const HELD_MS = 7 * DAY_MS
+const EXCERPT_MS = 7 * DAY_MS
+/** Every process has read a deletion within seconds; a suspended one may need longer. */
+const DELETED_MS = 7 * DAY_MS
+
+export interface HousekeepingOptions {
+  stores: Pick<WebhookStores, 'deliveries' | 'events' | 'endpoints'>
+  /** How long finished deliveries and their events are kept. */
+  retentionDays: number
+}
+
+/** Expires what was held for 7 days, and removes what is too old. Throws Unavailable. */
+export async function keepHouse(
+  { stores: { deliveries, events, endpoints }, retentionDays }: HousekeepingOptions,
+  nowMs: number,
+): Promise<void> {
+  const keptSince = nowMs - retentionDays * DAY_MS
+  await deliveries.expireHeld(nowMs - HELD_MS)
+  await deliveries.purgeExcerpts(nowMs - EXCERPT_MS)
+  await deliveries.purge(keptSince)
+  await events.purge(keptSince)
+  await endpoints.purgeDeleted(nowMs - DELETED_MS)
+}

@@ -1,0 +1,283 @@
+import type { StoredDelivery } from '../../deliveries/delivery.ts'
+import { createFailingOrders } from './failing-orders.ts'
+
+/**
+ * The due deliveries of one endpoint that are in memory. Per order one delivery is in progress;
+ * after its failure, later ones of the order wait for at most five minutes. Different orders never
+ * wait for each other. All instants are epoch milliseconds.
+ */
+export interface LaneQueue {
+  /** Whether {@link take} returns a delivery. */
+  hasReady(): boolean
+  /** The number of buffered deliveries, those that wait for their order included. */
+  size(): number
+  /** Takes the next delivery; its order waits until {@link settle} or {@link putBack}. */
+  take(): StoredDelivery | null
+  /** Takes the delivery that has failed longest, due or not, for a probe. */
+  takeFailing(): StoredDelivery | null
+  hasFailing(): boolean
+  /** Returns a delivery that was not sent. */
+  putBack(delivery: StoredDelivery): void
+  /** Ends an attempt. `saved`: the stored result; `null` when the row had changed meanwhile. */
+  settle(taken: StoredDelivery, saved: StoredDelivery | null, nowMs: number): void
+  /** Adds a delivery that was just created, unless an earlier one may be in the store alone. */
+  offer(delivery: StoredDelivery, capacity: number): void
+  /** Ends the wait for an order that the account no longer has. */
+  forget(orderId: string): void
+  /** When {@link advance} has something to do. */
+  wakeAt(): number
+  /** Moves what is due from waiting to ready. */
+  advance(nowMs: number): void
+  /** The breaker opened: drops what is buffered, and keeps the failing deliveries. */
+  suspend(): void
+  /** The breaker closed: retries the failing deliveries at once, before all others. */
+  resume(nowMs: number): void
+  /** The endpoint changed: drops everything but the attempts in progress. */
+  reset(): void
+  /** Whether the store may have due deliveries that are not here. */
+  hasMore(): boolean
+  /** Reads from the store at this instant. */
+  readAt(atMs: number): void
+  /** After a restart: failing deliveries are in the store, and the first one is due then. */
+  expect(atMs: number): void
+  /** Starts a read of the store, one at a time. Deliveries offered until its end are read later. */
+  beginRead(): QueueRead
+  /** Whether attempts are in progress, or their results not stored. */
+  isBusy(): boolean
+  /** Whether nothing is buffered, failing, in progress or due later. */
+  isEmpty(): boolean
+}
+
+/** A read of the store. After a {@link LaneQueue.reset} its results are dropped. */
+export interface QueueRead {
+  /** Whether the failing deliveries must be loaded first. */
+  needsFailing: boolean
+  addFailing(rows: readonly StoredDelivery[], nowMs: number): void
+  /** What the next page must not contain. */
+  exclusions(): { excludedOrders: readonly string[]; excludedIds: readonly string[] }
+  addDue(rows: readonly StoredDelivery[]): void
+  /** Ends a read that returned all due deliveries. `nextAt`: of the first pending one. */
+  complete(nextAt: number | null, nowMs: number): void
+  /** Ends a read after which more may be due. */
+  end(): void
+}
+
+/** The buffered deliveries of all lanes together. */
+export interface BufferUse {
+  count: number
+}
+
+/** The store is read again after this time when its first pending row waits for another. */
+const RECHECK_MS = 1_000
+
+/** Creates the queue of an endpoint that has no pending delivery. */
+export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
+  let buffer: StoredDelivery[] = []
+  const failing = createFailingOrders()
+  const busyIds = new Set<string>()
+  const busyOrders = new Set<string>()
+  /** Orders of which the store may have due deliveries that are not here. */
+  const hiddenOrders = new Set<string>()
+  let hasMore = false
+  let readDueAt = Number.POSITIVE_INFINITY
+  let isReading = false
+  let isFailingLoaded = true
+  let isSuspended = false
+  let resets = 0
+
+  function keep(isKept: (row: StoredDelivery) => boolean): void {
+    const kept = buffer.filter(isKept)
+    bufferUse.count += kept.length - buffer.length
+    buffer = kept
+  }
+
+  function isBlocked({ event: { orderId } }: StoredDelivery): boolean {
+    return orderId !== null && (busyOrders.has(orderId) || failing.has(orderId))
+  }
+
+  /** Whether an earlier delivery may be in the store alone. */
+  const isIncomplete = () => hasMore || isReading || isSuspended || !isFailingLoaded
+
+  function start(delivery: StoredDelivery): StoredDelivery {
+    busyIds.add(delivery.id)
+    if (delivery.event.orderId !== null) busyOrders.add(delivery.event.orderId)
+    return delivery
+  }
+
+  function finish({ id, event }: StoredDelivery): void {
+    busyIds.delete(id)
+    if (event.orderId !== null) busyOrders.delete(event.orderId)
+  }
+
+  /** Lets later deliveries of an order go. */
+  function release(orderId: string): void {
+    if (hiddenOrders.delete(orderId)) hasMore = true
+  }
+
+  function readAt(atMs: number | null): void {
+    readDueAt = Math.min(readDueAt, atMs ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Blocked deliveries would fill the buffer, so they stay in the store until their turn. */
+  function dropBlocked(): void {
+    keep((row) => {
+      const { orderId } = row.event
+      if (orderId === null || !isBlocked(row)) return true
+      hiddenOrders.add(orderId)
+      return false
+    })
+  }
+
+  function releaseAll(orders: readonly (readonly [string, StoredDelivery])[]): void {
+    for (const [orderId, { nextAt }] of orders) {
+      readAt(nextAt)
+      release(orderId)
+    }
+  }
+
+  function block(delivery: StoredDelivery, orderId: string, nowMs: number): void {
+    releaseAll(failing.add(delivery, orderId, nowMs))
+    dropBlocked()
+  }
+
+  function settlePending(saved: StoredDelivery, nowMs: number): void {
+    const { orderId } = saved.event
+    // Nothing else is sent while the breaker is open, so a longer wait delays no delivery.
+    if (orderId !== null && (isSuspended || failing.isWithinWindow(saved, nowMs))) {
+      block(saved, orderId, nowMs)
+      return
+    }
+    readAt(saved.nextAt)
+    if (orderId !== null) release(orderId)
+  }
+
+  return {
+    hasReady: () =>
+      isFailingLoaded && (failing.hasReady() || buffer.some((row) => !isBlocked(row))),
+    size: () => buffer.length,
+    take() {
+      const retry = isFailingLoaded ? failing.takeReady() : null
+      if (retry !== null) return start(retry)
+      const index = isFailingLoaded ? buffer.findIndex((row) => !isBlocked(row)) : -1
+      const [row] = index < 0 ? [] : buffer.splice(index, 1)
+      if (row === undefined) return null
+      bufferUse.count -= 1
+      return start(row)
+    },
+    takeFailing() {
+      const delivery = failing.takeAny()
+      return delivery && start(delivery)
+    },
+    hasFailing: () => failing.size() > 0,
+    putBack(delivery) {
+      finish(delivery)
+      const { orderId } = delivery.event
+      if (orderId !== null && failing.putBack(orderId)) return
+      // Its later deliveries leave the buffer too, so that the next read returns them in order.
+      keep((row) => orderId === null || row.event.orderId !== orderId)
+      hasMore = true
+    },
+    settle(taken, saved, nowMs) {
+      finish(taken)
+      const { orderId } = taken.event
+      if (orderId !== null) failing.delete(orderId)
+      if (saved?.state === 'pending') {
+        settlePending(saved, nowMs)
+        return
+      }
+      if (saved === null) hasMore = true
+      if (orderId !== null) release(orderId)
+    },
+    offer(delivery, capacity) {
+      const { orderId } = delivery.event
+      if (orderId !== null && failing.has(orderId)) hiddenOrders.add(orderId)
+      else if (isIncomplete() || buffer.length >= capacity) hasMore = true
+      else {
+        buffer.push(delivery)
+        bufferUse.count += 1
+      }
+    },
+    forget(orderId) {
+      failing.delete(orderId)
+      keep((row) => row.event.orderId !== orderId)
+      if (!busyOrders.has(orderId)) release(orderId)
+    },
+    wakeAt: () => (isSuspended ? readDueAt : Math.min(readDueAt, failing.nextChangeAt())),
+    advance(nowMs) {
+      if (nowMs >= readDueAt) {
+        hasMore = true
+        readDueAt = Number.POSITIVE_INFINITY
+      }
+      if (!isSuspended) releaseAll(failing.advance(nowMs))
+    },
+    suspend() {
+      isSuspended = true
+      if (buffer.length > 0) hasMore = true
+      keep(() => false)
+      failing.unqueue()
+    },
+    resume(nowMs) {
+      isSuspended = false
+      failing.queueAll(nowMs)
+      hasMore = true
+    },
+    reset() {
+      resets += 1
+      keep(() => false)
+      failing.clear()
+      isFailingLoaded = false
+      hasMore = true
+    },
+    hasMore: () => hasMore,
+    readAt,
+    expect(atMs) {
+      isFailingLoaded = false
+      readAt(atMs)
+    },
+    beginRead() {
+      const startedIn = resets
+      const isCurrent = () => startedIn === resets
+      isReading = true
+      hasMore = false
+      return {
+        needsFailing: !isFailingLoaded,
+        addFailing(rows, nowMs) {
+          if (!isCurrent()) return
+          for (const row of rows) {
+            const { orderId } = row.event
+            if (orderId !== null && !isBlocked(row)) block(row, orderId, nowMs)
+          }
+          isFailingLoaded = true
+        },
+        exclusions() {
+          dropBlocked()
+          const excludedOrders = [...new Set([...busyOrders, ...failing.orderIds()])]
+          for (const orderId of excludedOrders) hiddenOrders.add(orderId)
+          return { excludedOrders, excludedIds: [...busyIds, ...buffer.map(({ id }) => id)] }
+        },
+        addDue(rows) {
+          if (!isCurrent()) return
+          const ids = new Set([...busyIds, ...buffer.map(({ id }) => id)])
+          const added = rows.filter(({ id }) => !ids.has(id))
+          buffer.push(...added)
+          bufferUse.count += added.length
+          dropBlocked()
+        },
+        complete(nextAt, nowMs) {
+          isReading = false
+          if (isCurrent() && nextAt !== null) readAt(nextAt <= nowMs ? nowMs + RECHECK_MS : nextAt)
+        },
+        end() {
+          isReading = false
+          hasMore = true
+        },
+      }
+    },
+    isBusy: () => busyIds.size > 0,
+    isEmpty: () =>
+      buffer.length + busyIds.size + failing.size() === 0 &&
+      !hasMore &&
+      !isReading &&
+      readDueAt === Number.POSITIVE_INFINITY,
+  }
+}

@@ -1,0 +1,117 @@
+import type { Endpoint } from '../../endpoints/endpoint.ts'
+import {
+  type AdaptiveConcurrency,
+  createAdaptiveConcurrency,
+  INITIAL_CONCURRENCY,
+} from './adaptive-concurrency.ts'
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
+import { type BufferUse, createLaneQueue, type LaneQueue } from './lane-queue.ts'
+
+/** The part of an endpoint that the dispatcher writes. */
+export type EndpointHealth = Pick<
+  Endpoint,
+  'failingSince' | 'lastSuccessAt' | 'isBreakerOpen' | 'noticesSent'
+>
+
+/** The deliveries of one endpoint in this process. Only endpoints with work have one. */
+export interface Lane {
+  readonly endpointId: string
+  readonly queue: LaneQueue
+  readonly concurrency: AdaptiveConcurrency
+  breaker: CircuitBreaker
+  /** Newer than the stored endpoint, until it is written. */
+  health: EndpointHealth
+  /** Of the last failure in this process, epoch milliseconds. */
+  lastFailedAt: number | null
+  inFlight: number
+  /** An attempt took longer than a second, and none has been quick since. */
+  isSlow: boolean
+  /** The endpoint is disabled or deleted. */
+  isStopped: boolean
+  isReading: boolean
+  /** When the lane has something to do without an outside cause, epoch milliseconds. */
+  wakeAt: number
+  /** Since when it has had nothing to do, epoch milliseconds; `null` while it has. */
+  idleSince: number | null
+}
+
+/** Creates a lane with nothing to do. */
+export function createLane(endpoint: Endpoint, bufferUse: BufferUse, nowMs: number): Lane {
+  const health = healthOf(endpoint)
+  const queue = createLaneQueue(bufferUse)
+  if (health.isBreakerOpen) queue.suspend()
+  return {
+    endpointId: endpoint.id,
+    queue,
+    concurrency: createAdaptiveConcurrency(isProven(health) ? INITIAL_CONCURRENCY : 1),
+    breaker: createCircuitBreaker(health.isBreakerOpen, nowMs),
+    health,
+    lastFailedAt: null,
+    inFlight: 0,
+    isSlow: false,
+    isStopped: endpoint.disabledReason !== null || endpoint.deletedAt !== null,
+    isReading: false,
+    wakeAt: Number.POSITIVE_INFINITY,
+    idleSince: null,
+  }
+}
+
+/** The health as it was stored. */
+export function healthOf({
+  failingSince,
+  lastSuccessAt,
+  isBreakerOpen,
+  noticesSent,
+}: Endpoint): EndpointHealth {
+  return { failingSince, lastSuccessAt, isBreakerOpen, noticesSent }
+}
+
+const isProven = ({ failingSince, lastSuccessAt }: EndpointHealth) =>
+  failingSince === null && lastSuccessAt !== null
+
+/** `unproven`: it never succeeded, or it is slow. Both share a part of the process's requests. */
+export type LaneStanding = 'trusted' | 'unproven' | 'failing'
+
+export function standingOf({ health, isSlow }: Lane): LaneStanding {
+  if (health.failingSince !== null || health.isBreakerOpen) return 'failing'
+  return health.lastSuccessAt === null || isSlow ? 'unproven' : 'trusted'
+}
+
+/** Whether a request may start now, as far as this lane alone decides. */
+export function canSend(lane: Lane, nowMs: number): boolean {
+  const { queue, breaker, concurrency } = lane
+  if (lane.isStopped || lane.inFlight >= concurrency.limit()) return false
+  if (!breaker.isOpen()) return queue.hasReady()
+  return breaker.probeAt() <= nowMs && (queue.hasFailing() || queue.hasReady())
+}
+
+/** Whether the store should be read now. */
+export function wantsRead(lane: Lane, nowMs: number): boolean {
+  const { queue, breaker, concurrency } = lane
+  if (lane.isStopped || lane.isReading || !queue.hasMore()) return false
+  if (!breaker.isOpen()) return queue.size() < concurrency.limit()
+  return breaker.probeAt() <= nowMs && !queue.hasFailing() && queue.size() === 0
+}
+
+/** When {@link canSend} or {@link wantsRead} may change by time alone, epoch milliseconds. */
+export function nextWakeAt({ isStopped, queue, breaker }: Lane): number {
+  if (isStopped) return Number.POSITIVE_INFINITY
+  if (!breaker.isOpen()) return queue.wakeAt()
+  const hasCandidate = queue.hasFailing() || queue.size() > 0 || queue.hasMore()
+  return hasCandidate ? breaker.probeAt() : queue.wakeAt()
+}
+
+/** The rows of one read: a failing endpoint needs few, and 10,000 of them must fit in memory. */
+export function pageSize(lane: Lane): number {
+  if (lane.breaker.isOpen()) return 1
+  const limit = lane.concurrency.limit()
+  return standingOf(lane) === 'trusted' ? Math.max(2 * limit, MIN_TRUSTED_PAGE) : limit
+}
+
+/** How many just created deliveries the lane keeps in memory. */
+export function bufferCapacity(lane: Lane): number {
+  return standingOf(lane) === 'trusted' ? TRUSTED_BUFFER : lane.concurrency.limit()
+}
+
+const MIN_TRUSTED_PAGE = 16
+const TRUSTED_BUFFER = 128

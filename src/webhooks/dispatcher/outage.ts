@@ -1,0 +1,50 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs } from '../../lib/backoff.ts'
+import { Unavailable } from '../../lib/unavailable.ts'
+import type { DispatcherEvents } from './dispatcher-events.ts'
+
+/** Calls of one kind to a store, for example reads of orders. */
+export interface CallSource {
+  succeed(): void
+  /** Returns when the next call may start, with exponential backoff. Never rejects. */
+  fail(error: unknown): Promise<void>
+}
+
+export interface OutageOptions {
+  events: Pick<DispatcherEvents, 'onOutage' | 'onRecovered'>
+  /** Called with an error other than Unavailable. */
+  onFatal(error: unknown): void
+  /** Ends the pauses. */
+  signal: AbortSignal
+}
+
+/**
+ * Creates sources whose failures are one outage: from the first failure of any until all succeed
+ * again. So calls that work do not end the outage of others.
+ */
+export function createOutageTracker({ events, onFatal, signal }: OutageOptions): () => CallSource {
+  const failing = new Set<CallSource>()
+
+  return () => {
+    let failures = 0
+    const source: CallSource = {
+      succeed() {
+        if (failures === 0) return
+        failures = 0
+        failing.delete(source)
+        if (failing.size === 0) events.onRecovered()
+      },
+      async fail(error) {
+        if (!(error instanceof Unavailable)) {
+          onFatal(error)
+          return
+        }
+        failures += 1
+        if (failing.size === 0) events.onOutage(error.message)
+        failing.add(source)
+        await pause(backoffMs(failures), undefined, { signal }).catch(() => {})
+      },
+    }
+    return source
+  }
+}

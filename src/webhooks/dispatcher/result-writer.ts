@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DeliveryStore, StoredDelivery } from '../deliveries/delivery.ts'
+import type { CallSource } from './outage.ts'
+
+/** A delivery with the result of its attempt. */
+export interface DeliveryResult<Context> {
+  context: Context
+  next: StoredDelivery
+}
+
+/** Stores results in batches. */
+export interface ResultWriter<Context> {
+  add(result: DeliveryResult<Context>): void
+  /** Results that are not stored yet. */
+  pending(): number
+  /** Stores everything; rejects when one attempt at it fails. */
+  drain(): Promise<void>
+}
+
+export interface ResultWriterOptions<Context> {
+  save: DeliveryStore['save']
+  /** `saved`: `null` when the row had changed, and the result was dropped. */
+  onSaved(result: DeliveryResult<Context>, saved: StoredDelivery | null): void
+  source: CallSource
+}
+
+/** Results of about the same time share a write. Short, since an order waits for its result. */
+const COLLECT_MS = 3
+const MAX_BATCH = 256
+
+/** Creates a writer. While a batch is being stored, the next one collects. */
+export function createResultWriter<Context>({
+  save,
+  onSaved,
+  source,
+}: ResultWriterOptions<Context>): ResultWriter<Context> {
+  const results: DeliveryResult<Context>[] = []
+  let saving = 0
+  let flushing: Promise<void> | null = null
+  let isDraining = false
+
+  async function saveBatch(): Promise<void> {
+    const batch = results.splice(0, MAX_BATCH)
+    saving = batch.length
+    const saved = await save(batch.map(({ next }) => next)).catch((error) => {
+      saving = 0
+      results.unshift(...batch)
+      throw error
+    })
+    saving = 0
+    batch.forEach((result, index) => {
+      onSaved(result, saved[index] ?? null)
+    })
+  }
+
+  async function flush(): Promise<void> {
+    await pause(COLLECT_MS)
+    while (results.length > 0 && !isDraining) await saveBatch().then(source.succeed, source.fail)
+  }
+
+  function startFlush(): void {
+    if (flushing !== null || isDraining) return
+    flushing = flush().finally(() => {
+      flushing = null
+      if (results.length > 0) startFlush()
+    })
+  }
+
+  return {
+    add(result) {
+      results.push(result)
+      startFlush()
+    },
+    pending: () => results.length + saving,
+    async drain() {
+      isDraining = true
+      await flushing
+      while (results.length > 0) await saveBatch()
+    },
+  }
+}

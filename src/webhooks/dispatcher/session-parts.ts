@@ -1,0 +1,135 @@
+import { createEndpointDirectory } from '../endpoints/endpoint-directory.ts'
+import { createSendDelivery } from './attempts.ts'
+import { createDeliveryLoop, type Flight } from './delivery-loop.ts'
+import type { DispatcherOptions } from './dispatcher.ts'
+import type { Notice } from './dispatcher-events.ts'
+import { createFanOut } from './fan-out.ts'
+import { createHealthWriter } from './health/endpoint-health.ts'
+import { createEndpointLifecycle } from './health/endpoint-lifecycle.ts'
+import { createFailingEndpoints } from './health/failing-endpoints.ts'
+import { createLaneReader } from './lanes/lane-reader.ts'
+import { createLaneScheduler } from './lanes/lane-scheduler.ts'
+import { createLanes } from './lanes/lanes.ts'
+import { createOutageTracker } from './outage.ts'
+import { createResultWriter } from './result-writer.ts'
+
+export interface SessionPartsOptions extends DispatcherOptions {
+  /** Whether this process may send now. */
+  maySend(): boolean
+  signal: AbortSignal
+  /** Called with an error that is a bug. */
+  onFatal(error: unknown): void
+}
+
+/** Creates the parts of a session, connected with each other. */
+export function createSessionParts(options: SessionPartsOptions) {
+  const { stores, clock, monotonic, schedule, events, settings, signal, onFatal } = options
+  const { endpoints, deliveries } = stores
+  const createSource = createOutageTracker({ events, onFatal, signal })
+  const changes = createSource()
+  const bufferUse = { count: 0 }
+  const directory = createEndpointDirectory(endpoints, monotonic)
+  const scheduler = createLaneScheduler(settings.limits)
+  const health = createHealthWriter(endpoints)
+
+  const reader = createLaneReader({
+    deliveries,
+    clock,
+    bufferUse,
+    source: createSource(),
+    onRead: (lane) => lanes.update(lane),
+  })
+  const lanes = createLanes({
+    clock,
+    bufferUse,
+    scheduler,
+    reader,
+    onReady: () => loop.wake(),
+  })
+  const lifecycle = createEndpointLifecycle({
+    endpoints,
+    deliveries,
+    directory,
+    lanes,
+    health,
+    clock,
+    notify,
+    persist,
+  })
+  const results = createResultWriter<Flight>({
+    save: deliveries.save,
+    source: createSource(),
+    onSaved({ context: flight }, saved) {
+      const { lane, endpoint, delivery } = flight
+      lane.queue.settle(delivery, saved, clock())
+      // After the result, which would otherwise be held like what is pending.
+      if (flight.isGone) lifecycle.disable(endpoint, 'gone')
+      lanes.update(lane)
+    },
+  })
+  const loop = createDeliveryLoop({
+    ...options,
+    scheduler,
+    endpointById: directory.byId,
+    updateLane: lanes.update,
+    send: createSendDelivery(options),
+    results,
+    health,
+    source: createSource(),
+  })
+  const fanOut = createFanOut({
+    stores,
+    directory,
+    lanes,
+    clock,
+    firstDelayMs: schedule.firstDelayMs,
+    onFanOut: events.onFanOut,
+  })
+  const checkFailing = createFailingEndpoints({
+    directory,
+    lanes,
+    health,
+    lifecycle,
+    clock,
+    giveUpMs: schedule.totalMs,
+    notify,
+  })
+
+  /** Repeats a change until it succeeds, or the session ends; the next one then finds it. */
+  async function persist(work: () => Promise<unknown>): Promise<void> {
+    do {
+      try {
+        await work()
+        changes.succeed()
+        return
+      } catch (error) {
+        await changes.fail(error)
+      }
+    } while (!signal.aborted)
+  }
+
+  function notify(notice: Notice): void {
+    events.onNotice(notice)
+    options
+      .sendNotice?.(notice, signal)
+      .then((reason) => {
+        if (reason !== null) events.onNoticeFailed(notice, reason)
+      })
+      .catch(onFatal)
+  }
+
+  return {
+    createSource,
+    directory,
+    scheduler,
+    health,
+    reader,
+    lanes,
+    lifecycle,
+    results,
+    loop,
+    fanOut,
+    checkFailing,
+    bufferUse,
+  }
+}

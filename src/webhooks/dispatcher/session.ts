@@ -1,0 +1,158 @@
+import { setTimeout as pause, setImmediate as yieldToOthers } from 'node:timers/promises'
+import { Unavailable } from '../../lib/unavailable.ts'
+import type { DispatcherLease } from '../webhook-stores.ts'
+import type { DispatcherOptions } from './dispatcher.ts'
+import { keepHouse } from './housekeeping.ts'
+import { createSessionParts } from './session-parts.ts'
+
+/** The work of a dispatcher, from the acquisition of its lease to the loss or release. */
+export interface Session {
+  /**
+   * Delivers while the lease is held and the signal has not aborted. Then it waits for the requests
+   * in flight and stores their results, for a bounded time.
+   * @throws Error for a failure that a retry cannot correct
+   */
+  run(): Promise<void>
+  usage(): SessionUsage
+}
+
+/** What a dispatcher has in memory. */
+export interface SessionUsage {
+  /** Endpoints with work. */
+  lanes: number
+  /** Deliveries that wait in memory. */
+  buffered: number
+  inFlight: number
+  /** Of endpoints that fail, are slow, or have never succeeded. */
+  restrictedInFlight: number
+}
+
+/** How often a stop looks for the end of the requests in flight. */
+const DRAIN_MS = 10
+
+/** Creates a session that does not run yet. `signal` ends it. */
+export function createSession(
+  options: DispatcherOptions,
+  lease: DispatcherLease,
+  signal: AbortSignal,
+): Session {
+  const { stores, clock, monotonic, settings } = options
+  const ended = new AbortController()
+  const ending = AbortSignal.any([signal, ended.signal])
+  let fatal: { error: unknown } | null = null
+
+  function onFatal(error: unknown): void {
+    fatal ??= { error }
+    ended.abort()
+  }
+
+  const maySend = () => !ending.aborted && lease.isHeld()
+  const parts = createSessionParts({ ...options, maySend, signal: ending, onFatal })
+  const { directory, lifecycle, lanes, loop, health, reader, results } = parts
+  let isLoaded = false
+
+  /** Repeats `work`, with pauses and after failures with backoff, until the session ends. */
+  async function repeat(pauseMs: number, work: () => Promise<void>): Promise<void> {
+    const source = parts.createSource()
+    while (!ending.aborted) {
+      try {
+        await work()
+        source.succeed()
+        await pause(pauseMs, undefined, { signal: ending }).catch(() => {})
+      } catch (error) {
+        await source.fail(error)
+      }
+    }
+  }
+
+  /** Creates a condition that holds at once, and then once per interval. */
+  function every(intervalMs: number): () => boolean {
+    let last = Number.NEGATIVE_INFINITY
+    return () => {
+      const now = monotonic()
+      if (now - last < intervalMs) return false
+      last = now
+      return true
+    }
+  }
+
+  /** Events are never planned with endpoints older than their refresh. */
+  async function readFeed(): Promise<void> {
+    do {
+      const changed = await directory.refresh(isLoaded ? settings.refreshMs : 0)
+      if (isLoaded) lifecycle.apply(changed)
+      else await lifecycle.load()
+      isLoaded = true
+      await yieldToOthers()
+    } while (!ending.aborted && (await parts.fanOut()))
+  }
+
+  async function checkHealth(): Promise<void> {
+    if (isLoaded) parts.checkFailing()
+    await health.flush()
+  }
+
+  const isReloadDue = every(settings.reloadMs)
+  isReloadDue()
+  async function reload(): Promise<void> {
+    if (isReloadDue()) await lifecycle.load()
+  }
+
+  const isHouseDue = every(settings.housekeepingMs)
+  async function tidy(): Promise<void> {
+    const { retentionDays } = settings
+    if (isHouseDue()) await keepHouse({ stores, retentionDays }, clock())
+  }
+
+  function tick(): void {
+    if (!lease.isHeld()) ended.abort()
+    lanes.tick()
+    loop.tick()
+  }
+
+  async function drain(loops: Promise<unknown>): Promise<void> {
+    await loops
+    await reader.stop()
+    while (loop.inFlight() > 0) await pause(DRAIN_MS)
+    try {
+      await results.drain()
+      await health.flush()
+    } catch (error) {
+      // What is not stored is sent again under the same id.
+      if (!(error instanceof Unavailable)) onFatal(error)
+    }
+    await lifecycle.settle()
+  }
+
+  return {
+    async run() {
+      const ticks = setInterval(tick, settings.tickMs)
+      const loops = Promise.all([
+        repeat(settings.pollMs, readFeed),
+        repeat(settings.healthMs, checkHealth),
+        repeat(settings.healthMs, reload),
+        repeat(settings.healthMs, tidy),
+      ])
+      await aborted(ending)
+      clearInterval(ticks)
+      const stopped = new AbortController()
+      const bound = pause(settings.stopMs, undefined, { signal: stopped.signal }).catch(() => {})
+      await Promise.race([drain(loops), bound])
+      stopped.abort()
+      if (fatal !== null) throw (fatal as { error: unknown }).error
+    },
+    usage: () => ({
+      lanes: lanes.size(),
+      buffered: parts.bufferUse.count,
+      inFlight: parts.scheduler.inFlight(),
+      restrictedInFlight: parts.scheduler.restrictedInFlight(),
+    }),
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

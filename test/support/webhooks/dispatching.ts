@@ -1,0 +1,198 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import { monotonicClock, wallClock } from '../../../src/lib/clock.ts'
+import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
+import { createRetrySchedule } from '../../../src/webhooks/deliveries/retry-schedule.ts'
+import type { ViewKey } from '../../../src/webhooks/dispatcher/attempts.ts'
+import {
+  createDispatcher,
+  type Dispatcher,
+  type DispatcherOptions,
+} from '../../../src/webhooks/dispatcher/dispatcher.ts'
+import type { AttemptReport, Notice } from '../../../src/webhooks/dispatcher/dispatcher-events.ts'
+import { defaultSettings } from '../../../src/webhooks/dispatcher/dispatcher-settings.ts'
+import type { Endpoint } from '../../../src/webhooks/endpoints/endpoint.ts'
+import type { EventType } from '../../../src/webhooks/events/event-types.ts'
+import { createSigner } from '../../../src/webhooks/sending/signature.ts'
+import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
+import type { WebhookStoresUnderTest } from '../../contract/webhooks/webhook-stores-under-test.ts'
+import { endpoint } from './endpoint.ts'
+import { eventRecord } from './event-record.ts'
+import { type RecordingReceiver, startRecordingReceiver } from './recording-receiver.ts'
+import { openSender } from './sender.ts'
+
+/** The time of a test: it passes as usual, and can be moved forward. */
+export interface ScriptedTime {
+  /** Epoch milliseconds. */
+  clock(): number
+  monotonic(): number
+  advance(ms: number): void
+}
+
+/** Starts with the current time. */
+export function createScriptedTime(): ScriptedTime {
+  let offsetMs = 0
+  return {
+    clock: () => wallClock() + offsetMs,
+    monotonic: () => monotonicClock() + offsetMs,
+    advance(ms) {
+      offsetMs += ms
+    },
+  }
+}
+
+/** A dispatcher, its stores and a receiver on the loopback interface. */
+export interface Dispatching {
+  stores: WebhookStoresUnderTest
+  receiver: RecordingReceiver
+  time: ScriptedTime
+  /** What the dispatcher reported. */
+  attempts: AttemptReport[]
+  notices: Notice[]
+  log: string[]
+  /** The views of orders; an order that is not here is rendered from its id. */
+  views: Map<string, Uint8Array | null>
+  /** Stores an endpoint whose URL is that of the receiver. */
+  subscribe(changes?: Partial<Endpoint>): Promise<Endpoint>
+  /** Changes an endpoint as a command does. */
+  change(id: string, changes: Partial<Endpoint>): Promise<void>
+  /** Leaves the events of orders, each with the next sequence of its order. */
+  announce(...events: (string | [orderId: string, type: EventType])[]): Promise<void>
+  /** Starts another dispatcher over the same stores. */
+  start(changes?: Partial<DispatcherOptions>): RunningDispatcher
+  /** All deliveries of an endpoint, oldest first. */
+  deliveries(endpointId: string): Promise<Delivery[]>
+  /** The orders and sequences of received webhooks. */
+  receivedOrders(): string[]
+}
+
+export interface RunningDispatcher extends Pick<Dispatcher, 'usage'> {
+  /** Stops it, and waits for its end. */
+  stop(): Promise<void>
+}
+
+const SECRETS = [{ kid: 'k1', secret: Buffer.alloc(32, 7) }]
+
+/** Opens stores and a receiver, which are closed after the test, and starts no dispatcher yet. */
+export async function openDispatching(
+  open: () => Promise<WebhookStoresUnderTest>,
+): Promise<Dispatching> {
+  const stores = await open()
+  const receiver = await startRecordingReceiver()
+  const time = createScriptedTime()
+  const running: RunningDispatcher[] = []
+  onTestFinished(async () => {
+    await Promise.all(running.map((dispatcher) => dispatcher.stop()))
+    await receiver.close()
+    await stores.close()
+  })
+  const sender = openSender()
+  const sequences = new Map<string, number>()
+  let endpoints = 0
+
+  const dispatching: Dispatching = {
+    stores,
+    receiver,
+    time,
+    attempts: [],
+    notices: [],
+    log: [],
+    views: new Map(),
+    async subscribe(changes = {}) {
+      endpoints += 1
+      const created = endpoint({
+        id: `we_${`${endpoints}`.padStart(32, '0')}`,
+        url: receiver.url(),
+        createdAt: time.clock() - 1_000,
+        startsAt: time.clock(),
+        lastSuccessAt: time.clock(),
+        ...changes,
+      })
+      await stores.endpoints.insert(created)
+      return created
+    },
+    async change(id, changes) {
+      await stores.endpoints.update(id, (current) => ({ ...current, ...changes }))
+    },
+    async announce(...events) {
+      const records = events.map((event) => {
+        const [orderId, type] = typeof event === 'string' ? [event, 'order.paid' as const] : event
+        const sequence = (sequences.get(orderId) ?? 0) + 1
+        sequences.set(orderId, sequence)
+        return eventRecord(orderId, sequence, {
+          recordedAt: time.clock(),
+          events: [{ sequence, type, accountIds: ['acc_1'] }],
+        })
+      })
+      await stores.record(...records)
+    },
+    start(changes = {}) {
+      const stopping = new AbortController()
+      const dispatcher = createDispatcher({
+        stores,
+        orders: { getMany: async (keys) => keys.map(viewOf) },
+        sender,
+        sign: createSigner(SECRETS),
+        sendNotice: null,
+        schedule: createRetrySchedule(undefined, () => 0.5),
+        clock: time.clock,
+        monotonic: time.monotonic,
+        events: eventsOf(dispatching),
+        version: '1.2.3',
+        ...changes,
+        settings: { ...FAST, ...changes.settings },
+      })
+      const ended = dispatcher.run(stopping.signal)
+      const runs = {
+        usage: dispatcher.usage,
+        stop() {
+          stopping.abort()
+          return ended
+        },
+      }
+      running.push(runs)
+      return runs
+    },
+    async deliveries(endpointId) {
+      const found = await stores.deliveries.list({ endpointId, limit: 10_000 })
+      return found.reverse()
+    },
+    receivedOrders: () => receiver.received.map(({ body }) => `${body.order_id} ${body.sequence}`),
+  }
+
+  function viewOf({ orderId }: ViewKey): Uint8Array | null {
+    const view = dispatching.views.get(orderId)
+    return view === undefined ? Buffer.from(JSON.stringify({ id: orderId })) : view
+  }
+  return dispatching
+}
+
+/** Short, so that a test does not wait. */
+const FAST = { ...defaultSettings, pollMs: 5, tickMs: 5, healthMs: 5, refreshMs: 20, stopMs: 5_000 }
+
+function eventsOf({ attempts, notices, log }: Dispatching): DispatcherOptions['events'] {
+  return {
+    onOutage: (reason) => log.push(`outage: ${reason}`),
+    onRecovered: () => log.push('recovered'),
+    onStandby: () => log.push('standby'),
+    onDispatcher: (isDispatcher) => log.push(isDispatcher ? 'delivers' : 'ended'),
+    onLeaseLost: () => log.push('lease lost'),
+    onFanOut: () => {},
+    onAttempt: (report) => attempts.push(report),
+    onCanceled: (id) => log.push(`canceled ${id}`),
+    onBreaker: (_id, isOpen) => log.push(isOpen ? 'breaker open' : 'breaker closed'),
+    onNotice: (notice) => notices.push(notice),
+    onNoticeFailed: (_notice, reason) => log.push(`notice failed: ${reason}`),
+  }
+}
+
+/** Waits until something has had the time to happen that must not happen. */
+export const quietPeriod = () => pause(100)
+
+/** Stores of which some calls are replaced. */
+export function withDeliveries(
+  stores: WebhookStoresUnderTest,
+  deliveries: Partial<WebhookStores['deliveries']>,
+): WebhookStores {
+  return { ...stores, deliveries: { ...stores.deliveries, ...deliveries } }
+}

@@ -204,6 +204,14 @@ describe.each(webhookStores)('the delivery store on %s', (_name, open) => {
       expect(await stores.deliveries.backlog(39_999)).toEqual({ due: 0, oldestDueAt: null })
     })
 
+    it('are known of any number of endpoints', async () => {
+      const endpointIds = Array.from({ length: 1_100 }, (_, n) => `we_${n}`)
+      await create(...endpointIds.map((endpointId, n) => ({ endpointId, nextAt: 10_000 + n })))
+      const expected = new Map(endpointIds.map((endpointId, n) => [endpointId, 10_000 + n]))
+      expect(await stores.deliveries.nextDueByEndpoint()).toEqual(expected)
+      expect(await stores.deliveries.backlog(10_999)).toEqual({ due: 1_000, oldestDueAt: 10_000 })
+    })
+
     it('of an endpoint that failed since an instant are found, due or not', async () => {
       await create(
         { id: 'a', firstFailedAt: 20_000, nextAt: 999_000 },

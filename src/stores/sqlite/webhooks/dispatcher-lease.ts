@@ -20,17 +20,9 @@ export function createDispatcherLease(
   db: GuardedDatabase,
 ): Pick<WebhookStores, 'acquireLease' | 'dispatcher'> {
   const selectHolder = db.prepare('SELECT holder FROM dispatcher')
-  const deleteHolder = db.prepare('DELETE FROM dispatcher')
-  const insertHolder = db.prepare('INSERT INTO dispatcher VALUES (?)')
+  const writeHolder = db.prepare('INSERT OR REPLACE INTO dispatcher VALUES (1, ?)')
 
   const readHolder = () => db.run(() => selectHolder.get()?.['holder'] as string | undefined)
-
-  function writeHolder(): void {
-    db.write(() => {
-      deleteHolder.run()
-      insertHolder.run(`${hostname()} ${process.pid}`)
-    })
-  }
 
   function openLock(): DatabaseSync {
     createPrivateFile(file)
@@ -47,7 +39,7 @@ export function createDispatcherLease(
           }
           await interruptiblePause(POLL_MS, signal, 'another process was delivering webhooks')
         }
-        writeHolder()
+        db.run(() => writeHolder.run(`${hostname()} ${process.pid}`))
       } catch (error) {
         lock.close()
         throw error

@@ -41,7 +41,6 @@ export function createSqliteEndpointStore(db: GuardedDatabase): EndpointStore {
       is_breaker_open = $isBreakerOpen, notices_sent = $noticesSent, deleted_at = $deletedAt,
       revision = $revision
     WHERE id = $id`)
-  const selectRevision = db.prepare('SELECT last FROM endpoint_revision')
   const deleteMarkers = db.prepare('DELETE FROM endpoints WHERE deleted_at < ?')
 
   const revised = (endpoint: Endpoint) => ({
@@ -73,12 +72,9 @@ export function createSqliteEndpointStore(db: GuardedDatabase): EndpointStore {
       })
     },
     async changes(token) {
-      return db.run(() => {
-        // Read first: a change between the two reads is then returned twice, never missed.
-        const last = Number(selectRevision.get()?.['last'])
-        const endpoints = selectChanged.all(Number(token)).map(endpointOf)
-        return { endpoints, token: String(last) }
-      })
+      const rows = db.run(() => selectChanged.all(Number(token)))
+      const last = rows.at(-1)?.['revision'] ?? token ?? 0
+      return { endpoints: rows.map(endpointOf), token: String(last) }
     },
     async counts() {
       return { ...(db.run(() => selectCounts.get()) as unknown as EndpointCounts) }

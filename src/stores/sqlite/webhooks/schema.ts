@@ -77,6 +77,6 @@ export const webhooksMigrations = [
     recorded_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE dispatcher (holder TEXT NOT NULL) STRICT;
+  CREATE TABLE dispatcher (id INTEGER PRIMARY KEY CHECK (id = 1), holder TEXT NOT NULL) STRICT;
   `,
 ] as const

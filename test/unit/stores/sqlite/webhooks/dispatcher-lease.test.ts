@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openSqliteWebhookStores } from '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts'
 import { temporaryFolder } from '../../../../support/stores/backend.ts'
@@ -10,6 +11,8 @@ const MODULE = new URL(
   '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts',
   import.meta.url,
 )
+
+const SEVERAL_POLLS_MS = 450
 
 let dataDir: string
 let lockFile: string
@@ -52,8 +55,22 @@ describe('the lease of the embedded dispatcher', () => {
     child.kill('SIGKILL')
     const lease = await waiting
     expect(lease.isHeld()).toBe(true)
-    expect(await stores.dispatcher(0)).toMatchObject({ alive: true })
+    const next = { holder: expect.stringContaining(`${process.pid}`), alive: true }
+    expect(await stores.dispatcher(0)).toEqual(next)
     await lease.release()
+  })
+
+  it('is reported once to a process that waits for it, however long', async () => {
+    const lease = await acquire()
+    const waiting = acquire()
+    await setTimeout(SEVERAL_POLLS_MS)
+    await lease.release()
+    await (await waiting).release()
+    expect(delays).toEqual([
+      expect.stringMatching(
+        /^waiting for another process that delivers webhooks \(.+ \d+\) to end$/,
+      ),
+    ])
   })
 
   it('is lost when its file was removed, because another process then makes its own', async () => {

@@ -91,6 +91,16 @@ describe('the cursor of the event feed', () => {
     },
   )
 
+  it('begins anew where the record at the cursor is missing', async () => {
+    appendAfterOpening('ord_1', 'ord_2')
+    const stores = open()
+    await fanOutAll(stores)
+    using db = new DatabaseSync(file('orders.db'))
+    db.exec('DELETE FROM order_events WHERE position = 2')
+    appendEventRecords(dataDir, records('ord_3', 'ord_4'))
+    expect(await fanOutAll(stores)).toEqual(['ord_1', 'ord_3', 'ord_4'])
+  })
+
   it('begins anew with a lost webhooks.db, which has no endpoints either', async () => {
     appendAfterOpening('ord_1', 'ord_2')
     await fanOutAll(open())

@@ -42,7 +42,6 @@ const DOCUMENT_MISSING = 'document_missing_exception'
 export async function sendItems(
   { client, index, deadlineMs }: IndexTarget,
   items: readonly BulkItem[],
-  { refresh = false }: { refresh?: boolean } = {},
 ): Promise<BulkItemState[]> {
   const states = new Map<BulkItem, BulkItemState>()
   const budget = createRetryBudget({
@@ -71,7 +70,6 @@ export async function sendItems(
     const request = {
       index,
       require_alias: true,
-      refresh,
       filter_path: FILTER_PATH,
       body: lines.join('') as never,
     }

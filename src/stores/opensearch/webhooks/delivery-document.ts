@@ -82,11 +82,22 @@ function isDeliverySource(source: unknown): source is DeliverySource {
   )
 }
 
-/** The state of the document that a delivery was read from. */
-export function revisionOf({ id, revision }: StoredDelivery): DocumentState {
-  const { if_seq_no, if_primary_term } = Object(revision) as Partial<DocumentState>
-  if (if_seq_no !== undefined && if_primary_term !== undefined)
-    return { if_seq_no, if_primary_term }
+/** What a write must still find: the document's state, and whether searches find it as pending. */
+interface Revision {
+  state: DocumentState
+  wasPending: boolean
+}
+
+/** A delivery with the state of its document. */
+export function storedDelivery(delivery: Delivery, state: DocumentState): StoredDelivery {
+  const revision: Revision = { state, wasPending: delivery.state === 'pending' }
+  return { ...delivery, revision }
+}
+
+/** @throws Error when another store returned the delivery */
+export function revisionOf({ id, revision }: StoredDelivery): Revision {
+  const { state, wasPending } = Object(revision) as Partial<Revision>
+  if (state !== undefined && wasPending !== undefined) return { state, wasPending }
   throw new Error(`the delivery ${id} was read from another store: its revision is invalid`)
 }
 

@@ -104,8 +104,7 @@ export function createOpenSearchEventFeed({
             action: { update: { _id: id } },
             source: { doc: { fanned_out: true } },
           }))
-          // With a refresh, so that the next search does not find them again.
-          const states = await sendItems(target, items, { refresh: true })
+          const states = await sendItems(target, items)
           if (states.includes('conflict'))
             throw new Unavailable('another dispatcher marked the same event records')
           return created

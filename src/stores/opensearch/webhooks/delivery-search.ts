@@ -1,0 +1,183 @@
+import type {
+  Delivery,
+  DeliveryStore,
+  StoredDelivery,
+} from '../../../webhooks/deliveries/delivery.ts'
+import type { ReportDamaged } from './damaged-documents.ts'
+import { parseDelivery, storedDelivery } from './delivery-document.ts'
+import {
+  type FoundDocument,
+  type IndexTarget,
+  refreshIndex,
+  searchCurrent,
+  searchRaw,
+} from './search.ts'
+import type { Visibility } from './visibility.ts'
+
+/** The methods that search. */
+export type DeliverySearch = Pick<
+  DeliveryStore,
+  'list' | 'due' | 'nextDueAt' | 'nextDueByEndpoint' | 'failingSince' | 'backlog'
+>
+
+export interface DeliverySearchOptions {
+  target: IndexTarget
+  visibility: Pick<Visibility, 'ensure'>
+  reportDamaged: ReportDamaged
+}
+
+const MAX_PAGE_SIZE = 1_000
+/** Hits that changed since the last refresh are few. */
+const NEXT_DUE_PAGE_SIZE = 20
+const PENDING = { term: { state: 'pending' } }
+/** A test event has no sequence, and the key of a page cannot be the sentinel of a missing number. */
+const BY_SEQUENCE = { sequence: { order: 'asc', missing: 0 } }
+const NEWEST_FIRST = [{ recorded_at: 'desc' }, { sequence: { order: 'desc', missing: 0 } }]
+const BY_DUE = [{ next_at: 'asc' }, { recorded_at: 'asc' }, BY_SEQUENCE]
+
+const ofEndpoint = (id: string) => ({ term: { endpoint_id: id } })
+
+/** The delivery of a document; a damaged one is reported, so that it stops no other. */
+export function intactDelivery(
+  { id, source, state }: FoundDocument,
+  { target, reportDamaged }: Pick<DeliverySearchOptions, 'target' | 'reportDamaged'>,
+): StoredDelivery | null {
+  const delivery = parseDelivery(id, source)
+  if (delivery === null) reportDamaged(target.index, id)
+  return delivery && storedDelivery(delivery, state)
+}
+
+/**
+ * Creates the searches. A hit is read again before it is returned, because a search may find the
+ * version of a delivery before its last save: so a stored success is never sent again.
+ */
+export function createDeliverySearch(options: DeliverySearchOptions): DeliverySearch {
+  const { target, visibility } = options
+
+  /** The first deliveries of a search that still match as they are now. */
+  async function findCurrent(
+    query: object,
+    sort: readonly object[],
+    limit: number,
+    matches: (delivery: Delivery) => boolean,
+  ): Promise<StoredDelivery[]> {
+    const found: StoredDelivery[] = []
+    if (limit <= 0) return found
+    const pageSize = Math.min(limit, MAX_PAGE_SIZE)
+    for await (const page of searchCurrent(target, { query, sort, pageSize })) {
+      const current = page.map((document) => intactDelivery(document, options))
+      found.push(...current.filter((delivery) => delivery !== null).filter(matches))
+      if (found.length >= limit) break
+    }
+    return found.slice(0, limit)
+  }
+
+  async function dueBuckets(after: object | undefined): Promise<DueBuckets> {
+    const endpoints = {
+      size: MAX_PAGE_SIZE,
+      sources: [{ endpoint: { terms: { field: 'endpoint_id' } } }],
+      ...(after && { after }),
+    }
+    const aggs = {
+      endpoints: { composite: endpoints, aggs: { next: { min: { field: 'next_at' } } } },
+    }
+    const { aggregations } = await searchRaw(target, { size: 0, query: PENDING, aggs })
+    return { buckets: [], ...(Object(aggregations?.['endpoints']) as Partial<DueBuckets>) }
+  }
+
+  return {
+    async list({ endpointId, states, limit }) {
+      await refreshIndex(target) // An operator also sees what another process wrote.
+      const filter = [
+        ofEndpoint(endpointId),
+        ...(states === undefined ? [] : [{ terms: { state: states } }]),
+      ]
+      return findCurrent(
+        { bool: { filter } },
+        NEWEST_FIRST,
+        limit,
+        ({ state }) => states?.includes(state) ?? true,
+      )
+    },
+
+    async due({ endpointId, nowMs, limit, excludedOrders, excludedIds }) {
+      await visibility.ensure('newly-pending')
+      const filter = [PENDING, ofEndpoint(endpointId), { range: { next_at: { lte: nowMs } } }]
+      const excluded = [{ terms: { order_id: excludedOrders } }, { ids: { values: excludedIds } }]
+      const query = { bool: { filter, must_not: excluded } }
+      const due = await findCurrent(query, BY_DUE, limit, ({ nextAt }) => isDue(nextAt, nowMs))
+      return due.sort(compareDue)
+    },
+
+    async nextDueAt(endpointId) {
+      await visibility.ensure('newly-pending')
+      const query = { bool: { filter: [PENDING, ofEndpoint(endpointId)] } }
+      const search = { query, sort: BY_DUE, pageSize: NEXT_DUE_PAGE_SIZE }
+      let earliest: number | null = null
+      for await (const page of searchCurrent(target, search)) {
+        for (const document of page) {
+          const nextAt = intactDelivery(document, options)?.nextAt ?? null
+          if (nextAt === null) continue
+          earliest = Math.min(earliest ?? nextAt, nextAt)
+          // Only a changed document may be due at another instant than the search found.
+          if (!document.isChanged) return earliest
+        }
+      }
+      return earliest
+    },
+
+    async nextDueByEndpoint() {
+      await visibility.ensure('all')
+      const due = new Map<string, number>()
+      for (let after: object | undefined; ; ) {
+        const { buckets, after_key } = await dueBuckets(after)
+        for (const { key, next } of buckets) {
+          if (next.value !== null) due.set(key.endpoint, next.value)
+        }
+        if (after_key === undefined || buckets.length < MAX_PAGE_SIZE) return due
+        after = after_key
+      }
+    },
+
+    async failingSince(endpointId, sinceMs, limit) {
+      await visibility.ensure('all')
+      const isFailing = { range: { first_failed_at: { gte: sinceMs } } }
+      return findCurrent(
+        { bool: { filter: [PENDING, ofEndpoint(endpointId), isFailing] } },
+        [{ recorded_at: 'asc' }, BY_SEQUENCE],
+        limit,
+        ({ state, firstFailedAt }) =>
+          state === 'pending' && firstFailedAt !== null && firstFailedAt >= sinceMs,
+      )
+    },
+
+    async backlog(nowMs) {
+      await visibility.ensure('all')
+      const { hits, aggregations } = await searchRaw(target, {
+        size: 0,
+        track_total_hits: true,
+        query: { bool: { filter: [PENDING, { range: { next_at: { lte: nowMs } } }] } },
+        aggs: { oldest: { min: { field: 'next_at' } } },
+      })
+      const { value = null } = Object(aggregations?.['oldest']) as { value?: number | null }
+      return { due: hits?.total?.value ?? 0, oldestDueAt: value }
+    },
+  }
+}
+
+interface DueBuckets {
+  buckets: { key: { endpoint: string }; next: { value: number | null } }[]
+  after_key?: object
+}
+
+/** Only a pending delivery has an instant. */
+const isDue = (nextAt: number | null, nowMs: number) => nextAt !== null && nextAt <= nowMs
+
+/** The order of the search, for deliveries that changed since. */
+function compareDue(one: Delivery, other: Delivery): number {
+  return (
+    (one.nextAt ?? 0) - (other.nextAt ?? 0) ||
+    one.event.recordedAt - other.event.recordedAt ||
+    (one.event.sequence ?? 0) - (other.event.sequence ?? 0)
+  )
+}

@@ -1,0 +1,44 @@
+import { createMutex } from '../../../lib/mutex.ts'
+
+/**
+ * `all` writes, or those after which a delivery is pending that was not before. A search for pending
+ * deliveries finds any other write by the earlier version of its document.
+ */
+export type WriteKind = 'all' | 'newly-pending'
+
+/** Makes the writes of this process visible to its own searches, with few refreshes. */
+export interface Visibility {
+  /** Runs a write. */
+  write<T>(isNewlyPending: boolean, work: () => Promise<T>): Promise<T>
+  /** Returns once searches see every write of this kind that ended before the call. */
+  ensure(kind: WriteKind): Promise<void>
+}
+
+/** Concurrent calls of `ensure` share a refresh, and no write since the last one needs none. */
+export function createVisibility(refresh: () => Promise<void>): Visibility {
+  const mutex = createMutex()
+  let written = 0
+  let newlyPending = 0
+  let visible = 0
+
+  return {
+    async write(isNewlyPending, work) {
+      try {
+        return await work()
+      } finally {
+        written += 1 // Also after a failure, whose outcome is unknown.
+        if (isNewlyPending) newlyPending = written
+      }
+    },
+    async ensure(kind) {
+      const needed = kind === 'all' ? written : newlyPending
+      if (visible >= needed) return
+      await mutex(async () => {
+        if (visible >= needed) return
+        const refreshed = written
+        await refresh()
+        visible = refreshed
+      })
+    },
+  }
+}

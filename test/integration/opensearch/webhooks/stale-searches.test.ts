@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest'
+import type { DeliveryStore, DueQuery } from '../../../../src/webhooks/deliveries/delivery.ts'
+import { attempt, type DeliveryChanges, delivery } from '../../../support/webhooks/delivery.ts'
+import { eventRecord } from '../../../support/webhooks/event-record.ts'
+import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
+
+const test = useOpenSearchWebhooks()
+const DELIVERIES = 'webhook-deliveries'
+const PENDING = { term: { state: 'pending' } }
+
+/** Creates deliveries that searches find; later writes stay invisible until a refresh. */
+async function createVisible(...changes: DeliveryChanges[]): Promise<void> {
+  await test.stores.deliveries.create(changes.map(delivery))
+  await test.freezeSearches(DELIVERIES)
+}
+
+async function read(id: string, { byId }: Pick<DeliveryStore, 'byId'> = test.stores.deliveries) {
+  const found = await byId(id)
+  if (found === null) throw new Error(`expected the delivery ${id}`)
+  return found
+}
+
+/** Stores a success of a delivery, as the dispatcher does. */
+async function deliver(id: string) {
+  const attempts = [attempt({ status: 200, error: null })]
+  const [saved] = await test.stores.deliveries.save([
+    { ...(await read(id)), state: 'delivered', nextAt: null, attempts },
+  ])
+  if (!saved) throw new Error('expected the saved delivery')
+  return saved
+}
+
+async function dueIds(
+  { due }: Pick<DeliveryStore, 'due'> = test.stores.deliveries,
+  query: Partial<DueQuery> = {},
+) {
+  const all = { endpointId: 'we_1', nowMs: 99_000, limit: 100 }
+  const found = await due({ ...all, excludedOrders: [], excludedIds: [], ...query })
+  return found.map(({ id }) => id)
+}
+
+describe('a search for deliveries before the refresh', () => {
+  it('a delivery with a stored success is never due again, in any process', async () => {
+    await createVisible({ id: 'a' })
+    await deliver('a')
+    const { deliveries } = await test.stores.openAgain()
+    expect(await test.search(DELIVERIES, PENDING)).toEqual(['a'])
+    expect([await dueIds(), await dueIds(deliveries)]).toEqual([[], []])
+    expect(await deliveries.nextDueAt('we_1')).toBeNull()
+  })
+
+  it('delivered hits do not count for the limit of what is due', async () => {
+    const created = ['a', 'b', 'c', 'd'].map((id, n) => ({
+      id,
+      nextAt: 10_000 + n,
+      event: { sequence: n + 1 },
+    }))
+    await createVisible(...created)
+    for (const id of ['a', 'b', 'c']) await deliver(id)
+    const { deliveries } = await test.stores.openAgain()
+    expect(await dueIds(deliveries, { limit: 1 })).toEqual(['d'])
+    expect(await deliveries.nextDueAt('we_1')).toBe(10_003)
+  })
+
+  it('a retry is due at its new instant only', async () => {
+    await createVisible({ id: 'a' }, { id: 'b', nextAt: 30_000, event: { sequence: 2 } })
+    await test.stores.deliveries.save([{ ...(await read('a')), nextAt: 50_000 }])
+    const { deliveries } = await test.stores.openAgain()
+    expect(await dueIds(deliveries, { nowMs: 40_000 })).toEqual(['b'])
+    expect(await deliveries.nextDueAt('we_1')).toBe(30_000)
+    await deliver('b')
+    expect(await deliveries.nextDueAt('we_1')).toBe(50_000)
+  })
+
+  it('deliveries that changed are in the order of their new instants', async () => {
+    await createVisible({ id: 'a' }, { id: 'b', event: { sequence: 2 }, nextAt: 11_000 })
+    await test.stores.deliveries.save([{ ...(await read('a')), nextAt: 12_000 }])
+    expect(await dueIds()).toEqual(['b', 'a'])
+  })
+
+  it('a process finds what it created itself', async () => {
+    await test.freezeSearches(DELIVERIES)
+    await test.stores.deliveries.create([delivery({ id: 'a' })])
+    expect(await test.search(DELIVERIES, PENDING)).toEqual([])
+    expect(await dueIds()).toEqual(['a'])
+  })
+
+  it('a process finds a delivery that it made pending again', async () => {
+    await createVisible({ id: 'a', state: 'delivered', nextAt: null })
+    const before = await read('a')
+    await test.stores.deliveries.save([{ ...before, state: 'pending', nextAt: 20_000 }])
+    expect(await test.search(DELIVERIES, PENDING)).toEqual([])
+    expect(await test.stores.deliveries.nextDueAt('we_1')).toBe(20_000)
+  })
+
+  it.each<[string, (deliveries: DeliveryStore) => Promise<unknown>, unknown]>([
+    ['the backlog', ({ backlog }) => backlog(99_000), { due: 1, oldestDueAt: 40_000 }],
+    ['the endpoints', ({ nextDueByEndpoint }) => nextDueByEndpoint(), new Map([['we_1', 40_000]])],
+    [
+      'what fails',
+      async ({ failingSince }) => (await failingSince('we_1', 1, 9)).map(({ id }) => id),
+      ['b'],
+    ],
+    [
+      'the list',
+      async ({ list }) =>
+        (await list({ endpointId: 'we_1', states: ['delivered'], limit: 9 })).map(({ id }) => id),
+      ['a'],
+    ],
+  ])('a process finds its saves in %s', async (_what, found, expected) => {
+    await createVisible({ id: 'a' }, { id: 'b', event: { sequence: 2 } })
+    await deliver('a')
+    const failed = { ...(await read('b')), nextAt: 40_000, firstFailedAt: 20_000 }
+    await test.stores.deliveries.save([failed])
+    expect(await found(test.stores.deliveries)).toEqual(expected)
+  })
+
+  it('a search for what is due needs no refresh after saves', async () => {
+    await createVisible({ id: 'a' }, { id: 'b', event: { sequence: 2 } })
+    await dueIds()
+    await deliver('a')
+    expect(await dueIds()).toEqual(['b'])
+    expect(await test.search(DELIVERIES, PENDING)).toEqual(['a', 'b'])
+  })
+
+  it('a transition includes what another process wrote a moment ago', async () => {
+    await createVisible({ id: 'a', state: 'delivered', nextAt: null })
+    const { deliveries } = await test.stores.openAgain()
+    await test.stores.deliveries.create([delivery({ id: 'b' })])
+    await test.stores.deliveries.save([{ ...(await read('a')), state: 'pending', nextAt: 1 }])
+    expect(await deliveries.hold('we_1', 20_000)).toBe(2)
+    expect(await test.search(DELIVERIES, { term: { state: 'held' } })).toEqual(['a', 'b'])
+  })
+
+  it('a transition leaves out what another process delivered a moment ago', async () => {
+    await createVisible({ id: 'a' })
+    await deliver('a')
+    const { deliveries } = await test.stores.openAgain()
+    expect(await deliveries.hold('we_1', 20_000)).toBe(0)
+    expect(await read('a')).toMatchObject({ state: 'delivered' })
+  })
+})
+
+describe('a search for event records before the refresh', () => {
+  const page = async (limit: number, { events } = test.stores) => {
+    const { records = [] } = (await events.next(limit)) ?? {}
+    return records.map(({ orderId, version }) => `${orderId}:${version}`)
+  }
+
+  it('records that are fanned out are not returned again, in any process', async () => {
+    await test.stores.record(eventRecord('ord_1', 1), eventRecord('ord_2', 1))
+    await test.freezeSearches('order-events')
+    await (await test.stores.events.next(1))?.fanOut([])
+    expect(await test.search('order-events', { term: { fanned_out: false } })).toHaveLength(2)
+    const other = { ...test.stores, ...(await test.stores.openAgain()) }
+    expect([await page(1), await page(1, other)]).toEqual([['ord_2:1'], ['ord_2:1']])
+    await (await test.stores.events.next(1))?.fanOut([])
+    expect(await test.stores.events.next(1)).toBeNull()
+  })
+})

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { readChanges } from '../../../../src/stores/opensearch/webhooks/endpoint-changes.ts'
+import { opensearch } from '../../../support/stores/backend.ts'
+import {
+  createScriptedNodes,
+  GENEROUS_MS,
+} from '../../../support/stores/scripted/scripted-nodes.ts'
+import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
+import { endpoint } from '../../../support/webhooks/endpoint.ts'
+import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
+
+describe('the changes of endpoints', () => {
+  const test = useOpenSearchWebhooks()
+  const inserted = async (id: string) => {
+    await test.stores.endpoints.insert(endpoint({ id }))
+    return id
+  }
+  const idsSince = async (token: string | null) => {
+    const { endpoints } = await test.stores.endpoints.changes(token)
+    return endpoints.map(({ id }) => id).sort((one, other) => one.localeCompare(other))
+  }
+
+  it('a token of an index that was replaced returns all endpoints of the new one', async () => {
+    for (const id of ['we_1', 'we_2', 'we_3']) await inserted(id)
+    const { token } = await test.stores.endpoints.changes(null)
+    await opensearch('DELETE', `${test.prefix}webhook-endpoints-v1`)
+    const other = await test.stores.openAgain()
+    await other.endpoints.insert(endpoint({ id: 'we_4' }))
+    expect(await idsSince(token)).toEqual(['we_4'])
+  })
+
+  it.each(['', 'nonsense', 'x:y', ':5'])('a damaged token %j returns all', async (token) => {
+    await inserted('we_1')
+    expect(await idsSince(token)).toEqual(['we_1'])
+  })
+
+  it('a token of operations that the index lost returns all', async () => {
+    await inserted('we_1')
+    const { token } = await test.stores.endpoints.changes(null)
+    const [uuid, checkpoint] = token.split(':')
+    expect(await idsSince(`${uuid}:${Number(checkpoint) + 100}`)).toEqual(['we_1'])
+  })
+
+  it('a change that is not searchable yet is returned, without a wait for its refresh', async () => {
+    const { token } = await test.stores.endpoints.changes(null)
+    await test.freezeSearches('webhook-endpoints')
+    const source = { account_id: 'acc_1', created_at: 1, endpoint: endpoint({ id: 'we_9' }) }
+    await opensearch('PUT', `${test.prefix}webhook-endpoints/_doc/we_9`, source)
+    expect(await idsSince(token)).toEqual(['we_9'])
+  })
+})
+
+describe('the changes up to a checkpoint', () => {
+  const shard = (checkpoint: unknown, primary = true) => ({
+    routing: { primary },
+    seq_no: { max_seq_no: 9, local_checkpoint: 8, global_checkpoint: checkpoint },
+  })
+  const stats = (...shards: object[]) =>
+    respond(200, { indices: { 'e-v1': { uuid: 'U', shards: { 0: shards } } } })
+  const refreshed = respond(200, { _shards: { failed: 0 } })
+  const found = respond(200, {
+    timed_out: false,
+    _shards: { total: 1, successful: 1, failed: 0 },
+    hits: { hits: [] },
+  })
+
+  async function start(...behaviours: Behaviour[]) {
+    const { serve, connect, close } = createScriptedNodes()
+    const { url, received } = await serve(...behaviours)
+    const target = { client: connect([url]).client, index: 'e', deadlineMs: GENEROUS_MS }
+    return { changes: (token: string | null) => readChanges(target, token), received, close }
+  }
+
+  it('are read between the token and the global checkpoint of the primary', async () => {
+    const { changes, received, close } = await start(
+      stats(shard(9, false), shard(7)),
+      refreshed,
+      found,
+    )
+    // Operation 8 is not on every copy, and 9 may be searchable before 8.
+    expect(await changes('U:4')).toEqual({ documents: [], token: 'U:7' })
+    const [, refresh, search] = received
+    expect(refresh?.path).toBe('/e/_refresh')
+    expect(JSON.parse(`${search?.body}`).query).toEqual({ range: { _seq_no: { gt: 4, lte: 7 } } })
+    await close()
+  })
+
+  it('cost one request where nothing changed', async () => {
+    const { changes, received, close } = await start(stats(shard(7)))
+    expect(await changes('U:7')).toEqual({ documents: [], token: 'U:7' })
+    expect(received).toHaveLength(1)
+    await close()
+  })
+
+  it.each([
+    ['no primary', stats(shard(7, false))],
+    ['no checkpoint', stats(shard(undefined))],
+    ['no index', respond(200, {})],
+  ])('are unavailable where the response has %s', async (_what, behaviour) => {
+    const { changes, close } = await start(behaviour)
+    await expect(changes(null)).rejects.toBeInstanceOf(Unavailable)
+    await close()
+  })
+})

@@ -38,7 +38,7 @@ export function buildOpenApiDocument({ guide, samples, changelog }: DocInputs) {
       {
         name: 'Webhooks',
         description:
-          'O que o serviço envia ao seu endereço; veja o capítulo [Webhooks](#webhooks).',
+          'O que o serviço envia ao seu endereço; veja o capítulo [Receber webhooks](#receber-webhooks).',
       },
     ],
     security: [{ apiKey: [] }],

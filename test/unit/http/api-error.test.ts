@@ -6,7 +6,7 @@ import {
   renderError,
 } from '../../../src/http/api-error.ts'
 
-/** The table of `openapi/guide/07-erros.md`. */
+/** The table of `openapi/guide/08-erros.md`. */
 const documented: [status: number, code: ErrorCode, type: string][] = [
   [400, 'invalid_request', 'invalid_request_error'],
   [401, 'invalid_api_key', 'authentication_error'],

@@ -1,8 +1,11 @@
+import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { generatedFiles } from '../../../scripts/openapi/generated.ts'
 import { readGuide } from '../../../scripts/openapi/guide.ts'
+import { verifyWebhook } from '../../../src/client/client.ts'
 import { errorCatalogue } from '../../../src/http/api-error.ts'
 import { readChangelog } from '../../../src/openapi/openapi-files.ts'
+import { eventDescriptions } from '../../../src/openapi/webhooks/event-descriptions.ts'
 import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_LIMIT } from '../../../src/orders/list-params.ts'
 
 const guide = readGuide(readChangelog())
@@ -38,6 +41,40 @@ describe('the chapter on limits', () => {
 
   it('leaves the default page size to the chapter on paging', () => {
     expect(chapter('Paginação')).toContain(`o padrão é ${DEFAULT_LIMIT}`)
+  })
+})
+
+describe('the chapter on webhooks', () => {
+  const text = chapter('Receber webhooks')
+
+  it('starts with the rule that the listing is the truth', () => {
+    expect(text.split('\n')[2]).toContain('`updated_at_asc` é a verdade')
+  })
+
+  it('lists every event type and when it is sent, as the description does', () => {
+    const [, types = ''] = text.split('## Os tipos de evento')
+    const [table = ''] = types.split('\n## ')
+    const documented = rows(table).map((line) => line.split('|').map((cell) => cell.trim()))
+    expect(documented.slice(1).map(([, type, when]) => [type, when])).toEqual(
+      Object.entries(eventDescriptions).map(([type, { when }]) => [`\`${type}\``, when]),
+    )
+  })
+
+  it('has a signed example that the public package and the client verify', async () => {
+    const [, block = ''] = /```text\n(segredo[\s\S]*?)```/.exec(text) ?? []
+    const fields = Object.fromEntries(
+      block
+        .trim()
+        .split('\n')
+        .map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ')).trim()]),
+    )
+    const { segredo = '', corpo = '', ...headers } = fields
+    const seconds = Number(headers['webhook-timestamp'])
+    expect(headers['webhook-signature']).toBe(
+      new Webhook(segredo).sign(headers['webhook-id'] ?? '', new Date(seconds * 1000), corpo),
+    )
+    const event = await verifyWebhook(corpo, headers, segredo, { now: () => seconds * 1000 })
+    expect(event.id).toBe(headers['webhook-id'])
   })
 })
 

@@ -51,7 +51,11 @@ async function expectFull(): Promise<void> {
     closing.push(index.close, services.close)
   })
   for (const close of closing) await close()
-  expect(synchronous).toMatchObject({ 'keys.db': [FULL], 'orders.db': [FULL, FULL] })
+  expect(synchronous).toMatchObject({
+    'keys.db': [FULL],
+    'orders.db': [FULL, FULL, FULL],
+    'webhooks.db': [FULL, FULL],
+  })
 }
 
 describe('the embedded store syncs to disk', () => {

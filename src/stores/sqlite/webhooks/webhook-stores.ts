@@ -19,6 +19,19 @@ export const webhooksFile = (dataDir: string) => join(dataDir, 'webhooks.db')
  */
 const BUSY_MS = { server: 50, command: 30_000 } as const
 
+type Synchronous = 'FULL' | 'NORMAL'
+
+/**
+ * How writes are synced that can be repeated. `NORMAL`: the server syncs them at checkpoints only,
+ * since a sync for each batch of attempts would dominate their cost. A power failure then loses the
+ * last batches as a whole: fan-out repeats them, and an attempt is repeated under the same
+ * `webhook-id`. A killed process loses nothing. An operator's command is durable when it ends.
+ */
+const REPEATABLE = { server: 'NORMAL', command: 'FULL' } as const satisfies Record<
+  string,
+  Synchronous
+>
+
 /** Each checkpoint blocks the event loop for its syncs. A longer log has fewer, of 16 MB. */
 const CHECKPOINT_PAGES = 4_000
 /** Random ids touch pages all over their indexes; the default of 2 MB holds too few. */
@@ -34,9 +47,9 @@ export function openSqliteWebhookStores(
   { dataDir }: Pick<Config, 'dataDir'>,
   role: 'server' | 'command',
 ): WebhookStores & { close(): Promise<void> } {
-  const orders = openEventRecords(dataDir)
+  const orders = openEventRecords(dataDir, role)
   const endpoints = openWebhooksDatabase(dataDir, role, 'FULL')
-  const deliveries = openWebhooksDatabase(dataDir, role, role === 'server' ? 'NORMAL' : 'FULL')
+  const deliveries = openWebhooksDatabase(dataDir, role, REPEATABLE[role])
   const insertDeliveries = prepareDeliveryInsert(deliveries)
   return {
     endpoints: createSqliteEndpointStore(endpoints),
@@ -49,15 +62,10 @@ export function openSqliteWebhookStores(
   }
 }
 
-/**
- * `NORMAL`: the server syncs deliveries at checkpoints only, since a sync for each batch of attempts
- * would dominate their cost. A power failure then loses the last batches as a whole: fan-out repeats
- * them, and an attempt is repeated under the same `webhook-id`. A killed process loses nothing.
- */
 function openWebhooksDatabase(
   dataDir: string,
   role: 'server' | 'command',
-  synchronous: 'FULL' | 'NORMAL',
+  synchronous: Synchronous,
 ): GuardedDatabase {
   const file = webhooksFile(dataDir)
   const db = openDatabase(file, webhooksMigrations, BUSY_MS[role])
@@ -68,11 +76,13 @@ function openWebhooksDatabase(
 }
 
 /**
- * Only purges write here. They neither wait for a load, nor sync, nor checkpoint its log, since a
- * purge that is lost is repeated, and the writer of orders does the rest.
+ * Only purges write here. They neither wait for a load nor checkpoint its log, which the writer of
+ * orders does.
  */
-function openEventRecords(dataDir: string): GuardedDatabase {
+function openEventRecords(dataDir: string, role: 'server' | 'command'): GuardedDatabase {
   const db = openOrdersUnlessLost(dataDir)
-  db.exec('PRAGMA busy_timeout = 0; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0')
+  db.exec(
+    `PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = ${REPEATABLE[role]}`,
+  )
   return guardDatabase(db, ordersFile(dataDir))
 }

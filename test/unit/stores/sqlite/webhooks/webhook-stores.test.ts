@@ -89,14 +89,17 @@ describe('the stores of webhooks', () => {
   it.each([
     ['server', [FULL, NORMAL]],
     ['command', [FULL, FULL]],
-  ] as const)('of a %s sync endpoints, and deliveries as configured', async (role, expected) => {
-    const opening: ReturnType<typeof openSqliteWebhookStores>[] = []
-    const synchronous = await synchronousOf(async () => {
-      opening.push(openSqliteWebhookStores({ dataDir }, role))
-    })
-    for (const opened of opening) await opened.close()
-    expect(synchronous).toEqual({ 'webhooks.db': expected, 'orders.db': [NORMAL] })
-  })
+  ] as const)(
+    'of a %s sync every endpoint, and what can be repeated as its role requires',
+    async (role, expected) => {
+      const opening: ReturnType<typeof openSqliteWebhookStores>[] = []
+      const synchronous = await synchronousOf(async () => {
+        opening.push(openSqliteWebhookStores({ dataDir }, role))
+      })
+      for (const opened of opening) await opened.close()
+      expect(synchronous).toEqual({ 'webhooks.db': expected, 'orders.db': expected.slice(1) })
+    },
+  )
 
   it('are not opened where the orders are lost', async () => {
     const { folder, remove: removeFolder } = temporaryFolder()

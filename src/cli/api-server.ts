@@ -9,6 +9,7 @@ import { registerProcessMetrics } from '../observability/metrics/process.ts'
 import { createMetrics, type Metrics } from '../observability/metrics/registry.ts'
 import type { Tracing } from '../observability/tracing/tracing.ts'
 import { openServerServices, type ServerServices } from '../services.ts'
+import { openTracing } from './open-tracing.ts'
 
 export interface ServeOptions {
   /** Seeds demo orders and prints a key with example calls. */
@@ -21,6 +22,7 @@ export interface ApiServer {
   app: FastifyInstance
   services: ServerServices
   metrics: Metrics
+  tracing: Tracing | null
   isReady: Readiness
   /** Waits for the requests in flight, then closes every service. */
   close(): Promise<void>
@@ -48,6 +50,7 @@ export async function openApiServer(config: Config, logger: Logger): Promise<Api
     app,
     services,
     metrics,
+    tracing,
     isReady: createReadiness(services, logger),
     async close() {
       await app.close()
@@ -55,17 +58,4 @@ export async function openApiServer(config: Config, logger: Logger): Promise<Api
       await services.close()
     },
   }
-}
-
-/** Opens tracing as configured. Returns `null`, without loading the SDK, when it is off. */
-async function openTracing(
-  { tracing: settings }: Pick<Config, 'tracing'>,
-  logger: Logger,
-): Promise<Tracing | null> {
-  if (settings === undefined) return null
-  const { openOpenTelemetry } = await import('../observability/tracing/opentelemetry.ts')
-  return openOpenTelemetry(settings, {
-    onOutage: (reason) => logger.warn({ reason }, 'trace export is failing'),
-    onRecovered: () => logger.info('trace export recovered'),
-  })
 }

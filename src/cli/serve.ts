@@ -10,6 +10,7 @@ import { openApiServer, type ServeOptions } from './api-server.ts'
 import type { ProgramIo } from './command-context.ts'
 import { demoWelcome } from './demo-welcome.ts'
 import { closeOnSignal } from './signals.ts'
+import { type EmbeddedDispatcher, startEmbeddedDispatcher } from './webhooks/embedded-dispatcher.ts'
 import { assertIndexNotLost } from './with-services.ts'
 
 /** Serves until SIGTERM or SIGINT, then shuts down gracefully. */
@@ -21,17 +22,22 @@ export async function serve(config: Config, options: ServeOptions, io: ProgramIo
 
 async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo): Promise<void> {
   const logger = openRequestLog(config, io.stderr)
-  const { app, services, metrics, isReady, ...service } = await openApiServer(config, logger)
+  const { app, services, metrics, tracing, isReady, ...service } = await openApiServer(
+    config,
+    logger,
+  )
   const shutdown = createGracefulShutdown(app.server, isReady)
   const operations = buildOperationsApp(shutdown.isReady, metrics)
+  let dispatcher: EmbeddedDispatcher | undefined
   const close = async () => {
+    await dispatcher?.stop()
     await service.close()
     await operations.close()
   }
   const closed = closeOnSignal(
     logger,
     async () => {
-      await shutdown.drain()
+      await Promise.all([shutdown.drain(), dispatcher?.stop()])
       await close()
     },
     io,
@@ -43,6 +49,8 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
     await listen(app, config.host, config.port, 'PORT')
     await listenOperations(operations, config, logger)
     await isReady() // Logs failing checks at start.
+    const { registry } = metrics
+    dispatcher = startEmbeddedDispatcher(config, { services, logger, registry, tracing, demo })
     if (demoKey !== null) io.stdout.write(`${demoWelcome(serverUrl(app), demoKey, Date.now())}\n`)
     flushCompileCache() // A killed process would not save the cache of NODE_COMPILE_CACHE.
   } catch (error) {

@@ -81,4 +81,12 @@ export interface OrderStore {
   latestWrite(accountId: string, scope?: RequestScope): Promise<Position | null>
   /** Returns the account's view of one order as rendered JSON; `null` when it has none. */
   get(accountId: string, id: string, scope?: RequestScope): Promise<Uint8Array | null>
+  /** The same for several views, in the order of the keys. */
+  getMany(keys: readonly ViewKey[]): Promise<(Uint8Array | null)[]>
+}
+
+/** The view that an account has of an order. */
+export interface ViewKey {
+  accountId: string
+  orderId: string
 }

@@ -65,6 +65,7 @@ describe.each(stores)('a listing on %s', (_name, open) => {
     }
     return {
       get: store.orders.get,
+      getMany: store.orders.getMany,
       async findPage(query) {
         await writeBeforeRead()
         return store.orders.findPage(query)

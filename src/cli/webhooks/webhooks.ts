@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import type { WithServices } from '../with-services.ts'
+import { addDeliver } from './deliver.ts'
 import { addDeliveryCommands } from './delivery-commands.ts'
 import { addEndpointCommands } from './endpoint-commands.ts'
 import { addEndpointStateCommands } from './endpoint-state-commands.ts'
@@ -22,4 +23,5 @@ export function addWebhooks(
   ]) {
     add(webhooks, withWebhooks, context)
   }
+  addDeliver(webhooks, withServices, context)
 }

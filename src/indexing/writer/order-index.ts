@@ -1,4 +1,5 @@
 import type { Order } from '../../orders/order.ts'
+import type { ViewKey } from '../../orders/order-store.ts'
 import type { EventRecord } from '../../webhooks/events/event-record.ts'
 import type { OrderState } from '../../webhooks/events/order-state.ts'
 
@@ -44,10 +45,7 @@ export interface TrackedState {
   digests: Readonly<Record<string, string>>
 }
 
-export interface ViewKey {
-  accountId: string
-  orderId: string
-}
+export type { ViewKey }
 
 /** A stored document. */
 export interface StoredView extends ViewKey {

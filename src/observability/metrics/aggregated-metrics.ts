@@ -19,6 +19,8 @@ export interface MetricSource {
 
 /** Metrics of all workers, aggregated as if they were one process. */
 export interface AggregatedMetrics extends Pick<Registry, 'contentType' | 'metrics'> {
+  /** The metrics of the primary itself. */
+  registry: Registry
   /** The primary calls this when a worker has exited. */
   onExit(worker: Pick<MetricSource, 'id'>): void
 }

@@ -33,6 +33,7 @@ const OPENSEARCH_OPERATIONS = [
   'search',
   'latest_write',
   'get_order',
+  'get_orders',
   'get_key',
   'get_account',
   'update_key',

@@ -1,18 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { wallClock } from '../../lib/clock.ts'
 import type { DeliveryBacklog } from '../../webhooks/deliveries/delivery.ts'
+import { attemptOutcomes } from '../../webhooks/dispatcher/dispatcher-events.ts'
 import type { EndpointCounts } from '../../webhooks/endpoints/endpoint.ts'
 import { LAG_BUCKETS } from './buckets.ts'
-
-/** Outcomes of an attempt; a metric label. */
-export const attemptOutcomes = [
-  'success',
-  'redirect',
-  'client_error',
-  'server_error',
-  'no_response',
-] as const
-export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
 /** Metrics of a process that delivers webhooks. */
 export interface WebhookMetrics {
@@ -42,7 +33,7 @@ export function createWebhookMetrics(
   const registers = [registry]
   const attempts = new Counter({
     name: 'webhook_attempts_total',
-    help: 'Attempts to deliver an event, by outcome: success, redirect, client_error, server_error, no_response.',
+    help: 'Attempts to deliver an event, by outcome: delivered, retrying, failed, expired.',
     labelNames: ['outcome'] as const,
     registers,
   })
@@ -91,14 +82,6 @@ export function createWebhookMetrics(
     },
   })
   return { attempts, deliverySeconds, isDispatcher, disabledEndpoints }
-}
-
-/** The label of a status; `null` without a response. */
-export function attemptOutcome(status: number | null): AttemptOutcome {
-  if (status === null) return 'no_response'
-  if (status < 300) return 'success'
-  if (status < 400) return 'redirect'
-  return status < 500 ? 'client_error' : 'server_error'
 }
 
 function secondsSince(ms: number | null): number {

@@ -43,6 +43,21 @@ export function createTracing(tracer: Tracer): Omit<Tracing, 'close'> {
       }
     },
 
+    recordAttempt({ eventId, type, attempt, startedAt, endedAt, status }) {
+      const attributes = {
+        'http.request.method': 'POST',
+        'http.request.resend_count': attempt - 1,
+        'messaging.message.id': eventId,
+        'messaging.operation.type': 'send',
+        'messaging.operation.name': type,
+        ...(status !== null && { 'http.response.status_code': status }),
+      }
+      const options = { kind: SpanKind.CLIENT, attributes, startTime: startedAt }
+      const span = tracer.startSpan('POST webhook', options, ROOT_CONTEXT)
+      if (status === null || status >= 300) span.setStatus({ code: SpanStatusCode.ERROR })
+      span.end(endedAt)
+    },
+
     instrument: (system) => async (operation, call) => {
       const request = current.getStore()
       if (request === undefined) return await call() // A health check or a probe.

@@ -5,6 +5,8 @@ export interface Tracing {
   startRequest(request: TracedRequest): RequestSpan
   /** Creates a span for every call within a traced request. */
   instrument(system: 'opensearch' | 'redis'): Instrument<string>
+  /** Records a finished attempt to deliver a webhook as a trace of its own. */
+  recordAttempt(attempt: TracedAttempt): void
   /** Exports the remaining spans within two seconds; never fails. */
   close(): Promise<void>
 }
@@ -16,6 +18,18 @@ export interface TracedRequest {
   requestId: string
   /** The W3C header that links the request to the trace of the client. */
   traceparent: string | undefined
+}
+
+export interface TracedAttempt {
+  eventId: string
+  type: string
+  /** Counts the attempts of the delivery, from 1. */
+  attempt: number
+  /** Epoch milliseconds. */
+  startedAt: number
+  endedAt: number
+  /** `null` without a response. */
+  status: number | null
 }
 
 export interface RequestSpan {

@@ -9,6 +9,7 @@ import {
   type Position,
   type RenderedOrder,
   type Sort,
+  type ViewKey,
 } from '../../orders/order-store.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
 
@@ -33,6 +34,11 @@ export function createSqliteOrderStore(db: DatabaseSync): OrderStore {
     return statement
   }
 
+  function findOrder({ accountId, orderId }: ViewKey): Uint8Array | null {
+    const row = selectOrder.get(accountId, orderId) as unknown as StoredOrder | undefined
+    return row ? upgradeOrder(row.json, row.shape) : null
+  }
+
   return {
     async findPage(query, scope = unbounded) {
       callTimeoutMs(scope)
@@ -44,10 +50,12 @@ export function createSqliteOrderStore(db: DatabaseSync): OrderStore {
       callTimeoutMs(scope)
       return (selectLatestWrite.get(accountId) as unknown as Position | undefined) ?? null
     },
-    async get(accountId, id, scope = unbounded) {
+    async get(accountId, orderId, scope = unbounded) {
       callTimeoutMs(scope)
-      const row = selectOrder.get(accountId, id) as unknown as StoredOrder | undefined
-      return row ? upgradeOrder(row.json, row.shape) : null
+      return findOrder({ accountId, orderId })
+    },
+    async getMany(keys) {
+      return keys.map(findOrder)
     },
   }
 }

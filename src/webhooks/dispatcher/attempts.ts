@@ -1,22 +1,14 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
+import type { OrderStore } from '../../orders/order-store.ts'
 import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
 import { renderEventBody } from '../deliveries/event-body.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { TEST_EVENT } from '../events/event-types.ts'
 import type { Sender } from '../sending/sender.ts'
 
-/** The account's view of an order. */
-export interface ViewKey {
-  accountId: string
-  orderId: string
-}
-
 /** Reads current views: never older than the latest event. Throws Unavailable. */
-export interface OrderViews {
-  /** The rendered views in the order of the keys; `null` where the account has none. */
-  getMany(keys: readonly ViewKey[]): Promise<(Uint8Array | null)[]>
-}
+export type OrderViews = Pick<OrderStore, 'getMany'>
 
 /** Signs a message to an endpoint; see `signature.ts`. @throws Error without the secret */
 export type SignMessage = (

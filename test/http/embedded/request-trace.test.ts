@@ -17,6 +17,7 @@ beforeEach(async () => {
       begun.push(request)
       return { run: (work) => work(), end: (status) => ended.push(status) }
     },
+    recordAttempt() {},
     instrument: () => (_operation, call) => call(),
     close: async () => {},
   }

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { monotonicClock, wallClock } from '../../../src/lib/clock.ts'
+import type { ViewKey } from '../../../src/orders/order-store.ts'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
 import { createRetrySchedule } from '../../../src/webhooks/deliveries/retry-schedule.ts'
-import type { ViewKey } from '../../../src/webhooks/dispatcher/attempts.ts'
 import {
   createDispatcher,
   type Dispatcher,

@@ -84,6 +84,10 @@ export function createArrayOrderStore(): ArrayOrderStore {
     async get() {
       return null
     },
+
+    async getMany(keys) {
+      return keys.map(() => null)
+    },
   }
   return store
 }

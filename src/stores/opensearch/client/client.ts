@@ -25,6 +25,7 @@ export type OpenSearchOperation =
   | 'search'
   | 'latest_write'
   | 'get_order'
+  | 'get_orders'
   | 'get_key'
   | 'get_account'
   | 'update_key'

@@ -1,11 +1,16 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../orders/order.ts'
-import { isAfter, type PageQuery, type RenderedOrder } from '../../../orders/order-store.ts'
+import {
+  isAfter,
+  type PageQuery,
+  type RenderedOrder,
+  type ViewKey,
+} from '../../../orders/order-store.ts'
 import { upgradeOrder } from '../../../orders/upgrade-order.ts'
 import { parseResponse } from '../client/client.ts'
 import { parseGetResponse } from '../client/documents.ts'
 import { completeHits, positionOf } from '../client/search-response.ts'
-import { toPublicJson } from '../order-document.ts'
+import { parseFramedSource, toPublicJson } from '../order-document.ts'
 import { isTombstone } from '../tombstone.ts'
 import { decodeRawDocument, decodeRawHits, type RawOrder } from './raw-hit-decoder.ts'
 import { sortFields } from './search-body.ts'
@@ -53,6 +58,26 @@ export function decodeOrder(
   onDecode('unexpected')
   checkIdentity(document.source, address.accountId, address.orderId)
   return toPublicJson(document.source)
+}
+
+/**
+ * The order in a stored source.
+ * @throws Unavailable when the source has another order or a damaged one
+ */
+export function decodeSource(
+  source: Buffer,
+  { accountId, orderId }: ViewKey,
+  onDecode: OnDecode,
+): Uint8Array {
+  const stored = parseFramedSource(source)
+  if (stored !== undefined && stored.accountId === accountId && stored.orderId === orderId) {
+    onDecode(stored.schemaVersion === ORDER_SCHEMA_VERSION ? 'cut' : 'older_shape')
+    return upgradeOrder(stored.json, stored.schemaVersion)
+  }
+  onDecode('unexpected')
+  const parsed = parseResponse(source)
+  checkIdentity(parsed, accountId, orderId)
+  return toPublicJson(parsed)
 }
 
 function decodePathOf(raw: readonly RawOrder[] | undefined): DecodePath {

@@ -7,10 +7,11 @@ import {
   parseResponse,
   readRaw,
 } from '../client/client.ts'
+import { readSourceBytes } from '../client/documents.ts'
 import { completeHits, positionOf } from '../client/search-response.ts'
 import type { IndexNames } from '../index-names.ts'
 import { documentId } from '../order-document.ts'
-import { decodeOrder, decodePage, type OnDecode } from './decode-orders.ts'
+import { decodeOrder, decodePage, decodeSource, type OnDecode } from './decode-orders.ts'
 import { buildLatestWriteSearch, buildSearch } from './search-body.ts'
 
 export interface OpenSearchOrderStoreOptions {
@@ -63,6 +64,18 @@ export function createOpenSearchOrderStore({
       return instrument('get_order', async () =>
         decodeOrder(await readRaw(client, deadlineMs, { path }, scope), address, onDecode),
       )
+    },
+
+    async getMany(keys) {
+      const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
+      const request = { index: names.orders, docs }
+      return instrument('get_orders', async () => {
+        const sources = await readSourceBytes(client, deadlineMs, request)
+        return keys.map((key, at) => {
+          const source = sources[at]
+          return source ? decodeSource(source, key, onDecode) : null
+        })
+      })
     },
   }
 }

@@ -35,6 +35,7 @@ export function guardReads(orders: OrderStore, file: string, isSame: IsSameFile)
     findPage: (...args) => guarded(orders.findPage(...args)),
     latestWrite: (...args) => guarded(orders.latestWrite(...args)),
     get: (...args) => guarded(orders.get(...args)),
+    getMany: (...args) => guarded(orders.getMany(...args)),
   }
 }
 

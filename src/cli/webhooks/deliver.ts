@@ -1,0 +1,74 @@
+import type { Command } from 'commander'
+import type { Logger } from 'pino'
+import { Registry } from 'prom-client'
+import type { Config } from '../../config/config.ts'
+import { requireWebhookSecrets } from '../../config/secrets.ts'
+import { buildOperationsApp } from '../../http/operations/operations-app.ts'
+import { listenOperations } from '../../http/operations/operations-port.ts'
+import { createReadinessCheck, probeOrders } from '../../http/operations/readiness.ts'
+import { wallClock } from '../../lib/clock.ts'
+import { openLog } from '../../observability/log.ts'
+import { registerProcessMetrics } from '../../observability/metrics/process.ts'
+import { createWebhookMetrics } from '../../observability/metrics/webhooks.ts'
+import type { Services } from '../../services.ts'
+import type { CommandContext } from '../command-context.ts'
+import { openTracing } from '../open-tracing.ts'
+import { closeOnSignal } from '../signals.ts'
+import type { WithServices } from '../with-services.ts'
+import { runDispatcher } from './dispatcher-process.ts'
+
+/** `webhooks deliver`. */
+export function addDeliver(
+  webhooks: Command,
+  withServices: WithServices,
+  context: CommandContext,
+): void {
+  webhooks
+    .command('deliver')
+    .description('deliver webhooks continuously; on the embedded store, "serve" does')
+    .action(() =>
+      withServices(async (services, config) => {
+        requireWebhookSecrets(services.webhookSecrets)
+        const logger = openLog(config, context.stderr)
+        const stopping = new AbortController()
+        const delivering = deliverWithOperations(services, config, logger, stopping.signal)
+        const close = () => {
+          stopping.abort()
+          return delivering
+        }
+        const closed = closeOnSignal(logger, close, context)
+        await delivering
+        await closed
+      }),
+    )
+}
+
+/** Delivers until `signal` aborts; the operations port and the log report its state. */
+async function deliverWithOperations(
+  services: Services,
+  config: Config,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const registry = new Registry()
+  const { endpoints, deliveries } = services.webhooks
+  const metrics = createWebhookMetrics(registry, {
+    backlog: () => deliveries.backlog(wallClock()),
+    counts: () => endpoints.counts(),
+  })
+  registerProcessMetrics({ registry })
+  const tracing = await openTracing(config, logger)
+  const readiness = createReadinessCheck(
+    { orders: () => probeOrders(services.orders), webhooks: () => endpoints.counts() },
+    'webhooks are delayed',
+    logger,
+  )
+  const operations = buildOperationsApp(readiness, { registry })
+  try {
+    await listenOperations(operations, config, logger)
+    await runDispatcher(config, { services, logger, metrics, tracing }, signal)
+  } finally {
+    await operations.close()
+    await tracing?.close()
+  }
+}

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs'
+import type { Logger } from 'pino'
+import type { Config } from '../../config/config.ts'
+import { requireWebhookSecrets } from '../../config/secrets.ts'
+import { monotonicClock, wallClock } from '../../lib/clock.ts'
+
+import type { WebhookMetrics } from '../../observability/metrics/webhooks.ts'
+import type { Tracing } from '../../observability/tracing/tracing.ts'
+import type { Services } from '../../services.ts'
+import { createRetrySchedule } from '../../webhooks/deliveries/retry-schedule.ts'
+import { createDispatcher } from '../../webhooks/dispatcher/dispatcher.ts'
+import type { DispatcherEvents } from '../../webhooks/dispatcher/dispatcher-events.ts'
+import { defaultSettings } from '../../webhooks/dispatcher/dispatcher-settings.ts'
+import {
+  createSendNotice,
+  type SendNotice,
+} from '../../webhooks/dispatcher/health/operator-notices.ts'
+import { parseNetworks } from '../../webhooks/sending/address-policy.ts'
+import { createHttpSender } from '../../webhooks/sending/http-sender.ts'
+import { createSigner, type Signer } from '../../webhooks/sending/signature.ts'
+import { createDispatcherLog } from './dispatcher-log.ts'
+
+export interface DispatcherDependencies {
+  services: Pick<Services, 'webhooks' | 'orders' | 'webhookSecrets'>
+  logger: Logger
+  metrics: WebhookMetrics
+  tracing: Pick<Tracing, 'recordAttempt'> | null
+}
+
+/** A search of OpenSearch costs more than a read of the embedded store, and refreshes are slower. */
+const REMOTE_POLL_MS = 150
+/** Less than the timeout of a shutdown; an attempt that takes longer is repeated later. */
+const STOP_MS = 10_000
+
+/**
+ * Delivers webhooks until `signal` aborts, then finishes the requests in flight.
+ * @throws Error when `WEBHOOK_SECRETS` is missing, or for a failure that a retry cannot correct
+ */
+export async function runDispatcher(
+  config: Config,
+  { services, logger, metrics, tracing }: DispatcherDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const { allow, timeoutMs, proxyUrl, retryDelaysMs, retentionMs, operatorUrl } = config.webhooks
+  const secrets = requireWebhookSecrets(services.webhookSecrets)
+  const sign = createSigner(secrets)
+  const clocks = { clock: wallClock, monotonic: monotonicClock }
+  const sender = createHttpSender({ allow, timeoutMs, proxyUrl, ...clocks })
+  const notices = openNotices(operatorUrl, { ...config.webhooks, sign, kid: secrets[0].kid })
+  const dispatcher = createDispatcher({
+    stores: services.webhooks,
+    orders: services.orders,
+    sender,
+    sign,
+    sendNotice: notices?.send ?? null,
+    schedule: createRetrySchedule(retryDelaysMs.map((delayMs) => delayMs / 1_000)),
+    ...clocks,
+    events: observeDispatcher(createDispatcherLog(logger), metrics, tracing),
+    settings: {
+      ...defaultSettings,
+      pollMs: config.opensearchUrls === undefined ? defaultSettings.pollMs : REMOTE_POLL_MS,
+      stopMs: STOP_MS,
+      retentionDays: retentionMs / DAY_MS,
+    },
+    version: packageVersion(),
+  })
+  try {
+    await dispatcher.run(signal)
+  } finally {
+    await sender.close()
+    await notices?.close()
+  }
+}
+
+const DAY_MS = 86_400_000
+
+interface NoticeOptions {
+  timeoutMs: number
+  sign: Signer
+  kid: string
+}
+
+/** The operator's own URL may be on a private network, so its sender has no address policy. */
+function openNotices(
+  url: string | undefined,
+  { timeoutMs, sign, kid }: NoticeOptions,
+): { send: SendNotice; close(): Promise<void> } | null {
+  if (url === undefined) return null
+  const { networks: allow } = parseNetworks('0.0.0.0/0,::/0')
+  const sender = createHttpSender({ allow, timeoutMs, clock: wallClock, monotonic: monotonicClock })
+  const secret = { kid, generation: 1 }
+  const send = createSendNotice({
+    url,
+    sender,
+    sign,
+    secret,
+    clock: wallClock,
+    version: packageVersion(),
+  })
+  return { send, close: sender.close }
+}
+
+function observeDispatcher(
+  log: DispatcherEvents,
+  metrics: WebhookMetrics,
+  tracing: Pick<Tracing, 'recordAttempt'> | null,
+): DispatcherEvents {
+  return {
+    ...log,
+    onDispatcher(isDispatcher) {
+      metrics.isDispatcher.set(Number(isDispatcher))
+      log.onDispatcher(isDispatcher)
+    },
+    onAttempt(report) {
+      const { outcome, recordedAt, endedAt } = report
+      metrics.attempts.inc({ outcome })
+      if (outcome === 'delivered')
+        metrics.deliverySeconds.observe(Math.max(0, endedAt - recordedAt) / 1_000)
+      tracing?.recordAttempt(report)
+      log.onAttempt(report)
+    },
+    onNotice(notice) {
+      const { kind, disabledReason } = notice
+      if (kind === 'disabled' && disabledReason !== null)
+        metrics.disabledEndpoints.inc({ reason: disabledReason })
+      log.onNotice(notice)
+    },
+  }
+}
+
+/** From `src` and from `dist`. */
+function packageVersion(): string {
+  const file = new URL('../../../package.json', import.meta.url)
+  return JSON.parse(readFileSync(file, 'utf8')).version
+}

@@ -1,0 +1,60 @@
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import type { Config } from '../../config/config.ts'
+import { wallClock } from '../../lib/clock.ts'
+import { createWebhookMetrics } from '../../observability/metrics/webhooks.ts'
+import type { Tracing } from '../../observability/tracing/tracing.ts'
+import type { Services } from '../../services.ts'
+import { parseNetworks } from '../../webhooks/sending/address-policy.ts'
+import { runDispatcher } from './dispatcher-process.ts'
+
+export interface EmbeddedDispatcherOptions {
+  services: Services
+  logger: Logger
+  registry: Registry
+  tracing: Tracing | null
+  /** Whether receivers on this machine are allowed, unless the settings name networks. */
+  demo: boolean
+}
+
+/** Started by `serve` on the embedded store. */
+export interface EmbeddedDispatcher {
+  /** Finishes the requests in flight. Idempotent. */
+  stop(): Promise<void>
+}
+
+/**
+ * Delivers webhooks inside the API's process. With OpenSearch, `webhooks deliver` does, and this
+ * starts nothing. A failure is logged, and the API continues.
+ */
+export function startEmbeddedDispatcher(
+  config: Config,
+  { services, logger, registry, tracing, demo }: EmbeddedDispatcherOptions,
+): EmbeddedDispatcher {
+  if (config.opensearchUrls !== undefined) return { stop: async () => {} }
+  const { endpoints, deliveries } = services.webhooks
+  const metrics = createWebhookMetrics(registry, {
+    backlog: () => deliveries.backlog(wallClock()),
+    counts: () => endpoints.counts(),
+  })
+  const stopping = new AbortController()
+  const dependencies = { services, logger, metrics, tracing }
+  const running = runDispatcher(
+    demo ? withLoopback(config) : config,
+    dependencies,
+    stopping.signal,
+  ).catch((err) => logger.error({ err }, 'webhooks are not delivered: restart the service'))
+  return {
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/** A demo delivers to a receiver on the same machine. */
+function withLoopback(config: Config): Config {
+  if (config.webhooks.allow.length > 0) return config
+  const { networks: allow } = parseNetworks('127.0.0.0/8,::1')
+  return { ...config, webhooks: { ...config.webhooks, allow } }
+}

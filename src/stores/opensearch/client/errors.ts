@@ -15,6 +15,9 @@ export class RequestRejectedError extends Error {
   }
 }
 
+/** The index of a request does not exist: before its creation, or after its loss. */
+export class IndexMissing extends Unavailable {}
+
 export const BAD_REQUEST = 400
 export const NOT_FOUND = 404
 export const CONFLICT = 409
@@ -60,7 +63,7 @@ export function toStoreError(error: unknown): Error {
     type === INDEX_CLOSED
   if (isTransient) return new Unavailable(`OpenSearch answered ${statusCode} ${type}: ${reason}`)
   if (type === INDEX_NOT_FOUND) {
-    return new Unavailable(
+    return new IndexMissing(
       `OpenSearch has no such index: run "index init", which creates it or reports its loss: ${reason}`,
     )
   }

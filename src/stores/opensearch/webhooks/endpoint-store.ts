@@ -1,7 +1,7 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { Endpoint, EndpointStore } from '../../../webhooks/endpoints/endpoint.ts'
 import { readDocument } from '../client/documents.ts'
-import { CONFLICT, isRejectedWith, NOT_FOUND, RequestRejectedError } from '../client/errors.ts'
+import { CONFLICT, IndexMissing, RequestRejectedError } from '../client/errors.ts'
 import { replaceDocument } from '../client/replace-document.ts'
 import { removeMatching } from './bulk.ts'
 import type { ReportDamaged } from './damaged-documents.ts'
@@ -98,7 +98,7 @@ export function createOpenSearchEndpointStore({
         return { endpoints: intact(documents), token: next }
       } catch (error) {
         // The writer calls this for every index; only a first endpoint creates one of endpoints.
-        if (!isRejectedWith(error, NOT_FOUND)) throw error
+        if (!(error instanceof IndexMissing)) throw error
         return { endpoints: [], token: token ?? NO_INDEX }
       }
     },

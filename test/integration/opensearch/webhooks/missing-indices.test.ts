@@ -27,13 +27,28 @@ const WEBHOOKS = ['webhook-deliveries-v1', 'webhook-endpoints-v1']
 
 describe('the indices of webhooks', () => {
   it.each<[string, () => Promise<unknown>]>([
-    ['a read of the changes of endpoints', () => stores.endpoints.changes(null)],
     ['the first endpoint', () => stores.endpoints.insert(endpoint())],
     ['a read of a delivery', () => stores.deliveries.byId('a')],
     ['the first delivery', () => stores.deliveries.create([delivery()])],
   ])('are created by %s', async (_what, work) => {
     await work()
     expect(await indices()).toEqual(WEBHOOKS)
+  })
+
+  it('are not created by a read of the changes of endpoints, which finds none', async () => {
+    const { endpoints, token } = await stores.endpoints.changes(null)
+    expect(endpoints).toEqual([])
+    expect(await indices()).toEqual([])
+    await stores.endpoints.insert(endpoint())
+    expect((await stores.endpoints.changes(token)).endpoints).toEqual([endpoint()])
+  })
+
+  it('are not created empty after their loss, and the changes keep the endpoints that were read', async () => {
+    await stores.endpoints.insert(endpoint())
+    const { token } = await stores.endpoints.changes(null)
+    await opensearch('DELETE', `${backend.env['INDEX_PREFIX']}*`)
+    expect(await stores.endpoints.changes(token)).toEqual({ endpoints: [], token })
+    expect(await indices()).toEqual([])
   })
 
   it('are created with those of the orders before a process becomes the dispatcher', async () => {
@@ -47,7 +62,6 @@ describe('the indices of webhooks', () => {
   })
 
   it.each<[string, () => Promise<unknown>]>([
-    ['a read of the changes of endpoints', () => stores.endpoints.changes(null)],
     ['a new endpoint', () => stores.endpoints.insert(endpoint())],
     ['a list of endpoints', () => stores.endpoints.list('acc_1')],
     ['a new delivery', () => stores.deliveries.create([delivery()])],

@@ -14,6 +14,10 @@ import type { ServeOptions } from '../api-server.ts'
 import type { ProgramIo } from '../command-context.ts'
 import { demoWelcome } from '../demo-welcome.ts'
 import { closeOnSignal } from '../signals.ts'
+import {
+  type EmbeddedDispatcher,
+  startEmbeddedDispatcher,
+} from '../webhooks/embedded-dispatcher.ts'
 import { assertIndexNotLost } from '../with-services.ts'
 import { aggregateHealth } from './aggregate-health.ts'
 import { createWorkerPool } from './worker-pool.ts'
@@ -79,13 +83,17 @@ export async function serveCluster(
   }
 
   const operations = buildOperationsApp(isReady, { registry: metrics }, isAlive)
-  const close = () => Promise.all([operations.close(), services.close()])
+  let dispatcher: EmbeddedDispatcher | undefined
+  const close = async () => {
+    await dispatcher?.stop()
+    await Promise.all([operations.close(), services.close()])
+  }
   const closed = closeOnSignal(
     logger,
     async () => {
       isDraining = true
       process.once('exit', pool.kill) // For a second signal or a timeout.
-      await pool.shutDown()
+      await Promise.all([pool.shutDown(), dispatcher?.stop()])
       await close()
     },
     io,
@@ -96,6 +104,15 @@ export async function serveCluster(
     const demoKey = demo ? await seedDemo(services, Date.now()) : null
     const address = await pool.start()
     await listenOperations(operations, config, logger)
+    // One process delivers, and the primary outlives its workers.
+    const { registry } = metrics
+    dispatcher = startEmbeddedDispatcher(config, {
+      services,
+      logger,
+      registry,
+      tracing: null,
+      demo,
+    })
     if (demoKey !== null) io.stdout.write(`${demoWelcome(address, demoKey, Date.now())}\n`)
   } catch (error) {
     pool.kill()

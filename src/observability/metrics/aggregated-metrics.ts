@@ -60,6 +60,7 @@ export function createAggregatedMetrics(
   }
 
   return {
+    registry: ownRegistry,
     contentType: ownRegistry.contentType,
 
     async metrics() {

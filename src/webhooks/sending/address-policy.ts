@@ -37,6 +37,23 @@ function isPublic(address: IPv4 | IPv6): boolean {
   return !FORBIDDEN.some((network) => contains(network, address))
 }
 
+/**
+ * The addresses of a name that may be connected to; none refuses the name. `isPublicTarget`: whether
+ * the protocol and the port are those of public receivers.
+ */
+export function permittedAddresses(
+  addresses: readonly string[],
+  allow: readonly Network[],
+  { isPublicTarget }: { isPublicTarget: boolean },
+): readonly string[] {
+  const classified = addresses.map((address) => [address, classifyAddress(address, allow)] as const)
+  const development = classified.filter(([, kind]) => kind === 'development')
+  if (development.length > 0) return development.map(([address]) => address)
+  // One forbidden address refuses the name: it is an error or an attack.
+  const isPublic = isPublicTarget && classified.every(([, kind]) => kind === 'public')
+  return isPublic ? addresses : []
+}
+
 export interface ParsedNetworks {
   networks: Network[]
   /** One error for each invalid entry. */

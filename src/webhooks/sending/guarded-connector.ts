@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import type { Network } from '../../lib/network.ts'
-import { classifyAddress } from './address-policy.ts'
+import { permittedAddresses } from './address-policy.ts'
 import { createDnsResolver, type ResolveHost, resolveBySystem } from './resolve-host.ts'
 import { ForbiddenTargetError } from './send-failure.ts'
 import { isPublicTarget, targetProblem } from './target-url.ts'
@@ -32,48 +32,39 @@ export function createGuardedConnector({
   resolve = allow.length > 0 ? resolveBySystem : createDnsResolver(),
   ca,
 }: GuardedConnectorOptions): buildConnector.connector {
-  const connectorWith = (permits: PermittedAddresses) =>
+  const connectorFor = (target: { isPublicTarget: boolean }) =>
     buildConnector({
       timeout: connectTimeoutMs,
-      lookup: guardedLookup(resolve, permits),
+      lookup: guardedLookup(resolve, (addresses) => permittedAddresses(addresses, allow, target)),
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: ATTEMPT_TIMEOUT_MS,
       rejectUnauthorized: true, // Also where NODE_TLS_REJECT_UNAUTHORIZED is 0.
       allowH2: false,
       ...(ca !== undefined && { ca }),
     })
-  const development = (addresses: readonly string[]) =>
-    addresses.filter((address) => classifyAddress(address, allow) === 'development')
-  const connectToAny = connectorWith((addresses) => {
-    const preferred = development(addresses)
-    if (preferred.length > 0) return preferred
-    // One forbidden address suffices to refuse the name: it is an error or an attack.
-    const isPublic = addresses.every((address) => classifyAddress(address, allow) === 'public')
-    return isPublic ? addresses : []
-  })
-  const connectToDevelopment = connectorWith(development)
+  const connectToPublic = connectorFor({ isPublicTarget: true })
+  const connectToDevelopment = connectorFor({ isPublicTarget: false })
 
   return (options, callback) => {
-    const hostname = isIP(options.hostname) === 6 ? `[${options.hostname}]` : options.hostname
-    const problem = targetProblem({ ...options, hostname }, allow)
+    const problem = targetProblem(options, allow)
     if (problem !== null) {
       // undici expects no callback during the call.
       queueMicrotask(() => callback(new ForbiddenTargetError(problem), null))
       return
     }
-    const connect = isPublicTarget(options) ? connectToAny : connectToDevelopment
+    const connect = isPublicTarget(options) ? connectToPublic : connectToDevelopment
     connect(options, callback)
   }
 }
 
-/** Returns the addresses to connect to; none refuses the name. */
-type PermittedAddresses = (addresses: readonly string[]) => readonly string[]
-
-function guardedLookup(resolve: ResolveHost, permits: PermittedAddresses): LookupFunction {
+function guardedLookup(
+  resolve: ResolveHost,
+  permit: (addresses: readonly string[]) => readonly string[],
+): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname)
       .then((addresses) => {
-        const permitted = permits(addresses)
+        const permitted = permit(addresses)
         if (permitted.length > 0) return permitted
         throw new ForbiddenTargetError('the host name resolves to an address that is not public')
       })

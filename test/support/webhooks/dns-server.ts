@@ -11,14 +11,17 @@ const SERVER_FAILURE = 2
 /** Addresses of both families; a missing family has no record. */
 export type DnsAnswer = readonly string[] | 'no such name' | 'failure' | 'silence'
 
-/** A name server on the loopback address. `answers`: by name. */
+/**
+ * A name server on the loopback address. `answers`: by name, or by a name with ` AAAA` for IPv6 alone.
+ */
 export async function startDnsServer(answers: Readonly<Record<string, DnsAnswer>>) {
   const socket = createSocket('udp4')
   const queries: string[] = []
   socket.on('message', (query, { address, port }) => {
     const { name, type, end } = parseQuestion(query)
     queries.push(name)
-    const answer = answers[name] ?? 'no such name'
+    const own = type === TYPES[6] ? answers[`${name} AAAA`] : undefined
+    const answer = own ?? answers[name] ?? 'no such name'
     if (answer === 'silence') return
     const records = typeof answer === 'string' ? [] : answer.filter((text) => typeOf(text) === type)
     const code = { 'no such name': NO_SUCH_NAME, failure: SERVER_FAILURE }[String(answer)] ?? 0

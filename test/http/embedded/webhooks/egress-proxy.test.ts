@@ -109,7 +109,7 @@ describe('the sender behind an egress proxy', () => {
 
   it('a proxy that does not connect fails at the limit for connections', async () => {
     const proxy = await openReceiver(() => {})
-    const sender = openProxiedSender(proxy.port, { connectTimeoutMs: 100 })
+    const sender = openProxiedSender(proxy.port, { timeoutMs: 2_000, connectTimeoutMs: 100 })
     expect(await sender.post(`https://${NAME}/`)).toMatchObject({
       error: 'no connection within 0.1 s',
     })

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { parseNetworks } from '../../../../src/webhooks/sending/address-policy.ts'
 import { makeCertificate } from '../../../support/http/certificate.ts'
 import { type Receiver, reply, response } from '../../../support/webhooks/receiver.ts'
 import { openReceiver, openSender } from '../../../support/webhooks/sender.ts'
@@ -110,18 +109,6 @@ describe('the connector with WEBHOOK_ALLOW', () => {
     expect(await sender.post(`http://${NAME}/`)).toMatchObject({ error: NOT_PUBLIC })
   })
 
-  it('of several addresses, only those in WEBHOOK_ALLOW are connected to', async () => {
-    const receiver = await receiveAll()
-    const { port } = receiver
-    const forbidden = await openReceiver(reply(response(500)), { host: '127.0.0.2', port })
-    const sender = openSender({
-      allow: parseNetworks('127.0.0.1').networks,
-      resolve: resolveTo('127.0.0.2', '127.0.0.1'),
-    })
-    expect(await sender.post(`http://localhost:${port}/`)).toMatchObject({ status: 200 })
-    expect(forbidden.connections).toBe(0)
-  })
-
   it('the system resolves localhost', async () => {
     const receiver = await receiveAll()
     const result = await openSender().post(`http://localhost:${receiver.port}/`)
@@ -151,7 +138,11 @@ describe('a name that does not resolve', () => {
   })
 
   it('a resolution without end fails at the limit for connections', async () => {
-    const sender = openSender({ connectTimeoutMs: 100, resolve: () => new Promise(() => {}) })
+    const sender = openSender({
+      timeoutMs: 2_000,
+      connectTimeoutMs: 100,
+      resolve: () => new Promise(() => {}),
+    })
     expect(await sender.post(`https://${NAME}/`)).toMatchObject({
       error: 'no connection within 0.1 s',
     })
@@ -222,7 +213,7 @@ describe('TLS', () => {
 
   it('a TLS handshake without end fails at the limit for connections', async () => {
     const receiver = await openReceiver(() => {})
-    const sender = openSender({ connectTimeoutMs: 100 })
+    const sender = openSender({ timeoutMs: 2_000, connectTimeoutMs: 100 })
     expect(await sender.post(`https://127.0.0.1:${receiver.port}/`)).toMatchObject({
       error: 'no connection within 0.1 s',
     })

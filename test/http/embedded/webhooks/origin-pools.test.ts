@@ -48,6 +48,21 @@ describe('the pools of many origins', () => {
     await expect.poll(pools.size).toBe(0)
   })
 
+  it('a pool stays while another connection has a request', async () => {
+    const answers: ((headers: Record<string, string>) => void)[] = []
+    const receiver = await openReceiver((socket) => {
+      answers.push((headers) => socket.write(response(200, headers)))
+    })
+    const pools = openPools()
+    const pending = [pools.post(originOf(receiver)), pools.post(originOf(receiver))]
+    await expect.poll(() => answers.length).toBe(2)
+    answers[0]?.({ connection: 'close' })
+    await expect.poll(() => receiver.openConnections).toBe(1)
+    expect(pools.size()).toBe(1)
+    answers[1]?.({})
+    expect(await Promise.all(pending)).toEqual([200, 200])
+  })
+
   it('a pool with idle connections ceases to exist after the idle time', async () => {
     const receiver = await openReceiver(reply(response(200)))
     const pools = openPools({ pool: { keepAliveTimeout: 20 } })

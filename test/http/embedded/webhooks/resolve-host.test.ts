@@ -5,8 +5,8 @@ import { openSender } from '../../../support/webhooks/sender.ts'
 
 const NAME = 'receiver.example'
 
-async function openResolver(answer: DnsAnswer) {
-  const server = await startDnsServer({ [NAME]: answer })
+async function openResolver(answer: DnsAnswer, ipv6Answer = answer) {
+  const server = await startDnsServer({ [NAME]: answer, [`${NAME} AAAA`]: ipv6Answer })
   onTestFinished(() => server.close())
   return { resolve: createDnsResolver([server.address]), server }
 }
@@ -30,6 +30,16 @@ describe('the resolution of a host by DNS', () => {
     const { resolve } = await openResolver(answer)
     const sender = openSender({ allow: [], connectTimeoutMs: 30_000, resolve })
     expect(await sender.post(`https://${NAME}/`)).toMatchObject({ status: null, error })
+  })
+
+  it('a failure for one family leaves the addresses of the other', async () => {
+    const { resolve } = await openResolver(['8.8.8.8'], 'failure')
+    expect(await resolve(NAME)).toEqual(['8.8.8.8'])
+  })
+
+  it('a failure for one family is reported when the other has no record', async () => {
+    const { resolve } = await openResolver([], 'failure')
+    await expect(resolve(NAME)).rejects.toMatchObject({ code: 'ESERVFAIL' })
   })
 
   it('a private address in one family refuses the name', async () => {

@@ -4,6 +4,7 @@ import {
   classifyAddress,
   everyNetwork,
   parseNetworks,
+  permittedAddresses,
 } from '../../../../src/webhooks/sending/address-policy.ts'
 import { forbiddenIpv4, forbiddenIpv6 } from '../../../support/webhooks/forbidden-addresses.ts'
 
@@ -97,6 +98,24 @@ describe('the address policy', () => {
         expect(classifyAddress(address, [])).toBe('forbidden')
       }),
     )
+  })
+})
+
+describe('the addresses of a name', () => {
+  const { networks } = parseNetworks('127.0.0.1,10.0.0.0/8')
+
+  it.each([
+    ['https on a public port', true, ['8.8.8.8', '2606:4700::1'], ['8.8.8.8', '2606:4700::1']],
+    ['https on a public port', true, ['8.8.8.8', '192.168.0.1'], []],
+    ['https on a public port', true, ['::1', '8.8.8.8'], []],
+    ['https on a public port', true, ['::1', '127.0.0.1', '10.0.0.1'], ['127.0.0.1', '10.0.0.1']],
+    ['https on a public port', true, ['8.8.8.8', '127.0.0.1'], ['127.0.0.1']],
+    ['https on a public port', true, [], []],
+    ['another target', false, ['8.8.8.8'], []],
+    ['another target', false, ['8.8.8.8', '127.0.0.1'], ['127.0.0.1']],
+    ['another target', false, ['::1'], []],
+  ])('for %s (%s), %j permits %j', (_, isPublicTarget, addresses, permitted) => {
+    expect(permittedAddresses(addresses, networks, { isPublicTarget })).toEqual(permitted)
   })
 })
 

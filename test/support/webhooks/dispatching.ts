@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 import { monotonicClock, wallClock } from '../../../src/lib/clock.ts'
 import type { ViewKey } from '../../../src/orders/order-store.ts'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
@@ -195,4 +195,9 @@ export function withDeliveries(
   deliveries: Partial<WebhookStores['deliveries']>,
 ): WebhookStores {
   return { ...stores, deliveries: { ...stores.deliveries, ...deliveries } }
+}
+
+/** Waits until `check` passes; long, because a busy machine or a remote store may be slow. */
+export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: 20_000, interval: 5 })
 }

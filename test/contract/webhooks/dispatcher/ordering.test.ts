@@ -1,0 +1,98 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import {
+  type Dispatching,
+  eventually,
+  openDispatching,
+  quietPeriod,
+} from '../../../support/webhooks/dispatching.ts'
+import { webhookStores } from '../webhook-stores-under-test.ts'
+
+const MINUTE = 60_000
+
+describe.each(webhookStores)('the order of webhooks on %s', (_name, open) => {
+  let dispatching: Dispatching
+  let failingOrders: Set<string>
+  beforeEach(async () => {
+    dispatching = await openDispatching(open)
+    failingOrders = new Set(['ord_1'])
+    dispatching.receiver.reply = ({ body }) => ({
+      status: failingOrders.has(`${body.order_id}`) ? 500 : 200,
+    })
+  })
+
+  const received = (...expected: string[]) =>
+    eventually(() => expect(dispatching.receivedOrders()).toEqual(expected))
+
+  it('a later event of an order waits for the 2xx of the earlier one', async () => {
+    await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_1', 'ord_1')
+    await received('ord_1 1')
+    await quietPeriod()
+    await received('ord_1 1')
+    failingOrders.clear()
+    dispatching.time.advance(5_000)
+    await received('ord_1 1', 'ord_1 1', 'ord_1 2')
+  })
+
+  it('other orders do not wait for a failing one', async () => {
+    await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_1', 'ord_1', 'ord_2', 'ord_2', 'ord_3')
+    await eventually(() => expect(dispatching.receivedOrders()).toHaveLength(4))
+    expect(new Set(dispatching.receivedOrders())).toEqual(
+      new Set(['ord_1 1', 'ord_2 1', 'ord_2 2', 'ord_3 1']),
+    )
+  })
+
+  it('an order waits for at most five minutes of failing', async () => {
+    await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_1', 'ord_1')
+    await received('ord_1 1')
+    // Retries at 5 s, 35 s and 155 s; the next one is due after ten minutes more.
+    for (const [ms, count] of [
+      [5_000, 2],
+      [30_000, 3],
+      [120_000, 4],
+    ] as const) {
+      dispatching.time.advance(ms)
+      await eventually(() => expect(dispatching.receivedOrders()).toHaveLength(count))
+    }
+    dispatching.time.advance(4 * MINUTE - 155_000 + 30_000)
+    await quietPeriod()
+    expect(dispatching.receivedOrders()).not.toContain('ord_1 2')
+    dispatching.time.advance(MINUTE)
+    await eventually(() => expect(dispatching.receivedOrders()).toContain('ord_1 2'))
+  })
+
+  it('an order still waits after a restart of the dispatcher', async () => {
+    await dispatching.subscribe()
+    const first = dispatching.start()
+    await dispatching.announce('ord_1', 'ord_1', 'ord_2')
+    await eventually(() => expect(dispatching.receivedOrders()).toHaveLength(2))
+    await first.stop()
+    dispatching.start()
+    await dispatching.announce('ord_3')
+    await eventually(() => expect(dispatching.receivedOrders()).toHaveLength(3))
+    await quietPeriod()
+    expect(dispatching.receivedOrders()).not.toContain('ord_1 2')
+    failingOrders.clear()
+    dispatching.time.advance(5_000)
+    await eventually(() =>
+      expect(dispatching.receivedOrders().slice(3)).toEqual(['ord_1 1', 'ord_1 2']),
+    )
+  })
+
+  it('only one event of an order is in flight', async () => {
+    await dispatching.subscribe()
+    dispatching.receiver.reply = () => ({ status: 200, delayMs: 20 })
+    dispatching.start()
+    await dispatching.announce(...Array.from({ length: 10 }, () => 'ord_2'))
+    await eventually(() => expect(dispatching.receivedOrders()).toHaveLength(10))
+    expect(dispatching.receiver.open.most).toBe(1)
+    expect(dispatching.receivedOrders()).toEqual(
+      Array.from({ length: 10 }, (_, index) => `ord_2 ${index + 1}`),
+    )
+  })
+})

@@ -1,0 +1,320 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { StoredDelivery } from '../../../../../src/webhooks/deliveries/delivery.ts'
+import {
+  type BufferUse,
+  createLaneQueue,
+  type LaneQueue,
+} from '../../../../../src/webhooks/dispatcher/lanes/lane-queue.ts'
+import { delivery, deliveryOf, testEvent } from '../../../../support/webhooks/delivery.ts'
+
+const MINUTE = 60_000
+const NEVER = Number.POSITIVE_INFINITY
+
+let queue: LaneQueue
+let bufferUse: BufferUse
+beforeEach(() => {
+  bufferUse = { count: 0 }
+  queue = createLaneQueue(bufferUse)
+})
+
+function row(orderId: string, sequence = 1, changes: Partial<StoredDelivery> = {}): StoredDelivery {
+  return { ...delivery({ event: { orderId, sequence } }), revision: 1, ...changes }
+}
+
+function offer(...rows: StoredDelivery[]): void {
+  for (const offered of rows) queue.offer(offered, 10)
+}
+
+const nameOf = (taken: StoredDelivery | null) =>
+  taken && `${taken.event.orderId} ${taken.event.sequence}`
+const take = () => nameOf(queue.take())
+
+function takeRow(): StoredDelivery {
+  const taken = queue.take()
+  if (taken === null) throw new Error('expected a delivery')
+  return taken
+}
+
+function fail(taken: StoredDelivery, changes: Partial<StoredDelivery> = {}, nowMs = 0): void {
+  queue.settle(taken, { ...taken, firstFailedAt: 0, nextAt: 5_000, ...changes }, nowMs)
+}
+
+const succeed = (taken: StoredDelivery) =>
+  queue.settle(taken, { ...taken, state: 'delivered', nextAt: null }, 0)
+
+/** A read that returns these rows and finds nothing else. */
+function read(rows: StoredDelivery[], nextAt: number | null = null, nowMs = 0) {
+  const started = queue.beginRead()
+  if (started.needsFailing) started.addFailing([], nowMs)
+  const exclusions = started.exclusions()
+  started.addDue(rows)
+  started.complete(nextAt, nowMs)
+  return exclusions
+}
+
+describe('the order of deliveries', () => {
+  it('a later delivery of an order waits for the earlier one', () => {
+    offer(row('ord_1', 1), row('ord_1', 2), row('ord_2'))
+    const first = takeRow()
+    expect([take(), take()]).toEqual(['ord_2 1', null])
+    succeed(first)
+    expect(take()).toBe('ord_1 2')
+  })
+
+  it('a failing delivery blocks its order alone', () => {
+    offer(row('ord_1', 1), row('ord_1', 2), row('ord_2'))
+    fail(takeRow())
+    expect([take(), take()]).toEqual(['ord_2 1', null])
+  })
+
+  it('a failing delivery is retried when it is due, before what is buffered', () => {
+    offer(row('ord_1', 1), row('ord_2'))
+    fail(takeRow())
+    queue.advance(4_999)
+    expect(queue.wakeAt()).toBe(5_000)
+    queue.advance(5_000)
+    expect([take(), take()]).toEqual(['ord_1 1', 'ord_2 1'])
+  })
+
+  it('five minutes after the first failure, later deliveries are read from the store', () => {
+    offer(row('ord_1', 1), row('ord_1', 2))
+    fail(takeRow(), { nextAt: 10 * MINUTE })
+    queue.advance(5 * MINUTE - 1)
+    expect(queue.hasMore()).toBe(false)
+    queue.advance(5 * MINUTE)
+    expect(queue.hasMore()).toBe(true)
+    expect(read([row('ord_1', 2)]).excludedOrders).toEqual([])
+    expect(take()).toBe('ord_1 2')
+  })
+
+  it('a failure after these five minutes does not block the order', () => {
+    offer(row('ord_1', 1))
+    fail(takeRow(), { nextAt: 20 * MINUTE }, 5 * MINUTE)
+    offer(row('ord_1', 2))
+    expect(take()).toBe('ord_1 2')
+    expect(queue.wakeAt()).toBe(20 * MINUTE)
+  })
+
+  it('the later deliveries of an order are read again after its success', () => {
+    offer(row('ord_1', 1), row('ord_1', 2))
+    fail(takeRow())
+    queue.advance(5_000)
+    succeed(takeRow())
+    expect(queue.hasMore()).toBe(true)
+  })
+
+  it('test events wait for nothing', () => {
+    const tests = ['evt_a', 'evt_b'].map((id) => ({ ...deliveryOf(testEvent(id)), revision: 1 }))
+    offer(...tests)
+    fail(takeRow())
+    expect(queue.take()?.event.id).toBe('evt_b')
+    expect(queue.wakeAt()).toBe(5_000)
+  })
+
+  it('at 1,024 failing orders, the one that waited longest is released', () => {
+    for (let index = 0; index <= 1_024; index++) {
+      offer(row(`ord_${index}`))
+      fail(takeRow())
+    }
+    expect(queue.beginRead().exclusions().excludedOrders).not.toContain('ord_0')
+    offer(row('ord_1', 2))
+    expect(take()).toBeNull()
+  })
+})
+
+describe('what is in the store alone', () => {
+  it('a delivery that exceeds the buffer is read later, and so are all after it', () => {
+    for (let index = 0; index < 11; index++) offer(row(`ord_${index}`))
+    expect(queue.size()).toBe(10)
+    expect(queue.hasMore()).toBe(true)
+    takeRow()
+    offer(row('ord_12'))
+    expect(queue.size()).toBe(9)
+  })
+
+  it('a read excludes what is here, and the orders that wait', () => {
+    offer(row('ord_1'), row('ord_2'), row('ord_3'))
+    fail(takeRow())
+    const busy = takeRow()
+    expect(read([])).toEqual({
+      excludedOrders: ['ord_2', 'ord_1'],
+      excludedIds: [busy.id, row('ord_3').id],
+    })
+  })
+
+  it('an order that a read excluded is read again when it is released', () => {
+    offer(row('ord_1'))
+    const busy = takeRow()
+    read([])
+    expect(queue.hasMore()).toBe(false)
+    succeed(busy)
+    expect(queue.hasMore()).toBe(true)
+  })
+
+  it('an order that no read excluded is not read again', () => {
+    offer(row('ord_1'))
+    succeed(takeRow())
+    expect(queue.hasMore()).toBe(false)
+    expect(queue.isEmpty()).toBe(true)
+  })
+
+  it('a delivery that is created during a read is read later', () => {
+    const started = queue.beginRead()
+    started.exclusions()
+    offer(row('ord_1'))
+    started.addDue([])
+    started.complete(null, 0)
+    expect(queue.size()).toBe(0)
+    expect(queue.hasMore()).toBe(true)
+  })
+
+  it('a full page is followed by another read', () => {
+    const started = queue.beginRead()
+    started.exclusions()
+    started.addDue([row('ord_1')])
+    started.end()
+    expect(queue.hasMore()).toBe(true)
+  })
+
+  it('the store is read again when its next delivery is due', () => {
+    read([], 60_000)
+    queue.advance(59_999)
+    expect(queue.hasMore()).toBe(false)
+    queue.advance(60_000)
+    expect(queue.hasMore()).toBe(true)
+  })
+
+  it('a due delivery that was excluded is looked up again after a second, not at once', () => {
+    offer(row('ord_1'))
+    takeRow()
+    read([], 0, 20_000)
+    expect(queue.wakeAt()).toBe(21_000)
+  })
+
+  it('a result that was dropped, because the row had changed, is followed by a read', () => {
+    offer(row('ord_1'))
+    queue.settle(takeRow(), null, 0)
+    expect(queue.hasMore()).toBe(true)
+  })
+
+  it('the deliveries of an order are read in their order after one was put back', () => {
+    offer(row('ord_1', 1), row('ord_1', 2), row('ord_2'))
+    queue.putBack(takeRow())
+    expect([take(), take()]).toEqual(['ord_2 1', null])
+    read([row('ord_1', 1), row('ord_1', 2)])
+    expect([take(), take()]).toEqual(['ord_1 1', null])
+  })
+
+  it('a failing delivery that was put back stays failing', () => {
+    offer(row('ord_1'))
+    fail(takeRow())
+    queue.advance(5_000)
+    queue.putBack(takeRow())
+    queue.advance(5_001)
+    expect(take()).toBe('ord_1 1')
+  })
+
+  it('a page that contains what is here already adds it once', () => {
+    offer(row('ord_1'), row('ord_2'))
+    takeRow()
+    read([row('ord_1'), row('ord_2'), row('ord_3')])
+    expect([take(), take(), take()]).toEqual(['ord_2 1', 'ord_3 1', null])
+  })
+})
+
+describe('an open circuit breaker', () => {
+  beforeEach(() => {
+    offer(row('ord_1'), row('ord_2'))
+    fail(takeRow())
+    queue.suspend()
+  })
+
+  it('what is buffered is dropped, and what is failing stays', () => {
+    expect(queue.size()).toBe(0)
+    expect(queue.hasFailing()).toBe(true)
+    queue.advance(60 * MINUTE)
+    expect(queue.hasReady()).toBe(false)
+  })
+
+  it('a probe takes the failing delivery, due or not', () => {
+    expect(nameOf(queue.takeFailing())).toBe('ord_1 1')
+    expect(queue.takeFailing()).toBeNull()
+  })
+
+  it('a failed probe blocks its order, however long the outage is', () => {
+    const probe = queue.takeFailing()
+    if (probe === null) throw new Error('expected a probe')
+    fail(probe, { nextAt: 0 }, 60 * MINUTE)
+    queue.resume(61 * MINUTE)
+    expect(take()).toBe('ord_1 1')
+  })
+
+  it('after it closes, failing deliveries go before later ones of their order', () => {
+    queue.resume(60 * MINUTE)
+    queue.advance(60 * MINUTE)
+    expect(read([row('ord_2')]).excludedOrders).toEqual(['ord_1'])
+    expect([take(), take()]).toEqual(['ord_1 1', 'ord_2 1'])
+  })
+})
+
+describe('a changed endpoint', () => {
+  it('everything but the attempts in progress is read again', () => {
+    offer(row('ord_1'), row('ord_2'), row('ord_3'))
+    fail(takeRow())
+    const busy = takeRow()
+    queue.reset()
+    expect(take()).toBeNull()
+    const started = queue.beginRead()
+    expect(started.needsFailing).toBe(true)
+    started.addFailing([row('ord_1', 1, { firstFailedAt: 0, nextAt: 5_000 })], 0)
+    expect(started.exclusions()).toEqual({
+      excludedOrders: ['ord_2', 'ord_1'],
+      excludedIds: [busy.id],
+    })
+  })
+
+  it('the result of an earlier read is dropped', () => {
+    const started = queue.beginRead()
+    started.exclusions()
+    queue.reset()
+    started.addDue([row('ord_1')])
+    started.complete(null, 0)
+    expect(queue.size()).toBe(0)
+    expect(queue.hasMore()).toBe(true)
+  })
+})
+
+describe('memory', () => {
+  it('the buffered deliveries are counted', () => {
+    offer(row('ord_1', 1), row('ord_1', 2), row('ord_2'), row('ord_3'))
+    expect(bufferUse.count).toBe(4)
+    fail(takeRow())
+    expect(bufferUse.count).toBe(2)
+    read([row('ord_4')])
+    expect(bufferUse.count).toBe(3)
+    queue.forget('ord_2')
+    expect(bufferUse.count).toBe(2)
+    queue.suspend()
+    expect(bufferUse.count).toBe(0)
+  })
+
+  it('a queue without work is empty', () => {
+    expect(queue.isEmpty()).toBe(true)
+    expect(queue.wakeAt()).toBe(NEVER)
+    offer(row('ord_1'))
+    const taken = takeRow()
+    expect(queue.isEmpty()).toBe(false)
+    succeed(taken)
+    expect(queue.isEmpty()).toBe(true)
+  })
+})
+
+describe('an order that the account no longer has', () => {
+  it('its failing delivery blocks nothing any more', () => {
+    offer(row('ord_1', 1))
+    fail(takeRow())
+    queue.forget('ord_1')
+    offer(row('ord_1', 2))
+    expect(take()).toBe('ord_1 2')
+  })
+})

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { createLane, type Lane } from '../../../../../src/webhooks/dispatcher/lanes/lane.ts'
+import { createLaneScheduler } from '../../../../../src/webhooks/dispatcher/lanes/lane-scheduler.ts'
+import type { Endpoint } from '../../../../../src/webhooks/endpoints/endpoint.ts'
+import { delivery } from '../../../../support/webhooks/delivery.ts'
+import { endpoint } from '../../../../support/webhooks/endpoint.ts'
+
+const LIMITS = { total: 16, restricted: 4 }
+const trusted = { lastSuccessAt: 1 }
+const failing = { lastSuccessAt: 1, failingSince: 1 }
+const unproven = {}
+
+function lane(id: string, changes: Partial<Endpoint> = {}, deliveries = 100): Lane {
+  const created = createLane(endpoint({ id, ...changes }), { count: 0 }, 0)
+  for (let index = 0; index < deliveries; index++) {
+    const offered = delivery({ endpointId: id, event: { orderId: `ord_${index}` } })
+    created.queue.offer({ ...offered, revision: 1 }, deliveries)
+  }
+  return created
+}
+
+function schedule(...lanes: Lane[]) {
+  const scheduler = createLaneScheduler(LIMITS)
+  for (const added of lanes) scheduler.update(added, 0)
+
+  /** Starts a request; returns the id of its endpoint. */
+  function start(): string | null {
+    const next = scheduler.next(0)
+    if (next === null) return null
+    next.queue.take()
+    scheduler.start(next)
+    scheduler.update(next, 0)
+    return next.endpointId
+  }
+  const startAll = () => {
+    const started: string[] = []
+    for (let id = start(); id !== null; id = start()) started.push(id)
+    return started
+  }
+  return { ...scheduler, startOne: start, startAll }
+}
+
+const ids = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+describe('the scheduler of lanes', () => {
+  it('lanes take turns', () => {
+    const { startAll } = schedule(lane('a', trusted, 3), lane('b', trusted, 2))
+    expect(startAll()).toEqual(['a', 'b', 'a', 'b', 'a'])
+  })
+
+  it('an endpoint has at most 8 requests in flight at first', () => {
+    expect(schedule(lane('a', trusted)).startAll()).toHaveLength(8)
+  })
+
+  it.each([
+    ['has never succeeded', unproven],
+    ['was failing', failing],
+  ])('an endpoint that %s starts with one request', (_name, changes) => {
+    expect(schedule(lane('a', changes)).startAll()).toEqual(['a'])
+  })
+
+  it('the process has no more requests in flight than its limit', () => {
+    const scheduler = schedule(...ids('t', 3).map((id) => lane(id, trusted)))
+    expect(scheduler.startAll()).toHaveLength(16)
+    expect(scheduler.inFlight()).toBe(16)
+  })
+
+  it('endpoints that fail or are unproven share their part of it', () => {
+    const scheduler = schedule(
+      ...ids('f', 10).map((id) => lane(id, failing)),
+      ...ids('u', 10).map((id) => lane(id, unproven)),
+    )
+    expect(scheduler.startAll()).toEqual(['u0', 'f0', 'u1', 'f1'])
+    expect(scheduler.restrictedInFlight()).toBe(4)
+  })
+
+  it('their part is kept free for them while trusted endpoints have more work', () => {
+    const scheduler = schedule(
+      ...ids('t', 3).map((id) => lane(id, trusted)),
+      ...ids('f', 10).map((id) => lane(id, failing)),
+    )
+    const started = scheduler.startAll()
+    expect(started.filter((id) => id.startsWith('t'))).toHaveLength(12)
+    expect(started.filter((id) => id.startsWith('f'))).toHaveLength(4)
+  })
+
+  it('a slow request of a trusted endpoint counts as restricted', () => {
+    const slow = lane('t', trusted, 0)
+    const scheduler = schedule(slow)
+    const shares = [1, 2, 3, 4].map(() => scheduler.start(slow))
+    for (const share of shares) scheduler.markSlow(share)
+    expect(scheduler.restrictedInFlight()).toBe(4)
+    const other = lane('f', failing)
+    scheduler.update(other, 0)
+    expect(scheduler.startOne()).toBeNull()
+    for (const share of shares) scheduler.finish(slow, share)
+    expect([scheduler.inFlight(), scheduler.restrictedInFlight()]).toEqual([0, 0])
+    expect(scheduler.startOne()).toBe('f')
+  })
+
+  it('a slow endpoint is restricted', () => {
+    const slow = lane('t', trusted)
+    slow.isSlow = true
+    expect(schedule(slow).startAll()).toHaveLength(4)
+  })
+
+  it('a stopped endpoint has no turn', () => {
+    const stopped = lane('a', trusted)
+    const scheduler = schedule(stopped)
+    stopped.isStopped = true
+    expect(scheduler.startAll()).toEqual([])
+  })
+
+  it('an open breaker allows one request, when its probe is due', () => {
+    const open = lane('a', { ...failing, isBreakerOpen: true }, 0)
+    open.queue.beginRead().addDue([{ ...delivery(), revision: 1 }])
+    const scheduler = schedule(open)
+    expect(scheduler.next(-1)).toBeNull()
+    scheduler.update(open, 0)
+    expect(scheduler.next(0)).toBe(open)
+    open.breaker.startProbe()
+    scheduler.update(open, 0)
+    expect(scheduler.next(0)).toBeNull()
+  })
+})

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { base62FromBytes } from '../../lib/ids.ts'
 import type { EventType } from './event-types.ts'
 import { diffStates, type OrderState, type StateChange } from './order-state.ts'
@@ -90,5 +90,5 @@ const ID_DIGITS = 24
  */
 function eventId({ orderId, recordedAt }: EventRecord, sequence: number, accountId: string) {
   const parts = [orderId, recordedAt, sequence, accountId].join('\n')
-  return `evt_${base62FromBytes(createHash('sha256').update(parts).digest(), ID_DIGITS)}`
+  return `evt_${base62FromBytes(hash('sha256', parts, 'buffer'), ID_DIGITS)}`
 }

@@ -3,7 +3,7 @@ import type { StoredDelivery } from '../deliveries/delivery.ts'
 import { planDeliveries } from '../deliveries/plan-deliveries.ts'
 import type { EndpointDirectory } from '../endpoints/endpoint-directory.ts'
 import type { WebhookStores } from '../webhook-stores.ts'
-import { bufferCapacity } from './lanes/lane.ts'
+import { bufferCapacity, type Lane } from './lanes/lane.ts'
 import type { Lanes } from './lanes/lanes.ts'
 
 export interface FanOutOptions {
@@ -40,23 +40,25 @@ export function createFanOut(options: FanOutOptions): () => Promise<boolean> {
       for (const { id } of directory.ofAccount(accountId)) lanes.get(id)?.queue.forget(orderId)
     }
     const created = await page.fanOut(deliveries)
+    const offered = new Set<Lane>()
     deliveries.forEach(({ endpointId }, index) => {
-      offer(endpointId, created[index] ?? null)
+      const lane = offer(endpointId, created[index] ?? null)
+      if (lane !== null) offered.add(lane)
     })
+    for (const lane of offered) lanes.update(lane)
     options.onFanOut(created.filter((delivery) => delivery !== null).length)
     return true
   }
 
   /** `null`: the delivery existed, and an earlier dispatcher may have changed it. */
-  function offer(endpointId: string, delivery: StoredDelivery | null): void {
-    if (delivery !== null && delivery.state !== 'pending') return
+  function offer(endpointId: string, delivery: StoredDelivery | null): Lane | null {
     const endpoint = directory.byId(endpointId)
-    if (endpoint === undefined) return
+    if (endpoint === undefined || (delivery !== null && delivery.state !== 'pending')) return null
     const lane = lanes.of(endpoint)
     const nowMs = clock()
     const dueAt = delivery?.nextAt ?? nowMs
     if (delivery === null || dueAt > nowMs) lane.queue.readAt(dueAt)
     else lane.queue.offer(delivery, bufferCapacity(lane))
-    lanes.update(lane)
+    return lane
   }
 }

@@ -21,17 +21,20 @@ export interface ResultWriterOptions<Context> {
   save: DeliveryStore['save']
   /** `saved`: `null` when the row had changed, and the result was dropped. */
   onSaved(result: DeliveryResult<Context>, saved: StoredDelivery | null): void
+  /** Called after each batch. */
+  onBatch(): void
   source: CallSource
 }
 
 /** Results of about the same time share a write. Short, since an order waits for its result. */
-const COLLECT_MS = 3
+const COLLECT_MS = 10
 const MAX_BATCH = 256
 
 /** Creates a writer. While a batch is being stored, the next one collects. */
 export function createResultWriter<Context>({
   save,
   onSaved,
+  onBatch,
   source,
 }: ResultWriterOptions<Context>): ResultWriter<Context> {
   const results: DeliveryResult<Context>[] = []
@@ -51,6 +54,7 @@ export function createResultWriter<Context>({
     batch.forEach((result, index) => {
       onSaved(result, saved[index] ?? null)
     })
+    onBatch()
   }
 
   async function flush(): Promise<void> {

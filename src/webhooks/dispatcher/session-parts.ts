@@ -7,6 +7,7 @@ import { createFanOut } from './fan-out.ts'
 import { createHealthWriter } from './health/endpoint-health.ts'
 import { createEndpointLifecycle } from './health/endpoint-lifecycle.ts'
 import { createFailingEndpoints } from './health/failing-endpoints.ts'
+import type { Lane } from './lanes/lane.ts'
 import { createLaneReader } from './lanes/lane-reader.ts'
 import { createLaneScheduler } from './lanes/lane-scheduler.ts'
 import { createLanes } from './lanes/lanes.ts'
@@ -56,6 +57,7 @@ export function createSessionParts(options: SessionPartsOptions) {
     notify,
     persist,
   })
+  const settled = new Set<Lane>()
   const results = createResultWriter<Flight>({
     save: deliveries.save,
     source: createSource(),
@@ -64,7 +66,11 @@ export function createSessionParts(options: SessionPartsOptions) {
       lane.queue.settle(delivery, saved, clock())
       // After the result, which would otherwise be held like what is pending.
       if (flight.isGone) lifecycle.disable(endpoint, 'gone')
-      lanes.update(lane)
+      settled.add(lane)
+    },
+    onBatch() {
+      for (const lane of settled) lanes.update(lane)
+      settled.clear()
     },
   })
   const loop = createDeliveryLoop({

@@ -54,13 +54,16 @@ export function createFailingEndpoints(options: FailingEndpointsOptions): () => 
     options.notify({ kind, endpointId: id, accountId, failingSince, disabledReason: null })
   }
 
-  /** The last attempts of a schedule may be a little late, and each of them could succeed. */
+  /**
+   * The last attempts of a schedule may be a little late, and each of them could succeed. Their
+   * results are stored first, because what is pending then is held.
+   */
   function hasGivenUp(lane: Lane, failingSince: number, nowMs: number): boolean {
     const endsAt = failingSince + giveUpMs
     if (nowMs < endsAt) return false
     const hasFailedSince = lane.lastFailedAt !== null && lane.lastFailedAt >= endsAt
-    const latestAt = failingSince + giveUpMs * LATEST + GRACE_MS
-    return hasFailedSince || lane.queue.isEmpty() || nowMs >= latestAt
+    const hasEnded = lane.queue.isEmpty() || (hasFailedSince && !lane.queue.isBusy())
+    return hasEnded || nowMs >= failingSince + giveUpMs * LATEST + GRACE_MS
   }
 
   return () => {

@@ -1,0 +1,198 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createRetrySchedule } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
+import {
+  type Dispatching,
+  eventually,
+  openDispatching,
+  quietPeriod,
+} from '../../../support/webhooks/dispatching.ts'
+import type { Reply } from '../../../support/webhooks/recording-receiver.ts'
+import { webhookStores } from '../webhook-stores-under-test.ts'
+
+const HOUR = 3_600_000
+
+describe.each(webhookStores)('retries on %s', (_name, open) => {
+  let dispatching: Dispatching
+  let reply: Reply
+  beforeEach(async () => {
+    dispatching = await openDispatching(open)
+    reply = { status: 500 }
+    dispatching.receiver.reply = () => reply
+  })
+
+  const attempted = (count: number) =>
+    eventually(() => expect(dispatching.attempts).toHaveLength(count))
+
+  async function only(endpointId: string) {
+    const [delivery, ...others] = await dispatching.deliveries(endpointId)
+    if (delivery === undefined || others.length > 0) throw new Error('expected one delivery')
+    return delivery
+  }
+
+  /** Moves the time to the next attempt, once the last one is stored. */
+  async function toNextAttempt(endpointId: string, count: number): Promise<void> {
+    const { nextAt } = await eventually(async () => {
+      const delivery = await only(endpointId)
+      expect(delivery.attempts).toHaveLength(count)
+      return delivery
+    })
+    dispatching.time.advance(Math.max(0, (nextAt ?? 0) - dispatching.time.clock()))
+  }
+
+  it('a delivery is attempted 16 times over 72 hours, under one webhook-id, then expires', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    const startedAt = dispatching.time.clock()
+    for (let count = 1; count < 16; count++) {
+      await attempted(count)
+      await toNextAttempt(id, count)
+    }
+    await attempted(16)
+    expect(Math.round((dispatching.time.clock() - startedAt) / HOUR)).toBe(72)
+    await eventually(async () => expect((await only(id)).state).toBe('expired'))
+    expect((await only(id)).attempts).toHaveLength(16)
+    expect(new Set(dispatching.receiver.received.map(({ body }) => body.id)).size).toBe(1)
+    expect(dispatching.attempts.at(-1)).toMatchObject({ outcome: 'expired', attempt: 16 })
+  })
+
+  it('an endpoint without a success during the whole schedule is disabled', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.start({ schedule: createRetrySchedule([0, 10, 20], () => 0.5) })
+    await dispatching.announce('ord_1')
+    for (const count of [1, 2]) {
+      await attempted(count)
+      await toNextAttempt(id, count)
+    }
+    await attempted(3)
+    dispatching.time.advance(1_000)
+    await eventually(async () =>
+      expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({
+        disabledReason: 'failing',
+        noticesSent: 3,
+      }),
+    )
+    expect((await only(id)).state).toBe('expired')
+    await dispatching.announce('ord_2')
+    await eventually(async () =>
+      expect((await dispatching.deliveries(id)).at(-1)).toMatchObject({ state: 'held' }),
+    )
+    expect(dispatching.notices).toMatchObject([
+      { kind: 'disabled', endpointId: id, disabledReason: 'failing' },
+    ])
+  })
+
+  it('what is held for 7 days expires', async () => {
+    const { id } = await dispatching.subscribe({ disabledReason: 'manual' })
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await eventually(async () => expect(await only(id)).toMatchObject({ state: 'held' }))
+    dispatching.time.advance(7 * 24 * HOUR + 1)
+    await eventually(async () => expect(await only(id)).toMatchObject({ state: 'expired' }))
+    expect(dispatching.receiver.received).toEqual([])
+  })
+
+  it('Retry-After makes the next attempt later', async () => {
+    reply = { status: 503, headers: { 'retry-after': '120' } }
+    const { id } = await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await attempted(1)
+    const delivery = await eventually(async () => {
+      const found = await only(id)
+      expect(found.attempts).toHaveLength(1)
+      return found
+    })
+    const [attempt] = delivery.attempts
+    expect(Math.round(((delivery.nextAt ?? 0) - (attempt?.at ?? 0)) / 1_000)).toBe(120)
+  })
+
+  it('a redirect is a failure, and is not followed', async () => {
+    reply = { status: 302, headers: { location: dispatching.receiver.url('/elsewhere') } }
+    await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await attempted(1)
+    expect(dispatching.attempts).toMatchObject([{ outcome: 'retrying', status: 302 }])
+    expect(dispatching.receiver.received.map(({ path }) => path)).toEqual(['/hooks'])
+  })
+
+  it('a 410 fails the delivery, disables the endpoint and holds what is pending', async () => {
+    dispatching.receiver.reply = ({ body }) => ({ status: body.order_id === 'ord_1' ? 410 : 500 })
+    const { id } = await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_2')
+    await attempted(1)
+    await dispatching.announce('ord_1')
+    await eventually(async () =>
+      expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({ disabledReason: 'gone' }),
+    )
+    await eventually(async () =>
+      expect(await dispatching.deliveries(id)).toMatchObject([
+        { state: 'held', nextAt: null, event: { orderId: 'ord_2' } },
+        { state: 'failed', nextAt: null, attempts: [{ status: 410 }] },
+      ]),
+    )
+    expect(dispatching.notices).toMatchObject([{ kind: 'disabled', disabledReason: 'gone' }])
+    dispatching.time.advance(60_000)
+    await quietPeriod()
+    expect(dispatching.receiver.received).toHaveLength(2)
+  })
+
+  it('a 410 of an endpoint whose URL was changed meanwhile does not disable it', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.receiver.reply = ({ path }) =>
+      path === '/hooks' ? { status: 410, delayMs: 100 } : { status: 200 }
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await eventually(() => expect(dispatching.receiver.received).toHaveLength(1))
+    await dispatching.change(id, { url: dispatching.receiver.url('/new') })
+    await attempted(1)
+    await dispatching.announce('ord_2')
+    await eventually(() =>
+      expect(dispatching.receiver.received.at(-1)).toMatchObject({ path: '/new' }),
+    )
+    expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({ disabledReason: null })
+  })
+
+  it('notices are sent once after an hour and once after a day of failing', async () => {
+    const { id, accountId } = await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await attempted(1)
+    dispatching.time.advance(HOUR - 10_000)
+    await quietPeriod()
+    expect(dispatching.notices).toEqual([])
+    dispatching.time.advance(10_000)
+    await eventually(() =>
+      expect(dispatching.notices).toMatchObject([
+        { kind: 'failing_1h', endpointId: id, accountId },
+      ]),
+    )
+    dispatching.time.advance(23 * HOUR)
+    await eventually(() => expect(dispatching.notices).toHaveLength(2))
+    expect(dispatching.notices[1]).toMatchObject({ kind: 'failing_24h' })
+    await eventually(async () =>
+      expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({ noticesSent: 2 }),
+    )
+    await quietPeriod()
+    expect(dispatching.notices).toHaveLength(2)
+  })
+
+  it('a success ends the failing of an endpoint', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await eventually(async () =>
+      expect((await dispatching.stores.endpoints.byId(id))?.failingSince).not.toBeNull(),
+    )
+    reply = { status: 200 }
+    dispatching.time.advance(5_000)
+    await eventually(async () =>
+      expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({
+        failingSince: null,
+        noticesSent: 0,
+      }),
+    )
+  })
+})

@@ -111,6 +111,15 @@ describe('the documentation page', () => {
     expect(opened.complaints).toEqual([])
   })
 
+  it('the documentation page shows each webhook with its example, and no button to call it', async () => {
+    await page.getByRole('button', { name: 'Abrir o grupo - Webhooks' }).click()
+    await page.getByRole('link', { name: /order\.refunded/ }).click()
+    const webhook = page.locator('[id="api/tag/webhooks/webhook/POST/order.refunded"]')
+    await webhook.getByText('"REFUNDED"').first().waitFor()
+    expect(await webhook.getByText('webhook-signature', { exact: true }).count()).toBeGreaterThan(0)
+    expect(await webhook.getByRole('button', { name: /^Testar/ }).count()).toBe(0)
+  })
+
   it('the documentation page does not store the key', async () => {
     await page.getByPlaceholder('Chave', { exact: true }).first().fill(demoKey)
     await page.waitForTimeout(500)

@@ -55,7 +55,6 @@ export interface Operation {
 
 /** An operation of the receiver: what the service sends, and what it understands as the answer. */
 export interface Webhook {
-  summary: string
   description: string
   parameters: Parameter[]
   requestBody: {

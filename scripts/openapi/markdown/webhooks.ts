@@ -10,10 +10,7 @@ export function webhooksChapter({ webhooks }: Description): string {
   const all = Object.entries(webhooks).map(([type, { post }]) => ({ type, ...post }))
   const [first] = all
   if (first === undefined) throw new Error('the description has no webhooks')
-  const rows = all.map(({ type, summary, description }) => [
-    `\`${type}\``,
-    cell(`**${summary}.** ${description}`),
-  ])
+  const rows = all.map(({ type, description }) => [`\`${type}\``, cell(description)])
   return [
     '## POST no seu endereço',
     'Cada evento é uma requisição ao endereço do endpoint. O corpo é um [WebhookEvent](#esquema-webhookevent).',

@@ -8,12 +8,12 @@ export function webhooks() {
   const types: DeliveredType[] = [...eventTypes, TEST_EVENT]
   return Object.fromEntries(
     types.map((type) => {
-      const { summary, when } = eventDescriptions[type]
+      const { title, when } = eventDescriptions[type]
       const operation = {
         operationId: type.replaceAll('.', '_'),
         tags: ['Webhooks'],
-        summary,
-        description: `${when.charAt(0).toUpperCase()}${when.slice(1)}.`,
+        summary: type, // The menu of the page lists these.
+        description: `**${title}.** ${when.charAt(0).toUpperCase()}${when.slice(1)}.`,
         // The receiver authenticates the request by its signature, and no key is sent.
         security: [],
         parameters,

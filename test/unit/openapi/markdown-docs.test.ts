@@ -12,7 +12,6 @@ interface Operation {
   'x-codeSamples': { source: string }[]
 }
 interface Webhook {
-  summary: string
   description: string
   parameters: { name: string }[]
   responses: Record<string, { description: string }>
@@ -43,7 +42,7 @@ describe('the Markdown documentation', () => {
 
   it('contains every event type, its description, headers and answers', () => {
     for (const [type, { post }] of Object.entries<{ post: Webhook }>(webhooks)) {
-      expect(markdown).toContain(`| \`${type}\` | **${post.summary}.** ${post.description} |`)
+      expect(markdown).toContain(`| \`${type}\` | ${post.description} |`)
       for (const { name } of post.parameters) expect(markdown).toContain(`| \`${name}\` |`)
       for (const { description } of Object.values(post.responses)) {
         expect(markdown).toContain(description)

@@ -19,6 +19,8 @@ ${call('/v1/orders?limit=2')}
 ${call('/v1/orders?status=PAID,REFUNDED&payment_method=PIX&limit=2')}
 ${call(`/v1/orders?sort=updated_at_asc&updated_gte=${lastWeek}&limit=2`)}
 
+See webhooks within 10 seconds, in another terminal: npm run -s webhook-demo
+
 The documentation: ${baseUrl}/docs
 The API's description: ${baseUrl}/openapi.json
 `

@@ -2,6 +2,7 @@ import { projectOrder } from '../../indexing/projection/order-views.ts'
 import type { SourceOrder } from '../../indexing/projection/source-order.ts'
 import { epochMs, formatInstant } from '../../lib/instant.ts'
 import type { Order } from '../../orders/order.ts'
+import { renderEventBody } from '../../webhooks/deliveries/event-body.ts'
 import { announce } from '../../webhooks/events/announce.ts'
 import { accountEvents, type EventRecord } from '../../webhooks/events/event-record.ts'
 import {
@@ -9,7 +10,7 @@ import {
   type EventType,
   TEST_EVENT,
 } from '../../webhooks/events/event-types.ts'
-import { type OrderState, stateOf } from '../../webhooks/events/order-state.ts'
+import { type OrderState, type StateChange, stateOf } from '../../webhooks/events/order-state.ts'
 import {
   boletoOrder,
   EXAMPLE_ACCOUNT,
@@ -22,8 +23,12 @@ import {
 export interface ExampleEvent {
   id: string
   type: DeliveredType
+  timestamp: string
+  account_id: string
+  order_id: string | null
+  sequence: number | null
+  change: StateChange
   data?: Order
-  [field: string]: unknown
 }
 
 export const testEventExample: ExampleEvent = {
@@ -86,14 +91,6 @@ function viewOf(source: SourceOrder): Order & { updated_at: string } {
 }
 
 function bodies(record: EventRecord, data?: Order): ExampleEvent[] {
-  return accountEvents(record).map((event) => ({
-    id: event.id,
-    type: event.type,
-    timestamp: formatInstant(event.recordedAt),
-    account_id: event.accountId,
-    order_id: event.orderId,
-    sequence: event.sequence,
-    change: event.change,
-    ...(data && { data }),
-  }))
+  const order = data === undefined ? null : Buffer.from(JSON.stringify(data))
+  return accountEvents(record).map((event) => JSON.parse(renderEventBody(event, order).toString()))
 }

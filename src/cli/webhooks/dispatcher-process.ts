@@ -15,7 +15,7 @@ import {
   createSendNotice,
   type SendNotice,
 } from '../../webhooks/dispatcher/health/operator-notices.ts'
-import { parseNetworks } from '../../webhooks/sending/address-policy.ts'
+import { everyNetwork } from '../../webhooks/sending/address-policy.ts'
 import { createHttpSender } from '../../webhooks/sending/http-sender.ts'
 import { createSigner, type Signer } from '../../webhooks/sending/signature.ts'
 import { createDispatcherLog } from './dispatcher-log.ts'
@@ -86,8 +86,12 @@ function openNotices(
   { timeoutMs, sign, kid }: NoticeOptions,
 ): { send: SendNotice; close(): Promise<void> } | null {
   if (url === undefined) return null
-  const { networks: allow } = parseNetworks('0.0.0.0/0,::/0')
-  const sender = createHttpSender({ allow, timeoutMs, clock: wallClock, monotonic: monotonicClock })
+  const sender = createHttpSender({
+    allow: everyNetwork,
+    timeoutMs,
+    clock: wallClock,
+    monotonic: monotonicClock,
+  })
   const secret = { kid, generation: 1 }
   const send = createSendNotice({
     url,

@@ -35,6 +35,12 @@ describe('the changes of endpoints', () => {
     expect(await idsSince(token)).toEqual(['we_1'])
   })
 
+  it('a token of another index with as many operations returns all', async () => {
+    await inserted('we_1')
+    const { token } = await test.stores.endpoints.changes(null)
+    expect(await idsSince(`x${token}`)).toEqual(['we_1'])
+  })
+
   it('a token of operations that the index lost returns all', async () => {
     await inserted('we_1')
     const { token } = await test.stores.endpoints.changes(null)

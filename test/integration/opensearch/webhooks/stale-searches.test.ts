@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { createOpenSearchWebhookStores } from '../../../../src/stores/opensearch/webhooks/webhook-stores.ts'
 import type { DeliveryStore, DueQuery } from '../../../../src/webhooks/deliveries/delivery.ts'
+import { GENEROUS_MS } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { attempt, type DeliveryChanges, delivery } from '../../../support/webhooks/delivery.ts'
 import { eventRecord } from '../../../support/webhooks/event-record.ts'
 import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
@@ -12,6 +14,7 @@ const PENDING = { term: { state: 'pending' } }
 async function createVisible(...changes: DeliveryChanges[]): Promise<void> {
   await test.stores.deliveries.create(changes.map(delivery))
   await test.freezeSearches(DELIVERIES)
+  await dueIds() // The process then needs no refresh for what it created.
 }
 
 async function read(id: string, { byId }: Pick<DeliveryStore, 'byId'> = test.stores.deliveries) {
@@ -117,7 +120,6 @@ describe('a search for deliveries before the refresh', () => {
 
   it('a search for what is due needs no refresh after saves', async () => {
     await createVisible({ id: 'a' }, { id: 'b', event: { sequence: 2 } })
-    await dueIds()
     await deliver('a')
     expect(await dueIds()).toEqual(['b'])
     expect(await test.search(DELIVERIES, PENDING)).toEqual(['a', 'b'])
@@ -130,6 +132,35 @@ describe('a search for deliveries before the refresh', () => {
     await test.stores.deliveries.save([{ ...(await read('a')), state: 'pending', nextAt: 1 }])
     expect(await deliveries.hold('we_1', 20_000)).toBe(2)
     expect(await test.search(DELIVERIES, { term: { state: 'held' } })).toEqual(['a', 'b'])
+  })
+
+  it('a transition does not undo a success that is stored after its search', async () => {
+    await test.stores.deliveries.create([
+      delivery({ id: 'a' }),
+      delivery({ id: 'b', event: { sequence: 2 } }),
+    ])
+    const underWay = await read('a')
+    const { client } = test.stores
+    /** Between the search of the transition and its first write. */
+    async function saveOnce(): Promise<void> {
+      delete intercepted.bulk
+      await test.stores.deliveries.save([{ ...underWay, state: 'delivered', nextAt: null }])
+    }
+    const intercepted: Partial<typeof client> = Object.assign(Object.create(client), {
+      async bulk(...request: Parameters<typeof client.bulk>) {
+        await saveOnce()
+        return client.bulk(...request)
+      },
+    })
+    const other = createOpenSearchWebhookStores({
+      ...test.stores,
+      client: intercepted as typeof client,
+      deadlineMs: GENEROUS_MS,
+      leaseMs: GENEROUS_MS,
+    })
+    expect(await other.deliveries.hold('we_1', 20_000)).toBe(1)
+    expect(await read('a')).toMatchObject({ state: 'delivered' })
+    expect(await read('b')).toMatchObject({ state: 'held' })
   })
 
   it('a transition leaves out what another process delivered a moment ago', async () => {

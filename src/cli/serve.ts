@@ -51,7 +51,11 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
     await isReady() // Logs failing checks at start.
     const { registry } = metrics
     dispatcher = startEmbeddedDispatcher(config, { services, logger, registry, tracing, demo })
-    if (demoKey !== null) io.stdout.write(`${demoWelcome(serverUrl(app), demoKey, Date.now())}\n`)
+    if (demoKey !== null) {
+      const isDispatcher = config.opensearchUrls === undefined
+      const demoService = { baseUrl: serverUrl(app), key: demoKey, isDispatcher }
+      io.stdout.write(`${demoWelcome(demoService, Date.now())}\n`)
+    }
     flushCompileCache() // A killed process would not save the cache of NODE_COMPILE_CACHE.
   } catch (error) {
     await close() // An open listener would keep the process alive.

@@ -113,7 +113,11 @@ export async function serveCluster(
       tracing: null,
       demo,
     })
-    if (demoKey !== null) io.stdout.write(`${demoWelcome(address, demoKey, Date.now())}\n`)
+    if (demoKey !== null) {
+      const isDispatcher = config.opensearchUrls === undefined
+      const demoService = { baseUrl: address, key: demoKey, isDispatcher }
+      io.stdout.write(`${demoWelcome(demoService, Date.now())}\n`)
+    }
   } catch (error) {
     pool.kill()
     await close()

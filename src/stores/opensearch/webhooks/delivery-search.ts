@@ -27,12 +27,18 @@ export interface DeliverySearchOptions {
 }
 
 const MAX_PAGE_SIZE = 1_000
+/** A page reads all pending deliveries, so few pages. A node accepts 65,535 buckets. */
+const BUCKETS = 10_000
 /** Hits that changed since the last refresh are few. */
 const NEXT_DUE_PAGE_SIZE = 20
 const PENDING = { term: { state: 'pending' } }
 /** A test event has no sequence, and the key of a page cannot be the sentinel of a missing number. */
 const BY_SEQUENCE = { sequence: { order: 'asc', missing: 0 } }
-const NEWEST_FIRST = [{ recorded_at: 'desc' }, { sequence: { order: 'desc', missing: 0 } }]
+const NEWEST_FIRST = [
+  { recorded_at: 'desc' },
+  { sequence: { order: 'desc', missing: 0 } },
+  { order_id: 'desc' }, // Orders of one bulk are equal so far, and a list has the same order twice.
+]
 const BY_DUE = [{ next_at: 'asc' }, { recorded_at: 'asc' }, BY_SEQUENCE]
 
 const ofEndpoint = (id: string) => ({ term: { endpoint_id: id } })
@@ -74,7 +80,7 @@ export function createDeliverySearch(options: DeliverySearchOptions): DeliverySe
 
   async function dueBuckets(after: object | undefined): Promise<DueBuckets> {
     const endpoints = {
-      size: MAX_PAGE_SIZE,
+      size: BUCKETS,
       sources: [{ endpoint: { terms: { field: 'endpoint_id' } } }],
       ...(after && { after }),
     }
@@ -134,7 +140,7 @@ export function createDeliverySearch(options: DeliverySearchOptions): DeliverySe
         for (const { key, next } of buckets) {
           if (next.value !== null) due.set(key.endpoint, next.value)
         }
-        if (after_key === undefined || buckets.length < MAX_PAGE_SIZE) return due
+        if (after_key === undefined || buckets.length < BUCKETS) return due
         after = after_key
       }
     },

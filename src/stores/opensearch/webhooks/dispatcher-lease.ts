@@ -43,7 +43,11 @@ interface LeaseState {
 /** All endpoints are one partition. */
 const ID = 'webhooks-0'
 
-/** The lease of the dispatcher, one document beside that of the writer. */
+/**
+ * The lease of the dispatcher, one document beside that of the writer. It needs no fence: what a
+ * holder sends late is a repeated attempt under the same `webhook-id`, and results are stored by
+ * compare-and-set.
+ */
 export function createDispatcherLease(options: DispatcherLeaseOptions) {
   const { client, index, leaseMs, monotonic } = options
   const deadlineMs = Math.min(options.deadlineMs, leaseMs)

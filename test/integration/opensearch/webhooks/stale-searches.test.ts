@@ -118,6 +118,18 @@ describe('a search for deliveries before the refresh', () => {
     expect(await found(test.stores.deliveries)).toEqual(expected)
   })
 
+  it('a list keeps its order while the deliveries of one bulk change', async () => {
+    const orders = ['ord_2', 'ord_1', 'ord_3']
+    await createVisible(...orders.map((orderId) => ({ id: orderId, event: { orderId } })))
+    const list = async () => {
+      const found = await test.stores.deliveries.list({ endpointId: 'we_1', limit: 9 })
+      return found.map(({ id }) => id)
+    }
+    const before = await list()
+    for (const id of ['ord_3', 'ord_1']) await deliver(id)
+    expect([before, await list()]).toEqual(Array(2).fill(['ord_3', 'ord_2', 'ord_1']))
+  })
+
   it('a search for what is due needs no refresh after saves', async () => {
     await createVisible({ id: 'a' }, { id: 'b', event: { sequence: 2 } })
     await deliver('a')

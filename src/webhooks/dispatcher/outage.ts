@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { backoffMs } from '../../lib/backoff.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { DispatcherEvents } from './dispatcher-events.ts'
@@ -42,7 +42,8 @@ export function createOutageTracker({ events, onFatal, signal }: OutageOptions):
         failures += 1
         if (failing.size === 0) events.onOutage(error.message)
         failing.add(source)
-        await pause(backoffMs(failures), undefined, { signal }).catch(() => {})
+        // Never at once: a loop of failing calls would keep the process from all other work.
+        await pause(backoffMs(failures), undefined, { signal }).catch(() => setImmediate())
       },
     }
     return source

@@ -24,6 +24,8 @@ export interface ResultWriterOptions<Context> {
   /** Called after each batch. */
   onBatch(): void
   source: CallSource
+  /** Ends the repetition of failed writes; {@link ResultWriter.drain} then stores the rest. */
+  signal: AbortSignal
 }
 
 /** Results of about the same time share a write. Short, since an order waits for its result. */
@@ -36,11 +38,11 @@ export function createResultWriter<Context>({
   onSaved,
   onBatch,
   source,
+  signal,
 }: ResultWriterOptions<Context>): ResultWriter<Context> {
   const results: DeliveryResult<Context>[] = []
   let saving = 0
   let flushing: Promise<void> | null = null
-  let isDraining = false
 
   async function saveBatch(): Promise<void> {
     const batch = results.splice(0, MAX_BATCH)
@@ -59,14 +61,22 @@ export function createResultWriter<Context>({
 
   async function flush(): Promise<void> {
     await pause(COLLECT_MS)
-    while (results.length > 0 && !isDraining) await saveBatch().then(source.succeed, source.fail)
+    while (results.length > 0) {
+      const failure = await saveBatch().then(
+        () => null,
+        (error: unknown) => ({ error }),
+      )
+      if (failure === null) source.succeed()
+      else await source.fail(failure.error)
+      if (failure !== null && signal.aborted) return
+    }
   }
 
   function startFlush(): void {
-    if (flushing !== null || isDraining) return
+    if (flushing !== null) return
     flushing = flush().finally(() => {
       flushing = null
-      if (results.length > 0) startFlush()
+      if (results.length > 0 && !signal.aborted) startFlush()
     })
   }
 
@@ -77,7 +87,6 @@ export function createResultWriter<Context>({
     },
     pending: () => results.length + saving,
     async drain() {
-      isDraining = true
       await flushing
       while (results.length > 0) await saveBatch()
     },

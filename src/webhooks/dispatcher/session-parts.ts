@@ -61,6 +61,7 @@ export function createSessionParts(options: SessionPartsOptions) {
   const results = createResultWriter<Flight>({
     save: deliveries.save,
     source: createSource(),
+    signal,
     onSaved({ context: flight }, saved) {
       const { lane, endpoint, delivery } = flight
       lane.queue.settle(delivery, saved, clock())

@@ -29,6 +29,8 @@ export interface SessionUsage {
 
 /** How often a stop looks for the end of the requests in flight. */
 const DRAIN_MS = 10
+/** A stop waits this long for the last results to be stored. */
+const STORE_MS = 5_000
 
 /** Creates a session that does not run yet. `signal` ends it. */
 export function createSession(
@@ -110,15 +112,19 @@ export function createSession(
     loop.tick()
   }
 
-  async function drain(loops: Promise<unknown>): Promise<void> {
+  /** Waits for reads, and for responses to the requests in flight. */
+  async function finish(loops: Promise<unknown>, bound: AbortSignal): Promise<void> {
     await loops
     await reader.stop()
-    while (loop.inFlight() > 0) await pause(DRAIN_MS)
+    while (loop.inFlight() > 0 && !bound.aborted) await pause(DRAIN_MS)
+  }
+
+  /** What is not stored is sent again under the same id. */
+  async function store(): Promise<void> {
     try {
       await results.drain()
       await health.flush()
     } catch (error) {
-      // What is not stored is sent again under the same id.
       if (!(error instanceof Unavailable)) onFatal(error)
     }
     await lifecycle.settle()
@@ -135,10 +141,8 @@ export function createSession(
       ])
       await aborted(ending)
       clearInterval(ticks)
-      const stopped = new AbortController()
-      const bound = pause(settings.stopMs, undefined, { signal: stopped.signal }).catch(() => {})
-      await Promise.race([drain(loops), bound])
-      stopped.abort()
+      await within(settings.stopMs, (bound) => finish(loops, bound))
+      await within(STORE_MS, store)
       if (fatal !== null) throw (fatal as { error: unknown }).error
     },
     usage: () => ({
@@ -148,6 +152,14 @@ export function createSession(
       restrictedInFlight: parts.scheduler.restrictedInFlight(),
     }),
   }
+}
+
+/** Waits for work, at most this long. `bound` aborts at the end. */
+async function within(ms: number, work: (bound: AbortSignal) => Promise<void>): Promise<void> {
+  const bound = new AbortController()
+  const timeout = pause(ms, undefined, { signal: bound.signal }).catch(() => {})
+  await Promise.race([work(bound.signal), timeout])
+  bound.abort()
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

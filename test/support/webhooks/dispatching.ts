@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { monotonicClock, wallClock } from '../../../src/lib/clock.ts'
 import type { ViewKey } from '../../../src/orders/order-store.ts'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
@@ -10,7 +10,10 @@ import {
   type DispatcherOptions,
 } from '../../../src/webhooks/dispatcher/dispatcher.ts'
 import type { AttemptReport, Notice } from '../../../src/webhooks/dispatcher/dispatcher-events.ts'
-import { defaultSettings } from '../../../src/webhooks/dispatcher/dispatcher-settings.ts'
+import {
+  type DispatcherSettings,
+  defaultSettings,
+} from '../../../src/webhooks/dispatcher/dispatcher-settings.ts'
 import type { Endpoint } from '../../../src/webhooks/endpoints/endpoint.ts'
 import type { EventType } from '../../../src/webhooks/events/event-types.ts'
 import { createSigner } from '../../../src/webhooks/sending/signature.ts'
@@ -59,14 +62,22 @@ export interface Dispatching {
   /** Leaves the events of orders, each with the next sequence of its order. */
   announce(...events: (string | [orderId: string, type: EventType])[]): Promise<void>
   /** Starts another dispatcher over the same stores. */
-  start(changes?: Partial<DispatcherOptions>): RunningDispatcher
+  start(changes?: DispatcherChanges): RunningDispatcher
+  /** Moves the time to the next attempt of an event, once this number of attempts is stored. */
+  advanceToRetry(endpointId: string, eventName: string, attempts: number): Promise<void>
   /** All deliveries of an endpoint, oldest first. */
   deliveries(endpointId: string): Promise<Delivery[]>
   /** The orders and sequences of received webhooks. */
   receivedOrders(): string[]
 }
 
+export type DispatcherChanges = Partial<Omit<DispatcherOptions, 'settings'>> & {
+  settings?: Partial<DispatcherSettings>
+}
+
 export interface RunningDispatcher extends Pick<Dispatcher, 'usage'> {
+  /** Rejects when it fails. */
+  ended: Promise<void>
   /** Stops it, and waits for its end. */
   stop(): Promise<void>
 }
@@ -81,12 +92,14 @@ export async function openDispatching(
   const receiver = await startRecordingReceiver()
   const time = createScriptedTime()
   const running: RunningDispatcher[] = []
+  const sender = openSender()
   onTestFinished(async () => {
-    await Promise.all(running.map((dispatcher) => dispatcher.stop()))
+    const stopped = running.map((dispatcher) => dispatcher.stop())
+    // Ends the requests that it never answers, for which dispatchers and sender wait.
     await receiver.close()
+    await Promise.all(stopped)
     await stores.close()
   })
-  const sender = openSender()
   const sequences = new Map<string, number>()
   let endpoints = 0
 
@@ -143,15 +156,28 @@ export async function openDispatching(
         settings: { ...FAST, ...changes.settings },
       })
       const ended = dispatcher.run(stopping.signal)
+      const end = ended.catch(() => {})
       const runs = {
         usage: dispatcher.usage,
+        ended,
         stop() {
           stopping.abort()
-          return ended
+          return end
         },
       }
       running.push(runs)
       return runs
+    },
+    async advanceToRetry(endpointId, eventName, attempts) {
+      const nextAt = await eventually(async () => {
+        const found = await dispatching.deliveries(endpointId)
+        const delivery = found.find(
+          ({ event }) => `${event.orderId} ${event.sequence}` === eventName,
+        )
+        expect(delivery?.attempts).toHaveLength(attempts)
+        return delivery?.nextAt ?? 0
+      })
+      time.advance(Math.max(0, nextAt - time.clock()))
     },
     async deliveries(endpointId) {
       const found = await stores.deliveries.list({ endpointId, limit: 10_000 })

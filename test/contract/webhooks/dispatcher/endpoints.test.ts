@@ -1,0 +1,147 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import {
+  type Dispatching,
+  eventually,
+  openDispatching,
+  quietPeriod,
+} from '../../../support/webhooks/dispatching.ts'
+import { webhookStores } from '../webhook-stores-under-test.ts'
+
+describe.each(webhookStores)('changes of endpoints on %s', (_name, open) => {
+  let dispatching: Dispatching
+  beforeEach(async () => {
+    dispatching = await openDispatching(open)
+  })
+
+  const states = (endpointId: string, ...expected: string[]) =>
+    eventually(async () =>
+      expect((await dispatching.deliveries(endpointId)).map(({ state }) => state)).toEqual(
+        expected,
+      ),
+    )
+
+  it('an endpoint that is created later receives the events from then on', async () => {
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await quietPeriod()
+    const { id } = await dispatching.subscribe({ createdAt: dispatching.time.clock() })
+    // The promised start is five seconds later.
+    dispatching.time.advance(5_000)
+    await dispatching.announce('ord_2')
+    await states(id, 'delivered')
+    expect(dispatching.receivedOrders()).toEqual(['ord_2 1'])
+  })
+
+  it('a disabled endpoint receives nothing until it is enabled, and then all in order', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.change(id, { disabledReason: 'manual' })
+    await quietPeriod()
+    await dispatching.announce('ord_1', 'ord_1', 'ord_2', 'ord_1')
+    await states(id, 'held', 'held', 'held', 'held')
+    expect(dispatching.receiver.received).toEqual([])
+    await dispatching.change(id, { disabledReason: null })
+    await states(id, 'delivered', 'delivered', 'delivered', 'delivered')
+    const ofOrder = dispatching.receivedOrders().filter((name) => name.startsWith('ord_1'))
+    expect(ofOrder).toEqual(['ord_1 1', 'ord_1 2', 'ord_1 3'])
+  })
+
+  it('what is pending when an endpoint is disabled is held', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.receiver.reply = () => ({ status: 500 })
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await eventually(() => expect(dispatching.attempts).toHaveLength(1))
+    await dispatching.change(id, { disabledReason: 'manual' })
+    await states(id, 'held')
+    dispatching.time.advance(5_000)
+    await quietPeriod()
+    expect(dispatching.receiver.received).toHaveLength(1)
+  })
+
+  it('what a dispatcher did not hold before it crashed is held by the next one', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.receiver.reply = () => ({ status: 500 })
+    const first = dispatching.start()
+    await dispatching.announce('ord_1')
+    await eventually(() => expect(dispatching.attempts).toHaveLength(1))
+    await first.stop()
+    await dispatching.change(id, { disabledReason: 'gone' })
+    await states(id, 'pending')
+    dispatching.start()
+    await states(id, 'held')
+  })
+
+  it('the deliveries of a deleted endpoint are canceled', async () => {
+    const { id } = await dispatching.subscribe()
+    const other = await dispatching.subscribe({ url: dispatching.receiver.url('/other') })
+    dispatching.receiver.reply = () => ({ status: 500 })
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await eventually(() => expect(dispatching.attempts).toHaveLength(2))
+    await dispatching.change(id, { deletedAt: dispatching.time.clock() })
+    await states(id, 'canceled')
+    await states(other.id, 'pending')
+  })
+
+  it('a changed URL counts for pending deliveries', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.receiver.reply = ({ path }) => ({ status: path === '/new' ? 200 : 500 })
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await eventually(() => expect(dispatching.attempts).toHaveLength(1))
+    await dispatching.change(id, { url: dispatching.receiver.url('/new') })
+    await quietPeriod()
+    await dispatching.advanceToRetry(id, 'ord_1 1', 1)
+    await states(id, 'delivered')
+    expect(dispatching.receiver.received.map(({ path }) => path)).toEqual(['/hooks', '/new'])
+  })
+
+  it('a delivery that a command made due again is sent, under the same webhook-id', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await states(id, 'delivered')
+    const nowMs = dispatching.time.clock()
+    const replay = { endpointId: id, sinceMs: 0, failedOnly: false, nowMs }
+    expect(await dispatching.stores.deliveries.replay(replay)).toBe(1)
+    await dispatching.change(id, {})
+    await eventually(() => expect(dispatching.receiver.received).toHaveLength(2))
+    await states(id, 'delivered')
+    const [first, second] = dispatching.receiver.received
+    expect(second?.body.id).toBe(first?.body.id)
+    expect((await dispatching.deliveries(id))[0]?.attempts).toHaveLength(2)
+  })
+
+  it('pending deliveries of which no change was seen are found by the regular search', async () => {
+    const { id } = await dispatching.subscribe()
+    const first = dispatching.start({ settings: { reloadMs: 20 } })
+    await dispatching.announce('ord_1')
+    await states(id, 'delivered')
+    const nowMs = dispatching.time.clock()
+    await dispatching.stores.deliveries.replay({
+      endpointId: id,
+      sinceMs: 0,
+      failedOnly: false,
+      nowMs,
+    })
+    await eventually(() => expect(dispatching.receiver.received).toHaveLength(2))
+    await first.stop()
+  })
+
+  it('lastSuccessAt is written at the first success, and then at most hourly', async () => {
+    const { id } = await dispatching.subscribe({ lastSuccessAt: null })
+    dispatching.start()
+    const lastSuccessAt = async () => (await dispatching.stores.endpoints.byId(id))?.lastSuccessAt
+    await dispatching.announce('ord_1')
+    await eventually(async () => expect(await lastSuccessAt()).not.toBeNull())
+    const first = await lastSuccessAt()
+    await dispatching.announce('ord_2')
+    await eventually(() => expect(dispatching.attempts).toHaveLength(2))
+    await quietPeriod()
+    expect(await lastSuccessAt()).toBe(first)
+    dispatching.time.advance(3_600_000)
+    await dispatching.announce('ord_3')
+    await eventually(async () => expect(await lastSuccessAt()).not.toBe(first))
+  })
+})

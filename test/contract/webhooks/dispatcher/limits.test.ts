@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import {
+  type Dispatching,
+  eventually,
+  openDispatching,
+  quietPeriod,
+} from '../../../support/webhooks/dispatching.ts'
+import { webhookStores } from '../webhook-stores-under-test.ts'
+
+const orders = (count: number, prefix = 'ord') =>
+  Array.from({ length: count }, (_, index) => `${prefix}_${index}`)
+
+describe.each(webhookStores)('the limits of the dispatcher on %s', (_name, open) => {
+  let dispatching: Dispatching
+  beforeEach(async () => {
+    dispatching = await openDispatching(open)
+  })
+
+  const receivedAt = (path: string) =>
+    dispatching.receiver.received.filter((webhook) => webhook.path === path)
+
+  it('a proven endpoint has at most 8 requests in flight', async () => {
+    dispatching.receiver.reply = () => null
+    await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce(...orders(50))
+    await eventually(() => expect(dispatching.receiver.open.current).toBe(8))
+    await quietPeriod()
+    expect(dispatching.receiver.open.most).toBe(8)
+  })
+
+  it('an endpoint that never succeeded has one request in flight', async () => {
+    dispatching.receiver.reply = () => null
+    await dispatching.subscribe({ lastSuccessAt: null })
+    dispatching.start()
+    await dispatching.announce(...orders(10))
+    await eventually(() => expect(dispatching.receiver.open.current).toBe(1))
+    await quietPeriod()
+    expect(dispatching.receiver.open.most).toBe(1)
+  })
+
+  it('an endpoint with 1,000 waiting events never sees more than 32 requests at once', async () => {
+    const { id } = await dispatching.subscribe({ lastSuccessAt: null })
+    await dispatching.announce(...orders(1_000))
+    dispatching.receiver.reply = () => ({ status: 200, delayMs: 5 })
+    dispatching.start()
+    await eventually(() => expect(dispatching.attempts).toHaveLength(1_000))
+    expect(dispatching.receiver.open.most).toBeGreaterThan(8)
+    expect(dispatching.receiver.open.most).toBeLessThanOrEqual(32)
+    await eventually(async () =>
+      expect((await dispatching.deliveries(id)).every(({ state }) => state === 'delivered')).toBe(
+        true,
+      ),
+    )
+  })
+
+  it('endpoints that never answer share a part of the requests, and others are served', async () => {
+    const { receiver } = dispatching
+    receiver.reply = ({ path }) => (path === '/healthy' ? { status: 200 } : null)
+    for (let index = 0; index < 10; index++)
+      await dispatching.subscribe({ url: receiver.url('/dead'), lastSuccessAt: null })
+    await dispatching.subscribe({ url: receiver.url('/healthy') })
+    const dispatcher = dispatching.start({ settings: { limits: { total: 16, restricted: 4 } } })
+    await dispatching.announce(...orders(50))
+    await eventually(() => expect(receivedAt('/healthy')).toHaveLength(50))
+    await eventually(() => expect(receivedAt('/dead')).toHaveLength(4))
+    await quietPeriod()
+    expect(receivedAt('/dead')).toHaveLength(4)
+    expect(dispatcher.usage()).toMatchObject({ inFlight: 4, restrictedInFlight: 4 })
+  })
+
+  it('a proven endpoint that stops answering counts as slow after a second', async () => {
+    dispatching.receiver.reply = () => null
+    await dispatching.subscribe()
+    const dispatcher = dispatching.start()
+    await dispatching.announce(...orders(50))
+    await eventually(() => expect(dispatcher.usage()).toMatchObject({ inFlight: 8 }))
+    dispatching.time.advance(1_001)
+    await eventually(() =>
+      expect(dispatcher.usage()).toMatchObject({ inFlight: 8, restrictedInFlight: 8 }),
+    )
+  })
+
+  describe('the circuit breaker', () => {
+    beforeEach(() => {
+      dispatching.receiver.reply = () => ({ status: 500 })
+    })
+
+    const isOpen = () => eventually(() => expect(dispatching.log).toContain('breaker open'))
+
+    it('it opens after failures of five orders, and probes with one request at a time', async () => {
+      const { id } = await dispatching.subscribe()
+      dispatching.start()
+      await dispatching.announce(...orders(100))
+      await isOpen()
+      await eventually(() => expect(dispatching.receiver.open.current).toBe(0))
+      await quietPeriod()
+      const count = dispatching.attempts.length
+      expect(count).toBeLessThan(20)
+      dispatching.time.advance(10_000)
+      await eventually(() => expect(dispatching.attempts).toHaveLength(count + 1))
+      dispatching.time.advance(10_000)
+      await quietPeriod()
+      expect(dispatching.attempts).toHaveLength(count + 1)
+      dispatching.time.advance(10_000)
+      await eventually(() => expect(dispatching.attempts).toHaveLength(count + 2))
+      expect(dispatching.attempts.slice(-2).map(({ isProbe }) => isProbe)).toEqual([true, true])
+      await eventually(async () =>
+        expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({ isBreakerOpen: true }),
+      )
+    })
+
+    it('a failed probe uses no step of the schedule', async () => {
+      const { id } = await dispatching.subscribe()
+      dispatching.start()
+      await dispatching.announce(...orders(20))
+      await isOpen()
+      for (let probe = 1; probe <= 3; probe++) {
+        dispatching.time.advance(80_000)
+        await eventually(() =>
+          expect(dispatching.attempts.filter(({ isProbe }) => isProbe)).toHaveLength(probe),
+        )
+      }
+      await eventually(async () => {
+        const found = await dispatching.deliveries(id)
+        const attempts = found.reduce((sum, delivery) => sum + delivery.attempts.length, 0)
+        const steps = found.reduce((sum, { step }) => sum + step, 0)
+        expect(attempts - steps).toBe(3)
+      })
+    })
+
+    it('after the first success everything is sent, beginning slowly', async () => {
+      const { id } = await dispatching.subscribe()
+      dispatching.start()
+      await dispatching.announce(...orders(50), ...orders(50))
+      await isOpen()
+      await eventually(() => expect(dispatching.receiver.open.current).toBe(0))
+      await quietPeriod()
+      dispatching.receiver.open.most = 0
+      const before = dispatching.receiver.received.length
+      dispatching.receiver.reply = () => ({ status: 200, delayMs: 5 })
+      dispatching.time.advance(10_000)
+      await eventually(() => expect(dispatching.log).toContain('breaker closed'))
+      await eventually(() =>
+        expect(dispatching.receiver.received.length).toBeGreaterThan(before + 3),
+      )
+      expect(dispatching.receiver.open.most).toBeLessThan(8)
+      await eventually(async () => {
+        const found = await dispatching.deliveries(id)
+        expect(found.every(({ state }) => state === 'delivered')).toBe(true)
+      })
+      const after = dispatching.receivedOrders().slice(before)
+      for (const orderId of orders(50))
+        expect(after.indexOf(`${orderId} 1`)).toBeLessThan(after.indexOf(`${orderId} 2`))
+    })
+
+    it('it stays open after a restart of the dispatcher', async () => {
+      const { id } = await dispatching.subscribe()
+      const first = dispatching.start()
+      await dispatching.announce(...orders(20))
+      await isOpen()
+      await first.stop()
+      expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({ isBreakerOpen: true })
+      const count = dispatching.receiver.received.length
+      dispatching.start()
+      await eventually(() => expect(dispatching.receiver.received).toHaveLength(count + 1))
+      await quietPeriod()
+      expect(dispatching.receiver.received).toHaveLength(count + 1)
+      expect(dispatching.attempts.at(-1)).toMatchObject({ isProbe: true })
+    })
+
+    it('one failing order never opens it', async () => {
+      await dispatching.subscribe()
+      dispatching.start()
+      await dispatching.announce('ord_0', 'ord_0')
+      for (let count = 1; count < 8; count++) {
+        await eventually(() => expect(dispatching.attempts.length).toBeGreaterThanOrEqual(count))
+        await quietPeriod()
+        dispatching.time.advance(600_000)
+      }
+      expect(dispatching.log).not.toContain('breaker open')
+    })
+  })
+})

@@ -1,0 +1,200 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import type { DispatcherLease } from '../../../../src/webhooks/webhook-stores.ts'
+import {
+  type Dispatching,
+  eventually,
+  openDispatching,
+  quietPeriod,
+  withDeliveries,
+} from '../../../support/webhooks/dispatching.ts'
+import { webhookStores } from '../webhook-stores-under-test.ts'
+
+describe.each(webhookStores)('the recovery of the dispatcher on %s', (_name, open) => {
+  let dispatching: Dispatching
+  beforeEach(async () => {
+    dispatching = await openDispatching(open)
+  })
+
+  const delivered = (endpointId: string, count: number) =>
+    eventually(async () => {
+      const found = await dispatching.deliveries(endpointId)
+      expect(found.filter(({ state }) => state === 'delivered')).toHaveLength(count)
+    })
+
+  const receivedIds = () => dispatching.receiver.received.map(({ body }) => body.id)
+
+  it('after a crash between the 2xx and its storage, the same webhook-id is sent again', async () => {
+    const { id } = await dispatching.subscribe()
+    const crashing = withDeliveries(dispatching.stores, {
+      save: () => Promise.reject(new Unavailable('the process ends')),
+    })
+    const first = dispatching.start({ stores: crashing })
+    await dispatching.announce('ord_1', 'ord_1')
+    await eventually(() => expect(dispatching.attempts).toHaveLength(1))
+    await first.stop()
+    dispatching.start()
+    await delivered(id, 2)
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 1', 'ord_1 2'])
+    const [before, after] = receivedIds()
+    expect(after).toBe(before)
+  })
+
+  it('after a stored 2xx, no other dispatcher sends it again', async () => {
+    const { id } = await dispatching.subscribe()
+    const first = dispatching.start()
+    await dispatching.announce('ord_1')
+    await delivered(id, 1)
+    await first.stop()
+    dispatching.start()
+    await dispatching.announce('ord_2')
+    await delivered(id, 2)
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_2 1'])
+  })
+
+  it('a crash in the fan-out neither loses nor repeats a delivery', async () => {
+    const { id } = await dispatching.subscribe()
+    const { stores } = dispatching
+    let failures = 3
+    dispatching.start({
+      stores: {
+        ...stores,
+        events: {
+          ...stores.events,
+          async next(limit) {
+            const page = await stores.events.next(limit)
+            if (page === null || failures === 0) return page
+            failures -= 1
+            // OpenSearch stores the deliveries first, and marks the records then.
+            await stores.deliveries.create([])
+            return { ...page, fanOut: () => Promise.reject(new Unavailable('no answer')) }
+          },
+        },
+      },
+    })
+    await dispatching.announce('ord_1', 'ord_2')
+    await delivered(id, 2)
+    await quietPeriod()
+    expect(dispatching.receiver.received).toHaveLength(2)
+    expect(dispatching.log.filter((line) => line.startsWith('outage'))).toEqual([
+      'outage: no answer',
+    ])
+    expect(dispatching.log).toContain('recovered')
+  })
+
+  it('results wait while the store is unavailable, and are then stored once', async () => {
+    const { id } = await dispatching.subscribe()
+    const { stores } = dispatching
+    let { save } = stores.deliveries
+    dispatching.start({ stores: withDeliveries(stores, { save: (rows) => save(rows) }) })
+    save = () => Promise.reject(new Unavailable('no answer'))
+    await dispatching.announce('ord_1', 'ord_1')
+    await eventually(() => expect(dispatching.log).toContain('outage: no answer'))
+    await quietPeriod()
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 1'])
+    save = stores.deliveries.save
+    await delivered(id, 2)
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 2'])
+  })
+
+  it('orders that cannot be read delay deliveries, and use no attempt', async () => {
+    const { id } = await dispatching.subscribe()
+    let failures = 3
+    dispatching.start({
+      orders: {
+        async getMany(keys) {
+          failures -= 1
+          if (failures >= 0) throw new Unavailable('no answer')
+          return keys.map(() => Buffer.from('{}'))
+        },
+      },
+    })
+    await dispatching.announce('ord_1', 'ord_1')
+    await delivered(id, 2)
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 2'])
+    expect((await dispatching.deliveries(id)).map(({ attempts }) => attempts.length)).toEqual([
+      1, 1,
+    ])
+  })
+
+  it('a stop waits for the requests in flight, stores their results and releases the lease', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.receiver.reply = () => ({ status: 200, delayMs: 200 })
+    const first = dispatching.start()
+    await dispatching.announce('ord_1', 'ord_1')
+    await eventually(() => expect(dispatching.receiver.received).toHaveLength(1))
+    await first.stop()
+    expect(dispatching.log).toContain('ended')
+    await delivered(id, 1)
+    dispatching.start()
+    await delivered(id, 2)
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 2'])
+  })
+
+  it('a stop does not wait for a receiver that never answers', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.receiver.reply = ({ body }) => (body.order_id === 'ord_1' ? null : { status: 200 })
+    const first = dispatching.start({ settings: { stopMs: 50 } })
+    await dispatching.announce('ord_1', 'ord_2')
+    await eventually(() => expect(dispatching.receiver.received).toHaveLength(2))
+    await first.stop()
+    await delivered(id, 1)
+    dispatching.receiver.reply = () => ({ status: 200 })
+    dispatching.start()
+    await delivered(id, 2)
+    expect(dispatching.receivedOrders().slice(2)).toEqual(['ord_1 1'])
+  })
+
+  it('a dispatcher without its lease sends nothing, and waits for it again', async () => {
+    const { id } = await dispatching.subscribe()
+    const { stores } = dispatching
+    const term = { isHeld: true, count: 0 }
+    dispatching.start({
+      stores: {
+        ...stores,
+        async acquireLease(options) {
+          if (term.count > 0) await eventually(() => expect(term.isHeld).toBe(true))
+          term.count += 1
+          const lease: DispatcherLease = await stores.acquireLease(options)
+          return { isHeld: () => term.isHeld && lease.isHeld(), release: lease.release }
+        },
+      },
+    })
+    await dispatching.announce('ord_1')
+    await delivered(id, 1)
+    term.isHeld = false
+    await eventually(() => expect(dispatching.log).toContain('lease lost'))
+    await dispatching.announce('ord_2')
+    await quietPeriod()
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 1'])
+    term.isHeld = true
+    await delivered(id, 2)
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_2 1'])
+  })
+
+  it('a second dispatcher waits until the first one ends', async () => {
+    const { id } = await dispatching.subscribe()
+    const first = dispatching.start()
+    await eventually(() => expect(dispatching.log).toContain('delivers'))
+    const other = await dispatching.stores.openAgain()
+    const second = dispatching.start({ stores: other })
+    await eventually(() => expect(dispatching.log).toContain('standby'))
+    expect(second.usage()).toBeNull()
+    await first.stop()
+    await dispatching.announce('ord_1')
+    await delivered(id, 1)
+    expect(dispatching.receiver.received).toHaveLength(1)
+    expect(second.usage()).toMatchObject({ inFlight: 0 })
+    await second.stop()
+  })
+
+  it('an error that a retry cannot correct ends the dispatcher', async () => {
+    await dispatching.subscribe()
+    const broken = dispatching.start({
+      orders: { getMany: () => Promise.reject(new TypeError('a bug')) },
+    })
+    await dispatching.announce('ord_1')
+    await expect(broken.ended).rejects.toThrow('a bug')
+    expect(dispatching.log).toContain('ended')
+  })
+})

@@ -123,6 +123,7 @@ describe.each(webhookStores)('retries on %s', (_name, open) => {
         { state: 'failed', nextAt: null, attempts: [{ status: 410 }] },
       ]),
     )
+    await eventually(() => expect(dispatching.notices).toHaveLength(1))
     expect(dispatching.notices).toMatchObject([{ kind: 'disabled', disabledReason: 'gone' }])
     dispatching.time.advance(60_000)
     await quietPeriod()
@@ -132,7 +133,7 @@ describe.each(webhookStores)('retries on %s', (_name, open) => {
   it('a 410 of an endpoint whose URL was changed meanwhile does not disable it', async () => {
     const { id } = await dispatching.subscribe()
     dispatching.receiver.reply = ({ path }) =>
-      path === '/hooks' ? { status: 410, delayMs: 100 } : { status: 200 }
+      path === '/hooks' ? { status: 410, delayMs: 1_000 } : { status: 200 }
     dispatching.start()
     await dispatching.announce('ord_1')
     await eventually(() => expect(dispatching.receiver.received).toHaveLength(1))

@@ -25,23 +25,6 @@ export function serializeDocument(document: OrderDocument): string {
   return withChecksum(JSON.stringify(keys), document.json)
 }
 
-/** The order of a source without parsing it; `undefined` when its checksum does not match. */
-export function parseFramedSource(source: Buffer) {
-  const json = extractOrderJson(source)
-  if (json === undefined) return undefined
-  // Between the header and the name of the order; the checksum covers both.
-  const keys = source.subarray(source.indexOf(',') + 1, json.byteOffset - source.byteOffset)
-  const { account_id, id, shape } = JSON.parse(`{${keys.toString().slice(0, -ORDER_NAME)}}`)
-  return { accountId: account_id, orderId: id, schemaVersion: shape, json } as {
-    accountId: string
-    orderId: string
-    schemaVersion: number
-    json: Buffer
-  }
-}
-
-const ORDER_NAME = ',"order":'.length
-
 /** The fields of a stored document that the service reads. */
 export interface OrderDocumentSource {
   account_id: string

@@ -10,9 +10,14 @@ import { upgradeOrder } from '../../../orders/upgrade-order.ts'
 import { parseResponse } from '../client/client.ts'
 import { parseGetResponse } from '../client/documents.ts'
 import { completeHits, positionOf } from '../client/search-response.ts'
-import { parseFramedSource, toPublicJson } from '../order-document.ts'
+import { toPublicJson } from '../order-document.ts'
 import { isTombstone } from '../tombstone.ts'
-import { decodeRawDocument, decodeRawHits, type RawOrder } from './raw-hit-decoder.ts'
+import {
+  decodeRawDocument,
+  decodeRawHits,
+  decodeRawSource,
+  type RawOrder,
+} from './raw-hit-decoder.ts'
 import { sortFields } from './search-body.ts'
 
 /**
@@ -64,19 +69,15 @@ export function decodeOrder(
  * The order in a stored source.
  * @throws Unavailable when the source has another order or a damaged one
  */
-export function decodeSource(
-  source: Buffer,
-  { accountId, orderId }: ViewKey,
-  onDecode: OnDecode,
-): Uint8Array {
-  const stored = parseFramedSource(source)
-  if (stored !== undefined && stored.accountId === accountId && stored.orderId === orderId) {
-    onDecode(stored.schemaVersion === ORDER_SCHEMA_VERSION ? 'cut' : 'older_shape')
-    return upgradeOrder(stored.json, stored.schemaVersion)
+export function decodeSource(source: Buffer, key: ViewKey, onDecode: OnDecode): Uint8Array {
+  const raw = decodeRawSource(source, key)
+  if (raw !== undefined) {
+    onDecode(decodePathOf([raw]))
+    return upgradeOrder(raw.json, raw.schemaVersion)
   }
   onDecode('unexpected')
   const parsed = parseResponse(source)
-  checkIdentity(parsed, accountId, orderId)
+  checkIdentity(parsed, key.accountId, key.orderId)
   return toPublicJson(parsed)
 }
 

@@ -4,6 +4,7 @@ import {
   type PageQuery,
   type RenderedOrder,
   type Sort,
+  type ViewKey,
 } from '../../../orders/order-store.ts'
 import { readChecksumHeader } from '../checksum-header.ts'
 import { ByteReader } from './byte-reader.ts'
@@ -48,6 +49,7 @@ export function decodeRawHits(
     readIndexAndId(reader)
     reader.expectText(',"_score":null')
     readRouting(reader)
+    reader.expectText(',"_source":')
     const source = readSource(reader, accountId)
     reader.expectText(',"sort":[')
     const key = reader.readNumber()
@@ -70,7 +72,7 @@ export function decodeRawHits(
  */
 export function decodeRawDocument(
   response: Buffer,
-  { accountId, orderId }: { accountId: string; orderId: string },
+  { accountId, orderId }: ViewKey,
 ): RawOrder | undefined {
   const reader = new ByteReader(response)
   readIndexAndId(reader)
@@ -79,11 +81,21 @@ export function decodeRawDocument(
     reader.readNumber()
   }
   readRouting(reader)
-  reader.expectText(',"found":true')
+  reader.expectText(',"found":true,"_source":')
   const source = readSource(reader, accountId)
   reader.expectText('}')
   if (!isAtEnd(reader) || source.id !== orderId) return undefined
   return { schemaVersion: source.schemaVersion, json: source.order }
+}
+
+/** The order of a source, as a view of it; `undefined` when the source must be parsed. */
+export function decodeRawSource(
+  source: Buffer,
+  { accountId, orderId }: ViewKey,
+): RawOrder | undefined {
+  const reader = new ByteReader(source)
+  const { id, schemaVersion, order } = readSource(reader, accountId)
+  return isAtEnd(reader) && id === orderId ? { schemaVersion, json: order } : undefined
 }
 
 function isAtEnd(reader: ByteReader): boolean {
@@ -113,7 +125,6 @@ interface RawSource extends Record<Sort, number> {
 
 function readSource(reader: ByteReader, accountId: string): RawSource {
   const { bytes } = reader
-  reader.expectText(',"_source":')
   const { crc, keysLength, orderLength } = readChecksumHeader(reader)
   const checksummedFrom = reader.offset
   const orderEnd = checksummedFrom + keysLength + orderLength

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { ORDER_SCHEMA_VERSION } from '../../../../../src/orders/order.ts'
+import { serializeDocument } from '../../../../../src/stores/opensearch/order-document.ts'
+import {
+  type DecodePath,
+  decodeSource,
+} from '../../../../../src/stores/opensearch/read/decode-orders.ts'
+import { hostileDocument } from '../../../../support/orders/hostile-orders.ts'
+
+const ACCOUNT = 'acc_1'
+const document = hostileDocument(ACCOUNT, 0)
+const key = { accountId: ACCOUNT, orderId: document.id }
+
+/** The decoded order and how it was decoded. */
+function decode(source: string, of = key) {
+  const paths: DecodePath[] = []
+  const json = decodeSource(Buffer.from(source), of, (path) => paths.push(path))
+  return { json: Buffer.from(json).toString(), paths }
+}
+
+const withJson = (json: string) => serializeDocument({ ...document, json })
+
+describe('the order of a source', () => {
+  it.each([
+    '{"tracking":{"a,\\"order\\":":"{\\"id\\":\\"ord_other\\"}"}}',
+    '{"tracking":{"order":"x","account_id":"acc_2","id":"ord_2","shape":"9"}}',
+    '{"tracking":{"frame":"00000000-0001-00000001","x":"}"}}',
+    '{"tracking":{"x":"1","\\\\":"2"}}',
+    '{"tracking":{"__proto__":"p","\\u2028":"é👩‍👩‍👧"}}',
+  ])('the order of a source with the tracking %s is cut byte for byte', (json) => {
+    expect(decode(withJson(json))).toEqual({ json, paths: ['cut'] })
+  })
+
+  it('the order of a source of an older schema version has every field', () => {
+    const { utm: _later, ...order } = JSON.parse(document.json)
+    const older = {
+      ...document,
+      json: JSON.stringify(order),
+      schemaVersion: ORDER_SCHEMA_VERSION - 1,
+    }
+    const decoded = decode(serializeDocument(older))
+    expect(decoded.paths).toEqual(['older_shape'])
+    expect(JSON.parse(decoded.json)).toEqual({ ...order, utm: null })
+  })
+
+  it('the order of a source without a checksum header is parsed', () => {
+    const source = serializeDocument(document).replace(/"frame":"[^"]+",/, '')
+    expect(decode(source)).toEqual({ json: document.json, paths: ['unexpected'] })
+  })
+
+  it.each([
+    ['account', { ...key, accountId: 'acc_2' }],
+    ['order', { ...key, orderId: 'ord_other' }],
+  ])('a source of another %s is unavailable', (_what, of) => {
+    expect(() => decode(serializeDocument(document), of)).toThrow(Unavailable)
+  })
+
+  it.each([
+    ['has a changed byte', (source: string) => source.replace('"PAID"', '"VOID"')],
+    ['ends early', (source: string) => source.slice(0, -2)],
+    ['has more after it', (source: string) => `${source} `.replace(/ $/, 'x')],
+    ['starts its order too late', (source: string) => movedBoundary(source, 1)],
+    ['starts its order in the name before it', (source: string) => movedBoundary(source, -1)],
+    ['starts its order at a name in its tracking', () => movedToTracking()],
+    ['is no order', () => '{"account_id":"acc_1","id":"ord_1"}'],
+    ['is no JSON', () => 'half'],
+  ])('a source that %s is unavailable', (_what, damage) => {
+    const damaged = damage(serializeDocument(document))
+    expect(() => decode(damaged)).toThrow(Unavailable)
+  })
+})
+
+/** The same source, whose checksum header places the start of the order elsewhere. */
+function movedBoundary(source: string, byBytes: number): string {
+  return source.replace(
+    /^(\{"frame":"[0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{8})/,
+    (_all, start, keys, order) => {
+      const moved = (hex: string, by: number) =>
+        (Number.parseInt(hex, 16) + by).toString(16).padStart(hex.length, '0')
+      return `${start}-${moved(keys, byBytes)}-${moved(order, -byBytes)}`
+    },
+  )
+}
+
+function movedToTracking(): string {
+  const source = withJson('{"tracking":{"utm":"x","order":{"id":"ord_other"}}}')
+  const name = ',"order":'
+  return movedBoundary(source, source.lastIndexOf(name) - source.indexOf(name))
+}

@@ -1,4 +1,5 @@
 import type { RequestScope } from '../lib/request-scope.ts'
+import type { Unavailable } from '../lib/unavailable.ts'
 import { type InstantRange, type OrderFilters, orderFilters } from './filters.ts'
 
 /**
@@ -81,9 +82,12 @@ export interface OrderStore {
   latestWrite(accountId: string, scope?: RequestScope): Promise<Position | null>
   /** Returns the account's view of one order as rendered JSON; `null` when it has none. */
   get(accountId: string, id: string, scope?: RequestScope): Promise<Uint8Array | null>
-  /** The same for several views, in the order of the keys. */
-  getMany(keys: readonly ViewKey[]): Promise<(Uint8Array | null)[]>
+  /** The same for several views, in the order of the keys. Throws Unavailable. */
+  getMany(keys: readonly ViewKey[]): Promise<FoundView[]>
 }
+
+/** A rendered view; `null` when there is none, and an error in place of a damaged one. */
+export type FoundView = Uint8Array | Unavailable | null
 
 /** The view that an account has of an order. */
 export interface ViewKey {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
-import type { OrderStore } from '../../orders/order-store.ts'
+import { Unavailable } from '../../lib/unavailable.ts'
+import type { FoundView, OrderStore } from '../../orders/order-store.ts'
 import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
 import { renderEventBody } from '../deliveries/event-body.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
@@ -40,7 +41,7 @@ export interface AttemptOptions {
 export type SendDelivery = (
   delivery: StoredDelivery,
   endpoint: Endpoint,
-  view: Uint8Array | null,
+  view: FoundView,
 ) => Promise<AttemptResult>
 
 /** Whether the account must still have a view of the event's order. */
@@ -52,7 +53,7 @@ export function needsView({ event: { type } }: StoredDelivery): boolean {
 export async function readViews(
   orders: OrderViews,
   deliveries: readonly StoredDelivery[],
-): Promise<(Uint8Array | null)[]> {
+): Promise<FoundView[]> {
   const keys = deliveries.flatMap((delivery) => {
     const { accountId, event } = delivery
     return needsView(delivery) && event.orderId !== null
@@ -75,14 +76,17 @@ export function createSendDelivery(options: AttemptOptions): SendDelivery {
   return async (delivery, endpoint, view) => {
     if (view === null && needsView(delivery)) return { kind: 'no-view' }
     const { event } = delivery
-    const body = renderEventBody(event, endpoint.payload === 'thin' ? null : view)
+    const data = endpoint.payload === 'thin' ? null : view
+    const isDamaged = data instanceof Unavailable
+    const body = renderEventBody(event, isDamaged ? null : data)
     const at = clock()
     const sent = { at, bodySha256: hash('sha256', body, 'hex'), bodyBytes: body.length }
+    if (isDamaged) return failedUnsent(sent, DAMAGED)
     let signature: Readonly<Record<string, string>>
     try {
       signature = sign(endpoint, { id: event.id, sentAtMs: at, body })
     } catch {
-      return unsigned(sent)
+      return failedUnsent(sent, UNSIGNED)
     }
     if (!maySend()) return { kind: 'not-sent' }
     const request = { url: endpoint.url, headers: { ...headers, ...signature }, body }
@@ -91,9 +95,16 @@ export function createSendDelivery(options: AttemptOptions): SendDelivery {
   }
 }
 
-/** The operator removed an entry of `WEBHOOK_SECRETS`. Retries may find it again. */
-function unsigned(sent: Pick<Attempt, 'at' | 'bodySha256' | 'bodyBytes'>): AttemptResult {
-  const error = 'not sent: the signing secret of this endpoint is not configured'
+/** The operator removed an entry of `WEBHOOK_SECRETS`. */
+const UNSIGNED = 'not sent: the signing secret of this endpoint is not configured'
+/** The other orders of the batch are sent. */
+const DAMAGED = 'not sent: the stored order is damaged'
+
+/** The operator can correct it, so retries follow. */
+function failedUnsent(
+  sent: Pick<Attempt, 'at' | 'bodySha256' | 'bodyBytes'>,
+  error: string,
+): AttemptResult {
   const attempt = { ...sent, status: null, error, durationMs: 0, excerpt: null }
   return { kind: 'sent', attempt, retryAfterMs: null }
 }

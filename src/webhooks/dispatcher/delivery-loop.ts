@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import type { FoundView } from '../../orders/order-store.ts'
 import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
 import { isGone, isSuccess, recordAttempt } from '../deliveries/record-attempt.ts'
 import type { RetrySchedule } from '../deliveries/retry-schedule.ts'
@@ -135,7 +136,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
     })
   }
 
-  async function send(flight: Flight, view: Uint8Array | null): Promise<void> {
+  async function send(flight: Flight, view: FoundView): Promise<void> {
     flight.startedAt = monotonic()
     young.add(flight)
     finish(flight, await options.send(flight.delivery, flight.endpoint, view))

@@ -66,19 +66,28 @@ export function decodeOrder(
 }
 
 /**
- * The order in a stored source.
- * @throws Unavailable when the source has another order or a damaged one
+ * The order in a stored source. A source with another order or a damaged one is an error, which
+ * must not affect the others of a response.
  */
-export function decodeSource(source: Buffer, key: ViewKey, onDecode: OnDecode): Uint8Array {
+export function decodeSource(
+  source: Buffer,
+  key: ViewKey,
+  onDecode: OnDecode,
+): Uint8Array | Unavailable {
   const raw = decodeRawSource(source, key)
   if (raw !== undefined) {
     onDecode(decodePathOf([raw]))
     return upgradeOrder(raw.json, raw.schemaVersion)
   }
   onDecode('unexpected')
-  const parsed = parseResponse(source)
-  checkIdentity(parsed, key.accountId, key.orderId)
-  return toPublicJson(parsed)
+  try {
+    const parsed = parseResponse(source)
+    checkIdentity(parsed, key.accountId, key.orderId)
+    return toPublicJson(parsed)
+  } catch (error) {
+    if (error instanceof Unavailable) return error
+    throw error
+  }
 }
 
 function decodePathOf(raw: readonly RawOrder[] | undefined): DecodePath {

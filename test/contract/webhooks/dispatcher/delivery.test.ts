@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import type { ViewKey } from '../../../../src/orders/order-store.ts'
 import { createSigner } from '../../../../src/webhooks/sending/signature.ts'
 import { deliveryOf, testEvent } from '../../../support/webhooks/delivery.ts'
 import {
@@ -156,6 +158,29 @@ describe.each(webhookStores)('the dispatcher on %s', (_name, open) => {
       ]),
     )
     expect(dispatching.receiver.received).toEqual([])
+  })
+
+  it('a damaged order has failed attempts, and the events of other orders are sent', async () => {
+    const { id } = await dispatching.subscribe()
+    const thin = await dispatching.subscribe({ payload: 'thin' })
+    const damaged = new Unavailable('the document acc_1:ord_1 does not match its checksum')
+    const view = Buffer.from('{"id":"ord_2"}')
+    const getMany = async (keys: readonly ViewKey[]) =>
+      keys.map(({ orderId }) => (orderId === 'ord_1' ? damaged : view))
+    dispatching.start({ orders: { getMany } })
+    await dispatching.announce('ord_1', 'ord_2')
+    await delivered(id, 1)
+    await delivered(thin.id, 2)
+    const [first] = await eventually(async () => {
+      const found = await dispatching.deliveries(id)
+      expect(found[0]?.attempts).toHaveLength(1)
+      return found
+    })
+    expect(first).toMatchObject({
+      state: 'pending',
+      attempts: [{ status: null, error: 'not sent: the stored order is damaged' }],
+    })
+    expect(dispatching.log).not.toContainEqual(expect.stringContaining('outage'))
   })
 
   it('a backlog that exceeds the buffers is sent completely, each order in its sequence', async () => {

@@ -124,7 +124,8 @@ export function announceChange(
     orderId: change.orderId,
     version: change.version,
     recordedAt: nowMs,
-    before: before.tracked?.state ?? null,
+    // Nothing is kept of an order that no account has.
+    before: tracked.state === null ? null : (before.tracked?.state ?? null),
     after: tracked.state,
     accountIds: change.views.map(({ accountId }) => accountId),
     digests: tracked.digests,

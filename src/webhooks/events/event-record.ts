@@ -22,7 +22,7 @@ export interface EventRecord {
   version: number
   /** The writer's clock when it decided, epoch milliseconds; `timestamp` of the events. */
   recordedAt: number
-  /** The states before and after; `null` where the order is not visible. */
+  /** The states before and after; `null` where the order is not visible, and once it is erased. */
   before: OrderState | null
   after: OrderState | null
   /** The accounts that have a view of this version. */
@@ -54,6 +54,14 @@ export function firstSequence({ events }: Pick<EventRecord, 'events'>): number {
 /** The last sequence that the record uses. */
 export function lastSequence({ events }: Pick<EventRecord, 'events'>): number {
   return events.at(-1)?.sequence ?? 0
+}
+
+/**
+ * What is kept of a record once no account has the order: ids, types and instants of its events.
+ * Their fan-out can still be repeated. Pure.
+ */
+export function withoutStates(record: EventRecord): EventRecord {
+  return { ...record, before: null, after: null, accountIds: [], digests: {} }
 }
 
 /** The events of a record, one for each account that it concerns, in their sequence. Pure. */

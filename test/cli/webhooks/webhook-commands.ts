@@ -8,10 +8,13 @@ import { delivery } from '../../support/webhooks/delivery.ts'
 
 export const URL_OF_RECEIVER = 'https://receiver.example/hooks'
 
-/** The commands for webhooks on isolated stores; `remove` deletes them. */
-export function openWebhookCommands() {
+/**
+ * The commands for webhooks on isolated stores; `remove` deletes them. `settings` are added to those
+ * of the stores.
+ */
+export function openWebhookCommands(settings: Record<string, string> = {}) {
   const backend: Backend = createBackend()
-  const { env } = backend
+  const env = { ...backend.env, ...settings }
 
   const run = (...args: string[]) => runCommand(['webhooks', ...args], env)
   async function json(...args: string[]) {
@@ -30,8 +33,17 @@ export function openWebhookCommands() {
     }
   }
 
+  /** Loads changes of orders as live ones. */
+  async function load(...changes: readonly object[]): Promise<void> {
+    const lines = changes.map((change) => `${JSON.stringify(change)}\n`).join('')
+    const { code, stderr } = await runCommand(['index', 'load', '--live', '-'], env, lines)
+    if (code !== 0) throw new Error(stderr)
+    await backend.refresh()
+  }
+
   return {
     env,
+    backend,
     remove: backend.remove,
     run,
     json,
@@ -40,10 +52,8 @@ export function openWebhookCommands() {
       json('create', '--account', 'acc_1', '--url', URL_OF_RECEIVER, ...args),
 
     /** Loads the order `ord_1` of `acc_1`. */
-    async loadOrder() {
-      await runCommand(['index', 'load', '--live', '-'], env, JSON.stringify(sourceOrder()))
-      await backend.refresh()
-    },
+    loadOrder: () => load(sourceOrder()),
+    load,
 
     /** Stores a delivery to an endpoint, of an event that was recorded just now. */
     async deliver(

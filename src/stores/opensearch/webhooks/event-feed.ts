@@ -1,8 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
-import { type EventRecord, firstSequence } from '../../../webhooks/events/event-record.ts'
+import {
+  type EventRecord,
+  firstSequence,
+  withoutStates,
+} from '../../../webhooks/events/event-record.ts'
 import type { EventFeed } from '../../../webhooks/webhook-stores.ts'
-import { removeMatching, sendItems } from './bulk.ts'
+import { removeMatching, sendItems, writeMatching } from './bulk.ts'
 import type { ReportDamaged } from './damaged-documents.ts'
 import { type FoundDocument, type IndexTarget, searchCurrent, searchRaw } from './search.ts'
 
@@ -92,6 +97,26 @@ export function createOpenSearchEventFeed({
     return new Map(buckets.map(({ key, first }) => [key, first.value]))
   }
 
+  /** Removes the states from the records of the orders that no account has any more. */
+  async function forgetErased(page: readonly OpenRecord[]): Promise<void> {
+    const erasures = page.filter(({ record }) => record.after === null)
+    if (erasures.length === 0) return
+    const should = erasures.map(({ record }) => ({
+      bool: {
+        filter: [
+          { term: { order_id: record.orderId } },
+          { range: { first_sequence: { lte: firstSequence(record) } } },
+        ],
+      },
+    }))
+    await writeMatching(target, { bool: { should } }, ({ id, source, state }) => {
+      const stored = Object(source) as RecordSource
+      if (!isEventRecord(stored.record) || isForgotten(stored.record)) return null
+      const kept: RecordSource = { ...stored, record: withoutStates(stored.record) }
+      return { action: { index: { _id: id, ...state } }, source: kept }
+    })
+  }
+
   return {
     async next(limit) {
       const page = await findPage(limit)
@@ -100,6 +125,7 @@ export function createOpenSearchEventFeed({
         records: page.map(({ record }) => record),
         async fanOut(deliveries) {
           const created = await createDeliveries(deliveries)
+          await forgetErased(page) // Before the marks, so that it is repeated after a crash.
           const items = page.map(({ id }) => ({
             action: { update: { _id: id } },
             source: { doc: { fanned_out: true } },
@@ -118,6 +144,8 @@ export function createOpenSearchEventFeed({
     },
   }
 }
+
+const isForgotten = (record: EventRecord) => isDeepStrictEqual(record, withoutStates(record))
 
 interface OrderBuckets {
   buckets?: { key: string; first: { value: number } }[]

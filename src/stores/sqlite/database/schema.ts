@@ -63,6 +63,10 @@ export const ordersMigrations = [
   CREATE TABLE event_feed (id TEXT NOT NULL) STRICT;
   INSERT INTO event_feed VALUES (lower(hex(randomblob(16))));
   `,
+  // An erasure must find the records of its order.
+  `
+  CREATE INDEX order_events_by_order ON order_events (json_extract(record, '$.orderId'));
+  `,
 ] as const
 
 /**

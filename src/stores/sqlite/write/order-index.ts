@@ -20,10 +20,16 @@ import type {
 import type { Clock } from '../../../lib/clock.ts'
 import { parseJson } from '../../../lib/json.ts'
 import { createMutex } from '../../../lib/mutex.ts'
+import { type EventRecord, withoutStates } from '../../../webhooks/events/event-record.ts'
 import { rollBack } from '../database/database.ts'
 import { createWriteTimestamps, type MachineTime, machineTime } from './write-timestamps.ts'
 
 type Row = Record<string, SQLOutputValue>
+
+interface EventRow {
+  position: number
+  record: string
+}
 
 /**
  * The write side of an embedded database, on a separate connection: on a shared one, readers would
@@ -61,6 +67,10 @@ export function createSqliteOrderIndex(
     INSERT OR REPLACE INTO order_heads (id, version, owner_account_id, account_ids, created_key, filled, deleted, announced)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
   const insertEvent = db.prepare('INSERT INTO order_events (recorded_at, record) VALUES (?, ?)')
+  const selectEvents = db.prepare(`
+    SELECT position, record FROM order_events INDEXED BY order_events_by_order
+    WHERE json_extract(record, '$.orderId') = ?`)
+  const updateEvent = db.prepare('UPDATE order_events SET record = ? WHERE position = ?')
 
   let lastWrite: LastWrite | null = null
 
@@ -98,6 +108,15 @@ export function createSqliteOrderIndex(
         Number(record.deleted),
         record.announced === undefined ? null : JSON.stringify(record.announced),
       )
+      if (record.accountIds.length === 0) forgetStates(record.orderId)
+    }
+  }
+
+  /** Event records outlive their fan-out, and must not outlive the order. */
+  function forgetStates(orderId: string): void {
+    for (const { position, record } of selectEvents.all(orderId) as unknown as EventRow[]) {
+      const kept = withoutStates(parseJson(record) as EventRecord)
+      updateEvent.run(JSON.stringify(kept), position)
     }
   }
 

@@ -70,6 +70,7 @@ function checkChain(walk: RecordedWalk, orderId: string, records: readonly SeenR
   for (const [at, record] of records.entries()) {
     const last = records[at - 1]
     const from = last?.version ?? 0
+    if (record.after === null) continue // An erasure leaves no state.
     if (isContinuous(walk, orderId, last, record)) {
       if (isDeepStrictEqual(record.before, last?.after ?? null)) continue
     } else if (record.before === null || isAnyState(history, orderId, record.before)) continue

@@ -1,5 +1,6 @@
 import type { Network } from '../lib/network.ts'
 import { parseTracing } from '../observability/tracing/settings.ts'
+import { DEFAULT_RETRY_DELAYS_SECONDS } from '../webhooks/deliveries/retry-schedule.ts'
 import { parseNetworks } from '../webhooks/sending/address-policy.ts'
 import {
   host,
@@ -107,7 +108,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
         'WEBHOOK_RETRY_SCHEDULE',
         integers(0, MAX_RETRY_DELAY_S, MAX_ATTEMPTS),
         `expected 1 to ${MAX_ATTEMPTS} delays in seconds separated by commas, one before each attempt, each an integer from 0 to ${MAX_RETRY_DELAY_S}`,
-        RETRY_DELAYS_S,
+        DEFAULT_RETRY_DELAYS_SECONDS,
       ).map((seconds) => seconds * 1_000),
       /** `undefined`: receivers are reached directly. */
       proxyUrl: read('WEBHOOK_PROXY_URL', proxyUrl, PROXY_HELP, undefined),
@@ -142,12 +143,6 @@ const DAY_MS = 86_400_000
 
 const MAX_ATTEMPTS = 32
 const MAX_RETRY_DELAY_S = 604_800
-/** Together 72 hours. */
-const RETRY_DELAYS_S = [
-  0, 5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200, 43_200,
-  8_245,
-]
-
 const HOST_HELP = 'expected an address or a host name, without protocol, port and brackets'
 const PREFIX_HELP =
   'expected at most 200 lower-case letters, digits, "_" and "-", and a letter or digit first'

@@ -125,8 +125,8 @@ export interface DeliveryStore {
   /** Pending ones become held. Returns their number. */
   hold(endpointId: string, nowMs: number): Promise<number>
   /**
-   * Held ones become pending and due, in their order, with a new retry schedule. Returns their
-   * number.
+   * Held ones become pending and due at the instant of their record, with a new retry schedule.
+   * Returns their number.
    */
   releaseHeld(endpointId: string, nowMs: number): Promise<number>
   /** Pending and held ones become canceled. */

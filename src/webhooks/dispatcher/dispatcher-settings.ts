@@ -16,6 +16,8 @@ export interface DispatcherSettings {
   reloadMs: number
   /** How long a stop waits for requests in flight and their results. */
   stopMs: number
+  /** An endpoint without a success for this long is disabled, but not before a whole schedule. */
+  giveUpMs: number
   /** How long finished deliveries are kept. */
   retentionDays: number
   limits: ProcessLimits
@@ -30,6 +32,7 @@ export const defaultSettings: DispatcherSettings = {
   housekeepingMs: 600_000,
   reloadMs: 300_000,
   stopMs: 20_000,
+  giveUpMs: 72 * 3_600_000,
   retentionDays: 30,
   limits: { total: 256, restricted: 64 },
 }

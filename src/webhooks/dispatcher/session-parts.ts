@@ -98,7 +98,7 @@ export function createSessionParts(options: SessionPartsOptions) {
     health,
     lifecycle,
     clock,
-    giveUpMs: schedule.totalMs,
+    giveUpMs: Math.max(settings.giveUpMs, schedule.totalMs),
     notify,
   })
 

@@ -78,6 +78,14 @@ export function createEndpointOperations({
   const currentKid = () => secrets()[0].kid
   const secretOf = (id: string, version: SecretVersion) => deriveSecret(secrets(), id, version)
 
+  /** Writers that read the endpoints just before the insert know it five seconds after the insert. */
+  async function startFromNow(endpoint: Endpoint): Promise<Endpoint> {
+    const startsAt = clock() + ENDPOINT_MAX_AGE_MS
+    if (startsAt === endpoint.startsAt) return endpoint
+    const started = await endpoints.update(endpoint.id, (current) => ({ ...current, startsAt }))
+    return started ?? endpoint
+  }
+
   return {
     /**
      * Creates an enabled endpoint. Its deliveries start once every writer has read it.
@@ -110,7 +118,7 @@ export function createEndpointOperations({
         const advice = `the endpoint may be stored; if the list of ${accountId} has ${endpoint.id}, delete it and create another`
         throw new Unavailable(`${cause.message}; ${advice}`, { cause })
       })
-      return { endpoint, secret }
+      return { endpoint: await startFromNow(endpoint), secret }
     },
 
     /** The endpoints of an account, oldest first. */

@@ -45,7 +45,8 @@ export const transitions = {
   }),
   releaseHeld: (endpointId: string, nowMs: number): DeliveryTransition => ({
     query: allOf(term('endpoint_id', endpointId), states('held')),
-    apply: (delivery) => pendingAt(delivery, nowMs),
+    // An event of the same order that is fanned out later is due at the instant of its record.
+    apply: (delivery) => pendingAt(delivery, Math.min(nowMs, delivery.event.recordedAt)),
   }),
   cancel: (endpointId: string): DeliveryTransition => ({
     query: allOf(term('endpoint_id', endpointId), states('pending', 'held')),

@@ -30,8 +30,8 @@ async function inBatches(change: () => number): Promise<number> {
   }
 }
 
-const TO_PENDING = `
-  state = 'pending', next_at = $nowMs, step = 0, first_failed_at = NULL, held_at = NULL`
+const toPending = (nextAt: string) => `
+  state = 'pending', next_at = ${nextAt}, step = 0, first_failed_at = NULL, held_at = NULL`
 
 interface AttemptsRow {
   rowid: number
@@ -54,7 +54,11 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
     "state = 'held', next_at = NULL, held_at = $nowMs",
     `${pending} AND endpoint_id = $endpointId`,
   )
-  const release = prepareUpdate(TO_PENDING, `${held} AND endpoint_id = $endpointId`)
+  // An event of the same order that is fanned out later is due at the instant of its record.
+  const release = prepareUpdate(
+    toPending('min($nowMs, recorded_at)'),
+    `${held} AND endpoint_id = $endpointId`,
+  )
   const cancels = [pending, held].map((source) =>
     prepareUpdate("state = 'canceled', next_at = NULL", `${source} AND endpoint_id = $endpointId`),
   )
@@ -72,7 +76,7 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
       ORDER BY recorded_at, sequence, rowid LIMIT ${BATCH}`),
   )
   const repeat = db.prepare(
-    `UPDATE deliveries SET ${TO_PENDING}, revision = revision + 1 WHERE rowid = $rowid`,
+    `UPDATE deliveries SET ${toPending('$nowMs')}, revision = revision + 1 WHERE rowid = $rowid`,
   )
   const selectOfOrder = db.prepare(`
     SELECT rowid, attempts FROM deliveries INDEXED BY deliveries_by_order

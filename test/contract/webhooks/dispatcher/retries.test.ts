@@ -46,9 +46,27 @@ describe.each(webhookStores)('retries on %s', (_name, open) => {
     expect(dispatching.attempts.at(-1)).toMatchObject({ outcome: 'expired', attempt: 16 })
   })
 
+  it('an endpoint stays enabled for 72 hours, also after a shorter schedule', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.start({ schedule: createRetrySchedule([0], () => 0.5) })
+    await dispatching.announce('ord_1')
+    await eventually(async () => expect((await only(id)).state).toBe('expired'))
+    dispatching.time.advance(71 * HOUR)
+    await quietPeriod()
+    const { endpoints } = dispatching.stores
+    expect(await endpoints.byId(id)).toMatchObject({ disabledReason: null })
+    dispatching.time.advance(HOUR)
+    await eventually(async () =>
+      expect(await endpoints.byId(id)).toMatchObject({ disabledReason: 'failing' }),
+    )
+  })
+
   it('an endpoint without a success during the whole schedule is disabled', async () => {
     const { id } = await dispatching.subscribe()
-    dispatching.start({ schedule: createRetrySchedule([0, 10, 20], () => 0.5) })
+    dispatching.start({
+      schedule: createRetrySchedule([0, 10, 20], () => 0.5),
+      settings: { giveUpMs: 0 },
+    })
     await dispatching.announce('ord_1')
     for (const count of [1, 2]) {
       await attempted(count)

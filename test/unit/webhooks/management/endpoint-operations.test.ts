@@ -39,6 +39,27 @@ describe('createEndpoint', () => {
     expect(await test.stored(endpoint.id)).toEqual(endpoint)
   })
 
+  it('starts 5 seconds after a slow insert, when every writer has read it', async () => {
+    let now = NOW
+    const { endpoints, deliveries } = test.services.webhooks
+    const management = createEndpointOperations({
+      endpoints: {
+        ...endpoints,
+        async insert(endpoint) {
+          now += 3_000
+          await endpoints.insert(endpoint)
+        },
+      },
+      deliveries,
+      secrets: () => test.secrets,
+      allow: [],
+      clock: () => now,
+    })
+    const { endpoint } = await management.createEndpoint(settings)
+    expect(endpoint).toMatchObject({ createdAt: NOW, startsAt: NOW + 8_000 })
+    expect(await test.stored(endpoint.id)).toEqual(endpoint)
+  })
+
   it('returns the secret that signs, and stores no part of it', async () => {
     const { endpoint, secret } = await test.management.createEndpoint(settings)
     expect(secret).toBe(deriveSecret(test.secrets, endpoint.id, endpoint.secret))
@@ -183,7 +204,8 @@ describe('enableEndpoint', () => {
       released: 1,
       failedSince: failing.failingSince,
     })
-    expect(await test.delivery(held.id)).toMatchObject({ state: 'pending', nextAt: NOW })
+    const { recordedAt } = held.event
+    expect(await test.delivery(held.id)).toMatchObject({ state: 'pending', nextAt: recordedAt })
   })
 
   it('releases what an interrupted enabling left held', async () => {

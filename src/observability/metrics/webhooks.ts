@@ -56,19 +56,31 @@ export function createWebhookMetrics(
     registers,
   })
   for (const reason of DISABLED_BY_DISPATCHER) disabledEndpoints.inc({ reason }, 0)
-  const oldestDue = new Gauge({
+  let reading: Promise<DeliveryBacklog | null> | null = null
+  /** The gauges of one scrape share a read. */
+  function readBacklog(): Promise<DeliveryBacklog | null> {
+    reading ??= backlog()
+      .catch(() => null)
+      .finally(() => {
+        reading = null
+      })
+    return reading
+  }
+  new Gauge({
     name: 'webhook_oldest_due_seconds',
     help: 'Seconds since the oldest due delivery became due, or 0; NaN while the store is unavailable.',
     registers,
+    async collect() {
+      const found = await readBacklog()
+      this.set(found === null ? Number.NaN : secondsSince(found.oldestDueAt))
+    },
   })
   new Gauge({
     name: 'webhook_due_deliveries',
     help: 'Pending deliveries that are due; NaN while the store is unavailable.',
     registers,
     async collect() {
-      const found = await backlog().catch(() => null)
-      this.set(found?.due ?? Number.NaN)
-      oldestDue.set(found === null ? Number.NaN : secondsSince(found.oldestDueAt))
+      this.set((await readBacklog())?.due ?? Number.NaN)
     },
   })
   new Gauge({

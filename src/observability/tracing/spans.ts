@@ -44,9 +44,11 @@ export function createTracing(tracer: Tracer): Omit<Tracing, 'close'> {
     },
 
     recordAttempt({ eventId, type, attempt, startedAt, endedAt, status }) {
+      const isSuccess = status !== null && status < 300
       const attributes = {
         'http.request.method': 'POST',
-        'http.request.resend_count': attempt - 1,
+        ...(attempt > 1 && { 'http.request.resend_count': attempt - 1 }),
+        ...(!isSuccess && { 'error.type': status === null ? '_OTHER' : String(status) }),
         'messaging.message.id': eventId,
         'messaging.operation.type': 'send',
         'messaging.operation.name': type,
@@ -54,7 +56,7 @@ export function createTracing(tracer: Tracer): Omit<Tracing, 'close'> {
       }
       const options = { kind: SpanKind.CLIENT, attributes, startTime: startedAt }
       const span = tracer.startSpan('POST webhook', options, ROOT_CONTEXT)
-      if (status === null || status >= 300) span.setStatus({ code: SpanStatusCode.ERROR })
+      if (!isSuccess) span.setStatus({ code: SpanStatusCode.ERROR })
       span.end(endedAt)
     },
 

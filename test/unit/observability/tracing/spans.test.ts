@@ -8,7 +8,7 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { createTracing } from '../../../../src/observability/tracing/spans.ts'
-import type { TracedRequest } from '../../../../src/observability/tracing/tracing.ts'
+import type { TracedAttempt, TracedRequest } from '../../../../src/observability/tracing/tracing.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'
@@ -102,6 +102,64 @@ describe('the span of a request', () => {
       expect(span?.spanContext().traceId).not.toBe(TRACE)
     },
   )
+})
+
+describe('the span of an attempt to deliver a webhook', () => {
+  const ATTEMPT: TracedAttempt = {
+    eventId: 'evt_1',
+    type: 'order.paid',
+    attempt: 1,
+    startedAt: Date.parse('2026-03-01T12:00:00.000Z'),
+    endedAt: Date.parse('2026-03-01T12:00:00.250Z'),
+    status: 204,
+  }
+
+  function recordAttempt(changes: Partial<TracedAttempt> = {}): ReadableSpan | undefined {
+    tracing.recordAttempt({ ...ATTEMPT, ...changes })
+    return exporter.getFinishedSpans().at(-1)
+  }
+
+  it('the span of an attempt has the event, the status and the times of the request', () => {
+    const span = recordAttempt()
+    expect(span).toMatchObject({
+      name: 'POST webhook',
+      kind: SpanKind.CLIENT,
+      status: { code: SpanStatusCode.UNSET },
+      startTime: [ATTEMPT.startedAt / 1_000, 0],
+      duration: [0, 250_000_000],
+    })
+    expect(span?.attributes).toEqual({
+      'http.request.method': 'POST',
+      'http.response.status_code': 204,
+      'messaging.message.id': 'evt_1',
+      'messaging.operation.type': 'send',
+      'messaging.operation.name': 'order.paid',
+    })
+  })
+
+  it.each([
+    [301, '301'],
+    [410, '410'],
+    [503, '503'],
+    [null, '_OTHER'],
+  ])('the span of an attempt with the status %s is an error of type %s', (status, type) => {
+    const span = recordAttempt({ status })
+    expect(span?.status.code).toBe(SpanStatusCode.ERROR)
+    expect(span?.attributes['error.type']).toBe(type)
+    expect(span?.attributes['http.response.status_code']).toBe(status ?? undefined)
+  })
+
+  it('the span of a later attempt counts those before it', () => {
+    expect(recordAttempt({ attempt: 3 })?.attributes['http.request.resend_count']).toBe(2)
+  })
+
+  it('the span of an attempt during a request belongs to another trace', async () => {
+    const [attempt, server] = await request({}, async () => {
+      tracing.recordAttempt(ATTEMPT)
+    })
+    expect(attempt?.parentSpanContext).toBeUndefined()
+    expect(attempt?.spanContext().traceId).not.toBe(server?.spanContext().traceId)
+  })
 })
 
 describe('the span of a call', () => {

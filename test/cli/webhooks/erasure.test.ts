@@ -27,6 +27,17 @@ const PAID = orderWithBuyerData()
 /** Another order, whose events must stay until its own erasure. */
 const OTHER = orderWithBuyerData({ id: 'ord_other', customer: { name: 'Ana', email: 'a@b.c' } })
 
+const LISTED = new Set([
+  'id',
+  'event_id',
+  'type',
+  'order_id',
+  'sequence',
+  'state',
+  'next_at',
+  'attempts',
+])
+
 let receiver: Receiver
 let dispatcher: RunningDispatcher
 /** Ids of endpoints by the state of their delivery before the erasure. */
@@ -71,12 +82,12 @@ describe('an erased order', () => {
     await load(erasure({ id: PAID.id, version: 2 }))
     isErased = true
     receiver.requests.length = 0
-    await eventually(() => {
-      for (const path of ['/delivered', '/retried'])
-        expect(received(path).map(({ type }) => type)).toContain('order.removed')
-    })
+    const isRemoved = (path: string) =>
+      eventually(() => expect(received(path).map(({ type }) => type)).toContain('order.removed'))
+    await isRemoved('/delivered')
+    await isRemoved('/retried')
     await run('enable', endpoints.held)
-    await eventually(() => expect(received('/held')).not.toEqual([]))
+    await isRemoved('/held')
   })
   afterAll(async () => {
     await dispatcher.stop()
@@ -118,9 +129,7 @@ describe('an erased order', () => {
     for (const id of Object.values(endpoints)) {
       const listed = await deliveriesOfErased(id)
       for (const delivery of listed) {
-        expect(Object.keys(delivery).sort()).toEqual([
-          ...['attempts', 'event_id', 'id', 'next_at', 'order_id', 'sequence', 'state', 'type'],
-        ])
+        expect(new Set(Object.keys(delivery))).toEqual(LISTED)
       }
       expect(JSON.stringify(listed)).not.toMatch(/PAID|private|response about/)
     }

@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Backend, onServices, opensearch } from '../stores/backend.ts'
 
+/** Where the stores of a test are. */
+type Stores = Pick<Backend, 'env' | 'refresh'>
+
 /** Of webhooks; the rest of a store has the orders. */
 const TABLES = ['order_events', 'order_heads', 'endpoints', 'deliveries']
 const INDICES = ['order-events', 'order-heads', 'webhook-endpoints', 'webhook-deliveries']
@@ -11,14 +14,15 @@ const INDICES = ['order-events', 'order-heads', 'webhook-endpoints', 'webhook-de
  * Everything that the stores have about webhooks, as one text: event records, version records,
  * endpoints and deliveries.
  */
-export const storedWebhooksText = (backend: Backend): Promise<string> =>
-  onServices ? searchAll(backend, INDICES) : dump(backend, TABLES)
+export const storedWebhooksText = (stores: Stores): Promise<string> =>
+  onServices ? searchAll(stores, INDICES) : dump(stores, TABLES)
 
 /** The same with the orders. */
-export const storedOrdersText = (backend: Backend): Promise<string> =>
-  onServices ? searchAll(backend, [...INDICES, 'orders']) : dump(backend, [...TABLES, 'orders'])
+export const storedOrdersText = (stores: Stores): Promise<string> =>
+  onServices ? searchAll(stores, [...INDICES, 'orders']) : dump(stores, [...TABLES, 'orders'])
 
-async function dump({ folder }: Backend, wanted: readonly string[]): Promise<string> {
+async function dump({ env }: Stores, wanted: readonly string[]): Promise<string> {
+  const folder = `${env['DATA_DIR']}`
   const files = readdirSync(folder).filter((name) => name.endsWith('.db'))
   const rows = files.flatMap((name) => {
     using db = new DatabaseSync(join(folder, name), { readOnly: true })
@@ -31,7 +35,7 @@ async function dump({ folder }: Backend, wanted: readonly string[]): Promise<str
   )
 }
 
-async function searchAll({ env, refresh }: Backend, names: readonly string[]): Promise<string> {
+async function searchAll({ env, refresh }: Stores, names: readonly string[]): Promise<string> {
   await refresh()
   const indices = names.map((name) => `${env['INDEX_PREFIX']}${name}`).join(',')
   return JSON.stringify(await opensearch('POST', `${indices}/_search`, { size: 10_000 }))

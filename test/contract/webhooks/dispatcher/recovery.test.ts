@@ -148,7 +148,7 @@ describe.each(webhookStores)('the recovery of the dispatcher on %s', (_name, ope
   it('a dispatcher without its lease sends nothing, and waits for it again', async () => {
     const { id } = await dispatching.subscribe()
     const { stores } = dispatching
-    const term = { isHeld: true, count: 0 }
+    const term: { isHeld: boolean; count: number } = { isHeld: true, count: 0 }
     dispatching.start({
       stores: {
         ...stores,

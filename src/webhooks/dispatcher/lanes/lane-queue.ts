@@ -190,7 +190,8 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     },
     offer(delivery, capacity) {
       const { orderId } = delivery.event
-      if (orderId !== null && failing.has(orderId)) hiddenOrders.add(orderId)
+      const mayBeHidden = orderId !== null && (failing.has(orderId) || hiddenOrders.has(orderId))
+      if (mayBeHidden) hiddenOrders.add(orderId)
       else if (isIncomplete() || buffer.length >= capacity) hasMore = true
       else {
         buffer.push(delivery)

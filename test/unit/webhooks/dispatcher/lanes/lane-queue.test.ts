@@ -103,6 +103,17 @@ describe('the order of deliveries', () => {
     expect(queue.hasMore()).toBe(true)
   })
 
+  it('what is created after a read that excluded its order is not sent before what was excluded', () => {
+    offer(row('ord_1', 1))
+    const first = takeRow()
+    expect(read([], 0).excludedOrders).toEqual(['ord_1']) // Its second delivery is in the store.
+    offer(row('ord_1', 3))
+    succeed(first)
+    expect(take()).toBe(null)
+    read([row('ord_1', 2), row('ord_1', 3)])
+    expect(take()).toBe('ord_1 2')
+  })
+
   it('test events wait for nothing', () => {
     const tests = ['evt_a', 'evt_b'].map((id) => ({ ...deliveryOf(testEvent(id)), revision: 1 }))
     offer(...tests)

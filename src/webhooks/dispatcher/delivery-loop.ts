@@ -89,14 +89,20 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
 
   function takeBatch(): Flight[] {
     const batch: Flight[] = []
+    const withoutFlight: Lane[] = []
     const nowMs = clock()
     while (batch.length < MAX_BATCH && results.pending() + flights.size < MAX_UNSTORED) {
       const lane = scheduler.next(nowMs)
       if (lane === null) break
       const flight = take(lane)
-      if (flight !== null) batch.push(flight)
-      updateLane(lane)
+      if (flight === null) withoutFlight.push(lane)
+      else {
+        batch.push(flight)
+        updateLane(lane)
+      }
     }
+    // Queued again at once, such a lane would keep the process from all other work.
+    for (const lane of withoutFlight) updateLane(lane)
     return batch
   }
 

@@ -34,6 +34,8 @@ export interface FailingOrders {
   hasReady(): boolean
   /** The delivery that has failed longest, due or not. */
   takeAny(): StoredDelivery | null
+  /** Whether {@link FailingOrders.takeAny} returns a delivery. */
+  hasAny(): boolean
   /** Returns a taken delivery that was not sent; false when it is none of these. */
   putBack(orderId: string): boolean
   /** Queues due retries, and returns the orders whose window has passed. */
@@ -62,6 +64,11 @@ export function createFailingOrders(): FailingOrders {
     ready.delete(orderId)
     order.phase = 'taken'
     return order.delivery
+  }
+
+  function firstNotTaken(): [string, FailingOrder] | undefined {
+    for (const entry of orders) if (entry[1].phase !== 'taken') return entry
+    return
   }
 
   function remove(orderId: string): void {
@@ -106,11 +113,10 @@ export function createFailingOrders(): FailingOrders {
       return orderId === undefined || order === undefined ? null : take(orderId, order)
     },
     takeAny() {
-      for (const [orderId, order] of orders) {
-        if (order.phase !== 'taken') return take(orderId, order)
-      }
-      return null
+      const entry = firstNotTaken()
+      return entry === undefined ? null : take(...entry)
     },
+    hasAny: () => firstNotTaken() !== undefined,
     putBack(orderId) {
       const order = orders.get(orderId)
       if (order?.phase !== 'taken') return false

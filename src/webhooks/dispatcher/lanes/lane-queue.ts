@@ -15,6 +15,7 @@ export interface LaneQueue {
   take(): StoredDelivery | null
   /** Takes the delivery that has failed longest, due or not, for a probe. */
   takeFailing(): StoredDelivery | null
+  /** Whether {@link takeFailing} returns a delivery. */
   hasFailing(): boolean
   /** Returns a delivery that was not sent. */
   putBack(delivery: StoredDelivery): void
@@ -168,7 +169,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       const delivery = failing.takeAny()
       return delivery && start(delivery)
     },
-    hasFailing: () => failing.size() > 0,
+    hasFailing: failing.hasAny,
     putBack(delivery) {
       finish(delivery)
       const { orderId } = delivery.event

@@ -252,6 +252,13 @@ describe('an open circuit breaker', () => {
     expect(queue.takeFailing()).toBeNull()
   })
 
+  it('it has no failing delivery for a probe while the only one is taken', () => {
+    const probe = queue.takeFailing()
+    expect(queue.hasFailing()).toBe(false)
+    if (probe !== null) queue.putBack(probe)
+    expect(queue.hasFailing()).toBe(true)
+  })
+
   it('a failed probe blocks its order, however long the outage is', () => {
     const probe = queue.takeFailing()
     if (probe === null) throw new Error('expected a probe')

@@ -57,8 +57,11 @@ export function createFanOut(options: FanOutOptions): () => Promise<boolean> {
     const lane = lanes.of(endpoint)
     const nowMs = clock()
     const dueAt = delivery?.nextAt ?? nowMs
-    if (delivery === null || dueAt > nowMs) lane.queue.readAt(dueAt)
-    else lane.queue.offer(delivery, bufferCapacity(lane))
+    const isInStore = delivery === null || dueAt > nowMs
+    if (isInStore) lane.queue.readAt(dueAt)
+    // Later deliveries of the page must wait for what is due in the store alone.
+    lane.queue.advance(nowMs)
+    if (!isInStore) lane.queue.offer(delivery, bufferCapacity(lane))
     return lane
   }
 }

@@ -1,0 +1,49 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import type { EventPage, WebhookStores } from '../../../../src/webhooks/webhook-stores.ts'
+import {
+  type Dispatching,
+  eventually,
+  openDispatching,
+} from '../../../support/webhooks/dispatching.ts'
+import { webhookStores } from '../webhook-stores-under-test.ts'
+
+describe.each(webhookStores)('the fan-out of the dispatcher on %s', (_name, open) => {
+  let dispatching: Dispatching
+  beforeEach(async () => {
+    dispatching = await openDispatching(open)
+  })
+
+  const received = (...expected: string[]) =>
+    eventually(() => expect(dispatching.receivedOrders()).toEqual(expected))
+
+  /** Stores whose first fan-out does something else. */
+  function withFirstFanOut(fanOut: EventPage['fanOut']): WebhookStores {
+    const { stores } = dispatching
+    let isFirst = true
+    return {
+      ...stores,
+      events: {
+        ...stores.events,
+        async next(limit) {
+          const page = await stores.events.next(limit)
+          if (page === null || !isFirst) return page
+          isFirst = false
+          return { ...page, fanOut }
+        },
+      },
+    }
+  }
+
+  it('after a crash between the deliveries of an order, the earlier one is sent first', async () => {
+    await dispatching.subscribe()
+    const stores = withFirstFanOut(async (deliveries) => {
+      await dispatching.stores.deliveries.create(deliveries.slice(0, 1))
+      throw new Unavailable('no answer')
+    })
+    await dispatching.announce('ord_1', 'ord_1')
+    // The lane must not depend on the next tick.
+    dispatching.start({ stores, settings: { tickMs: 500 } })
+    await received('ord_1 1', 'ord_1 2')
+  })
+})

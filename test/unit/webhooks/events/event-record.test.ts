@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
+  type AccountEvent,
   accountEvents,
   type EventRecord,
   firstSequence,
   lastSequence,
+  withoutStates,
 } from '../../../../src/webhooks/events/event-record.ts'
 
 const RECORDED_AT = Date.parse('2026-03-01T12:00:00Z')
@@ -85,4 +87,11 @@ describe('the events of a record', () => {
   it('its sequences are known by the first and the last', () => {
     expect([firstSequence(record), lastSequence(record)]).toEqual([3, 4])
   })
+})
+
+it('the record of an erased order keeps its events under their ids, without any state', () => {
+  const kept = withoutStates({ ...record, digests: { acc_1: '1:digest' } })
+  expect(JSON.stringify(kept)).not.toMatch(/PAID|PENDING|pay_1|digest"/)
+  const withoutChange = (event: AccountEvent) => ({ ...event, change: {} })
+  expect(accountEvents(kept)).toEqual(accountEvents(record).map(withoutChange))
 })

@@ -54,6 +54,7 @@ describe.each(webhookStores)('the probes of the dispatcher on %s', (_name, open)
     await dispatching.announce('ord_2')
     dispatching.time.advance(HOUR_MS)
     await attempts(3)
+    await eventually(() => expect(dispatching.log).toContain('outage: no answer'))
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 1', 'ord_2 1'])
     dispatching.receiver.reply = () => ({ status: 200 })
     save = stores.deliveries.save

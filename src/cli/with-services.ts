@@ -9,6 +9,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface WithServicesOptions {
   /** Runs the command on a lost index too; the store rejects what is impossible there. */
   allowLostIndex?: boolean
+  /** `command` when absent. A `server` keeps running, so no write may block it for long. */
+  role?: 'server' | 'command'
 }
 
 /**
@@ -25,9 +27,9 @@ export type WithServices = <T>(
  * own services, and throws Error when a setting is invalid.
  */
 export function createWithServices(env: Environment): WithServices {
-  return async (work, { allowLostIndex = false } = {}) => {
+  return async (work, { allowLostIndex = false, role = 'command' } = {}) => {
     const config = parseConfig(env)
-    const services = await openServices(config)
+    const services = await openServices(config, role)
     try {
       if (!allowLostIndex) await assertIndexNotLost(services)
       return await work(services, config)

@@ -27,19 +27,22 @@ export function addDeliver(
     .command('deliver')
     .description('deliver webhooks continuously; on the embedded store, "serve" does')
     .action(() =>
-      withServices(async (services, config) => {
-        requireWebhookSecrets(services.webhookSecrets)
-        const logger = openLog(config, context.stderr)
-        const stopping = new AbortController()
-        const delivering = deliverWithOperations(services, config, logger, stopping.signal)
-        const close = () => {
-          stopping.abort()
-          return delivering
-        }
-        const closed = closeOnSignal(logger, close, context)
-        await delivering
-        await closed
-      }),
+      withServices(
+        async (services, config) => {
+          requireWebhookSecrets(services.webhookSecrets)
+          const logger = openLog(config, context.stderr)
+          const stopping = new AbortController()
+          const delivering = deliverWithOperations(services, config, logger, stopping.signal)
+          const close = () => {
+            stopping.abort()
+            return delivering
+          }
+          const closed = closeOnSignal(logger, close, context)
+          await delivering
+          await closed
+        },
+        { role: 'server' },
+      ),
     )
 }
 

@@ -3,7 +3,6 @@ import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
 import { requireWebhookSecrets } from '../../config/secrets.ts'
 import { monotonicClock, wallClock } from '../../lib/clock.ts'
-
 import type { WebhookMetrics } from '../../observability/metrics/webhooks.ts'
 import type { Tracing } from '../../observability/tracing/tracing.ts'
 import type { Services } from '../../services.ts'
@@ -67,8 +66,9 @@ export async function runDispatcher(
   try {
     await dispatcher.run(signal)
   } finally {
-    await sender.close()
-    await notices?.close()
+    // Without waiting: a request that outlasted the stop would delay the shutdown beyond its timeout.
+    void sender.close()
+    void notices?.close()
   }
 }
 

@@ -13,6 +13,7 @@ import { openServices } from '../../services.ts'
 import type { ServeOptions } from '../api-server.ts'
 import type { ProgramIo } from '../command-context.ts'
 import { demoWelcome } from '../demo-welcome.ts'
+import { openTracing } from '../open-tracing.ts'
 import { closeOnSignal } from '../signals.ts'
 import {
   type EmbeddedDispatcher,
@@ -40,7 +41,8 @@ export async function serveCluster(
   await assertCanListen(config)
   // Initialise storage before forking workers. The primary keeps the database open, because the
   // last close and the first open of SQLite lock it briefly.
-  const services = await openServices(config)
+  const services = await openServices(config, 'server')
+  const tracing = await openTracing(config, logger)
   cluster.setupPrimary({ exec: WORKER, args: [] })
   const pool = createWorkerPool({
     size: config.workers,
@@ -86,6 +88,7 @@ export async function serveCluster(
   let dispatcher: EmbeddedDispatcher | undefined
   const close = async () => {
     await dispatcher?.stop()
+    await tracing?.close()
     await Promise.all([operations.close(), services.close()])
   }
   const closed = closeOnSignal(
@@ -106,13 +109,7 @@ export async function serveCluster(
     await listenOperations(operations, config, logger)
     // One process delivers, and the primary outlives its workers.
     const { registry } = metrics
-    dispatcher = startEmbeddedDispatcher(config, {
-      services,
-      logger,
-      registry,
-      tracing: null,
-      demo,
-    })
+    dispatcher = startEmbeddedDispatcher(config, { services, logger, registry, tracing, demo })
     if (demoKey !== null) {
       const isDispatcher = config.opensearchUrls === undefined
       const demoService = { baseUrl: address, key: demoKey, isDispatcher }

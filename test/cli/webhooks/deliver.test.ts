@@ -1,0 +1,217 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseConfig } from '../../../src/config/config.ts'
+import { openServices } from '../../../src/services.ts'
+import { metricIn } from '../../support/http/metric.ts'
+import { attributesOf, startOtlpReceiver } from '../../support/http/otlp-receiver.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import {
+  becomesDispatcher,
+  type Delivering,
+  LONG_ATTEMPTS,
+  openDelivering,
+  standsBy,
+  verified,
+} from '../../support/webhooks/delivering.ts'
+import { eventually, quietPeriod } from '../../support/webhooks/dispatching.ts'
+
+/** A standby that waited for the expiry would exceed the time of the test. */
+const LONG_LEASE = { WRITER_LEASE_MS: '100000' }
+const ONE_TYPE = ['--events', 'order.paid']
+
+let delivering: Delivering
+beforeEach(async () => {
+  delivering = await openDelivering()
+})
+afterEach(() => delivering.close())
+
+const order = (n: number, changes: object = {}) => sourceOrder({ id: `ord_${n}`, ...changes })
+const orderIds = () => delivering.receiver.received.map(({ body }) => body.order_id)
+
+describe('webhooks deliver', () => {
+  it('webhooks deliver sends the signed events of a loaded order, with the bytes of the API', async () => {
+    const { id, secret } = await delivering.subscribe()
+    await becomesDispatcher(delivering.startDeliver())
+    await delivering.load(order(1))
+    const [created, paid] = await delivering.receives(2)
+    if (created === undefined || paid === undefined) throw new Error('expected two webhooks')
+
+    expect(verified(created, secret)).toMatchObject({ type: 'order.created', sequence: 1 })
+    expect(verified(paid, secret)).toMatchObject({
+      id: paid.headers['webhook-id'],
+      type: 'order.paid',
+      account_id: 'acc_1',
+      order_id: 'ord_1',
+      sequence: 2,
+      change: { status: [null, 'PAID'] },
+    })
+    const services = await openServices(parseConfig(delivering.env))
+    const view = await services.orders.get('acc_1', 'ord_1')
+    await services.close()
+    expect(paid.bytes.toString()).toContain(`"data":${Buffer.from(view ?? []).toString()}}`)
+    await delivering.delivers(id, 2)
+  })
+
+  it('webhooks deliver sends events that were recorded while no dispatcher ran, in their sequence', async () => {
+    const { id } = await delivering.subscribe()
+    await delivering.load(order(1, { status: 'AWAITING_PAYMENT' }))
+    await delivering.load(order(1, { version: 2 }))
+    delivering.startDeliver()
+    await delivering.delivers(id, 3)
+    const types = delivering.receiver.received.map(({ body }) => `${body.sequence} ${body.type}`)
+    expect(types).toEqual(['1 order.created', '2 order.awaiting_payment', '3 order.paid'])
+  })
+
+  it('an erased order is sent without its content', async () => {
+    const { id } = await delivering.subscribe('--events', 'order.removed')
+    await delivering.load(order(1))
+    await delivering.load({ id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true })
+    delivering.startDeliver()
+    await delivering.delivers(id, 1)
+    const [removed] = delivering.receiver.received
+    expect(removed?.body).toMatchObject({ type: 'order.removed', order_id: 'ord_1', change: {} })
+    expect(removed?.body).not.toHaveProperty('data')
+  })
+})
+
+describe('a stop of webhooks deliver', () => {
+  it('SIGTERM stores the attempt in flight, and the standby takes over at once', async () => {
+    const { id } = await delivering.subscribe(...ONE_TYPE)
+    const first = delivering.startDeliver(LONG_LEASE)
+    await becomesDispatcher(first)
+    const second = delivering.startDeliver(LONG_LEASE)
+    await standsBy(second)
+
+    delivering.receiver.reply = () => ({ status: 200, delayMs: 1_000 })
+    await delivering.load(order(1))
+    await delivering.receives(1)
+    expect(delivering.receiver.open.current).toBe(1)
+    expect(await first.stop('SIGTERM')).toBe(0)
+    expect(await delivering.delivers(id, 1)).toMatchObject([{ attempts: [{ status: 200 }] }])
+
+    await becomesDispatcher(second)
+    await delivering.load(order(2))
+    await delivering.delivers(id, 2)
+    expect(orderIds()).toEqual(['ord_1', 'ord_2'])
+    expect(await second.stop('SIGINT')).toBe(0)
+  })
+
+  it('SIGTERM ends a process whose receiver never answers, and the event stays pending', async () => {
+    const { id } = await delivering.subscribe(...ONE_TYPE)
+    const deliver = delivering.startDeliver(LONG_ATTEMPTS)
+    await becomesDispatcher(deliver)
+    delivering.receiver.reply = () => null
+    await delivering.load(order(1))
+    await delivering.receives(1)
+    expect(await deliver.stop('SIGTERM')).toBe(0)
+    expect(deliver.output()).not.toContain('close timed out')
+    expect(await delivering.json('deliveries', id)).toMatchObject([
+      { state: 'pending', attempts: [] },
+    ])
+  })
+
+  it('a standby exits 0 on SIGTERM', async () => {
+    await becomesDispatcher(delivering.startDeliver())
+    const second = delivering.startDeliver()
+    await standsBy(second)
+    expect(await second.stop('SIGTERM')).toBe(0)
+  })
+
+  it('a killed process is replaced, and its attempt is repeated under the same webhook-id', async () => {
+    const { id } = await delivering.subscribe(...ONE_TYPE)
+    const first = delivering.startDeliver()
+    await becomesDispatcher(first)
+    const second = delivering.startDeliver()
+    await standsBy(second)
+    delivering.receiver.reply = () => null
+    await delivering.load(order(1))
+    await delivering.receives(1)
+    delivering.receiver.reply = () => ({ status: 200 })
+    await first.stop('SIGKILL')
+
+    await becomesDispatcher(second)
+    await delivering.delivers(id, 1)
+    const ids = delivering.receiver.received.map(({ headers }) => headers['webhook-id'])
+    expect(ids).toEqual([ids[0], ids[0]])
+  })
+})
+
+describe('the operations port of webhooks deliver', () => {
+  it('the operations port reports readiness, and the metrics of the dispatcher and its standby', async () => {
+    const { id } = await delivering.subscribe(...ONE_TYPE)
+    const first = delivering.startDeliver()
+    await becomesDispatcher(first)
+    const second = delivering.startDeliver()
+    await standsBy(second)
+    delivering.receiver.reply = ({ body }) => ({ status: body.order_id === 'ord_1' ? 200 : 500 })
+    await delivering.load(order(1), order(2))
+    await delivering.delivers(id, 1)
+
+    for (const deliver of [first, second]) {
+      expect(await deliver.operations('/health/live')).toBe('{"status":"ok"}')
+      expect(await deliver.operations('/health/ready')).toBe(
+        '{"status":"ok","checks":{"orders":"ok","webhooks":"ok"}}',
+      )
+    }
+    await eventually(async () => {
+      const metrics = await first.operations('/metrics')
+      const values = {
+        isDispatcher: metricIn(metrics, 'webhook_is_dispatcher'),
+        delivered: metricIn(metrics, 'webhook_attempts_total{outcome="delivered"}'),
+        durations: metricIn(metrics, 'webhook_delivery_seconds_count'),
+        due: metricIn(metrics, 'webhook_due_deliveries'),
+        failing: metricIn(metrics, 'webhook_endpoints{state="failing"}'),
+      }
+      expect(values).toEqual({ isDispatcher: 1, delivered: 1, durations: 1, due: 0, failing: 1 })
+    })
+    expect(await first.metric('webhook_attempts_total{outcome="retrying"}')).toBeGreaterThan(0)
+    expect(await second.metric('webhook_is_dispatcher')).toBe(0)
+    expect(await second.metric('webhook_attempts_total{outcome="delivered"}')).toBe(0)
+  })
+
+  it('an operations port in use ends webhooks deliver with the name of the setting', async () => {
+    const { msg } = await delivering.startDeliver().waitForLog('operations at')
+    const { port } = new URL(msg.split(' ').at(-1) ?? '')
+    const second = delivering.startDeliver({ OPERATIONS_PORT: port })
+    expect(await second.ended()).toBe(1)
+    expect(second.output()).toMatch(/cannot listen on .* Set HOST or OPERATIONS_PORT\n/)
+  })
+})
+
+describe('what webhooks deliver logs and traces', () => {
+  it('the log has neither the URL of a receiver, nor the secret, nor the order', async () => {
+    const { secret } = await delivering.subscribe(...ONE_TYPE)
+    const deliver = delivering.startDeliver()
+    await becomesDispatcher(deliver)
+    delivering.receiver.reply = () => ({ status: 500 })
+    await delivering.load(order(1))
+    const failure = await deliver.waitForLog('a webhook was not accepted')
+    expect(failure).toMatchObject({ event_type: 'order.paid', status: 500, outcome: 'retrying' })
+    const { port } = new URL(delivering.receiver.url())
+    for (const confidential of [port, '/hooks', secret.slice('whsec_'.length), 'ord_1']) {
+      expect(deliver.output()).not.toContain(confidential)
+    }
+  })
+
+  it('each attempt is a trace that the collector receives before the process ends', async () => {
+    const collector = await startOtlpReceiver()
+    const { id } = await delivering.subscribe(...ONE_TYPE)
+    const deliver = delivering.startDeliver({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_BSP_SCHEDULE_DELAY: '600000',
+    })
+    await becomesDispatcher(deliver)
+    await delivering.load(order(1))
+    await delivering.delivers(id, 1)
+    await quietPeriod()
+    expect(await deliver.stop()).toBe(0)
+    const [span, ...others] = collector.spans()
+    await collector.close()
+    expect(others).toEqual([])
+    expect(span).toMatchObject({ name: 'POST webhook' })
+    expect(attributesOf(span ?? { attributes: [] })).toMatchObject({
+      'http.response.status_code': 200,
+      'messaging.message.id': delivering.receiver.received[0]?.body.id,
+    })
+  })
+})

@@ -46,6 +46,11 @@ export interface WebhookStores {
   endpoints: EndpointStore
   deliveries: DeliveryStore
   events: EventFeed
+  /**
+   * Reports each document that is skipped because it cannot be read, once, with the remedy. Absent
+   * for a store whose reads fail instead.
+   */
+  onDamaged?(report: (reason: string) => void): void
   /** Waits until no other process delivers. */
   acquireLease(options: AcquireDispatcherLease): Promise<DispatcherLease>
   /** The current or last holder; `null` before the first. Observes a lease for `waitMs` at most. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
-import { requireWebhookSecrets } from '../../config/secrets.ts'
+import { requireWebhookSecrets, type WebhookSecrets } from '../../config/secrets.ts'
 import { monotonicClock, wallClock } from '../../lib/clock.ts'
 import type { WebhookMetrics } from '../../observability/metrics/webhooks.ts'
 import type { Tracing } from '../../observability/tracing/tracing.ts'
@@ -12,6 +12,7 @@ import type { DispatcherEvents } from '../../webhooks/dispatcher/dispatcher-even
 import { defaultSettings } from '../../webhooks/dispatcher/dispatcher-settings.ts'
 import {
   createSendNotice,
+  operatorSigners,
   type SendNotice,
 } from '../../webhooks/dispatcher/health/operator-notices.ts'
 import { everyNetwork } from '../../webhooks/sending/address-policy.ts'
@@ -43,9 +44,10 @@ export async function runDispatcher(
   const { allow, timeoutMs, proxyUrl, retryDelaysMs, retentionMs, operatorUrl } = config.webhooks
   const secrets = requireWebhookSecrets(services.webhookSecrets)
   const sign = createSigner(secrets)
+  services.webhooks.onDamaged?.((reason) => logger.error({ reason }, 'webhooks are incomplete'))
   const clocks = { clock: wallClock, monotonic: monotonicClock }
   const sender = createHttpSender({ allow, timeoutMs, proxyUrl, ...clocks })
-  const notices = openNotices(operatorUrl, { ...config.webhooks, sign, kid: secrets[0].kid })
+  const notices = openNotices(operatorUrl, { timeoutMs, sign, secrets })
   const dispatcher = createDispatcher({
     stores: services.webhooks,
     orders: services.orders,
@@ -77,13 +79,13 @@ const DAY_MS = 86_400_000
 interface NoticeOptions {
   timeoutMs: number
   sign: Signer
-  kid: string
+  secrets: WebhookSecrets
 }
 
 /** The operator's own URL may be on a private network, so its sender has no address policy. */
 function openNotices(
   url: string | undefined,
-  { timeoutMs, sign, kid }: NoticeOptions,
+  { timeoutMs, sign, secrets }: NoticeOptions,
 ): { send: SendNotice; close(): Promise<void> } | null {
   if (url === undefined) return null
   const sender = createHttpSender({
@@ -92,12 +94,11 @@ function openNotices(
     clock: wallClock,
     monotonic: monotonicClock,
   })
-  const secret = { kid, generation: 1 }
   const send = createSendNotice({
     url,
     sender,
     sign,
-    secret,
+    signers: operatorSigners(secrets),
     clock: wallClock,
     version: packageVersion(),
   })

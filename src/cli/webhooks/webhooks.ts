@@ -5,6 +5,7 @@ import { addDeliver } from './deliver.ts'
 import { addDeliveryCommands } from './delivery-commands.ts'
 import { addEndpointCommands } from './endpoint-commands.ts'
 import { addEndpointStateCommands } from './endpoint-state-commands.ts'
+import { addOperatorSecret } from './operator-secret.ts'
 import { addWebhookStatus } from './status.ts'
 import { createWithWebhooks } from './with-webhooks.ts'
 
@@ -24,4 +25,5 @@ export function addWebhooks(
     add(webhooks, withWebhooks, context)
   }
   addDeliver(webhooks, withServices, context)
+  addOperatorSecret(webhooks, withServices, context)
 }

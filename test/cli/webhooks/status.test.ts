@@ -9,6 +9,14 @@ beforeAll(async () => {
 })
 afterAll(commands.remove)
 
+describe('webhooks operator-secret', () => {
+  it('prints the secret of notices, the same each time', async () => {
+    const { secret } = await json('operator-secret')
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect((await run('operator-secret')).stdout).toBe(`${secret}\n`)
+  })
+})
+
 describe('webhooks status', () => {
   it('reports that no dispatcher ran, and no endpoint', async () => {
     expect(await json('status')).toEqual({

@@ -4,7 +4,7 @@ import { onServices } from '../../support/stores/backend.ts'
 import { walkDeliveries } from '../../support/webhooks/model/delivery-walk.ts'
 import { type StoresUnderTest, stores } from '../stores-under-test.ts'
 
-const WALKS = onServices ? byEffort(3, 30) : Number(process.env["N"] ?? 12)
+const WALKS = onServices ? byEffort(3, 30) : Number(process.env['N'] ?? 12)
 
 describe.each(stores)('webhooks on %s', (_name, open) => {
   let store: StoresUnderTest
@@ -15,7 +15,7 @@ describe.each(stores)('webhooks on %s', (_name, open) => {
 
   it('keep every invariant, whatever dies', async () => {
     let requests = 0
-    for (let seed = Number(process.env["SEED"] ?? 1); seed <= WALKS; seed++) {
+    for (let seed = Number(process.env['SEED'] ?? 1); seed <= WALKS; seed++) {
       const result = await walkDeliveries(seed, {
         stores: store,
         isAtomic: !onServices,

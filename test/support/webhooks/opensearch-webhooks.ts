@@ -10,7 +10,7 @@ import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
 import { type Backend, opensearch } from '../stores/backend.ts'
 
 export type WebhookSettings = Partial<
-  Pick<OpenSearchWebhookStoresOptions, 'leaseMs' | 'deadlineMs' | 'monotonic' | 'onDamaged'>
+  Pick<OpenSearchWebhookStoresOptions, 'leaseMs' | 'deadlineMs' | 'monotonic'>
 > & { url?: string }
 
 /** A lease of a test, in milliseconds: a standby waits for it. */

@@ -3,7 +3,7 @@ import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
 import type { OpenSearch } from '../client/client.ts'
 import type { EnsureIndices } from '../ensure-indices.ts'
 import type { IndexNames } from '../index-names.ts'
-import { createDamageReport, type OnDamaged } from './damaged-documents.ts'
+import { createDamageReport } from './damaged-documents.ts'
 import { createOpenSearchDeliveryStore } from './delivery-store.ts'
 import { createDispatcherLease } from './dispatcher-lease.ts'
 import { createOpenSearchEndpointStore } from './endpoint-store.ts'
@@ -19,8 +19,6 @@ export interface OpenSearchWebhookStoresOptions {
   leaseMs: number
   /** Milliseconds; the process's own when absent. */
   monotonic?: Clock
-  /** Receives the reason why a damaged document is skipped. */
-  onDamaged?: OnDamaged
 }
 
 /**
@@ -35,9 +33,9 @@ export function createOpenSearchWebhookStores({
   deadlineMs,
   leaseMs,
   monotonic = monotonicClock,
-  onDamaged = () => {},
 }: OpenSearchWebhookStoresOptions): WebhookStores {
-  const reportDamaged = createDamageReport(onDamaged)
+  const damage = createDamageReport()
+  const reportDamaged = damage.report
   const targetOf = (index: string) => ({ client, index, deadlineMs })
   const records = targetOf(names.eventRecords)
   const lease = createDispatcherLease({
@@ -69,6 +67,7 @@ export function createOpenSearchWebhookStores({
       reportDamaged,
       createDeliveries: deliveries.create,
     }),
+    onDamaged: damage.subscribe,
     async acquireLease(options) {
       await ensureIndices.orders() // The lease and the event records are beside the orders.
       await ensureIndices.webhooks()

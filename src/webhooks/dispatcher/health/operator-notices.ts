@@ -3,8 +3,9 @@ import type { Clock } from '../../../lib/clock.ts'
 import { formatInstant } from '../../../lib/instant.ts'
 import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
 import { isSuccess } from '../../deliveries/record-attempt.ts'
-import type { SecretVersion } from '../../endpoints/endpoint.ts'
+import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { Sender } from '../../sending/sender.ts'
+import type { WebhookSecret } from '../../sending/signing-secret.ts'
 import type { SignMessage } from '../attempts.ts'
 import type { Notice } from '../dispatcher-events.ts'
 
@@ -14,8 +15,8 @@ export interface OperatorNoticeOptions {
   /** A sender that may connect to private networks. */
   sender: Pick<Sender, 'send'>
   sign: SignMessage
-  /** Signs as the endpoint `operator`. */
-  secret: SecretVersion
+  /** Which secrets sign, by {@link operatorSigners}. */
+  signers: OperatorSigners
   /** Epoch milliseconds. */
   clock: Clock
   version: string
@@ -27,13 +28,32 @@ export type SendNotice = (notice: Notice, signal: AbortSignal) => Promise<string
 /** The id in the place of an endpoint's, from which the secret is derived. */
 export const OPERATOR = 'operator'
 
+/** The secrets that sign notices. */
+export type OperatorSigners = Pick<Endpoint, 'secret' | 'previousSecret'>
+
+/**
+ * The first entry of `WEBHOOK_SECRETS` signs, and the second one too: so a receiver that knows either
+ * accepts notices while the entries are rotated.
+ */
+export function operatorSigners(
+  secrets: readonly [WebhookSecret, ...WebhookSecret[]],
+): OperatorSigners {
+  const [{ kid }, previous] = secrets
+  return {
+    secret: { kid, generation: 1 },
+    previousSecret: previous
+      ? { kid: previous.kid, generation: 1, endsAt: Number.POSITIVE_INFINITY }
+      : null,
+  }
+}
+
 const RETRY_DELAYS_MS = [1_000, 10_000]
 const ID_DIGITS = 32
 
 /** Creates {@link SendNotice}, with three attempts. */
 export function createSendNotice(options: OperatorNoticeOptions): SendNotice {
-  const { url, sender, sign, secret, clock, version } = options
-  const endpoint = { id: OPERATOR, secret, previousSecret: null }
+  const { url, sender, sign, signers, clock, version } = options
+  const endpoint = { id: OPERATOR, ...signers }
 
   async function attempt(id: string, body: Buffer): Promise<string | null> {
     const headers = {

@@ -12,7 +12,8 @@ const due = { endpointId: 'we_1', nowMs: 99_000, limit: 1, excludedOrders: [], e
 /** Stores of another process, and the damaged documents that it reports. */
 async function openWithReports() {
   const reports: string[] = []
-  const stores = await test.stores.openAgain({ onDamaged: (reason) => reports.push(reason) })
+  const stores = await test.stores.openAgain()
+  stores.onDamaged?.((reason) => reports.push(reason))
   return { stores, reports }
 }
 

@@ -57,7 +57,10 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
     const event = log.events.get(body.id)
     const fail = (invariant: Invariant, message: string) =>
       violations.add(invariant, body.order_id, `${message}, in the request of ${describe(body)}`)
-    if (event === undefined) return fail(5, 'no record has this event')
+    if (event === undefined) {
+      fail(5, 'no record has this event')
+      return
+    }
     checkIdentity(model, event, body, request, fail)
     checkView(model, event, body, fail)
     checkOrder(model, event, fail)

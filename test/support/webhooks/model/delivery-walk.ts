@@ -142,9 +142,7 @@ export async function walkDeliveries(
     awaitDirectories: () => advance(STALE_MS),
   })
   const walk = { history, violations, steadyAccounts, recording }
-  const log = createDeliveryLog(clock, (record) =>
-    checkDurable(walk, asSent(record), readView),
-  )
+  const log = createDeliveryLog(clock, (record) => checkDurable(walk, asSent(record), readView))
   const requestChecks = createRequestChecks({ clock, history, endpoints, log, trace, violations })
   const endpointOf = (url: string) => endpoints.byUrl(url)?.id ?? url
   const loadChecks = createLoadChecks({

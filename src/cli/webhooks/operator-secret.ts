@@ -1,0 +1,27 @@
+import type { Command } from 'commander'
+import { requireWebhookSecrets } from '../../config/secrets.ts'
+import { OPERATOR, operatorSigners } from '../../webhooks/dispatcher/health/operator-notices.ts'
+import { deriveSecret } from '../../webhooks/sending/signing-secret.ts'
+import type { CommandContext } from '../command-context.ts'
+import { printJson } from '../output.ts'
+import type { WithServices } from '../with-services.ts'
+
+/** `webhooks operator-secret`. */
+export function addOperatorSecret(
+  webhooks: Command,
+  withServices: WithServices,
+  context: CommandContext,
+): void {
+  webhooks
+    .command('operator-secret')
+    .description('print the secret that signs the notices to OPERATOR_WEBHOOK_URL')
+    .option('--json', 'print it as JSON')
+    .action(async ({ json }: { json?: true }) =>
+      withServices(async ({ webhookSecrets }) => {
+        const secrets = requireWebhookSecrets(webhookSecrets)
+        const secret = deriveSecret(secrets, OPERATOR, operatorSigners(secrets).secret)
+        if (json) printJson({ secret }, context)
+        else context.stdout.write(`${secret}\n`)
+      }),
+    )
+}

@@ -21,6 +21,8 @@ export interface DispatcherSettings {
   /** How long finished deliveries are kept. */
   retentionDays: number
   limits: ProcessLimits
+  /** Deliveries in memory that wait to be sent. Each lane may have a few beyond it. */
+  maxBuffered: number
 }
 
 /** A store that is remote needs a longer `pollMs`. */
@@ -35,4 +37,5 @@ export const defaultSettings: DispatcherSettings = {
   giveUpMs: 72 * 3_600_000,
   retentionDays: 30,
   limits: { total: 256, restricted: 64 },
+  maxBuffered: 4_096,
 }

@@ -28,7 +28,7 @@ export function createSessionParts(options: SessionPartsOptions) {
   const { endpoints, deliveries } = stores
   const createSource = createOutageTracker({ events, onFatal, signal })
   const changes = createSource()
-  const bufferUse = { count: 0 }
+  const bufferUse = { count: 0, limit: settings.maxBuffered }
   const directory = createEndpointDirectory(endpoints, monotonic)
   const scheduler = createLaneScheduler(settings.limits)
   const health = createHealthWriter(endpoints)

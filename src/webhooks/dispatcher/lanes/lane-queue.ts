@@ -23,6 +23,8 @@ export interface LaneQueue {
   settle(taken: StoredDelivery, saved: StoredDelivery | null, nowMs: number): void
   /** Adds a delivery that was just created, unless an earlier one may be in the store alone. */
   offer(delivery: StoredDelivery, capacity: number): void
+  /** Keeps the first deliveries of the buffer, and leaves the others to a later read. */
+  trim(capacity: number): void
   /** Ends the wait for an order that the account no longer has. */
   forget(orderId: string): void
   /** When {@link advance} has something to do. */
@@ -66,6 +68,13 @@ export interface QueueRead {
 /** The buffered deliveries of all lanes together. */
 export interface BufferUse {
   count: number
+  /** From here on, deliveries stay in the store. Lanes that have none still read a few. */
+  readonly limit: number
+}
+
+/** Whether the buffers of all lanes together are at their limit. */
+export function isFull({ count, limit }: BufferUse): boolean {
+  return count >= limit
 }
 
 /** The store is read again after this time when its first pending row waits for another. */
@@ -192,12 +201,19 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     offer(delivery, capacity) {
       const { orderId } = delivery.event
       const mayBeHidden = orderId !== null && (failing.has(orderId) || hiddenOrders.has(orderId))
+      const hasNoRoom = buffer.length >= capacity || isFull(bufferUse)
       if (mayBeHidden) hiddenOrders.add(orderId)
-      else if (isIncomplete() || buffer.length >= capacity) hasMore = true
+      else if (isIncomplete() || hasNoRoom) hasMore = true
       else {
         buffer.push(delivery)
         bufferUse.count += 1
       }
+    },
+    trim(capacity) {
+      // A read in progress excludes what is buffered, and returns later deliveries of its orders.
+      if (isReading || buffer.length <= capacity) return
+      bufferUse.count -= buffer.splice(capacity).length
+      hasMore = true
     },
     forget(orderId) {
       failing.delete(orderId)

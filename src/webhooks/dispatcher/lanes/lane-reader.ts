@@ -4,7 +4,7 @@ import type { DeliveryStore } from '../../deliveries/delivery.ts'
 import type { CallSource } from '../outage.ts'
 import { FAILING_WINDOW_MS, MAX_FAILING_ORDERS } from './failing-orders.ts'
 import { type Lane, pageSize, wantsRead } from './lane.ts'
-import type { BufferUse, QueueRead } from './lane-queue.ts'
+import { type BufferUse, isFull, type QueueRead } from './lane-queue.ts'
 
 /** Fills the queues of lanes from the store. */
 export interface LaneReader {
@@ -27,8 +27,6 @@ export interface LaneReaderOptions {
 
 /** Lanes that are read at the same time. */
 const PARALLEL_READS = 8
-/** Beyond it, lanes wait until others have sent. Bounds memory. */
-const MAX_BUFFERED = 4_096
 
 /** Creates a reader that serves lanes in the order of their requests. */
 export function createLaneReader(options: LaneReaderOptions): LaneReader {
@@ -39,7 +37,7 @@ export function createLaneReader(options: LaneReaderOptions): LaneReader {
 
   async function readWaiting(): Promise<void> {
     for (;;) {
-      const lane = isStopped || bufferUse.count >= MAX_BUFFERED ? undefined : first(waiting)
+      const lane = nextLane()
       if (lane === undefined) return
       waiting.delete(lane)
       if (!wantsRead(lane, clock())) continue
@@ -50,6 +48,14 @@ export function createLaneReader(options: LaneReaderOptions): LaneReader {
       // The embedded store never yields, and the process has other work.
       await setImmediate()
     }
+  }
+
+  /** At the limit of memory, lanes that have something to send wait. */
+  function nextLane(): Lane | undefined {
+    if (isStopped) return
+    const mayRead = isFull(bufferUse) ? ({ queue }: Lane) => queue.size() === 0 : () => true
+    for (const lane of waiting) if (mayRead(lane)) return lane
+    return
   }
 
   async function readLane(lane: Lane): Promise<void> {
@@ -69,7 +75,7 @@ export function createLaneReader(options: LaneReaderOptions): LaneReader {
       const rows = await deliveries.failingSince(endpointId, sinceMs, MAX_FAILING_ORDERS)
       read.addFailing(rows, nowMs)
     }
-    const limit = pageSize(lane)
+    const limit = pageSize(lane, isFull(bufferUse))
     const due = await deliveries.due({ endpointId, nowMs, limit, ...read.exclusions() })
     read.addDue(due)
     if (due.length >= limit) return false
@@ -95,9 +101,4 @@ export function createLaneReader(options: LaneReaderOptions): LaneReader {
       await Promise.all(readers)
     },
   }
-}
-
-function first<T>(values: Iterable<T>): T | undefined {
-  for (const value of values) return value
-  return
 }

@@ -101,16 +101,20 @@ export function nextWakeAt({ isStopped, queue, breaker }: Lane): number {
   return hasCandidate ? breaker.probeAt() : queue.wakeAt()
 }
 
-/** The rows of one read: a failing endpoint needs few, and 10,000 of them must fit in memory. */
-export function pageSize(lane: Lane): number {
+/**
+ * The rows of one read: a failing endpoint needs few, and 10,000 of them must fit in memory.
+ * `isFull`: memory is at its limit.
+ */
+export function pageSize(lane: Lane, isFull: boolean): number {
   if (lane.breaker.isOpen()) return 1
   const limit = lane.concurrency.limit()
-  return standingOf(lane) === 'trusted' ? Math.max(2 * limit, MIN_TRUSTED_PAGE) : limit
+  if (standingOf(lane) !== 'trusted') return isFull ? 1 : limit
+  return isFull ? limit : Math.max(2 * limit, MIN_TRUSTED_PAGE)
 }
 
-/** How many just created deliveries the lane keeps in memory. */
+/** How many deliveries the lane keeps in memory: at least those of a read that it wants. */
 export function bufferCapacity(lane: Lane): number {
-  return standingOf(lane) === 'trusted' ? TRUSTED_BUFFER : lane.concurrency.limit()
+  return standingOf(lane) === 'trusted' ? TRUSTED_BUFFER : 2 * lane.concurrency.limit()
 }
 
 const MIN_TRUSTED_PAGE = 16

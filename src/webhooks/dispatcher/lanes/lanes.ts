@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
-import { createLane, healthOf, type Lane, nextWakeAt, wantsRead } from './lane.ts'
+import { bufferCapacity, createLane, healthOf, type Lane, nextWakeAt, wantsRead } from './lane.ts'
 import type { BufferUse } from './lane-queue.ts'
 import type { LaneReader } from './lane-reader.ts'
 import type { LaneScheduler } from './lane-scheduler.ts'
@@ -46,6 +46,8 @@ export function createLanes({ clock, bufferUse, scheduler, reader, onReady }: La
 
   function update(lane: Lane): void {
     const nowMs = clock()
+    // The endpoint may have become slow, or have begun to fail.
+    lane.queue.trim(bufferCapacity(lane))
     if (scheduler.update(lane, nowMs)) onReady()
     if (wantsRead(lane, nowMs)) reader.request(lane)
     lane.wakeAt = nextWakeAt(lane)

@@ -7,7 +7,7 @@ import { createLaneScheduler } from '../../../../src/webhooks/dispatcher/lanes/l
 import { endpoint } from '../../../support/webhooks/endpoint.ts'
 
 it('a lane without a delivery is tried once per turn of the event loop', async () => {
-  const lane = createLane(endpoint({ lastSuccessAt: 1 }), { count: 0 }, 0)
+  const lane = createLane(endpoint({ lastSuccessAt: 1 }), { count: 0, limit: 4_096 }, 0)
   let tries = 0
   const queue = {
     ...lane.queue,

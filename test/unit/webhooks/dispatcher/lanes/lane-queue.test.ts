@@ -13,7 +13,7 @@ const NEVER = Number.POSITIVE_INFINITY
 let queue: LaneQueue
 let bufferUse: BufferUse
 beforeEach(() => {
-  bufferUse = { count: 0 }
+  bufferUse = { count: 0, limit: 100 }
   queue = createLaneQueue(bufferUse)
 })
 
@@ -314,6 +314,32 @@ describe('memory', () => {
     expect(bufferUse.count).toBe(2)
     queue.suspend()
     expect(bufferUse.count).toBe(0)
+  })
+
+  it('at the limit of all lanes, a created delivery stays in the store', () => {
+    bufferUse.count = 100
+    offer(row('ord_1'))
+    expect([queue.size(), queue.hasMore()]).toEqual([0, true])
+  })
+
+  it('a trimmed buffer keeps what is sent first, and the rest is read again', () => {
+    offer(row('ord_1', 1), row('ord_2'), row('ord_1', 2), row('ord_3'))
+    queue.trim(2)
+    expect([queue.size(), bufferUse.count, queue.hasMore()]).toEqual([2, 2, true])
+    read([row('ord_1', 2)])
+    expect([take(), take()]).toEqual(['ord_1 1', 'ord_2 1'])
+  })
+
+  it('a buffer is not trimmed during a read, which excludes what it holds', () => {
+    offer(row('ord_1', 1))
+    const started = queue.beginRead()
+    started.exclusions()
+    queue.trim(0)
+    started.addDue([row('ord_1', 2)])
+    started.end()
+    expect(take()).toBe('ord_1 1')
+    queue.trim(0)
+    expect(queue.size()).toBe(0)
   })
 
   it('a queue without work is empty', () => {

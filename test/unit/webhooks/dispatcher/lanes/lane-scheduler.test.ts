@@ -11,7 +11,7 @@ const failing = { lastSuccessAt: 1, failingSince: 1 }
 const unproven = {}
 
 function lane(id: string, changes: Partial<Endpoint> = {}, deliveries = 100): Lane {
-  const created = createLane(endpoint({ id, ...changes }), { count: 0 }, 0)
+  const created = createLane(endpoint({ id, ...changes }), { count: 0, limit: 4_096 }, 0)
   for (let index = 0; index < deliveries; index++) {
     const offered = delivery({ endpointId: id, event: { orderId: `ord_${index}` } })
     created.queue.offer({ ...offered, revision: 1 }, deliveries)

@@ -17,6 +17,7 @@ import {
 } from '../../webhooks/dispatcher/health/operator-notices.ts'
 import { everyNetwork } from '../../webhooks/sending/address-policy.ts'
 import { createHttpSender } from '../../webhooks/sending/http-sender.ts'
+import type { Sender } from '../../webhooks/sending/sender.ts'
 import { createSigner, type Signer } from '../../webhooks/sending/signature.ts'
 import { createDispatcherLog } from './dispatcher-log.ts'
 
@@ -29,8 +30,12 @@ export interface DispatcherDependencies {
 
 /** A search of OpenSearch costs more than a read of the embedded store, and refreshes are slower. */
 const REMOTE_POLL_MS = 150
-/** Less than the timeout of a shutdown; an attempt that takes longer is repeated later. */
-const STOP_MS = 10_000
+/**
+ * An attempt that takes longer is repeated later. With the time to store the last results and to
+ * send notices, it is less than the timeout of a shutdown.
+ */
+const STOP_MS = 8_000
+const NOTICES_MS = 1_000
 
 /**
  * Delivers webhooks until `signal` aborts, then finishes the requests in flight.
@@ -68,9 +73,8 @@ export async function runDispatcher(
   try {
     await dispatcher.run(signal)
   } finally {
-    // Without waiting: a request that outlasted the stop would delay the shutdown beyond its timeout.
-    void sender.close()
-    void notices?.close()
+    await sender.close(0)
+    await notices?.close(NOTICES_MS)
   }
 }
 
@@ -86,7 +90,7 @@ interface NoticeOptions {
 function openNotices(
   url: string | undefined,
   { timeoutMs, sign, secrets }: NoticeOptions,
-): { send: SendNotice; close(): Promise<void> } | null {
+): { send: SendNotice; close: Sender['close'] } | null {
   if (url === undefined) return null
   const sender = createHttpSender({
     allow: everyNetwork,

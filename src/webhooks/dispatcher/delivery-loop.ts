@@ -32,6 +32,8 @@ export interface DeliveryLoop {
   tick(): void
   /** Attempts without a response. */
   inFlight(): number
+  /** Ignores the results of attempts without a response: they are repeated under the same id. */
+  stop(): void
 }
 
 export interface DeliveryLoopOptions {
@@ -68,6 +70,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
   const young = new Set<Flight>()
   let isWoken = false
   let isPaused = false
+  let isStopped = false
 
   function wake(): void {
     if (isWoken || isPaused) return
@@ -149,6 +152,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
   }
 
   function finish(flight: Flight, result: AttemptResult): void {
+    if (isStopped) return
     const { lane, delivery } = flight
     const isSlow = flights.delete(flight) && !young.delete(flight) && flight.startedAt > 0
     scheduler.finish(lane, flight.share)
@@ -253,6 +257,9 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
       wake()
     },
     inFlight: () => flights.size,
+    stop() {
+      isStopped = true
+    },
   }
 }
 

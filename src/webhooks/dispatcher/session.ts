@@ -143,6 +143,7 @@ export function createSession(
       clearInterval(ticks)
       await within(settings.stopMs, (bound) => finish(loops, bound))
       await within(STORE_MS, store)
+      loop.stop()
       if (fatal !== null) throw (fatal as { error: unknown }).error
     },
     usage: () => ({

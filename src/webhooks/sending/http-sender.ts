@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { errors, type Pool } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
 import type { Network } from '../../lib/network.ts'
@@ -95,9 +96,13 @@ export function createHttpSender(options: HttpSenderOptions): Sender {
 
   return {
     send: (request) => new Promise((settle) => start(request, new SendAttempt(context, settle))),
-    close() {
+    async close(graceMs) {
       isClosed = true
-      return dispatcher.close()
+      const closed = new AbortController()
+      const grace = pause(graceMs, undefined, { signal: closed.signal }).catch(() => {})
+      await Promise.race([dispatcher.close(), grace])
+      closed.abort()
+      await dispatcher.destroy()
     },
   }
 }

@@ -9,6 +9,8 @@ export interface OriginDispatcher {
   ): boolean
   /** Waits for the requests in flight. */
   close(): Promise<void>
+  /** Ends the requests in flight. */
+  destroy(): Promise<void>
 }
 
 export interface OriginPools extends OriginDispatcher {
@@ -37,7 +39,7 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
   /** The oldest first. */
   const entries = new Map<string, Entry>()
   /** Pools that finish their requests. */
-  const closing = new Set<Promise<void>>()
+  const closing = new Map<Pool, Promise<void>>()
 
   function poolOf(origin: string): Pool {
     const now = monotonic()
@@ -73,15 +75,24 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
   function retire(origin: string, entry: Entry): void {
     if (entries.get(origin) !== entry) return
     entries.delete(origin)
-    const closed = entry.pool.close().finally(() => closing.delete(closed))
-    closing.add(closed)
+    const { pool } = entry
+    const closed = pool.close().finally(() => closing.delete(pool))
+    closing.set(pool, closed)
+  }
+
+  function retireAll(): void {
+    for (const [origin, entry] of entries) retire(origin, entry)
   }
 
   return {
     dispatch: (request, handler) => poolOf(request.origin).dispatch(request, handler),
     async close() {
-      for (const [origin, entry] of entries) retire(origin, entry)
-      await Promise.all(closing)
+      retireAll()
+      await Promise.all(closing.values())
+    },
+    async destroy() {
+      retireAll()
+      await Promise.all([...closing.keys()].map((pool) => pool.destroy()))
     },
     get size() {
       return entries.size

@@ -22,6 +22,9 @@ export interface SendResult {
 export interface Sender {
   /** Never throws for what the receiver or the network does. */
   send(request: OutgoingRequest): Promise<SendResult>
-  /** Closes idle connections, and waits for the requests in flight. */
-  close(): Promise<void>
+  /**
+   * Closes idle connections, and waits for the requests in flight, at most `graceMs`. Then it ends
+   * them: their attempts fail.
+   */
+  close(graceMs: number): Promise<void>
 }

@@ -22,7 +22,7 @@ export function openSender(options: Partial<HttpSenderOptions> = {}) {
     monotonic: monotonicClock,
     ...options,
   })
-  onTestFinished(() => sender.close())
+  onTestFinished(() => sender.close(0))
   return {
     ...sender,
     post: (url: string, body = '{}'): Promise<SendResult> =>

@@ -93,7 +93,7 @@ describe('the connections of the sender', () => {
     })
     const result = await sender.post(`http://receiver.example:${receiver.port}/`)
     expect(result.error).toMatch(/^no (response|connection) within 0.05 s$/)
-    await sender.close()
+    await sender.close(0)
     expect(receiver.requests).toEqual([])
   })
 
@@ -125,12 +125,27 @@ describe('the connections of the sender', () => {
     const sender = openSender()
     const pending = sender.post(receiver.url)
     await expect.poll(() => receiver.requests.length).toBe(1)
-    const closed = sender.close()
+    const closed = sender.close(60_000)
     expect(await sender.post(receiver.url)).toMatchObject({ error: 'the sender is closed' })
     answer()
     expect(await pending).toMatchObject({ status: 200 })
     await closed
     await expect.poll(() => receiver.openConnections).toBe(0)
     expect(receiver.requests).toHaveLength(1)
+  })
+
+  it('the sender ends requests that are in flight after the grace, also on older connections', async () => {
+    const receiver = await openReceiver(() => {})
+    let now = 0
+    const sender = openSender({ connectionTtlMs: 1_000, monotonic: () => now })
+    const pending = [sender.post(receiver.url)]
+    await expect.poll(() => receiver.requests.length).toBe(1)
+    now = 1_000
+    pending.push(sender.post(receiver.url))
+    await expect.poll(() => receiver.requests.length).toBe(2)
+    await sender.close(10)
+    const ended = { status: null, error: 'the sender is closed' }
+    expect(await Promise.all(pending)).toMatchObject([ended, ended])
+    await expect.poll(() => receiver.openConnections).toBe(0)
   })
 })

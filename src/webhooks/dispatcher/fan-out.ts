@@ -39,10 +39,12 @@ export function createFanOut(options: FanOutOptions): () => Promise<boolean> {
       await stores.deliveries.forgetOrder(accountId, orderId, sequence)
       for (const { id } of directory.ofAccount(accountId)) lanes.get(id)?.queue.forget(orderId)
     }
+    const endpointIds = new Set(deliveries.map(({ endpointId }) => endpointId))
+    const readsBefore = new Map([...endpointIds].map((id) => [id, readsOf(id)]))
     const created = await page.fanOut(deliveries)
     const offered = new Set<Lane>()
     deliveries.forEach(({ endpointId }, index) => {
-      const lane = offer(endpointId, created[index] ?? null)
+      const lane = offer(endpointId, created[index] ?? null, readsBefore.get(endpointId) ?? 0)
       if (lane !== null) offered.add(lane)
     })
     for (const lane of offered) lanes.update(lane)
@@ -50,8 +52,16 @@ export function createFanOut(options: FanOutOptions): () => Promise<boolean> {
     return true
   }
 
+  function readsOf(endpointId: string): number {
+    return lanes.get(endpointId)?.queue.reads() ?? 0
+  }
+
   /** `null`: the delivery existed, and an earlier dispatcher may have changed it. */
-  function offer(endpointId: string, delivery: StoredDelivery | null): Lane | null {
+  function offer(
+    endpointId: string,
+    delivery: StoredDelivery | null,
+    readsBefore: number,
+  ): Lane | null {
     const endpoint = directory.byId(endpointId)
     if (endpoint === undefined || (delivery !== null && delivery.state !== 'pending')) return null
     const lane = lanes.of(endpoint)
@@ -61,7 +71,7 @@ export function createFanOut(options: FanOutOptions): () => Promise<boolean> {
     if (isInStore) lane.queue.readAt(dueAt)
     // Later deliveries of the page must wait for what is due in the store alone.
     lane.queue.advance(nowMs)
-    if (!isInStore) lane.queue.offer(delivery, bufferCapacity(lane))
+    if (!isInStore) lane.queue.offer(delivery, bufferCapacity(lane), readsBefore)
     return lane
   }
 }

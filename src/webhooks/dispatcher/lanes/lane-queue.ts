@@ -21,8 +21,14 @@ export interface LaneQueue {
   putBack(delivery: StoredDelivery): void
   /** Ends an attempt. `saved`: the stored result; `null` when the row had changed meanwhile. */
   settle(taken: StoredDelivery, saved: StoredDelivery | null, nowMs: number): void
-  /** Adds a delivery that was just created, unless an earlier one may be in the store alone. */
-  offer(delivery: StoredDelivery, capacity: number): void
+  /** The number of reads so far that may have added deliveries. */
+  reads(): number
+  /**
+   * Adds a delivery that was just created, unless an earlier one may be in the store alone.
+   * `readsBefore`: the reads before its creation. A later one may have added it already, and it may
+   * even be delivered since.
+   */
+  offer(delivery: StoredDelivery, capacity: number, readsBefore: number): void
   /** Keeps the first deliveries of the buffer, and leaves the others to a later read. */
   trim(capacity: number): void
   /** Ends the wait for an order that the account no longer has. */
@@ -94,6 +100,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
   let isFailingLoaded = true
   let isSuspended = false
   let resets = 0
+  let reads = 0
 
   function keep(isKept: (row: StoredDelivery) => boolean): void {
     const kept = buffer.filter(isKept)
@@ -198,12 +205,13 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       if (saved === null) hasMore = true
       if (orderId !== null) release(orderId)
     },
-    offer(delivery, capacity) {
+    reads: () => reads,
+    offer(delivery, capacity, readsBefore) {
       const { orderId } = delivery.event
       const mayBeHidden = orderId !== null && (failing.has(orderId) || hiddenOrders.has(orderId))
       const hasNoRoom = buffer.length >= capacity || isFull(bufferUse)
       if (mayBeHidden) hiddenOrders.add(orderId)
-      else if (isIncomplete() || hasNoRoom) hasMore = true
+      else if (readsBefore !== reads || isIncomplete() || hasNoRoom) hasMore = true
       else {
         buffer.push(delivery)
         bufferUse.count += 1
@@ -274,6 +282,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
           return { excludedOrders, excludedIds: [...busyIds, ...buffer.map(({ id }) => id)] }
         },
         addDue(rows) {
+          reads += 1
           if (!isCurrent()) return
           const ids = new Set([...busyIds, ...buffer.map(({ id }) => id)])
           const added = rows.filter(({ id }) => !ids.has(id))

@@ -22,7 +22,7 @@ function row(orderId: string, sequence = 1, changes: Partial<StoredDelivery> = {
 }
 
 function offer(...rows: StoredDelivery[]): void {
-  for (const offered of rows) queue.offer(offered, 10)
+  for (const offered of rows) queue.offer(offered, 10, queue.reads())
 }
 
 const nameOf = (taken: StoredDelivery | null) =>
@@ -176,6 +176,18 @@ describe('what is in the store alone', () => {
     started.addDue([])
     started.complete(null, 0)
     expect(queue.size()).toBe(0)
+    expect(queue.hasMore()).toBe(true)
+  })
+
+  it('a delivery that a read found while it was created is not taken twice', () => {
+    const created = row('ord_1')
+    const readsBefore = queue.reads()
+    read([created])
+    queue.offer(created, 10, readsBefore)
+    expect(queue.size()).toBe(1)
+    succeed(takeRow())
+    queue.offer(created, 10, readsBefore)
+    expect(take()).toBeNull()
     expect(queue.hasMore()).toBe(true)
   })
 

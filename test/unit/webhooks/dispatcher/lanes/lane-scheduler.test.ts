@@ -14,7 +14,7 @@ function lane(id: string, changes: Partial<Endpoint> = {}, deliveries = 100): La
   const created = createLane(endpoint({ id, ...changes }), { count: 0, limit: 4_096 }, 0)
   for (let index = 0; index < deliveries; index++) {
     const offered = delivery({ endpointId: id, event: { orderId: `ord_${index}` } })
-    created.queue.offer({ ...offered, revision: 1 }, deliveries)
+    created.queue.offer({ ...offered, revision: 1 }, deliveries, 0)
   }
   return created
 }

@@ -31,6 +31,7 @@ export interface AnnouncedOrder extends Announced {
  * oldest first: the newest one of a later version has the state. Pure.
  */
 export function announcedOrder(
+  { lastPaymentId: paymentOfChange }: Pick<Change, 'lastPaymentId'>,
   record: OrderVersionRecord | undefined,
   events: readonly EventRecord[],
 ): AnnouncedOrder {
@@ -43,7 +44,9 @@ export function announcedOrder(
     return { sequence, lastPaymentId, accountIds, tracked, isRecorded: false }
   }
   const { accountIds = [], announced } = record ?? {}
-  return { lastPaymentId: null, ...announced, sequence, accountIds, isRecorded: true }
+  // An earlier release recorded no payment. To assume another one would invent an event.
+  const lastPaymentId = record === undefined ? null : paymentOfChange
+  return { lastPaymentId, ...announced, sequence, accountIds, isRecorded: true }
 }
 
 /** The accounts of an order before and after a change. */

@@ -98,7 +98,7 @@ export function decideBulk(
     const writes = decide(change, record, documents, mode, policy)
     const byDocuments = checkDocuments(change, record, documents, writes, policy)
     if (byDocuments !== undefined) return { orderId, result: byDocuments }
-    const before = announcedOrder(record, events.get(orderId) ?? [])
+    const before = announcedOrder(change, record, events.get(orderId) ?? [])
     const announced = isSilent
       ? null
       : completeFromViews(before, documents.filter(isReadable), subscribers)

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { accountEvents } from '../../../../src/webhooks/events/event-record.ts'
 import { sourcePayment } from '../../../support/orders/source-order.ts'
+import { putVersionRecord } from '../../../support/stores/bulk.ts'
 import { INVISIBLE, NOW, startWriter, type Version } from './order-writer.ts'
 
 let { index, live, backFill, crashAfter, repair, reproject }: ReturnType<typeof startWriter> =
@@ -214,6 +215,37 @@ describe('an account that gets its first endpoint', () => {
   it('receives no update for an unchanged view', async () => {
     await live(2, AWAITING)
     expect(announced()).toEqual([])
+  })
+})
+
+describe('an order that an earlier release wrote', () => {
+  /** Writes a version, as a release before the announced state did. */
+  async function writeEarlier(version: number, given: Version): Promise<void> {
+    index.subscribed.clear()
+    await live(version, given)
+    const { announced: _later, ...record } = index.record('ord_1') ?? expect.fail('no record')
+    await putVersionRecord(index, record)
+    index.subscribed.add('acc_1')
+  }
+
+  it('announces the next change from the stored view', async () => {
+    await writeEarlier(1, AWAITING)
+    await live(2, PAID)
+    expect(announced()).toEqual(['1 order.paid acc_1'])
+  })
+
+  it('announces no payment for a version without another one', async () => {
+    await writeEarlier(1, PAID)
+    await live(2, PAID)
+    expect(announced()).toEqual([])
+    await live(3, RENEWED)
+    expect(announced()).toEqual(['1 order.payment_received acc_1'])
+  })
+
+  it('announces a declined charge that the stored view does not show', async () => {
+    await writeEarlier(1, AWAITING)
+    await live(2, { ...AWAITING, payments: [sourcePayment({ status: 'DECLINED' })] })
+    expect(announced()).toEqual(['1 order.payment_declined acc_1'])
   })
 })
 

@@ -88,6 +88,9 @@ export interface DeliveryList {
   limit: number
 }
 
+/** The event that ends an account's view of an order. */
+export type Removal = Pick<AccountEvent, 'accountId' | 'orderId' | 'sequence'>
+
 export interface Replay {
   endpointId: string
   /** Of events recorded at or after this instant, epoch milliseconds. */
@@ -138,10 +141,10 @@ export interface DeliveryStore {
    */
   replay(query: Replay): Promise<number>
   /**
-   * Forgets an order that an account no longer has: deliveries before `sequence` that are pending or
-   * held become canceled, and none keeps its change or an excerpt.
+   * Forgets orders that accounts no longer have: of each, deliveries before `sequence` that are
+   * pending or held become canceled, and none keeps its change or an excerpt.
    */
-  forgetOrder(accountId: string, orderId: string, beforeSequence: number): Promise<void>
+  forgetOrders(removals: readonly Removal[]): Promise<void>
   backlog(nowMs: number): Promise<DeliveryBacklog>
   /** Removes deliveries of events recorded before this instant, unless they are pending or held. */
   purge(beforeMs: number): Promise<void>

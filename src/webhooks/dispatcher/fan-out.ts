@@ -35,8 +35,8 @@ export function createFanOut(options: FanOutOptions): () => Promise<boolean> {
       nowMs: clock(),
       firstDelayMs: options.firstDelayMs,
     })
-    for (const { accountId, orderId, sequence } of removals) {
-      await stores.deliveries.forgetOrder(accountId, orderId, sequence)
+    if (removals.length > 0) await stores.deliveries.forgetOrders(removals)
+    for (const { accountId, orderId } of removals) {
       for (const { id } of directory.ofAccount(accountId)) lanes.get(id)?.queue.forget(orderId)
     }
     const endpointIds = new Set(deliveries.map(({ endpointId }) => endpointId))

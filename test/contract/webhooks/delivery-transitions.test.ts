@@ -183,7 +183,8 @@ describe.each(webhookStores)('the delivery store on %s', (_name, open) => {
   })
 
   describe('an order that an account no longer has', () => {
-    const forget = () => stores.deliveries.forgetOrder('acc_1', 'ord_1', 10)
+    const removal = { accountId: 'acc_1', orderId: 'ord_1', sequence: 10 }
+    const forget = () => stores.deliveries.forgetOrders([removal])
     const read = async (id: string) => stores.deliveries.byId(id)
 
     it('has its earlier deliveries canceled that are pending or held', async () => {
@@ -205,6 +206,26 @@ describe.each(webhookStores)('the delivery store on %s', (_name, open) => {
       for (const id of ['a', 'b'])
         expect(await read(id)).toMatchObject({ event: { change: {} }, attempts: kept })
       for (const id of ['a', 'b', 'c']) expect((await read(id))?.event.change).toEqual({})
+    })
+
+    it('is forgotten together with many others, each before its own removal', async () => {
+      await create(
+        { id: 'a', event: { sequence: 9 } },
+        { id: 'b', event: { orderId: 'ord_2', sequence: 9 } },
+        { id: 'c', event: { accountId: 'acc_2', sequence: 9 } },
+        { id: 'd', event: { accountId: 'acc_2', orderId: 'ord_2' } },
+      )
+      const others = Array.from({ length: 1_000 }, (_, index) => ({
+        ...removal,
+        orderId: `ord_other_${index}`,
+      }))
+      await stores.deliveries.forgetOrders([
+        { ...removal, orderId: 'ord_2', sequence: 9 },
+        ...others,
+        { ...removal, accountId: 'acc_2' },
+        removal,
+      ])
+      expect(await states()).toEqual({ a: 'canceled', b: 'pending', c: 'canceled', d: 'pending' })
     })
 
     it('keeps later deliveries, other orders and the deliveries of other accounts', async () => {

@@ -21,6 +21,9 @@ export interface DeliveryStoreOptions {
   oldestOpenRecordAt(): Promise<number | null>
 }
 
+/** Each has three clauses, of which OpenSearch allows 1,024 in a search. */
+const REMOVALS_PER_SEARCH = 256
+
 const OPEN = { terms: { state: ['pending', 'held'] } }
 
 /**
@@ -91,8 +94,11 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
     async expireHeld(beforeMs) {
       await transition(transitions.expireHeld(beforeMs))
     },
-    async forgetOrder(...order) {
-      await transition(transitions.forgetOrder(...order))
+    async forgetOrders(removals) {
+      for (let start = 0; start < removals.length; start += REMOVALS_PER_SEARCH) {
+        const some = removals.slice(start, start + REMOVALS_PER_SEARCH)
+        await transition(transitions.forgetOrders(some))
+      }
     },
     async purgeExcerpts(beforeMs) {
       await transition(transitions.purgeExcerpts(beforeMs))

@@ -1,4 +1,9 @@
-import type { Delivery, DeliveryState, Replay } from '../../../webhooks/deliveries/delivery.ts'
+import type {
+  Delivery,
+  DeliveryState,
+  Removal,
+  Replay,
+} from '../../../webhooks/deliveries/delivery.ts'
 
 /** A change of every delivery that matches. */
 export interface DeliveryTransition {
@@ -10,6 +15,7 @@ export interface DeliveryTransition {
 
 const term = (field: string, value: string) => ({ term: { [field]: value } })
 const states = (...names: readonly DeliveryState[]) => ({ terms: { state: names } })
+const anyOf = (should: readonly object[]) => ({ bool: { should } })
 const allOf = (...filter: readonly object[]) => ({ bool: { filter } })
 
 /** As after a fan-out, with the earlier attempts. */
@@ -68,14 +74,14 @@ export const transitions = {
     query: { range: { excerpt_at: { lt: beforeMs } } },
     apply: (delivery) => withoutExcerpts(delivery, beforeMs),
   }),
-  forgetOrder: (
-    accountId: string,
-    orderId: string,
-    beforeSequence: number,
-  ): DeliveryTransition => ({
-    query: allOf(term('account_id', accountId), term('order_id', orderId), {
-      range: { sequence: { lt: beforeSequence } },
-    }),
+  forgetOrders: (removals: readonly Removal[]): DeliveryTransition => ({
+    query: anyOf(
+      removals.map(({ accountId, orderId, sequence }) =>
+        allOf(term('account_id', accountId), term('order_id', orderId), {
+          range: { sequence: { lt: sequence } },
+        }),
+      ),
+    ),
     apply: (delivery) => {
       const forgotten = withoutExcerpts({ ...delivery, event: { ...delivery.event, change: {} } })
       return isOpen(delivery) ? canceled(forgotten) : forgotten

@@ -11,7 +11,7 @@ export type DeliveryTransitions = Pick<
   | 'cancel'
   | 'expireHeld'
   | 'replay'
-  | 'forgetOrder'
+  | 'forgetOrders'
   | 'purge'
   | 'purgeExcerpts'
 >
@@ -123,12 +123,19 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
         }),
       )
     },
-    async forgetOrder(accountId, orderId, beforeSequence) {
-      db.write(() => {
-        const rows = selectOfOrder.all(orderId, accountId, beforeSequence)
-        for (const { rowid, attempts } of rows as unknown as AttemptsRow[])
-          forget.run(...renderAttempts(withoutExcerpts(attempts, Infinity)), rowid)
-      })
+    async forgetOrders(removals) {
+      const rest = [...removals]
+      await inBatches(() =>
+        db.write(() => {
+          const batch = rest.splice(0, BATCH)
+          for (const { accountId, orderId, sequence } of batch) {
+            const rows = selectOfOrder.all(orderId, accountId, sequence)
+            for (const { rowid, attempts } of rows as unknown as AttemptsRow[])
+              forget.run(...renderAttempts(withoutExcerpts(attempts, Infinity)), rowid)
+          }
+          return batch.length
+        }),
+      )
     },
     async purge(beforeMs) {
       await inBatches(() => db.run(() => Number(purge.run(beforeMs).changes)))

@@ -5,6 +5,7 @@ import {
   type Dispatching,
   eventually,
   openDispatching,
+  withDeliveries,
 } from '../../../support/webhooks/dispatching.ts'
 import { webhookStores } from '../webhook-stores-under-test.ts'
 
@@ -45,5 +46,27 @@ describe.each(webhookStores)('the fan-out of the dispatcher on %s', (_name, open
     // The lane must not depend on the next tick.
     dispatching.start({ stores, settings: { tickMs: 500 } })
     await received('ord_1 1', 'ord_1 2')
+  })
+
+  it('the removed orders of a page are forgotten together', async () => {
+    const { id } = await dispatching.subscribe()
+    const removed: string[][] = []
+    const stores = withDeliveries(dispatching.stores, {
+      forgetOrders(removals) {
+        removed.push(removals.map(({ orderId }) => orderId))
+        return dispatching.stores.deliveries.forgetOrders(removals)
+      },
+    })
+    await dispatching.announce(
+      'ord_1',
+      ['ord_1', 'order.removed'],
+      ['ord_2', 'order.removed'],
+      'ord_3',
+    )
+    dispatching.start({ stores })
+    await eventually(() => expect(dispatching.receivedOrders()).toHaveLength(3))
+    expect(removed).toEqual([['ord_1', 'ord_2']])
+    const [first] = await dispatching.deliveries(id)
+    expect(first).toMatchObject({ state: 'canceled', event: { change: {} } })
   })
 })

@@ -141,7 +141,7 @@ export function createDeliveryLog(
         hold: (...args) => busy(() => stores.deliveries.hold(...args)),
         releaseHeld: (...args) => busy(() => stores.deliveries.releaseHeld(...args)),
         cancel: (id) => busy(() => stores.deliveries.cancel(id)),
-        forgetOrder: (...args) => busy(() => stores.deliveries.forgetOrder(...args)),
+        forgetOrders: (removals) => busy(() => stores.deliveries.forgetOrders(removals)),
         save: (rows) =>
           busy(async () => {
             const saved = await stores.deliveries.save(rows)

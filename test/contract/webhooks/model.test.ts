@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { byEffort } from '../../support/effort.ts'
 import { onServices } from '../../support/stores/backend.ts'
-import { walkDeliveries } from '../../support/webhooks/model/delivery-walk.ts'
+import {
+  type MutateDispatcher,
+  walkDeliveries,
+} from '../../support/webhooks/model/delivery-walk.ts'
+import { dispatcherMutations } from '../../support/webhooks/model/dispatcher-mutations.ts'
 import { type StoresUnderTest, stores } from '../stores-under-test.ts'
 
-const WALKS = onServices ? byEffort(3, 30) : Number(process.env['N'] ?? 12)
+/** A cluster write costs a hundred times an embedded one. */
+const WALKS = onServices ? byEffort(3, 30) : byEffort(12, 300)
+const MUTATION_SEEDS = 60
+/** The faults are of the dispatcher, whatever its stores. */
+const mutations = onServices ? [] : dispatcherMutations
 
 describe.each(stores)('webhooks on %s', (_name, open) => {
   let store: StoresUnderTest
@@ -13,18 +21,27 @@ describe.each(stores)('webhooks on %s', (_name, open) => {
   })
   afterAll(() => store.close())
 
+  const walk = (seed: number, mutate?: MutateDispatcher) =>
+    walkDeliveries(seed, { stores: store, isAtomic: !onServices, refresh: store.refresh }, mutate)
+
   it('keep every invariant, whatever dies', async () => {
     let requests = 0
-    for (let seed = Number(process.env['SEED'] ?? 1); seed <= WALKS; seed++) {
-      const result = await walkDeliveries(seed, {
-        stores: store,
-        isAtomic: !onServices,
-        refresh: store.refresh,
-      })
+    for (let seed = 1; seed <= WALKS; seed++) {
+      const result = await walk(seed)
       expect(result.report).toBe('')
       requests += result.requests
-      console.log(seed, result.requests, result.dispatchers)
     }
     expect(requests).toBeGreaterThan(10 * WALKS)
+  })
+
+  it.each(mutations)('the model finds a dispatcher that $name', async ({ invariant, mutate }) => {
+    const found = new Set<number>()
+    const first = 1_000 * (1 + mutations.findIndex((mutation) => mutation.mutate === mutate))
+    for (let seed = first; seed < first + MUTATION_SEEDS && !found.has(invariant); seed++) {
+      const { violations, report } = await walk(seed, mutate)
+      if (violations.some((v) => v.invariant !== invariant)) console.log(report)
+      for (const violation of violations) found.add(violation.invariant)
+    }
+    expect(found).toContain(invariant)
   })
 })

@@ -71,7 +71,8 @@ function problemOf(
     pending: false,
     delivered: last?.error === null,
     failed: last?.status === 410,
-    held: endpoint !== null && endpoint.disabledReason !== null,
+    // That of a deleted endpoint expires.
+    held: endpoint === null || endpoint.disabledReason !== null,
     canceled: endpoint === null || isRemoved || log.wasMissing(accountId, event.orderId ?? ''),
     expired: last !== undefined || heldAt !== null,
   }[state]

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Random } from '../../../../src/demo/random.ts'
 import type { Clock } from '../../../../src/lib/clock.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import type { Order } from '../../../../src/orders/order.ts'
@@ -47,6 +49,7 @@ export type DispatcherStores = Pick<
 /** Creates an empty log. `onRecord` receives each record before its deliveries are planned. */
 export function createDeliveryLog(
   clock: Clock,
+  random: Random,
   onRecord: (record: EventRecord) => Promise<void>,
 ): DeliveryLog {
   const records: EventRecord[] = []
@@ -61,12 +64,18 @@ export function createDeliveryLog(
   let idlePolls = 0
   const keyOf = (...parts: string[]) => parts.join(' ')
 
+  /** Real time: the embedded store never yields, and a remote one answers in any order. */
+  async function delay(): Promise<void> {
+    if (random.chance(0.3)) await pause(random.between(0, 4))
+  }
+
   /** Runs a call that may change what a dispatcher does next. */
   async function busy<T>(call: () => Promise<T>): Promise<T> {
     count += 1
     inProgress += 1
     idlePolls = 0
     try {
+      await delay()
       return await call()
     } finally {
       inProgress -= 1
@@ -124,6 +133,7 @@ export function createDeliveryLog(
             return null
           }
           await busy(() => learn(page))
+          await delay()
           return {
             records: page.records,
             fanOut: (deliveries) =>

@@ -122,7 +122,7 @@ export async function walkDeliveries(
     writers,
     trace,
     crashChance: 0.15,
-    hasSilentWrites: random.chance(0.3),
+    hasSilentWrites: random.chance(0.4),
     onWritten: async () => {},
   })
 
@@ -142,7 +142,9 @@ export async function walkDeliveries(
     awaitDirectories: () => advance(STALE_MS),
   })
   const walk = { history, violations, steadyAccounts, recording }
-  const log = createDeliveryLog(clock, (record) => checkDurable(walk, asSent(record), readView))
+  const log = createDeliveryLog(clock, createRandom(seed, 18, 1), (record) =>
+    checkDurable(walk, asSent(record), readView),
+  )
   const requestChecks = createRequestChecks({ clock, history, endpoints, log, trace, violations })
   const endpointOf = (url: string) => endpoints.byUrl(url)?.id ?? url
   const loadChecks = createLoadChecks({
@@ -251,10 +253,10 @@ export async function walkDeliveries(
     else if (chance < 0.7) await recording.write()
     else if (chance < 0.73) await recording.replaceWriter()
     else if (chance < 0.8) await endpoints.change()
-    else if (chance < 0.82) {
+    else if (chance < 0.83) {
       trace.note([], 'the dispatcher dies')
       dispatcher.die()
-      await restart()
+      if (random.chance(0.3)) await restart() // Otherwise, when the clock advances.
     } else await advance(random.pick(ADVANCES_MS))
   }
   await settle()

@@ -10,6 +10,7 @@ import {
   defaultSettings,
 } from '../../../../src/webhooks/dispatcher/dispatcher-settings.ts'
 import type { DispatcherLease } from '../../../../src/webhooks/webhook-stores.ts'
+import { onServices } from '../../stores/backend.ts'
 
 /** A dispatcher that runs, and can die. */
 export interface DispatcherProcess {
@@ -24,7 +25,7 @@ export interface DispatcherProcess {
 /** Pauses of a dispatcher whose clock is simulated are short, because the walk waits for them. */
 const SETTINGS: DispatcherSettings = {
   ...defaultSettings,
-  pollMs: 1,
+  pollMs: onServices ? 25 : 1,
   tickMs: 1,
   healthMs: 1,
   stopMs: 1_000,
@@ -123,7 +124,7 @@ export function startDispatcher(id: number, options: ProcessOptions): Dispatcher
 
 /** A dispatcher reads the feed at least this often without a record before it counts as idle. */
 const IDLE_POLLS = 4
-const IDLE_MS = 10
+const IDLE_MS = onServices ? 50 : 10
 
 /** Waits until a dispatcher does nothing more at this instant of the simulated clock. */
 export async function untilIdle(

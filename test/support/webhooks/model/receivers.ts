@@ -73,7 +73,7 @@ export function createReceivers(options: ReceiversOptions): Receivers {
     const known = moods.get(url)
     if (known && clock() < known.until) return known.mood
     const mood = random.pick(['healthy', 'healthy', 'flaky', 'down', 'slow'] as const)
-    moods.set(url, { mood, until: clock() + random.pick([1_000, 60_000, 900_000]) })
+    moods.set(url, { mood, until: clock() + random.pick([1_000, 60_000, 900_000, 8_000_000]) })
     return mood
   }
 

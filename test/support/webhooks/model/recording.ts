@@ -52,7 +52,7 @@ export function createRecording(options: RecordingOptions): Recording {
   }
 
   function pickMode(): WriteMode {
-    return options.hasSilentWrites && random.chance(0.15) ? 'back-fill' : 'live'
+    return options.hasSilentWrites && random.chance(0.3) ? 'back-fill' : 'live'
   }
 
   async function write(bulk: readonly Change[], attempt: WriteOptions): Promise<void> {

@@ -1,0 +1,168 @@
+import type { StoredDelivery } from '../../../../src/webhooks/deliveries/delivery.ts'
+import type { MutateDispatcher } from './delivery-walk.ts'
+import type { ProcessOptions } from './dispatcher-process.ts'
+import type { Invariant } from './violation.ts'
+
+/** A dispatcher with one fault, and the invariant that it breaks. */
+export interface DispatcherMutation {
+  name: string
+  invariant: Invariant
+  mutate: MutateDispatcher
+}
+
+/** Faulty dispatchers, each of which the model must find. */
+export const dispatcherMutations: readonly DispatcherMutation[] = [
+  {
+    name: 'creates a second delivery of each event',
+    invariant: 4,
+    mutate: mutateFanOut((deliveries) =>
+      deliveries.flatMap((delivery) => [delivery, { ...delivery, id: `${delivery.id}_again` }]),
+    ),
+  },
+  {
+    name: 'forgets the deliveries of a page that it marks',
+    invariant: 4,
+    mutate: mutateFanOut((deliveries) => deliveries.slice(1)),
+  },
+  {
+    name: 'sends again after a stored 2xx',
+    invariant: 5,
+    mutate: (options) =>
+      mutateDeliveries(options, ({ save }) => ({
+        async save(rows) {
+          const saved = await save(rows)
+          const delivered = saved.filter((row) => row?.state === 'delivered')
+          const nextAt = options.clock()
+          await save(
+            delivered.flatMap((row) => (row ? [{ ...row, state: 'pending', nextAt }] : [])),
+          )
+          return saved
+        },
+      })),
+  },
+  {
+    name: 'gives each attempt another webhook-id',
+    invariant: 5,
+    mutate(options) {
+      let attempts = 0
+      return {
+        ...options,
+        sign: (endpoint, message) =>
+          options.sign(endpoint, { ...message, id: `${message.id}${++attempts}` }),
+      }
+    },
+  },
+  {
+    name: 'sends an order as it first read it',
+    invariant: 6,
+    mutate: cacheViews((cached, current) => current && cached),
+  },
+  {
+    name: 'sends the last view of an order that was removed',
+    invariant: 7,
+    mutate: cacheViews((cached, current) => current ?? cached),
+  },
+  {
+    name: 'sends the last events of an order first',
+    invariant: 8,
+    mutate: (options) => ({
+      ...mutateDeliveries(mutateFanOut((deliveries) => deliveries)(options), ({ due }) => ({
+        due: async (query) => (await due(query)).toSorted(bySequenceDescending),
+      })),
+    }),
+  },
+  {
+    name: 'frees the place of a request before its response',
+    invariant: 9,
+    mutate: (options) => ({
+      ...options,
+      sender: {
+        async send(request) {
+          void options.sender.send(request)
+          return { status: 200, error: null, retryAfterMs: null, durationMs: 1, excerpt: null }
+        },
+      },
+    }),
+  },
+  {
+    name: 'keeps the deliveries of an order that was removed',
+    invariant: 10,
+    mutate: (options) => mutateDeliveries(options, () => ({ forgetOrder: async () => {} })),
+  },
+  {
+    name: 'signs with the last secret alone during a roll',
+    invariant: 11,
+    mutate: (options) => ({
+      ...options,
+      sign: (endpoint, message) => options.sign({ ...endpoint, previousSecret: null }, message),
+    }),
+  },
+  {
+    name: 'signs another instant than it sends',
+    invariant: 11,
+    mutate: (options) => ({
+      ...options,
+      sign: (endpoint, message) => ({
+        ...options.sign(endpoint, message),
+        'webhook-timestamp': `${Math.floor(message.sentAtMs / 1_000) + 1}`,
+      }),
+    }),
+  },
+]
+
+type Stores = ProcessOptions['stores']
+type Deliveries = Stores['deliveries']
+type FanOut = Parameters<NonNullable<Awaited<ReturnType<Stores['events']['next']>>>['fanOut']>[0]
+
+/** Replaces the deliveries of each page. The dispatcher reads them from the store afterwards. */
+function mutateFanOut(change: (deliveries: FanOut) => FanOut): MutateDispatcher {
+  return (options) => {
+    const { events } = options.stores
+    async function next(limit: number) {
+      const page = await events.next(limit)
+      if (page === null) return null
+      return {
+        ...page,
+        async fanOut(deliveries: FanOut) {
+          await page.fanOut(change(deliveries))
+          return deliveries.map(() => null)
+        },
+      }
+    }
+    return { ...options, stores: { ...options.stores, events: { ...events, next } } }
+  }
+}
+
+function mutateDeliveries(
+  options: ProcessOptions,
+  change: (deliveries: Deliveries) => Partial<Deliveries>,
+): ProcessOptions {
+  const { stores } = options
+  const deliveries = { ...stores.deliveries, ...change(stores.deliveries) }
+  return { ...options, stores: { ...stores, deliveries } }
+}
+
+type Found = Awaited<ReturnType<ProcessOptions['orders']['getMany']>>[number]
+
+/** Replaces what is read of an order. `cached`: the first view that was read. */
+function cacheViews(choose: (cached: Found, current: Found) => Found): MutateDispatcher {
+  const cache = new Map<string, Found>()
+  return (options) => ({
+    ...options,
+    orders: {
+      async getMany(keys) {
+        const found = await options.orders.getMany(keys)
+        return keys.map(({ accountId, orderId }, at) => {
+          const key = `${accountId} ${orderId}`
+          const current = found[at] ?? null
+          if (current !== null && !cache.has(key)) cache.set(key, current)
+          return choose(cache.get(key) ?? null, current)
+        })
+      },
+    },
+  })
+}
+
+function bySequenceDescending({ event: one }: StoredDelivery, { event: other }: StoredDelivery) {
+  return (other.sequence ?? 0) - (one.sequence ?? 0)
+}

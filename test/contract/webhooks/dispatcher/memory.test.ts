@@ -28,17 +28,4 @@ describe.each(webhookStores)('the memory of the dispatcher on %s', (_name, open)
     // Eight reads at the same time of 16 rows each, and 8 rows of each lane that had none.
     expect(dispatcher.usage()?.buffered).toBeLessThan(32 + 8 * 16 + 11 * 8)
   })
-
-  it('an endpoint that becomes slow keeps twice the number of its requests', async () => {
-    dispatching.receiver.reply = () => null
-    await dispatching.subscribe()
-    const dispatcher = dispatching.start()
-    await dispatching.announce(...orders(100))
-    await eventually(() => expect(dispatcher.usage()?.buffered).toBeGreaterThan(16))
-    await eventually(() => expect(dispatcher.usage()).toMatchObject({ inFlight: 8 }))
-    dispatching.time.advance(1_001)
-    await eventually(() =>
-      expect(dispatcher.usage()).toMatchObject({ buffered: 16, restrictedInFlight: 8 }),
-    )
-  })
 })

@@ -26,9 +26,12 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
     config,
     logger,
   )
-  const shutdown = createGracefulShutdown(app.server, isReady)
-  const operations = buildOperationsApp(shutdown.isReady, metrics)
   let dispatcher: EmbeddedDispatcher | undefined
+  const shutdown = createGracefulShutdown(app.server, async () => {
+    const { status, checks } = await isReady()
+    return { status, checks: { ...checks, ...dispatcher?.checks() } }
+  })
+  const operations = buildOperationsApp(shutdown.isReady, metrics)
   const close = async () => {
     await dispatcher?.stop()
     await service.close()

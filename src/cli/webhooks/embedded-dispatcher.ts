@@ -1,12 +1,14 @@
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Config } from '../../config/config.ts'
-import { wallClock } from '../../lib/clock.ts'
+import type { CheckState } from '../../http/operations/readiness.ts'
+import { monotonicClock, wallClock } from '../../lib/clock.ts'
 import { createWebhookMetrics } from '../../observability/metrics/webhooks.ts'
 import type { Tracing } from '../../observability/tracing/tracing.ts'
 import type { Services } from '../../services.ts'
 import { parseNetworks } from '../../webhooks/sending/address-policy.ts'
 import { runDispatcher } from './dispatcher-process.ts'
+import { keepRunning } from './keep-running.ts'
 
 export interface EmbeddedDispatcherOptions {
   services: Services
@@ -21,17 +23,19 @@ export interface EmbeddedDispatcherOptions {
 export interface EmbeddedDispatcher {
   /** Finishes the requests in flight. Idempotent. */
   stop(): Promise<void>
+  /** Its part of the health response: a warning after a failure, and nothing with OpenSearch. */
+  checks(): Record<string, CheckState>
 }
 
 /**
  * Delivers webhooks inside the API's process. With OpenSearch, `webhooks deliver` does, and this
- * starts nothing. A failure is logged, and the API continues.
+ * starts nothing. After a failure it starts again, and the API continues.
  */
 export function startEmbeddedDispatcher(
   config: Config,
   { services, logger, registry, tracing, demo }: EmbeddedDispatcherOptions,
 ): EmbeddedDispatcher {
-  if (config.opensearchUrls !== undefined) return { stop: async () => {} }
+  if (config.opensearchUrls !== undefined) return { stop: async () => {}, checks: () => ({}) }
   const { endpoints, deliveries } = services.webhooks
   const metrics = createWebhookMetrics(registry, {
     backlog: () => deliveries.backlog(wallClock()),
@@ -39,16 +43,20 @@ export function startEmbeddedDispatcher(
   })
   const stopping = new AbortController()
   const dependencies = { services, logger, metrics, tracing }
-  const running = runDispatcher(
-    demo ? withLoopback(config) : config,
-    dependencies,
-    stopping.signal,
-  ).catch((err) => logger.error({ err }, 'webhooks are not delivered: restart the service'))
+  const { signal } = stopping
+  const dispatcherConfig = demo ? withLoopback(config) : config
+  const running = keepRunning(() => runDispatcher(dispatcherConfig, dependencies, signal), {
+    signal,
+    monotonic: monotonicClock,
+    onFailure: (err, retryMs) =>
+      logger.error({ err, retry_ms: retryMs }, 'webhooks are not delivered: the dispatcher failed'),
+  })
   return {
     async stop() {
       stopping.abort()
-      await running
+      await running.ended
     },
+    checks: () => ({ webhooks: running.isDegraded() ? 'degraded' : 'ok' }),
   }
 }
 

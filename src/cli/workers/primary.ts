@@ -56,6 +56,7 @@ export async function serveCluster(
     }),
   )
   let isDraining = false
+  let dispatcher: EmbeddedDispatcher | undefined
 
   async function pingWorkers() {
     const serving = pool.serving()
@@ -75,7 +76,9 @@ export async function serveCluster(
     const healths = await Promise.all(requests)
     const reported = healths.filter((health) => health !== undefined)
     // A shutdown that began during the requests is not an outage.
-    return isDraining ? DRAINING : aggregateHealth(config.workers, reported)
+    if (isDraining) return DRAINING
+    const { status, checks } = aggregateHealth(config.workers, reported)
+    return { status, checks: { ...checks, ...dispatcher?.checks() } }
   }
 
   /** The pool replaces workers that exit; only a restart replaces one that does not respond. */
@@ -85,7 +88,6 @@ export async function serveCluster(
   }
 
   const operations = buildOperationsApp(isReady, { registry: metrics }, isAlive)
-  let dispatcher: EmbeddedDispatcher | undefined
   const close = async () => {
     await dispatcher?.stop()
     await tracing?.close()

@@ -26,13 +26,15 @@ export function planDeliveries(
   const events = records.flatMap((record) => accountEvents(record))
   const removals = events.filter(({ type }) => type === 'order.removed')
   const removedBefore = new Map(removals.map((event) => [orderKey(event), event.sequence]))
-  const deliveries = events.flatMap((event) => {
-    const isRemoved = event.sequence < (removedBefore.get(orderKey(event)) ?? 0)
-    return context
-      .endpointsOf(event.accountId)
-      .filter((endpoint) => matches(endpoint, event))
-      .map((endpoint) => planDelivery(event, endpoint, isRemoved, context))
-  })
+  const isRemoved = (event: AccountEvent) =>
+    removals.length > 0 && event.sequence < (removedBefore.get(orderKey(event)) ?? 0)
+  const deliveries: Delivery[] = []
+  for (const event of events) {
+    for (const endpoint of context.endpointsOf(event.accountId)) {
+      if (!matches(endpoint, event)) continue
+      deliveries.push(planDelivery(event, endpoint, isRemoved(event), context))
+    }
+  }
   return { deliveries, removals }
 }
 
@@ -52,7 +54,7 @@ function planDelivery(
   const isHeld = disabledReason !== null && !isRemoved
   const state = isRemoved ? 'canceled' : isHeld ? 'held' : 'pending'
   return {
-    id: deliveryId(event.id, id),
+    id: deliveryId(event, id),
     endpointId: id,
     accountId: event.accountId,
     // Nothing of a removed order is stored.

@@ -1,4 +1,5 @@
 import { setTimeout as pause, setImmediate as yieldToOthers } from 'node:timers/promises'
+import type { Clock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { DispatcherLease } from '../webhook-stores.ts'
 import type { DispatcherOptions } from './dispatcher.ts'
@@ -29,6 +30,8 @@ export interface SessionUsage {
 
 /** How often a stop looks for the end of the requests in flight. */
 const DRAIN_MS = 10
+/** A request takes longer than this, so a check of this age is as good as one right before it. */
+const LEASE_CHECK_MS = 5
 /** A stop waits this long for the last results to be stored. */
 const STORE_MS = 5_000
 
@@ -48,7 +51,9 @@ export function createSession(
     ended.abort()
   }
 
-  const maySend = () => !ending.aborted && lease.isHeld()
+  /** The lease is a file or a document with an expiry: both cost more than the memory of it. */
+  const isHeld = memoize(() => lease.isHeld(), LEASE_CHECK_MS, monotonic)
+  const maySend = () => !ending.aborted && isHeld()
   const parts = createSessionParts({ ...options, maySend, signal: ending, onFatal })
   const { directory, lifecycle, lanes, loop, health, reader, results } = parts
   let isLoaded = false
@@ -152,6 +157,19 @@ export function createSession(
       inFlight: parts.scheduler.inFlight(),
       restrictedInFlight: parts.scheduler.restrictedInFlight(),
     }),
+  }
+}
+
+/** Repeats a call once its last result is this old. */
+function memoize<T>(call: () => T, maxAgeMs: number, monotonic: Clock): () => T {
+  let calledAt = monotonic()
+  let result = call()
+  return () => {
+    const now = monotonic()
+    if (now - calledAt < maxAgeMs) return result
+    calledAt = now
+    result = call()
+    return result
   }
 }
 

@@ -188,7 +188,7 @@ const dueAt = (nowMs: number) =>
 function testDelivery({ id: endpointId, accountId }: Endpoint, nowMs: number): Delivery {
   const eventId = newEventId()
   return {
-    id: deliveryId(eventId, endpointId),
+    id: deliveryId({ id: eventId, recordedAt: nowMs }, endpointId),
     endpointId,
     accountId,
     event: {

@@ -40,7 +40,8 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
   let isFailingNext = false
 
   function remove(lane: Lane): void {
-    for (const queue of Object.values(queues)) queue.delete(lane)
+    if (lane.queuedAs !== null) queues[lane.queuedAs].delete(lane)
+    lane.queuedAs = null
   }
 
   function update(lane: Lane, nowMs: number): boolean {
@@ -48,10 +49,11 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
       remove(lane)
       return false
     }
-    const target = queues[standingOf(lane)]
-    if (!target.has(lane)) {
+    const standing = standingOf(lane)
+    if (lane.queuedAs !== standing) {
       remove(lane)
-      target.add(lane)
+      lane.queuedAs = standing
+      queues[standing].add(lane)
     }
     return true
   }
@@ -77,7 +79,7 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
     update,
     next(nowMs) {
       for (let lane = choose(); lane !== undefined; lane = choose()) {
-        const isCurrent = queues[standingOf(lane)].has(lane) && canSend(lane, nowMs)
+        const isCurrent = lane.queuedAs === standingOf(lane) && canSend(lane, nowMs)
         remove(lane)
         if (isCurrent) return lane
         update(lane, nowMs)

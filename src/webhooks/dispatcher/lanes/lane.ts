@@ -29,6 +29,8 @@ export interface Lane {
   /** The endpoint is disabled or deleted. */
   isStopped: boolean
   isReading: boolean
+  /** The queue of the scheduler in which it waits for its turn. */
+  queuedAs: LaneStanding | null
   /** When the lane has something to do without an outside cause, epoch milliseconds. */
   wakeAt: number
   /** Since when it has had nothing to do, epoch milliseconds; `null` while it has. */
@@ -51,6 +53,7 @@ export function createLane(endpoint: Endpoint, bufferUse: BufferUse, nowMs: numb
     isSlow: false,
     isStopped: endpoint.disabledReason !== null || endpoint.deletedAt !== null,
     isReading: false,
+    queuedAs: null,
     wakeAt: Number.POSITIVE_INFINITY,
     idleSince: null,
   }

@@ -17,7 +17,7 @@ describe('sendTest', () => {
     const { id } = await test.endpoint()
     const sent = await test.management.sendTest({ id })
     expect(sent).toEqual({
-      id: deliveryId(sent.event.id, id),
+      id: deliveryId(sent.event, id),
       endpointId: id,
       accountId: 'acc_1',
       event: {

@@ -87,7 +87,7 @@ export const dispatcherMutations: readonly DispatcherMutation[] = [
   {
     name: 'keeps the deliveries of an order that was removed',
     invariant: 10,
-    mutate: (options) => mutateDeliveries(options, () => ({ forgetOrder: async () => {} })),
+    mutate: (options) => mutateDeliveries(options, () => ({ forgetOrders: async () => {} })),
   },
   {
     name: 'signs with the last secret alone during a roll',

@@ -16,7 +16,7 @@ it('an endpoint that becomes slow keeps twice the number of its requests in memo
   const lane = lanes.of(endpoint({ lastSuccessAt: 1 }))
   for (let index = 0; index < 100; index++) {
     const offered = delivery({ event: { orderId: `ord_${index}` } })
-    lane.queue.offer({ ...offered, revision: 1 }, bufferCapacity(lane))
+    lane.queue.offer({ ...offered, revision: 1 }, bufferCapacity(lane), lane.queue.reads())
   }
   lanes.update(lane)
   expect(bufferUse.count).toBe(100)

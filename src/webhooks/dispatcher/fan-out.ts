@@ -24,12 +24,16 @@ const PAGE = 256
  * Creates a function that turns the oldest event records into deliveries, and hands them to the
  * lanes. It returns false when no record is left. Throws Unavailable; the next call repeats it.
  */
-export function createFanOut(options: FanOutOptions): () => Promise<boolean> {
+export function createFanOut(
+  options: FanOutOptions,
+): (refreshEndpoints: () => Promise<void>) => Promise<boolean> {
   const { stores, directory, lanes, clock } = options
 
-  return async () => {
+  return async (refreshEndpoints) => {
     const page = await stores.events.next(PAGE)
     if (page === null) return false
+    // After the read: an event may be of an endpoint that was created while the read waited.
+    await refreshEndpoints()
     const { deliveries, removals } = planDeliveries(page.records, {
       endpointsOf: directory.ofAccount,
       nowMs: clock(),

@@ -83,15 +83,18 @@ export function createSession(
     }
   }
 
-  /** Events are never planned with endpoints older than their refresh. */
+  async function refreshEndpoints(): Promise<void> {
+    const changed = await directory.refresh(isLoaded ? settings.refreshMs : 0)
+    if (isLoaded) lifecycle.apply(changed)
+    else await lifecycle.load()
+    isLoaded = true
+  }
+
   async function readFeed(): Promise<void> {
     do {
-      const changed = await directory.refresh(isLoaded ? settings.refreshMs : 0)
-      if (isLoaded) lifecycle.apply(changed)
-      else await lifecycle.load()
-      isLoaded = true
+      await refreshEndpoints()
       await yieldToOthers()
-    } while (!ending.aborted && (await parts.fanOut()))
+    } while (!ending.aborted && (await parts.fanOut(refreshEndpoints)))
   }
 
   async function checkHealth(): Promise<void> {

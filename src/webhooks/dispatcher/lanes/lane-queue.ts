@@ -238,7 +238,9 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     },
     suspend() {
       isSuspended = true
-      if (buffer.length > 0) hasMore = true
+      if (buffer.length > 0 || isReading) hasMore = true
+      // A read in progress excluded what is dropped here, so it has later events of these orders.
+      if (isReading) resets += 1
       keep(() => false)
       failing.unqueue()
     },

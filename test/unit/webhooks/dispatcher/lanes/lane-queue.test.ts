@@ -259,6 +259,16 @@ describe('an open circuit breaker', () => {
     expect(queue.hasReady()).toBe(false)
   })
 
+  it('a read in progress adds nothing, because it excluded what was dropped', () => {
+    queue.resume(0)
+    const reading = queue.beginRead()
+    reading.exclusions()
+    queue.suspend()
+    reading.addDue([row('ord_2', 2)])
+    reading.end()
+    expect([queue.size(), queue.hasMore()]).toEqual([0, true])
+  })
+
   it('a probe takes the failing delivery, due or not', () => {
     expect(nameOf(queue.takeFailing())).toBe('ord_1 1')
     expect(queue.takeFailing()).toBeNull()

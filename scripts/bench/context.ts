@@ -22,6 +22,8 @@ export interface Part {
   name: string
   /** What it measures, for the usage. */
   about: string
+  /** What `--measurement` chooses from. */
+  measurements?: readonly { name: string; about: string }[]
   /**
    * Runs the contenders. What it defers to `scope` runs when the part ends, also after an error.
    */

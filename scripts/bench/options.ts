@@ -8,6 +8,7 @@ import { readersOf } from '../usage.ts'
 export type IndexState = 'filled' | 'merged'
 
 const LARGEST_ABOUT = 'orders of the largest account of the sizes'
+const WAITING_ABOUT = 'deliveries that wait for an endpoint to work again'
 const LOAD_ABOUT = 'source orders of a load, and in the index before the lag'
 
 /** Each with its least, greatest and default value. */
@@ -19,11 +20,19 @@ const INTEGERS = {
   'load-orders': [1_000, 300_000, 100_000, LOAD_ABOUT],
   rate: [10, 10_000, 500, 'changes a second while the lag is measured'],
   largest: [10_000, 10_000_000, 1_000_000, LARGEST_ABOUT],
+  dead: [10, 10_000, 1_000, 'webhook endpoints that never answer'],
+  idle: [100, 100_000, 10_000, 'webhook endpoints without events'],
+  pending: [1_000, 10_000_000, 1_000_000, 'pending deliveries of webhooks'],
+  waiting: [1_000, 1_000_000, 100_000, WAITING_ABOUT],
 } as const
 
-interface NamedPart {
+interface Named {
   name: string
   about: string
+}
+
+interface NamedPart extends Named {
+  measurements?: readonly Named[]
 }
 
 /** What to measure, and how. */
@@ -38,6 +47,13 @@ export function benchUsage(parts: readonly NamedPart[]) {
     if (only === undefined) return known
     if (known.includes(only)) return [only]
     return refuse(`--only must be one of ${known.join(', ')}, not "${only}"`)
+  }
+
+  function readMeasurements(chosen: string | undefined): readonly string[] {
+    const known = parts.flatMap(({ measurements = [] }) => measurements.map(({ name }) => name))
+    if (chosen === undefined) return known
+    if (known.includes(chosen)) return [chosen]
+    return refuse(`--measurement must be one of ${known.join(', ')}, not "${chosen}"`)
   }
 
   return {
@@ -59,7 +75,13 @@ export function benchUsage(parts: readonly NamedPart[]) {
         loadOrders: integer('load-orders'),
         rate: integer('rate'),
         largest: integer('largest'),
+        dead: integer('dead'),
+        idle: integer('idle'),
+        pending: integer('pending'),
+        waiting: integer('waiting'),
         parts: readParts(values.only),
+        measurements: readMeasurements(values.measurement),
+        against: values.against,
         states,
         json: values.json,
         record: values.record,
@@ -74,13 +96,16 @@ function parse(args: readonly string[]) {
   const flag = { type: 'boolean', default: false } as const
   const options = {
     ...{ orders: text, seconds: text, rounds: text, connections: text, 'load-orders': text },
-    ...{ rate: text, largest: text, only: text, json: text },
+    ...{ rate: text, largest: text, dead: text, idle: text, pending: text, waiting: text },
+    ...{ only: text, measurement: text, against: text, json: text },
     ...{ merged: flag, record: flag, chart: flag },
   }
   return parseArgs({ args: [...args], options }).values
 }
 
 function renderUsage(parts: readonly NamedPart[]): string {
+  const list = (all: readonly Named[]) =>
+    all.map(({ name, about }) => `${line('', '')}  ${name.padEnd(12)} ${about}`).join('\n')
   const line = (option: string, about: string) => `  ${option.padEnd(18)} ${about}`
   const integers = Object.entries(INTEGERS).map(([name, [from, to, byDefault, about]]) =>
     line(`--${name} N`, `${about}: ${from} to ${to} (default ${byDefault})`),
@@ -88,7 +113,10 @@ function renderUsage(parts: readonly NamedPart[]): string {
   return `usage: npm run -s bench -- [options]
 ${integers.join('\n')}
 ${line('--only PART', 'one of:')}
-${parts.map(({ name, about }) => `${line('', '')}  ${name.padEnd(12)} ${about}`).join('\n')}
+${list(parts)}
+${line('--measurement M', 'of the part webhooks, one of:')}
+${list(parts.flatMap(({ measurements = [] }) => measurements))}
+${line('--against DIR', 'another checkout, whose index load the part load measures too')}
 ${line('--merged', 'measure once more, with each index merged into one segment')}
 ${line('--json FILE', 'write every figure to a file as well')}
 ${line('--record', 'add the ratios to the history and redraw the chart')}

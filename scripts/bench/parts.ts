@@ -8,10 +8,11 @@ import { refusalsPart } from './parts/refusals.ts'
 import { definitionsPart, settingsPart } from './parts/settings.ts'
 import { sizesPart } from './parts/sizes.ts'
 import { startPart } from './parts/start.ts'
+import { webhooksPart } from './parts/webhooks.ts'
 import { workersPart } from './parts/workers.ts'
 
 /** All parts, in the order in which the bench runs them. */
 export const parts: readonly Part[] = [
   ...[apiPart, ratesPart, sizesPart, refusalsPart, startPart, workersPart],
-  ...[definitionsPart, settingsPart, loadPart, lagPart, overloadPart],
+  ...[definitionsPart, settingsPart, loadPart, lagPart, overloadPart, webhooksPart],
 ]

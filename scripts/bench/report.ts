@@ -5,6 +5,7 @@ const greatest = (values: readonly number[]) => Math.max(...values)
 /** Every figure, in the order of the columns, and how the rounds combine into one value. */
 const FIGURES = {
   perSecond: { title: '/s', combine: median },
+  perCpuSecond: { title: '/CPU s', combine: median },
   startMs: { title: 'ms', combine: median },
   p50Ms: { title: 'p50 ms', combine: median },
   p90Ms: { title: 'p90 ms', combine: median },
@@ -19,6 +20,8 @@ const FIGURES = {
   changes: { title: 'shown', combine: sum },
   overtaken: { title: 'overtaken', combine: sum },
   backlog: { title: 'backlog', combine: median },
+  inFlight: { title: 'in flight', combine: greatest },
+  corePercent: { title: '% of a core', combine: median },
   openSearchMicros: { title: 'OpenSearch µs', combine: median },
   redisMicros: { title: 'Redis µs', combine: median },
   processMicros: { title: 'process µs', combine: median },

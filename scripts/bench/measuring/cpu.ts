@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { Cluster as RedisCluster } from 'ioredis'
 import { type OpenSearch, read } from '../../../src/stores/opensearch/client/client.ts'
 import type { RedisConnection } from '../../../src/stores/redis/client.ts'
@@ -17,6 +18,8 @@ export type ReadCpu = () => Promise<CpuTimes>
 export const CPU_RENEWAL_MS = 1_000
 
 const DEADLINE_MS = 10_000
+/** The unit of CPU time in `/proc`. */
+const TICK_MICROS = 10_000
 
 export function createCpuReader(client: OpenSearch, redis: RedisConnection['redis']): ReadCpu {
   return async () => {
@@ -44,4 +47,34 @@ async function readRedisMicros(redis: RedisConnection['redis']): Promise<number>
 export function redisSeconds(info: string): number {
   const seconds = (name: string) => Number(new RegExp(`^${name}:(.+)$`, 'm').exec(info)?.[1])
   return seconds('used_cpu_user') + seconds('used_cpu_sys')
+}
+
+/** CPU time of a process and its running descendants, by the kernel, in microseconds. */
+export async function treeMicros(pid: number): Promise<number> {
+  const [stat, children] = await Promise.all([
+    readFile(`/proc/${pid}/stat`, 'utf8'),
+    readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'),
+  ])
+  const pids = children.split(' ').filter((text) => text !== '')
+  return statMicros(stat) + sum(await Promise.all(pids.map((child) => treeMicros(Number(child)))))
+}
+
+/** CPU time of the children of this process that have ended, by the kernel, in microseconds. */
+export async function endedChildrenMicros(): Promise<number> {
+  return timesIn(await readFile('/proc/self/stat', 'utf8')).endedChildren
+}
+
+/** CPU time of the process itself in the text of `/proc/<pid>/stat`, in microseconds. */
+export function statMicros(stat: string): number {
+  return timesIn(stat).own
+}
+
+/** The name of the process is in parentheses, and may itself have spaces and parentheses. */
+function timesIn(stat: string) {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number)
+  return {
+    own: TICK_MICROS * ((user ?? 0) + (system ?? 0)),
+    endedChildren: TICK_MICROS * ((childrenUser ?? 0) + (childrenSystem ?? 0)),
+  }
 }

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,19 +8,20 @@ import { LOAD_BATCH, type LoadSummary } from '../../../src/indexing/sources/load
 import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
 import { poll } from '../../../test/harness/processes/poll.ts'
 import { openScratch, type Scratch } from '../../../test/harness/processes/scratch.ts'
-import { commandLine, type Settings } from '../../../test/harness/processes/service.ts'
+import { commandLine, MAIN, type Settings } from '../../../test/harness/processes/service.ts'
 import type { BenchContext, Part } from '../context.ts'
-import { CPU_RENEWAL_MS } from '../measuring/cpu.ts'
+import { CPU_RENEWAL_MS, endedChildrenMicros } from '../measuring/cpu.ts'
 import { race } from '../measuring/race.ts'
 import { inChunks, sendBulk } from '../orders/stores.ts'
-import type { Sample } from '../report.ts'
+import { type Figure, formatRatio, type Result, ratioOf, type Sample } from '../report.ts'
 
 const SEED = 1
 /** The JVM compiles on first use, so without a warm-up the first contender would pay for both. */
 const WARM_UP_ORDERS = 5_000
 const TIMEOUT_MS = 3_600_000
 const LEGEND = `raw: documents of orders in bulk requests, one at a time; load: index load, in a separate process
-/s: documents; µs: CPU time of a document`
+live: index load --live, instead of --history; other: the same in the checkout of --against
+/s: documents; OpenSearch µs: CPU time of a document; process µs: of an order, in the load`
 
 /**
  * `index load` of source orders against sequential bulk requests with documents of the same kind.
@@ -37,7 +38,14 @@ export const loadPart: Part = {
       const sources = demoOrders({ count, seed: SEED, until: Date.now() })
       const lines = sources.map((order) => JSON.stringify(order))
       await writeLines(file, lines)
-      return { raw: () => sendRaw(context, count), load: () => loadFile(context, scratch, file) }
+      const load = (command?: LoadCommand) => () => loadFile(context, scratch, file, command)
+      const raw = () => sendRaw(context, count)
+      const { against } = options
+      if (against === undefined) return { raw, load: load() }
+      const program = resolve(against, 'src', 'main.ts')
+      const live = { mode: '--live' } as const
+      const other = { 'load, other': load({ program }), 'live, other': load({ ...live, program }) }
+      return { raw, load: load(), live: load(live), ...other }
     }
     log('warming up …')
     const warmUp = await measures(Math.min(WARM_UP_ORDERS, options.loadOrders))
@@ -49,8 +57,21 @@ export const loadPart: Part = {
     const title = `The load of ${options.loadOrders} orders, and raw bulks`
     const name = 'documents a second load÷raw'
     const ratios = [{ name, of: 'load', per: 'raw', figure: 'perSecond' } as const]
-    return { sections: [{ title, results, base: 'raw', ratios, notes: [LEGEND] }] }
+    const notes = [LEGEND, ...(options.against === undefined ? [] : compareCheckouts(results))]
+    return { sections: [{ title, results, base: 'raw', ratios, notes }] }
   },
+}
+
+/** Ratios of this checkout and the other one, which the history does not record. */
+function compareCheckouts(results: readonly Result[]): string[] {
+  return results.flatMap((result) =>
+    ['load', 'live'].map((of) => {
+      const compare = (figure: Figure) =>
+        formatRatio(ratioOf(result, { of, per: `${of}, other`, figure }))
+      const [rate, micros] = [compare('perSecond'), compare('processMicros')]
+      return `${of} ÷ that of the other checkout: ${rate} documents a second, ${micros} CPU time`
+    }),
+  )
 }
 
 async function sendRaw(context: BenchContext, count: number): Promise<Sample> {
@@ -68,13 +89,18 @@ async function sendRaw(context: BenchContext, count: number): Promise<Sample> {
   })
 }
 
-async function loadFile(context: BenchContext, scratch: Scratch, file: string): Promise<Sample> {
+async function loadFile(
+  context: BenchContext,
+  scratch: Scratch,
+  file: string,
+  command?: LoadCommand,
+): Promise<Sample> {
   const INDEX_PREFIX = `${context.prefix}load-`
   const settings = { ...context.settings, INDEX_PREFIX }
   return await measureFilling(context, `${INDEX_PREFIX}orders`, async () => {
-    const { written, seconds } = await runLoad(scratch, file, settings)
+    const { written, seconds, cpuMicros } = await runLoad(scratch, file, settings, command)
     if (written === 0) throw new Error('the load wrote no document')
-    return { seconds }
+    return { seconds, processMicros: cpuMicros / written }
   })
 }
 
@@ -98,12 +124,28 @@ async function measureFilling(
   }
 }
 
-/** Runs `index load` on a file, in a separate process with these settings only. */
-export async function runLoad(scratch: Scratch, file: string, settings: Settings) {
+interface LoadCommand {
+  mode?: '--history' | '--live'
+  /** The program of another checkout. */
+  program?: string
+}
+
+/**
+ * Runs `index load` on a file, in a separate process with these settings only. Returns its summary
+ * and its CPU time.
+ */
+export async function runLoad(
+  scratch: Scratch,
+  file: string,
+  settings: Settings,
+  { mode = '--history', program = MAIN }: LoadCommand = {},
+) {
   const [command, ...args] = await commandLine(join(scratch.path, 'settings.env'), {
-    args: ['index', 'load', file, '--history', '--json'],
-    settings: { ...settings, DATA_DIR: scratch.path },
+    program,
+    args: ['index', 'load', file, mode, '--json'],
+    settings: { DATA_DIR: scratch.path, ...settings },
   })
+  const before = await endedChildrenMicros()
   const load = await scratch.start('load', command, args)
   await poll(
     async () => load.hasEnded(),
@@ -114,7 +156,7 @@ export async function runLoad(scratch: Scratch, file: string, settings: Settings
   const at = log.lastIndexOf('{') // The summary is last in the log.
   if (at < 0) throw new Error(`the load failed:\n${log}`)
   const summary: LoadSummary & { seconds: number } = JSON.parse(log.slice(at))
-  return summary
+  return { ...summary, cpuMicros: (await endedChildrenMicros()) - before }
 }
 
 export async function writeLines(file: string, lines: Iterator<string> & Iterable<string>) {

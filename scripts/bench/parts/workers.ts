@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import type { RunningService } from '../../../test/harness/processes/service.ts'
-import { sum } from '../../../test/harness/statistics.ts'
 import type { Part } from '../context.ts'
+import { treeMicros } from '../measuring/cpu.ts'
 import { race } from '../measuring/race.ts'
 import { accountsOf } from '../orders/cases.ts'
 import { accessTo, openService, pageScenarios } from '../orders/pages.ts'
@@ -12,8 +11,6 @@ const [ONE, TWO] = ['workers 1', 'workers 2']
 const CASES = ['small created 20', 'large created 20', 'large created 100']
 /** Linux counts in hundredths of a second, and the two readings are not simultaneous. */
 const TOLERANCE = 0.05
-/** The unit of CPU time in `/proc`. */
-const TICK_MICROS = 10_000
 const COST = { figure: 'processMicros', isCost: true } as const
 const RATIOS = [{ ...COST, name: 'µs 2÷1 workers', of: TWO, per: ONE }]
 const LEGEND = 'process µs: CPU time of a request in all processes of the service, with the primary'
@@ -60,25 +57,4 @@ async function readCpu({ cpuMicros, pid }: RunningService) {
   const kernelMicros = treeMicros(pid).catch(() => Number.NaN) // Systems without /proc.
   const [metrics, kernel] = await Promise.all([cpuMicros(), kernelMicros])
   return { metrics, kernel }
-}
-
-/** CPU time of a process and its running descendants, by the kernel. */
-async function treeMicros(pid: number): Promise<number> {
-  const [stat, children] = await Promise.all([
-    readFile(`/proc/${pid}/stat`, 'utf8'),
-    readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'),
-  ])
-  const pids = children.split(' ').filter((text) => text !== '')
-  return statMicros(stat) + sum(await Promise.all(pids.map((child) => treeMicros(Number(child)))))
-}
-
-/**
- * CPU time in the text of `/proc/<pid>/stat`, in which the name may have spaces and parentheses.
- */
-export function statMicros(stat: string): number {
-  const [user, system] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-  return TICK_MICROS * (Number(user) + Number(system))
 }

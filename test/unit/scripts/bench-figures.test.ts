@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { redisSeconds } from '../../../scripts/bench/measuring/cpu.ts'
+import { redisSeconds, statMicros } from '../../../scripts/bench/measuring/cpu.ts'
 import { loadFigures } from '../../../scripts/bench/measuring/load.ts'
 import { differencePer, loopContender, race } from '../../../scripts/bench/measuring/race.ts'
 import { outcomeFigures, reportOverload } from '../../../scripts/bench/parts/overload.ts'
 import { arrivalFigures } from '../../../scripts/bench/parts/rates.ts'
 import { sizeCosts } from '../../../scripts/bench/parts/sizes.ts'
-import { misreported, statMicros } from '../../../scripts/bench/parts/workers.ts'
+import { misreported } from '../../../scripts/bench/parts/workers.ts'
 import {
   failuresOf,
   recordedOf,

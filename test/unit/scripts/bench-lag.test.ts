@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { lagFigures, reportLag } from '../../../scripts/bench/parts/lag.ts'
-import { type BenchChange, createChanges } from '../../../scripts/bench/parts/lag-changes.ts'
-import { createLagLedger } from '../../../scripts/bench/parts/lag-ledger.ts'
+import { type BenchChange, createChanges } from '../../../scripts/bench/parts/lag/changes.ts'
+import { createLagLedger } from '../../../scripts/bench/parts/lag/ledger.ts'
+import { lagFigures } from '../../../scripts/bench/parts/lag/pipeline.ts'
+import { reportLag } from '../../../scripts/bench/parts/lag.ts'
 import { failuresOf, recordedOf } from '../../../scripts/bench/report.ts'
 import { isValidationError, parseChange } from '../../../src/indexing/projection/change.ts'
 

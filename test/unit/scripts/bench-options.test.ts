@@ -1,25 +1,31 @@
 import { expect, it } from 'vitest'
 import { benchUsage } from '../../../scripts/bench/options.ts'
+import { webhookMeasurements } from '../../../scripts/bench/parts/webhooks.ts'
 import { parts } from '../../../scripts/bench/parts.ts'
 import { UsageError } from '../../../scripts/usage.ts'
 
 const { readOptions } = benchUsage(parts)
 const names = parts.map(({ name }) => name)
+const measurements = webhookMeasurements.map(({ name }) => name)
 
 it('The options have defaults for a complete run', () => {
   expect(readOptions([])).toEqual({
     ...{ orders: 200_000, seconds: 8, rounds: 3, connections: 8 },
     ...{ loadOrders: 100_000, rate: 500, largest: 1_000_000 },
+    ...{ dead: 1_000, idle: 10_000, pending: 1_000_000, waiting: 100_000 },
+    ...{ measurements, against: undefined },
     ...{ parts: names, states: ['filled'], json: undefined, record: false, chart: false },
   })
 })
 
 it('Every option is read', () => {
   const args =
-    '--orders 5000 --seconds 1 --rounds 9 --connections 16 --load-orders 1000 --rate 2000 --largest 10000 --only lag --merged --json=figures.json --record --chart'
+    '--orders 5000 --seconds 1 --rounds 9 --connections 16 --load-orders 1000 --rate 2000 --largest 10000 --dead 10 --idle 100 --pending 1000 --waiting 2000 --measurement idle --against ../before --only lag --merged --json=figures.json --record --chart'
   expect(readOptions(args.split(' '))).toEqual({
     ...{ orders: 5_000, seconds: 1, rounds: 9, connections: 16 },
     ...{ loadOrders: 1_000, rate: 2_000, largest: 10_000 },
+    ...{ dead: 10, idle: 100, pending: 1_000, waiting: 2_000 },
+    ...{ measurements: ['idle'], against: '../before' },
     ...{ parts: ['lag'], states: ['filled', 'merged'], json: 'figures.json' },
     ...{ record: true, chart: true },
   })
@@ -32,6 +38,7 @@ it.each([
   [['--connections', ''], '--connections must be'],
   [['--load-orders', '999'], '--load-orders must be'],
   [['--only', 'index'], `--only must be one of ${names.join(', ')}, not "index"`],
+  [['--measurement', 'speed'], `--measurement must be one of ${measurements.join(', ')}`],
   [['--fast'], "Unknown option '--fast'"],
   [['--json'], '--json'],
   [['200000'], 'Unexpected argument'],

@@ -1,12 +1,14 @@
-import { demoOrders } from '../../../src/demo/demo-orders.ts'
-import { demoOrderId } from '../../../src/demo/order-ids.ts'
-import { createRandom } from '../../../src/demo/random.ts'
-import { isValidationError, parseChange } from '../../../src/indexing/projection/change.ts'
-import { formatInstant } from '../../../src/lib/instant.ts'
+import { demoOrders } from '../../../../src/demo/demo-orders.ts'
+import { demoOrderId } from '../../../../src/demo/order-ids.ts'
+import { createRandom } from '../../../../src/demo/random.ts'
+import { isValidationError, parseChange } from '../../../../src/indexing/projection/change.ts'
+import { formatInstant } from '../../../../src/lib/instant.ts'
 
 /** The accounts whose listings the bench follows. */
 export const FOLLOWED_ACCOUNTS = [1, 2, 3, 4, 5].map((at) => `acc_followed_${at}`)
 const OTHER_ACCOUNTS = Array.from({ length: 200 }, (_, at) => `acc_other_${at + 1}`)
+/** Every account of a change. */
+export const ALL_ACCOUNTS = [...FOLLOWED_ACCOUNTS, ...OTHER_ACCOUNTS]
 /** A share of all orders; the other accounts have the rest. */
 const FOLLOWED_SHARE = 0.3
 const COPRODUCED_SHARE = 0.3

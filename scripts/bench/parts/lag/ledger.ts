@@ -1,4 +1,4 @@
-import type { BenchChange } from './lag-changes.ts'
+import type { BenchChange } from './changes.ts'
 
 /** A change that one account has to see. */
 interface Delivery {

@@ -214,9 +214,9 @@ export async function walkDeliveries(
   }
 
   async function advanceTo(atMs: number): Promise<void> {
+    await refresh() // Dispatchers find at once what was written until now.
     nowMs = atMs
     receivers.respond()
-    await refresh()
     await untilIdle(log.activity, dispatcher.isDead)
     if (dispatcher.isDead()) {
       await restart()

@@ -26,7 +26,7 @@ let number = 0
 const nextId = () => `evt_${String(++number).padStart(24, '0')}`
 const newOrder = () => `ord_${++number}`
 
-/** An order whose content tells its version, with text and values that a new printing changes. */
+/** An order whose content shows its version, with text and values that a new printing changes. */
 const orderOf = (id: string, sequence: number) => ({
   ...example,
   id,

@@ -13,6 +13,7 @@ import { type Backend, createBackend } from './backend.ts'
  */
 export interface EachTestServices {
   readonly services: Services
+  readonly folder: string
   /** The settings of its stores, for a process that shares them. */
   readonly env: Record<string, string>
   /** The prefix of the name of every index. */
@@ -54,6 +55,9 @@ export function useServices(settings: Record<string, string> = {}): EachTestServ
   return {
     get services() {
       return services
+    },
+    get folder() {
+      return backend.folder
     },
     get env() {
       return backend.env

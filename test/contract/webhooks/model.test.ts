@@ -6,7 +6,7 @@ import {
   walkDeliveries,
 } from '../../support/webhooks/model/delivery-walk.ts'
 import { dispatcherMutations } from '../../support/webhooks/model/dispatcher-mutations.ts'
-import { type StoresUnderTest, stores } from '../stores-under-test.ts'
+import { openWalkStores, type WalkStores } from '../../support/webhooks/model/walk-stores.ts'
 
 /** A cluster write costs a hundred times an embedded one. */
 const WALKS = onServices ? byEffort(3, 30) : byEffort(12, 300)
@@ -14,15 +14,14 @@ const MUTATION_SEEDS = 60
 /** The faults are of the dispatcher, whatever its stores. */
 const mutations = onServices ? [] : dispatcherMutations
 
-describe.each(stores)('webhooks on %s', (_name, open) => {
-  let store: StoresUnderTest
+describe(`webhooks on ${onServices ? 'OpenSearch' : 'SQLite'}`, () => {
+  let stores: WalkStores
   beforeAll(async () => {
-    store = await open()
+    stores = await openWalkStores()
   })
-  afterAll(() => store.close())
+  afterAll(() => stores.close())
 
-  const walk = (seed: number, mutate?: MutateDispatcher) =>
-    walkDeliveries(seed, { stores: store, isAtomic: !onServices, refresh: store.refresh }, mutate)
+  const walk = (seed: number, mutate?: MutateDispatcher) => walkDeliveries(seed, stores, mutate)
 
   it('keep every invariant, whatever dies', async () => {
     let requests = 0

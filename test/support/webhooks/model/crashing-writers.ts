@@ -1,14 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../../../../src/demo/random.ts'
 import type { Change } from '../../../../src/indexing/projection/change.ts'
 import type { EqualVersionPolicy, WriteResult } from '../../../../src/indexing/writer/decide.ts'
 import {
   type BulkWrites,
+  LeaseLostError,
   mapTransactions,
   type OrderIndex,
   type WriteMode,
 } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import type { Clock } from '../../../../src/lib/clock.ts'
+import type { FreezableIndex } from './freezable-writer.ts'
 
 /** A writer died; it is unknown how much of its bulk was written. */
 export class Crash extends Error {}
@@ -26,13 +29,15 @@ export interface CrashingWriters {
   write(changes: readonly Change[], options: WriteOptions): Promise<readonly WriteResult[]>
   /** Ends the current writer, as at a graceful stop. */
   replace(): Promise<void>
+  /** Also ends those that are frozen; they continue first. */
+  end(): Promise<void>
 }
 
 /** What a faulty writer makes of the index while it writes these changes. */
 export type MutateIndex = (index: OrderIndex, changes: readonly Change[]) => OrderIndex
 
 export interface CrashingWritersOptions {
-  open(): Promise<OrderIndex>
+  open(): Promise<OrderIndex | FreezableIndex>
   /** Of the writers, epoch milliseconds. */
   clock: Clock
   random: Random
@@ -51,7 +56,8 @@ export function createCrashingWriters({
   mutate = (index) => index,
   onCrash,
 }: CrashingWritersOptions): CrashingWriters {
-  let index: OrderIndex | undefined
+  let index: OrderIndex | FreezableIndex | undefined
+  let frozen: FreezableIndex[] = []
 
   async function replace(): Promise<void> {
     const replaced = index
@@ -60,37 +66,73 @@ export function createCrashingWriters({
   }
 
   /** Writes a part of some bulks, and throws. */
-  function crashing(inner: OrderIndex, changes: readonly Change[], chance: number): OrderIndex {
+  function crashing(
+    inner: OrderIndex | FreezableIndex,
+    changes: readonly Change[],
+    chance: number,
+  ): OrderIndex {
     return mapTransactions(inner, (transaction) => ({
       ...transaction,
       async commit(writes, mode) {
         if (!random.chance(chance)) return transaction.commit(writes, mode)
+        const ids = changes.map(({ orderId }) => orderId)
+        if ('freeze' in inner && random.chance(0.3)) {
+          onCrash(ids, 'what it sent before it froze')
+          await freezeDuring(inner, transaction.commit(writes, mode))
+        }
         const part = isAtomic ? random.pick([writes, null]) : partOf(writes, random)
         if (part !== null) await transaction.commit(part, mode)
-        onCrash(
-          changes.map(({ orderId }) => orderId),
-          describeWrites(part),
-        )
+        onCrash(ids, describeWrites(part))
         throw new Crash('the writer died')
       },
     }))
   }
 
+  /** Freezes a writer while it sends a bulk. @throws Crash */
+  async function freezeDuring(
+    frozenIndex: FreezableIndex,
+    sending: Promise<boolean>,
+  ): Promise<void> {
+    sending.catch(() => {}) // Its successor has taken over.
+    await pause(random.between(0, 15))
+    frozenIndex.freeze()
+    frozen.push(frozenIndex)
+    index = undefined
+    throw new Crash('the writer froze')
+  }
+
+  async function thaw(): Promise<void> {
+    const thawing = frozen
+    frozen = []
+    await Promise.all(thawing.map((each) => each.thaw()))
+  }
+
   return {
     replace,
+    async end() {
+      await thaw()
+      await replace()
+    },
     async write(changes, { mode, policy, crashChance }) {
       index ??= await open()
+      if (random.chance(0.2)) await thaw()
       const writer = createWriter(mutate(crashing(index, changes, crashChance), changes), clock, {
         equalVersions: policy,
       })
       try {
         return await writer.write(changes, mode)
       } catch (error) {
-        if (error instanceof Crash) await replace()
-        throw error
+        // On a busy machine, a short lease expires by itself.
+        const hasDied = error instanceof Crash || error instanceof LeaseLostError
+        if (hasDied) await replace().catch(ignoreLostLease)
+        throw hasDied ? new Crash('the writer died', { cause: error }) : error
       }
     },
   }
+}
+
+function ignoreLostLease(error: unknown): void {
+  if (!(error instanceof LeaseLostError)) throw error
 }
 
 /**

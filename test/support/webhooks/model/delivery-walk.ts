@@ -6,7 +6,6 @@ import {
   type OrderVersionRecord,
 } from '../../../../src/indexing/writer/order-index.ts'
 import type { Order } from '../../../../src/orders/order.ts'
-import type { Stores } from '../../../../src/stores/stores.ts'
 import { createRetrySchedule } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
 import { createSubscriberLookup } from '../../../../src/webhooks/endpoints/endpoint-directory.ts'
 import type { EventRecord } from '../../../../src/webhooks/events/event-record.ts'
@@ -30,15 +29,7 @@ import { createRecording } from './recording.ts'
 import { createSourceHistory } from './source-history.ts'
 import { createTrace } from './trace.ts'
 import { createViolations, type Violation } from './violation.ts'
-
-/** The stores of a walk; it leaves its orders in them. */
-export interface DeliveryWalkStores {
-  stores: Pick<Stores, 'orders' | 'webhooks' | 'openIndex'>
-  /** Whether a bulk is written as a whole or not at all. */
-  isAtomic: boolean
-  /** Makes all writes visible to searches. */
-  refresh(): Promise<void>
-}
+import type { WalkStores } from './walk-stores.ts'
 
 /** Breaks a dispatcher on purpose. */
 export type MutateDispatcher = (options: ProcessOptions) => ProcessOptions
@@ -70,7 +61,7 @@ const MAX_ROUNDS = 60
 /** Delivers the events of a random history, and checks all invariants. */
 export async function walkDeliveries(
   seed: number,
-  { stores, isAtomic, refresh }: DeliveryWalkStores,
+  { stores, openIndex, isAtomic, refresh }: WalkStores,
   mutate: MutateDispatcher = (options) => options,
 ): Promise<DeliveryWalkResult> {
   const random = createRandom(seed, 18, 0)
@@ -92,9 +83,10 @@ export async function walkDeliveries(
   /** All records that were sent to the store. An erasure removes the states from stored ones. */
   const sentRecords: SeenRecord[] = []
   const subscribers = createSubscriberLookup(stores.webhooks.endpoints, clock)
-  async function openIndex(): Promise<OrderIndex> {
-    // The write timestamps do not follow the clock of the walk, which jumps ahead of the store's.
-    const index = await stores.openIndex({ clock: () => START_MS })
+  // The write timestamps do not follow the clock of the walk, which jumps ahead of the store's.
+  const openAtStart = () => openIndex(() => START_MS)
+  async function openObserved(): Promise<OrderIndex> {
+    const index = await openAtStart()
     return mapTransactions(index, (transaction) => ({
       ...transaction,
       subscribers,
@@ -109,7 +101,7 @@ export async function walkDeliveries(
     }))
   }
   const writers = createCrashingWriters({
-    open: openIndex,
+    open: openObserved,
     clock,
     random,
     isAtomic,
@@ -228,7 +220,7 @@ export async function walkDeliveries(
     isSettling = true
     receivers.heal()
     await recording.settle()
-    await writers.replace()
+    await writers.end()
     await restart()
     await advance(SETTLE_MS)
     await endpoints.enableAll()
@@ -285,7 +277,7 @@ export async function walkDeliveries(
   }
 
   async function readVersionRecords(): Promise<Map<string, OrderVersionRecord>> {
-    const index = await stores.openIndex({ clock: () => START_MS })
+    const index = await openAtStart()
     const lock = await index.lock(history.orderIds())
     const found = await (await lock.begin()).versionRecords(history.orderIds())
     lock.release()

@@ -27,18 +27,21 @@ export const dispatcherMutations: readonly DispatcherMutation[] = [
   {
     name: 'sends again after a stored 2xx',
     invariant: 5,
-    mutate: (options) =>
-      mutateDeliveries(options, ({ save }) => ({
+    mutate(options) {
+      const repeated = new Set<string>()
+      return mutateDeliveries(options, ({ save }) => ({
         async save(rows) {
           const saved = await save(rows)
-          const delivered = saved.filter((row) => row?.state === 'delivered')
-          const nextAt = options.clock()
-          await save(
-            delivered.flatMap((row) => (row ? [{ ...row, state: 'pending', nextAt }] : [])),
+          const again = saved.flatMap((row) =>
+            row?.state === 'delivered' && !repeated.has(row.id) ? [row] : [],
           )
-          return saved
+          for (const { id } of again) repeated.add(id)
+          const nextAt = options.clock()
+          const pending = await save(again.map((row) => ({ ...row, state: 'pending', nextAt })))
+          return saved.map((row) => pending.find((other) => other?.id === row?.id) ?? row)
         },
-      })),
+      }))
+    },
   },
   {
     name: 'gives each attempt another webhook-id',

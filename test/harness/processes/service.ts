@@ -9,7 +9,9 @@ export type Settings = Readonly<Record<string, string>>
 /** The program of the service. */
 export const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 /** As in the Docker image. Other programs start with the defaults of Node. */
-const NODE_FLAGS = ['--max-semi-space-size=8']
+const SERVICE_FLAGS = ['--max-semi-space-size=8']
+/** In any checkout. */
+const SERVICE_PROGRAM = join('src', 'main.ts')
 const START_MS = 60_000
 const OPERATIONS = /operations at (http:[^"\s]+)/
 
@@ -65,7 +67,7 @@ export async function commandLine(
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
   // A file keeps secrets out of the arguments, which every user of the machine can list.
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 })
-  const flags = program === MAIN ? NODE_FLAGS : []
+  const flags = program.endsWith(SERVICE_PROGRAM) ? SERVICE_FLAGS : []
   return ['env', '-i', process.execPath, ...flags, `--env-file=${file}`, program, ...args]
 }
 

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { byEffort } from '../../support/effort.ts'
 import { onServices } from '../../support/stores/backend.ts'
-import {
-  type MutateDispatcher,
-  walkDeliveries,
-} from '../../support/webhooks/model/delivery-walk.ts'
-import { dispatcherMutations } from '../../support/webhooks/model/dispatcher-mutations.ts'
+import type { MutateDispatcher } from '../../support/webhooks/model/delivering/delivering.ts'
+import { walkDeliveries } from '../../support/webhooks/model/delivery-walk.ts'
+import { dispatcherMutations } from '../../support/webhooks/model/mutations/dispatcher-mutations.ts'
 import { openWalkStores, type WalkStores } from '../../support/webhooks/model/walk-stores.ts'
 
 /** A cluster write costs a hundred times an embedded one. */

@@ -6,12 +6,17 @@ import type {
 } from '../../../../src/indexing/writer/order-index.ts'
 import type { Clock } from '../../../../src/lib/clock.ts'
 import type { EventRecord } from '../../../../src/webhooks/events/event-record.ts'
-import { checkAtRest, checkDurable, type ReadView, type SeenRecord } from './check-records.ts'
-import { createCrashingWriters, type MutateIndex } from './crashing-writers.ts'
-import { createRecording } from './recording.ts'
-import { createSourceHistory } from './source-history.ts'
-import { createTrace } from './trace.ts'
-import { createViolations, type Violation } from './violation.ts'
+import {
+  checkAtRest,
+  checkDurable,
+  type ReadView,
+  type SeenRecord,
+} from './checks/check-records.ts'
+import { createTrace } from './checks/trace.ts'
+import { createViolations, reportViolations, type Violation } from './checks/violation.ts'
+import { createCrashingWriters, type MutateIndex } from './writing/crashing-writers.ts'
+import { createRecording } from './writing/recording.ts'
+import { createSourceHistory } from './writing/source-history.ts'
 
 /** A store of orders and their event records. */
 export interface RecordingStore {
@@ -29,7 +34,7 @@ export interface WalkResult {
   /** The number of event records. */
   records: number
   crashes: number
-  /** The seed, each violation, and the history of its order. */
+  /** See {@link reportViolations}. */
   report: string
 }
 
@@ -130,12 +135,10 @@ export async function walkRecording(
     return found
   }
 
-  const report = violations
-    .all()
-    .map(
-      ({ invariant, orderId, message }) =>
-        `seed ${seed}, invariant ${invariant}, ${orderId}: ${message}\n${trace.of(orderId)}`,
-    )
-    .join('\n')
-  return { violations: violations.all(), records: records.length, crashes, report }
+  return {
+    violations: violations.all(),
+    records: records.length,
+    crashes,
+    report: reportViolations(seed, violations.all(), trace),
+  }
 }

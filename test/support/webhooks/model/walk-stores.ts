@@ -4,11 +4,10 @@ import type { Clock } from '../../../../src/lib/clock.ts'
 import { openServices } from '../../../../src/services.ts'
 import type { Stores } from '../../../../src/stores/stores.ts'
 import { createBackend, onServices } from '../../stores/backend.ts'
-import { type FreezableIndex, openFreezableIndex } from './freezable-writer.ts'
+import { type FreezableIndex, openFreezableIndex } from './writing/freezable-writer.ts'
 
 /** The stores of a walk, which leaves its orders in them. */
-export interface WalkStores {
-  stores: Pick<Stores, 'orders' | 'webhooks'>
+export interface WalkStores extends Pick<Stores, 'orders' | 'webhooks'> {
   /** Opens the write side, in a process of its own where processes can freeze. */
   openIndex(clock: Clock): Promise<OrderIndex | FreezableIndex>
   /** Whether a bulk is written as a whole or not at all. */
@@ -25,7 +24,8 @@ export async function openWalkStores(): Promise<WalkStores> {
   const stores = await openServices(config)
   await stores.initialize()
   return {
-    stores,
+    orders: stores.orders,
+    webhooks: stores.webhooks,
     openIndex: (clock) =>
       onServices ? openFreezableIndex(config, clock) : stores.openIndex({ clock }),
     isAtomic: !onServices,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { mapTransactions } from '../../../../src/indexing/writer/order-index.ts'
 import { byEffort } from '../../../support/effort.ts'
 import { createMemoryOrderIndex } from '../../../support/stores/memory-order-index.ts'
-import { recordingMutations } from '../../../support/webhooks/model/recording-mutations.ts'
+import { recordingMutations } from '../../../support/webhooks/model/mutations/recording-mutations.ts'
 import {
   type RecordingStore,
   walkRecording,

@@ -1,11 +1,11 @@
-import type { Random } from '../../../../src/demo/random.ts'
-import type { Change } from '../../../../src/indexing/projection/change.ts'
-import type { EqualVersionPolicy } from '../../../../src/indexing/writer/decide.ts'
-import type { WriteMode } from '../../../../src/indexing/writer/order-index.ts'
-import type { Clock } from '../../../../src/lib/clock.ts'
+import type { Random } from '../../../../../src/demo/random.ts'
+import type { Change } from '../../../../../src/indexing/projection/change.ts'
+import type { EqualVersionPolicy } from '../../../../../src/indexing/writer/decide.ts'
+import type { WriteMode } from '../../../../../src/indexing/writer/order-index.ts'
+import type { Clock } from '../../../../../src/lib/clock.ts'
+import type { Trace } from '../checks/trace.ts'
 import { Crash, type CrashingWriters, type WriteOptions } from './crashing-writers.ts'
 import type { SourceHistory } from './source-history.ts'
-import type { Trace } from './trace.ts'
 
 /** A source that delivers its changes until a writer acknowledges them. */
 export interface Recording {

@@ -1,9 +1,9 @@
-import type { Config } from '../../../../src/config/config.ts'
-import { LeaseLostError, type OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
-import type { Clock } from '../../../../src/lib/clock.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { openOpenSearchStores } from '../../../../src/stores/opensearch/stores.ts'
-import { startFaultyProxy } from '../../../harness/faulty-proxy/faulty-proxy.ts'
+import type { Config } from '../../../../../src/config/config.ts'
+import { LeaseLostError, type OrderIndex } from '../../../../../src/indexing/writer/order-index.ts'
+import type { Clock } from '../../../../../src/lib/clock.ts'
+import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { openOpenSearchStores } from '../../../../../src/stores/opensearch/stores.ts'
+import { startFaultyProxy } from '../../../../harness/faulty-proxy/faulty-proxy.ts'
 
 /** The write side of a process that can freeze. */
 export interface FreezableIndex extends OrderIndex {

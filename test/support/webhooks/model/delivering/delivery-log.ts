@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Random } from '../../../../src/demo/random.ts'
-import type { Clock } from '../../../../src/lib/clock.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import type { Order } from '../../../../src/orders/order.ts'
-import type { Delivery } from '../../../../src/webhooks/deliveries/delivery.ts'
-import type { OrderViews } from '../../../../src/webhooks/dispatcher/attempts.ts'
+import type { Random } from '../../../../../src/demo/random.ts'
+import type { Clock } from '../../../../../src/lib/clock.ts'
+import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import type { Order } from '../../../../../src/orders/order.ts'
+import type { Delivery } from '../../../../../src/webhooks/deliveries/delivery.ts'
+import type { OrderViews } from '../../../../../src/webhooks/dispatcher/attempts.ts'
 import {
   type AccountEvent,
   accountEvents,
   type EventRecord,
-} from '../../../../src/webhooks/events/event-record.ts'
-import type { EventPage, WebhookStores } from '../../../../src/webhooks/webhook-stores.ts'
+} from '../../../../../src/webhooks/events/event-record.ts'
+import type { EventPage, WebhookStores } from '../../../../../src/webhooks/webhook-stores.ts'
 
 /** An event, and its record. */
 export interface KnownEvent extends AccountEvent {

@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import {
   createDispatcher,
   type DispatcherOptions,
-} from '../../../../src/webhooks/dispatcher/dispatcher.ts'
-import type { DispatcherEvents } from '../../../../src/webhooks/dispatcher/dispatcher-events.ts'
+} from '../../../../../src/webhooks/dispatcher/dispatcher.ts'
+import type { DispatcherEvents } from '../../../../../src/webhooks/dispatcher/dispatcher-events.ts'
 import {
   type DispatcherSettings,
   defaultSettings,
-} from '../../../../src/webhooks/dispatcher/dispatcher-settings.ts'
-import type { DispatcherLease } from '../../../../src/webhooks/webhook-stores.ts'
-import { onServices } from '../../stores/backend.ts'
+} from '../../../../../src/webhooks/dispatcher/dispatcher-settings.ts'
+import type { DispatcherLease } from '../../../../../src/webhooks/webhook-stores.ts'
+import { onServices } from '../../../stores/backend.ts'
 
 /** A dispatcher that runs, and can die. */
 export interface DispatcherProcess {

@@ -1,7 +1,7 @@
-import type { Clock } from '../../../../src/lib/clock.ts'
-import type { SendResult } from '../../../../src/webhooks/sending/sender.ts'
-import type { DeliveryLog } from './delivery-log.ts'
-import type { Flight } from './receivers.ts'
+import type { Clock } from '../../../../../src/lib/clock.ts'
+import type { SendResult } from '../../../../../src/webhooks/sending/sender.ts'
+import type { DeliveryLog } from '../delivering/delivery-log.ts'
+import type { Flight } from '../delivering/receivers.ts'
 import type { Violations } from './violation.ts'
 
 /** What a dispatcher has in flight to an endpoint, and the limit that the responses allow. */

@@ -1,15 +1,15 @@
-import type { Random } from '../../../../src/demo/random.ts'
-import type { Clock } from '../../../../src/lib/clock.ts'
-import type { Endpoint } from '../../../../src/webhooks/endpoints/endpoint.ts'
-import { ENDPOINT_MAX_AGE_MS } from '../../../../src/webhooks/endpoints/endpoint-directory.ts'
-import { eventTypes } from '../../../../src/webhooks/events/event-types.ts'
+import type { Random } from '../../../../../src/demo/random.ts'
+import type { Clock } from '../../../../../src/lib/clock.ts'
+import type { Endpoint } from '../../../../../src/webhooks/endpoints/endpoint.ts'
+import { ENDPOINT_MAX_AGE_MS } from '../../../../../src/webhooks/endpoints/endpoint-directory.ts'
+import { eventTypes } from '../../../../../src/webhooks/events/event-types.ts'
 import {
   createEndpointOperations,
   type NewEndpoint,
-} from '../../../../src/webhooks/management/endpoint-operations.ts'
-import type { WebhookSecret } from '../../../../src/webhooks/sending/signing-secret.ts'
-import type { WebhookStores } from '../../../../src/webhooks/webhook-stores.ts'
-import type { Trace } from './trace.ts'
+} from '../../../../../src/webhooks/management/endpoint-operations.ts'
+import type { WebhookSecret } from '../../../../../src/webhooks/sending/signing-secret.ts'
+import type { WebhookStores } from '../../../../../src/webhooks/webhook-stores.ts'
+import type { Trace } from '../checks/trace.ts'
 
 /** A secret that the receiver of an endpoint has, and when it signs. */
 export interface ReceiverSecret {

@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Random } from '../../../../src/demo/random.ts'
-import type { Change } from '../../../../src/indexing/projection/change.ts'
-import type { EqualVersionPolicy, WriteResult } from '../../../../src/indexing/writer/decide.ts'
+import type { Random } from '../../../../../src/demo/random.ts'
+import type { Change } from '../../../../../src/indexing/projection/change.ts'
+import type { EqualVersionPolicy, WriteResult } from '../../../../../src/indexing/writer/decide.ts'
 import {
   type BulkWrites,
   LeaseLostError,
   mapTransactions,
   type OrderIndex,
   type WriteMode,
-} from '../../../../src/indexing/writer/order-index.ts'
-import { createWriter } from '../../../../src/indexing/writer/writer.ts'
-import type { Clock } from '../../../../src/lib/clock.ts'
+} from '../../../../../src/indexing/writer/order-index.ts'
+import { createWriter } from '../../../../../src/indexing/writer/writer.ts'
+import type { Clock } from '../../../../../src/lib/clock.ts'
 import type { FreezableIndex } from './freezable-writer.ts'
 
 /** A writer died; it is unknown how much of its bulk was written. */

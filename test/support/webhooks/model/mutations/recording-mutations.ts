@@ -1,15 +1,15 @@
-import type { Change } from '../../../../src/indexing/projection/change.ts'
-import { isReadable } from '../../../../src/indexing/writer/decide.ts'
-import { storedOrder } from '../../../../src/indexing/writer/order-document.ts'
+import type { Change } from '../../../../../src/indexing/projection/change.ts'
+import { isReadable } from '../../../../../src/indexing/writer/decide.ts'
+import { storedOrder } from '../../../../../src/indexing/writer/order-document.ts'
 import {
   type BulkWrites,
   mapTransactions,
   type OrderVersionRecord,
   type Transaction,
-} from '../../../../src/indexing/writer/order-index.ts'
-import { stateOf } from '../../../../src/webhooks/events/order-state.ts'
-import type { MutateIndex } from './crashing-writers.ts'
-import type { Invariant } from './violation.ts'
+} from '../../../../../src/indexing/writer/order-index.ts'
+import { stateOf } from '../../../../../src/webhooks/events/order-state.ts'
+import type { Invariant } from '../checks/violation.ts'
+import type { MutateIndex } from '../writing/crashing-writers.ts'
 
 /** A writer with one fault, and the invariant that it breaks. */
 export interface RecordingMutation {

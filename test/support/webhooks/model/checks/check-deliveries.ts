@@ -1,20 +1,19 @@
-import type { Delivery, DeliveryStore } from '../../../../src/webhooks/deliveries/delivery.ts'
-import type { Endpoint } from '../../../../src/webhooks/endpoints/endpoint.ts'
-import type { DeliveryLog, KnownEvent } from './delivery-log.ts'
+import type { Delivery } from '../../../../../src/webhooks/deliveries/delivery.ts'
+import type { Endpoint } from '../../../../../src/webhooks/endpoints/endpoint.ts'
+import type { WebhookStores } from '../../../../../src/webhooks/webhook-stores.ts'
+import type { DeliveryLog, KnownEvent } from '../delivering/delivery-log.ts'
 import {
   type EndpointHistory,
   endpointsAround,
   type ModelEndpoint,
   STALE_MS,
-} from './endpoint-history.ts'
+} from '../delivering/endpoint-history.ts'
 import type { Violations } from './violation.ts'
 
 export interface DeliveredWalk {
   log: DeliveryLog
   endpoints: EndpointHistory
-  deliveries: Pick<DeliveryStore, 'list'>
-  /** The endpoints as they are stored at the end. */
-  endpointById(id: string): Promise<Endpoint | null>
+  webhooks: Pick<WebhookStores, 'deliveries' | 'endpoints'>
   violations: Violations
 }
 
@@ -22,14 +21,14 @@ const MANY = 10_000
 
 /** Invariants 4 and 10 at rest: the stored deliveries of every endpoint. */
 export async function checkDeliveries(walk: DeliveredWalk): Promise<void> {
-  const { endpoints, deliveries, log, violations } = walk
+  const { endpoints, webhooks, log, violations } = walk
   for (const model of endpoints.all()) {
-    const stored = await deliveries.list({ endpointId: model.id, limit: MANY })
+    const stored = await webhooks.deliveries.list({ endpointId: model.id, limit: MANY })
     const byEvent = Map.groupBy(stored, ({ event }) => event.id)
     for (const event of log.events.values()) {
       checkCount(walk, model, event, byEvent.get(event.id)?.length ?? 0)
     }
-    const endpoint = await walk.endpointById(model.id)
+    const endpoint = await webhooks.endpoints.byId(model.id)
     for (const delivery of stored) {
       const problem = problemOf(delivery, endpoint, log)
       if (problem !== null) violations.add(4, delivery.event.orderId ?? '', problem)

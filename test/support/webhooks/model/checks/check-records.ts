@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
-import type { Order } from '../../../../src/orders/order.ts'
-import { type EventRecord, firstSequence } from '../../../../src/webhooks/events/event-record.ts'
-import type { OrderState } from '../../../../src/webhooks/events/order-state.ts'
-import type { Recording } from './recording.ts'
-import { contentOf, type SourceHistory } from './source-history.ts'
+import type { OrderVersionRecord } from '../../../../../src/indexing/writer/order-index.ts'
+import type { Order } from '../../../../../src/orders/order.ts'
+import { type EventRecord, firstSequence } from '../../../../../src/webhooks/events/event-record.ts'
+import type { OrderState } from '../../../../../src/webhooks/events/order-state.ts'
+import type { Recording } from '../writing/recording.ts'
+import { contentOf, type SourceHistory } from '../writing/source-history.ts'
 import type { Violations } from './violation.ts'
 
 /** What the checks of records need of a walk. */

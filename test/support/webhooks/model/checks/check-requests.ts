@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { vi } from 'vitest'
-import type { Clock } from '../../../../src/lib/clock.ts'
-import type { Order } from '../../../../src/orders/order.ts'
-import type { OutgoingRequest, SendResult } from '../../../../src/webhooks/sending/sender.ts'
-import type { DeliveryLog, KnownEvent } from './delivery-log.ts'
+import type { Clock } from '../../../../../src/lib/clock.ts'
+import type { Order } from '../../../../../src/orders/order.ts'
+import type { OutgoingRequest, SendResult } from '../../../../../src/webhooks/sending/sender.ts'
+import type { DeliveryLog, KnownEvent } from '../delivering/delivery-log.ts'
 import {
   type EndpointHistory,
   endpointsAround,
   type ModelEndpoint,
   STALE_MS,
-} from './endpoint-history.ts'
-import type { Flight } from './receivers.ts'
-import { contentOf, type SourceHistory } from './source-history.ts'
+} from '../delivering/endpoint-history.ts'
+import type { Flight } from '../delivering/receivers.ts'
+import { contentOf, type SourceHistory } from '../writing/source-history.ts'
 import type { Trace } from './trace.ts'
 import type { Invariant, Violations } from './violation.ts'
 

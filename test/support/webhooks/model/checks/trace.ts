@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/lib/clock.ts'
+import type { Clock } from '../../../../../src/lib/clock.ts'
 
 /** What happened in a walk, for the message of a violation. */
 export interface Trace {

@@ -1,7 +1,7 @@
-import type { StoredDelivery } from '../../../../src/webhooks/deliveries/delivery.ts'
-import type { MutateDispatcher } from './delivery-walk.ts'
-import type { ProcessOptions } from './dispatcher-process.ts'
-import type { Invariant } from './violation.ts'
+import type { StoredDelivery } from '../../../../../src/webhooks/deliveries/delivery.ts'
+import type { Invariant } from '../checks/violation.ts'
+import type { MutateDispatcher } from '../delivering/delivering.ts'
+import type { ProcessOptions } from '../delivering/dispatcher-process.ts'
 
 /** A dispatcher with one fault, and the invariant that it breaks. */
 export interface DispatcherMutation {

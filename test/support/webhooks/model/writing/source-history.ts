@@ -1,16 +1,16 @@
-import type { Random } from '../../../../src/demo/random.ts'
-import type { Change } from '../../../../src/indexing/projection/change.ts'
-import { lastPayment } from '../../../../src/indexing/projection/payment.ts'
+import type { Random } from '../../../../../src/demo/random.ts'
+import type { Change } from '../../../../../src/indexing/projection/change.ts'
+import { lastPayment } from '../../../../../src/indexing/projection/payment.ts'
 import type {
   SourceOrder,
   SourcePayment,
-} from '../../../../src/indexing/projection/source-order.ts'
-import { formatInstant } from '../../../../src/lib/instant.ts'
-import type { Order } from '../../../../src/orders/order.ts'
-import { orderStatuses, paymentStatuses } from '../../../../src/orders/statuses.ts'
-import { type OrderState, stateOf } from '../../../../src/webhooks/events/order-state.ts'
-import { changeOf } from '../../orders/changes.ts'
-import { sourceOrder, sourcePayment } from '../../orders/source-order.ts'
+} from '../../../../../src/indexing/projection/source-order.ts'
+import { formatInstant } from '../../../../../src/lib/instant.ts'
+import type { Order } from '../../../../../src/orders/order.ts'
+import { orderStatuses, paymentStatuses } from '../../../../../src/orders/statuses.ts'
+import { type OrderState, stateOf } from '../../../../../src/webhooks/events/order-state.ts'
+import { changeOf } from '../../../orders/changes.ts'
+import { sourceOrder, sourcePayment } from '../../../orders/source-order.ts'
 
 /** Every version that a platform made of its orders. */
 export interface SourceHistory {

@@ -1,10 +1,10 @@
-import type { Random } from '../../../../src/demo/random.ts'
-import type { Clock } from '../../../../src/lib/clock.ts'
+import type { Random } from '../../../../../src/demo/random.ts'
+import type { Clock } from '../../../../../src/lib/clock.ts'
 import type {
   OutgoingRequest,
   Sender,
   SendResult,
-} from '../../../../src/webhooks/sending/sender.ts'
+} from '../../../../../src/webhooks/sending/sender.ts'
 
 /** A request in flight. */
 export interface Flight {

@@ -118,6 +118,8 @@ export interface DeliveryStore {
   nextDueAt(endpointId: string): Promise<number | null>
   /** The same for every endpoint that has one. */
   nextDueByEndpoint(): Promise<Map<string, number>>
+  /** The endpoints that have a held delivery. */
+  heldEndpoints(): Promise<string[]>
   /** Pending deliveries of an endpoint whose first failure is at or after this instant. */
   failingSince(endpointId: string, sinceMs: number, limit: number): Promise<StoredDelivery[]>
   /**

@@ -187,6 +187,19 @@ describe.each(webhookStores)('the delivery store on %s', (_name, open) => {
       expect(await stores.deliveries.nextDueByEndpoint()).toEqual(byEndpoint)
     })
 
+    it('that are held are known by their endpoints', async () => {
+      const held = { state: 'held', nextAt: null, heldAt: 1_000 } as const
+      await create(
+        { id: 'a', ...held },
+        { id: 'b', ...held, event: { sequence: 2 } },
+        { id: 'c', endpointId: 'we_2', ...held },
+        { id: 'd', endpointId: 'we_3' },
+      )
+      expect(await stores.deliveries.heldEndpoints()).toEqual(['we_1', 'we_2'])
+      await stores.deliveries.releaseHeld('we_1', 20_000)
+      expect(await stores.deliveries.heldEndpoints()).toEqual(['we_2'])
+    })
+
     it('have no endpoint where nothing is pending', async () => {
       await create({ state: 'delivered', nextAt: null })
       expect(await stores.deliveries.nextDueByEndpoint()).toEqual(new Map())

@@ -17,7 +17,7 @@ import type { Visibility } from './visibility.ts'
 /** The methods that search. */
 export type DeliverySearch = Pick<
   DeliveryStore,
-  'list' | 'due' | 'nextDueAt' | 'nextDueByEndpoint' | 'failingSince' | 'backlog'
+  'list' | 'due' | 'nextDueAt' | 'nextDueByEndpoint' | 'heldEndpoints' | 'failingSince' | 'backlog'
 >
 
 export interface DeliverySearchOptions {
@@ -32,6 +32,7 @@ const BUCKETS = 10_000
 /** Hits that changed since the last refresh are few. */
 const NEXT_DUE_PAGE_SIZE = 20
 const PENDING = { term: { state: 'pending' } }
+const HELD = { term: { state: 'held' } }
 /** A test event has no sequence, and the key of a page cannot be the sentinel of a missing number. */
 const BY_SEQUENCE = { sequence: { order: 'asc', missing: 0 } }
 const NEWEST_FIRST = [
@@ -78,7 +79,22 @@ export function createDeliverySearch(options: DeliverySearchOptions): DeliverySe
     return found.slice(0, limit)
   }
 
-  async function dueBuckets(after: object | undefined): Promise<DueBuckets> {
+  /** All endpoints with a delivery of this query, with the first instant that one is due. */
+  async function byEndpoint(query: object): Promise<EndpointBucket[]> {
+    await visibility.ensure('all')
+    const found: EndpointBucket[] = []
+    for (let after: object | undefined; ; ) {
+      const { buckets, after_key } = await endpointBuckets(query, after)
+      found.push(...buckets)
+      if (after_key === undefined || buckets.length < BUCKETS) return found
+      after = after_key
+    }
+  }
+
+  async function endpointBuckets(
+    query: object,
+    after: object | undefined,
+  ): Promise<EndpointBuckets> {
     const endpoints = {
       size: BUCKETS,
       sources: [{ endpoint: { terms: { field: 'endpoint_id' } } }],
@@ -87,8 +103,8 @@ export function createDeliverySearch(options: DeliverySearchOptions): DeliverySe
     const aggs = {
       endpoints: { composite: endpoints, aggs: { next: { min: { field: 'next_at' } } } },
     }
-    const { aggregations } = await searchRaw(target, { size: 0, query: PENDING, aggs })
-    return { buckets: [], ...(Object(aggregations?.['endpoints']) as Partial<DueBuckets>) }
+    const { aggregations } = await searchRaw(target, { size: 0, query, aggs })
+    return { buckets: [], ...(Object(aggregations?.['endpoints']) as Partial<EndpointBuckets>) }
   }
 
   return {
@@ -133,16 +149,15 @@ export function createDeliverySearch(options: DeliverySearchOptions): DeliverySe
     },
 
     async nextDueByEndpoint() {
-      await visibility.ensure('all')
       const due = new Map<string, number>()
-      for (let after: object | undefined; ; ) {
-        const { buckets, after_key } = await dueBuckets(after)
-        for (const { key, next } of buckets) {
-          if (next.value !== null) due.set(key.endpoint, next.value)
-        }
-        if (after_key === undefined || buckets.length < BUCKETS) return due
-        after = after_key
+      for (const { key, next } of await byEndpoint(PENDING)) {
+        if (next.value !== null) due.set(key.endpoint, next.value)
       }
+      return due
+    },
+
+    async heldEndpoints() {
+      return (await byEndpoint(HELD)).map(({ key }) => key.endpoint)
     },
 
     async failingSince(endpointId, sinceMs, limit) {
@@ -171,8 +186,13 @@ export function createDeliverySearch(options: DeliverySearchOptions): DeliverySe
   }
 }
 
-interface DueBuckets {
-  buckets: { key: { endpoint: string }; next: { value: number | null } }[]
+interface EndpointBucket {
+  key: { endpoint: string }
+  next: { value: number | null }
+}
+
+interface EndpointBuckets {
+  buckets: EndpointBucket[]
   after_key?: object
 }
 

@@ -1,3 +1,4 @@
+import type { StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import {
   type Delivery,
@@ -17,6 +18,12 @@ import type { GuardedDatabase } from './guarded-database.ts'
 export type InsertDeliveries = (deliveries: readonly Delivery[]) => (StoredDelivery | null)[]
 
 const FIRST_REVISION = 1
+
+/** An endpoint with deliveries; `nextAt` of the first pending one. */
+interface EndpointRow {
+  endpointId: string
+  nextAt?: number
+}
 
 /** Prepares {@link InsertDeliveries}. */
 export function prepareDeliveryInsert(db: GuardedDatabase): InsertDeliveries {
@@ -87,6 +94,9 @@ export function createSqliteDeliveryStore(
     SELECT endpoint_id AS endpointId, next_at AS nextAt
     FROM deliveries INDEXED BY deliveries_pending
     WHERE state = 'pending' AND endpoint_id > ? ORDER BY endpoint_id, next_at LIMIT 1`)
+  const selectNextHeld = db.prepare(`
+    SELECT endpoint_id AS endpointId FROM deliveries INDEXED BY deliveries_held
+    WHERE state = 'held' AND endpoint_id > ? ORDER BY endpoint_id LIMIT 1`)
   const selectFailing = db.prepare(`
     SELECT ${DELIVERY_COLUMNS} FROM deliveries INDEXED BY deliveries_failing
     WHERE state = 'pending' AND endpoint_id = ? AND first_failed_at >= ?
@@ -103,14 +113,21 @@ export function createSqliteDeliveryStore(
   const readAll = (work: () => unknown) =>
     (db.run(work) as unknown as DeliveryRow[]).map(deliveryOf)
 
-  /** Endpoints with pending deliveries, with the first instant: one index look-up for each. */
-  async function* pendingEndpoints(): AsyncGenerator<[endpointId: string, nextAt: number]> {
+  /** The rows of a statement that returns the next endpoint: one index look-up for each. */
+  async function* byEndpoint(selectNext: StatementSync): AsyncGenerator<EndpointRow> {
     for (let last = '', count = 1; ; count += 1) {
-      const row = db.run(() => selectNextEndpoint.get(last))
+      const row = db.run(() => selectNext.get(last)) as unknown as EndpointRow | undefined
       if (!row) return
-      last = row['endpointId'] as string
-      yield [last, row['nextAt'] as number]
+      last = row.endpointId
+      yield row
       if (count % ENDPOINTS_AT_ONCE === 0) await setImmediate()
+    }
+  }
+
+  /** Endpoints with pending deliveries, with the first instant. */
+  async function* pendingEndpoints(): AsyncGenerator<[endpointId: string, nextAt: number]> {
+    for await (const { endpointId, nextAt = 0 } of byEndpoint(selectNextEndpoint)) {
+      yield [endpointId, nextAt]
     }
   }
 
@@ -153,6 +170,11 @@ export function createSqliteDeliveryStore(
     async nextDueByEndpoint() {
       const found = new Map<string, number>()
       for await (const [endpointId, nextAt] of pendingEndpoints()) found.set(endpointId, nextAt)
+      return found
+    },
+    async heldEndpoints() {
+      const found: string[] = []
+      for await (const { endpointId } of byEndpoint(selectNextHeld)) found.push(endpointId)
       return found
     },
     async failingSince(endpointId, sinceMs, limit) {

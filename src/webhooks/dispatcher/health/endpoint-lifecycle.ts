@@ -9,7 +9,7 @@ import type { HealthWriter } from './endpoint-health.ts'
 /** Applies changes of endpoints to their lanes and deliveries. */
 export interface EndpointLifecycle {
   /**
-   * Finds what is pending: when a term begins, and again from time to time, in case a change was
+   * Finds what is pending or held: when a term begins, and again from time to time, in case a change was
    * missed. Throws Unavailable.
    */
   load(): Promise<void>
@@ -23,7 +23,10 @@ export interface EndpointLifecycle {
 
 export interface EndpointLifecycleOptions {
   endpoints: Pick<EndpointStore, 'byId' | 'update'>
-  deliveries: Pick<DeliveryStore, 'hold' | 'releaseHeld' | 'cancel' | 'nextDueByEndpoint'>
+  deliveries: Pick<
+    DeliveryStore,
+    'hold' | 'releaseHeld' | 'cancel' | 'nextDueByEndpoint' | 'heldEndpoints'
+  >
   directory: Pick<EndpointDirectory, 'byId' | 'all'>
   lanes: Lanes
   health: Pick<HealthWriter, 'isStale'>
@@ -79,11 +82,33 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     lanes.restart(endpoint, lane !== undefined && options.health.isStale(lane))
   }
 
+  /** The lane stays stopped until all are released, so that they are sent in their order. */
+  function release(id: string): void {
+    enqueue(id, async () => {
+      await deliveries.releaseHeld(id, clock())
+      restart(id)
+    })
+  }
+
+  /** An earlier dispatcher held or planned them by an endpoint that had changed already. */
+  function recoverHeld(id: string): void {
+    const endpoint = directory.byId(id)
+    if (endpoint === undefined) {
+      cancelOfDeleted(id)
+      return
+    }
+    if (endpoint.disabledReason !== null || working.has(id)) return
+    lanes.of(endpoint)
+    lanes.stop(id)
+    release(id)
+  }
+
   return {
     async load() {
       for (const { id, disabledReason } of directory.all()) {
         if (disabledReason !== null) disabled.add(id)
       }
+      for (const id of await deliveries.heldEndpoints()) recoverHeld(id)
       for (const [id, nextAt] of await deliveries.nextDueByEndpoint()) {
         const endpoint = directory.byId(id)
         if (endpoint === undefined) cancelOfDeleted(id)
@@ -101,13 +126,8 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
       for (const { id, deletedAt, disabledReason } of changed) {
         if (deletedAt !== null) cancel(id)
         else if (disabledReason !== null) hold(id)
-        else if (disabled.delete(id)) {
-          // The lane stays stopped until all are released, so that they are sent in their order.
-          enqueue(id, async () => {
-            await deliveries.releaseHeld(id, clock())
-            restart(id)
-          })
-        } else if (!working.has(id)) restart(id)
+        else if (disabled.delete(id)) release(id)
+        else if (!working.has(id)) restart(id)
       }
     },
     disable({ id, url }, reason) {

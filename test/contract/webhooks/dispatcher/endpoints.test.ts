@@ -72,6 +72,30 @@ describe.each(webhookStores)('changes of endpoints on %s', (_name, open) => {
     await states(id, 'held')
   })
 
+  it('what a dispatcher held by an endpoint that was enabled meanwhile is sent by the next one', async () => {
+    const { id } = await dispatching.subscribe({ disabledReason: 'manual' })
+    const first = dispatching.start()
+    await dispatching.announce('ord_1', 'ord_1')
+    await states(id, 'held', 'held')
+    await first.stop()
+    await dispatching.change(id, { disabledReason: null })
+    await dispatching.announce('ord_1')
+    dispatching.start()
+    await states(id, 'delivered', 'delivered', 'delivered')
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 2', 'ord_1 3'])
+  })
+
+  it('what a dispatcher held by an endpoint that was deleted meanwhile is canceled by the next one', async () => {
+    const { id } = await dispatching.subscribe({ disabledReason: 'manual' })
+    const first = dispatching.start()
+    await dispatching.announce('ord_1')
+    await states(id, 'held')
+    await first.stop()
+    await dispatching.change(id, { deletedAt: dispatching.time.clock() })
+    dispatching.start()
+    await states(id, 'canceled')
+  })
+
   it('the deliveries of a deleted endpoint are canceled', async () => {
     const { id } = await dispatching.subscribe()
     const other = await dispatching.subscribe({ url: dispatching.receiver.url('/other') })

@@ -70,8 +70,7 @@ function problemOf(
     pending: false,
     delivered: last?.error === null,
     failed: last?.status === 410,
-    // That of a deleted endpoint expires.
-    held: endpoint === null || endpoint.disabledReason !== null,
+    held: endpoint !== null && endpoint.disabledReason !== null,
     canceled: endpoint === null || isRemoved || log.wasMissing(accountId, event.orderId ?? ''),
     expired: last !== undefined || heldAt !== null,
   }[state]

@@ -18,7 +18,7 @@ interface NewEndpoint {
   url: string
 }
 
-/** An enabled endpoint without failures, created an hour ago. */
+/** An enabled endpoint, created an hour ago, that has accepted webhooks since. */
 export function newEndpoint({ accountId, url }: NewEndpoint, nowMs = Date.now()): Endpoint {
   return {
     id: newEndpointId(),

@@ -28,8 +28,8 @@ export interface DispatcherDependencies {
   tracing: Pick<Tracing, 'recordAttempt'> | null
 }
 
-/** A search of OpenSearch costs more than a read of the embedded store, and refreshes are slower. */
-const REMOTE_POLL_MS = 150
+/** Each search costs more than a read of the embedded store, and each page two refreshes. */
+const REMOTE_SETTINGS = { pollMs: 150, fanOutPage: 1_000 }
 /**
  * An attempt that takes longer is repeated later. With the time to store the last results and to
  * send notices, it is less than the timeout of a shutdown.
@@ -64,7 +64,7 @@ export async function runDispatcher(
     events: observeDispatcher(createDispatcherLog(logger), metrics, tracing),
     settings: {
       ...defaultSettings,
-      pollMs: config.opensearchUrls === undefined ? defaultSettings.pollMs : REMOTE_POLL_MS,
+      ...(config.opensearchUrls !== undefined && REMOTE_SETTINGS),
       stopMs: STOP_MS,
       retentionDays: retentionMs / DAY_MS,
     },

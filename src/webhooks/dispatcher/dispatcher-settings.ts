@@ -4,6 +4,8 @@ import type { ProcessLimits } from './lanes/lane-scheduler.ts'
 export interface DispatcherSettings {
   /** The pause between two reads of the event feed without a record. */
   pollMs: number
+  /** Event records that become deliveries at a time. */
+  fanOutPage: number
   /** The age of the known endpoints at which changes are read. */
   refreshMs: number
   /** How often due retries and probes are looked up. */
@@ -25,9 +27,10 @@ export interface DispatcherSettings {
   maxBuffered: number
 }
 
-/** A store that is remote needs a longer `pollMs`. */
+/** A store that is remote needs a longer `pollMs` and a larger `fanOutPage`. */
 export const defaultSettings: DispatcherSettings = {
   pollMs: 50,
+  fanOutPage: 256,
   refreshMs: 2_000,
   tickMs: 50,
   healthMs: 500,

@@ -13,12 +13,11 @@ export interface FanOutOptions {
   /** Epoch milliseconds. */
   clock: Clock
   firstDelayMs: number
+  /** The maximum number of event records of a transaction. */
+  page: number
   /** Called with the number of created deliveries. */
   onFanOut(count: number): void
 }
-
-/** Event records of one transaction. */
-const PAGE = 256
 
 /**
  * Creates a function that turns the oldest event records into deliveries, and hands them to the
@@ -30,7 +29,7 @@ export function createFanOut(
   const { stores, directory, lanes, clock } = options
 
   return async (refreshEndpoints) => {
-    const page = await stores.events.next(PAGE)
+    const page = await stores.events.next(options.page)
     if (page === null) return false
     // After the read: an event may be of an endpoint that was created while the read waited.
     await refreshEndpoints()

@@ -90,6 +90,7 @@ export function createSessionParts(options: SessionPartsOptions) {
     lanes,
     clock,
     firstDelayMs: schedule.firstDelayMs,
+    page: settings.fanOutPage,
     onFanOut: events.onFanOut,
   })
   const checkFailing = createFailingEndpoints({

@@ -7,7 +7,7 @@ import { dispatcherMutations } from '../../support/webhooks/model/mutations/disp
 import { openWalkStores, type WalkStores } from '../../support/webhooks/model/walk-stores.ts'
 
 /** A cluster write costs a hundred times an embedded one. */
-const WALKS = onServices ? byEffort(3, 30) : byEffort(12, 300)
+const WALKS = onServices ? byEffort(3, 20) : byEffort(12, 60)
 const MUTATION_SEEDS = 60
 /** The faults are of the dispatcher, whatever its stores. */
 const mutations = onServices ? [] : dispatcherMutations

@@ -8,7 +8,7 @@ import {
   walkRecording,
 } from '../../../support/webhooks/model/recording-walk.ts'
 
-const WALKS = byEffort(400, 20_000)
+const WALKS = byEffort(400, 1_500)
 const MUTATION_SEEDS = 100
 
 /** A store that a crash may leave with any part of a bulk, as on OpenSearch. */

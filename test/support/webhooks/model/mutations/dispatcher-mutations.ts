@@ -61,9 +61,12 @@ export const dispatcherMutations: readonly DispatcherMutation[] = [
     mutate: cacheViews((cached, current) => current && cached),
   },
   {
-    name: 'sends the last view of an order that was removed',
+    name: 'ignores that an order was removed',
     invariant: 7,
-    mutate: cacheViews((cached, current) => current ?? cached),
+    mutate(options) {
+      const cached = cacheViews((first, current) => current ?? first)(options)
+      return mutateDeliveries(cached, () => ({ forgetOrders: async () => {} }))
+    },
   },
   {
     name: 'sends the last events of an order first',

@@ -85,9 +85,11 @@ describe.each(webhookStores)('retries on %s', (_name, open) => {
     await eventually(async () =>
       expect((await dispatching.deliveries(id)).at(-1)).toMatchObject({ state: 'held' }),
     )
-    expect(dispatching.notices).toMatchObject([
-      { kind: 'disabled', endpointId: id, disabledReason: 'failing' },
-    ])
+    await eventually(() =>
+      expect(dispatching.notices).toMatchObject([
+        { kind: 'disabled', endpointId: id, disabledReason: 'failing' },
+      ]),
+    )
   })
 
   it('what is held for 7 days expires', async () => {

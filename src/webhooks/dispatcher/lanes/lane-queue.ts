@@ -94,6 +94,11 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
   const busyOrders = new Set<string>()
   /** Orders of which the store may have due deliveries that are not here. */
   const hiddenOrders = new Set<string>()
+  /**
+   * Orders of which a delivery left the buffer unsent during the read in progress. The read excluded
+   * that delivery, and may return later ones of the order.
+   */
+  const droppedOrders = new Set<string>()
   let hasMore = false
   let readDueAt = Number.POSITIVE_INFINITY
   let isReading = false
@@ -103,9 +108,17 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
   let reads = 0
 
   function keep(isKept: (row: StoredDelivery) => boolean): void {
-    const kept = buffer.filter(isKept)
+    const kept = buffer.filter((row) => {
+      if (isKept(row)) return true
+      markDropped(row)
+      return false
+    })
     bufferUse.count += kept.length - buffer.length
     buffer = kept
+  }
+
+  function markDropped({ event: { orderId } }: StoredDelivery): void {
+    if (isReading && orderId !== null) droppedOrders.add(orderId)
   }
 
   function isBlocked({ event: { orderId } }: StoredDelivery): boolean {
@@ -190,6 +203,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       finish(delivery)
       const { orderId } = delivery.event
       if (orderId !== null && failing.putBack(orderId)) return
+      markDropped(delivery)
       // Its later deliveries leave the buffer too, so that the next read returns them in order.
       keep((row) => orderId === null || row.event.orderId !== orderId)
       hasMore = true
@@ -267,6 +281,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       const isCurrent = () => startedIn === resets
       isReading = true
       hasMore = false
+      droppedOrders.clear()
       return {
         needsFailing: !isFailingLoaded,
         addFailing(rows, nowMs) {
@@ -287,7 +302,11 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
           reads += 1
           if (!isCurrent()) return
           const ids = new Set([...busyIds, ...buffer.map(({ id }) => id)])
-          const added = rows.filter(({ id }) => !ids.has(id))
+          const isInOrder = ({ event: { orderId } }: StoredDelivery) =>
+            orderId === null || !droppedOrders.has(orderId)
+          const inOrder = rows.filter(isInOrder)
+          if (inOrder.length < rows.length) hasMore = true
+          const added = inOrder.filter(({ id }) => !ids.has(id))
           buffer.push(...added)
           bufferUse.count += added.length
           dropBlocked()

@@ -228,6 +228,30 @@ describe('what is in the store alone', () => {
     expect([take(), take()]).toEqual(['ord_1 1', null])
   })
 
+  it('a read in progress adds nothing of an order of which a delivery was put back', () => {
+    offer(row('ord_1', 1), row('ord_1', 2))
+    const reading = queue.beginRead()
+    reading.exclusions()
+    queue.putBack(takeRow())
+    reading.addDue([row('ord_1', 3), row('ord_2')])
+    reading.complete(null, 0)
+    expect([take(), take(), queue.hasMore()]).toEqual(['ord_2 1', null, true])
+    read([row('ord_1', 1), row('ord_1', 2), row('ord_1', 3)])
+    expect(take()).toBe('ord_1 1')
+  })
+
+  it('a read in progress adds nothing of an order that failed and succeeded meanwhile', () => {
+    offer(row('ord_1', 1), row('ord_1', 2))
+    const reading = queue.beginRead()
+    reading.exclusions()
+    fail(takeRow())
+    queue.advance(5_000)
+    succeed(takeRow())
+    reading.addDue([row('ord_1', 3)])
+    reading.complete(null, 5_000)
+    expect([take(), queue.hasMore()]).toEqual([null, true])
+  })
+
   it('a failing delivery that was put back stays failing', () => {
     offer(row('ord_1'))
     fail(takeRow())

@@ -58,8 +58,8 @@ export interface DeliveryLoopOptions {
 
 /** Views that one call reads. */
 const MAX_BATCH = 64
-/** Results that wait for the store stop further attempts. Bounds memory. */
-const MAX_UNSTORED = 1_024
+/** Attempts and results that wait for the store: at this number, no attempt starts. */
+const MAX_UNSTORED = 2_048
 const SLOW_MS = 1_000
 
 /** Creates a loop without attempts. */
@@ -97,7 +97,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
     while (batch.length < MAX_BATCH && results.pending() + flights.size < MAX_UNSTORED) {
       const lane = scheduler.next(nowMs)
       if (lane === null) break
-      const flight = take(lane)
+      const flight = take(lane, nowMs)
       if (flight === null) withoutFlight.push(lane)
       else {
         batch.push(flight)
@@ -109,7 +109,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
     return batch
   }
 
-  function take(lane: Lane): Flight | null {
+  function take(lane: Lane, nowMs: number): Flight | null {
     const endpoint = options.endpointById(lane.endpointId)
     if (endpoint === undefined || endpoint.disabledReason !== null) {
       lane.isStopped = true
@@ -120,7 +120,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
     const delivery = isProbe ? (queue.takeFailing() ?? queue.take()) : queue.take()
     if (delivery === null) return null
     if (isProbe) breaker.startProbe()
-    const share = scheduler.start(lane)
+    const share = scheduler.start(lane, nowMs)
     const flight = { lane, endpoint, delivery, isProbe, share, startedAt: 0, isGone: false }
     flights.add(flight)
     return flight
@@ -189,6 +189,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
   function handleSuccess(lane: Lane, nowMs: number, isSlow: boolean): void {
     const { breaker, concurrency, queue } = lane
     lane.isSlow = isSlow
+    lane.lastSucceededAt = nowMs
     const wasOpen = breaker.isOpen()
     breaker.recordSuccess()
     options.health.set(lane, afterSuccess(lane.health, nowMs))

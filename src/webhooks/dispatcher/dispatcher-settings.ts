@@ -1,3 +1,4 @@
+import { MAX_REQUESTS } from '../sending/request-limit.ts'
 import type { ProcessLimits } from './lanes/lane-scheduler.ts'
 
 /** Durations in milliseconds. */
@@ -39,6 +40,6 @@ export const defaultSettings: DispatcherSettings = {
   stopMs: 20_000,
   giveUpMs: 72 * 3_600_000,
   retentionDays: 30,
-  limits: { total: 256, restricted: 64 },
+  limits: { total: MAX_REQUESTS, restricted: 64 },
   maxBuffered: 4_096,
 }

@@ -5,6 +5,7 @@ import type { Network } from '../../lib/network.ts'
 import { createEgressProxy } from './egress-proxy.ts'
 import { createGuardedConnector } from './guarded-connector.ts'
 import { createOriginPools, type OriginDispatcher } from './origin-pools.ts'
+import { MAX_REQUESTS } from './request-limit.ts'
 import type { ResolveHost } from './resolve-host.ts'
 import { type AttemptContext, SendAttempt } from './send-attempt.ts'
 import { ForbiddenTargetError } from './send-failure.ts'
@@ -34,11 +35,12 @@ export interface HttpSenderOptions {
 const CONNECT_TIMEOUT_MS = 5_000
 const CONNECTION_TTL_MS = 60_000
 const IDLE_CONNECTION_MS = 4_000
-/** Bounds the idle connections after a burst to many endpoints. */
-const MAX_POOLS = 1_024
+/**
+ * Bounds the idle connections after a burst to many endpoints. More than are busy at once: a full
+ * set would close the idle connections of those that respond.
+ */
+const MAX_POOLS = 2 * MAX_REQUESTS
 const MAX_HEADER_BYTES = 16 * 1_024
-/** The limit of the whole dispatcher: many endpoints may share the origin of one platform. */
-const MAX_CONNECTIONS_PER_ORIGIN = 256
 
 /**
  * Sends webhooks by HTTP/1.1. Connections are reused within this sender alone, so no connection
@@ -50,7 +52,7 @@ export function createHttpSender(options: HttpSenderOptions): Sender {
   const limits = { connectTimeoutMs, timeoutMs, maxHeaderBytes: MAX_HEADER_BYTES }
   const context: AttemptContext = { limits, clock, monotonic }
   const pool: Pool.Options = {
-    connections: MAX_CONNECTIONS_PER_ORIGIN,
+    connections: MAX_REQUESTS, // Many endpoints may share the origin of one platform.
     keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveMaxTimeout: IDLE_CONNECTION_MS,
     maxHeaderSize: MAX_HEADER_BYTES,

@@ -18,6 +18,7 @@ const NO_NAME_SERVER = 'the name servers of the host do not respond'
 const UNREACHABLE = 'the host is unreachable'
 const CONNECTION_ENDED = 'the connection ended before the response'
 const INVALID_HTTP = 'the response is not valid HTTP'
+const NO_DESCRIPTOR = 'the dispatcher has no free connection'
 const PROXY_FAILED = 'the egress proxy is not available'
 const INVALID_CHAIN = certificateFailure('its chain does not verify')
 const UNTRUSTED_ISSUER = certificateFailure('its issuer is unknown, or its chain is incomplete')
@@ -38,6 +39,9 @@ const FAILURES = new Map<string, string | ((limits: FailureLimits) => string)>([
   ['ECONNREFUSED', 'the connection was refused'],
   ['ENETUNREACH', UNREACHABLE],
   ['EHOSTUNREACH', UNREACHABLE],
+  ['EMFILE', NO_DESCRIPTOR],
+  ['ENFILE', NO_DESCRIPTOR],
+  ['EADDRNOTAVAIL', NO_DESCRIPTOR],
   ['ECONNRESET', CONNECTION_ENDED],
   ['EPIPE', CONNECTION_ENDED],
   ['UND_ERR_SOCKET', CONNECTION_ENDED],

@@ -3,7 +3,7 @@ import type { RunningService } from '../../../../test/harness/processes/service.
 import { median } from '../../../../test/harness/statistics.ts'
 import { treeMicros } from '../../measuring/cpu.ts'
 import { race } from '../../measuring/race.ts'
-import { combined, type Sample, valuesOf } from '../../report.ts'
+import { type Sample, valuesOf } from '../../report.ts'
 import { createDeliveries, insertEndpoints, newEndpoint, pendingDelivery } from './endpoints.ts'
 import type { MeasurementContext, WebhookMeasurement } from './measurement.ts'
 import { openStage, type Stage, type StageKind, writeChanges } from './stage.ts'
@@ -75,8 +75,9 @@ export const idleMeasurement: WebhookMeasurement = {
     }
     const results = await race(scenarios, context)
     const notes = results.flatMap((result) => {
-      const value = combined(result, 'idle', 'corePercent')
-      return renderTargets([{ name: `${result.name}, % of a core`, value, atMost: 1 }])
+      const percent = (of: string) => median(valuesOf(result, of, 'corePercent'))
+      const value = percent('idle') - percent('none')
+      return renderTargets([{ name: `${result.name}, % of a core more`, value, atMost: 1 }])
     })
     const title = `${options.idle} idle endpoints`
     return { sections: [{ title, results, base: 'none', notes: [IDLE_LEGEND, ...notes] }] }

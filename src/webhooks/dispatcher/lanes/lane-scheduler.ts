@@ -1,9 +1,9 @@
-import { canSend, type Lane, type LaneStanding, standingOf } from './lane.ts'
+import { canSend, isResponsive, type Lane, type LaneStanding, standingOf } from './lane.ts'
 
 /** Requests in flight of the whole process. */
 export interface ProcessLimits {
   total: number
-  /** Of endpoints that fail, are slow, or have never succeeded: all of them together. */
+  /** That start at endpoints that fail, are slow, or have never succeeded: all of them together. */
   restricted: number
 }
 
@@ -14,18 +14,33 @@ export interface LaneScheduler {
   /** The next lane in turn; `null` when none can send, or a limit is reached. */
   next(nowMs: number): Lane | null
   /** Counts a request that starts. Returns the share to give back in {@link finish}. */
-  start(lane: Lane): RequestShare
-  /** A request of a trusted lane takes long: it counts as restricted. */
+  start(lane: Lane, nowMs: number): RequestShare
+  /** A request of a trusted lane takes long. */
   markSlow(share: RequestShare): void
   finish(lane: Lane, share: RequestShare): void
   inFlight(): number
+  /** Those of restricted lanes, and those that take long. */
   restrictedInFlight(): number
   remove(lane: Lane): void
 }
 
 export interface RequestShare {
+  /** It started at a restricted lane. */
   isRestricted: boolean
+  /** It started at a trusted lane without a recent success. */
+  isSilent: boolean
+  isSlow: boolean
 }
+
+/**
+ * From this share of the requests on, all lanes have equal parts of them. Otherwise a few hundred
+ * endpoints that stop responding together would hold every request until their timeouts.
+ */
+const CROWDED_SHARE = 0.2
+/** Trusted lanes without a recent success have this share at most, and leave the rest. */
+const SILENT_SHARE = 0.8
+/** Deferred lanes that are looked at again in one turn. */
+const RELEASED_AT_ONCE = 256
 
 /** Creates a scheduler that serves the lanes of each standing in turn. */
 export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneScheduler {
@@ -35,11 +50,29 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
     unproven: new Set(),
     failing: new Set(),
   }
+  /** Lanes that can send once fewer requests are in flight. */
+  const deferred = new Set<Lane>()
+  /** Lanes that have requests in flight, or can send. */
+  const engaged = new Set<Lane>()
   let inFlight = 0
   let restrictedInFlight = 0
+  let slowInFlight = 0
+  let silentInFlight = 0
+  let isReleaseDue = false
   let isFailingNext = false
 
+  const isCrowded = () => inFlight >= CROWDED_SHARE * total
+
+  function mustWait(lane: Lane, standing: LaneStanding, nowMs: number): boolean {
+    if (!isCrowded()) return false
+    const available = SILENT_SHARE * total
+    if (lane.inFlight >= Math.max(1, Math.floor(available / engaged.size))) return true
+    const isSilent = standing === 'trusted' && !isResponsive(lane, nowMs)
+    return isSilent && silentInFlight >= available
+  }
+
   function remove(lane: Lane): void {
+    deferred.delete(lane)
     if (lane.queuedAs !== null) queues[lane.queuedAs].delete(lane)
     lane.queuedAs = null
   }
@@ -47,15 +80,34 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
   function update(lane: Lane, nowMs: number): boolean {
     if (!canSend(lane, nowMs)) {
       remove(lane)
+      if (lane.inFlight === 0) engaged.delete(lane)
       return false
     }
+    engaged.add(lane)
     const standing = standingOf(lane)
+    if (mustWait(lane, standing, nowMs)) {
+      remove(lane)
+      deferred.add(lane)
+      return false
+    }
+    deferred.delete(lane)
     if (lane.queuedAs !== standing) {
       remove(lane)
       lane.queuedAs = standing
       queues[standing].add(lane)
     }
     return true
+  }
+
+  /** Looks at deferred lanes again. Those that still must wait go to the end. */
+  function release(nowMs: number): void {
+    let left = Math.min(deferred.size, RELEASED_AT_ONCE)
+    for (const lane of deferred) {
+      if (left === 0) break
+      left -= 1
+      update(lane, nowMs)
+    }
+    isReleaseDue = deferred.size > 0 && !isCrowded()
   }
 
   /** Failing lanes must not delay a new endpoint, so both queues take turns. */
@@ -78,33 +130,48 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
   return {
     update,
     next(nowMs) {
+      if (isReleaseDue) release(nowMs)
       for (let lane = choose(); lane !== undefined; lane = choose()) {
-        const isCurrent = lane.queuedAs === standingOf(lane) && canSend(lane, nowMs)
-        remove(lane)
-        if (isCurrent) return lane
-        update(lane, nowMs)
+        const standing = lane.queuedAs
+        const canStart = update(lane, nowMs)
+        if (canStart && lane.queuedAs === standing) {
+          remove(lane)
+          return lane
+        }
       }
       return null
     },
-    start(lane) {
+    start(lane, nowMs) {
       const isRestricted = standingOf(lane) !== 'trusted'
+      const isSilent = !isRestricted && !isResponsive(lane, nowMs)
+      engaged.add(lane)
       lane.inFlight += 1
       inFlight += 1
       if (isRestricted) restrictedInFlight += 1
-      return { isRestricted }
+      if (isSilent) silentInFlight += 1
+      return { isRestricted, isSilent, isSlow: false }
     },
     markSlow(share) {
-      if (!share.isRestricted) restrictedInFlight += 1
-      share.isRestricted = true
+      if (share.isRestricted || share.isSlow) return
+      share.isSlow = true
+      slowInFlight += 1
     },
-    finish(lane, { isRestricted }) {
+    finish(lane, { isRestricted, isSilent, isSlow }) {
       lane.inFlight -= 1
       inFlight -= 1
       if (isRestricted) restrictedInFlight -= 1
+      if (isSilent) silentInFlight -= 1
+      if (isSlow) slowInFlight -= 1
+      const isWaiting = lane.queuedAs !== null || deferred.has(lane)
+      if (lane.inFlight === 0 && !isWaiting) engaged.delete(lane)
+      if (deferred.size > 0 && (isSilent || !isCrowded())) isReleaseDue = true
     },
     inFlight: () => inFlight,
-    restrictedInFlight: () => restrictedInFlight,
-    remove,
+    restrictedInFlight: () => restrictedInFlight + slowInFlight,
+    remove(lane) {
+      remove(lane)
+      engaged.delete(lane)
+    },
   }
 }
 

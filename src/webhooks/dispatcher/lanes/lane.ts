@@ -21,7 +21,8 @@ export interface Lane {
   breaker: CircuitBreaker
   /** Newer than the stored endpoint, until it is written. */
   health: EndpointHealth
-  /** Of the last failure in this process, epoch milliseconds. */
+  /** Of the last success and the last failure in this process, epoch milliseconds. */
+  lastSucceededAt: number | null
   lastFailedAt: number | null
   inFlight: number
   /** An attempt took longer than a second, and none has been quick since. */
@@ -48,6 +49,7 @@ export function createLane(endpoint: Endpoint, bufferUse: BufferUse, nowMs: numb
     concurrency: createAdaptiveConcurrency(isProven(health) ? INITIAL_CONCURRENCY : 1),
     breaker: createCircuitBreaker(health.isBreakerOpen, nowMs),
     health,
+    lastSucceededAt: null,
     lastFailedAt: null,
     inFlight: 0,
     isSlow: false,
@@ -80,6 +82,14 @@ export function standingOf({ health, isSlow }: Lane): LaneStanding {
   return health.lastSuccessAt === null || isSlow ? 'unproven' : 'trusted'
 }
 
+/** How long a success shows that the endpoint responds. */
+const RESPONSIVE_MS = 10_000
+
+/** Whether the endpoint has succeeded lately. One that was healthy may have stopped responding. */
+export function isResponsive({ lastSucceededAt }: Lane, nowMs: number): boolean {
+  return lastSucceededAt !== null && nowMs - lastSucceededAt < RESPONSIVE_MS
+}
+
 /** Whether a request may start now, as far as this lane alone decides. */
 export function canSend(lane: Lane, nowMs: number): boolean {
   const { queue, breaker, concurrency } = lane
@@ -90,9 +100,9 @@ export function canSend(lane: Lane, nowMs: number): boolean {
 
 /** Whether the store should be read now. */
 export function wantsRead(lane: Lane, nowMs: number): boolean {
-  const { queue, breaker, concurrency } = lane
+  const { queue, breaker } = lane
   if (lane.isStopped || lane.isReading || !queue.hasMore()) return false
-  if (!breaker.isOpen()) return queue.size() < concurrency.limit()
+  if (!breaker.isOpen()) return queue.size() < readAhead(lane)
   return breaker.probeAt() <= nowMs && !queue.hasFailing() && queue.size() === 0
 }
 
@@ -110,9 +120,15 @@ export function nextWakeAt({ isStopped, queue, breaker }: Lane): number {
  */
 export function pageSize(lane: Lane, isFull: boolean): number {
   if (lane.breaker.isOpen()) return 1
-  const limit = lane.concurrency.limit()
-  if (standingOf(lane) !== 'trusted') return isFull ? 1 : limit
+  const limit = readAhead(lane)
+  if (lane.lastSucceededAt === null || standingOf(lane) !== 'trusted') return isFull ? 1 : limit
   return isFull ? limit : Math.max(2 * limit, MIN_TRUSTED_PAGE)
+}
+
+/** A read for a thousand endpoints that stopped responding before must not fill the memory. */
+function readAhead({ lastSucceededAt, concurrency }: Lane): number {
+  const limit = concurrency.limit()
+  return lastSucceededAt === null ? Math.min(limit, FIRST_PAGE) : limit
 }
 
 /** How many deliveries the lane keeps in memory: at least those of a read that it wants. */
@@ -120,5 +136,6 @@ export function bufferCapacity(lane: Lane): number {
   return standingOf(lane) === 'trusted' ? TRUSTED_BUFFER : 2 * lane.concurrency.limit()
 }
 
+const FIRST_PAGE = 2
 const MIN_TRUSTED_PAGE = 16
 const TRUSTED_BUFFER = 128

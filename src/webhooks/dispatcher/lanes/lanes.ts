@@ -68,6 +68,7 @@ export function createLanes({ clock, bufferUse, scheduler, reader, onReady }: La
     restart(endpoint, keepsHealth) {
       const lane = laneOf(endpoint)
       lane.isStopped = false
+      lane.lastSucceededAt = null // Its URL may be another one.
       if (!keepsHealth) lane.health = healthOf(endpoint)
       if (lane.breaker.isOpen() && !lane.health.isBreakerOpen) {
         lane.breaker = createCircuitBreaker(false, clock())

@@ -69,6 +69,24 @@ describe.each(webhookStores)('the limits of the dispatcher on %s', (_name, open)
     expect(dispatcher.usage()).toMatchObject({ inFlight: 4, restrictedInFlight: 4 })
   })
 
+  describe.each([
+    ['before this dispatcher', 0],
+    ['a moment ago', 1],
+  ])('proven endpoints whose last success was %s', (_when, answered) => {
+    it('leave room for others when they stop answering together', async () => {
+      const { receiver } = dispatching
+      const deadPaths = Array.from({ length: 10 }, (_, index) => `/dead_${index}`)
+      receiver.reply = ({ path }) =>
+        path === '/healthy' || receivedAt(path).length <= answered ? { status: 200 } : null
+      for (const path of [...deadPaths, '/healthy'])
+        await dispatching.subscribe({ url: receiver.url(path) })
+      dispatching.start({ settings: { limits: { total: 16, restricted: 4 } } })
+      await dispatching.announce(...orders(50))
+      await eventually(() => expect(receivedAt('/healthy')).toHaveLength(50))
+      for (const path of deadPaths) expect(receivedAt(path)).toHaveLength(answered + 1)
+    })
+  })
+
   it('a proven endpoint that stops answering counts as slow after a second', async () => {
     dispatching.receiver.reply = () => null
     await dispatching.subscribe()

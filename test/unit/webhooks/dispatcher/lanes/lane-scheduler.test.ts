@@ -10,8 +10,10 @@ const trusted = { lastSuccessAt: 1 }
 const failing = { lastSuccessAt: 1, failingSince: 1 }
 const unproven = {}
 
+/** A lane whose last success, if any, is recent. */
 function lane(id: string, changes: Partial<Endpoint> = {}, deliveries = 100): Lane {
   const created = createLane(endpoint({ id, ...changes }), { count: 0, limit: 4_096 }, 0)
+  created.lastSucceededAt = changes.lastSuccessAt ?? null
   for (let index = 0; index < deliveries; index++) {
     const offered = delivery({ endpointId: id, event: { orderId: `ord_${index}` } })
     created.queue.offer({ ...offered, revision: 1 }, deliveries, 0)
@@ -28,7 +30,7 @@ function schedule(...lanes: Lane[]) {
     const next = scheduler.next(0)
     if (next === null) return null
     next.queue.take()
-    scheduler.start(next)
+    scheduler.start(next, 0)
     scheduler.update(next, 0)
     return next.endpointId
   }
@@ -40,6 +42,8 @@ function schedule(...lanes: Lane[]) {
   return { ...scheduler, startOne: start, startAll }
 }
 
+/** Of a request of a trusted lane with a recent success. */
+const share = { isRestricted: false, isSilent: false, isSlow: false }
 const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 
@@ -61,7 +65,7 @@ describe('the scheduler of lanes', () => {
   })
 
   it('the process has no more requests in flight than its limit', () => {
-    const scheduler = schedule(...ids('t', 3).map((id) => lane(id, trusted)))
+    const scheduler = schedule(...ids('t', 20).map((id) => lane(id, trusted)))
     expect(scheduler.startAll()).toHaveLength(16)
     expect(scheduler.inFlight()).toBe(16)
   })
@@ -77,7 +81,7 @@ describe('the scheduler of lanes', () => {
 
   it('their part is kept free for them while trusted endpoints have more work', () => {
     const scheduler = schedule(
-      ...ids('t', 3).map((id) => lane(id, trusted)),
+      ...ids('t', 20).map((id) => lane(id, trusted)),
       ...ids('f', 10).map((id) => lane(id, failing)),
     )
     const started = scheduler.startAll()
@@ -85,24 +89,86 @@ describe('the scheduler of lanes', () => {
     expect(started.filter((id) => id.startsWith('f'))).toHaveLength(4)
   })
 
-  it('a slow request of a trusted endpoint counts as restricted', () => {
+  it('a slow request of a trusted endpoint takes no place of a restricted one', () => {
     const slow = lane('t', trusted, 0)
     const scheduler = schedule(slow)
-    const shares = [1, 2, 3, 4].map(() => scheduler.start(slow))
-    for (const share of shares) scheduler.markSlow(share)
+    const shares = [1, 2, 3, 4].map(() => scheduler.start(slow, 0))
+    for (const taken of shares) scheduler.markSlow(taken)
     expect(scheduler.restrictedInFlight()).toBe(4)
-    const other = lane('f', failing)
-    scheduler.update(other, 0)
-    expect(scheduler.startOne()).toBeNull()
-    for (const share of shares) scheduler.finish(slow, share)
-    expect([scheduler.inFlight(), scheduler.restrictedInFlight()]).toEqual([0, 0])
+    scheduler.update(lane('f', failing), 0)
     expect(scheduler.startOne()).toBe('f')
+    for (const taken of shares) scheduler.finish(slow, taken)
+    expect([scheduler.inFlight(), scheduler.restrictedInFlight()]).toEqual([1, 1])
   })
 
   it('a slow endpoint is restricted', () => {
     const slow = lane('t', trusted)
     slow.isSlow = true
     expect(schedule(slow).startAll()).toHaveLength(4)
+  })
+
+  describe('when a fifth of the requests is in flight', () => {
+    it('a single endpoint has as many as before', () => {
+      expect(schedule(lane('a', trusted)).startAll()).toHaveLength(8)
+    })
+
+    it('endpoints have equal parts of four fifths, however recent their success', () => {
+      const scheduler = schedule(...ids('t', 4).map((id) => lane(id, trusted)))
+      const started = scheduler.startAll()
+      const counts = Map.groupBy(started, (id) => id).values()
+      expect([...counts].map(({ length }) => length)).toEqual([3, 3, 3, 3])
+    })
+
+    it('an endpoint that finishes a request starts the next one', () => {
+      const [finishing, ...others] = ids('t', 4).map((id) => lane(id, trusted))
+      if (finishing === undefined) throw new Error('no lane')
+      const scheduler = schedule(finishing, ...others)
+      scheduler.startAll()
+      scheduler.finish(finishing, share)
+      scheduler.update(finishing, 0)
+      expect(scheduler.startAll()).toEqual(['t0'])
+    })
+
+    it('all have more again when few requests are in flight', () => {
+      const finishing = ids('t', 10).map((id) => lane(id, trusted))
+      const scheduler = schedule(...finishing)
+      expect(scheduler.startAll()).toHaveLength(10)
+      for (const ended of finishing.slice(0, 7)) scheduler.finish(ended, share)
+      expect(scheduler.startOne()).not.toBeNull()
+    })
+  })
+
+  describe('endpoints that were healthy, and have not succeeded since', () => {
+    const silent = (id: string) => {
+      const created = lane(id, trusted)
+      created.lastSucceededAt = null
+      return created
+    }
+
+    it('leave a fifth of the requests to those that respond', () => {
+      const scheduler = schedule(...ids('s', 20).map(silent))
+      expect(scheduler.startAll()).toEqual(ids('s', 13))
+      for (const id of ids('t', 3)) scheduler.update(lane(id, trusted), 0)
+      expect(scheduler.startAll()).toEqual(ids('t', 3))
+    })
+
+    it('wait until one of them ends', () => {
+      const lanes = ids('s', 14).map(silent)
+      const scheduler = schedule(...lanes)
+      expect(scheduler.startAll()).toEqual(ids('s', 13))
+      const [ended] = lanes
+      if (ended === undefined) throw new Error('no lane')
+      ended.isStopped = true
+      scheduler.finish(ended, { ...share, isSilent: true })
+      expect(scheduler.startAll()).toEqual(['s13'])
+    })
+
+    it('do not delay a new endpoint', () => {
+      const scheduler = schedule(...ids('s', 20).map(silent))
+      scheduler.startAll()
+      scheduler.update(lane('new', unproven), 0)
+      expect(scheduler.startAll()).toEqual(['new'])
+    })
   })
 
   it('a stopped endpoint has no turn', () => {

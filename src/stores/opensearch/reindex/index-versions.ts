@@ -14,6 +14,7 @@ export interface IndexVersionsOptions {
 export interface IndexVersions {
   /** Creates an empty index with the current template. @throws Error when it exists */
   create(index: string): Promise<void>
+  hasCopyAlias(index: string): Promise<boolean>
   /** From here on OpenSearch rejects a late copy. */
   removeCopyAlias(index: string): Promise<void>
   /** The versions above this one. */
@@ -50,6 +51,12 @@ export function createIndexVersions({
           { cause: error },
         )
       }
+    },
+
+    hasCopyAlias(index) {
+      return read(deadlineMs, (call) =>
+        client.indices.existsAlias({ index, name: names.copyAlias(index) }, call),
+      )
     },
 
     async removeCopyAlias(index) {

@@ -59,6 +59,13 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       const before = await readWriteTargets()
       const [previous, building] = before
       if (building !== undefined && indexVersion(building) < indexVersion(previous)) {
+        if (await versions.hasCopyAlias(previous)) {
+          return {
+            copied: 0,
+            removed: 0,
+            ...(await completeSwitch(before, [previous, building], events)),
+          }
+        }
         throw new Error(
           `${previous} is live, and ${building} is still a write target of the last reindex: "index reindex --finish" removes ${building}, "--rollback" makes it live again`,
         )
@@ -79,9 +86,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
         signal,
         assertRetryable: () => checkIsWriteTarget(live),
       })
-      await setWriteTargets([previous, live], [live, previous], events)
-      await versions.removeCopyAlias(live)
-      return { ...totals, live, previous, documents: await versions.count(live) }
+      return { ...totals, ...(await completeSwitch([previous, live], [live, previous], events)) }
     },
 
     async finish(events = {}) {
@@ -105,6 +110,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
         signal: events.signal,
         async assertRetryable() {},
       })
+      await versions.removeCopyAlias(live) // Of a switch that was interrupted.
       await setWriteTargets(before, [live], events)
       return { live, removed: await remove(live, [old]) }
     },
@@ -126,6 +132,19 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       await setWriteTargets(before, [restored], events)
       return { live: restored, removed: await remove(restored, [dropped]) }
     },
+  }
+
+  /** Ends with the removal of the alias for copies: while it exists, a repetition continues here. */
+  async function completeSwitch(
+    from: WriteTargets,
+    to: readonly [live: string, previous: string],
+    events: ReindexEvents,
+  ) {
+    await setWriteTargets(from, to, events)
+    const [live, previous] = to
+    const documents = await versions.count(live)
+    await versions.removeCopyAlias(live)
+    return { live, previous, documents }
   }
 
   /**

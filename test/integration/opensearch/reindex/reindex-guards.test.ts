@@ -71,6 +71,44 @@ it('a resumed reindex waits until the writer writes to the new index', async () 
   expect(await documents('orders')).toEqual(await documents('orders-v1'))
 })
 
+it('a reindex that ended during its switch completes it when it is repeated', async () => {
+  const index = await test.services.openIndex({ purpose: 'watch' })
+  const writer = createWriter(index, Date.now)
+  await write(writer, 'ord_0')
+  const stop = new AbortController()
+  let isCopying = false
+  const onProgress = () => {
+    isCopying = true
+  }
+  const first = test.reindexing.build({ signal: stop.signal, onProgress })
+  const failed = expect(first).rejects.toThrow()
+  for (let n = 1; !isCopying; n++) await write(writer, `ord_${n}`)
+  // Without a write, the writer does not apply the targets before it renews its lease.
+  await expect.poll(targets).toEqual([`${test.prefix}orders-v2`, `${test.prefix}orders-v1`])
+  stop.abort()
+  await failed
+
+  const repeated = await test.reindexing.build()
+  expect(repeated).toMatchObject({ live: `${test.prefix}orders-v2`, copied: 0, removed: 0 })
+  await write(writer, 'ord_last')
+  await index.close()
+  expect(await documents('orders')).toEqual(await documents('orders-v1'))
+  await expect(test.reindexing.build()).rejects.toThrow(/v1 is still a write target/)
+})
+
+it('finish ends a switch that was interrupted before it removed the alias for copies', async () => {
+  await test.services.initialize()
+  await test.reindexing.build()
+  const alias = `${test.prefix}orders-copy-v2`
+  await opensearch('PUT', `${test.prefix}orders-v2/_alias/${alias}`)
+  await test.reindexing.finish()
+  const { [`${test.prefix}orders-v2`]: live } = await opensearch<Record<string, object>>(
+    'GET',
+    `${test.prefix}orders-v2/_alias`,
+  )
+  expect(JSON.stringify(live)).not.toContain(alias)
+})
+
 it('the next writer reverts a partial bulk in the new index', async () => {
   const first = await test.services.openIndex()
   await write(createWriter(first, Date.now), 'ord_1', 'ord_2')

@@ -8,26 +8,34 @@ import { MAIN, startService } from '../test/harness/processes/service.ts'
 import { type FuzzOptions, readOptions } from './fuzz/options.ts'
 import { faultsOf, summaryLine } from './fuzz/report.ts'
 import { runSchemathesis } from './fuzz/schemathesis.ts'
+import { managementApi, newManagementToken, publicApi } from './fuzz/targets.ts'
 import { interruptible } from './interruptible.ts'
 import { installPython, Lacking } from './python/packages.ts'
 
-// Compares a service with demo orders against its own OpenAPI description, with the cases and
-// checks of schemathesis. It exits with 1 when a response violates the description, or when there
-// were too few cases.
-const MINIMUM_CASES = { inFull: 10_000, bounded: 500 }
+// Compares the APIs of a service with demo orders against their own OpenAPI descriptions, with the
+// cases and checks of schemathesis. It exits with 1 when a response violates a description, or when
+// there were too few cases.
 const REQUIREMENTS = fileURLToPath(new URL('fuzz/requirements.txt', import.meta.url))
 /** An account that must not see orders of the demo account, except shared ones. */
 const STRANGER = 'acc_demo_loja'
 
-const SERVED_DEMO = {
+const servedDemo = (managementTokens: string) => ({
   args: ['serve', '--demo'],
   settings: {
     RATE_LIMIT_CAPACITY: '1000000',
     RATE_LIMIT_REFILL_PER_SECOND: '1000000',
     TRUST_PROXY: '127.0.0.1', // Each case has its own address: `fuzz/hooks.py`.
+    MANAGEMENT_PORT: '0',
+    MANAGEMENT_TOKENS: managementTokens,
+    // Nothing listens there, so no delivery leaves this machine.
+    WEBHOOK_PROXY_URL: 'http://127.0.0.1:9',
   },
-  awaited: [/Server listening at (http:[^"]+)/, /demo key +(key_\S+)/],
-}
+  awaited: [
+    /Server listening at (http:[^"]+)/,
+    /demo key +(key_\S+)/,
+    /management at (http:[^"\s]+)/,
+  ],
+})
 
 const isExpected = (error: unknown) => error instanceof Lacking
 
@@ -45,25 +53,30 @@ await interruptible(
 
 async function fuzz(options: FuzzOptions, program: string, signal: AbortSignal): Promise<void> {
   const { seconds, seed } = options
-  await using service = await startService(SERVED_DEMO)
+  const { token, setting } = newManagementToken()
+  await using service = await startService(servedDemo(setting))
   const scratch = await openScratch('fuzz')
   try {
-    const [baseUrl = '', owner = ''] = service.captured
+    const [baseUrl = '', owner = '', managementUrl = ''] = service.captured
     const keys = { owner, stranger: await issueKey(service.settingsFile, STRANGER) }
     console.error(
       `schemathesis, seed ${seed}, ${seconds === undefined ? 'in full' : `${seconds} s`}`,
     )
-    const surroundings = { program, folder: scratch.path, signal }
-    const runs = await runSchemathesis(options, { baseUrl, keys }, surroundings)
-
-    const { inFull, bounded } = MINIMUM_CASES
-    const faults = faultsOf(runs, seconds === undefined ? inFull : bounded)
-    if (faults.length > 0) {
-      const outputs = runs.map(({ output }) => output)
-      console.error([...outputs, ...faults.map((fault) => `- ${fault}`)].join('\n'))
-      process.exitCode = 1
+    for (const target of [publicApi(baseUrl, keys), managementApi(managementUrl, token)]) {
+      const runs = await runSchemathesis(options, target, {
+        program,
+        folder: scratch.path,
+        signal,
+      })
+      const { inFull, bounded } = target.minimumCases
+      const faults = faultsOf(runs, seconds === undefined ? inFull : bounded)
+      if (faults.length > 0) {
+        const outputs = runs.map(({ output }) => output)
+        console.error([...outputs, ...faults.map((fault) => `- ${fault}`)].join('\n'))
+        process.exitCode = 1
+      }
+      console.log(`${target.name}: ${summaryLine(runs, faults)}`)
     }
-    console.log(summaryLine(runs, faults))
   } finally {
     await scratch.close()
   }

@@ -6,6 +6,7 @@ import requestLog from './http/plugins/request-log.ts'
 import requestMetrics from './http/plugins/request-metrics.ts'
 import requestTrace from './http/plugins/request-trace.ts'
 import docs from './http/routes/docs.ts'
+import { publicDocs } from './http/routes/docs-contents.ts'
 import v1 from './http/routes/v1.ts'
 import connectionDraining from './http/server/graceful-shutdown.ts'
 import {
@@ -93,7 +94,7 @@ export function buildApp(
   app.register(requestLog)
   app.register(requestMetrics, { metrics })
   app.register(errorHandler)
-  app.register(docs)
+  app.register(docs, { contents: publicDocs })
   app.register(v1, {
     prefix: '/v1',
     pepper: services.keyPepper,
@@ -106,6 +107,7 @@ export function buildApp(
     store: services.orders,
     cursors: services.cursors,
     deprecations: deprecationsIn(changelog),
+    usage: services.usage,
   })
   return app
 }

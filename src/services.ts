@@ -4,7 +4,8 @@ import type { Config } from './config/config.ts'
 import { loadSecrets, type Secrets } from './config/secrets.ts'
 import type { StreamInspection } from './indexing/consistency-check/stream-inspection.ts'
 import type { ChangeStream } from './indexing/sources/change-stream.ts'
-import { monotonicClock } from './lib/clock.ts'
+import { monotonicClock, wallClock } from './lib/clock.ts'
+import { createUsageRecorder, type UsageRecorder } from './management/usage/usage-recorder.ts'
 import { type CursorCodec, createCursorCodec } from './orders/cursor.ts'
 import type { FallbackLimiter } from './rate-limit/fallback-limiter.ts'
 import type { Limiter, LimiterDecision } from './rate-limit/limiter.ts'
@@ -18,10 +19,10 @@ import { openSqliteKeys, openSqliteStores } from './stores/sqlite/stores.ts'
 import type { Stores } from './stores/stores.ts'
 
 /** The open services that a command uses. */
-export interface Services extends Stores, Pick<Secrets, 'keyPepper' | 'webhookSecrets'> {}
+export interface Services extends Stores, Secrets {}
 
 /** The services that the commands for keys and accounts use. */
-export type KeyServices = Pick<Services, 'keys' | 'keyPepper' | 'close'>
+export type KeyServices = Pick<Services, 'keys' | 'management' | 'keyPepper' | 'close'>
 
 /** The open services that the API server uses. */
 export interface ServerServices extends Services {
@@ -30,6 +31,8 @@ export interface ServerServices extends Services {
   /** Whether this process counts locally, because the shared counters are unavailable. */
   isLimiterDegraded(): Promise<boolean>
   cursors: CursorCodec
+  /** Closing the services stores the last counts. */
+  usage: UsageRecorder
 }
 
 /** Callbacks that metrics and traces attach to the services. */
@@ -38,6 +41,8 @@ export interface ServiceEvents
     Pick<SharedLimiterEvents, 'instrumentRedis' | 'onFallbackDecision'> {
   onDecision(decision: LimiterDecision, isAllowed: boolean): void
   onKeyLookup(result: KeyLookupOutcome): void
+  /** Receives a failed flush of the usage of keys, which the next one repeats. */
+  onUsageFailure?(error: unknown): void
 }
 
 /** Opens the configured services. */
@@ -46,8 +51,7 @@ export async function openServices(
   role: 'server' | 'command' = 'command',
   events?: OpenSearchEvents,
 ): Promise<Services> {
-  const { keyPepper, webhookSecrets } = loadSecrets(config)
-  return { ...(await openStores(config, role, events)), keyPepper, webhookSecrets }
+  return { ...(await openStores(config, role, events)), ...loadSecrets(config) }
 }
 
 /** Opens keys and accounts alone, so that a key can be revoked even after the index was lost. */
@@ -71,19 +75,26 @@ export async function openServerServices(
   config: Config,
   events: ServiceEvents & SharedLimiterEvents,
 ): Promise<ServerServices> {
-  const { cursorSecrets } = loadSecrets(config)
   const services = await openServices(config, 'server', events)
   const local = createMemoryLimiter(config.rateLimit, monotonicClock)
   const limiter = await openLimiter(config, local, events)
 
+  const usage = createUsageRecorder({
+    store: services.management.usage,
+    clock: wallClock,
+    onFailure: (error) => events.onUsageFailure?.(error),
+  })
+
   return {
     ...services,
+    usage,
     keyCache: createKeyCache(services.keys, monotonicClock, events.onKeyLookup),
     limiter: createInstrumentedLimiter(limiter, events.onDecision),
     isLimiterDegraded: limiter.isDegraded,
-    cursors: createCursorCodec(cursorSecrets),
+    cursors: createCursorCodec(services.cursorSecrets),
     async close() {
       limiter.close()
+      await usage.close()
       await services.close()
     },
   }
@@ -103,6 +114,16 @@ export async function openChangeStream(config: Config, command: string): Promise
   const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
   const { openRedisStream } = await import('./stores/redis/stream.ts')
   return openRedisStream({ urls, ca, prefix: config.redisPrefix })
+}
+
+/**
+ * Opens the change stream of orders that this service takes; `null` where it writes them itself. An
+ * embedded store has no `index watch` beside `serve` by default.
+ */
+export async function openIngestionStream(config: Config): Promise<ChangeStream | null> {
+  const { opensearchUrls, redisUrls, streamRedisUrls } = config
+  const hasStream = opensearchUrls !== undefined && (streamRedisUrls ?? redisUrls) !== undefined
+  return hasStream ? await openChangeStream(config, 'POST /v1/source-orders') : null
 }
 
 /** Opens the change stream read-only; `null` when no Redis is configured. */

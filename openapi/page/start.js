@@ -6,8 +6,9 @@ const description = await response.json()
 
 // The test client sends only required parameters by default: examples of optional ones are
 // disabled.
-for (const { get } of Object.values(description.paths)) {
-  for (const parameter of get.parameters) {
+const operations = Object.values(description.paths).flatMap((path) => Object.values(path))
+for (const { parameters } of operations) {
+  for (const parameter of parameters) {
     if (parameter.required || parameter.example === undefined) continue
     parameter.examples = { exemplo: { value: parameter.example, 'x-disabled': true } }
     delete parameter.example
@@ -21,7 +22,9 @@ globalThis.Scalar.createApiReference('#docs', {
   generateHeadingSlug: ({ slug }) => `api/${slug}`,
   localization: { locale: 'pt-BR', translations: { ...texts, apiClient: clientTexts } },
   modelsSectionLabel: 'Esquemas',
-  authentication: { preferredSecurityScheme: 'apiKey' },
+  authentication: {
+    preferredSecurityScheme: Object.keys(description.components.securitySchemes)[0],
+  },
   // Only the samples of the description are shown.
   hiddenClients: true,
   // The guide links to the original file.

@@ -10,6 +10,8 @@ import schemathesis
 from schemathesis.generation.meta import TestPhase
 from schemathesis.openapi.checks import RejectedPositiveData, UnsupportedMethodResponse
 
+from responses import is_error, is_strict_rejection
+
 _numbers = itertools.count()
 _issued = {}
 """`next_cursor` → the key and the query of its listing."""
@@ -48,12 +50,12 @@ def filter_failure(context, failure, case, response):
     """Returns false for a failure that is a correct response by our guide."""
     if isinstance(failure, UnsupportedMethodResponse):
         # The check expects 405. This API answers 404 for an unknown method as for an unknown path.
-        return not _is_error(response, 404, "resource_missing")
+        return not is_error(response, 404, "resource_missing")
     if isinstance(failure, RejectedPositiveData):
         if response.status_code == 304:
             # `If-None-Match` with `*` or our own tag: the client already has the response.
             return not _is_not_modified(case, response)
-        if _is_strict_rejection(case, response):
+        if is_strict_rejection(case, response):
             # Unknown parameters are valid, but `Prefer: handling=strict` requests their rejection.
             return False
         # No schema can distinguish a sealed cursor from other text.
@@ -94,26 +96,9 @@ def _cursor(case):
 
 
 def _is_rejected_cursor(response):
-    return _is_error(response, 400, "invalid_request", "cursor")
+    return is_error(response, 400, "invalid_request", "cursor")
 
 
 def _is_not_modified(case, response):
     names = {name.lower() for name in case.headers or {}}
     return "if-none-match" in names and "ETag" in response.headers and not response.content
-
-
-def _is_strict_rejection(case, response):
-    headers = {name.lower(): value for name, value in (case.headers or {}).items()}
-    if "handling=strict" not in str(headers.get("prefer", "")).lower() or response.status_code != 400:
-        return False
-    error = json.loads(response.content)["error"]
-    described = {parameter.name for parameter in case.operation.query}
-    sent = {name[:64] for name in case.query or {}}
-    return error["code"] == "invalid_request" and error.get("param") in sent - described
-
-
-def _is_error(response, status, code, param=None):
-    if response.status_code != status:
-        return False
-    error = json.loads(response.content)["error"]
-    return error["code"] == code and error.get("param") == param

@@ -40,12 +40,13 @@ export function readReport(json: string): Report {
 /** The failures that the runs found, and the cases that they failed to try. */
 export function faultsOf(runs: readonly Run[], minimumCases: number): string[] {
   const cases = casesOf(runs)
+  const { answered, rejecting } = answersIn(runs)
   const faults = [
     cases < minimumCases && `${cases} cases are fewer than ${minimumCases}`,
     cursorsOf(runs) === 0 && 'no cursor of its own was accepted',
     // Responses with 401 or 404 only would match the description, too.
-    answeredIn(runs).size < Math.max(...runs.map(({ report }) => report.operations.selected)) &&
-      'an operation that never answered 200',
+    answered.length < Math.max(...runs.map(({ report }) => report.operations.selected)) &&
+      ['an operation that never answered 200', ...rejecting].join(': '),
   ].filter((fault) => fault !== false)
   return [...runs.flatMap(faultsOfOne), ...faults]
 }
@@ -74,12 +75,17 @@ export function summaryLine(runs: readonly Run[], faults: readonly string[]): st
   return `fuzz: ${tried}, ${faults.length} failures, seed ${seeds}, ${seconds} s`
 }
 
-function answeredIn(runs: readonly Run[]): Set<string> {
+/** The operations that accepted a case, and the others that had one. */
+function answersIn(runs: readonly Run[]) {
   const rates = runs.flatMap(({ report }) => Object.entries(report.valid_rates))
-  const answered = rates.filter(([, phases]) =>
-    Object.values(phases).some(({ accepted }) => accepted > 0),
+  const tried = [...new Set(rates.map(([operation]) => operation))]
+  const answered = tried.filter((operation) =>
+    rates.some(
+      ([name, phases]) =>
+        name === operation && Object.values(phases).some(({ accepted }) => accepted > 0),
+    ),
   )
-  return new Set(answered.map(([operation]) => operation))
+  return { answered, rejecting: tried.filter((operation) => !answered.includes(operation)) }
 }
 
 const casesOf = (runs: readonly Run[]) => sum(runs.map(({ report }) => report.test_cases.generated))

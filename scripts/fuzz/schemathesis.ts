@@ -1,28 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import type { FuzzOptions } from './options.ts'
 import { type Run, readReport } from './report.ts'
-
-/** The phases of each run, and its limit without `--seconds`. */
-const SHARES = [
-  { phases: ['examples', 'coverage', 'fuzzing'], inFull: ['--max-examples', 4_500] },
-  // A separate run, because combined with the others it follows only a dozen links. It is limited
-  // by time: `hooks.py` replaces drawn cursors, which ends a round early, and only a time limit
-  // starts another round.
-  { phases: ['stateful'], inFull: ['--max-time', 90] },
-]
-
-const CONFIG = fileURLToPath(new URL('schemathesis.toml', import.meta.url))
-const HOOKS = fileURLToPath(new URL('hooks.py', import.meta.url))
-
-interface Target {
-  baseUrl: string
-  /** By their names in `schemathesis.toml`. */
-  keys: Readonly<Record<'owner' | 'stranger', string>>
-}
+import type { Share, Target } from './targets.ts'
 
 interface Surroundings {
   /** The executable of schemathesis. */
@@ -41,31 +23,39 @@ export async function runSchemathesis(
   surroundings: Surroundings,
 ): Promise<RunWithOutput[]> {
   const runs: RunWithOutput[] = []
-  for (const share of SHARES) runs.push(await runShare(share, options, target, surroundings))
+  for (const share of target.shares) {
+    runs.push(await runShare(share, options, target, surroundings))
+  }
   return runs
 }
 
 async function runShare(
-  { phases, inFull }: (typeof SHARES)[number],
+  { phases, inFull }: Share,
   { seconds, seed }: FuzzOptions,
-  { baseUrl, keys }: Target,
+  { name, baseUrl, keys, config, hooks, shares, timeShare }: Target,
   { program, folder, signal }: Surroundings,
 ): Promise<RunWithOutput> {
-  const keysFile = join(folder, 'keys.json')
-  const reportFile = join(folder, `${phases.join('-')}.json`)
-  const cursorsFile = join(folder, `${phases.join('-')}-cursors`)
-  const outputFile = join(folder, `${phases.join('-')}-output`)
+  const fileOf = (content: string) => join(folder, [name, ...phases, content].join('-'))
+  const [keysFile, reportFile] = [fileOf('keys.json'), fileOf('report.json')]
+  const [cursorsFile, outputFile] = [fileOf('cursors'), fileOf('output')]
   await writeFile(keysFile, identities(keys), { mode: 0o600 })
   const output = await open(outputFile, 'w')
-  const bound = seconds === undefined ? inFull : ['--max-time', Math.ceil(seconds / SHARES.length)]
+  const bound =
+    seconds === undefined
+      ? inFull
+      : ['--max-time', Math.ceil((seconds * timeShare) / shares.length)]
   const args = [
-    ...['--config-file', CONFIG, 'run', `${baseUrl}/openapi.json`, '--seed', seed, ...bound],
+    ...['--config-file', config, 'run', `${baseUrl}/openapi.json`, '--seed', seed, ...bound],
     ...['--phases', phases.join(','), '--report', 'json', '--report-json-path', reportFile],
   ]
   const child = spawn(program, args.map(String), {
     cwd: folder,
     stdio: ['ignore', output.fd, output.fd],
-    env: { ...process.env, FUZZ_KEYS: keysFile, FUZZ_HOOKS: HOOKS, FUZZ_CURSORS: cursorsFile },
+    env: {
+      ...process.env,
+      ...{ FUZZ_KEYS: keysFile, FUZZ_HOOKS: hooks, FUZZ_CURSORS: cursorsFile },
+      PYTHONPATH: dirname(hooks), // The hooks share a module.
+    },
     signal,
   })
   await once(child, 'exit').finally(() => output.close())

@@ -1,5 +1,6 @@
 import { buildOpenApiDocument } from '../../src/openapi/document.ts'
-import { readChangelog } from '../../src/openapi/openapi-files.ts'
+import { buildManagementDocument } from '../../src/openapi/management/document.ts'
+import { readChangelog, readOpenApiFile } from '../../src/openapi/openapi-files.ts'
 import { atomFeed } from './feed.ts'
 import { readGuide, readSamples } from './guide.ts'
 import { llmsText } from './llms.ts'
@@ -13,8 +14,10 @@ export function generatedFiles() {
     samples: readSamples(),
     changelog: changes,
   })
+  const management = buildManagementDocument(readOpenApiFile('management/guide.md').toString())
   return {
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+    'management.json': `${JSON.stringify(management, null, 2)}\n`,
     'docs.md': renderMarkdownDocs(document),
     'llms.txt': llmsText(document.info),
     'changes.atom': atomFeed(changes),

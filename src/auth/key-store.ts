@@ -7,7 +7,10 @@ export interface KeyRecord {
   keyId: string
   /** HMAC of the key with the pepper: the key itself is never stored. */
   digest: string
+  /** The live account, also of a key of its sandbox. */
   accountId: string
+  /** Whether it reads the sandbox of the account. */
+  isTest: boolean
   scopes: readonly Scope[]
   name: string | null
   /** The last four characters, to distinguish keys in a list. */
@@ -51,4 +54,6 @@ export interface KeyStore {
   /** Sets only the given timestamps, which keeps concurrent changes of the others. */
   update(digest: string, timestamps: KeyTimestamps): Promise<void>
   setAccountBlocked(accountId: string, blocked: boolean): Promise<void>
+  /** An unknown account is not blocked. */
+  isAccountBlocked(accountId: string): Promise<boolean>
 }

@@ -7,6 +7,8 @@ import type { KeyRecord, KeyStore, Scope } from './key-store.ts'
 
 export interface KeyGrant {
   accountId: string
+  /** A key of the account's sandbox; a live key when absent. */
+  isTest?: boolean
   scopes: readonly Scope[]
   name: string | null
   /** Epoch milliseconds; `null` for a key that does not expire. */
@@ -19,20 +21,27 @@ export interface IssuedKey {
   record: KeyRecord
 }
 
+/** Given by the caller instead of made here. */
+export interface GivenKey {
+  key?: string
+  keyId?: string
+}
+
 /**
- * Creates a key (random unless `key` is given) and stores its record.
+ * Creates a key and stores its record.
  * @throws the error of the store; when the outcome is unknown, with advice in the message
  */
 export async function issueKey(
   { keys, keyPepper }: { keys: KeyStore; keyPepper: Uint8Array },
   grant: KeyGrant,
   nowMs: number,
-  key = generateApiKey(),
+  { key = generateApiKey(grant.isTest ? 'test' : 'live'), keyId = newKeyId() }: GivenKey = {},
 ): Promise<IssuedKey> {
   const record: KeyRecord = {
-    keyId: newKeyId(),
+    keyId,
     digest: keyDigest(keyPepper, key),
     accountId: grant.accountId,
+    isTest: grant.isTest ?? false,
     scopes: grant.scopes,
     name: grant.name,
     lastFour: key.slice(-4),
@@ -54,25 +63,6 @@ export async function issueKey(
 export function inactiveReason(key: KeyRecord, nowMs: number): 'revoked' | 'expired' | undefined {
   if (key.revokedAt !== null) return 'revoked'
   return key.expiresAt !== null && nowMs >= key.expiresAt ? 'expired' : undefined
-}
-
-/**
- * Issues a key with the same grant and lifetime. The old key expires within `overlapMs`.
- * @throws Error when the old key is revoked or expired
- */
-export async function rollKey(
-  services: { keys: KeyStore; keyPepper: Uint8Array },
-  old: KeyRecord,
-  overlapMs: number,
-  nowMs: number,
-): Promise<IssuedKey> {
-  const reason = inactiveReason(old, nowMs)
-  if (reason) throw new Error(`${old.keyId} is ${reason}: create a key with "keys create" instead`)
-  const expiresAt = old.ttlMs === null ? null : nowMs + old.ttlMs
-  const issued = await issueKey(services, { ...old, expiresAt }, nowMs)
-  const endsAt = Math.min(old.expiresAt ?? Infinity, nowMs + overlapMs)
-  await services.keys.update(old.digest, { expiresAt: endsAt })
-  return issued
 }
 
 const HOUR_MS = 3_600_000

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
+import { CLI_ACTOR } from '../management/audit/audit-entry.ts'
 import { account } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
-import type { WithKeys } from './with-services.ts'
+import type { WithKeyManagement } from './with-services.ts'
 
 /** `accounts block | unblock`: a blocked account's keys get `403 account_blocked`. */
 export function addAccounts(
   accounts: Command,
-  withKeys: WithKeys,
+  withKeys: WithKeyManagement,
   { stderr }: Pick<CommandContext, 'stderr'>,
 ): void {
   for (const [name, blocked] of [
@@ -19,7 +20,7 @@ export function addAccounts(
       .argument('<account>', 'its id', account)
       .action(async (accountId: string) =>
         withKeys(async ({ keys }) => {
-          await keys.setAccountBlocked(accountId, blocked)
+          await keys.setAccountBlocked(CLI_ACTOR, accountId, blocked)
           stderr.write(`${accountId} is ${name}ed\n`)
         }),
       )

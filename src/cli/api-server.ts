@@ -44,6 +44,7 @@ export async function openApiServer(config: Config, logger: Logger): Promise<Api
     onDegraded: (err) =>
       logger.warn({ err }, 'Redis does not respond: rate limits are local to this process'),
     onRecovered: () => logger.info('Redis responds again: rate limits are shared'),
+    onUsageFailure: (err) => logger.warn({ err }, 'usage of keys not stored: it is kept in memory'),
   })
   const app = buildApp(config, services, { logger, metrics, tracing })
   return {

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { type Scope, scopes } from '../auth/key-store.ts'
 import { accountIdPattern } from '../lib/ids.ts'
 import { parseInstant } from '../lib/instant.ts'
+import { isDay } from '../management/usage/usage-day.ts'
 
 const ACCOUNT_ID = new RegExp(accountIdPattern)
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -46,6 +47,12 @@ export function instant(text: string): number {
   const parsed = parseInstant(text)
   if (typeof parsed === 'object') return parsed.floorMs
   throw new InvalidArgumentError('Expected an instant with zone, such as 2026-03-01T00:00:00Z.')
+}
+
+/** Parses a UTC day. */
+export function day(text: string): string {
+  if (isDay(text)) return text
+  throw new InvalidArgumentError('Expected a UTC day such as 2026-11-01.')
 }
 
 /** Parses values separated by commas; an empty string is an empty list. */

@@ -1,14 +1,17 @@
 import { type Command, Option } from 'commander'
-import type { KeyRecord, KeyStore, Scope } from '../auth/key-store.ts'
-import { type IssuedKey, inactiveReason, issueKey, rollKey } from '../auth/keys.ts'
+import type { KeyRecord, Scope } from '../auth/key-store.ts'
+import { type IssuedKey, inactiveReason } from '../auth/keys.ts'
 import { formatInstant } from '../lib/instant.ts'
+import { CLI_ACTOR } from '../management/audit/audit-entry.ts'
+import { lastUse, lastUseOfKeys } from '../management/keys/key-json.ts'
 import { account, duration, expiry, scopeList } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
 import { printJson, printTable } from './output.ts'
-import type { WithKeys } from './with-services.ts'
+import type { WithKeyManagement } from './with-services.ts'
 
 interface CreateOptions {
   account: string
+  test?: true
   scopes: Scope[]
   expires?: number
   name?: string
@@ -16,7 +19,7 @@ interface CreateOptions {
 }
 
 /** `keys create | list | revoke | roll`. */
-export function addKeys(keys: Command, withKeys: WithKeys, context: CommandContext): void {
+export function addKeys(keys: Command, withKeys: WithKeyManagement, context: CommandContext): void {
   const { stderr } = context
   const now = Date.now()
 
@@ -24,6 +27,7 @@ export function addKeys(keys: Command, withKeys: WithKeys, context: CommandConte
     .command('create')
     .description('create a key and print it, once')
     .requiredOption('--account <id>', 'the account whose orders it reads', account)
+    .option('--test', "a key of the account's sandbox")
     .addOption(
       new Option('--scopes <list>', "its scopes; '' for none")
         .argParser(scopeList)
@@ -32,10 +36,12 @@ export function addKeys(keys: Command, withKeys: WithKeys, context: CommandConte
     .option('--expires <when>', 'a duration such as 90d, or an instant with zone', expiry(now))
     .option('--name <text>', 'a label that identifies the key')
     .option('--json', 'print it with its record as JSON')
-    .action(async ({ account: accountId, scopes, expires, name, json }: CreateOptions) =>
-      withKeys(async (services) => {
-        const grant = { accountId, scopes, name: name ?? null, expiresAt: expires ?? null }
-        printIssued(await issueKey(services, grant, now), json, context)
+    .action(async ({ account: accountId, test, scopes, expires, name, json }: CreateOptions) =>
+      withKeys(async ({ keys }) => {
+        const until = expires === undefined ? null : { at: expires }
+        const isTest = test ?? false
+        const request = { accountId, isTest, scopes, name: name ?? null, expires: until }
+        printIssued(await keys.create(CLI_ACTOR, request), json, context)
       }),
     )
 
@@ -45,9 +51,12 @@ export function addKeys(keys: Command, withKeys: WithKeys, context: CommandConte
     .requiredOption('--account <id>', 'the account', account)
     .option('--json', 'print them as JSON')
     .action(async ({ account: accountId, json }: { account: string; json?: boolean }) =>
-      withKeys(async (services) => {
-        const records = await services.keys.list(accountId)
-        const rows = records.map((record) => toPublicRecord(record, now))
+      withKeys(async ({ keys, stores }) => {
+        const records = await keys.list(accountId)
+        const usedAt = await lastUseOfKeys(stores.usage, accountId)
+        const rows = records.map((record) =>
+          toPublicRecord(record, now, usedAt.get(record.keyId) ?? null),
+        )
         if (json) printJson(rows, context)
         else printTable(rows, context)
       }),
@@ -58,9 +67,8 @@ export function addKeys(keys: Command, withKeys: WithKeys, context: CommandConte
     .description('revoke a key; takes effect within 5 seconds')
     .argument('<key_id>', 'its id, as "keys list" prints it')
     .action(async (keyId: string) =>
-      withKeys(async (services) => {
-        const { digest, revokedAt } = await existingKey(services.keys, keyId)
-        if (revokedAt === null) await services.keys.update(digest, { revokedAt: now })
+      withKeys(async ({ keys }) => {
+        await keys.revoke(CLI_ACTOR, { id: keyId })
         stderr.write(`${keyId} is revoked\n`)
       }),
     )
@@ -76,23 +84,13 @@ export function addKeys(keys: Command, withKeys: WithKeys, context: CommandConte
     )
     .option('--json', 'print it with its record as JSON')
     .action(async (keyId: string, { overlap, json }: { overlap: number; json?: boolean }) =>
-      withKeys(async (services) => {
-        const old = await existingKey(services.keys, keyId)
-        const issued = await rollKey(services, old, overlap, now)
-        const { expiresAt } = await existingKey(services.keys, keyId)
+      withKeys(async ({ keys }) => {
+        const issued = await keys.roll(CLI_ACTOR, { id: keyId }, overlap)
+        const { expiresAt } = issued.old
         if (expiresAt !== null) stderr.write(`${keyId} ends at ${formatInstant(expiresAt)}\n`)
         printIssued(issued, json, context)
       }),
     )
-}
-
-async function existingKey(keys: KeyStore, keyId: string): Promise<KeyRecord> {
-  if (keyId.startsWith('key_live_')) {
-    throw new Error('that is a key, not a key id; "keys list" prints the key ids')
-  }
-  const record = await keys.byId(keyId)
-  if (record === null) throw new Error(`there is no key ${keyId}; "keys list" prints the key ids`)
-  return record
 }
 
 function printIssued(
@@ -101,18 +99,26 @@ function printIssued(
   { stdout, stderr }: Pick<CommandContext, 'stdout' | 'stderr'>,
 ): void {
   if (!json) {
-    stderr.write(`${record.keyId} for ${record.accountId}; the key is shown this once:\n`)
+    stderr.write(`${record.keyId} for ${accountOf(record)}; the key is shown this once:\n`)
     stdout.write(`${key}\n`)
     return
   }
-  const { key_id, account_id, scopes, expires_at } = toPublicRecord(record, record.createdAt)
-  printJson({ key, key_id, account_id, scopes, expires_at }, { stdout })
+  const { key_id, account_id, test, scopes, expires_at } = toPublicRecord(
+    record,
+    record.createdAt,
+    null,
+  )
+  printJson({ key, key_id, account_id, test, scopes, expires_at }, { stdout })
 }
 
-function toPublicRecord(record: KeyRecord, now: number) {
+const accountOf = ({ accountId, isTest }: KeyRecord) =>
+  isTest ? `the sandbox of ${accountId}` : accountId
+
+function toPublicRecord(record: KeyRecord, now: number, usedAt: number | null) {
   return {
     key_id: record.keyId,
     account_id: record.accountId,
+    test: record.isTest,
     name: record.name,
     last_four: record.lastFour,
     scopes: record.scopes,
@@ -120,7 +126,7 @@ function toPublicRecord(record: KeyRecord, now: number) {
     created_at: formatInstant(record.createdAt),
     expires_at: orNull(record.expiresAt),
     revoked_at: orNull(record.revokedAt),
-    last_valid_at: orNull(record.lastValidAt),
+    last_valid_at: orNull(lastUse(record, usedAt)),
   }
 }
 

@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import { parseConfig } from '../config/config.ts'
-import { WebhookError } from '../webhooks/management/webhook-error.ts'
+import { Refusal } from '../lib/refusal.ts'
 import { addAccounts } from './accounts.ts'
+import { addAudit } from './audit.ts'
 import type { CommandContext, ProgramIo } from './command-context.ts'
 import { addCheck } from './indexer/check.ts'
 import { addInit } from './indexer/init.ts'
@@ -10,9 +11,11 @@ import { addReindex } from './indexer/reindex.ts'
 import { addStatus } from './indexer/status.ts'
 import { addWatch } from './indexer/watch.ts'
 import { addKeys } from './keys.ts'
+import { addSandbox } from './sandbox.ts'
 import { serve } from './serve.ts'
+import { addUsage } from './usage.ts'
 import { addWebhooks } from './webhooks/webhooks.ts'
-import { createWithKeys, createWithServices } from './with-services.ts'
+import { createWithKeyManagement, createWithServices } from './with-services.ts'
 
 const USAGE_EXIT_CODE = 2
 const FAILURE_EXIT_CODE = 1
@@ -40,7 +43,7 @@ export async function runProgram(argv: readonly string[], io: ProgramIo): Promis
 
 /** Invalid values that only a running command can recognise. */
 function isInvalidInput(error: unknown): boolean {
-  return error instanceof WebhookError && error.kind === 'invalid'
+  return error instanceof Refusal && error.kind === 'invalid'
 }
 
 /** Defines the commands: results on stdout, all else on stderr; exit 0, 1 (failed) or 2 (usage). */
@@ -58,7 +61,7 @@ function buildProgram(context: CommandContext): Command {
     })
 
   const withServices = createWithServices(env)
-  const withKeys = createWithKeys(env)
+  const withKeys = createWithKeyManagement(env)
 
   program
     .command('serve', { isDefault: true })
@@ -78,8 +81,19 @@ function buildProgram(context: CommandContext): Command {
     withKeys,
     context,
   )
+  addUsage(
+    program.command('usage').description('report the requests of an account by day and key'),
+    withKeys,
+    context,
+  )
+  addAudit(program.command('audit').description('list recorded changes'), withKeys, context)
   addWebhooks(
     program.command('webhooks').description('manage webhook endpoints and deliveries'),
+    withServices,
+    context,
+  )
+  addSandbox(
+    program.command('sandbox').description('create orders in a sandbox, and move them on'),
     withServices,
     context,
   )

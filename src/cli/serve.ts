@@ -9,6 +9,7 @@ import { openRequestLog } from '../observability/log.ts'
 import { openApiServer, type ServeOptions } from './api-server.ts'
 import type { ProgramIo } from './command-context.ts'
 import { demoWelcome } from './demo-welcome.ts'
+import { type ManagementServers, startManagementServers } from './management/management-servers.ts'
 import { closeOnSignal } from './signals.ts'
 import { type EmbeddedDispatcher, startEmbeddedDispatcher } from './webhooks/embedded-dispatcher.ts'
 import { assertIndexNotLost } from './with-services.ts'
@@ -27,20 +28,21 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
     logger,
   )
   let dispatcher: EmbeddedDispatcher | undefined
+  let management: ManagementServers | undefined
   const shutdown = createGracefulShutdown(app.server, async () => {
     const { status, checks } = await isReady()
     return { status, checks: { ...checks, ...dispatcher?.checks() } }
   })
   const operations = buildOperationsApp(shutdown.isReady, metrics)
   const close = async () => {
-    await dispatcher?.stop()
+    await Promise.all([dispatcher?.stop(), management?.close()])
     await service.close()
     await operations.close()
   }
   const closed = closeOnSignal(
     logger,
     async () => {
-      await Promise.all([shutdown.drain(), dispatcher?.stop()])
+      await Promise.all([shutdown.drain(), dispatcher?.stop(), management?.close()])
       await close()
     },
     io,
@@ -48,15 +50,23 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
 
   try {
     await assertIndexNotLost(services)
-    const demoKey = demo ? await seedDemo(services, Date.now()) : null
+    const demoKeys = demo ? await seedDemo(services, Date.now()) : null
     await listen(app, config.host, config.port, 'PORT')
     await listenOperations(operations, config, logger)
     await isReady() // Logs failing checks at start.
     const { registry } = metrics
     dispatcher = startEmbeddedDispatcher(config, { services, logger, registry, tracing, demo })
-    if (demoKey !== null) {
+    management = await startManagementServers(config, { services, logger, registry, demo })
+    if (demoKeys !== null) {
       const isDispatcher = config.opensearchUrls === undefined
-      const demoService = { baseUrl: serverUrl(app), key: demoKey, isDispatcher }
+      const { access, consoleLink } = management
+      const demoService = {
+        baseUrl: serverUrl(app),
+        keys: demoKeys,
+        isDispatcher,
+        management: access,
+        consoleLink,
+      }
       io.stdout.write(`${demoWelcome(demoService, Date.now())}\n`)
     }
     flushCompileCache() // A killed process would not save the cache of NODE_COMPILE_CACHE.

@@ -1,5 +1,9 @@
 import { type Config, parseConfig } from '../config/config.ts'
-import { type KeyServices, openKeyServices, openServices, type Services } from '../services.ts'
+import { wallClock } from '../lib/clock.ts'
+import { type AuditLog, createAuditLog } from '../management/audit/audit-log.ts'
+import { createKeyManagement, type KeyManagement } from '../management/keys/key-management.ts'
+import type { ManagementStores } from '../management/management-stores.ts'
+import { openKeyServices, openServices, type Services } from '../services.ts'
 import { IndexLost } from '../stores/index-lost.ts'
 import type { Stores } from '../stores/stores.ts'
 
@@ -52,18 +56,30 @@ export async function assertIndexNotLost(
   })
 }
 
+/** The management of keys and accounts, its log of changes and its stores. */
+export interface KeyManagementServices {
+  keys: KeyManagement
+  audit: AuditLog
+  stores: ManagementStores
+}
+
 /** As `WithServices`, with keys and accounts only, which a lost index does not affect. */
-export type WithKeys = <T>(work: (services: KeyServices) => Promise<T>) => Promise<T>
+export type WithKeyManagement = <T>(
+  work: (services: KeyManagementServices) => Promise<T>,
+) => Promise<T>
 
 /**
- * Returns a {@link WithKeys} for these settings. Each call opens the services it needs and always
- * closes them.
+ * Returns a {@link WithKeyManagement} for these settings. Each call opens the services it needs and
+ * always closes them.
  */
-export function createWithKeys(env: Environment): WithKeys {
+export function createWithKeyManagement(env: Environment): WithKeyManagement {
   return async (work) => {
     const services = await openKeyServices(parseConfig(env))
+    const { keys, keyPepper, management: stores } = services
+    const audit = createAuditLog(stores.audit, wallClock)
     try {
-      return await work(services)
+      const options = { keys, keyPepper, audit, clock: wallClock }
+      return await work({ keys: createKeyManagement(options), audit, stores })
     } finally {
       await services.close()
     }

@@ -455,6 +455,10 @@ export interface OrderEvent {
    */
   account_id: string
   /**
+   * Só nos eventos do sandbox, que só os endpoints de teste recebem.
+   */
+  test?: true
+  /**
    * O pedido.
    */
   order_id: string
@@ -575,6 +579,10 @@ export interface WebhookTestEvent {
    * A conta que recebe o evento.
    */
   account_id: string
+  /**
+   * Só nos eventos do sandbox, que só os endpoints de teste recebem.
+   */
+  test?: true
   /**
    * Sempre `null`.
    */

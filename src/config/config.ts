@@ -8,11 +8,13 @@ import {
   integers,
   matching,
   oneOf,
+  parseManagementTokens,
   parseNamedSecrets,
   parseSecret,
   proxyUrl,
   text,
   urls,
+  webOrigin,
   webUrl,
 } from './parsers.ts'
 import { parseTrustedProxies } from './trusted-proxies.ts'
@@ -55,17 +57,22 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
   }
   const number = (name: string, from: number, to: number, fallback: number) =>
     read(name, integer(from, to), `expected an integer from ${from} to ${to}`, fallback)
+  /** `undefined`: not set. */
+  const optionalPort = (name: string) =>
+    read(name, integer(0, 65_535), 'expected an integer from 0 to 65535', undefined)
 
   const config = {
     host: read('HOST', host, HOST_HELP, '127.0.0.1'),
     port: number('PORT', 0, 65_535, 3000),
     /** `undefined`: the default port. Only then may the service start without that port. */
-    operationsPort: read(
-      'OPERATIONS_PORT',
-      integer(0, 65_535),
-      'expected an integer from 0 to 65535',
-      undefined,
-    ),
+    operationsPort: optionalPort('OPERATIONS_PORT'),
+    /** `undefined`: there is no management API. */
+    managementPort: optionalPort('MANAGEMENT_PORT'),
+    managementTokens: read('MANAGEMENT_TOKENS', parseManagementTokens, TOKENS_HELP, []),
+    /** `undefined`: there is no console. */
+    consolePort: optionalPort('CONSOLE_PORT'),
+    /** The origin of the links to the console; `undefined`: its port on this machine. */
+    consoleUrl: read('CONSOLE_URL', webOrigin, CONSOLE_URL_HELP, undefined),
     dataDir: read('DATA_DIR', text, '', './data'),
     /** Nodes of the OpenSearch cluster; `undefined`: the embedded store. */
     opensearchUrls: read('OPENSEARCH_URL', urls(['http:', 'https:']), OPENSEARCH_HELP, undefined),
@@ -118,10 +125,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
       retentionMs: number('WEBHOOK_RETENTION_DAYS', 1, 365, 30) * DAY_MS,
     },
   }
-  // Only if PORT is set: other commands may use its default as their operations port.
-  if (env['PORT'] && config.port !== 0 && config.port === config.operationsPort) {
-    problems.push('OPERATIONS_PORT: expected a port other than PORT')
-  }
+  problems.push(...portConflicts(env, config))
   if (config.workers > 1 && !env['REDIS_URL']) {
     // With separate buckets, an account would get the rate limit once per worker.
     problems.push(
@@ -141,6 +145,25 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
 
 const DAY_MS = 86_400_000
 
+/** Each port that an earlier setting has too. */
+function portConflicts(
+  env: Readonly<Record<string, string | undefined>>,
+  config: Record<'port', number> &
+    Record<'operationsPort' | 'managementPort' | 'consolePort', number | undefined>,
+): string[] {
+  const ports: [name: string, port: number | undefined][] = [
+    // Only if PORT is set: other commands may use its default as their operations port.
+    ['PORT', env['PORT'] ? config.port : undefined],
+    ['OPERATIONS_PORT', config.operationsPort],
+    ['MANAGEMENT_PORT', config.managementPort],
+    ['CONSOLE_PORT', config.consolePort],
+  ]
+  return ports.flatMap(([name, port], at) => {
+    const earlier = ports.slice(0, at).find(([, other]) => other === port)
+    return port && earlier ? [`${name}: expected a port other than ${earlier[0]}`] : []
+  })
+}
+
 const MAX_ATTEMPTS = 32
 const MAX_RETRY_DELAY_S = 604_800
 const HOST_HELP = 'expected an address or a host name, without protocol, port and brackets'
@@ -150,6 +173,10 @@ const CIDR_HELP =
   'expected addresses or networks separated by commas, such as 10.0.0.0/8,::1, of /8 or smaller for IPv4 and /16 or smaller for IPv6; never "true" or a count'
 const ALLOW_HELP =
   'expected addresses or networks separated by commas, such as 127.0.0.1,10.1.0.0/16'
+const TOKENS_HELP =
+  'expected name:role:sha256 entries separated by commas, names and digests each once; a name of 1 to 64 letters, digits, "_" or "-"; the role admin or read; the SHA-256 of the token as 64 lower-case hexadecimal digits'
+const CONSOLE_URL_HELP =
+  'expected the origin of the console, such as https://console.example, without path'
 const SECRETS_HELP =
   'expected kid:base64 pairs separated by commas, the first signs; a kid of 1 to 16 letters, digits, "_" or "-", each once; secrets of at least 32 bytes'
 const OPENSEARCH_HELP =

@@ -115,3 +115,39 @@ export const webUrl = (value: string) => {
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.port === '0') return
   return url.username === '' && url.password === '' && url.hash === '' ? url.href : undefined
 }
+
+export const tokenRoles = ['admin', 'read'] as const
+/** `read` may only read. */
+export type TokenRole = (typeof tokenRoles)[number]
+
+/** A bearer token of the management API, known by its digest. */
+export interface ManagementToken {
+  name: string
+  role: TokenRole
+  /** SHA-256 of the token, 32 bytes. */
+  digest: Uint8Array
+}
+
+/** A list `name:role:sha256,name:role:sha256` with distinct names and digests. */
+export function parseManagementTokens(value: string): ManagementToken[] | undefined {
+  const parts = value.split(',').map((part) => part.trim())
+  const tokens = parts.flatMap((part) => {
+    const [, name = '', role, hex = ''] = TOKEN.exec(part) ?? []
+    const knownRole = tokenRoles.find((known) => known === role)
+    return knownRole ? [{ name, role: knownRole, digest: Buffer.from(hex, 'hex') }] : []
+  })
+  const names = new Set(tokens.map(({ name }) => name))
+  const digests = new Set(tokens.map(({ digest }) => digest.toString('hex')))
+  const isValid = [tokens.length, names.size, digests.size].every((size) => size === parts.length)
+  return isValid ? tokens : undefined
+}
+
+const TOKEN = /^([A-Za-z0-9_-]{1,64}):([a-z]+):([0-9a-f]{64})$/
+
+/** The origin of a website: protocol, host and port. */
+export const webOrigin = (value: string) => {
+  const url = URL.parse(value)
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.port === '0') return
+  const isOrigin = [url.username, url.password, url.search, url.hash].every((part) => part === '')
+  return isOrigin && url.pathname === '/' ? url.origin : undefined
+}

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { hmacSha256 } from '../lib/hmac.ts'
 import { createFolder, syncFolder } from '../lib/private-files.ts'
 import type { CursorSecret } from '../orders/cursor.ts'
+import { WebhookError } from '../webhooks/management/webhook-error.ts'
 import type { Config } from './config.ts'
 import { type NamedSecret, parseNamedSecrets, parseSecret } from './parsers.ts'
 
@@ -54,11 +55,12 @@ export function loadSecrets(
 
 /**
  * Returns the secrets.
- * @throws Error that names the setting, and a command that makes a value
+ * @throws WebhookError `secrets_missing` that names the setting, and a command that makes a value
  */
 export function requireWebhookSecrets(secrets: WebhookSecrets | null): WebhookSecrets {
   if (secrets !== null) return secrets
-  throw new Error(
+  throw new WebhookError(
+    'secrets_missing',
     'WEBHOOK_SECRETS is not set, and the secrets of webhook endpoints derive from it: create a value with echo "k1:$(openssl rand -base64 32)", and set the same one for every process',
   )
 }

@@ -2,13 +2,16 @@ import type { SourceOrder } from '../indexing/projection/source-order.ts'
 import { formatInstant } from '../lib/instant.ts'
 import { type BaseOrder, drawBaseOrder } from './base-order.ts'
 import { changedInstant, DAY_MS, type OrderSlot } from './calendar.ts'
+import { pickProduct } from './catalog.ts'
 import { drawAddress } from './checkout/addresses.ts'
 import { drawAttribution } from './checkout/attribution.ts'
+import { buyer } from './checkout/buyers.ts'
 import { type Cart, fillCart } from './checkout/cart.ts'
 import { demoOrderId } from './order-ids.ts'
 import { drawCard } from './payments/cards.ts'
 import type { OrderOutcome } from './payments/charge.ts'
-import type { Random } from './random.ts'
+import { createRandom, type Random } from './random.ts'
+import type { Scenario } from './scenarios.ts'
 
 export { DEMO_ACCOUNT, DEMO_ACCOUNTS } from './accounts.ts'
 
@@ -34,10 +37,44 @@ export function* demoOrders({ count, seed, until }: DemoOptions): Generator<Sour
   for (let index = 0; index < count; index += 1) yield demoOrder({ seed, index, until })
 }
 
+/** What a single order of a scenario is made of. `seed`: 32 bits. */
+export interface ScenarioOrderOptions {
+  scenario: Scenario
+  id: string
+  ownerAccountId: string
+  seed: number
+  /** The current time, epoch milliseconds. */
+  until: number
+}
+
+const STREAM = 200
+
+/** The first version of one order without co-producers, as recent as its scenario allows. */
+export function scenarioOrder({ scenario, ...options }: ScenarioOrderOptions): SourceOrder {
+  const { id, ownerAccountId, seed, until } = options
+  const random = createRandom(seed, STREAM, 0)
+  const product = pickProduct(random, scenario.sells)
+  const customer = buyer(random)
+  const createdAt = until - scenario.age.minMs
+  const base = { scenario, product, customer, createdAt, parentId: null, random }
+  const { coproducer_account_ids: _, ...order } = composeOrder(base, id, { seed, index: 0, until })
+  return {
+    ...order,
+    version: 1,
+    owner_account_id: ownerAccountId,
+    changed_at: formatInstant(until),
+  }
+}
+
 function demoOrder(place: OrderSlot): SourceOrder {
   const base = drawBaseOrder(place)
+  const order = composeOrder(base, demoOrderId(place.seed, place.index), place)
+  const isLegacy = place.until - base.createdAt > LEGACY_AGE_MS && base.random.chance(LEGACY_SHARE)
+  return isLegacy ? asLegacyRecord(order) : order
+}
+
+function composeOrder(base: BaseOrder, id: string, place: OrderSlot): SourceOrder {
   const { random, scenario, product, customer, createdAt } = base
-  const id = demoOrderId(place.seed, place.index)
   const cart = fillCart(random, product, scenario.couponChance)
   const history = scenario.flow({
     random,
@@ -50,7 +87,7 @@ function demoOrder(place: OrderSlot): SourceOrder {
   const changedAt = changedInstant(place, history.settledAt, random)
   const dollarRate = cart.currency === 'USD' ? random.between(48_000, 61_000) / 10_000 : null
 
-  const order: SourceOrder = {
+  return {
     id,
     version: history.payments.length + random.between(0, 2),
     owner_account_id: product.account,
@@ -70,8 +107,6 @@ function demoOrder(place: OrderSlot): SourceOrder {
     ...drawAttribution(random),
     metadata: metadataOf(random, base, dollarRate),
   }
-  const isLegacy = place.until - createdAt > LEGACY_AGE_MS && random.chance(LEGACY_SHARE)
-  return isLegacy ? asLegacyRecord(order) : order
 }
 
 // A trial is free, so all amounts of its order are 0, the subtotal included.

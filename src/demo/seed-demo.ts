@@ -9,19 +9,28 @@ import { DEMO_ACCOUNT, demoOrders } from './demo-orders.ts'
 const COUNT = 3_000
 const SEED = 1
 
+/** The keys of the demo account. */
+export interface DemoKeys {
+  live: string
+  /** Reads the sandbox, which is empty at first. */
+  test: string
+}
+
 /**
- * Indexes demo orders up to `untilMs` and returns the key of the demo account. The key is stored
- * last, so that its presence marks a complete seed.
- * @throws Error when an order is rejected, or the key was revoked
+ * Indexes demo orders up to `untilMs` and returns the keys of the demo account. The live key is
+ * stored last, so that its presence marks a complete seed.
+ * @throws Error when an order is rejected, or a key was revoked
  */
-export async function seedDemo(services: Services, untilMs: number): Promise<string> {
+export async function seedDemo(services: Services, untilMs: number): Promise<DemoKeys> {
   await services.initialize()
-  const key = demoApiKey(services.keyPepper)
-  const existing = await services.keys.find(keyDigest(services.keyPepper, key))
-  const reason = existing && inactiveReason(existing.key, untilMs)
-  if (reason)
-    throw new Error(`the demo key is ${reason}: serve without --demo, or with a new data folder`)
-  if (existing !== null) return key
+  const { keyPepper } = services
+  const keys = { live: demoApiKey(keyPepper), test: demoApiKey(keyPepper, 'test') }
+  const grant = { accountId: DEMO_ACCOUNT, scopes: ['orders:read' as const], expiresAt: null }
+  if (!(await isIssued(services, keys.test, untilMs))) {
+    const name = 'demo sandbox'
+    await issueKey(services, { ...grant, name, isTest: true }, untilMs, { key: keys.test })
+  }
+  if (await isIssued(services, keys.live, untilMs)) return keys
 
   const index = await services.openIndex()
   await load(ndjson(demoOrders({ count: COUNT, seed: SEED, until: untilMs })), {
@@ -32,9 +41,19 @@ export async function seedDemo(services: Services, untilMs: number): Promise<str
     },
     onProgress: () => {},
   }).finally(() => index.close())
-  const grant = { accountId: DEMO_ACCOUNT, scopes: ['orders:read' as const], name: 'demo' }
-  await issueKey(services, { ...grant, expiresAt: null }, untilMs, key)
-  return key
+  await issueKey(services, { ...grant, name: 'demo' }, untilMs, { key: keys.live })
+  return keys
+}
+
+/** @throws Error when the key is no longer valid */
+async function isIssued(services: Services, key: string, nowMs: number): Promise<boolean> {
+  const found = await services.keys.find(keyDigest(services.keyPepper, key))
+  const reason = found && inactiveReason(found.key, nowMs)
+  if (!reason) return found !== null
+  const isTest = found.key.isTest ? 'test ' : ''
+  throw new Error(
+    `the demo ${isTest}key is ${reason}: serve without --demo, or with a new data folder`,
+  )
 }
 
 async function* ndjson(values: Iterable<unknown>): AsyncGenerator<Buffer> {

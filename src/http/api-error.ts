@@ -63,6 +63,27 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue
 
+/** The errors that only the management API returns. */
+export const managementErrors = {
+  conflict: {
+    status: 409,
+    type: 'invalid_request_error',
+    message: 'O estado atual do recurso não permite esta operação.',
+  },
+  forbidden_role: {
+    status: 403,
+    type: 'permission_error',
+    message: 'Este acesso não permite a operação. Use um token com o papel "admin".',
+  },
+} as const satisfies Record<string, ErrorSpec>
+
+export type ManagementErrorCode = keyof typeof managementErrors
+
+const specs: Record<ErrorCode | ManagementErrorCode, ErrorSpec> = {
+  ...errorCatalogue,
+  ...managementErrors,
+}
+
 export interface ApiErrorDetails {
   /** The invalid query parameter. */
   param?: string
@@ -70,24 +91,28 @@ export interface ApiErrorDetails {
   message?: string
   /** Whole seconds, at least 1, until the client can retry. */
   retryAfterSeconds?: number
+  /** A more exact status of the same class. */
+  status?: 413 | 415
   cause?: unknown
 }
 
 // Every 503 carries Retry-After.
-const DEFAULT_RETRY_SECONDS: Partial<Record<ErrorCode, number>> = { service_unavailable: 1 }
+const DEFAULT_RETRY_SECONDS: Partial<Record<ErrorCode | ManagementErrorCode, number>> = {
+  service_unavailable: 1,
+}
 
 /** An error response. Thrown anywhere in `http/`; `plugins/error-handler` renders it. */
 export class ApiError extends ExpectedError {
-  readonly code: ErrorCode
+  readonly code: ErrorCode | ManagementErrorCode
   readonly status: number
   readonly param: string | undefined
   readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ErrorCode, details: ApiErrorDetails = {}) {
-    super(details.message ?? errorCatalogue[code].message, { cause: details.cause })
+  constructor(code: ErrorCode | ManagementErrorCode, details: ApiErrorDetails = {}) {
+    super(details.message ?? specs[code].message, { cause: details.cause })
     this.name = 'ApiError'
     this.code = code
-    this.status = errorCatalogue[code].status
+    this.status = details.status ?? specs[code].status
     this.param = details.param
     this.retryAfterSeconds = details.retryAfterSeconds ?? DEFAULT_RETRY_SECONDS[code]
   }
@@ -95,7 +120,7 @@ export class ApiError extends ExpectedError {
 
 /** Renders the error body, as the `Error` schema of `openapi/openapi.json` defines it. */
 export function renderError(error: ApiError, requestId: string): string {
-  const { type } = errorCatalogue[error.code]
+  const { type } = specs[error.code]
   const { code, message, param } = error
   return JSON.stringify({ error: { type, code, message, param, request_id: requestId } })
 }

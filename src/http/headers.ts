@@ -34,3 +34,16 @@ export function prefersStrict(header: string | readonly string[] | undefined): b
 function unquoted(value: string): string {
   return value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/g, '$1') : value
 }
+
+const ZERO_QUALITY = /^q=0(\.0*)?$/
+
+/** Whether a client accepts gzip (RFC 9110, 12.5.3); without the header it accepts any coding. */
+export function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  if (acceptEncoding === undefined) return true
+  const accepted = new Map<string, boolean>()
+  for (const element of acceptEncoding.toLowerCase().split(',')) {
+    const [coding = '', ...params] = element.split(';').map((part) => part.trim())
+    accepted.set(coding, !params.some((param) => ZERO_QUALITY.test(param)))
+  }
+  return accepted.get('gzip') ?? accepted.get('*') ?? false
+}

@@ -20,6 +20,11 @@ export function newEndpointId(): string {
   return `we_${randomUUID().replaceAll('-', '')}`
 }
 
+/** `aud_` and 32 hexadecimal digits: identifies an entry of the audit log. */
+export function newAuditId(): string {
+  return `aud_${randomUUID().replaceAll('-', '')}`
+}
+
 const EVENT_ID_DIGITS = 24
 
 /** `evt_` and 24 random base-62 digits: identifies an event that concerns no order. */

@@ -98,7 +98,8 @@ export function buildOpenApiDocument({ guide, samples, changelog }: DocInputs) {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A chave da conta, que começa com `key_live_`.',
+          description:
+            'A chave da conta, que começa com `key_live_`, ou com `key_test_` no sandbox.',
         },
       },
       schemas: markDeprecatedFields(hoistSchemas(), changelog),

@@ -7,15 +7,19 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /** Builds the named schemas: the order and its parts, the list envelope, the events, the error. */
 export function hoistSchemas(): Record<string, Json> {
   return {
-    OrderList: orderList,
+    OrderList: listSchema(
+      'Order',
+      'Uma página de pedidos. Não há total.',
+      'Pedidos na ordem de `sort`.',
+    ),
     ...schemasIn(Order),
     ...schemasIn(WebhookEvent), // The order in it keeps its place.
-    Error: error,
+    Error: errorSchema(errorCatalogue),
   }
 }
 
 /** The named schemas of a schema, before their parts. */
-function schemasIn(schema: object): Record<string, Json> {
+export function schemasIn(schema: object): Record<string, Json> {
   const hoisted: Record<string, Json> = {}
   hoist(JSON.parse(JSON.stringify(schema)), hoisted)
   return Object.fromEntries(Object.entries(hoisted).reverse())
@@ -32,16 +36,17 @@ function hoist(schema: Json, into: Record<string, Json>): Json {
   return { $ref: `#/components/schemas/${title}` }
 }
 
-const orderList: Json = {
+/** The envelope of a list. `order` says how its items are sorted. */
+export const listSchema = (item: string, description: string, order: string): Json => ({
   type: 'object',
-  description: 'Uma página de pedidos. Não há total.',
+  description,
   required: ['object', 'data', 'has_more', 'next_cursor'],
   properties: {
     object: { const: 'list', type: 'string', description: 'Sempre `list`.' },
     data: {
       type: 'array',
-      description: 'Pedidos na ordem de `sort`.',
-      items: { $ref: '#/components/schemas/Order' },
+      description: order,
+      items: { $ref: `#/components/schemas/${item}` },
     },
     has_more: { type: 'boolean', description: 'Se existe uma próxima página.', examples: [false] },
     next_cursor: {
@@ -50,11 +55,10 @@ const orderList: Json = {
       examples: [null],
     },
   },
-}
+})
 
-const specs = Object.values(errorCatalogue)
-
-const error: Json = {
+/** The body of an error with one of these codes. */
+export const errorSchema = (catalogue: Readonly<Record<string, { type: string }>>): Json => ({
   type: 'object',
   description: 'Corpo de todo erro do serviço.',
   required: ['error'],
@@ -66,13 +70,13 @@ const error: Json = {
         type: {
           type: 'string',
           description: 'Família do erro.',
-          enum: [...new Set(specs.map(({ type }) => type))],
+          enum: [...new Set(Object.values(catalogue).map(({ type }) => type))],
           examples: ['invalid_request_error'],
         },
         code: {
           type: 'string',
           description: 'Código estável do erro.',
-          enum: Object.keys(errorCatalogue),
+          enum: Object.keys(catalogue),
           examples: ['invalid_request'],
         },
         message: {
@@ -93,4 +97,4 @@ const error: Json = {
       },
     },
   },
-}
+})

@@ -3,6 +3,7 @@ import type { IndexInspection } from '../indexing/consistency-check/index-inspec
 import type { Reindexing } from '../indexing/reindexing.ts'
 import type { OrderIndex, WriterPurpose } from '../indexing/writer/order-index.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { ManagementStores } from '../management/management-stores.ts'
 import type { OrderStore } from '../orders/order-store.ts'
 import type { WebhookStores } from '../webhooks/webhook-stores.ts'
 
@@ -21,6 +22,8 @@ export interface Stores {
   reindexing: Reindexing | null
   /** Endpoints, deliveries and the events that writers recorded. */
   webhooks: WebhookStores
+  /** The audit log, usage, sessions of the console, and repeated requests. */
+  management: ManagementStores
   /**
    * Creates what the first write needs. Idempotent.
    * @throws IndexLost

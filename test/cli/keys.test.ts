@@ -9,6 +9,7 @@ afterAll(remove)
 const run = (...args: string[]) => runCommand(args, env)
 
 const KEY = /^key_live_[0-9A-Za-z]{38}$/
+const TEST_KEY = /^key_test_[0-9A-Za-z]{38}$/
 
 async function create(...args: string[]) {
   const { stdout } = await run('keys', 'create', '--json', ...args)
@@ -33,9 +34,18 @@ describe('keys create', () => {
       key: expect.stringMatching(KEY),
       key_id: expect.stringMatching(/^key_[0-9a-f]{32}$/),
       account_id: 'acc_json',
+      test: false,
       scopes: ['orders:read'],
       expires_at: '2999-01-01T00:00:00.000Z',
     })
+  })
+
+  it('creates a key of the sandbox, which the list of its account shows as such', async () => {
+    const { key, key_id, test } = await create('--account', 'acc_sandbox', '--test')
+    expect({ key, test }).toEqual({ key: expect.stringMatching(TEST_KEY), test: true })
+    expect(await list('acc_sandbox')).toMatchObject([
+      { key_id, account_id: 'acc_sandbox', test: true },
+    ])
   })
 
   it('accepts a duration for --expires', async () => {
@@ -78,6 +88,7 @@ describe('keys list', () => {
       {
         key_id,
         account_id: 'acc_list',
+        test: false,
         name: 'planilha',
         last_four: key.slice(-4),
         scopes: ['orders:read'],
@@ -126,6 +137,12 @@ describe('a key passed in place of its id', () => {
 })
 
 describe('keys roll', () => {
+  it('prints a key of the sandbox for one of the sandbox', async () => {
+    const { key_id } = await create('--account', 'acc_roll_test', '--test')
+    expect((await run('keys', 'roll', key_id)).stdout.trimEnd()).toMatch(TEST_KEY)
+    expect(await list('acc_roll_test')).toMatchObject([{ test: true }, { test: true }])
+  })
+
   it('prints a successor, and the old key expires after the overlap', async () => {
     const old = await create('--account', 'acc_roll', '--name', 'erp')
     const { code, stdout } = await run('keys', 'roll', old.key_id, '--overlap', '2h')

@@ -12,6 +12,7 @@ describe.each(stores)('the key store on %s', (_name, open) => {
   it.each([
     ['everything', keyRecord({ name: 'ERP', ttlMs: 5_000, expiresAt: 6_000 })],
     ['no optional field', keyRecord({ scopes: [] })],
+    ['the sandbox', keyRecord({ isTest: true })],
   ])('returns each key as it was stored, with %s', async (_what, key) => {
     await store.keys.insert(key)
     expect(await store.keys.find('d1')).toEqual({ key, accountBlocked: false })
@@ -46,8 +47,11 @@ describe.each(stores)('the key store on %s', (_name, open) => {
     await store.keys.setAccountBlocked('acc_1', true)
     await store.keys.insert(keyRecord())
     expect((await store.keys.find('d1'))?.accountBlocked).toBe(true)
+    expect(await store.keys.isAccountBlocked('acc_1')).toBe(true)
     await store.keys.setAccountBlocked('acc_1', false)
     expect((await store.keys.find('d1'))?.accountBlocked).toBe(false)
+    expect(await store.keys.isAccountBlocked('acc_1')).toBe(false)
+    expect(await store.keys.isAccountBlocked('acc_unknown')).toBe(false)
   })
 
   it('reports at once that any key was used, even if that key was changed since', async () => {

@@ -1,13 +1,15 @@
 import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
 import { monotonicClock } from '../../lib/clock.ts'
+import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
+import type { AuditedWebhooks } from '../../management/webhooks/audited-webhooks.ts'
 import type { Delivery } from '../../webhooks/deliveries/delivery.ts'
 import {
   DEFAULT_LIST_LIMIT,
+  FAILED_STATES,
   MAX_LIST_LIMIT,
 } from '../../webhooks/management/delivery-operations.ts'
 import { deliveryJson } from '../../webhooks/management/webhook-json.ts'
-import type { WebhookManagement } from '../../webhooks/management/webhook-management.ts'
 import { instant, positiveInteger } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
 import { printJson, printTable } from '../output.ts'
@@ -37,7 +39,7 @@ export function addDeliveryCommands(
     .option('--json', 'print the delivery as JSON')
     .action(async (id: string, { json }: JsonFlag) =>
       withWebhooks(async (management, config) => {
-        const sent = await management.sendTest({ id })
+        const sent = await management.sendTest(CLI_ACTOR, { id })
         const delivery = await awaitAttempt(management, sent, config, context)
         printDelivery(delivery, json, context)
         if (delivery.attempts.length > 0 && delivery.state !== 'delivered') context.setFailed()
@@ -59,7 +61,10 @@ export function addDeliveryCommands(
     .action(
       async (id: string, { failed, limit, json }: JsonFlag & FailedFlag & { limit: number }) =>
         withWebhooks(async ({ listDeliveries }) => {
-          const deliveries = await listDeliveries({ id }, { failedOnly: failed ?? false, limit })
+          const deliveries = await listDeliveries(
+            { id },
+            { limit, ...(failed && { states: FAILED_STATES }) },
+          )
           if (json) printJson(deliveries.map(deliveryJson), context)
           else printTable(deliveries.map(deliveryRow), context)
         }),
@@ -71,7 +76,9 @@ export function addDeliveryCommands(
     .argument('<delivery_id>', 'its id, as "webhooks deliveries" prints it')
     .option('--json', 'print it as JSON')
     .action(async (id: string, { json }: JsonFlag) =>
-      withWebhooks(async ({ resend }) => printDelivery(await resend({ id }), json, context)),
+      withWebhooks(async ({ resend }) =>
+        printDelivery(await resend(CLI_ACTOR, { id }), json, context),
+      ),
     )
 
   webhooks
@@ -88,7 +95,11 @@ export function addDeliveryCommands(
     .action(
       async (id: string, { since, failed, json }: JsonFlag & FailedFlag & { since: number }) =>
         withWebhooks(async ({ replay }) => {
-          const replayed = await replay({ id }, { sinceMs: since, failedOnly: failed ?? false })
+          const replayed = await replay(
+            CLI_ACTOR,
+            { id },
+            { sinceMs: since, failedOnly: failed ?? false },
+          )
           if (json) printJson({ replayed }, context)
           else context.stdout.write(`replayed: ${replayed}\n`)
         }),
@@ -97,7 +108,7 @@ export function addDeliveryCommands(
 
 /** Waits for the attempt, unless no dispatcher would make it. */
 async function awaitAttempt(
-  { dispatcher, awaitAttempt }: WebhookManagement,
+  { dispatcher, awaitAttempt }: AuditedWebhooks,
   sent: Delivery,
   { writerLeaseMs }: Config,
   context: CommandContext,

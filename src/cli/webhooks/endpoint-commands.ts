@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander'
 import { formatInstant } from '../../lib/instant.ts'
+import { isSandbox, liveAccountOf } from '../../lib/sandbox.ts'
+import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
 import { type Endpoint, payloadKinds } from '../../webhooks/endpoints/endpoint.ts'
 import type { CreatedEndpoint } from '../../webhooks/management/endpoint-operations.ts'
 import { ALL_EVENTS, type EndpointSettings } from '../../webhooks/management/endpoint-settings.ts'
@@ -12,7 +14,7 @@ import type { WithWebhooks } from './with-webhooks.ts'
 interface JsonFlag {
   json?: true
 }
-type CreateFlags = JsonFlag & EndpointSettings & { account: string }
+type CreateFlags = JsonFlag & EndpointSettings & { account: string; test?: boolean }
 type UpdateFlags = JsonFlag & Partial<EndpointSettings>
 
 const URL_HELP = 'where events are sent: https, port 443 or 8443, a public address'
@@ -31,15 +33,20 @@ export function addEndpointCommands(
     .description('create an endpoint, and print its id and its secret, once')
     .requiredOption('--account <id>', 'the account whose events it receives', account)
     .requiredOption('--url <url>', URL_HELP)
+    .option('--test', "receive the events of the account's sandbox, and no others")
     .addOption(
       new Option('--events <types>', EVENTS_HELP).argParser(list).default([ALL_EVENTS], ALL_EVENTS),
     )
     .addOption(new Option('--payload <kind>', PAYLOAD_HELP).choices(payloadKinds).default('full'))
     .option('--description <text>', DESCRIPTION_HELP, '')
     .option('--json', 'print it as JSON')
-    .action(async ({ account: accountId, json, ...settings }: CreateFlags) =>
+    .action(async ({ account: accountId, test: isTest = false, json, ...settings }: CreateFlags) =>
       withWebhooks(async ({ createEndpoint }) =>
-        printCreated(await createEndpoint({ accountId, ...settings }), json, context),
+        printCreated(
+          await createEndpoint(CLI_ACTOR, { accountId, isTest, ...settings }),
+          json,
+          context,
+        ),
       ),
     )
 
@@ -81,7 +88,7 @@ export function addEndpointCommands(
         update.error('error: nothing to change: add --url, --events, --payload or --description')
       }
       await withWebhooks(async ({ updateEndpoint }) =>
-        printEndpoint(await updateEndpoint({ id }, settings), json, context),
+        printEndpoint(await updateEndpoint(CLI_ACTOR, { id }, settings), json, context),
       )
     })
 }
@@ -97,9 +104,14 @@ function printCreated(
   }
   const startsAt = formatInstant(endpoint.startsAt)
   stderr.write(
-    `events of ${endpoint.accountId} from ${startsAt} on are sent to the endpoint; its id, and its secret, shown this once:\n`,
+    `events of ${accountName(endpoint)} from ${startsAt} on are sent to the endpoint; its id, and its secret, shown this once:\n`,
   )
   stdout.write(`${endpoint.id}\n${secret}\n`)
+}
+
+function accountName({ accountId }: Endpoint): string {
+  const live = liveAccountOf(accountId)
+  return isSandbox(accountId) ? `the sandbox of ${live}` : live
 }
 
 /** Prints an endpoint to stdout. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { formatInstant } from '../../lib/instant.ts'
-import { endpointJson } from '../../webhooks/management/webhook-json.ts'
+import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
+import { endpointJson, rolledSecretJson } from '../../webhooks/management/webhook-json.ts'
 import { duration } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
 import { printJson } from '../output.ts'
@@ -27,7 +28,7 @@ export function addEndpointStateCommands(
   command('enable', 'enable an endpoint, and send what was held meanwhile, in order').action(
     async (id: string, { json }: JsonFlag) =>
       withWebhooks(async ({ enableEndpoint }) => {
-        const { endpoint, released, failedSince } = await enableEndpoint({ id })
+        const { endpoint, released, failedSince } = await enableEndpoint(CLI_ACTOR, { id })
         stderr.write(`${id} is enabled; held deliveries that are due now: ${released}\n`)
         if (failedSince !== null) {
           const replay = `webhooks replay ${id} --since ${formatInstant(failedSince)} --failed`
@@ -40,7 +41,7 @@ export function addEndpointStateCommands(
   command('disable', 'disable an endpoint; new events are held for 7 days').action(
     async (id: string, { json }: JsonFlag) =>
       withWebhooks(async ({ disableEndpoint }) => {
-        const endpoint = await disableEndpoint({ id })
+        const endpoint = await disableEndpoint(CLI_ACTOR, { id })
         stderr.write(`${id} is disabled (${endpoint.disabledReason})\n`)
         if (json) printJson(endpointJson(endpoint), context)
       }),
@@ -49,7 +50,7 @@ export function addEndpointStateCommands(
   command('delete', 'delete an endpoint, and cancel what was not delivered').action(
     async (id: string, { json }: JsonFlag) =>
       withWebhooks(async ({ deleteEndpoint }) => {
-        const endpoint = await deleteEndpoint({ id })
+        const endpoint = await deleteEndpoint(CLI_ACTOR, { id })
         stderr.write(`${id} is deleted\n`)
         if (json) printJson(endpointJson(endpoint), context)
       }),
@@ -63,12 +64,12 @@ export function addEndpointStateCommands(
     )
     .action(async (id: string, { overlap, json }: JsonFlag & { overlap: number }) =>
       withWebhooks(async ({ rollSecret }) => {
-        const { secret, oldSecretEndsAt } = await rollSecret({ id }, overlap)
-        const endsAt = formatInstant(oldSecretEndsAt)
+        const rolled = rolledSecretJson(await rollSecret(CLI_ACTOR, { id }, overlap))
         if (json) {
-          printJson({ secret, old_secret_ends_at: endsAt }, context)
+          printJson(rolled, context)
           return
         }
+        const { secret, old_secret_ends_at: endsAt } = rolled
         stderr.write(`the old secret of ${id} ends at ${endsAt}; the new one, shown this once:\n`)
         stdout.write(`${secret}\n`)
       }),

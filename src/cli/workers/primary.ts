@@ -13,6 +13,7 @@ import { openServices } from '../../services.ts'
 import type { ServeOptions } from '../api-server.ts'
 import type { ProgramIo } from '../command-context.ts'
 import { demoWelcome } from '../demo-welcome.ts'
+import { type ManagementServers, startManagementServers } from '../management/management-servers.ts'
 import { openTracing } from '../open-tracing.ts'
 import { closeOnSignal } from '../signals.ts'
 import {
@@ -57,6 +58,7 @@ export async function serveCluster(
   )
   let isDraining = false
   let dispatcher: EmbeddedDispatcher | undefined
+  let management: ManagementServers | undefined
 
   async function pingWorkers() {
     const serving = pool.serving()
@@ -89,7 +91,7 @@ export async function serveCluster(
 
   const operations = buildOperationsApp(isReady, { registry: metrics }, isAlive)
   const close = async () => {
-    await dispatcher?.stop()
+    await Promise.all([dispatcher?.stop(), management?.close()])
     await tracing?.close()
     await Promise.all([operations.close(), services.close()])
   }
@@ -98,7 +100,7 @@ export async function serveCluster(
     async () => {
       isDraining = true
       process.once('exit', pool.kill) // For a second signal or a timeout.
-      await Promise.all([pool.shutDown(), dispatcher?.stop()])
+      await Promise.all([pool.shutDown(), dispatcher?.stop(), management?.close()])
       await close()
     },
     io,
@@ -106,15 +108,23 @@ export async function serveCluster(
 
   try {
     await assertIndexNotLost(services)
-    const demoKey = demo ? await seedDemo(services, Date.now()) : null
+    const demoKeys = demo ? await seedDemo(services, Date.now()) : null
     const address = await pool.start()
     await listenOperations(operations, config, logger)
     // One process delivers, and the primary outlives its workers.
     const { registry } = metrics
     dispatcher = startEmbeddedDispatcher(config, { services, logger, registry, tracing, demo })
-    if (demoKey !== null) {
+    management = await startManagementServers(config, { services, logger, registry, demo })
+    if (demoKeys !== null) {
       const isDispatcher = config.opensearchUrls === undefined
-      const demoService = { baseUrl: address, key: demoKey, isDispatcher }
+      const { access, consoleLink } = management
+      const demoService = {
+        baseUrl: address,
+        keys: demoKeys,
+        isDispatcher,
+        management: access,
+        consoleLink,
+      }
       io.stdout.write(`${demoWelcome(demoService, Date.now())}\n`)
     }
   } catch (error) {

@@ -74,11 +74,16 @@ export function charge(checkout: Checkout, details: Charge): SourcePayment {
     amount: amount + interest,
     interest_amount: interest,
     discount_amount: discount,
-    fee: status === 'TRIAL' ? 0 : Math.round(((amount + interest) * FEE_PERCENT) / 100),
+    fee: status === 'TRIAL' ? 0 : feeOf(amount + interest),
     ...(splitGroup && { split_group: splitGroup }),
     ...(decline && { decline_code: decline.code, decline_message: decline.message }),
     ...(method === 'CREDIT_CARD' && { card: checkout.card }),
   }
+}
+
+/** The platform's fee on an amount, in cents. */
+export function feeOf(amount: number): number {
+  return Math.round((amount * FEE_PERCENT) / 100)
 }
 
 /** Builds a payment history. Its total defaults to that of the last charge. */

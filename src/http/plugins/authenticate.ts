@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { bearerCredential, isWellFormedKey, keyDigest } from '../../auth/api-key.ts'
+import { bearerCredential, isTestKey, isWellFormedKey, keyDigest } from '../../auth/api-key.ts'
 import type { KeyCache } from '../../auth/key-cache.ts'
-import type { KeyStore, Scope } from '../../auth/key-store.ts'
+import type { KeyRecord, KeyStore, Scope } from '../../auth/key-store.ts'
 import { createLastUse, inactiveReason } from '../../auth/keys.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { sandboxOf } from '../../lib/sandbox.ts'
 import { ipRateLimitKey } from '../../rate-limit/failed-authentications.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
 import { ApiError } from '../api-error.ts'
@@ -12,6 +13,7 @@ import { headerValues } from '../headers.ts'
 
 /** The owner of a valid key. */
 export interface Caller {
+  /** The account whose orders it reads: for a key of a sandbox, the internal one. */
   accountId: string
   accountBlocked: boolean
   keyId: string
@@ -69,7 +71,7 @@ export default fp<AuthenticateOptions>(
         credential &&
         (await keyCache.find(keyDigest(pepper, credential), request.scope.remainingMs()))
 
-      if (!keyWithAccount || inactiveReason(keyWithAccount.key, now) !== undefined) {
+      if (!keyWithAccount || !isValid(keyWithAccount.key, credential, now)) {
         throwIfBlocked(await limiter.countFailure(address))
         throw new ApiError('invalid_api_key')
       }
@@ -78,7 +80,7 @@ export default fp<AuthenticateOptions>(
       lastUse.record(key, now)
       request.caller = {
         keyId: key.keyId,
-        accountId: key.accountId,
+        accountId: key.isTest ? sandboxOf(key.accountId) : key.accountId,
         scopes: key.scopes,
         accountBlocked,
       }
@@ -108,6 +110,11 @@ function bearerKey({ raw }: FastifyRequest): string | undefined {
   if (header === undefined || others.length > 0) return undefined
   const key = bearerCredential(header)
   return key !== undefined && isWellFormedKey(key) ? key : undefined
+}
+
+/** The prefix of a key promises what it reads, so its record must agree. */
+function isValid(key: KeyRecord, credential: string, now: number): boolean {
+  return isTestKey(credential) === key.isTest && inactiveReason(key, now) === undefined
 }
 
 function throwIfBlocked(seconds: number): void {

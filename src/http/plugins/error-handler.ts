@@ -13,12 +13,19 @@ declare module 'fastify' {
   }
 }
 
+export interface ErrorHandlerOptions {
+  /** The response to an error of this app's domain; `undefined` for any other error. */
+  toApiError?(thrown: unknown): ApiError | undefined
+  /** Of the 404 for an unknown route; that of the catalogue when absent. */
+  notFoundMessage?: string
+}
+
 /** Converts every thrown error to a response; no other module does. */
-export default fp(
-  async (app) => {
+export default fp<ErrorHandlerOptions>(
+  async (app, { toApiError: convert = () => undefined, notFoundMessage: message }) => {
     app.decorateRequest('apiError', null)
     app.setErrorHandler<FastifyError | ApiError>((thrown, request, reply) => {
-      const error = thrown instanceof ApiError ? thrown : toApiError(thrown)
+      const error = thrown instanceof ApiError ? thrown : (convert(thrown) ?? toApiError(thrown))
       request.apiError = error
       if (thrown instanceof Unavailable) request.log.warn({ reason: thrown.message }, 'unavailable')
       else if (error.status >= 500 && !(thrown instanceof ClientDisconnected)) {
@@ -36,7 +43,7 @@ export default fp(
     app.setNotFoundHandler(throwNotFound)
     // Before body parsing: a request for an unknown route is a 404 whatever its body contains.
     app.addHook('preParsing', async (request) => {
-      if (request.is404) throwNotFound()
+      if (request.is404) throw new ApiError('resource_missing', message ? { message } : {})
     })
   },
   { name: 'error-handler', dependencies: ['request-log'] },

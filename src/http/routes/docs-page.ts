@@ -1,3 +1,5 @@
+import type { DocsContents } from './docs-contents.ts'
+
 /** Allows this origin alone, and inline styles that carry `nonce`. */
 export function contentSecurityPolicy(nonce: string): string {
   return [
@@ -16,26 +18,40 @@ export function contentSecurityPolicy(nonce: string): string {
   ].join('; ')
 }
 
-/** Renders the documentation page; `script` is the file name of the reference's script. */
-export function renderDocsPage(nonce: string, script: string): string {
+/** What differs between two renderings of a page. */
+export interface PageResources {
+  /** Of the content security policy. */
+  nonce: string
+  /** The file name of the reference's script. */
+  script: string
+}
+
+/** Renders the documentation page. */
+export function renderDocsPage(
+  { title, summary, plain, alternates }: DocsContents,
+  { nonce, script }: PageResources,
+): string {
+  const links = alternates.map(
+    ({ href, type, title }) =>
+      `<link rel="alternate" href="${href}" type="${type}" title="${title}">`,
+  )
   return `<!doctype html>
 <html lang="pt-BR">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="description" content="Documentação da API pública de pedidos: guia, referência e exemplos.">
+    <meta name="description" content="${summary}">
     <meta property="csp-nonce" content="${nonce}">
-    <title>API pública de pedidos: documentação</title>
+    <title>${title}</title>
     <link rel="icon" href="/docs/icon.svg" type="image/svg+xml">
-    <link rel="alternate" href="/docs.md" type="text/markdown" title="Esta documentação em Markdown">
-    <link rel="alternate" href="/docs/changes.atom" type="application/atom+xml" title="Mudanças da API">
+    ${links.join('\n    ')}
     <link rel="stylesheet" href="/docs/page.css">
     <script src="/docs/strict-styles.js" defer></script>
     <script src="/docs/${script}" defer></script>
     <script src="/docs/start.js" type="module"></script>
   </head>
   <body>
-    <noscript>Esta página precisa de JavaScript. O mesmo conteúdo está em <a href="/docs.md">/docs.md</a>.</noscript>
+    <noscript>Esta página precisa de JavaScript. Sem ele, leia <a href="${plain}">${plain}</a>.</noscript>
     <div id="docs"></div>
   </body>
 </html>

@@ -5,48 +5,32 @@ import fp from 'fastify-plugin'
 import { memoizeAsync } from '../../lib/memoize-async.ts'
 import { readOpenApiFile } from '../../openapi/openapi-files.ts'
 import { ApiError } from '../api-error.ts'
-import { JSON_TYPE } from '../headers.ts'
+import { acceptsGzip } from '../headers.ts'
 import { etagOf, isFresh } from '../plugins/conditional.ts'
 import { throwNotFound } from '../plugins/error-handler.ts'
+import { type DocsContents, SCRIPT } from './docs-contents.ts'
 import { contentSecurityPolicy, renderDocsPage } from './docs-page.ts'
 import { loadDocsScript } from './docs-script.ts'
-
-const MARKDOWN = 'text/markdown; charset=utf-8'
-const SCRIPT = 'text/javascript; charset=utf-8'
-
-/** Committed files, served verbatim: path → file below the folder `openapi`, and its type. */
-const committedFiles = {
-  '/openapi.json': ['openapi.json', JSON_TYPE],
-  '/docs.md': ['docs.md', MARKDOWN],
-  // Markdown, but as plain text browsers display it.
-  '/llms.txt': ['llms.txt', 'text/plain; charset=utf-8'],
-  '/docs/changes.atom': ['changes.atom', 'application/atom+xml; charset=utf-8'],
-  '/docs/icon.svg': ['page/icon.svg', 'image/svg+xml'],
-  '/docs/page.css': ['page/page.css', 'text/css; charset=utf-8'],
-  '/docs/strict-styles.js': ['page/strict-styles.js', SCRIPT],
-  '/docs/start.js': ['page/start.js', SCRIPT],
-  '/docs/texts.js': ['page/texts.js', SCRIPT],
-  '/docs/client-texts.js': ['page/client-texts.js', SCRIPT],
-} as const
 
 const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   // A nonce is valid for one response.
   'Cache-Control': 'no-store',
 }
-const ZERO_QUALITY = /^q=0(\.0*)?$/
 const NEEDS_GZIP =
   'Este arquivo só é enviado comprimido com gzip. Envie o cabeçalho "Accept-Encoding: gzip" (no curl: --compressed).'
 /** The most that a connection buffers of a large file before its client reads. */
 const CHUNK_BYTES = 64 * 1024
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/**
- * Public documentation: the page, the same as Markdown, the OpenAPI description, the changes feed.
- */
-export default fp(
-  async (app) => {
-    const files = readDocsFiles()
+export interface DocsOptions {
+  contents: DocsContents
+}
+
+/** The documentation of an API without authentication: the page, and the files it consists of. */
+export default fp<DocsOptions>(
+  async (app, { contents }) => {
+    const files = readDocsFiles(contents)
     const docsScript = memoizeAsync(loadDocsScript)
 
     const sendFile = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -55,7 +39,7 @@ export default fp(
       setSecurityHeaders(reply).headers({ ETag: etag, 'Cache-Control': 'no-cache' })
       return isFresh(request, etag) ? reply.code(304).send() : reply.type(type).send(bytes)
     }
-    for (const path of ['/openapi.json', '/docs.md', '/llms.txt']) app.get(path, sendFile)
+    for (const path of files.keys()) if (!path.startsWith('/docs/')) app.get(path, sendFile)
 
     app.get('/docs', async (_request, reply) => {
       const nonce = randomBytes(16).toString('base64url')
@@ -64,7 +48,7 @@ export default fp(
         ...PAGE_HEADERS,
         'Content-Security-Policy': contentSecurityPolicy(nonce),
       })
-      return reply.send(renderDocsPage(nonce, name))
+      return reply.send(renderDocsPage(contents, { nonce, script: name }))
     })
 
     // One route pattern for all files: each pattern adds time series to the metrics.
@@ -94,27 +78,16 @@ interface DocsFile {
 }
 
 /** Reads all files at start, to fail early. @throws Error naming the missing file */
-function readDocsFiles(): Map<string, DocsFile> {
-  const files = Object.entries(committedFiles).map(([path, [file, type]]) => {
+function readDocsFiles({ files: committed }: DocsContents): Map<string, DocsFile> {
+  const files = Object.entries(committed).map(([path, [file, type]]) => {
     const bytes = readOpenApiFile(file)
-    return [path, { bytes, type, etag: etagOf(bytes) }]
+    return [path, { bytes, type, etag: etagOf(bytes) }] as const
   })
-  return new Map(files as [string, DocsFile][])
+  return new Map(files)
 }
 
 function setSecurityHeaders(reply: FastifyReply): FastifyReply {
   return reply.headers({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' })
-}
-
-/** Whether a client accepts gzip (RFC 9110, 12.5.3); without the header it accepts any coding. */
-function acceptsGzip(acceptEncoding: string | undefined): boolean {
-  if (acceptEncoding === undefined) return true
-  const accepted = new Map<string, boolean>()
-  for (const element of acceptEncoding.toLowerCase().split(',')) {
-    const [coding = '', ...params] = element.split(';').map((part) => part.trim())
-    accepted.set(coding, !params.some((param) => ZERO_QUALITY.test(param)))
-  }
-  return accepted.get('gzip') ?? accepted.get('*') ?? false
 }
 
 /** Streams the bytes, so that a client that does not read buffers one chunk, not all. */

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { KeyCache } from '../../auth/key-cache.ts'
 import type { KeyStore } from '../../auth/key-store.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { UsageRecorder } from '../../management/usage/usage-recorder.ts'
 import type { Deprecation } from '../../openapi/changelog.ts'
 import type { CursorCodec } from '../../orders/cursor.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
@@ -11,6 +12,7 @@ import deprecationHeaders from '../plugins/deprecations.ts'
 import { throwNotFound } from '../plugins/error-handler.ts'
 import rateLimit from '../plugins/rate-limit.ts'
 import requestScope from '../plugins/request-scope.ts'
+import usageCounts from '../plugins/usage.ts'
 import ordersRoutes from './orders.ts'
 
 export interface V1Options {
@@ -25,6 +27,7 @@ export interface V1Options {
   store: OrderStore
   cursors: CursorCodec
   deprecations: readonly Deprecation[]
+  usage: Pick<UsageRecorder, 'record'>
 }
 
 /**
@@ -35,6 +38,7 @@ const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
   app.register(requestScope, { deadlineMs: options.requestDeadlineMs })
   if (deprecations.length > 0) app.register(deprecationHeaders, { deprecations })
   app.register(authenticate, { pepper, keys, keyCache, limiter, clock })
+  app.register(usageCounts, { usage: options.usage })
   app.register(rateLimit, { limiter, capacity })
   app.register(authorize, { scope: 'orders:read' })
   app.register(ordersRoutes, { store, cursors })

@@ -131,7 +131,7 @@ function findProtocolViolation({ httpVersion, rawHeaders }: IncomingMessage): st
 }
 
 /** Escapes a path that cannot be percent-decoded, so that the router answers 404. */
-function routableUrl(url: string): string {
+export function routableUrl(url: string): string {
   const [path = '', ...query] = url.split('?')
   if (!path.includes('%')) return url
   try {

@@ -1,15 +1,19 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** @throws Error naming the setting to change when the port cannot be bound */
+/**
+ * `what` listens, in the log: that of the API begins with "Server listening at".
+ * @throws Error naming the setting to change when the port cannot be bound
+ */
 export async function listen(
   app: FastifyInstance,
   host: string,
   port: number,
   setting: string,
+  what = 'Server listening',
 ): Promise<void> {
   try {
-    await app.listen({ host, port })
+    await app.listen({ host, port, listenTextResolver: (address) => `${what} at ${address}` })
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`cannot listen on ${host}:${port}: ${reason}. Set HOST or ${setting}`, {

@@ -1,6 +1,7 @@
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { epochMs } from '../../lib/instant.ts'
 import { parseJson } from '../../lib/json.ts'
+import { isSandbox } from '../../lib/sandbox.ts'
 import { projectOrder, type View } from './order-views.ts'
 import { lastPayment } from './payment.ts'
 import { SourceDeletion, SourceOrder } from './source-order.ts'
@@ -95,6 +96,9 @@ function toDeletion({ id, version, owner_account_id }: SourceDeletion): Change {
 function toChange(source: SourceOrder): Change | ValidationError {
   if (hasTooLongKey(source)) {
     return { path: '/tracking/*', reason: `expected keys of at most ${MAX_KEY_LENGTH} characters` }
+  }
+  if (isSandbox(source.owner_account_id) && (source.coproducer_account_ids ?? []).length > 0) {
+    return { path: '/coproducer_account_ids', reason: 'expected none for an order of a sandbox' }
   }
   const { views, documentDropped } = projectOrder(source)
   const unsafeTotal = firstUnsafeTotal(views)

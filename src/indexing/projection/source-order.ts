@@ -1,6 +1,7 @@
 import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typebox'
 import { accountIdPattern } from '../../lib/ids.ts'
 import { parseInstant } from '../../lib/instant.ts'
+import { ownerIdPattern } from '../../lib/sandbox.ts'
 import { orderIdPattern } from '../../orders/order.ts'
 import {
   offerIdPattern,
@@ -45,6 +46,7 @@ const Instant = Type.String({
 const Currency = matching('^[A-Z]{3}$', 'a currency code of three capital letters, such as BRL')
 const OrderId = matching(orderIdPattern, '"ord_" and 1 to 60 letters, digits, "_" or "-"')
 const AccountId = matching(accountIdPattern, '1 to 64 letters, digits, "_" or "-"')
+const OwnerId = matching(ownerIdPattern, '1 to 64 letters, digits, "_" or "-"')
 const OfferId = matching(offerIdPattern, 'a text that begins with "prod_offer_"')
 
 const Customer = Type.Object({
@@ -111,7 +113,7 @@ export type SourceNavigator = Static<typeof SourceNavigator>
 const VersionFields = {
   id: OrderId,
   version: integerFrom(1),
-  owner_account_id: AccountId,
+  owner_account_id: OwnerId,
 }
 
 export const SourceDeletion = Type.Object({ ...VersionFields, deleted: Type.Literal(true) })

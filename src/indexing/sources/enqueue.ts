@@ -2,7 +2,7 @@ import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
 import { isValidationError, type ValidationError } from '../projection/change.ts'
 import type { ChangeStream } from './change-stream.ts'
-import { type BatchLimits, inBatches, parseLines } from './ndjson.ts'
+import { type BatchLimits, inBatches, type ParsedLine, parseLines } from './ndjson.ts'
 
 /** The counts of an enqueue. */
 export interface EnqueueSummary {
@@ -26,7 +26,8 @@ export interface EnqueueOptions {
   signal: AbortSignal
 }
 
-const BATCH: BatchLimits = { entries: 500, bytes: 4 * 1024 * 1024 }
+/** The size of one append. */
+export const ENQUEUE_BATCH: BatchLimits = { entries: 500, bytes: 4 * 1024 * 1024 }
 /** Some hundred megabytes of orders, since Redis keeps the stream in memory. */
 const MAX_BACKLOG = 100_000
 const BACKLOG_PAUSE_MS = 500
@@ -42,12 +43,9 @@ export async function enqueue(
   { stream, fromLine = 1, onRejected, onProgress, onDelay, signal }: EnqueueOptions,
 ): Promise<EnqueueSummary> {
   const summary = { read: 0, handed_over: 0, refused: 0 }
-  for await (const batch of inBatches(parseLines(input, fromLine), BATCH)) {
-    await waitForCapacity()
-    const orders = batch.flatMap(({ line, result }) =>
-      isValidationError(result) ? [] : (line ?? []),
-    )
-    await retry(() => stream.append(orders))
+  const append = createStreamAppender({ stream, onDelay, signal })
+  for await (const batch of inBatches(parseLines(input, fromLine), ENQUEUE_BATCH)) {
+    await append(batch)
     for (const { lineNumber, result } of batch) {
       summary.read++
       if (isValidationError(result)) {
@@ -58,15 +56,42 @@ export async function enqueue(
     onProgress(summary, batch.at(-1)?.lineNumber ?? 0)
   }
   return summary
+}
+
+export interface StreamAppenderOptions
+  extends Pick<EnqueueOptions, 'stream' | 'onDelay' | 'signal'> {
+  /** Called when the stream has no capacity, and when it has again. */
+  onFull?(isFull: boolean): void
+}
+
+/**
+ * Returns a function that appends the lines that are not rejected, once the stream has capacity.
+ * It throws Unavailable after the retry deadline, and Error when `signal` aborts a wait.
+ */
+export function createStreamAppender({
+  stream,
+  onDelay,
+  signal,
+  onFull = () => {},
+}: StreamAppenderOptions): (lines: readonly ParsedLine[]) => Promise<void> {
+  return async (lines) => {
+    await waitForCapacity()
+    const orders = lines.flatMap(({ line, result }) =>
+      isValidationError(result) ? [] : (line ?? []),
+    )
+    await retry(() => stream.append(orders))
+  }
 
   async function waitForCapacity(): Promise<void> {
     const hasCapacity = async () => (await retry(() => stream.backlog())) < MAX_BACKLOG
     if (await hasCapacity()) return
+    onFull(true)
     onDelay(
       `${MAX_BACKLOG} changes wait in the stream: continuing once "index watch" has written some of them`,
     )
     do await interruptiblePause(BACKLOG_PAUSE_MS, signal, 'the stream was full')
     while (!(await hasCapacity()))
+    onFull(false)
   }
 
   /** A repeated append is harmless: the second copy of a version counts as older. */

@@ -49,12 +49,15 @@ export function announcedOrder(
   return { lastPaymentId, ...announced, sequence, accountIds, isRecorded: true }
 }
 
-/** The accounts of an order before and after a change. */
-function accountsOf(
-  change: Pick<Change, 'views'>,
-  before: Pick<OrderVersionRecord, 'accountIds'> | undefined,
-): Set<string> {
-  return new Set([...(before?.accountIds ?? []), ...change.views.map(({ accountId }) => accountId)])
+/** The accounts with an endpoint that have the order before or after a change. */
+function subscribedAccounts(
+  { views }: Pick<Change, 'views'>,
+  before: Pick<OrderVersionRecord, 'accountIds'>,
+  subscribers: Subscribers,
+): string[] {
+  if (subscribers.size === 0) return []
+  const accounts = new Set([...before.accountIds, ...views.map(({ accountId }) => accountId)])
+  return [...accounts].filter((accountId) => subscribers.has(accountId))
 }
 
 /**
@@ -68,6 +71,7 @@ export function completeFromViews(
   subscribers: Subscribers,
 ): Announced | null {
   const { sequence, lastPaymentId, tracked, accountIds, isRecorded } = announced
+  if (subscribers.size === 0) return null
   if (!isRecorded) return null // The event record is durable too; an unknown digest is a change.
   const subscribed = accountIds.filter((accountId) => subscribers.has(accountId))
   const isMissing = (accountId: string) => !isCurrent(tracked?.digests[accountId])
@@ -109,7 +113,7 @@ export function announceChange(
   { subscribers, isSilent, nowMs }: AnnounceOptions,
 ): Announcement {
   const { lastPaymentId } = change
-  const accounts = [...accountsOf(change, before)].filter((accountId) => subscribers.has(accountId))
+  const accounts = subscribedAccounts(change, before, subscribers)
   if (accounts.length === 0) {
     return { announced: { sequence: before.sequence, lastPaymentId }, eventRecord: null }
   }

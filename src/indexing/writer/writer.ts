@@ -145,9 +145,12 @@ async function load(
   const keys = accepted.flatMap((orderId) =>
     viewKeys(orderId, records.get(orderId), candidatesOf.get(orderId) ?? []),
   )
-  const stored = await reader.views(keys)
   const pending = changes.filter(({ orderId }) => !decided.has(orderId))
-  return { records, decided, stored, nowMs, ...(await loadAnnounced(reader, pending, records)) }
+  const [stored, announced] = await Promise.all([
+    reader.views(keys),
+    loadAnnounced(reader, pending, records),
+  ])
+  return { records, decided, stored, nowMs, ...announced }
 }
 
 /**

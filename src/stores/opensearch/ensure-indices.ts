@@ -5,19 +5,23 @@ import { type OpenSearch, read, write } from './client/client.ts'
 import { BAD_REQUEST, isIndexExistsError, isRejectedWith } from './client/errors.ts'
 import {
   keyDefinitions,
+  type MappedDefinition,
   ordersDefinition,
   recordDefinitions,
-  webhookDefinitions,
 } from './index-definition.ts'
 import { concreteIndex, type IndexNames } from './index-names.ts'
 import { indexLostError, readPresence } from './index-presence.ts'
+import { managementDefinitions } from './management/index-definitions.ts'
+import { webhookDefinitions } from './webhooks/index-definitions.ts'
 
 /** Creates missing indices and adds missing fields. */
 export interface EnsureIndices {
-  /** The indices of keys and accounts. Runs once per process, unless it fails. */
+  /** The indices of keys and accounts, with their new fields. Runs once per process, unless it fails. */
   keys(): Promise<void>
   /** The indices of webhook endpoints and deliveries. Runs once per process, unless it fails. */
   webhooks(): Promise<void>
+  /** The indices of the management API. Runs once per process, unless it fails. */
+  management(): Promise<void>
   /**
    * The indices of orders, version records and the lease. Creates the orders index only if none of
    * the three exists. @throws IndexLost when it is missing and another exists, or this process has
@@ -65,7 +69,7 @@ export function createEnsureIndices(
   async function createRemaining(): Promise<void> {
     await putTemplate()
     for (const record of recordDefinitions(names)) await createMissing(...record)
-    await addFields()
+    await addFields(concreteIndex(names.orders, '*'), ordersDefinition, names.isVersion)
   }
 
   const putTemplate = memoizeAsync(async () => {
@@ -81,10 +85,14 @@ export function createEnsureIndices(
 
   return {
     keys: memoizeAsync(async () => {
-      await Promise.all(keyDefinitions(names).map((definition) => createMissing(...definition)))
+      await Promise.all(keyDefinitions(names).map((definition) => createOrExtend(...definition)))
     }),
     webhooks: memoizeAsync(async () => {
       await Promise.all(webhookDefinitions(names).map((definition) => createMissing(...definition)))
+    }),
+    management: memoizeAsync(async () => {
+      const definitions = managementDefinitions(names)
+      await Promise.all(definitions.map((definition) => createMissing(...definition)))
     }),
     orders: () => mutex(() => ensureOrders(true)),
     existingOrders: () => mutex(() => ensureOrders(false)),
@@ -96,13 +104,16 @@ export function createEnsureIndices(
   }
 
   /** Adds new fields to existing indices. A field of another type needs a reindex. */
-  async function addFields(): Promise<void> {
-    const { properties } = ordersDefinition.mappings
+  async function addFields(
+    pattern: string,
+    { mappings: { properties } }: MappedDefinition,
+    isIncluded: (index: string) => boolean = () => true,
+  ): Promise<void> {
     const existing = await read(deadlineMs, (options) =>
-      client.indices.get({ index: concreteIndex(names.orders, '*') }, options),
+      client.indices.get({ index: pattern }, options),
     )
     for (const [index, { mappings }] of Object.entries(existing)) {
-      if (!names.isVersion(index)) continue
+      if (!isIncluded(index)) continue
       const mapped = new Set(Object.keys(mappings?.properties ?? {}))
       const missing = Object.entries(properties).filter(([name]) => !mapped.has(name))
       if (missing.length === 0) continue
@@ -113,6 +124,12 @@ export function createEnsureIndices(
         },
       )
     }
+  }
+
+  /** An index of an earlier release may lack fields. */
+  async function createOrExtend(alias: string, definition: MappedDefinition): Promise<void> {
+    await createMissing(alias, definition)
+    await addFields(alias, definition)
   }
 
   async function createMissing(alias: string, definition: object): Promise<void> {

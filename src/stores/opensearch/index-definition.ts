@@ -1,8 +1,8 @@
 import type { IndexNames } from './index-names.ts'
 
-const KEYWORD = { type: 'keyword' }
-const LONG = { type: 'long' }
-const NOT_INDEXED = { ...KEYWORD, index: false, doc_values: false }
+export const KEYWORD = { type: 'keyword' }
+export const LONG = { type: 'long' }
+export const NOT_INDEXED = { ...KEYWORD, index: false, doc_values: false }
 
 /** With a replica on a second node if there is one, so that the loss of a node loses no data. */
 const ONE_SHARD = { number_of_shards: 1, auto_expand_replicas: '0-1' }
@@ -18,7 +18,7 @@ const NIO_EXTENSIONS = [
 ]
 
 /** Rarely written and read by id, so a short refresh interval is cheap. */
-const SMALL_INDEX = { ...ONE_SHARD, refresh_interval: '200ms' }
+export const SMALL_INDEX = { ...ONE_SHARD, refresh_interval: '200ms' }
 
 /**
  * One document for each order and account. The index sort by account keeps an account's documents
@@ -88,6 +88,7 @@ const keysDefinition = {
     properties: {
       key_id: KEYWORD,
       account_id: KEYWORD,
+      is_test: { type: 'boolean' }, // Absent in live keys.
       scopes: KEYWORD,
       name: NOT_INDEXED,
       last_four: KEYWORD,
@@ -105,49 +106,6 @@ const accountsDefinition = {
   mappings: { dynamic: 'strict', properties: { blocked: { type: 'boolean' } } },
 } as const
 
-/**
- * One document for each webhook endpoint. `endpoint` is stored without parsing, so a new setting of
- * an endpoint needs no new field.
- */
-const webhookEndpointsDefinition = {
-  settings: SMALL_INDEX,
-  mappings: {
-    dynamic: 'strict',
-    properties: {
-      account_id: KEYWORD,
-      created_at: LONG,
-      disabled_reason: KEYWORD,
-      failing_since: LONG,
-      deleted_at: LONG,
-      endpoint: { type: 'object', enabled: false },
-    },
-  },
-} as const
-
-/**
- * One document for each delivery of an event to an endpoint. A document has no routing, so a get by
- * the delivery's id alone is possible on the one shard.
- */
-const webhookDeliveriesDefinition = {
-  settings: SMALL_INDEX,
-  mappings: {
-    dynamic: 'strict',
-    properties: {
-      endpoint_id: KEYWORD,
-      account_id: KEYWORD,
-      order_id: KEYWORD,
-      sequence: LONG,
-      recorded_at: LONG,
-      state: KEYWORD,
-      next_at: LONG,
-      first_failed_at: LONG,
-      held_at: LONG,
-      excerpt_at: LONG, // The first attempt with an excerpt.
-      delivery: { type: 'object', enabled: false },
-    },
-  },
-} as const
-
 /** The indices of version records, event records and the lease, by alias. */
 export function recordDefinitions(names: IndexNames): Definitions {
   return [
@@ -158,19 +116,19 @@ export function recordDefinitions(names: IndexNames): Definitions {
 }
 
 /** The indices of keys and accounts, by alias. */
-export function keyDefinitions(names: IndexNames): Definitions {
+export function keyDefinitions(
+  names: IndexNames,
+): readonly [alias: string, definition: MappedDefinition][] {
   return [
     [names.keys, keysDefinition],
     [names.accounts, accountsDefinition],
   ]
 }
 
-/** The indices of webhook endpoints and deliveries, by alias. */
-export function webhookDefinitions(names: IndexNames): Definitions {
-  return [
-    [names.webhookEndpoints, webhookEndpointsDefinition],
-    [names.webhookDeliveries, webhookDeliveriesDefinition],
-  ]
-}
+/** Indices by alias. */
+export type Definitions = readonly [alias: string, definition: object][]
 
-type Definitions = readonly [alias: string, definition: object][]
+/** An index whose fields are searched. */
+export interface MappedDefinition {
+  mappings: { properties: object }
+}

@@ -10,6 +10,14 @@ export interface IndexNames {
   accounts: string
   webhookEndpoints: string
   webhookDeliveries: string
+  /** The audit log. */
+  audit: string
+  usage: string
+  /** Links to the console, and its sessions. */
+  sessions: string
+  idempotentRequests: string
+  /** The last source order of each order of a sandbox. */
+  sandboxOrders: string
   /**
    * Whether this is a version of the orders index, by its whole name, since prefixes may overlap.
    */
@@ -38,6 +46,11 @@ export function indexNames(prefix: string): IndexNames {
     accounts: `${prefix}accounts`,
     webhookEndpoints: `${prefix}webhook-endpoints`,
     webhookDeliveries: `${prefix}webhook-deliveries`,
+    audit: `${prefix}audit-log`,
+    usage: `${prefix}api-usage`,
+    sessions: `${prefix}console-sessions`,
+    idempotentRequests: `${prefix}idempotent-requests`,
+    sandboxOrders: `${prefix}sandbox-orders`,
     isVersion: (index) => index.replace(VERSION, '') === orders && VERSION.test(index),
     writeAlias: (index, epoch) => index.replace(VERSION, `-w-${epoch}-v$1`),
     writeAliases: [orders, versionRecords, eventRecords].map((alias) => `${alias}-w-*`),

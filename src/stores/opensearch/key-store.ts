@@ -128,6 +128,11 @@ export function createOpenSearchKeyStore({
       await ensureIndices.keys()
       await write(writeDeadlineMs, (options) => client.index(request, options))
     },
+
+    async isAccountBlocked(accountId) {
+      const account = await getDocument('get_account', { index: names.accounts, id: accountId })
+      return isBlocked(account?.source)
+    },
   }
 }
 
@@ -135,6 +140,7 @@ function keySource(key: Omit<KeyRecord, 'digest'>): object {
   return {
     key_id: key.keyId,
     account_id: key.accountId,
+    ...(key.isTest && { is_test: true }),
     scopes: key.scopes,
     name: key.name,
     last_four: key.lastFour,
@@ -162,6 +168,7 @@ function keyRecord(digest: string, source: unknown): KeyRecord {
     keyId: stored['key_id'] as string,
     digest,
     accountId: stored['account_id'],
+    isTest: stored['is_test'] === true,
     scopes: stored['scopes'] as Scope[],
     name: stored['name'] as string | null,
     lastFour: stored['last_four'] as string,

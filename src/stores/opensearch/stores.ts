@@ -15,6 +15,7 @@ import { indexNames } from './index-names.ts'
 import { indexLostError, readPresence } from './index-presence.ts'
 import { initOpenSearchAfterLoss } from './init-after-loss.ts'
 import { createOpenSearchKeyStore } from './key-store.ts'
+import { createOpenSearchManagementStores } from './management/management-stores.ts'
 import type { OnDecode } from './read/decode-orders.ts'
 import { createOpenSearchOrderStore } from './read/order-store.ts'
 import { createReindexing } from './reindex/reindexing.ts'
@@ -96,6 +97,12 @@ export function openOpenSearchStores(
       clock: wallClock,
     }),
     webhooks,
+    management: createOpenSearchManagementStores({
+      client,
+      names,
+      ensureIndices,
+      deadlineMs: config.bulkDeadlineMs,
+    }),
     async initialize() {
       await ensureIndices.orders()
       await ensureIndices.keys()

@@ -15,8 +15,8 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
   const selectUsed = db.prepare('SELECT 1 FROM api_keys WHERE last_valid_at IS NOT NULL LIMIT 1')
   const insert = db.prepare(`
     INSERT INTO api_keys
-      (key_id, digest, account_id, scopes, name, last_four, created_at, life_ms, expires_at, revoked_at, last_valid_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      (key_id, digest, account_id, scopes, name, last_four, created_at, life_ms, expires_at, revoked_at, last_valid_at, is_test)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const update = db.prepare(`
     UPDATE api_keys SET
       expires_at = coalesce(?, expires_at),
@@ -24,6 +24,7 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
       last_valid_at = coalesce(?, last_valid_at)
     WHERE digest = ?`)
   const setBlocked = db.prepare('INSERT OR REPLACE INTO accounts (id, blocked) VALUES (?, ?)')
+  const selectBlocked = db.prepare('SELECT blocked FROM accounts WHERE id = ?')
 
   return {
     async find(digest) {
@@ -56,6 +57,7 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
         key.expiresAt,
         key.revokedAt,
         key.lastValidAt,
+        key.isTest ? 1 : 0,
       )
     },
     async update(digest, { expiresAt = null, revokedAt = null, lastValidAt = null }) {
@@ -63,6 +65,9 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
     },
     async setAccountBlocked(accountId, blocked) {
       setBlocked.run(accountId, blocked ? 1 : 0)
+    },
+    async isAccountBlocked(accountId) {
+      return selectBlocked.get(accountId)?.['blocked'] === 1
     },
   }
 }
@@ -72,6 +77,7 @@ function keyRecord(row: Row): KeyRecord {
     keyId: row['key_id'] as string,
     digest: row['digest'] as string,
     accountId: row['account_id'] as string,
+    isTest: row['is_test'] === 1,
     scopes: (row['scopes'] as string).split(' ').filter(Boolean) as Scope[],
     name: row['name'] as string | null,
     lastFour: row['last_four'] as string,

@@ -14,6 +14,7 @@ import {
 import { guardReads, guardWrites, trackFileIdentity } from './database/replaced-file-guard.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
+import { openSqliteManagementStores } from './management/management-stores.ts'
 import { createSqliteOrderStore } from './order-store.ts'
 import { openSqliteWebhookStores } from './webhooks/webhook-stores.ts'
 import { createSqliteOrderIndex } from './write/order-index.ts'
@@ -37,6 +38,7 @@ export function openSqliteStores(
   const isSame = trackFileIdentity(file)
   const keys = openKeysDatabase(dataDir, role === 'server' ? SERVER_BUSY_MS : undefined)
   const webhooks = openSqliteWebhookStores({ dataDir }, role)
+  const management = openSqliteManagementStores({ dataDir }, role)
   const findSubscribers = createSubscriberLookup(webhooks.endpoints, monotonicClock)
   function openWriter(clock: Clock): OrderIndex {
     const db = openOrdersUnlessLost(dataDir)
@@ -71,6 +73,7 @@ export function openSqliteStores(
     inspection: createSqliteInspection(orders),
     reindexing: null,
     webhooks,
+    management,
     // Opening the files did both.
     async initialize() {},
     async assertIndexNotLost() {},
@@ -78,21 +81,25 @@ export function openSqliteStores(
     async close() {
       orders.close()
       keys.close()
+      management.close()
       await webhooks.close()
     },
   }
 }
 
-/** Keys and accounts alone, also where the orders are lost. */
+/** Keys, accounts and the management of both alone, also where the orders are lost. */
 export function openSqliteKeys({
   dataDir,
-}: Pick<Config, 'dataDir'>): Pick<Stores, 'keys' | 'close'> {
+}: Pick<Config, 'dataDir'>): Pick<Stores, 'keys' | 'management' | 'close'> {
   if (!existsSync(keysFile(dataDir))) openOrdersUnlessLost(dataDir).close()
   const keys = openKeysDatabase(dataDir)
+  const management = openSqliteManagementStores({ dataDir }, 'command')
   return {
     keys: createSqliteKeyStore(keys),
+    management,
     async close() {
       keys.close()
+      management.close()
     },
   }
 }

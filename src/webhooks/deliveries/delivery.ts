@@ -82,10 +82,19 @@ export interface DeliveryBacklog {
   oldestDueAt: number | null
 }
 
+/** The position of a delivery in a list. */
+export interface DeliveryPosition extends Pick<DeliveredEvent, 'recordedAt' | 'orderId'> {
+  id: string
+  /** 0 for a test event. */
+  sequence: number
+}
+
 export interface DeliveryList {
   endpointId: string
   states?: readonly DeliveryState[]
   limit: number
+  /** Only deliveries after this one; from the newest when absent. */
+  after?: DeliveryPosition
 }
 
 /** The event that ends an account's view of an order. */

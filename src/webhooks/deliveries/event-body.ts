@@ -1,4 +1,5 @@
 import { formatInstant } from '../../lib/instant.ts'
+import { publicAccount } from '../../lib/sandbox.ts'
 import type { DeliveredEvent } from './delivery.ts'
 
 /** A larger body is sent without the order. */
@@ -16,7 +17,7 @@ export function renderEventBody(event: DeliveredEvent, order: Uint8Array | null)
     id: event.id,
     type: event.type,
     timestamp: formatInstant(event.recordedAt),
-    account_id: event.accountId,
+    ...publicAccount(event.accountId),
     order_id: event.orderId,
     sequence: event.sequence,
     change: event.change,

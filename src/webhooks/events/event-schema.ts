@@ -58,6 +58,12 @@ const envelope = <T extends TProperties>(type: TSchema, rest: T) => ({
   type,
   timestamp: instant('Instante em que a mudança foi registrada.', '2026-03-01T12:05:00.000Z'),
   account_id: text('A conta que recebe o evento.', 'acc_1'),
+  test: Type.Optional(
+    Type.Literal(true, {
+      description: 'Só nos eventos do sandbox, que só os endpoints de teste recebem.',
+      examples: [true],
+    }),
+  ),
   ...rest,
 })
 

@@ -2,7 +2,12 @@ import type { Clock } from '../../lib/clock.ts'
 import { newEventId } from '../../lib/ids.ts'
 import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
-import type { Delivery, DeliveryState, DeliveryStore } from '../deliveries/delivery.ts'
+import type {
+  Delivery,
+  DeliveryPosition,
+  DeliveryState,
+  DeliveryStore,
+} from '../deliveries/delivery.ts'
 import { deliveryId } from '../deliveries/delivery-id.ts'
 import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
 import { TEST_EVENT } from '../events/event-types.ts'
@@ -20,9 +25,11 @@ export interface DeliveryOperationsOptions {
 }
 
 export interface DeliveryListOptions {
-  /** Only what failed or expired. */
-  failedOnly?: boolean
+  /** Every state when absent. */
+  states?: readonly DeliveryState[]
   limit?: number
+  /** Only deliveries after this one in the list; from the newest when absent. */
+  after?: DeliveryPosition
 }
 
 export interface ReplayOptions {
@@ -45,7 +52,8 @@ export type DeliveryOperations = ReturnType<typeof createDeliveryOperations>
 
 export const DEFAULT_LIST_LIMIT = 100
 export const MAX_LIST_LIMIT = 1_000
-const FAILED_STATES: readonly DeliveryState[] = ['failed', 'expired']
+/** No attempt follows, and the receiver did not accept the event. */
+export const FAILED_STATES: readonly DeliveryState[] = ['failed', 'expired']
 const DAY_MS = 86_400_000
 const POLL_MS = 100
 /** A dispatcher changes a delivery at most once while an attempt is in flight. */
@@ -114,19 +122,18 @@ export function createDeliveryOperations({
      */
     async listDeliveries(
       target: Target,
-      { failedOnly = false, limit = DEFAULT_LIST_LIMIT }: DeliveryListOptions = {},
+      { limit = DEFAULT_LIST_LIMIT, ...options }: DeliveryListOptions = {},
     ): Promise<Delivery[]> {
       if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIST_LIMIT) {
         const message = `the limit is not valid: expected an integer from 1 to ${MAX_LIST_LIMIT}`
         throw new WebhookError('invalid_limit', message)
       }
       const { id } = await findEndpoint(endpoints, target)
-      return deliveries.list({
-        endpointId: id,
-        limit,
-        ...(failedOnly && { states: FAILED_STATES }),
-      })
+      return deliveries.list({ endpointId: id, limit, ...options })
     },
+
+    /** @throws WebhookError `delivery_missing` */
+    showDelivery: (target: Target): Promise<Delivery> => findDelivery(target),
 
     /**
      * Makes a delivery due at once, with a new retry schedule and the same `webhook-id`, also after

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { newEndpointId } from '../../lib/ids.ts'
 import type { Network } from '../../lib/network.ts'
+import { sandboxOf } from '../../lib/sandbox.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { DeliveryStore } from '../deliveries/delivery.ts'
 import type { Endpoint, EndpointStore, SecretVersion } from '../endpoints/endpoint.ts'
@@ -20,7 +21,7 @@ import { WebhookError } from './webhook-error.ts'
 export interface EndpointOperationsOptions {
   endpoints: EndpointStore
   deliveries: Pick<DeliveryStore, 'hold' | 'releaseHeld' | 'cancel'>
-  /** The first derives new secrets. @throws Error when they are not configured */
+  /** The first derives new secrets. @throws WebhookError `secrets_missing` */
   secrets(): readonly [WebhookSecret, ...WebhookSecret[]]
   /** `WEBHOOK_ALLOW`. */
   allow: readonly Network[]
@@ -29,7 +30,11 @@ export interface EndpointOperationsOptions {
 }
 
 export interface NewEndpoint extends EndpointSettings {
+  /** A new id when absent; the audit log records it before the endpoint exists. */
+  id?: string
   accountId: string
+  /** Whether it receives the events of the account's sandbox, and no other; absent: no. */
+  isTest?: boolean
 }
 
 /** An endpoint, and its secret, which no later call returns. */
@@ -91,7 +96,12 @@ export function createEndpointOperations({
      * Creates an enabled endpoint. Its deliveries start once every writer has read it.
      * @throws the error of the store; when the outcome is unknown, with advice in the message
      */
-    async createEndpoint({ accountId, ...given }: NewEndpoint): Promise<CreatedEndpoint> {
+    async createEndpoint({
+      accountId,
+      isTest = false,
+      id = newEndpointId(),
+      ...given
+    }: NewEndpoint): Promise<CreatedEndpoint> {
       const settings = {
         url: parseUrl(given.url, allow),
         events: parseEvents(given.events),
@@ -100,8 +110,8 @@ export function createEndpointOperations({
       }
       const createdAt = clock()
       const endpoint: Endpoint = {
-        id: newEndpointId(),
-        accountId,
+        id,
+        accountId: isTest ? sandboxOf(accountId) : accountId,
         ...settings,
         ...HEALTHY,
         disabledReason: null,
@@ -121,8 +131,17 @@ export function createEndpointOperations({
       return { endpoint: await startFromNow(endpoint), secret }
     },
 
-    /** The endpoints of an account, oldest first. */
-    listEndpoints: (accountId: string): Promise<Endpoint[]> => endpoints.list(accountId),
+    /** @throws WebhookError `secrets_missing` */
+    assertSecrets(): void {
+      secrets()
+    },
+
+    /** The endpoints of an account and of its sandbox, oldest first. */
+    async listEndpoints(accountId: string): Promise<Endpoint[]> {
+      const accounts = [accountId, sandboxOf(accountId)]
+      const found = await Promise.all(accounts.map((id) => endpoints.list(id)))
+      return found.flat().toSorted((one, other) => one.createdAt - other.createdAt)
+    },
 
     showEndpoint: (target: Target): Promise<Endpoint> => findEndpoint(endpoints, target),
 

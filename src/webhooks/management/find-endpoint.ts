@@ -1,10 +1,14 @@
+import { liveAccountOf } from '../../lib/sandbox.ts'
 import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
 import { WebhookError } from './webhook-error.ts'
 
 /** What an operation acts on. */
 export interface Target {
   id: string
-  /** Then another account's does not exist; an operator's command names no account. */
+  /**
+   * The live account: then another account's does not exist. Its sandbox is its own. An operator's
+   * command names no account.
+   */
   accountId?: string
 }
 
@@ -55,7 +59,7 @@ export function assertEnabled({ id, disabledReason }: Endpoint): void {
 }
 
 export const isOf = ({ accountId }: Target, owned: { accountId: string }) =>
-  accountId === undefined || accountId === owned.accountId
+  accountId === undefined || accountId === liveAccountOf(owned.accountId)
 
 /** A secret in place of an id is not repeated. */
 function endpointMissing({ id }: Target): WebhookError {

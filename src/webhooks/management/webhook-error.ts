@@ -1,7 +1,4 @@
-import { ExpectedError } from '../../lib/expected-error.ts'
-
-/** `invalid`: the input; `not_found`: an id; `conflict`: the state of what the id names. */
-export type WebhookErrorKind = 'invalid' | 'not_found' | 'conflict'
+import { Refusal, type RefusalKind } from '../../lib/refusal.ts'
 
 /** Every refusal of the management of webhooks. */
 const kinds = {
@@ -18,21 +15,14 @@ const kinds = {
   endpoint_disabled: 'conflict',
   order_removed: 'conflict',
   delivery_busy: 'conflict',
-} as const satisfies Record<string, WebhookErrorKind>
+  secrets_missing: 'conflict',
+} as const satisfies Record<string, RefusalKind>
 
 export type WebhookErrorCode = keyof typeof kinds
 
-/** A refused operation. The message is a sentence for an operator, and ends with the next step. */
-export class WebhookError extends ExpectedError {
-  readonly code: WebhookErrorCode
-
+/** A refused operation on endpoints and deliveries. */
+export class WebhookError extends Refusal<WebhookErrorCode> {
   constructor(code: WebhookErrorCode, message: string) {
-    super(message)
-    this.name = 'WebhookError'
-    this.code = code
-  }
-
-  get kind(): WebhookErrorKind {
-    return kinds[this.code]
+    super(code, kinds[code], message)
   }
 }

@@ -1,6 +1,8 @@
 import { formatInstant } from '../../lib/instant.ts'
+import { isSandbox, liveAccountOf } from '../../lib/sandbox.ts'
 import type { Delivery } from '../deliveries/delivery.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { RolledSecret } from './endpoint-operations.ts'
 import { ALL_EVENTS } from './endpoint-settings.ts'
 import type { WebhookStatus } from './webhook-management.ts'
 
@@ -21,10 +23,15 @@ export function createdEndpointJson(endpoint: Endpoint, secret: string) {
   return { ...settingsJson(endpoint), secret, starts_at: formatInstant(endpoint.startsAt) }
 }
 
+export function rolledSecretJson({ secret, oldSecretEndsAt }: RolledSecret) {
+  return { secret, old_secret_ends_at: formatInstant(oldSecretEndsAt) }
+}
+
 function settingsJson(endpoint: Endpoint) {
   return {
     id: endpoint.id,
-    account_id: endpoint.accountId,
+    account_id: liveAccountOf(endpoint.accountId),
+    test: isSandbox(endpoint.accountId),
     url: endpoint.url,
     events: endpoint.events ?? [ALL_EVENTS],
     payload: endpoint.payload,

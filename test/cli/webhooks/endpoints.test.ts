@@ -42,6 +42,7 @@ describe('webhooks create', () => {
     expect(created).toEqual({
       id: expect.stringMatching(ID),
       account_id: 'acc_1',
+      test: false,
       url: URL_OF_RECEIVER,
       events: ['order.paid', 'order.refunded'],
       payload: 'full',
@@ -141,7 +142,7 @@ describe('webhooks list', () => {
     const other = await json('create', ...args)
     expect(await json('list', '--account', 'acc_list')).toEqual([shown(one), shown(other)])
     const { stdout } = await run('list', '--account', 'acc_list')
-    expect(stdout).toMatch(/^id +url +events +payload +status /)
+    expect(stdout).toMatch(/^id +test +url +events +payload +status /)
     expect(stdout).toContain(one.id)
     expect(stdout).not.toContain('whsec_')
   })

@@ -106,6 +106,24 @@ describe.each(webhookStores)('the delivery store on %s', (_name, open) => {
       expect(ids(page)).toEqual(['c', 'b'])
     })
 
+    it('continues after any delivery of it, also between orders of one bulk', async () => {
+      const orders = ['ord_1', 'ord_2', 'ord_3']
+      await create(
+        ...orders.map((orderId) => ({ id: `one ${orderId}`, event: { orderId } })),
+        { id: 'second', event: { sequence: 2 } },
+        { id: 'earlier', event: { sequence: 7, recordedAt: 9_000 } },
+      )
+      await stores.deliveries.create([deliveryOf(testEvent(), { id: 'test' })])
+      const listed = await stores.deliveries.list({ endpointId: 'we_1', limit: 10 })
+      expect(listed).toHaveLength(6)
+      for (const [at, { id, event }] of listed.entries()) {
+        const { recordedAt, orderId } = event
+        const after = { id, recordedAt, orderId, sequence: event.sequence ?? 0 }
+        const rest = await stores.deliveries.list({ endpointId: 'we_1', limit: 10, after })
+        expect(ids(rest)).toEqual(ids(listed.slice(at + 1)))
+      }
+    })
+
     it('has only the states of the query, each of them', async () => {
       await create(
         { id: 'a', state: 'failed', nextAt: null, event: { sequence: 1 } },

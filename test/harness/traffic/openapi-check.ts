@@ -2,14 +2,18 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
-const document = JSON.parse(
-  readFileSync(new URL('../../../openapi/openapi.json', import.meta.url), 'utf8'),
-)
-const ajv = new Ajv2020({ strict: false, allErrors: true })
-addFormats.default(ajv)
-ajv.addSchema(closed(document), 'openapi')
+interface Described {
+  content?: { 'application/json': { schema: { $ref: string } } }
+  headers: Record<string, HeaderObject | { $ref: string }>
+}
+interface HeaderObject {
+  schema: { type?: string }
+}
+type Responses = Record<string, Described | { $ref: string }>
 
-interface Answer {
+/** A response, with the request that it answers. */
+export interface Answer {
+  method?: string
   url: string
   status: number
   headers: Record<string, unknown>
@@ -19,45 +23,110 @@ interface Answer {
 // Standard HTTP headers, which the description omits.
 const PLAIN_HEADERS = ['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'vary']
 // Only some responses have these.
-const OPTIONAL_HEADERS = ['ignored-params', 'preference-applied']
+const OPTIONAL_HEADERS = ['ignored-params', 'preference-applied', 'idempotent-replayed']
+
+const publicApi = openDescription('openapi.json')
+const managementApi = openDescription('management.json')
 
 /** Fails unless the committed description covers the whole response: status, headers, body. */
 export function expectMatchesOpenApi({ url, status, headers, json }: Answer): void {
   const path = new URL(url, 'http://x').pathname
   const template = path === '/v1/orders' ? '/v1/orders' : '/v1/orders/{id}'
   // The description has no unknown routes; their errors equal those of any other route.
-  const responses = document.paths[template].get.responses
-  const response = responses[status] ?? document.paths['/v1/orders/{id}'].get.responses[status]
-  const fail: (what: string) => never = (what) => {
-    throw new Error(`${path} ${status}: ${what}\n${JSON.stringify(json)}`)
-  }
-  if (response === undefined) fail('not described')
+  const response =
+    publicApi.find(template, 'get', status) ?? publicApi.find('/v1/orders/{id}', 'get', status)
+  // A blocked address or a failed key lookup precedes the account's identification.
+  const isAnonymous = [429, 503].includes(status)
+  const isOptional = (name: string) => isAnonymous && name.startsWith('ratelimit-')
+  publicApi.check(response, { url, status, headers, json }, isOptional)
+}
 
-  const schema = response.content?.['application/json'].schema
-  if (schema === undefined) {
-    if (json != null) fail('has a body')
-  } else {
-    const validate = ajv.getSchema(`openapi${schema.$ref}`)
-    if (!validate?.(json)) fail(ajv.errorsText(validate?.errors))
+/**
+ * Fails unless the committed description of the management API covers the whole response to this
+ * method and path. An unknown route must answer as a described one refuses.
+ */
+export function checkManagementResponse(answer: Answer): void {
+  const { pathname } = new URL(answer.url, 'http://x')
+  // Fastify answers HEAD as GET, without a body.
+  const method = (answer.method ?? 'GET').toLowerCase().replace('head', 'get')
+  const template = managementApi.templateOf(pathname, method)
+  const response =
+    template === undefined
+      ? UNROUTED_STATUSES.includes(answer.status) &&
+        managementApi.find('/v1/source-orders', 'post', answer.status)
+      : managementApi.find(template, method, answer.status)
+  managementApi.check(response || undefined, answer)
+}
+
+/** Without a token, and with one. */
+const UNROUTED_STATUSES = [401, 404]
+
+/** A committed description, and the checks of responses against it. */
+function openDescription(file: string) {
+  const document = JSON.parse(
+    readFileSync(new URL(`../../../openapi/${file}`, import.meta.url), 'utf8'),
+  )
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema(closed(document), file)
+  const paths: Record<string, Record<string, { responses: Responses }>> = document.paths
+  const templates = Object.keys(paths).map((template) => ({
+    template,
+    pattern: new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`),
+  }))
+
+  function resolve<T extends object>(part: T | { $ref: string }): T {
+    if (!('$ref' in part)) return part
+    const keys = part.$ref.split('/').slice(1)
+    return keys.reduce((inner, key) => inner[key], document)
   }
 
-  const described = new Map<string, { type?: string }>()
-  for (const [name, header] of Object.entries<{ schema: object }>(response.headers)) {
-    described.set(name.toLowerCase(), header.schema)
+  return {
+    templateOf: (path: string, method: string): string | undefined =>
+      templates.find(({ template, pattern }) => pattern.test(path) && paths[template]?.[method])
+        ?.template,
+
+    find(template: string, method: string, status: number): Described | undefined {
+      const response = paths[template]?.[method]?.responses[status]
+      return response && resolve(response)
+    },
+
+    /** `isOptional`: whether a described header may be missing. */
+    check(
+      response: Described | undefined,
+      { method = 'GET', url, status, headers, json }: Answer,
+      isOptional: (header: string) => boolean = () => false,
+    ): void {
+      const fail: (what: string) => never = (what) => {
+        throw new Error(`${method} ${url} ${status}: ${what}\n${JSON.stringify(json)}`)
+      }
+      if (response === undefined) fail('not described')
+
+      const schema = response.content?.['application/json'].schema
+      if (schema === undefined) {
+        if (json != null) fail('has a body')
+      } else if (method !== 'HEAD') {
+        const validate = ajv.getSchema(`${file}${schema.$ref}`)
+        if (!validate?.(json)) fail(ajv.errorsText(validate?.errors))
+      }
+
+      const described = Object.entries(response.headers).map(
+        ([name, header]) => [name.toLowerCase(), resolve(header)] as const,
+      )
+      for (const [name, { schema }] of described) {
+        const value = headers[name]
+        if (value === undefined) {
+          if (!OPTIONAL_HEADERS.includes(name) && !isOptional(name))
+            fail(`header ${name} is missing`)
+        } else if (!ajv.validate(schema, schema.type === 'integer' ? Number(value) : value)) {
+          fail(`header ${name}: ${value}`)
+        }
+      }
+      const names = new Set([...PLAIN_HEADERS, ...described.map(([name]) => name)])
+      const undescribed = Object.keys(headers).filter((name) => !names.has(name))
+      if (undescribed.length > 0) fail(`headers not described: ${undescribed}`)
+    },
   }
-  for (const [name, schema] of described) {
-    const value = headers[name]
-    if (value === undefined) {
-      // A blocked address or a failed key lookup precedes the account's identification.
-      const isAnonymous = [429, 503].includes(status) && name.startsWith('ratelimit-')
-      if (!isAnonymous && !OPTIONAL_HEADERS.includes(name)) fail(`header ${name} is missing`)
-    } else if (!ajv.validate(schema, schema.type === 'integer' ? Number(value) : value)) {
-      fail(`header ${name}: ${value}`)
-    }
-  }
-  const unknown = Object.keys(headers).filter((name) => !described.has(name))
-  const undescribed = unknown.filter((name) => !PLAIN_HEADERS.includes(name))
-  if (undescribed.length > 0) fail(`headers not described: ${undescribed}`)
 }
 
 /** The same schemas, with additional properties forbidden. */

@@ -6,6 +6,7 @@ export function keyRecord(changes: Partial<KeyRecord> = {}): KeyRecord {
     keyId: 'key_1',
     digest: 'd1',
     accountId: 'acc_1',
+    isTest: false,
     scopes: ['orders:read'],
     name: null,
     lastFour: 'wxyz',

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { ExpectedOrder } from '../simulation/change-history.ts'
 import { opensearch } from './backend.ts'
 
@@ -25,4 +27,17 @@ export async function readStored(indexPrefix: string): Promise<Map<string, Expec
     if (hits.hits.length < PAGE_SIZE) return stored
     after = hits.hits.at(-1)?.sort
   }
+}
+
+/** The same of an embedded store. */
+export function readStoredEmbedded(dataDir: string): Map<string, ExpectedOrder> {
+  using db = new DatabaseSync(join(dataDir, 'orders.db'))
+  const rows = db.prepare('SELECT account_id, id, json FROM orders').all()
+  return new Map(
+    rows.map(({ account_id, id, json }) => {
+      const text = Buffer.from(json as Uint8Array).toString()
+      const { updated_at, ...order }: StoredOrder = JSON.parse(text)
+      return [`${account_id}:${id}`, { order, dated: updated_at !== null }]
+    }),
+  )
 }

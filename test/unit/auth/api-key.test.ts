@@ -35,6 +35,13 @@ describe('generateApiKey', () => {
     expect(generateApiKey()).toMatch(/^key_live_[0-9A-Za-z]{38}$/)
   })
 
+  it('generates key_test_ in the same form for the sandbox', () => {
+    const key = generateApiKey('test')
+    expect(key).toMatch(/^key_test_[0-9A-Za-z]{38}$/)
+    expect(isWellFormedKey(key)).toBe(true)
+    expect(isWellFormedKey(key.replace('test', 'live'))).toBe(false)
+  })
+
   it('a generated key ends with the CRC-32 of the rest in base 62', () => {
     const keys = Array.from({ length: 50 }, generateApiKey)
     expect(keys.map((key) => key.slice(-6))).toEqual(keys.map((key) => checksum(key.slice(0, -6))))

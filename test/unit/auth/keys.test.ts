@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isWellFormedKey, keyDigest } from '../../../src/auth/api-key.ts'
 import type { KeyRecord, KeyStore, KeyTimestamps } from '../../../src/auth/key-store.ts'
-import { inactiveReason, issueKey, rollKey } from '../../../src/auth/keys.ts'
+import { inactiveReason, issueKey } from '../../../src/auth/keys.ts'
+import { CLI_ACTOR } from '../../../src/management/audit/audit-entry.ts'
+import { createKeyManagement } from '../../../src/management/keys/key-management.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -28,13 +30,20 @@ beforeEach(() => {
       if (key) stored.set(key.keyId, { ...key, ...instants })
     },
     setAccountBlocked: async () => {},
+    isAccountBlocked: async () => false,
   }
 })
 
 const issue = (changes: { expiresAt?: number | null } = {}, now = NOW, key?: string) =>
-  issueKey({ keys, keyPepper }, { ...grant, ...changes }, now, key)
-const roll = (old: KeyRecord, overlapMs: number, now: number) =>
-  rollKey({ keys, keyPepper }, old, overlapMs, now)
+  issueKey({ keys, keyPepper }, { ...grant, ...changes }, now, key === undefined ? {} : { key })
+function roll(old: KeyRecord, overlapMs: number, now: number) {
+  stored.set(old.keyId, old)
+  const audit = {
+    record: <T>(_actor: unknown, _intent: unknown, change: () => Promise<T>) => change(),
+  }
+  const management = createKeyManagement({ keys, keyPepper, audit, clock: () => now })
+  return management.roll(CLI_ACTOR, { id: old.keyId }, overlapMs)
+}
 
 describe('issueKey', () => {
   it('issues a well-formed key', async () => {
@@ -49,6 +58,7 @@ describe('issueKey', () => {
       keyId: expect.stringMatching(/^key_[0-9a-f]{32}$/),
       digest: keyDigest(keyPepper, key),
       accountId: 'acc_1',
+      isTest: false,
       scopes: ['orders:read'],
       name: 'ERP',
       lastFour: key.slice(-4),
@@ -86,7 +96,7 @@ describe('inactiveReason', () => {
   })
 })
 
-describe('rollKey', () => {
+describe('a roll', () => {
   it('issues a different key with the same grant', async () => {
     const old = await issue()
     const { key, record } = await roll(old.record, DAY_MS, NOW + HOUR_MS)
@@ -116,7 +126,7 @@ describe('rollKey', () => {
     expect(ended && inactiveReason(ended, NOW + HOUR_MS)).toBe('expired')
   })
 
-  it('rollKey never extends the lifetime of the old key', async () => {
+  it('never extends the lifetime of the old key', async () => {
     const { record } = await issue({ expiresAt: NOW + HOUR_MS })
     await roll(record, DAY_MS, NOW)
     expect(stored.get(record.keyId)?.expiresAt).toBe(NOW + HOUR_MS)

@@ -22,6 +22,10 @@ const defaults = {
   host: '127.0.0.1',
   port: 3000,
   operationsPort: undefined,
+  managementPort: undefined,
+  managementTokens: [],
+  consolePort: undefined,
+  consoleUrl: undefined,
   dataDir: './data',
   opensearchUrls: undefined,
   opensearchCaFile: undefined,
@@ -73,6 +77,8 @@ const invalidSecrets = [
   `k1:${bytes(32).toString('hex').slice(1)}`,
 ]
 
+const DIGEST = 'ab'.repeat(32)
+
 /** Invalid values of each setting. */
 const rejected: Record<string, string[]> = {
   HOST: [
@@ -93,6 +99,19 @@ const rejected: Record<string, string[]> = {
   ],
   PORT: [...noInteger, '65536'],
   OPERATIONS_PORT: [...noInteger, '65536'],
+  MANAGEMENT_PORT: [...noInteger, '65536'],
+  MANAGEMENT_TOKENS: [
+    ...['platform', `platform:${DIGEST}`, `platform:owner:${DIGEST}`, `:admin:${DIGEST}`],
+    ...[`platform:admin:${DIGEST.slice(1)}`, `platform:admin:${DIGEST.toUpperCase()}`],
+    `platform:admin:${DIGEST},`,
+    `platform:admin:${DIGEST},platform:read:${'cd'.repeat(32)}`,
+    `platform:admin:${DIGEST},bi:read:${DIGEST}`,
+  ],
+  CONSOLE_PORT: [...noInteger, '65536'],
+  CONSOLE_URL: [
+    ...['console.example', 'ftp://console.example', 'https://console.example/painel'],
+    ...['https://user@console.example', 'https://console.example/?a', 'https://console.example/#a'],
+  ],
   INDEX_PREFIX: ['Orders', '_x', '-x', 'a b', 'a/b', 'ç', '*', 'a'.repeat(201)],
   REDIS_PREFIX: ['{x}', 'a b', '}'],
   REQUEST_DEADLINE_MS: [...noInteger, '0', '99', '60001'],
@@ -160,6 +179,19 @@ const accepted: [name: string, value: string, setting: object][] = [
   ['PORT', '0', { port: 0 }],
   ['PORT', '65535', { port: 65_535 }],
   ['OPERATIONS_PORT', '9000', { operationsPort: 9000 }],
+  ['MANAGEMENT_PORT', '9001', { managementPort: 9001 }],
+  [
+    'MANAGEMENT_TOKENS',
+    `platform:admin:${DIGEST}, bi_1:read:${'cd'.repeat(32)}`,
+    {
+      managementTokens: [
+        { name: 'platform', role: 'admin', digest: Buffer.from(DIGEST, 'hex') },
+        { name: 'bi_1', role: 'read', digest: Buffer.alloc(32, 0xcd) },
+      ],
+    },
+  ],
+  ['CONSOLE_PORT', '9002', { consolePort: 9002 }],
+  ['CONSOLE_URL', 'https://console.example/', { consoleUrl: 'https://console.example' }],
   ['DATA_DIR', '/var/lib/orders', { dataDir: '/var/lib/orders' }],
   ['OPENSEARCH_CA_FILE', '/etc/ca.pem', { opensearchCaFile: '/etc/ca.pem' }],
   ['REDIS_CA_FILE', './ca.pem', { redisCaFile: './ca.pem' }],
@@ -270,6 +302,15 @@ describe('parseConfig', () => {
     )
     expect(parseConfig({ PORT: '0', OPERATIONS_PORT: '0' })).toMatchObject({ operationsPort: 0 })
     expect(parseConfig({ OPERATIONS_PORT: '3000' })).toMatchObject({ operationsPort: 3000 })
+  })
+
+  it.each([
+    ['MANAGEMENT_PORT', 'OPERATIONS_PORT'],
+    ['CONSOLE_PORT', 'MANAGEMENT_PORT'],
+    ['CONSOLE_PORT', 'PORT'],
+  ])('rejects one port for %s and %s', (name, other) => {
+    const ports = { [other]: '4000', [name]: '4000' }
+    expect(problemsOf(ports)).toContain(`${name}: expected a port other than ${other}`)
   })
 
   it('reports the valid range of a number', () => {

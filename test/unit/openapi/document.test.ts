@@ -198,13 +198,13 @@ describe('the schemas', () => {
     },
   )
 
-  it('the schemas require every key, except of metadata, tracking, a change and a thin event', () => {
+  it('the schemas require every key, except of metadata, tracking, a change, a thin event and the mark of a sandbox', () => {
     const open = Object.entries(schemas)
       .filter(([, { properties: own = {}, required = [] }]) => {
         return Object.keys(own).some((key) => !required.includes(key))
       })
       .map(([name]) => name)
-    expect(open).toEqual(['Metadata', 'OrderEvent', 'OrderChange'])
+    expect(open).toEqual(['Metadata', 'WebhookTestEvent', 'OrderEvent', 'OrderChange'])
   })
 
   it('the schemas allow keys that a later release adds', () => {

@@ -9,6 +9,11 @@ export interface DocumentAddress {
   id: string
 }
 
+export interface ReadAddress extends DocumentAddress {
+  /** The primary has every write that another one met as a conflict; a replica may lack it. */
+  preference?: '_primary'
+}
+
 export interface StoredDocument {
   source: unknown
   state: DocumentState
@@ -35,10 +40,11 @@ interface GetResponse {
 export async function readDocument(
   client: OpenSearch,
   deadlineMs: number,
-  { index, id }: DocumentAddress,
+  { index, id, preference }: ReadAddress,
   scope: RequestScope = unbounded,
 ): Promise<StoredDocument | null> {
-  const path = `/${index}/_doc/${encodeURIComponent(id)}`
+  const query = preference === undefined ? '' : `?preference=${preference}`
+  const path = `/${index}/_doc/${encodeURIComponent(id)}${query}`
   return parseGetResponse(index, parseResponse(await readRaw(client, deadlineMs, { path }, scope)))
 }
 

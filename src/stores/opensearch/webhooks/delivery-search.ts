@@ -3,15 +3,16 @@ import type {
   DeliveryStore,
   StoredDelivery,
 } from '../../../webhooks/deliveries/delivery.ts'
-import type { ReportDamaged } from './damaged-documents.ts'
-import { parseDelivery, storedDelivery } from './delivery-document.ts'
 import {
   type FoundDocument,
   type IndexTarget,
   refreshIndex,
   searchCurrent,
   searchRaw,
-} from './search.ts'
+} from '../documents/search.ts'
+import type { ReportDamaged } from './damaged-documents.ts'
+import { parseDelivery, storedDelivery } from './delivery-document.ts'
+import { afterDelivery } from './delivery-position.ts'
 import type { Visibility } from './visibility.ts'
 
 /** The methods that search. */
@@ -108,11 +109,12 @@ export function createDeliverySearch(options: DeliverySearchOptions): DeliverySe
   }
 
   return {
-    async list({ endpointId, states, limit }) {
+    async list({ endpointId, states, limit, after }) {
       await refreshIndex(target) // An operator also sees what another process wrote.
       const filter = [
         ofEndpoint(endpointId),
         ...(states === undefined ? [] : [{ terms: { state: states } }]),
+        ...(after === undefined ? [] : [afterDelivery(after)]),
       ]
       return findCurrent(
         { bool: { filter } },

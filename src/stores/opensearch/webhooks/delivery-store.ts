@@ -1,6 +1,7 @@
 import type { DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
 import { readDocument } from '../client/documents.ts'
-import { removeMatching, sendItems, writeMatching } from './bulk.ts'
+import { removeMatching, sendItems, writeMatching } from '../documents/bulk.ts'
+import { type FoundDocument, type IndexTarget, refreshIndex } from '../documents/search.ts'
 import type { ReportDamaged } from './damaged-documents.ts'
 import {
   damagedDelivery,
@@ -11,7 +12,6 @@ import {
 } from './delivery-document.ts'
 import { createDeliverySearch, intactDelivery } from './delivery-search.ts'
 import { type DeliveryTransition, transitions } from './delivery-transitions.ts'
-import { type FoundDocument, type IndexTarget, refreshIndex } from './search.ts'
 import { createVisibility } from './visibility.ts'
 
 export interface DeliveryStoreOptions {

@@ -1,6 +1,11 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { read } from '../client/client.ts'
-import { type FoundDocument, type IndexTarget, refreshIndex, searchPages } from './search.ts'
+import {
+  type FoundDocument,
+  type IndexTarget,
+  refreshIndex,
+  searchPages,
+} from '../documents/search.ts'
 
 /** Documents that changed, and the token for the next call. */
 export interface DocumentChanges {

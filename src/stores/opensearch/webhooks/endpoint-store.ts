@@ -3,11 +3,16 @@ import type { Endpoint, EndpointStore } from '../../../webhooks/endpoints/endpoi
 import { readDocument } from '../client/documents.ts'
 import { CONFLICT, IndexMissing, RequestRejectedError } from '../client/errors.ts'
 import { replaceDocument } from '../client/replace-document.ts'
-import { removeMatching } from './bulk.ts'
+import { removeMatching } from '../documents/bulk.ts'
+import {
+  type FoundDocument,
+  type IndexTarget,
+  searchPages,
+  searchRaw,
+} from '../documents/search.ts'
 import type { ReportDamaged } from './damaged-documents.ts'
 import { readChanges } from './endpoint-changes.ts'
 import { endpointSource, parseEndpoint } from './endpoint-document.ts'
-import { type FoundDocument, type IndexTarget, searchPages, searchRaw } from './search.ts'
 
 export interface EndpointStoreOptions {
   target: IndexTarget

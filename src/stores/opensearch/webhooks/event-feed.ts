@@ -7,9 +7,14 @@ import {
   withoutStates,
 } from '../../../webhooks/events/event-record.ts'
 import type { EventFeed } from '../../../webhooks/webhook-stores.ts'
-import { removeMatching, sendItems, writeMatching } from './bulk.ts'
+import { removeMatching, sendItems, writeMatching } from '../documents/bulk.ts'
+import {
+  type FoundDocument,
+  type IndexTarget,
+  searchCurrent,
+  searchRaw,
+} from '../documents/search.ts'
 import type { ReportDamaged } from './damaged-documents.ts'
-import { type FoundDocument, type IndexTarget, searchCurrent, searchRaw } from './search.ts'
 
 export interface EventFeedOptions {
   target: IndexTarget

@@ -1,6 +1,7 @@
 import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
 import type { OpenSearch } from '../client/client.ts'
+import { withPreparation } from '../client/with-preparation.ts'
 import type { EnsureIndices } from '../ensure-indices.ts'
 import type { IndexNames } from '../index-names.ts'
 import { createDamageReport } from './damaged-documents.ts'
@@ -75,18 +76,4 @@ export function createOpenSearchWebhookStores({
     },
     dispatcher: (waitMs) => lease.status(waitMs),
   }
-}
-
-type Methods = Record<string, (...args: never[]) => Promise<unknown>>
-
-/** The same methods; each call waits for `prepare` first. */
-function withPreparation<T extends object>(store: T, prepare: () => Promise<void>): T {
-  const methods = Object.entries(store as Methods).map(([name, method]) => {
-    const prepared = async (...args: never[]) => {
-      await prepare()
-      return method(...args)
-    }
-    return [name, prepared]
-  })
-  return Object.fromEntries(methods) as T
 }

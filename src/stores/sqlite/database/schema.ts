@@ -91,4 +91,8 @@ export const keysMigrations = [
 
   CREATE TABLE accounts (id TEXT PRIMARY KEY, blocked INTEGER NOT NULL) STRICT;
   `,
+  // Keys of a sandbox.
+  `
+  ALTER TABLE api_keys ADD COLUMN is_test INTEGER NOT NULL DEFAULT 0;
+  `,
 ] as const

@@ -7,9 +7,9 @@ import {
   deliveryStates,
   type StoredDelivery,
 } from '../../../webhooks/deliveries/delivery.ts'
+import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf, renderAttempts } from './delivery-row.ts'
 import { createDeliveryTransitions } from './delivery-transitions.ts'
-import type { GuardedDatabase } from './guarded-database.ts'
 
 /**
  * Inserts deliveries that do not exist, within a transaction of the caller. Returns them as stored,
@@ -61,6 +61,8 @@ export function prepareDeliveryInsert(db: GuardedDatabase): InsertDeliveries {
 const ENDPOINTS_AT_ONCE = 100
 
 const FAILURES: readonly string[] = ['failed', 'expired']
+/** Before every delivery. Ids of rows need no look-up, since no event is that late. */
+const FIRST = { recordedAt: Number.MAX_SAFE_INTEGER, sequence: 0, id: '' }
 
 /**
  * Deliveries in an embedded database. Each statement names its index, because the planner knows
@@ -78,7 +80,8 @@ export function createSqliteDeliveryStore(
     db.prepare(`
       SELECT ${DELIVERY_COLUMNS} FROM ${source} endpoint_id = ?
         AND state IN (SELECT value FROM json_each(?))
-      ORDER BY recorded_at DESC, sequence DESC LIMIT ?`),
+        AND (recorded_at, sequence, rowid) < (?, ?, (SELECT rowid FROM deliveries WHERE id = ?))
+      ORDER BY recorded_at DESC, sequence DESC, rowid DESC LIMIT ?`),
   )
   // `NULL NOT IN (…)` is not true, and a test event has no order.
   const selectDue = db.prepare(`
@@ -155,9 +158,12 @@ export function createSqliteDeliveryStore(
       const row = db.run(() => selectById.get(id)) as unknown as DeliveryRow | undefined
       return row ? deliveryOf(row) : null
     },
-    async list({ endpointId, states = deliveryStates, limit }) {
+    async list({ endpointId, states = deliveryStates, limit, after = FIRST }) {
       const select = states.every((state) => FAILURES.includes(state)) ? selectFailures : selectList
-      return readAll(() => select?.all(endpointId, JSON.stringify(states), limit))
+      const { recordedAt, sequence, id } = after
+      return readAll(() =>
+        select?.all(endpointId, JSON.stringify(states), recordedAt, sequence, id, limit),
+      )
     },
     async due({ endpointId, nowMs, limit, excludedOrders, excludedIds }) {
       const excluded = [JSON.stringify(excludedOrders), JSON.stringify(excludedIds)] as const

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Attempt, DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
+import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { parseAttempts, renderAttempts } from './delivery-row.ts'
-import type { GuardedDatabase } from './guarded-database.ts'
 
 /** Changes of many deliveries at once. */
 export type DeliveryTransitions = Pick<

@@ -3,8 +3,8 @@ import type {
   EndpointCounts,
   EndpointStore,
 } from '../../../webhooks/endpoints/endpoint.ts'
+import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { endpointOf, endpointParams } from './endpoint-row.ts'
-import type { GuardedDatabase } from './guarded-database.ts'
 
 /**
  * Endpoints in an embedded database. Write transactions run one after another, so revisions are

@@ -3,11 +3,11 @@ import type { Config } from '../../../config/config.ts'
 import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
 import { openDatabase } from '../database/database.ts'
 import { openOrdersUnlessLost, ordersFile } from '../database/database-files.ts'
+import { type GuardedDatabase, guardDatabase } from '../database/guarded-database.ts'
 import { createSqliteDeliveryStore, prepareDeliveryInsert } from './delivery-store.ts'
 import { createDispatcherLease } from './dispatcher-lease.ts'
 import { createSqliteEndpointStore } from './endpoint-store.ts'
 import { createSqliteEventFeed } from './event-feed.ts'
-import { type GuardedDatabase, guardDatabase } from './guarded-database.ts'
 import { webhooksMigrations } from './schema.ts'
 
 /** The path of the database of endpoints and deliveries. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
 import { formatInstant } from '../../../lib/instant.ts'
 import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
+import { publicAccount } from '../../../lib/sandbox.ts'
 import { isSuccess } from '../../deliveries/record-attempt.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { Sender } from '../../sending/sender.ts'
@@ -93,7 +94,7 @@ function renderNotice(id: string, notice: Notice, nowMs: number): Buffer {
       type: kind === 'disabled' ? 'endpoint.disabled' : 'endpoint.failing',
       timestamp: formatInstant(nowMs),
       endpoint_id: endpointId,
-      account_id: accountId,
+      ...publicAccount(accountId),
       failing_since: failingSince === null ? null : formatInstant(failingSince),
       disabled_reason: disabledReason,
     }),

@@ -42,7 +42,9 @@ async function start(
       const found = [...there].map(([index, alias]) => [index, { aliases: { [alias]: {} } }])
       respond(200, Object.fromEntries(found))(response, request)
     } else if (request.method === 'GET') {
-      respond(200, { 'orders-v7': {}, 'orders-visits': {} })(response, request)
+      const versions = { 'orders-v7': {}, 'orders-visits': {} }
+      const found = name.startsWith('orders-') ? versions : { [`${name}-v7`]: {} }
+      respond(200, found)(response, request)
     } else if (name.endsWith('/_mapping')) addFields(response, request)
     else if (name.startsWith('_')) respond(200, { acknowledged: true })(response, request)
     else {
@@ -192,7 +194,15 @@ describe('the indices of keys and accounts', () => {
     expect(new Set(made())).toEqual(new Set(['api-keys-v1', 'accounts-v1']))
   })
 
-  it('existing key and account indices are checked once and left unchanged', async () => {
+  it('an index of keys of an earlier release gets the new fields', async () => {
+    const { ensureIndices, bodyOf } = await start(['api-keys', 'accounts'])
+    await ensureIndices.keys()
+    expect(bodyOf('/api-keys-v7/_mapping')).toMatchObject({
+      properties: { is_test: { type: 'boolean' } },
+    })
+  })
+
+  it('existing key and account indices are checked once, and not created again', async () => {
     const { ensureIndices, received } = await start(['api-keys'])
     await Promise.all([ensureIndices.keys(), ensureIndices.keys()])
     const made = received.filter(({ method }) => method === 'PUT').map(({ path }) => path)

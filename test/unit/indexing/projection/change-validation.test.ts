@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { parseChange } from '../../../../src/indexing/projection/change.ts'
 import {
   orderWith,
   validationErrorOf,
   validationErrorOfText,
 } from '../../../support/orders/changes.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
 
 const BEYOND = 2 ** 53
 const accounts = (count: number) => Array.from({ length: count }, (_, n) => `acc_${n}`)
@@ -126,6 +128,28 @@ const rejected: [pointer: string, values: unknown[], expected: string][] = [
   ['/metadata/origin', NO_TEXT, 'a text'],
   ['/metadata/currency_rate', ['5.25', true, {}], 'a number'],
 ]
+
+describe('an order of a sandbox', () => {
+  it('is accepted with the sandbox of an account as its owner', () => {
+    const change = parseChange(JSON.stringify(sourceOrder({ owner_account_id: 'acc_1.test' })))
+    expect(change).toMatchObject({ ownerAccountId: 'acc_1.test' })
+  })
+
+  it('is rejected with a co-producer, whose live key would read it', () => {
+    const order = sourceOrder({ owner_account_id: 'acc_1.test', coproducer_account_ids: ['acc_2'] })
+    expect(parseChange(JSON.stringify(order))).toMatchObject({ path: '/coproducer_account_ids' })
+  })
+
+  it.each(['.test', 'acc_1.tests', 'acc_1.test.test', 'acc_1.live'])('is no %s', (owner) => {
+    const order = sourceOrder({ owner_account_id: owner })
+    expect(parseChange(JSON.stringify(order))).toMatchObject({ path: '/owner_account_id' })
+  })
+
+  it('never has a live co-producer that is a sandbox', () => {
+    const order = sourceOrder({ coproducer_account_ids: ['acc_2.test'] })
+    expect(parseChange(JSON.stringify(order))).toMatchObject({ path: '/coproducer_account_ids/0' })
+  })
+})
 
 describe('the rejection of an order', () => {
   it.each(required)('the projection rejects an order without %s', (pointer) => {

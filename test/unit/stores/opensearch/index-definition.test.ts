@@ -4,13 +4,13 @@ import {
   keyDefinitions,
   ordersDefinition,
   recordDefinitions,
-  webhookDefinitions,
 } from '../../../../src/stores/opensearch/index-definition.ts'
 import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
 import { renderTombstone } from '../../../../src/stores/opensearch/tombstone.ts'
 import { deliverySource } from '../../../../src/stores/opensearch/webhooks/delivery-document.ts'
 import { endpointSource } from '../../../../src/stores/opensearch/webhooks/endpoint-document.ts'
+import { webhookDefinitions } from '../../../../src/stores/opensearch/webhooks/index-definitions.ts'
 import { toVersionRecordSource } from '../../../../src/stores/opensearch/write/index-reader.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'

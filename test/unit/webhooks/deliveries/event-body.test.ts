@@ -22,6 +22,12 @@ describe('the body of a webhook', () => {
     expect(renderEventBody(event, null).toString()).toBe(envelope)
   })
 
+  it('an event of a sandbox names the live account, and test', () => {
+    const body = renderEventBody({ ...event, accountId: 'acc_1.test' }, null).toString()
+    const expected = envelope.replace('"account_id":"acc_1"', '"account_id":"acc_1","test":true')
+    expect(body).toBe(expected)
+  })
+
   it('a test event has neither an order nor a sequence', () => {
     const body = JSON.parse(renderEventBody(testEvent(), null).toString())
     expect(body).toMatchObject({ type: 'webhook.test', order_id: null, sequence: null, change: {} })

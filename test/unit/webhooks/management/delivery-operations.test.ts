@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { DeliveryState } from '../../../../src/webhooks/deliveries/delivery.ts'
 import { deliveryId } from '../../../../src/webhooks/deliveries/delivery-id.ts'
-import { createDeliveryOperations } from '../../../../src/webhooks/management/delivery-operations.ts'
+import {
+  createDeliveryOperations,
+  FAILED_STATES,
+} from '../../../../src/webhooks/management/delivery-operations.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { attempt } from '../../../support/webhooks/delivery.ts'
 import { DAY_MS, HOUR_MS, NOW, useManagement } from './management.ts'
@@ -111,7 +114,7 @@ describe('listDeliveries', () => {
 
   it('returns what failed or expired alone', async () => {
     const target = await threeDeliveries()
-    const deliveries = await test.management.listDeliveries(target, { failedOnly: true })
+    const deliveries = await test.management.listDeliveries(target, { states: FAILED_STATES })
     expect(sequences(deliveries)).toEqual([3, 1])
   })
 

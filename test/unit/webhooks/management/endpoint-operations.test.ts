@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { createEndpointOperations } from '../../../../src/webhooks/management/endpoint-operations.ts'
+import { endpointJson } from '../../../../src/webhooks/management/webhook-json.ts'
 import { deriveSecret } from '../../../../src/webhooks/sending/signing-secret.ts'
 import { DAY_MS, HOUR_MS, NOW, settings, useManagement } from './management.ts'
 
@@ -9,6 +10,22 @@ const test = useManagement()
 const failing = { failingSince: NOW - DAY_MS, isBreakerOpen: true, noticesSent: 2 }
 const healthy = { failingSince: null, isBreakerOpen: false, noticesSent: 0 }
 const withCode = (code: string) => expect.objectContaining({ code })
+
+describe('an endpoint of the sandbox', () => {
+  it('is shown as one of its account', async () => {
+    const { endpoint } = await test.management.createEndpoint({ ...settings, isTest: true })
+    expect(endpointJson(endpoint)).toMatchObject({ account_id: 'acc_1', test: true })
+    expect(await test.management.listEndpoints('acc_1')).toEqual([endpoint])
+    const target = { id: endpoint.id, accountId: 'acc_1' }
+    expect(await test.management.showEndpoint(target)).toEqual(endpoint)
+  })
+
+  it('does not exist for another account', async () => {
+    const { endpoint } = await test.management.createEndpoint({ ...settings, isTest: true })
+    const shown = test.management.showEndpoint({ id: endpoint.id, accountId: 'acc_2' })
+    await expect(shown).rejects.toMatchObject({ code: 'endpoint_missing' })
+  })
+})
 
 describe('createEndpoint', () => {
   it('stores an enabled endpoint, whose deliveries start 5 seconds later', async () => {

@@ -46,7 +46,7 @@ export interface DeliveringOptions {
 }
 
 const LIMITS = [
-  { total: 256, restricted: 64 },
+  { total: 1_280, restricted: 64 },
   { total: 3, restricted: 1 },
 ]
 const SCHEDULES_S = [undefined, [0, 5, 30, 120, 600]]

@@ -1,6 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'
+import {
+  keysMigrations,
+  ordersMigrations,
+} from '../../../../../src/stores/sqlite/database/schema.ts'
 
 const [FIRST, ...LATER] = ordersMigrations
 const WRITE_TIMESTAMP = 5_000
@@ -25,4 +28,15 @@ it.each<[string, number | null, number]>([
   if (updatedKey !== null) putOrder(updatedKey)
   for (const step of LATER) db.exec(step)
   expect(db.prepare('SELECT stamped_live FROM writer').all()).toEqual([{ stamped_live: expected }])
+})
+
+it('the keys of an earlier release are live keys', () => {
+  const [first, ...later] = keysMigrations
+  using keys = new DatabaseSync(':memory:')
+  keys.exec(first)
+  keys.exec(
+    `INSERT INTO api_keys VALUES ('key_1', 'd1', 'acc_1', '', NULL, 'wxyz', 0, NULL, NULL, NULL, NULL)`,
+  )
+  for (const step of later) keys.exec(step)
+  expect(keys.prepare('SELECT is_test FROM api_keys').all()).toEqual([{ is_test: 0 }])
 })

@@ -26,7 +26,7 @@ interface Hit {
   sort?: readonly unknown[]
 }
 
-export interface WebhookSearchResponse extends SearchResponse {
+export interface DocumentSearchResponse extends SearchResponse {
   hits?: { hits?: unknown; total?: { value?: number } }
   aggregations?: Record<string, unknown>
 }
@@ -39,10 +39,10 @@ const FILTER_PATH =
 export async function searchRaw(
   { client, index, deadlineMs }: IndexTarget,
   body: object,
-): Promise<WebhookSearchResponse> {
+): Promise<DocumentSearchResponse> {
   const path = `/${index}/_search?preference=_primary&allow_partial_search_results=false&filter_path=${FILTER_PATH}`
   const request = { path, body: JSON.stringify({ track_total_hits: false, ...body }) }
-  const response: WebhookSearchResponse = parseResponse(await readRaw(client, deadlineMs, request))
+  const response: DocumentSearchResponse = parseResponse(await readRaw(client, deadlineMs, request))
   completeRawHits(response)
   return response
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { rollBack } from '../database/database.ts'
-import { replacedMessage, trackFileIdentity } from '../database/replaced-file-guard.ts'
+import { rollBack } from './database.ts'
+import { replacedMessage, trackFileIdentity } from './replaced-file-guard.ts'
 
 /**
  * A database whose temporary failures throw Unavailable: a lock that another process holds, a full

@@ -47,7 +47,7 @@ export async function sendItems(
   const budget = createRetryBudget({
     deadlineMs,
     backoff: { firstMs: 50 },
-    activity: 'OpenSearch rejected bulks of webhooks for full queues',
+    activity: 'OpenSearch rejected bulks for full queues',
   })
   for (let pending = items; pending.length > 0; ) {
     const lines = firstChunk(pending, linesOf)

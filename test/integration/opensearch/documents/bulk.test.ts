@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { type BulkItem, sendItems } from '../../../../src/stores/opensearch/webhooks/bulk.ts'
+import { type BulkItem, sendItems } from '../../../../src/stores/opensearch/documents/bulk.ts'
 import {
   createScriptedNodes,
   GENEROUS_MS,
@@ -40,7 +40,7 @@ const items = (...of: object[]) => respond(200, { items: of })
 const FULL = failed(429, 'rejected_execution_exception')
 const state = (if_seq_no: number) => ({ if_seq_no, if_primary_term: 1 })
 
-describe('a bulk of webhooks', () => {
+describe('a bulk of documents', () => {
   it('items that met a full queue are sent again, and keep their place in the result', async () => {
     const { send, sentIds } = await start(
       GENEROUS_MS,

@@ -1,0 +1,93 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from '../../config/config.ts'
+import { DEMO_ACCOUNT } from '../../demo/demo-orders.ts'
+import { buildConsoleApp } from '../../http/console/console-app.ts'
+import { consoleLink } from '../../http/console/routes/page.ts'
+import { listen } from '../../http/server/listen.ts'
+import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
+import type { Management } from '../../management/management.ts'
+import { capabilities } from '../../management/sessions/session-store.ts'
+import { createCursorCodec } from '../../orders/cursor.ts'
+import type { Services } from '../../services.ts'
+
+export interface ConsoleServerOptions {
+  management: Management
+  services: Pick<Services, 'orders' | 'cursorSecrets'>
+  logger: Logger
+  /** Serves it on loopback, also without the setting, and issues a link for the demo account. */
+  demo: boolean
+}
+
+/** The console of a process that serves. */
+export interface ConsoleServer {
+  /** The origin of the links; `null` when it is off. */
+  url: string | null
+  /** Starts one session of the demo account; `null` without a demo. */
+  demoLink: string | null
+  /** Waits for the requests in flight. */
+  close(): Promise<void>
+}
+
+const LOOPBACK = '127.0.0.1'
+const DEMO_PORT = 3003
+/** The reader of the welcome may open the link later than a user who follows a link. */
+const DEMO_LINK_MS = 15 * 60_000
+const DEMO_SESSION_S = 12 * 3_600
+
+/**
+ * Serves the console on `CONSOLE_PORT`. Only a configured port is required: another demo can
+ * already use the default one.
+ * @throws Error when CONSOLE_PORT is set and cannot be bound
+ */
+export async function startConsole(
+  config: Config,
+  { management, services, logger, demo }: ConsoleServerOptions,
+): Promise<ConsoleServer> {
+  if (config.consolePort === undefined && !demo) return OFF
+  const origin = () => config.consoleUrl ?? localOrigin(app)
+  const app = buildConsoleApp({
+    management,
+    orders: services.orders,
+    orderCursors: createCursorCodec(services.cursorSecrets),
+    logger,
+    origin,
+  })
+  if (!(await listenConsole(app, config, logger))) return OFF
+  const url = origin()
+  const demoLink = demo ? await createDemoLink(management, url) : null
+  return { url, demoLink, close: () => app.close() }
+}
+
+const OFF: ConsoleServer = { url: null, demoLink: null, close: async () => {} }
+
+async function listenConsole(
+  app: FastifyInstance,
+  { host, consolePort }: Pick<Config, 'host' | 'consolePort'>,
+  logger: Logger,
+): Promise<boolean> {
+  try {
+    const address = consolePort === undefined ? LOOPBACK : host
+    await listen(app, address, consolePort ?? DEMO_PORT, 'CONSOLE_PORT', 'console')
+    return true
+  } catch (error) {
+    await app.close()
+    if (consolePort !== undefined) throw error
+    logger.warn({ err: error }, 'continuing without the console')
+    return false
+  }
+}
+
+/** A browser accepts the session's cookie over http on the loopback address. */
+function localOrigin(app: FastifyInstance): string {
+  const { port } = app.server.address() as AddressInfo
+  return `http://${LOOPBACK}:${port}`
+}
+
+async function createDemoLink({ sessions }: Management, url: string): Promise<string> {
+  const grant = { accountId: DEMO_ACCOUNT, subject: 'demo', capabilities }
+  const request = { ...grant, ttlSeconds: DEMO_SESSION_S }
+  const { secret } = await sessions.createLink(CLI_ACTOR, request, DEMO_LINK_MS)
+  return consoleLink(url, secret)
+}

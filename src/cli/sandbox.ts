@@ -1,0 +1,112 @@
+import { Argument, type Command } from 'commander'
+import { wallClock } from '../lib/clock.ts'
+import { CLI_ACTOR } from '../management/audit/audit-entry.ts'
+import { createAuditLog } from '../management/audit/audit-log.ts'
+import { createOrderSink } from '../management/ingestion/create-order-sink.ts'
+import { sandboxOrderJson } from '../management/sandbox/sandbox-json.ts'
+import {
+  createSandboxManagement,
+  type SandboxManagement,
+  type WriteSourceOrders,
+} from '../management/sandbox/sandbox-management.ts'
+import { type SandboxMove, sandboxMoves } from '../management/sandbox/sandbox-moves.ts'
+import { sandboxScenarios, scenarioJson } from '../management/sandbox/sandbox-scenarios.ts'
+import type { SandboxOrder } from '../management/sandbox/sandbox-store.ts'
+import { createSinkWrite } from '../management/sandbox/write-source-orders.ts'
+import { openIngestionStream } from '../services.ts'
+import { account, positiveInteger } from './arguments.ts'
+import type { CommandContext } from './command-context.ts'
+import { printJson, printTable } from './output.ts'
+import type { WithServices } from './with-services.ts'
+
+interface AccountFlags {
+  account: string
+  json?: true
+}
+
+const DEFAULT_LIMIT = 20
+
+/** `sandbox scenarios | create | move | list`. */
+export function addSandbox(
+  sandbox: Command,
+  withServices: WithServices,
+  context: CommandContext,
+): void {
+  const withSandbox = <T>(work: (orders: SandboxManagement) => Promise<T>) =>
+    withServices(({ openIndex, management: stores }, config) => {
+      const audit = createAuditLog(stores.audit, wallClock)
+      const write: WriteSourceOrders = async (sources) => {
+        const sink = createOrderSink({ openIndex, stream: await openIngestionStream(config) })
+        await createSinkWrite(sink)(sources).finally(sink.close)
+      }
+      const options = { sandbox: stores.sandbox, write, audit, clock: wallClock }
+      return work(createSandboxManagement(options))
+    })
+
+  sandbox
+    .command('scenarios')
+    .description('list the orders that a sandbox can start with')
+    .option('--json', 'print them as JSON')
+    .action(({ json }: { json?: true }) => {
+      if (json) printJson(sandboxScenarios.map(scenarioJson), context)
+      else
+        printTable(
+          sandboxScenarios.map(({ id, description }) => ({ id, description })),
+          context,
+        )
+    })
+
+  sandbox
+    .command('create')
+    .description("create an order in an account's sandbox, which its test keys read")
+    .requiredOption('--account <id>', 'the account', account)
+    .requiredOption('--scenario <id>', 'how it starts: see "sandbox scenarios"')
+    .option('--json', 'print it as JSON')
+    .action(({ account: accountId, scenario, json }: AccountFlags & { scenario: string }) =>
+      withSandbox(async ({ create }) =>
+        printOrder(await create(CLI_ACTOR, { accountId, scenario }), json, context),
+      ),
+    )
+
+  sandbox
+    .command('move')
+    .description('change an order of a sandbox, as the platform would')
+    .argument('<order_id>', 'its id, as "sandbox list" prints it')
+    .addArgument(new Argument('<move>', 'what happens to it').choices(sandboxMoves))
+    .requiredOption('--account <id>', 'the account', account)
+    .option('--json', 'print it as JSON')
+    .action((orderId: string, move: SandboxMove, { account: accountId, json }: AccountFlags) =>
+      withSandbox(async (orders) =>
+        printOrder(await orders.move(CLI_ACTOR, { accountId, orderId }, move), json, context),
+      ),
+    )
+
+  sandbox
+    .command('list')
+    .description('list the orders of a sandbox, newest first')
+    .requiredOption('--account <id>', 'the account', account)
+    .option(
+      '--limit <count>',
+      'how many',
+      positiveInteger('Expected a positive integer.'),
+      DEFAULT_LIMIT,
+    )
+    .option('--json', 'print them as JSON')
+    .action(({ account: accountId, limit, json }: AccountFlags & { limit: number }) =>
+      withSandbox(async ({ list }) => {
+        const orders = await list({ accountId, limit, after: null })
+        if (json) printJson(orders.map(sandboxOrderJson), context)
+        else printTable(orders.map(rowOf), context)
+      }),
+    )
+}
+
+function printOrder(order: SandboxOrder, json: true | undefined, context: CommandContext): void {
+  if (json) printJson(sandboxOrderJson(order), context)
+  else printTable([rowOf(order)], context)
+}
+
+function rowOf(order: SandboxOrder) {
+  const { object: _, account_id: _account, ...row } = sandboxOrderJson(order)
+  return row
+}

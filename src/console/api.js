@@ -1,0 +1,54 @@
+/** A failed call, with a sentence for the user. */
+export class CallError extends Error {
+  constructor(message, status) {
+    super(message)
+    this.status = status
+  }
+}
+
+const OFFLINE = 'Não foi possível falar com o servidor. Confira a sua conexão e tente de novo.'
+const UNEXPECTED = 'Algo falhou do nosso lado. Tente de novo em instantes.'
+
+/** Calls the service. @throws CallError */
+export async function call(method, path, body) {
+  const response = await send(method, path, body)
+  const text = await response.text()
+  const json = text === '' ? null : parse(text)
+  if (response.ok) return json
+  if (response.status === 401 && path !== '/v1/session') {
+    document.dispatchEvent(new CustomEvent('session-ended'))
+  }
+  throw new CallError(json?.error?.message ?? UNEXPECTED, response.status)
+}
+
+async function send(method, path, body) {
+  const json = body && {
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  }
+  try {
+    return await fetch(path, { method, credentials: 'same-origin', ...json })
+  } catch {
+    throw new CallError(OFFLINE, 0)
+  }
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new CallError(UNEXPECTED, 0)
+  }
+}
+
+/** The calls of one account: `get('/keys')`. */
+export function accountApi(accountId) {
+  const base = `/v1/accounts/${encodeURIComponent(accountId)}`
+  return {
+    accountId,
+    get: (path) => call('GET', base + path),
+    post: (path, body = {}) => call('POST', base + path, body),
+    patch: (path, body) => call('PATCH', base + path, body),
+    delete: (path) => call('DELETE', base + path),
+  }
+}

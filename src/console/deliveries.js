@@ -1,0 +1,118 @@
+import { field, select } from './dialogs.js'
+import { h } from './dom.js'
+import { DELIVERY_STATES, eventName, formatAgo, formatMoment } from './format.js'
+import { badge, button, empty, facts, fillPlace, sectionHead, toast } from './parts.js'
+
+const LEAD =
+  'Cada aviso enviado ao seu sistema, e se ele o recebeu. Um aviso que falhou é repetido sozinho por até 3 dias.'
+
+/** The section of the deliveries, of one endpoint at a time. `show` opens another section. */
+export function deliveriesSection(api, show, endpointId) {
+  const place = h('div')
+
+  async function load() {
+    const { data } = await api.get('/webhook-endpoints?limit=100')
+    if (data.length > 0) return deliveriesOf(data)
+    const text = 'Os avisos enviados aparecem aqui depois que você cadastrar um webhook.'
+    const next = button('Ir para Webhooks', () => show('webhooks'), 'primary')
+    return empty('deliveries', 'Nada foi enviado ainda', text, next)
+  }
+
+  function deliveriesOf(endpoints) {
+    const list = h('div')
+    const names = endpoints.map(({ id, url, description }) => [id, description ?? url])
+    const chosen = select(names, endpointId ?? endpoints[0].id)
+    const onlyFailed = h('input', { type: 'checkbox' })
+    const refresh = () => fillPlace(list, () => page(null))
+    chosen.addEventListener('change', refresh)
+    onlyFailed.addEventListener('change', refresh)
+
+    async function page(cursor) {
+      const query = new URLSearchParams({
+        limit: '20',
+        ...(onlyFailed.checked && { state: 'failed' }),
+        ...(cursor && { cursor }),
+      })
+      const path = `/webhook-endpoints/${encodeURIComponent(chosen.value)}/deliveries?${query}`
+      const { data, next_cursor: next } = await api.get(path)
+      if (data.length === 0 && cursor === null) return none()
+      const following = h('div', { class: 'following' })
+      const more = button('Carregar mais', () => fillPlace(following, () => page(next)))
+      if (next) following.append(more)
+      return [
+        h(
+          'ul',
+          { class: 'cards' },
+          data.map((one) => card(one, refresh)),
+        ),
+        following,
+      ]
+    }
+
+    function none() {
+      if (onlyFailed.checked) {
+        return empty('deliveries', 'Nenhuma falha', 'O seu sistema recebeu todos os avisos.')
+      }
+      const text = 'Envie um teste em Webhooks, ou espere o próximo pedido mudar.'
+      const next = button('Ir para Webhooks', () => show('webhooks'), 'primary')
+      return empty('deliveries', 'Nenhum aviso enviado ainda', text, next)
+    }
+
+    refresh()
+    return [
+      h('div', { class: 'filters' }, [
+        field('Webhook', 'endpoint', chosen),
+        h('label', { class: 'option' }, [onlyFailed, 'Só as que falharam']),
+      ]),
+      list,
+    ]
+  }
+
+  function card(delivery, refresh) {
+    const { attempts } = delivery
+    const last = attempts.at(-1)
+    return h('li', { class: 'card' }, [
+      h('div', { class: 'card-top' }, [
+        h('h2', {}, eventName(delivery.type)),
+        badge(DELIVERY_STATES[delivery.state] ?? [delivery.state, 'off']),
+      ]),
+      facts([
+        ['Pedido', delivery.order_id && h('code', {}, delivery.order_id)],
+        ['Última tentativa', last ? `${formatAgo(last.at)}: ${resultOf(last)}` : 'ainda nenhuma'],
+        ['Próxima tentativa', delivery.next_at && formatMoment(delivery.next_at)],
+      ]),
+      h('div', { class: 'card-actions' }, [
+        delivery.state !== 'pending' && button('Reenviar', () => resend(delivery, refresh)),
+        attempts.length > 1 &&
+          h('details', { class: 'attempts' }, [
+            h('summary', {}, `As ${attempts.length} tentativas`),
+            h(
+              'ol',
+              {},
+              attempts.map((one) => h('li', {}, `${formatMoment(one.at)}: ${resultOf(one)}`)),
+            ),
+          ]),
+      ]),
+    ])
+  }
+
+  async function resend({ id }, refresh) {
+    try {
+      await api.post(`/deliveries/${encodeURIComponent(id)}/resend`)
+      toast('O aviso será enviado de novo agora.')
+    } catch (error) {
+      if (error.status === undefined) throw error
+      toast(error.message)
+    }
+    refresh()
+  }
+
+  fillPlace(place, load)
+  return [sectionHead('Entregas', LEAD), place]
+}
+
+function resultOf({ status, error }) {
+  if (status >= 200 && status < 300) return `recebido (${status})`
+  if (status) return `o seu sistema respondeu com o erro ${status}`
+  return error ? `sem resposta (${error})` : 'sem resposta'
+}

@@ -1,0 +1,101 @@
+import { h, icon } from './dom.js'
+import { button, focusHeading, toast } from './parts.js'
+
+let count = 0
+
+function openDialog(title, content, props) {
+  count += 1
+  const id = `dialogo-${count}`
+  const dialog = h('dialog', { 'aria-labelledby': id, ...props }, [h('h2', { id }, title), content])
+  dialog.addEventListener('close', () => {
+    dialog.remove()
+    // The button that opened the dialog may be gone.
+    if (document.activeElement === document.body) focusHeading()
+  })
+  document.body.append(dialog)
+  dialog.showModal()
+  return dialog
+}
+
+/**
+ * Asks for fields, or only for a confirmation. `submit` receives the form's data; its error is shown
+ * in the dialog, which then stays open.
+ */
+export function openForm({ title, intro, fields = [], action, isDanger = false, submit }) {
+  const error = h('p', { class: 'error', role: 'alert' })
+  const send = h('button', { type: 'submit', class: isDanger ? 'danger' : 'primary' }, action)
+  const cancel = button('Cancelar', () => dialog.close())
+  const form = h('form', { onsubmit }, [
+    intro && h('p', {}, intro),
+    fields,
+    error,
+    h('div', { class: 'actions' }, [cancel, send]),
+  ])
+
+  async function onsubmit(event) {
+    event.preventDefault()
+    send.disabled = true
+    error.textContent = ''
+    try {
+      await submit(new FormData(form))
+      dialog.close()
+    } catch (failure) {
+      if (failure.status === undefined) throw failure
+      if (failure.status === 401) dialog.close()
+      error.textContent = failure.message
+    } finally {
+      send.disabled = false
+    }
+  }
+
+  const dialog = openDialog(title, form)
+}
+
+/** Shows a secret once. Only its button closes the dialog, since the secret is then gone. */
+export function showSecret({ title, secret, warning, next }) {
+  const input = h('input', { class: 'secret', readonly: true, value: secret, id: 'segredo' })
+  const copy = h('button', { type: 'button', class: 'primary', onclick: onCopy }, [
+    icon('copy'),
+    'Copiar',
+  ])
+
+  async function onCopy() {
+    input.select()
+    try {
+      await navigator.clipboard.writeText(secret)
+      copy.lastChild.textContent = 'Copiado'
+      toast('Copiado.')
+    } catch {
+      toast('O texto está selecionado: copie com Ctrl+C.')
+    }
+  }
+
+  const content = h('div', {}, [
+    h('p', { class: 'warning' }, warning),
+    h('label', { for: 'segredo' }, 'Guarde este texto'),
+    h('div', { class: 'copying' }, [input, copy]),
+    h('p', {}, next),
+    h('div', { class: 'actions' }, [button('Já guardei', () => dialog.close())]),
+  ])
+  const dialog = openDialog(title, content, { closedby: 'none', class: 'showing' })
+  copy.focus()
+}
+
+/** A labelled field with an optional hint. */
+export function field(label, name, control, hint) {
+  const id = `campo-${name}`
+  control.id = id
+  control.setAttribute('name', name)
+  if (hint) control.setAttribute('aria-describedby', `${id}-dica`)
+  return h('div', { class: 'field' }, [
+    h('label', { for: id }, label),
+    control,
+    hint && h('p', { class: 'hint', id: `${id}-dica` }, hint),
+  ])
+}
+
+/** A list of options: `[value, text]`. */
+export const select = (options, selected) =>
+  h('select', {}, [
+    options.map(([value, text]) => h('option', { value, selected: value === selected }, text)),
+  ])

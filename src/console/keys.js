@@ -1,0 +1,140 @@
+import { field, openForm, select, showSecret } from './dialogs.js'
+import { h } from './dom.js'
+import { formatAgo, formatDate, formatMoment } from './format.js'
+import { badge, button, empty, facts, fillPlace, sectionHead, toast } from './parts.js'
+
+const LEAD =
+  'Uma chave deixa outro sistema, como o seu ERP ou emissor de notas, ler os pedidos da sua conta. Ela não muda nem apaga nada.'
+const ONCE = 'Copie a chave agora. Por segurança, ela não será mostrada de novo.'
+const NEXT =
+  'Cole a chave no sistema que vai ler os seus pedidos. Trate-a como uma senha: quem tem a chave vê os pedidos.'
+const LIVES = [
+  ['', 'Sem prazo'],
+  ['2592000', '30 dias'],
+  ['7776000', '90 dias'],
+  ['31536000', '1 ano'],
+]
+const OVERLAPS = [
+  ['86400', '1 dia'],
+  ['604800', '7 dias'],
+  ['0', 'Nenhum: ela pode ter vazado'],
+]
+
+/** The section of the keys. */
+export function keysSection(api) {
+  const place = h('div')
+  const refresh = () => fillPlace(place, load)
+
+  async function load() {
+    const { data } = await api.get('/keys?limit=100')
+    if (data.length === 0) {
+      const text = 'Crie a primeira e cole-a no sistema que vai ler os seus pedidos.'
+      return empty('keys', 'Você ainda não tem chaves', text, createButton())
+    }
+    const [active, ended] = [data.filter(isActive), data.filter((key) => !isActive(key))]
+    const old = ended.length > 0 && [
+      h('details', { class: 'ended' }, [
+        h('summary', {}, `Chaves que não valem mais (${ended.length})`),
+        h('ul', { class: 'cards' }, ended.toReversed().map(card)),
+      ]),
+    ]
+    const none = 'Nenhuma chave vale agora: nenhum sistema lê os seus pedidos. Crie uma chave.'
+    return [
+      active.length === 0 ? h('p', { class: 'note' }, none) : false,
+      h('ul', { class: 'cards' }, active.toReversed().map(card)),
+      old,
+    ]
+      .flat()
+      .filter(Boolean)
+  }
+
+  function card(key) {
+    const name = key.name ?? 'Chave sem nome'
+    const usable = isActive(key)
+    return h('li', { class: 'card' }, [
+      h('div', { class: 'card-top' }, [
+        h('h2', {}, name),
+        badge(
+          usable ? ['Ativa', 'good'] : key.revoked_at ? ['Revogada', 'off'] : ['Expirada', 'off'],
+        ),
+        key.test && badge(['Só pedidos de teste', 'off']),
+      ]),
+      facts([
+        ['Termina em', h('code', {}, `…${key.last_four}`)],
+        ['Último uso', key.last_used_at ? formatAgo(key.last_used_at) : 'nunca usada'],
+        ['Criada', formatDate(key.created_at)],
+        [usable ? 'Vale até' : 'Valeu até', endOf(key)],
+      ]),
+      usable &&
+        h('div', { class: 'card-actions' }, [
+          button('Trocar', () => roll(key, name)),
+          button('Revogar', () => revoke(key, name), 'danger-quiet'),
+        ]),
+    ])
+  }
+
+  const createButton = () => button('Criar chave', create, 'primary')
+
+  function create() {
+    const name = h('input', { required: true, maxlength: '100', autocomplete: 'off' })
+    openForm({
+      title: 'Criar chave',
+      fields: [
+        field('Nome', 'name', name, 'Onde ela será usada, por exemplo “ERP” ou “Planilha”.'),
+        field('Validade', 'life', select(LIVES, '')),
+      ],
+      action: 'Criar chave',
+      async submit(data) {
+        const seconds = Number(data.get('life'))
+        const created = await api.post('/keys', {
+          name: data.get('name'),
+          ...(seconds > 0 && { expires_in_seconds: seconds }),
+        })
+        refresh()
+        showSecret({ title: 'Chave criada', secret: created.key, warning: ONCE, next: NEXT })
+      },
+    })
+  }
+
+  function roll(key, name) {
+    openForm({
+      title: `Trocar a chave “${name}”`,
+      intro:
+        'Você recebe uma chave nova. Escolha por quanto tempo a atual ainda vale, para trocar uma pela outra com calma.',
+      fields: [field('Prazo da chave atual', 'overlap', select(OVERLAPS, '86400'))],
+      action: 'Trocar chave',
+      async submit(data) {
+        const body = { overlap_seconds: Number(data.get('overlap')) }
+        const created = await api.post(`/keys/${encodeURIComponent(key.id)}/roll`, body)
+        refresh()
+        showSecret({ title: 'Chave nova', secret: created.key, warning: ONCE, next: NEXT })
+      },
+    })
+  }
+
+  function revoke(key, name) {
+    openForm({
+      title: `Revogar a chave “${name}”?`,
+      intro:
+        'O sistema que usa esta chave deixa de ler os seus pedidos em até 5 segundos. Não dá para desfazer.',
+      action: 'Revogar chave',
+      isDanger: true,
+      async submit() {
+        await api.post(`/keys/${encodeURIComponent(key.id)}/revoke`)
+        toast(`A chave “${name}” não vale mais.`)
+        refresh()
+      },
+    })
+  }
+
+  refresh()
+  return [sectionHead('Chaves', LEAD, createButton()), place]
+}
+
+const isActive = (key) =>
+  key.revoked_at === null && (key.expires_at === null || Date.parse(key.expires_at) > Date.now())
+
+function endOf(key) {
+  if (key.revoked_at !== null) return formatMoment(key.revoked_at)
+  return key.expires_at === null ? 'sem prazo' : formatMoment(key.expires_at)
+}

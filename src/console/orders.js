@@ -1,0 +1,41 @@
+import { h } from './dom.js'
+import { formatMoment, formatMoney, METHOD_NAMES, ORDER_STATUSES } from './format.js'
+import { badge, empty, facts, fillPlace, sectionHead } from './parts.js'
+
+const LEAD = 'Os 20 pedidos mais novos da sua conta. É isto que um sistema com uma chave sua lê.'
+const NO_ORDERS =
+  'O primeiro pedido da sua loja aparece aqui assim que chegar. Você não precisa fazer nada.'
+
+/** The section of the latest orders. */
+export function ordersSection(api) {
+  const place = h('div')
+
+  async function load() {
+    const { data } = await api.get('/orders')
+    if (data.length === 0) return empty('orders', 'Nenhum pedido ainda', NO_ORDERS)
+    return h('ul', { class: 'cards' }, data.map(card))
+  }
+
+  fillPlace(place, load)
+  return [sectionHead('Pedidos recentes', LEAD), place]
+}
+
+function card(order) {
+  const [first, ...others] = order.items
+  const more = others.length > 0 ? ` e mais ${others.length}` : ''
+  const { method, installments } = order.payment
+  const parts = installments > 1 ? `, ${installments}x` : ''
+  return h('li', { class: 'card' }, [
+    h('div', { class: 'card-top' }, [
+      h('h2', {}, order.customer.name),
+      badge(ORDER_STATUSES[order.status] ?? [order.status, 'off']),
+      h('span', { class: 'amount' }, formatMoney(order.amount_total, order.currency)),
+    ]),
+    facts([
+      ['Produto', first ? `${first.name}${more}` : null],
+      ['Pagamento', `${METHOD_NAMES[method] ?? method}${parts}`],
+      ['Data', formatMoment(order.created_at)],
+      ['Pedido', h('code', {}, order.id)],
+    ]),
+  ])
+}

@@ -1,0 +1,76 @@
+import { h, icon } from './dom.js'
+
+/** A short text with a tone: `good`, `bad`, `wait` or `off`. */
+export const badge = ([text, tone]) => h('span', { class: `badge ${tone}` }, text)
+
+export const button = (text, onclick, kind = '') =>
+  h('button', { type: 'button', class: kind, onclick }, text)
+
+/** The heading of a section, what it is for in a sentence, and its main action. */
+export const sectionHead = (title, lead, action) =>
+  h('div', { class: 'head' }, [
+    h('div', {}, [h('h1', { tabindex: '-1' }, title), h('p', { class: 'lead' }, lead)]),
+    action,
+  ])
+
+/** What a section shows without data, and the next step. */
+export const empty = (iconName, title, text, action) =>
+  h('div', { class: 'empty' }, [icon(iconName), h('h2', {}, title), h('p', {}, text), action])
+
+/** Facts of a card: `[term, description]`; a pair without description is omitted. */
+export const facts = (pairs) =>
+  h('dl', { class: 'facts' }, [
+    pairs
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([term, value]) => h('div', {}, [h('dt', {}, term), h('dd', {}, value)])),
+  ])
+
+export const loading = () => h('p', { class: 'loading', role: 'status' }, 'Carregando…')
+
+export const problem = (message, retry) =>
+  h('div', { class: 'problem', role: 'alert' }, [
+    h('p', {}, message),
+    retry && button('Tentar de novo', retry),
+  ])
+
+/** Actions that are used less often, behind one button. */
+export const moreActions = (label, buttons) =>
+  h('details', { class: 'more' }, [
+    h('summary', { class: 'like-button', 'aria-label': label }, [icon('more'), 'Mais']),
+    h('div', { class: 'menu' }, buttons),
+  ])
+
+/** Shows a sentence for some seconds, which screen readers also read. */
+export function toast(text) {
+  const place = document.getElementById('aviso')
+  place.replaceChildren(h('p', {}, text))
+  clearTimeout(toast.timer)
+  toast.timer = setTimeout(() => place.replaceChildren(), 6_000)
+}
+
+/**
+ * Fills a place with what `load` resolves to, and shows its error as a sentence. Keeps the keyboard
+ * in the section when the focused button is replaced.
+ */
+export function fillPlace(place, load) {
+  if (place.childElementCount === 0) place.append(loading())
+  place.setAttribute('aria-busy', 'true')
+  load()
+    .catch((error) => {
+      if (error.status === undefined) reportError(error)
+      return problem(messageOf(error), () => fillPlace(place, load))
+    })
+    .then((content) => {
+      const hadFocus = place.contains(document.activeElement)
+      place.replaceChildren(...[content].flat())
+      place.removeAttribute('aria-busy')
+      if (hadFocus) focusHeading()
+    })
+    .catch(reportError)
+}
+
+/** The keyboard continues at the heading of the section. */
+export const focusHeading = () => document.querySelector('main h1')?.focus({ preventScroll: true })
+
+const messageOf = ({ status, message }) =>
+  status === undefined ? 'Algo falhou nesta página. Recarregue-a e tente de novo.' : message

@@ -1,0 +1,129 @@
+import { accountApi, call } from './api.js'
+import { h, icon } from './dom.js'
+import { formatMoment } from './format.js'
+import { button, focusHeading, problem, toast } from './parts.js'
+import { SECTIONS } from './sections.js'
+
+const main = document.getElementById('conteudo')
+const menu = document.getElementById('partes')
+const who = document.getElementById('quem')
+
+const NEW_LINK =
+  'Para voltar, entre no site da plataforma e abra o painel de novo: ele cria um link novo, que vale uma vez.'
+const TOKEN = /^#([\w-]{43})$/
+
+/** The session and the parts that it may use; `null` before and after a session. */
+let current = null
+let endTimer
+
+/** Removes the token from the address, before anything else can read it. */
+function takeToken() {
+  const token = TOKEN.exec(location.hash)?.[1]
+  if (token !== undefined) history.replaceState(null, '', location.pathname)
+  return token
+}
+
+async function start() {
+  const token = takeToken()
+  try {
+    const isUsed = token !== undefined && !(await exchange(token))
+    const session = await readSession()
+    if (session === null)
+      return showEnd(isUsed ? 'O link não vale mais' : 'Abra o painel por um link')
+    open(session)
+    if (isUsed) toast('Este link já foi usado. O painel continua na sessão que estava aberta.')
+  } catch (error) {
+    if (error.status === undefined) throw error
+    main.replaceChildren(problem(error.message, () => location.reload()))
+  }
+}
+
+/** Whether the token started a session. */
+const exchange = (token) =>
+  withoutSession(() => call('POST', '/v1/session', { token }).then(() => true), false)
+
+const readSession = () => withoutSession(() => call('GET', '/v1/session'), null)
+
+async function withoutSession(send, fallback) {
+  try {
+    return await send()
+  } catch (error) {
+    if (error.status === 401) return fallback
+    throw error
+  }
+}
+
+function open(session) {
+  const sections = SECTIONS.filter(({ capability }) => session.capabilities.includes(capability))
+  current = { session, sections, api: accountApi(session.account_id) }
+  who.replaceChildren(
+    h('p', {}, [h('strong', {}, session.account_id), h('span', {}, session.subject)]),
+    button('Sair', leave),
+  )
+  menu.replaceChildren(
+    ...sections.map(({ id, name, icon: iconName }) =>
+      h('a', { href: `#${id}` }, [icon(iconName), h('span', {}, name)]),
+    ),
+  )
+  menu.hidden = false
+  clearTimeout(endTimer)
+  const remainingMs = Date.parse(session.expires_at) - Date.now()
+  endTimer = setTimeout(() => showEnd('Sua sessão terminou'), remainingMs)
+  who.title = `A sessão vale até ${formatMoment(session.expires_at)}`
+  showSection()
+}
+
+/** Shows the part in the address, or the first one. */
+function showSection(argument, isMove = false) {
+  const id = location.hash.slice(1)
+  const section = current.sections.find((one) => one.id === id) ?? current.sections[0]
+  document.title = `${section.name} · Painel de integrações`
+  for (const link of menu.children) {
+    if (link.hash === `#${section.id}`) link.setAttribute('aria-current', 'page')
+    else link.removeAttribute('aria-current')
+  }
+  const elements = section.render(current.api, show, argument, current.session)
+  main.replaceChildren(h('section', { class: 'section' }, elements))
+  scrollTo(0, 0)
+  if (isMove) focusHeading()
+}
+
+function show(id, argument) {
+  history.pushState(null, '', `#${id}`)
+  showSection(argument, true)
+}
+
+async function leave() {
+  try {
+    await withoutSession(() => call('DELETE', '/v1/session'), null)
+    showEnd('Você saiu do painel')
+  } catch (error) {
+    if (error.status === undefined) throw error
+    toast(error.message)
+  }
+}
+
+function showEnd(title) {
+  current = null
+  clearTimeout(endTimer)
+  for (const dialog of document.querySelectorAll('dialog')) dialog.close()
+  menu.hidden = true
+  who.replaceChildren()
+  document.title = `${title} · Painel de integrações`
+  const heading = h('h1', { tabindex: '-1' }, title)
+  main.replaceChildren(h('div', { class: 'ended-page' }, [heading, h('p', {}, NEW_LINK)]))
+  heading.focus()
+}
+
+document.addEventListener('session-ended', () => showEnd('Sua sessão terminou'))
+addEventListener('hashchange', () => {
+  // A new link that is opened in this tab changes nothing but the fragment.
+  if (TOKEN.test(location.hash)) start().catch(reportError)
+  else if (current && location.hash !== '#conteudo') showSection(undefined, true)
+})
+document.querySelector('.skip').addEventListener('click', (event) => {
+  event.preventDefault()
+  main.focus()
+})
+
+start().catch(reportError)

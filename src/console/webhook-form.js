@@ -1,0 +1,67 @@
+import { field, openForm, select } from './dialogs.js'
+import { h } from './dom.js'
+import { EVENT_NAMES } from './format.js'
+
+const URL_HINT = 'Quem cuida do seu sistema informa este endereço. Ele começa com https://'
+const PAYLOADS = [
+  ['full', 'O pedido inteiro'],
+  ['thin', 'Só o número do pedido, sem dados do comprador'],
+]
+
+/** Asks for the settings of an endpoint, new or `current`; `save` receives the body of the call. */
+export function openWebhookForm({ title, action, current, save }) {
+  const url = h('input', {
+    type: 'url',
+    required: true,
+    placeholder: 'https://',
+    autocomplete: 'off',
+    value: current?.url,
+  })
+  const description = h('input', {
+    maxlength: '100',
+    autocomplete: 'off',
+    value: current?.description,
+  })
+  openForm({
+    title,
+    fields: [
+      field('Endereço que recebe os avisos (URL)', 'url', url, URL_HINT),
+      eventFields(current?.events ?? ['*']),
+      field('Cada aviso leva', 'payload', select(PAYLOADS, current?.payload ?? 'full')),
+      field('Descrição (opcional)', 'description', description, 'Por exemplo “ERP da loja”.'),
+    ],
+    action,
+    submit(data) {
+      const some = data.getAll('events')
+      return save({
+        url: data.get('url').trim(),
+        events: data.get('which') === 'all' ? ['*'] : some,
+        payload: data.get('payload'),
+        ...(data.get('description') !== '' && { description: data.get('description') }),
+      })
+    },
+  })
+}
+
+function eventFields(events) {
+  const isAll = events.includes('*')
+  const list = h('div', { class: 'events', hidden: isAll }, [
+    Object.entries(EVENT_NAMES).map(([type, name]) =>
+      option('checkbox', 'events', type, name, events.includes(type)),
+    ),
+  ])
+  const onchange = (event) => {
+    list.hidden = event.target.value === 'all'
+  }
+  return h('fieldset', {}, [
+    h('legend', {}, 'Avisar quando'),
+    h('div', { onchange }, [
+      option('radio', 'which', 'all', 'qualquer coisa mudar num pedido', isAll),
+      option('radio', 'which', 'some', 'só nos casos que eu escolher', !isAll),
+    ]),
+    list,
+  ])
+}
+
+const option = (type, name, value, text, checked) =>
+  h('label', { class: 'option' }, [h('input', { type, name, value, checked }), text])

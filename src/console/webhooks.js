@@ -1,0 +1,157 @@
+import { field, openForm, select, showSecret } from './dialogs.js'
+import { h } from './dom.js'
+import { eventName, formatAgo } from './format.js'
+import { badge, button, empty, facts, fillPlace, moreActions, sectionHead, toast } from './parts.js'
+import { openWebhookForm } from './webhook-form.js'
+
+const LEAD =
+  'Um webhook avisa o seu sistema assim que um pedido muda, por exemplo quando é pago ou reembolsado.'
+const ONCE = 'Copie o segredo agora. Por segurança, ele não será mostrado de novo.'
+const NEXT =
+  'Entregue o segredo a quem cuida do seu sistema: com ele, o sistema confere que o aviso veio mesmo daqui.'
+const REASONS = {
+  manual: 'Desativado por você.',
+  failing: 'Desativado porque o endereço falhou por 3 dias seguidos. Corrija-o e ative de novo.',
+  gone: 'Desativado porque o endereço respondeu que não existe mais.',
+}
+
+/** The section of the webhook endpoints. `show` opens another section. */
+export function webhooksSection(api, show) {
+  const place = h('div')
+  const refresh = () => fillPlace(place, load)
+  const pathOf = ({ id }) => `/webhook-endpoints/${encodeURIComponent(id)}`
+
+  async function load() {
+    const { data } = await api.get('/webhook-endpoints?limit=100')
+    if (data.length > 0) return h('ul', { class: 'cards' }, data.map(card))
+    const text = 'Cadastre o endereço do seu sistema, e ele fica sabendo de cada mudança na hora.'
+    return empty('webhooks', 'Nenhum sistema é avisado ainda', text, createButton())
+  }
+
+  function card(endpoint) {
+    const isEnabled = endpoint.status === 'enabled'
+    const change = (action, said) => () =>
+      run(() => api.post(`${pathOf(endpoint)}/${action}`), said)
+    const label = `Mais ações de ${endpoint.url}`
+    return h('li', { class: 'card' }, [
+      h('div', { class: 'card-top' }, [
+        h('h2', {}, endpoint.description ?? new URL(endpoint.url).host),
+        badge(stateOf(endpoint)),
+      ]),
+      h('p', { class: 'url' }, h('code', {}, endpoint.url)),
+      endpoint.disabled_reason && h('p', { class: 'note' }, REASONS[endpoint.disabled_reason]),
+      endpoint.failing_since &&
+        h(
+          'p',
+          { class: 'note' },
+          `Os avisos falham ${formatAgo(endpoint.failing_since)}: confira o endereço.`,
+        ),
+      facts([
+        ['Avisa sobre', eventsText(endpoint.events)],
+        ['Leva', endpoint.payload === 'thin' ? 'só o número do pedido' : 'o pedido inteiro'],
+      ]),
+      h('div', { class: 'card-actions' }, [
+        isEnabled
+          ? button(
+              'Enviar um teste',
+              change('test', 'Teste enviado. Veja o resultado em Entregas.'),
+            )
+          : button('Ativar', change('enable', 'Ativado: os avisos guardados serão enviados.')),
+        button('Ver entregas', () => show('entregas', endpoint.id)),
+        moreActions(label, [
+          button('Editar', () => edit(endpoint)),
+          button('Trocar segredo', () => rollSecret(endpoint)),
+          isEnabled && button('Desativar', change('disable', 'Desativado.')),
+          button('Remover', () => remove(endpoint), 'danger-quiet'),
+        ]),
+      ]),
+    ])
+  }
+
+  async function run(change, said) {
+    try {
+      await change()
+      toast(said)
+    } catch (error) {
+      if (error.status === undefined) throw error
+      toast(error.message)
+    }
+    refresh()
+  }
+
+  const createButton = () => button('Cadastrar webhook', create, 'primary')
+
+  function create() {
+    openWebhookForm({
+      title: 'Cadastrar webhook',
+      action: 'Cadastrar',
+      async save(body) {
+        const { secret } = await api.post('/webhook-endpoints', body)
+        refresh()
+        showSecret({ title: 'Webhook cadastrado', secret, warning: ONCE, next: NEXT })
+      },
+    })
+  }
+
+  function edit(endpoint) {
+    openWebhookForm({
+      title: 'Editar webhook',
+      action: 'Salvar',
+      current: endpoint,
+      async save(body) {
+        await api.patch(pathOf(endpoint), body)
+        toast('Salvo. Vale em até 5 segundos.')
+        refresh()
+      },
+    })
+  }
+
+  function rollSecret(endpoint) {
+    const overlaps = [
+      ['86400', '1 dia'],
+      ['604800', '7 dias'],
+      ['0', 'Nenhum: ele pode ter vazado'],
+    ]
+    openForm({
+      title: 'Trocar o segredo',
+      intro: 'Durante o prazo, cada aviso leva a assinatura dos dois segredos.',
+      fields: [field('Prazo do segredo atual', 'overlap', select(overlaps, '86400'))],
+      action: 'Trocar segredo',
+      async submit(data) {
+        const body = { overlap_seconds: Number(data.get('overlap')) }
+        const { secret } = await api.post(`${pathOf(endpoint)}/roll-secret`, body)
+        showSecret({ title: 'Segredo novo', secret, warning: ONCE, next: NEXT })
+      },
+    })
+  }
+
+  function remove(endpoint) {
+    openForm({
+      title: 'Remover este webhook?',
+      intro: `Nada mais será enviado a ${endpoint.url}. Não dá para desfazer.`,
+      action: 'Remover webhook',
+      isDanger: true,
+      async submit() {
+        await api.delete(pathOf(endpoint))
+        toast('Webhook removido.')
+        refresh()
+      },
+    })
+  }
+
+  refresh()
+  return [sectionHead('Webhooks', LEAD, createButton()), place]
+}
+
+function stateOf({ status, failing_since: failingSince }) {
+  if (status !== 'enabled') return ['Desativado', 'off']
+  return failingSince ? ['Com falhas', 'bad'] : ['Ativo', 'good']
+}
+
+function eventsText(events) {
+  if (events.includes('*')) return 'qualquer mudança'
+  const names = events.map(eventName)
+  return names.length > 3
+    ? `${names.slice(0, 3).join(', ')} e mais ${names.length - 3}`
+    : names.join(', ')
+}

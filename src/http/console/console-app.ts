@@ -1,0 +1,60 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Management } from '../../management/management.ts'
+import type { CursorCodec } from '../../orders/cursor.ts'
+import type { OrderStore } from '../../orders/order-store.ts'
+import { createManagementBase } from '../management/management-base.ts'
+import deliveriesRoutes from '../management/routes/deliveries.ts'
+import keysRoutes from '../management/routes/keys.ts'
+import usageRoutes from '../management/routes/usage.ts'
+import webhookEndpointActionsRoutes from '../management/routes/webhook-endpoint-actions.ts'
+import webhookEndpointsRoutes from '../management/routes/webhook-endpoints.ts'
+import { throwNotFound } from '../plugins/error-handler.ts'
+import sameOrigin from './plugins/same-origin.ts'
+import securityHeaders from './plugins/security-headers.ts'
+import sessionAuthentication from './plugins/session-authentication.ts'
+import latestOrders from './routes/latest-orders.ts'
+import pageRoutes from './routes/page.ts'
+import { sessionRoutes, startSession } from './routes/session.ts'
+
+export interface ConsoleAppOptions {
+  management: Management
+  orders: OrderStore
+  /** The cursors of orders. */
+  orderCursors: CursorCodec
+  logger: FastifyBaseLogger
+  /** The origin of the page. */
+  origin(): string
+}
+
+const MAX_BODY_BYTES = 16 * 1_024
+const REQUEST_MS = 30_000
+const ofAccount = { prefix: '/accounts/:account' }
+
+/** Builds the console of an account: the page, and the calls that it sends. */
+export function buildConsoleApp(options: ConsoleAppOptions): FastifyInstance {
+  const { management, orders: store, orderCursors, logger, origin } = options
+  const { keys, webhooks, sessions, stores, cursors, clock } = management
+  // A form of another page can send text, and the base reads JSON alone.
+  const app = createManagementBase({ logger, maxBodyBytes: MAX_BODY_BYTES, requestMs: REQUEST_MS })
+  app.register(securityHeaders)
+  app.register(pageRoutes)
+  app.register(
+    async (v1) => {
+      v1.register(sameOrigin, { origin })
+      v1.register(startSession, { sessions, clock })
+      v1.register(async (account) => {
+        account.register(sessionAuthentication, { sessions })
+        account.register(sessionRoutes, { sessions })
+        account.register(keysRoutes, { ...ofAccount, keys, usage: stores.usage, cursors })
+        account.register(webhookEndpointsRoutes, { ...ofAccount, webhooks, cursors })
+        account.register(webhookEndpointActionsRoutes, { ...ofAccount, webhooks })
+        account.register(deliveriesRoutes, { ...ofAccount, webhooks, cursors })
+        account.register(usageRoutes, { ...ofAccount, usage: stores.usage, clock })
+        account.register(latestOrders, { ...ofAccount, store, cursors: orderCursors })
+      })
+      v1.setNotFoundHandler(throwNotFound)
+    },
+    { prefix: '/v1' },
+  )
+  return app
+}

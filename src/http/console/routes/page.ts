@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { acceptsGzip } from '../../headers.ts'
+import { etagOf, isFresh } from '../../plugins/conditional.ts'
+import { throwNotFound } from '../../plugins/error-handler.ts'
+
+const PAGE = '/painel'
+
+/** The link that starts a session. The fragment is sent to no server and written to no log. */
+export const consoleLink = (origin: string, token: string): string => `${origin}${PAGE}#${token}`
+
+// The same relative path from `src/http/console/routes` and `dist/http/console/routes`.
+const folder = new URL('../../../../src/console/', import.meta.url)
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+interface PageFile {
+  type: string
+  bytes: Buffer
+  gzipped: Buffer
+  etag: string
+}
+
+/** `GET /painel`, and the files of the page below it. */
+const pageRoutes: FastifyPluginAsync = async (app) => {
+  const files = readPageFiles()
+
+  function send(request: FastifyRequest, reply: FastifyReply, name: string) {
+    const file = files.get(name) ?? throwNotFound()
+    reply.headers({ ETag: file.etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' })
+    if (isFresh(request, file.etag)) return reply.code(304).send()
+    reply.type(file.type)
+    if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(file.bytes)
+    return reply.header('Content-Encoding', 'gzip').send(file.gzipped)
+  }
+
+  app.get(PAGE, async (request, reply) => send(request, reply, 'page.html'))
+  app.get<{ Params: { file: string } }>(`${PAGE}/:file`, async (request, reply) =>
+    send(request, reply, request.params.file),
+  )
+}
+
+export default pageRoutes
+
+/** Reads all files at start, to fail early. */
+function readPageFiles(): Map<string, PageFile> {
+  const names = readdirSync(folder).filter((name) => extname(name) in TYPES)
+  return new Map(
+    names.map((name) => {
+      const bytes = readFileSync(new URL(name, folder))
+      const type = TYPES[extname(name)] ?? ''
+      return [name, { type, bytes, gzipped: gzipSync(bytes), etag: etagOf(bytes) }]
+    }),
+  )
+}

@@ -1,0 +1,43 @@
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
+import { ValueErrorType } from '@sinclair/typebox/errors'
+import { InvalidParamError } from '../../orders/invalid-param-error.ts'
+
+/** The body of a route: a JSON object with these fields and no other. */
+export interface Body<T extends TObject> {
+  schema: T
+  /** @throws InvalidParamError naming the field, and what was expected */
+  parse(body: unknown): Static<T>
+}
+
+/** Compiles the body of a route. Each field's `expected` completes the sentence of its error. */
+export function defineBody<T extends TObject>(schema: T): Body<T> {
+  const closed = Type.Object(schema.properties, { additionalProperties: false })
+  const check = TypeCompiler.Compile(closed) as unknown as TypeCheck<T>
+  return {
+    schema,
+    parse(body) {
+      // A request without a body has no field.
+      const fields = body === undefined ? {} : body
+      if (check.Check(fields)) return fields
+      const [error] = [...check.Errors(fields)]
+      throw invalidField(error, Object.keys(schema.properties))
+    },
+  }
+}
+
+/** The body of a request that has no fields. */
+export const NoFields = defineBody(Type.Object({}))
+
+function invalidField(error: ValueError | undefined, known: readonly string[]): InvalidParamError {
+  const name = error?.path.split('/')[1] ?? ''
+  if (error === undefined || name === '') {
+    return new InvalidParamError('body', 'Envie no corpo um objeto JSON.')
+  }
+  if (error.type === ValueErrorType.ObjectAdditionalProperties) {
+    const fields = known.length === 0 ? 'nenhum' : known.join(', ')
+    return new InvalidParamError(name, `O campo "${name}" não existe. Campos possíveis: ${fields}.`)
+  }
+  const expected = String(error.schema['expected'] ?? 'um valor válido')
+  return new InvalidParamError(name, `Envie em ${name} ${expected}.`)
+}

@@ -1,0 +1,75 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { ListCursorCodec, ListPosition } from '../../management/list-cursor.ts'
+import { InvalidParamError } from '../../orders/invalid-param-error.ts'
+import { DEFAULT_LIMIT, LIMIT_HELP, MAX_LIMIT } from '../../orders/list-params.ts'
+
+/** The query parameters of every list. */
+export const PageQuery = Type.Object({
+  limit: Type.Optional(Type.String()),
+  cursor: Type.Optional(Type.String()),
+})
+type PageParams = Static<typeof PageQuery>
+
+/** A page that starts after a position. */
+export interface PageRequest {
+  limit: number
+  after: ListPosition | null
+}
+
+/** Parses the parameters of a page. @throws InvalidParamError */
+export function parsePage(
+  { limit, cursor }: PageParams,
+  list: string,
+  cursors: ListCursorCodec,
+): PageRequest {
+  const count = limit === undefined ? DEFAULT_LIMIT : Number(limit)
+  if (limit !== undefined && (!/^\d{1,3}$/.test(limit) || count < 1 || count > MAX_LIMIT)) {
+    throw new InvalidParamError('limit', LIMIT_HELP)
+  }
+  if (cursor === undefined) return { limit: count, after: null }
+  const after = cursors.open(list, cursor)
+  if (after !== null) return { limit: count, after }
+  throw new InvalidParamError(
+    'cursor',
+    'Cursor inválido para esta lista. Envie o next_cursor exatamente como recebido ou recomece sem cursor.',
+  )
+}
+
+/**
+ * The envelope of a list. `items`: one more than the limit when another page follows; the cursor
+ * comes from the last one of the page.
+ */
+export function renderPage<T>(
+  items: readonly T[],
+  { limit }: Pick<PageRequest, 'limit'>,
+  toJson: (item: T) => object,
+  nextCursor: (last: T) => string,
+) {
+  const page = items.slice(0, limit)
+  const last = page.at(-1)
+  const hasMore = items.length > limit && last !== undefined
+  return {
+    object: 'list',
+    data: page.map(toJson),
+    has_more: hasMore,
+    next_cursor: hasMore ? nextCursor(last) : null,
+  } as const
+}
+
+/** The envelope of a list that the domain returns whole, in the ascending order of its keys. */
+export function renderWholeList<T>(
+  items: readonly T[],
+  { list, page, cursors }: { list: string; page: PageRequest; cursors: ListCursorCodec },
+  toJson: (item: T) => object,
+  positionOf: (item: T) => ListPosition,
+) {
+  const { after, limit } = page
+  const rest = after === null ? items : items.filter((item) => isAfter(positionOf(item), after))
+  const seal = (last: T) => cursors.seal(list, positionOf(last))
+  return renderPage(rest.slice(0, limit + 1), page, toJson, seal)
+}
+
+function isAfter(position: ListPosition, other: ListPosition): boolean {
+  const at = position.findIndex((value, index) => value !== other[index])
+  return at >= 0 && (position[at] ?? 0) > (other[at] ?? 0)
+}

@@ -1,0 +1,85 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { ManagementToken } from '../../config/parsers.ts'
+import type { Management } from '../../management/management.ts'
+import type { ManagementMetrics } from '../../observability/metrics/management.ts'
+import { throwNotFound } from '../plugins/error-handler.ts'
+import docs from '../routes/docs.ts'
+import { managementDocs } from '../routes/docs-contents.ts'
+import { createManagementBase } from './management-base.ts'
+import idempotencyKeys from './plugins/idempotency.ts'
+import managementMetrics from './plugins/management-metrics.ts'
+import requestParams from './plugins/request-params.ts'
+import tokenAuthentication from './plugins/token-authentication.ts'
+import accountsRoutes from './routes/accounts.ts'
+import auditRoutes from './routes/audit.ts'
+import deliveriesRoutes from './routes/deliveries.ts'
+import keysRoutes from './routes/keys.ts'
+import sandboxRoutes from './routes/sandbox.ts'
+import sessionsRoutes from './routes/sessions.ts'
+import sourceOrdersRoutes from './routes/source-orders.ts'
+import usageRoutes from './routes/usage.ts'
+import webhookEndpointActionsRoutes from './routes/webhook-endpoint-actions.ts'
+import webhookEndpointsRoutes from './routes/webhook-endpoints.ts'
+
+export interface ManagementAppOptions {
+  tokens: readonly ManagementToken[]
+  logger: FastifyBaseLogger
+  metrics: ManagementMetrics
+  /** The origin of the console; `null` when there is none. */
+  consoleUrl: string | null
+}
+
+/** The largest body of a route that defines no other. */
+const MAX_BODY_BYTES = 64 * 1_024
+const REQUEST_MS = 60_000
+
+/** Builds the management API: an internal port, which the edge never publishes. */
+export function buildManagementApp(
+  management: Management,
+  { tokens, logger, metrics, consoleUrl }: ManagementAppOptions,
+): FastifyInstance {
+  const {
+    keys,
+    sandbox,
+    sessions,
+    webhooks,
+    audit,
+    ingestion,
+    idempotency,
+    stores,
+    cursors,
+    clock,
+  } = management
+  const app = createManagementBase({ logger, maxBodyBytes: MAX_BODY_BYTES, requestMs: REQUEST_MS })
+  app.register(managementMetrics, { requestSeconds: metrics.requestSeconds })
+  app.register(docs, { contents: managementDocs })
+  app.register(
+    async (v1) => {
+      const onRejected = () => metrics.rejectedTokens.inc()
+      const account = { prefix: '/accounts/:account' }
+      // A response can contain a secret.
+      v1.addHook('onRequest', async (_request, reply) => {
+        reply.header('Cache-Control', 'no-store')
+      })
+      v1.register(tokenAuthentication, { tokens, onRejected })
+      v1.register(requestParams)
+      v1.register(idempotencyKeys, { idempotency })
+      v1.register(auditRoutes, { audit, cursors })
+      v1.register(keysRoutes, { ...account, keys, usage: stores.usage, cursors })
+      v1.register(sandboxRoutes, { sandbox, cursors })
+      v1.register(accountsRoutes, { ...account, keys })
+      v1.register(webhookEndpointsRoutes, { ...account, webhooks, cursors })
+      v1.register(webhookEndpointActionsRoutes, { ...account, webhooks })
+      v1.register(deliveriesRoutes, { ...account, webhooks, cursors })
+      v1.register(usageRoutes, { ...account, usage: stores.usage, clock })
+      v1.register(sourceOrdersRoutes, {
+        ingestion,
+        onResult: (result) => metrics.sourceOrders.inc({ result }),
+      })
+      v1.register(sessionsRoutes, { ...account, sessions, consoleUrl })
+      v1.setNotFoundHandler(throwNotFound)
+    },
+    { prefix: '/v1' },
+  )
+  return app
+}

@@ -1,0 +1,97 @@
+import { hash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { Unavailable } from '../../../lib/unavailable.ts'
+import type { Idempotency } from '../../../management/idempotency/idempotency.ts'
+import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
+import { ApiError } from '../../api-error.ts'
+import { JSON_TYPE } from '../../headers.ts'
+import { principalOf } from '../principal.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Identifies the request while it runs under an `Idempotency-Key`. */
+    idempotentId: string | null
+  }
+}
+
+export interface IdempotencyOptions {
+  idempotency: Idempotency
+}
+
+const HEADER = 'idempotency-key'
+const KEY = /^[\x21-\x7e]{1,255}$/
+/** Ingestion is idempotent by the version of each order, and its responses are large. */
+const WITHOUT_KEYS: readonly string[] = ['/v1/source-orders']
+/** Members that appear once, and are never stored. */
+const SECRET_MEMBERS: readonly string[] = ['key', 'secret']
+/** The link to a console is a secret too; the `url` of an endpoint is not. */
+const LINK_ROUTE = '/v1/accounts/:account/sessions'
+
+/**
+ * Runs a POST with an `Idempotency-Key` once. Only a success is kept: after an error, the same key
+ * runs the request again.
+ */
+export default fp<IdempotencyOptions>(
+  async (app, { idempotency }) => {
+    app.decorateRequest('idempotentId', null)
+
+    app.addHook('preHandler', async (request, reply) => {
+      const key = request.headers[HEADER]
+      const { url: route = '' } = request.routeOptions
+      if (key === undefined || request.method !== 'POST' || WITHOUT_KEYS.includes(route)) return
+      if (typeof key !== 'string' || !KEY.test(key)) {
+        throw new InvalidParamError('Idempotency-Key', KEY_HELP)
+      }
+      const id = requestId(request, key)
+      const bodyDigest = hash(
+        'sha256',
+        JSON.stringify(request.body === undefined ? {} : request.body),
+      )
+      const decision = await idempotency.begin({ id, bodyDigest })
+      if (decision.kind === 'in_progress') throw new ApiError('conflict', { message: IN_PROGRESS })
+      if (decision.kind === 'other_body') throw new ApiError('conflict', { message: OTHER_BODY })
+      if (decision.kind === 'started') {
+        request.idempotentId = id
+        return
+      }
+      const { status, body } = decision.response
+      return reply.header('Idempotent-Replayed', 'true').code(status).type(JSON_TYPE).send(body)
+    })
+
+    // Before the response is sent, so that a repetition after it is always replayed.
+    app.addHook('onSend', async (request, { statusCode: status }, payload) => {
+      const { idempotentId: id } = request
+      if (id === null) return
+      const body = withoutSecrets(String(payload), request.routeOptions.url)
+      const end = status < 400 ? idempotency.complete(id, { status, body }) : idempotency.forget(id)
+      // The response still reports what happened. A repetition is a conflict for some minutes.
+      await end.catch((error: unknown) => {
+        if (!(error instanceof Unavailable)) throw error
+        request.log.warn(
+          { reason: error.message },
+          'the result of an Idempotency-Key is not stored',
+        )
+      })
+    })
+  },
+  { name: 'idempotency', dependencies: ['request-params', 'token-authentication'] },
+)
+
+const KEY_HELP = 'Envie em Idempotency-Key de 1 a 255 caracteres ASCII visíveis, uma única vez.'
+const IN_PROGRESS =
+  'Uma requisição com esta Idempotency-Key ainda está em andamento. Aguarde e envie a mesma de novo.'
+const OTHER_BODY =
+  'Esta Idempotency-Key já foi usada com outro corpo. Envie o mesmo corpo, ou use outra chave.'
+
+/** The scope of a key: the token, and the route with its ids. */
+function requestId(request: FastifyRequest, key: string): string {
+  const { actor } = principalOf(request)
+  return hash('sha256', JSON.stringify([actor, request.routeOptions.url, request.params, key]))
+}
+
+function withoutSecrets(body: string, route: string | undefined): string {
+  const secret = route === LINK_ROUTE ? [...SECRET_MEMBERS, 'url'] : SECRET_MEMBERS
+  const members = Object.entries(JSON.parse(body)).filter(([name]) => !secret.includes(name))
+  return JSON.stringify(Object.fromEntries(members))
+}

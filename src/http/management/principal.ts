@@ -1,0 +1,63 @@
+import type { FastifyRequest } from 'fastify'
+import type { Actor } from '../../management/audit/audit-entry.ts'
+import type { Capability } from '../../management/sessions/session-store.ts'
+import { ApiError } from '../api-error.ts'
+
+/** Who sends a request, and what it may do: a token of the platform, or a session of the console. */
+export interface Principal {
+  /** In the audit log. */
+  actor: string
+  /** The only account that it sees; `null` for every account. */
+  accountId: string | null
+  /** `null` for all of them. */
+  capabilities: readonly Capability[] | null
+  mayChange: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** `null` before authentication. */
+    principal: Principal | null
+  }
+}
+
+/** Returns the principal of a request. @throws Error without authentication */
+export function principalOf(request: FastifyRequest): Principal {
+  if (request.principal !== null) return request.principal
+  throw new Error('request has no principal: register an authentication before this route')
+}
+
+/** The actor of an authenticated request, for the audit log. */
+export function actorOf(request: FastifyRequest): Actor {
+  return { name: principalOf(request).actor, requestId: request.id }
+}
+
+/**
+ * Another account does not exist for a session, and neither does a part of the console without its
+ * capability.
+ * @throws ApiError `resource_missing`, `forbidden_role`
+ */
+export function authorize(
+  request: FastifyRequest,
+  { accountId, capability, isChange }: Access,
+): void {
+  const principal = principalOf(request)
+  const seesAccount = principal.accountId === null || principal.accountId === accountId
+  const hasPart = principal.capabilities?.includes(capability ?? NONE) ?? true
+  if (!seesAccount || !hasPart) throw new ApiError('resource_missing', { message: NOT_FOUND })
+  if (isChange && !principal.mayChange) throw new ApiError('forbidden_role')
+}
+
+/** Of an unknown route, or of a part that a session may not see. */
+export const NOT_FOUND = 'Recurso não encontrado. Confira o método, o endereço e os ids.'
+
+/** What a route needs. */
+export interface Access {
+  /** `null`: all accounts. */
+  accountId: string | null
+  /** Absent for routes that no session may use. */
+  capability?: Capability
+  isChange: boolean
+}
+
+const NONE = 'none' as Capability

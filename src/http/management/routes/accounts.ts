@@ -1,0 +1,27 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { KeyManagement } from '../../../management/keys/key-management.ts'
+import { actorOf, authorize } from '../principal.ts'
+
+export interface AccountsRoutesOptions {
+  keys: Pick<KeyManagement, 'setAccountBlocked'>
+}
+
+const Account = Type.Object({ account: Type.String() })
+
+/** `PUT | DELETE /v1/accounts/{account}/block`. */
+const accountsRoutes: FastifyPluginAsyncTypebox<AccountsRoutesOptions> = async (app, { keys }) => {
+  app.route({
+    method: ['PUT', 'DELETE'],
+    url: '/block',
+    schema: { params: Account },
+    async handler(request) {
+      const { account: accountId } = request.params
+      authorize(request, { accountId, isChange: true })
+      const isBlocked = request.method === 'PUT'
+      await keys.setAccountBlocked(actorOf(request), accountId, isBlocked)
+      return { object: 'account', id: accountId, blocked: isBlocked }
+    },
+  })
+}
+
+export default accountsRoutes

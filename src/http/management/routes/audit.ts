@@ -1,0 +1,35 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { auditEntryJson } from '../../../management/audit/audit-json.ts'
+import type { AuditLog } from '../../../management/audit/audit-log.ts'
+import type { ListCursorCodec } from '../../../management/list-cursor.ts'
+import { PageQuery, parsePage, renderPage } from '../list-page.ts'
+import { authorize } from '../principal.ts'
+
+export interface AuditRoutesOptions {
+  audit: Pick<AuditLog, 'list'>
+  cursors: ListCursorCodec
+}
+
+const Querystring = Type.Object({
+  account_id: Type.Optional(Type.String()),
+  ...PageQuery.properties,
+})
+
+/** `GET /v1/audit`. */
+const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async (app, options) => {
+  const { audit, cursors } = options
+
+  app.get('/audit', { schema: { querystring: Querystring } }, async (request) => {
+    const { account_id: accountId, ...params } = request.query
+    authorize(request, { accountId: accountId ?? null, isChange: false })
+    const list = `audit ${accountId ?? '*'}`
+    const page = parsePage(params, list, cursors)
+    const [at, id] = page.after ?? []
+    const after = page.after === null ? null : { at: Number(at), id: String(id) }
+    const filter = accountId === undefined ? {} : { accountId }
+    const entries = await audit.list({ ...filter, limit: page.limit + 1, after })
+    return renderPage(entries, page, auditEntryJson, ({ at, id }) => cursors.seal(list, [at, id]))
+  })
+}
+
+export default auditRoutes

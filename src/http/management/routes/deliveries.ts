@@ -1,0 +1,91 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { ListCursorCodec, ListPosition } from '../../../management/list-cursor.ts'
+import type { AuditedWebhooks } from '../../../management/webhooks/audited-webhooks.ts'
+import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
+import {
+  type Delivery,
+  type DeliveryPosition,
+  type DeliveryState,
+  deliveryStates,
+} from '../../../webhooks/deliveries/delivery.ts'
+import { FAILED_STATES } from '../../../webhooks/management/delivery-operations.ts'
+import { NoFields } from '../body.ts'
+import { PageQuery, parsePage, renderPage } from '../list-page.ts'
+import { actorOf, authorize } from '../principal.ts'
+import { deliveryObject } from '../webhook-objects.ts'
+
+export interface DeliveriesRoutesOptions {
+  webhooks: Pick<AuditedWebhooks, 'listDeliveries' | 'showDelivery' | 'resend'>
+  cursors: ListCursorCodec
+}
+
+const capability = 'webhooks'
+const OneOfAccount = Type.Object({ account: Type.String(), id: Type.String() })
+const Querystring = Type.Object({ state: Type.Optional(Type.String()), ...PageQuery.properties })
+
+/** The deliveries of an endpoint, and `/v1/accounts/{account}/deliveries`. */
+const deliveriesRoutes: FastifyPluginAsyncTypebox<DeliveriesRoutesOptions> = async (
+  app,
+  { webhooks, cursors },
+) => {
+  const list = { params: OneOfAccount, querystring: Querystring }
+  app.get('/webhook-endpoints/:id/deliveries', { schema: list }, async (request) => {
+    const { account: accountId, id } = request.params
+    authorize(request, { accountId, capability, isChange: false })
+    const { state, ...params } = request.query
+    const states = parseState(state)
+    const name = `deliveries ${accountId} ${id} ${state ?? '*'}`
+    const page = parsePage(params, name, cursors)
+    const deliveries = await webhooks.listDeliveries(
+      { id, accountId },
+      {
+        limit: page.limit + 1,
+        ...(states !== undefined && { states }),
+        ...(page.after !== null && { after: parsePosition(page.after) }),
+      },
+    )
+    return renderPage(deliveries, page, deliveryObject, (last) =>
+      cursors.seal(name, positionOf(last)),
+    )
+  })
+
+  app.get('/deliveries/:id', { schema: { params: OneOfAccount } }, async (request) => {
+    const { account: accountId, id } = request.params
+    authorize(request, { accountId, capability, isChange: false })
+    return deliveryObject(await webhooks.showDelivery({ id, accountId }))
+  })
+
+  app.post('/deliveries/:id/resend', { schema: { params: OneOfAccount } }, async (request) => {
+    const { account: accountId, id } = request.params
+    authorize(request, { accountId, capability, isChange: true })
+    NoFields.parse(request.body)
+    return deliveryObject(await webhooks.resend(actorOf(request), { id, accountId }))
+  })
+}
+
+/** `failed` has the meaning of the commands: no attempt follows. */
+function parseState(text: string | undefined): readonly DeliveryState[] | undefined {
+  if (text === undefined) return undefined
+  const state = deliveryStates.find((known) => known === text)
+  if (state === 'failed') return FAILED_STATES
+  if (state !== undefined) return [state]
+  throw new InvalidParamError('state', `Envie um destes valores: ${deliveryStates.join(', ')}.`)
+}
+
+const positionOf = ({ id, event }: Delivery): ListPosition => [
+  event.recordedAt,
+  event.sequence ?? 0,
+  event.orderId ?? '',
+  id,
+]
+
+function parsePosition([recordedAt, sequence, orderId, id]: ListPosition): DeliveryPosition {
+  return {
+    recordedAt: Number(recordedAt),
+    sequence: Number(sequence),
+    orderId: orderId === '' ? null : String(orderId),
+    id: String(id),
+  }
+}
+
+export default deliveriesRoutes

@@ -1,0 +1,114 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { type KeyRecord, scopes } from '../../../auth/key-store.ts'
+import { createdKeyJson, keyJson, lastUseOfKeys } from '../../../management/keys/key-json.ts'
+import { type KeyManagement, MAX_NAME_LENGTH } from '../../../management/keys/key-management.ts'
+import type { ListCursorCodec } from '../../../management/list-cursor.ts'
+import type { UsageStore } from '../../../management/usage/usage-store.ts'
+import { defineBody, NoFields } from '../body.ts'
+import { PageQuery, parsePage, renderWholeList } from '../list-page.ts'
+import { actorOf, authorize } from '../principal.ts'
+
+export interface KeysRoutesOptions {
+  keys: KeyManagement
+  usage: Pick<UsageStore, 'lastUsedAt'>
+  cursors: ListCursorCodec
+}
+
+const capability = 'keys'
+const HOUR_S = 3_600
+/** Without control characters. */
+const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
+const SCOPES = { expected: 'uma lista vazia ou ["orders:read"]' }
+const MAX_SECONDS = 10 * 366 * 24 * HOUR_S
+
+export const CreateKey = defineBody(
+  Type.Object({
+    name: Type.Optional(
+      Type.Union([Type.String({ maxLength: MAX_NAME_LENGTH, pattern: ONE_LINE }), Type.Null()], {
+        expected: `um texto que identifica a chave, de até ${MAX_NAME_LENGTH} caracteres em uma linha`,
+      }),
+    ),
+    scopes: Type.Optional(
+      Type.Array(
+        Type.Union(
+          scopes.map((scope) => Type.Literal(scope)),
+          SCOPES,
+        ),
+        SCOPES,
+      ),
+    ),
+    test: Type.Optional(Type.Boolean({ expected: 'true para uma chave do sandbox, ou false' })),
+    expires_in_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_SECONDS,
+        expected: `um número inteiro de segundos, de 1 a ${MAX_SECONDS}`,
+      }),
+    ),
+  }),
+)
+export const RollKey = defineBody(
+  Type.Object({
+    overlap_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 30 * 24 * HOUR_S,
+        expected: `um número inteiro de segundos, de 0 a ${30 * 24 * HOUR_S}`,
+      }),
+    ),
+  }),
+)
+const Account = Type.Object({ account: Type.String() })
+const AccountKey = Type.Object({ account: Type.String(), id: Type.String() })
+
+/** `/v1/accounts/{account}/keys`. */
+const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, options) => {
+  const { keys, usage, cursors } = options
+
+  app.post('/keys', { schema: { params: Account } }, async (request, reply) => {
+    const { account: accountId } = request.params
+    authorize(request, { accountId, capability, isChange: true })
+    const body = CreateKey.parse(request.body)
+    const seconds = body.expires_in_seconds
+    const { key, record } = await keys.create(actorOf(request), {
+      accountId,
+      isTest: body.test ?? false,
+      scopes: body.scopes ?? ['orders:read'],
+      name: body.name ?? null,
+      expires: seconds === undefined ? null : { inMs: 1_000 * seconds },
+    })
+    return reply.code(201).send(createdKeyJson(record, key))
+  })
+
+  const schema = { params: Account, querystring: PageQuery }
+  app.get('/keys', { schema }, async (request) => {
+    const { account: accountId } = request.params
+    authorize(request, { accountId, capability, isChange: false })
+    const list = `keys ${accountId}`
+    const page = parsePage(request.query, list, cursors)
+    const [records, usedAt] = await Promise.all([
+      keys.list(accountId),
+      lastUseOfKeys(usage, accountId),
+    ])
+    const toJson = (record: KeyRecord) => keyJson(record, usedAt.get(record.keyId))
+    const positionOf = ({ createdAt, keyId }: KeyRecord) => [createdAt, keyId]
+    return renderWholeList(records, { list, page, cursors }, toJson, positionOf)
+  })
+
+  app.post('/keys/:id/roll', { schema: { params: AccountKey } }, async (request, reply) => {
+    const { account: accountId, id } = request.params
+    authorize(request, { accountId, capability, isChange: true })
+    const { overlap_seconds: seconds = 24 * HOUR_S } = RollKey.parse(request.body)
+    const rolled = await keys.roll(actorOf(request), { id, accountId }, 1_000 * seconds)
+    return reply.code(201).send(createdKeyJson(rolled.record, rolled.key))
+  })
+
+  app.post('/keys/:id/revoke', { schema: { params: AccountKey } }, async (request) => {
+    const { account: accountId, id } = request.params
+    authorize(request, { accountId, capability, isChange: true })
+    NoFields.parse(request.body)
+    return keyJson(await keys.revoke(actorOf(request), { id, accountId }))
+  })
+}
+
+export default keysRoutes

@@ -1,0 +1,80 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { ListCursorCodec } from '../../../management/list-cursor.ts'
+import { sandboxOrderJson } from '../../../management/sandbox/sandbox-json.ts'
+import {
+  isSandboxMove,
+  type SandboxManagement,
+} from '../../../management/sandbox/sandbox-management.ts'
+import { sandboxScenarios, scenarioJson } from '../../../management/sandbox/sandbox-scenarios.ts'
+import { ApiError } from '../../api-error.ts'
+import { defineBody, NoFields } from '../body.ts'
+import { parsePage, renderPage } from '../list-page.ts'
+import { actorOf, authorize, principalOf } from '../principal.ts'
+
+export interface SandboxRoutesOptions {
+  sandbox: SandboxManagement
+  cursors: ListCursorCodec
+}
+
+const capability = 'orders'
+export const CreateSandboxOrder = defineBody(
+  Type.Object({
+    scenario: Type.Union(
+      sandboxScenarios.map(({ id }) => Type.Literal(id)),
+      { expected: 'um id de GET /v1/sandbox-scenarios' },
+    ),
+  }),
+)
+
+const Account = Type.Object({ account: Type.String() })
+const Move = Type.Object({ account: Type.String(), id: Type.String(), move: Type.String() })
+const Querystring = Type.Object({
+  limit: Type.Optional(Type.String()),
+  cursor: Type.Optional(Type.String()),
+})
+
+/** `/v1/sandbox-scenarios` and `/v1/accounts/{account}/sandbox-orders`. */
+const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (app, options) => {
+  const { sandbox, cursors } = options
+
+  app.get('/sandbox-scenarios', async (request) => {
+    const { accountId } = principalOf(request)
+    authorize(request, { accountId, capability, isChange: false })
+    const data = sandbox.scenarios.map(scenarioJson)
+    return { object: 'list', data, has_more: false, next_cursor: null }
+  })
+
+  const url = '/accounts/:account/sandbox-orders'
+
+  app.get(url, { schema: { params: Account, querystring: Querystring } }, async (request) => {
+    const { account: accountId } = request.params
+    authorize(request, { accountId, capability, isChange: false })
+    const list = `sandbox-orders ${accountId}`
+    const page = parsePage(request.query, list, cursors)
+    const [madeAt, orderId] = page.after ?? []
+    const after = page.after === null ? null : { madeAt: Number(madeAt), orderId: String(orderId) }
+    const orders = await sandbox.list({ accountId, limit: page.limit + 1, after })
+    return renderPage(orders, page, sandboxOrderJson, (last) =>
+      cursors.seal(list, [last.madeAt, last.orderId]),
+    )
+  })
+
+  app.post(url, { schema: { params: Account } }, async (request, reply) => {
+    const { account: accountId } = request.params
+    authorize(request, { accountId, capability, isChange: true })
+    const { scenario } = CreateSandboxOrder.parse(request.body)
+    const order = await sandbox.create(actorOf(request), { accountId, scenario })
+    return reply.code(201).send(sandboxOrderJson(order))
+  })
+
+  app.post(`${url}/:id/:move`, { schema: { params: Move } }, async (request) => {
+    const { account: accountId, id: orderId, move } = request.params
+    authorize(request, { accountId, capability, isChange: true })
+    if (!isSandboxMove(move)) throw new ApiError('resource_missing')
+    NoFields.parse(request.body)
+    const target = { accountId, orderId }
+    return sandboxOrderJson(await sandbox.move(actorOf(request), target, move))
+  })
+}
+
+export default sandboxRoutes

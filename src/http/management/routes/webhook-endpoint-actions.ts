@@ -1,0 +1,63 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { epochMs } from '../../../lib/instant.ts'
+import type { Actor } from '../../../management/audit/audit-entry.ts'
+import type { AuditedWebhooks } from '../../../management/webhooks/audited-webhooks.ts'
+import { rolledSecretJson } from '../../../webhooks/management/webhook-json.ts'
+import { NoFields } from '../body.ts'
+import { actorOf, authorize } from '../principal.ts'
+import { Replay, RollSecret } from '../webhook-bodies.ts'
+import { deliveryObject, endpointObject } from '../webhook-objects.ts'
+
+export interface WebhookEndpointActionsRoutesOptions {
+  webhooks: AuditedWebhooks
+}
+
+interface Target {
+  id: string
+  accountId: string
+}
+
+const DEFAULT_OVERLAP_S = 24 * 3_600
+
+/** `POST /v1/accounts/{account}/webhook-endpoints/{id}/{action}`. */
+const webhookEndpointActionsRoutes: FastifyPluginAsyncTypebox<
+  WebhookEndpointActionsRoutesOptions
+> = async (app, { webhooks }) => {
+  const params = Type.Object({ account: Type.String(), id: Type.String() })
+
+  function action(
+    name: string,
+    run: (actor: Actor, target: Target, body: FastifyRequest['body']) => Promise<object>,
+  ): void {
+    app.post(`/webhook-endpoints/:id/${name}`, { schema: { params } }, async (request) => {
+      const { account: accountId, id } = request.params
+      authorize(request, { accountId, capability: 'webhooks', isChange: true })
+      return run(actorOf(request), { id, accountId }, request.body)
+    })
+  }
+
+  action('enable', async (actor, target, body) => {
+    NoFields.parse(body)
+    return endpointObject((await webhooks.enableEndpoint(actor, target)).endpoint)
+  })
+  action('disable', async (actor, target, body) => {
+    NoFields.parse(body)
+    return endpointObject(await webhooks.disableEndpoint(actor, target))
+  })
+  action('roll-secret', async (actor, target, body) => {
+    const { overlap_seconds: seconds = DEFAULT_OVERLAP_S } = RollSecret.parse(body)
+    return rolledSecretJson(await webhooks.rollSecret(actor, target, 1_000 * seconds))
+  })
+  action('test', async (actor, target, body) => {
+    NoFields.parse(body)
+    return deliveryObject(await webhooks.sendTest(actor, target))
+  })
+  action('replay', async (actor, target, body) => {
+    const { since, failed: failedOnly = false } = Replay.parse(body)
+    const options = { sinceMs: epochMs(since), failedOnly }
+    return { replayed: await webhooks.replay(actor, target, options) }
+  })
+}
+
+export default webhookEndpointActionsRoutes

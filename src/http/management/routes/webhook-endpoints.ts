@@ -1,0 +1,73 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { ListCursorCodec } from '../../../management/list-cursor.ts'
+import type { AuditedWebhooks } from '../../../management/webhooks/audited-webhooks.ts'
+import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
+import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
+import { ALL_EVENTS } from '../../../webhooks/management/endpoint-settings.ts'
+import { PageQuery, parsePage, renderWholeList } from '../list-page.ts'
+import { actorOf, authorize } from '../principal.ts'
+import { CreateEndpoint, UpdateEndpoint } from '../webhook-bodies.ts'
+import { createdEndpointObject, endpointObject } from '../webhook-objects.ts'
+
+export interface WebhookEndpointsRoutesOptions {
+  webhooks: AuditedWebhooks
+  cursors: ListCursorCodec
+}
+
+const capability = 'webhooks'
+const Account = Type.Object({ account: Type.String() })
+const AccountEndpoint = Type.Object({ account: Type.String(), id: Type.String() })
+const COLLECTION = '/webhook-endpoints'
+const ONE = '/webhook-endpoints/:id'
+
+/** `/v1/accounts/{account}/webhook-endpoints`. */
+const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOptions> = async (
+  app,
+  { webhooks, cursors },
+) => {
+  app.post(COLLECTION, { schema: { params: Account } }, async (request, reply) => {
+    const { account: accountId } = request.params
+    authorize(request, { accountId, capability, isChange: true })
+    const { url, events = [ALL_EVENTS], ...body } = CreateEndpoint.parse(request.body)
+    const { payload = 'full', description = null, test: isTest = false } = body
+    const given = { accountId, isTest, url, events, payload, description }
+    const created = await webhooks.createEndpoint(actorOf(request), given)
+    return reply.code(201).send(createdEndpointObject(created))
+  })
+
+  const schema = { params: Account, querystring: PageQuery }
+  app.get(COLLECTION, { schema }, async (request) => {
+    const { account: accountId } = request.params
+    authorize(request, { accountId, capability, isChange: false })
+    const list = `webhook-endpoints ${accountId}`
+    const page = parsePage(request.query, list, cursors)
+    const endpoints = await webhooks.listEndpoints(accountId)
+    const positionOf = ({ createdAt, id }: Endpoint) => [createdAt, id]
+    return renderWholeList(endpoints, { list, page, cursors }, endpointObject, positionOf)
+  })
+
+  app.get(ONE, { schema: { params: AccountEndpoint } }, async (request) => {
+    const { account: accountId, id } = request.params
+    authorize(request, { accountId, capability, isChange: false })
+    return endpointObject(await webhooks.showEndpoint({ id, accountId }))
+  })
+
+  app.patch(ONE, { schema: { params: AccountEndpoint } }, async (request) => {
+    const { account: accountId, id } = request.params
+    authorize(request, { accountId, capability, isChange: true })
+    const given = UpdateEndpoint.parse(request.body)
+    if (Object.keys(given).length === 0) throw new InvalidParamError('body', NOTHING_TO_CHANGE)
+    return endpointObject(await webhooks.updateEndpoint(actorOf(request), { id, accountId }, given))
+  })
+
+  app.delete(ONE, { schema: { params: AccountEndpoint } }, async (request) => {
+    const { account: accountId, id } = request.params
+    authorize(request, { accountId, capability, isChange: true })
+    return endpointObject(await webhooks.deleteEndpoint(actorOf(request), { id, accountId }))
+  })
+}
+
+const NOTHING_TO_CHANGE =
+  'Envie ao menos um campo para alterar: url, events, payload ou description.'
+
+export default webhookEndpointsRoutes

@@ -1,0 +1,76 @@
+/** `unknown`: the process ended before the outcome was recorded, or the store did not answer. */
+export const auditOutcomes = ['done', 'failed', 'unknown'] as const
+export type AuditOutcome = (typeof auditOutcomes)[number]
+
+/** Who changes something: a token, a session of the console, or a command. */
+export interface Actor {
+  /** `token:NAME`, `console:SUBJECT` or `cli`. */
+  name: string
+  /** The request, `null` for a command. */
+  requestId: string | null
+}
+
+/** The actor of every command on this machine. */
+export const CLI_ACTOR: Actor = { name: 'cli', requestId: null }
+
+export const auditActions = [
+  'key.create',
+  'key.roll',
+  'key.revoke',
+  'account.block',
+  'account.unblock',
+  'session.create',
+  'session.end',
+  'webhook_endpoint.create',
+  'webhook_endpoint.update',
+  'webhook_endpoint.enable',
+  'webhook_endpoint.disable',
+  'webhook_endpoint.delete',
+  'webhook_endpoint.roll_secret',
+  'webhook_endpoint.test',
+  'webhook_endpoint.replay',
+  'delivery.resend',
+  'sandbox_order.create',
+  'sandbox_order.change',
+] as const
+export type AuditAction = (typeof auditActions)[number]
+
+/** What is about to change. */
+export interface AuditIntent {
+  action: AuditAction
+  /** The account that it concerns. */
+  accountId: string
+  /** The id of what changes; never a secret. */
+  target: string
+}
+
+/** One change, with its outcome. */
+export interface AuditEntry extends AuditIntent {
+  /** `aud_` and 32 hexadecimal digits. */
+  id: string
+  /** Epoch milliseconds. */
+  at: number
+  actor: string
+  requestId: string | null
+  outcome: AuditOutcome
+}
+
+/** The position of an entry in a list, newest first. */
+export type AuditPosition = Pick<AuditEntry, 'at' | 'id'>
+
+export interface AuditList {
+  /** All accounts when absent. */
+  accountId?: string
+  limit: number
+  /** Only entries after this one in the list; from the newest when `null`. */
+  after: AuditPosition | null
+}
+
+/** Entries of all accounts, in the durable store. Calls throw Unavailable. */
+export interface AuditStore {
+  /** Durable once it returns. */
+  insert(entry: AuditEntry): Promise<void>
+  setOutcome(id: string, outcome: AuditOutcome): Promise<void>
+  /** Newest first. Sees every insert of this process that returned before it. */
+  list(query: AuditList): Promise<AuditEntry[]>
+}

@@ -1,0 +1,17 @@
+import { formatInstant } from '../../lib/instant.ts'
+import type { AuditEntry } from './audit-entry.ts'
+
+/** An entry, as the API returns it and the command prints it. */
+export function auditEntryJson(entry: AuditEntry) {
+  return {
+    object: 'audit_entry',
+    id: entry.id,
+    at: formatInstant(entry.at),
+    actor: entry.actor,
+    action: entry.action,
+    account_id: entry.accountId,
+    target: entry.target,
+    request_id: entry.requestId,
+    outcome: entry.outcome,
+  } as const
+}

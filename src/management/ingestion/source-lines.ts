@@ -1,0 +1,72 @@
+import { Readable } from 'node:stream'
+import { isValidationError } from '../../indexing/projection/change.ts'
+import { type ParsedLine, parseLines } from '../../indexing/sources/ndjson.ts'
+import { parseJson } from '../../lib/json.ts'
+import { orderIdPattern } from '../../orders/order.ts'
+import { ManagementError } from '../management-error.ts'
+
+/** The media types of a body of source orders. */
+export type SourceOrdersFormat = 'application/x-ndjson' | 'application/json'
+
+export const MAX_LINES = 1_000
+
+/**
+ * Parses a body into its lines that are not blank. Lines count from 1, blank ones too; the elements
+ * of a JSON array count as lines.
+ * @throws ManagementError `too_many_lines`, `invalid_list`
+ */
+export async function parseSourceLines(
+  body: Buffer,
+  format: SourceOrdersFormat,
+): Promise<ParsedLine[]> {
+  const text = format === 'application/json' ? listToLines(body) : body
+  const lines: ParsedLine[] = []
+  for await (const line of parseLines(Readable.from([text]), 1)) {
+    if (lines.length === MAX_LINES) throw tooManyLines()
+    lines.push(line)
+  }
+  return lines
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** One form leads to the writer and to the stream, which keeps the bytes of each order. */
+function listToLines(body: Buffer): Buffer {
+  const list = parseList(body)
+  if (!Array.isArray(list)) {
+    throw new ManagementError('invalid_list', 'expected a JSON array of source orders')
+  }
+  if (list.length > MAX_LINES) throw tooManyLines()
+  try {
+    return Buffer.from(list.map((element) => JSON.stringify(element)).join('\n'))
+  } catch {
+    // JSON.stringify is recursive, and JSON.parse is not.
+    throw new ManagementError('invalid_list', 'the JSON array is nested too deeply')
+  }
+}
+
+function parseList(body: Buffer): unknown {
+  try {
+    return parseJson(utf8.decode(body))
+  } catch {
+    throw new ManagementError('invalid_list', 'the body is not JSON')
+  }
+}
+
+function tooManyLines(): ManagementError {
+  return new ManagementError('too_many_lines', `send at most ${MAX_LINES} source orders in a call`)
+}
+
+const ORDER_ID = new RegExp(orderIdPattern)
+
+/** The order id of a line, also of a rejected one; `null` when it has none that is valid. */
+export function orderIdOf({ line, result }: ParsedLine): string | null {
+  if (!isValidationError(result)) return result.orderId
+  if (line === null) return null
+  try {
+    const { id } = Object(parseJson(utf8.decode(line)))
+    return typeof id === 'string' && ORDER_ID.test(id) ? id : null
+  } catch {
+    return null
+  }
+}

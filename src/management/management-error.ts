@@ -1,0 +1,33 @@
+import { Refusal, type RefusalKind } from '../lib/refusal.ts'
+
+/** Every refusal of the management of keys, accounts and sessions. */
+const kinds = {
+  invalid_account: 'invalid',
+  invalid_name: 'invalid',
+  invalid_scopes: 'invalid',
+  invalid_expiry: 'invalid',
+  invalid_overlap: 'invalid',
+  invalid_subject: 'invalid',
+  invalid_capabilities: 'invalid',
+  invalid_ttl: 'invalid',
+  invalid_list: 'invalid',
+  too_many_lines: 'invalid',
+  key_missing: 'not_found',
+  key_inactive: 'conflict',
+  invalid_scenario: 'invalid',
+  sandbox_order_missing: 'not_found',
+  impossible_move: 'conflict',
+} as const satisfies Record<string, RefusalKind>
+
+export type ManagementErrorCode = keyof typeof kinds
+
+/** A refused operation on keys, accounts, sessions and sandboxes. */
+export class ManagementError extends Refusal<ManagementErrorCode> {
+  constructor(code: ManagementErrorCode, message: string) {
+    super(code, kinds[code], message)
+  }
+}
+
+export function isManagementErrorCode(code: string): code is ManagementErrorCode {
+  return code in kinds
+}

@@ -1,0 +1,142 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { scenarioOrder } from '../../demo/demo-orders.ts'
+import type { SourceDeletion, SourceOrder } from '../../indexing/projection/source-order.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { base62FromBytes } from '../../lib/ids.ts'
+import { sandboxOf } from '../../lib/sandbox.ts'
+import { Unavailable } from '../../lib/unavailable.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import type { AuditLog } from '../audit/audit-log.ts'
+import { ManagementError } from '../management-error.ts'
+import { ImpossibleMoveError } from './impossible-move.ts'
+import { moveOrder, possibleMoves, type SandboxMove, sandboxMoves } from './sandbox-moves.ts'
+import { sandboxScenarios } from './sandbox-scenarios.ts'
+import type { SandboxList, SandboxOrder, SandboxStore } from './sandbox-store.ts'
+
+/**
+ * Writes versions of orders live, in this sequence. A version that is written already is no error.
+ * Throws Unavailable.
+ */
+export type WriteSourceOrders = (
+  sources: readonly (SourceOrder | SourceDeletion)[],
+) => Promise<void>
+
+export interface SandboxManagementOptions {
+  sandbox: SandboxStore
+  write: WriteSourceOrders
+  audit: Pick<AuditLog, 'record'>
+  /** Epoch milliseconds. */
+  clock: Clock
+}
+
+/** An order of the sandbox of this account. */
+export interface SandboxTarget {
+  accountId: string
+  orderId: string
+}
+
+/** The management of sandbox orders, for commands and the management API. Calls throw Unavailable. */
+export type SandboxManagement = ReturnType<typeof createSandboxManagement>
+
+const ID_DIGITS = 24
+const SEEDS = 2 ** 32
+/** Concurrent moves of one order. */
+const MAX_ATTEMPTS = 5
+
+/** Creates the operations on sandbox orders. Each change is in the audit log. */
+export function createSandboxManagement({
+  sandbox,
+  write,
+  audit,
+  clock,
+}: SandboxManagementOptions) {
+  /** @throws ManagementError `sandbox_order_missing` */
+  async function find({ accountId, orderId }: SandboxTarget): Promise<SandboxOrder> {
+    const found = await sandbox.find(accountId, orderId)
+    if (found !== null) return found
+    throw new ManagementError(
+      'sandbox_order_missing',
+      `the sandbox of ${accountId} has no order ${orderId}: list its orders, or create one`,
+    )
+  }
+
+  /** @throws ImpossibleMoveError */
+  async function assertPossible(order: SandboxOrder, move: SandboxMove): Promise<SourceOrder> {
+    const { orderId, source } = order
+    const possible = possibleMoves(source)
+    if (source.deleted !== true && possible.includes(move)) return source
+    // Completes an earlier move whose write failed: its repetition is refused here.
+    await write([source])
+    throw new ImpossibleMoveError({ orderId, move, possible })
+  }
+
+  return {
+    scenarios: sandboxScenarios,
+
+    /** @throws ManagementError `invalid_scenario` */
+    async create(
+      actor: Actor,
+      { accountId, scenario: name }: { accountId: string; scenario: string },
+    ): Promise<SandboxOrder> {
+      const scenario = sandboxScenarios.find(({ id }) => id === name)
+      if (scenario === undefined) {
+        const known = sandboxScenarios.map(({ id }) => id).join(', ')
+        const message = `there is no scenario "${name}": choose one of ${known}`
+        throw new ManagementError('invalid_scenario', message)
+      }
+      const madeAt = clock()
+      const orderId = newSandboxOrderId()
+      const source = scenarioOrder({
+        scenario: scenario.demo,
+        id: orderId,
+        ownerAccountId: sandboxOf(accountId),
+        seed: randomInt(SEEDS),
+        until: madeAt,
+      })
+      const order: SandboxOrder = { accountId, orderId, scenario: scenario.id, madeAt, source }
+      const intent = { action: 'sandbox_order.create', accountId, target: orderId } as const
+      return audit.record(actor, intent, async () => {
+        await sandbox.insert(order)
+        await write([source])
+        return order
+      })
+    },
+
+    /**
+     * Makes the next version of an order. A move whose write failed is completed by the next one.
+     * @throws ManagementError `sandbox_order_missing`; ImpossibleMoveError
+     */
+    async move(actor: Actor, target: SandboxTarget, move: SandboxMove): Promise<SandboxOrder> {
+      const { accountId, orderId } = target
+      await assertPossible(await find(target), move)
+      const intent = { action: 'sandbox_order.change', accountId, target: orderId } as const
+      return audit.record(actor, intent, async () => {
+        for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+          const order = await find(target)
+          const before = await assertPossible(order, move)
+          const moved = { ...order, source: moveOrder(before, move, clock()) }
+          if (!(await sandbox.replace(moved))) continue // Another move was first.
+          await write([before, moved.source])
+          return moved
+        }
+        throw new Unavailable(`other moves of ${orderId} continue: try again`)
+      })
+    },
+
+    /** Newest first. */
+    list: (query: SandboxList): Promise<SandboxOrder[]> => sandbox.list(query),
+  }
+}
+
+/** Whether the text names a move. */
+export function isSandboxMove(text: string): text is SandboxMove {
+  return sandboxMoves.some((move) => move === text)
+}
+
+/**
+ * 142 random bits, so that no order of the platform has this id by chance. One that has it on
+ * purpose is refused by the writer, because the owner of an order never changes.
+ */
+function newSandboxOrderId(): string {
+  return `ord_test_${base62FromBytes(randomBytes(32), ID_DIGITS)}`
+}

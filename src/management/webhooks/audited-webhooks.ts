@@ -1,0 +1,88 @@
+import { newEndpointId } from '../../lib/ids.ts'
+import type { ReplayOptions } from '../../webhooks/management/delivery-operations.ts'
+import type { NewEndpoint } from '../../webhooks/management/endpoint-operations.ts'
+import type { EndpointSettings } from '../../webhooks/management/endpoint-settings.ts'
+import type { Target } from '../../webhooks/management/find-endpoint.ts'
+import type { WebhookManagement } from '../../webhooks/management/webhook-management.ts'
+import type { Actor, AuditAction } from '../audit/audit-entry.ts'
+import type { AuditLog } from '../audit/audit-log.ts'
+
+/** The management of webhooks, for commands and for the management API. */
+export type AuditedWebhooks = ReturnType<typeof createAuditedWebhooks>
+
+/**
+ * Adds an actor to every change, and the change to the audit log. A target that does not exist has
+ * no entry; a change that its state refuses has one, with the outcome `failed`.
+ */
+export function createAuditedWebhooks(
+  webhooks: WebhookManagement,
+  audit: Pick<AuditLog, 'record'>,
+) {
+  const { listEndpoints, showEndpoint, listDeliveries, showDelivery } = webhooks
+  const { awaitAttempt, dispatcher, status } = webhooks
+
+  /** @throws WebhookError `endpoint_missing`; the errors of the change */
+  async function changeEndpoint<T>(
+    actor: Actor,
+    action: AuditAction,
+    target: Target,
+    change: () => Promise<T>,
+  ): Promise<T> {
+    const { id, accountId } = await showEndpoint(target)
+    return audit.record(actor, { action, accountId, target: id }, change)
+  }
+
+  return {
+    ...{ listEndpoints, showEndpoint, listDeliveries, showDelivery },
+    ...{ awaitAttempt, dispatcher, status },
+
+    async createEndpoint(actor: Actor, given: Omit<NewEndpoint, 'id'>) {
+      webhooks.assertSecrets() // A service without them makes no entry.
+      const id = newEndpointId()
+      const { accountId } = given
+      const intent = { action: 'webhook_endpoint.create', accountId, target: id } as const
+      return audit.record(actor, intent, () => webhooks.createEndpoint({ ...given, id }))
+    },
+
+    updateEndpoint: (actor: Actor, target: Target, given: Partial<EndpointSettings>) =>
+      changeEndpoint(actor, 'webhook_endpoint.update', target, () =>
+        webhooks.updateEndpoint(target, given),
+      ),
+
+    enableEndpoint: (actor: Actor, target: Target) =>
+      changeEndpoint(actor, 'webhook_endpoint.enable', target, () =>
+        webhooks.enableEndpoint(target),
+      ),
+
+    disableEndpoint: (actor: Actor, target: Target) =>
+      changeEndpoint(actor, 'webhook_endpoint.disable', target, () =>
+        webhooks.disableEndpoint(target),
+      ),
+
+    deleteEndpoint: (actor: Actor, target: Target) =>
+      changeEndpoint(actor, 'webhook_endpoint.delete', target, () =>
+        webhooks.deleteEndpoint(target),
+      ),
+
+    async rollSecret(actor: Actor, target: Target, overlapMs: number) {
+      webhooks.assertSecrets()
+      return changeEndpoint(actor, 'webhook_endpoint.roll_secret', target, () =>
+        webhooks.rollSecret(target, overlapMs),
+      )
+    },
+
+    sendTest: (actor: Actor, target: Target) =>
+      changeEndpoint(actor, 'webhook_endpoint.test', target, () => webhooks.sendTest(target)),
+
+    replay: (actor: Actor, target: Target, options: ReplayOptions) =>
+      changeEndpoint(actor, 'webhook_endpoint.replay', target, () =>
+        webhooks.replay(target, options),
+      ),
+
+    async resend(actor: Actor, target: Target) {
+      const { id, accountId } = await showDelivery(target)
+      const intent = { action: 'delivery.resend', accountId, target: id } as const
+      return audit.record(actor, intent, () => webhooks.resend(target))
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import type { TObject } from '@sinclair/typebox'
+import { ApiError, renderError } from '../../http/api-error.ts'
+import type { Body } from '../../http/management/body.ts'
+import { INVALID_TOKEN } from '../../http/management/plugins/token-authentication.ts'
+import { NOT_FOUND } from '../../http/management/principal.ts'
+import { toManagementApiError } from '../../http/management/to-api-error.ts'
+import {
+  isManagementErrorCode,
+  ManagementError,
+  type ManagementErrorCode,
+} from '../../management/management-error.ts'
+import { InvalidParamError } from '../../orders/invalid-param-error.ts'
+import { LIMIT_HELP } from '../../orders/list-params.ts'
+import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
+import { headers } from './headers.ts'
+
+/** A refusal of the domain. */
+export type Refusal = ManagementErrorCode | WebhookErrorCode
+
+/** What an operation can answer besides success. */
+export interface Failures {
+  /** `null` for a request without a body of JSON fields. */
+  body: Body<TObject> | null
+  isChange: boolean
+  refusals: readonly Refusal[]
+}
+
+const REQUEST_ID = 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e'
+
+const descriptions: Record<number, string> = {
+  400: 'A requisição não é válida; `error.param` traz o campo ou o parâmetro, quando há um.',
+  401: 'Token ausente ou inválido.',
+  403: 'A chamada muda algo, e o token só lê (`read`).',
+  404: 'Não existe, ou é de outra conta.',
+  409: 'O estado atual não permite a operação, ou o `Idempotency-Key` já foi usado com outro corpo.',
+  413: 'O corpo é grande demais.',
+  415: 'O `Content-Type` não é aceito.',
+  500: 'Erro inesperado; informe o `request_id` ao suporte.',
+  503: 'Indisponibilidade temporária; repita após `Retry-After`, com o mesmo `Idempotency-Key`.',
+}
+
+/** The errors that are the same for every operation. */
+const common = {
+  invalid_api_key: new ApiError('invalid_api_key', { message: INVALID_TOKEN }),
+  forbidden_role: new ApiError('forbidden_role'),
+  body_too_large: apiErrorOf({ code: 'FST_ERR_CTP_BODY_TOO_LARGE' }),
+  content_type: apiErrorOf({ code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE' }),
+  internal_error: new ApiError('internal_error'),
+  service_unavailable: new ApiError('service_unavailable'),
+}
+const CHANGE_ONLY: readonly string[] = ['forbidden_role', 'body_too_large', 'content_type']
+
+/** The responses that operations reference. */
+export function commonResponses() {
+  return Object.fromEntries(
+    Object.entries(common).map(([name, error]) => [name, response(error.status, [[name, error]])]),
+  )
+}
+
+/** The error responses of an operation, with examples that the service renders. */
+export function failureResponses({ body, isChange, refusals }: Failures) {
+  const shared = Object.entries(common)
+    .filter(([name]) => isChange || !CHANGE_ONLY.includes(name))
+    .map(([name, { status }]) => [status, { $ref: `#/components/responses/${name}` }] as const)
+  const refused = refusals.map((code) => [code, apiErrorOf(refusalOf(code))] as const)
+  const own: (readonly [name: string, error: ApiError])[] = [
+    ['invalid_request', badRequest(body)],
+    ['resource_missing', new ApiError('resource_missing', { message: NOT_FOUND })],
+    ...(isChange ? [['conflict', new ApiError('conflict')] as const] : []),
+    ...refused,
+  ]
+  const byStatus = Map.groupBy(own, ([, { status }]) => status)
+  const described = [...byStatus].map(([status, errors]) => [status, response(status, errors)])
+  return Object.fromEntries([...shared, ...described])
+}
+
+function response(status: number, errors: readonly (readonly [name: string, error: ApiError])[]) {
+  return {
+    description: descriptions[status] ?? '',
+    headers: headers(
+      ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+      ...(status === 503 ? (['Retry-After'] as const) : []),
+    ),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: Object.fromEntries(
+          errors.map(([name, error]) => [
+            name,
+            { value: JSON.parse(renderError(error, REQUEST_ID)) },
+          ]),
+        ),
+      },
+    },
+  }
+}
+
+function badRequest(body: Body<TObject> | null): ApiError {
+  try {
+    body?.parse({ campo: 1 })
+  } catch (error) {
+    if (!(error instanceof InvalidParamError)) throw error
+    return new ApiError('invalid_request', { param: error.param, message: error.message })
+  }
+  return new ApiError('invalid_request', { param: 'limit', message: LIMIT_HELP })
+}
+
+function refusalOf(code: Refusal): Error {
+  return isManagementErrorCode(code) ? new ManagementError(code, '') : new WebhookError(code, '')
+}
+
+function apiErrorOf(thrown: unknown): ApiError {
+  const error = toManagementApiError(thrown)
+  if (error === undefined) throw new Error(`no response is defined for ${String(thrown)}`)
+  return error
+}

@@ -1,0 +1,30 @@
+import { challengeHeader, queryHeaders, requestIdHeader, retryAfterHeader } from '../headers.ts'
+
+/** Every header of a response, by name. */
+export const managementHeaders = {
+  ...requestIdHeader,
+  'Cache-Control': {
+    description: 'Nada se guarda: uma resposta pode trazer um segredo.',
+    required: true,
+    schema: { type: 'string', const: 'no-store' },
+    example: 'no-store',
+  },
+  ...queryHeaders,
+  ...challengeHeader,
+  ...retryAfterHeader,
+  'Idempotent-Replayed': {
+    description: 'Presente quando a resposta é a repetição de uma anterior, sem os segredos dela.',
+    schema: { type: 'string', const: 'true' },
+    example: 'true',
+  },
+}
+
+type HeaderName = keyof typeof managementHeaders
+
+const SHARED = ['Request-Id', 'Cache-Control', 'Ignored-Params', 'Preference-Applied'] as const
+
+/** References to the headers of every response, and to these. */
+export function headers(...others: HeaderName[]) {
+  const names: HeaderName[] = [...SHARED, ...others]
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}

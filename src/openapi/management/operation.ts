@@ -1,0 +1,135 @@
+import type { TObject } from '@sinclair/typebox'
+import type { Body } from '../../http/management/body.ts'
+import { accountIdPattern } from '../../lib/ids.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../../orders/list-params.ts'
+import { STRICT_PREFERENCE } from '../headers.ts'
+import type { Json } from '../schemas.ts'
+import { failureResponses, type Refusal } from './errors.ts'
+import { headers } from './headers.ts'
+import { bodySchema } from './request-schema.ts'
+
+export interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required: boolean
+  description: string
+  schema: Record<string, Json>
+  example?: Json
+}
+
+/** What a management operation adds to what all of them share. */
+export interface OperationSpec {
+  operationId: string
+  tag: string
+  summary: string
+  description: string
+  parameters: readonly Parameter[]
+  /** Absent: a request without a body. `rules`: what the route checks beyond the fields. */
+  body?: { of: Body<TObject>; example: Json; rules?: Record<string, Json> }
+  isChange: boolean
+  /** Whether the operation accepts an `Idempotency-Key`. */
+  isIdempotent?: boolean
+  answer: { status: 200 | 201; description: string; schema: string }
+  refusals?: readonly Refusal[]
+}
+
+/** Builds an operation of the description. */
+export function operation(spec: OperationSpec) {
+  const { operationId, tag, summary, description, parameters, body, isChange, answer } = spec
+  const { isIdempotent = false, refusals = [] } = spec
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description,
+    parameters: [...parameters, ...(isIdempotent ? [idempotencyKey] : []), prefer],
+    ...(body !== undefined && { requestBody: requestBody(body) }),
+    responses: {
+      [answer.status]: success(answer.description, answer.schema, isIdempotent),
+      ...failureResponses({ body: body?.of ?? null, isChange, refusals }),
+    },
+  }
+}
+
+/** A successful response. `isIdempotent`: it may repeat an earlier one. */
+export function success(description: string, schema: string, isIdempotent = false) {
+  return {
+    description,
+    headers: headers(...(isIdempotent ? (['Idempotent-Replayed'] as const) : [])),
+    content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+  }
+}
+
+function requestBody({ of, example, rules }: NonNullable<OperationSpec['body']>) {
+  const hasRequiredField = (of.schema.required ?? []).length > 0
+  const required = hasRequiredField || rules !== undefined
+  return {
+    required,
+    content: { 'application/json': { schema: { ...bodySchema(of), ...rules }, example } },
+  }
+}
+
+/** The account in the path. */
+export const account: Parameter = {
+  name: 'account',
+  in: 'path',
+  required: true,
+  description: 'A conta: 1 a 64 letras, dígitos, `_` ou `-`.',
+  schema: { type: 'string', pattern: accountIdPattern },
+  example: 'acc_1',
+}
+
+/** An id in the path, with its prefix. */
+export const idIn = (prefix: string, description: string): Parameter => ({
+  name: 'id',
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string', minLength: 1 },
+  example: `${prefix}_${'3f2a9c4e'.repeat(4)}`,
+})
+
+/** An optional parameter of the query. */
+export const query = (
+  name: string,
+  description: string,
+  schema: Parameter['schema'],
+  example: Json,
+): Parameter => ({ name, in: 'query', required: false, description, schema, example })
+
+/** The parameters of every list. */
+export const page: readonly Parameter[] = [
+  query(
+    'limit',
+    'Quantos itens a página tem, no máximo.',
+    { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+    DEFAULT_LIMIT,
+  ),
+  {
+    name: 'cursor',
+    in: 'query',
+    required: false,
+    description: 'O `next_cursor` da página anterior desta mesma lista.',
+    schema: { type: 'string' },
+  },
+]
+
+const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Um texto seu, novo a cada operação. Por 24 horas, a mesma chamada com o mesmo valor devolve a primeira resposta e não muda nada de novo.',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  example: 'b9f6c1d2-4b0e-4f55-9a43-2f6a1d0c7e38',
+}
+
+const prefer: Parameter = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  description:
+    '`handling=strict`: um parâmetro desconhecido dá `400` com o nome em `error.param`, em vez de ser ignorado.',
+  schema: { type: 'string' },
+  example: STRICT_PREFERENCE,
+}

@@ -1,0 +1,57 @@
+import { CreateSession } from '../../../http/management/routes/sessions.ts'
+import { account, operation, page, query } from '../operation.ts'
+
+const day = { type: 'string', format: 'date' }
+
+/** The operations on usage, the audit log and console sessions. */
+export const activityPaths = {
+  '/v1/accounts/{account}/usage': {
+    get: operation({
+      operationId: 'usage_get',
+      tag: 'Uso e auditoria',
+      summary: 'Mostra o uso de uma conta',
+      description: 'Chamadas por dia e por chave, em dias UTC. No máximo 366 dias de uma vez.',
+      parameters: [
+        account,
+        query('by', 'Como o uso é somado.', { type: 'string', enum: ['key'] }, 'key'),
+        query('from', 'O primeiro dia; 30 dias atrás por padrão.', day, '2026-11-01'),
+        query('to', 'O último dia, inclusive; hoje por padrão.', day, '2026-11-30'),
+      ],
+      isChange: false,
+      answer: { status: 200, description: 'O uso.', schema: 'Usage' },
+    }),
+  },
+  '/v1/audit': {
+    get: operation({
+      operationId: 'audit_list',
+      tag: 'Uso e auditoria',
+      summary: 'Lista o registro de auditoria',
+      description:
+        'Toda mudança feita por esta API, pelo painel e pela linha de comando, com quem a fez. Pedidos enviados são contados, e não ficam aqui.',
+      parameters: [
+        query('account_id', 'Só as mudanças desta conta.', { type: 'string' }, 'acc_1'),
+        ...page,
+      ],
+      isChange: false,
+      answer: { status: 200, description: 'Uma página.', schema: 'AuditEntryList' },
+    }),
+  },
+  '/v1/accounts/{account}/sessions': {
+    post: operation({
+      operationId: 'sessions_create',
+      tag: 'Painel',
+      summary: 'Cria um link para o painel',
+      description:
+        'O link abre o painel da conta uma única vez, em até 60 segundos. `ttl_seconds` é a duração da sessão, 1 hora por padrão e 12 horas no máximo. Redirecione o seu usuário para ele; não o envie por e-mail.',
+      parameters: [account],
+      body: {
+        of: CreateSession,
+        example: { subject: 'ana@loja.exemplo.com.br', capabilities: ['keys', 'webhooks'] },
+      },
+      isChange: true,
+      isIdempotent: true,
+      answer: { status: 201, description: 'O link.', schema: 'ConsoleLink' },
+      refusals: ['invalid_capabilities'],
+    }),
+  },
+}

@@ -1,0 +1,82 @@
+import { NoFields } from '../../../http/management/body.ts'
+import { CreateKey, RollKey } from '../../../http/management/routes/keys.ts'
+import { account, idIn, operation, page } from '../operation.ts'
+
+const tag = 'Chaves e contas'
+const key = idIn('key', 'O id da chave, e não a chave.')
+
+const block = (operationId: string, summary: string, description: string) =>
+  operation({
+    ...{ operationId, tag, summary, description },
+    parameters: [account],
+    isChange: true,
+    answer: { status: 200, description: 'A conta.', schema: 'Account' },
+  })
+
+/** The operations on keys and accounts. */
+export const keyPaths = {
+  '/v1/accounts/{account}/keys': {
+    get: operation({
+      operationId: 'keys_list',
+      tag,
+      summary: 'Lista as chaves de uma conta',
+      description: 'Todas as chaves, também as revogadas e as expiradas.',
+      parameters: [account, ...page],
+      isChange: false,
+      answer: { status: 200, description: 'Uma página.', schema: 'ApiKeyList' },
+    }),
+    post: operation({
+      operationId: 'keys_create',
+      tag,
+      summary: 'Cria uma chave',
+      description:
+        'A chave aparece só nesta resposta: guarde-a ou entregue-a agora. Sem `scopes`, ela lê pedidos; sem `expires_in_seconds`, não expira.',
+      parameters: [account],
+      body: { of: CreateKey, example: { name: 'ERP' } },
+      isChange: true,
+      isIdempotent: true,
+      answer: { status: 201, description: 'A chave.', schema: 'CreatedApiKey' },
+    }),
+  },
+  '/v1/accounts/{account}/keys/{id}/roll': {
+    post: operation({
+      operationId: 'keys_roll',
+      tag,
+      summary: 'Troca uma chave',
+      description:
+        'Cria a sucessora, com os mesmos acessos e o mesmo prazo. A antiga vale por mais `overlap_seconds`, 24 horas por padrão.',
+      parameters: [account, key],
+      body: { of: RollKey, example: { overlap_seconds: 3_600 } },
+      isChange: true,
+      isIdempotent: true,
+      answer: { status: 201, description: 'A chave nova.', schema: 'CreatedApiKey' },
+      refusals: ['key_missing', 'key_inactive'],
+    }),
+  },
+  '/v1/accounts/{account}/keys/{id}/revoke': {
+    post: operation({
+      operationId: 'keys_revoke',
+      tag,
+      summary: 'Revoga uma chave',
+      description: 'Ela deixa de valer em até 5 segundos. Revogar de novo não muda nada.',
+      parameters: [account, key],
+      body: { of: NoFields, example: {} },
+      isChange: true,
+      isIdempotent: true,
+      answer: { status: 200, description: 'A chave revogada.', schema: 'ApiKey' },
+      refusals: ['key_missing'],
+    }),
+  },
+  '/v1/accounts/{account}/block': {
+    put: block(
+      'accounts_block',
+      'Bloqueia uma conta',
+      'Em até 5 segundos, as chaves dela recebem `403 account_blocked` e as sessões do painel terminam.',
+    ),
+    delete: block(
+      'accounts_unblock',
+      'Desbloqueia uma conta',
+      'As chaves voltam a valer em até 5 segundos.',
+    ),
+  },
+}

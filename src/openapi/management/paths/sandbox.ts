@@ -1,0 +1,67 @@
+import { NoFields } from '../../../http/management/body.ts'
+import { CreateSandboxOrder } from '../../../http/management/routes/sandbox.ts'
+import { sandboxMoves } from '../../../management/sandbox/sandbox-moves.ts'
+import { account, idIn, operation, type Parameter, page } from '../operation.ts'
+
+const tag = 'Sandbox'
+const move: Parameter = {
+  name: 'move',
+  in: 'path',
+  required: true,
+  description: 'A mudança; `moves` do pedido tem as que ele permite.',
+  schema: { type: 'string', enum: [...sandboxMoves] },
+  example: 'pay',
+}
+
+/** The operations on the orders of sandboxes. */
+export const sandboxPaths = {
+  '/v1/sandbox-scenarios': {
+    get: operation({
+      operationId: 'sandbox_scenarios_list',
+      tag,
+      summary: 'Lista os cenários',
+      description: 'Como um pedido do sandbox pode começar. A lista vem inteira.',
+      parameters: [],
+      isChange: false,
+      answer: { status: 200, description: 'Os cenários.', schema: 'SandboxScenarioList' },
+    }),
+  },
+  '/v1/accounts/{account}/sandbox-orders': {
+    get: operation({
+      operationId: 'sandbox_orders_list',
+      tag,
+      summary: 'Lista os pedidos do sandbox',
+      description: 'Também os apagados. Uma chave `key_test_` os lê na API pública.',
+      parameters: [account, ...page],
+      isChange: false,
+      answer: { status: 200, description: 'Uma página.', schema: 'SandboxOrderList' },
+    }),
+    post: operation({
+      operationId: 'sandbox_orders_create',
+      tag,
+      summary: 'Cria um pedido no sandbox',
+      description:
+        'O pedido aparece para as chaves `key_test_` da conta, e para os seus webhooks de teste.',
+      parameters: [account],
+      body: { of: CreateSandboxOrder, example: { scenario: 'pix_awaiting' } },
+      isChange: true,
+      isIdempotent: true,
+      answer: { status: 201, description: 'O pedido.', schema: 'SandboxOrder' },
+      refusals: ['invalid_scenario'],
+    }),
+  },
+  '/v1/accounts/{account}/sandbox-orders/{id}/{move}': {
+    post: operation({
+      operationId: 'sandbox_orders_move',
+      tag,
+      summary: 'Muda um pedido do sandbox',
+      description: 'Faz a próxima versão do pedido, como se o comprador ou a loja agisse.',
+      parameters: [account, { ...idIn('ord_test', 'O id do pedido.') }, move],
+      body: { of: NoFields, example: {} },
+      isChange: true,
+      isIdempotent: true,
+      answer: { status: 200, description: 'O pedido depois da mudança.', schema: 'SandboxOrder' },
+      refusals: ['sandbox_order_missing', 'impossible_move'],
+    }),
+  },
+}

@@ -1,0 +1,44 @@
+import { pixOrder } from '../../webhooks/example-orders.ts'
+import { failureResponses } from '../errors.ts'
+import { success } from '../operation.ts'
+
+/** The most lines of a call. */
+const MAX_LINES = 1_000
+
+const order = { anyOf: ['SourceOrder', 'SourceDeletion'].map(reference) }
+const example = JSON.parse(JSON.stringify(pixOrder.slice(0, 2)))
+
+/** The operation that takes changes of orders. */
+export const sourceOrderPaths = {
+  '/v1/source-orders': {
+    post: {
+      operationId: 'source_orders_push',
+      tags: ['Pedidos'],
+      summary: 'Envia mudanças de pedidos',
+      description: `Até ${MAX_LINES} versões e 8 MiB por chamada, de qualquer conta, em NDJSON ou em uma lista JSON. Cada linha tem o seu resultado, e uma linha recusada não impede as outras. Repita a chamada à vontade: uma versão igual ou mais antiga que a gravada não muda nada. Não aceita \`Idempotency-Key\`.`,
+      parameters: [],
+      requestBody: {
+        required: true,
+        content: {
+          'application/x-ndjson': {
+            schema: { type: 'string', description: 'Um SourceOrder ou SourceDeletion por linha.' },
+            example: example.map((source: object) => JSON.stringify(source)).join('\n'),
+          },
+          'application/json': {
+            schema: { type: 'array', maxItems: MAX_LINES, items: order },
+            example,
+          },
+        },
+      },
+      responses: {
+        200: success('Gravadas.', 'SourceOrderResults'),
+        202: success('Na fila, em disco; são gravadas em segundos.', 'SourceOrderResults'),
+        ...failureResponses({ body: null, isChange: true, refusals: [] }),
+      },
+    },
+  },
+}
+
+function reference(name: string) {
+  return { $ref: `#/components/schemas/${name}` }
+}

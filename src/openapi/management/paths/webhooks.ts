@@ -1,0 +1,187 @@
+import { NoFields } from '../../../http/management/body.ts'
+import {
+  CreateEndpoint,
+  Replay,
+  RollSecret,
+  UpdateEndpoint,
+} from '../../../http/management/webhook-bodies.ts'
+import { deliveryStates } from '../../../webhooks/deliveries/delivery.ts'
+import type { Json } from '../../schemas.ts'
+import type { Refusal } from '../errors.ts'
+import { account, idIn, operation, page, query } from '../operation.ts'
+
+const tag = 'Webhooks'
+const endpoint = idIn('we', 'O id do endpoint.')
+const delivery = idIn('dlv', 'O id da entrega.')
+const noFields: { of: typeof NoFields; example: Json } = { of: NoFields, example: {} }
+const oneEndpoint = { status: 200, description: 'O endpoint.', schema: 'WebhookEndpoint' } as const
+const oneDelivery = { status: 200, description: 'A entrega.', schema: 'WebhookDelivery' } as const
+
+const change = { tag, isChange: true, isIdempotent: true } as const
+const onEndpoint = {
+  ...change,
+  parameters: [account, endpoint],
+  refusals: ['endpoint_missing'] as Refusal[],
+}
+
+/** The operations on webhook endpoints and on deliveries. */
+export const webhookPaths = {
+  '/v1/accounts/{account}/webhook-endpoints': {
+    get: operation({
+      operationId: 'webhook_endpoints_list',
+      tag,
+      summary: 'Lista os endpoints de uma conta',
+      description: 'Sem os segredos e sem os endpoints removidos.',
+      parameters: [account, ...page],
+      isChange: false,
+      answer: { status: 200, description: 'Uma página.', schema: 'WebhookEndpointList' },
+    }),
+    post: operation({
+      ...change,
+      operationId: 'webhook_endpoints_create',
+      summary: 'Cria um endpoint',
+      description:
+        'O segredo aparece só nesta resposta. Sem `events`, o endpoint recebe todos os tipos; sem `payload`, o pedido inteiro.',
+      parameters: [account],
+      body: {
+        of: CreateEndpoint,
+        example: { url: 'https://loja.exemplo.com.br/pedidos', events: ['order.paid'] },
+      },
+      answer: { status: 201, description: 'O endpoint.', schema: 'CreatedWebhookEndpoint' },
+      refusals: ['invalid_url'],
+    }),
+  },
+  '/v1/accounts/{account}/webhook-endpoints/{id}': {
+    get: operation({
+      operationId: 'webhook_endpoints_get',
+      tag,
+      summary: 'Busca um endpoint',
+      description: 'O estado e as configurações de um endpoint.',
+      parameters: [account, endpoint],
+      isChange: false,
+      answer: oneEndpoint,
+      refusals: ['endpoint_missing'],
+    }),
+    patch: operation({
+      ...onEndpoint,
+      isIdempotent: false,
+      operationId: 'webhook_endpoints_update',
+      summary: 'Altera um endpoint',
+      description: 'Muda só os campos enviados. Vale em até 5 segundos.',
+      body: { of: UpdateEndpoint, example: { events: ['*'] }, rules: { minProperties: 1 } },
+      answer: oneEndpoint,
+      refusals: ['endpoint_missing', 'invalid_url'],
+    }),
+    delete: operation({
+      ...onEndpoint,
+      isIdempotent: false,
+      operationId: 'webhook_endpoints_delete',
+      summary: 'Remove um endpoint',
+      description: 'As entregas pendentes são canceladas. Não há volta.',
+      answer: oneEndpoint,
+    }),
+  },
+  '/v1/accounts/{account}/webhook-endpoints/{id}/enable': {
+    post: operation({
+      ...onEndpoint,
+      operationId: 'webhook_endpoints_enable',
+      summary: 'Ativa um endpoint',
+      description: 'Envia, em ordem, o que ficou retido.',
+      body: noFields,
+      answer: oneEndpoint,
+    }),
+  },
+  '/v1/accounts/{account}/webhook-endpoints/{id}/disable': {
+    post: operation({
+      ...onEndpoint,
+      operationId: 'webhook_endpoints_disable',
+      summary: 'Desativa um endpoint',
+      description: 'Retém os eventos por 7 dias, até que ele seja ativado.',
+      body: noFields,
+      answer: oneEndpoint,
+    }),
+  },
+  '/v1/accounts/{account}/webhook-endpoints/{id}/roll-secret': {
+    post: operation({
+      ...onEndpoint,
+      operationId: 'webhook_endpoints_roll_secret',
+      summary: 'Troca o segredo de um endpoint',
+      description:
+        'Por `overlap_seconds`, os dois segredos assinam; 24 horas por padrão, 7 dias no máximo.',
+      body: { of: RollSecret, example: { overlap_seconds: 86_400 } },
+      answer: { status: 200, description: 'O segredo novo.', schema: 'RolledSecret' },
+    }),
+  },
+  '/v1/accounts/{account}/webhook-endpoints/{id}/test': {
+    post: operation({
+      ...onEndpoint,
+      operationId: 'webhook_endpoints_test',
+      summary: 'Envia um evento de teste',
+      description: 'Um evento `webhook.test`. A resposta não espera a tentativa: busque a entrega.',
+      body: noFields,
+      answer: oneDelivery,
+      refusals: ['endpoint_missing', 'endpoint_disabled'],
+    }),
+  },
+  '/v1/accounts/{account}/webhook-endpoints/{id}/replay': {
+    post: operation({
+      ...onEndpoint,
+      operationId: 'webhook_endpoints_replay',
+      summary: 'Repete entregas desde um instante',
+      description:
+        'Põe de novo na fila as entregas terminadas desde `since`; com `failed`, só as que falharam. Os ids não mudam.',
+      body: { of: Replay, example: { since: '2026-11-23T12:00:00Z', failed: true } },
+      answer: { status: 200, description: 'Quantas são.', schema: 'WebhookReplay' },
+      refusals: ['endpoint_missing', 'endpoint_disabled'],
+    }),
+  },
+  '/v1/accounts/{account}/webhook-endpoints/{id}/deliveries': {
+    get: operation({
+      operationId: 'deliveries_list',
+      tag,
+      summary: 'Lista as entregas de um endpoint',
+      description: 'As entregas dos últimos 30 dias, com as tentativas.',
+      parameters: [
+        account,
+        endpoint,
+        query(
+          'state',
+          'Só as entregas neste estado; `failed` inclui as `expired`.',
+          { type: 'string', enum: [...deliveryStates] },
+          'failed',
+        ),
+        ...page,
+      ],
+      isChange: false,
+      answer: { status: 200, description: 'Uma página.', schema: 'WebhookDeliveryList' },
+      refusals: ['endpoint_missing'],
+    }),
+  },
+  '/v1/accounts/{account}/deliveries/{id}': {
+    get: operation({
+      operationId: 'deliveries_get',
+      tag,
+      summary: 'Busca uma entrega',
+      description: 'O estado de uma entrega, com as tentativas.',
+      parameters: [account, delivery],
+      isChange: false,
+      answer: oneDelivery,
+      refusals: ['delivery_missing'],
+    }),
+  },
+  '/v1/accounts/{account}/deliveries/{id}/resend': {
+    post: operation({
+      ...change,
+      operationId: 'deliveries_resend',
+      summary: 'Reenvia uma entrega',
+      description: 'Na hora e com o mesmo `webhook-id`, também depois de um `2xx`.',
+      parameters: [account, delivery],
+      body: noFields,
+      answer: oneDelivery,
+      refusals: [
+        ...(['delivery_missing', 'endpoint_deleted', 'endpoint_disabled'] as const),
+        ...(['order_removed', 'delivery_busy'] as const),
+      ],
+    }),
+  },
+}

@@ -1,0 +1,48 @@
+import { Unavailable } from '../../../lib/unavailable.ts'
+import type { AuditEntry, AuditStore } from '../../../management/audit/audit-entry.ts'
+import { completeRawHits } from '../client/search-response.ts'
+import { sendItems } from '../documents/bulk.ts'
+import { type IndexTarget, refreshIndex, searchRaw } from '../documents/search.ts'
+import { storedObject } from './stored-object.ts'
+
+/** The document of an entry; its id is that of the entry. */
+interface AuditSource {
+  at: number
+  id: string
+  account_id: string
+  entry: AuditEntry
+  outcome: AuditEntry['outcome']
+}
+
+const FIELDS = ['id', 'at', 'actor', 'action', 'accountId', 'target', 'requestId'] as const
+
+/** The audit log in a cluster. A list refreshes the index, so it sees every earlier entry. */
+export function createOpenSearchAuditStore(target: IndexTarget): AuditStore {
+  return {
+    async insert(entry) {
+      const { at, id, accountId, outcome } = entry
+      const source: AuditSource = { at, id, account_id: accountId, outcome, entry }
+      const [state] = await sendItems(target, [{ action: { create: { _id: id } }, source }])
+      // A repeated request after a lost response finds its own entry.
+      if (state === 'missing') throw new Unavailable(`OpenSearch did not store the entry ${id}`)
+    },
+    async setOutcome(id, outcome) {
+      await sendItems(target, [{ action: { update: { _id: id } }, source: { doc: { outcome } } }])
+    },
+    async list({ accountId, limit, after }) {
+      await refreshIndex(target)
+      const filter = accountId === undefined ? [] : [{ term: { account_id: accountId } }]
+      const response = await searchRaw(target, {
+        size: limit,
+        query: { bool: { filter } },
+        sort: [{ at: 'desc' }, { id: 'desc' }],
+        ...(after !== null && { search_after: [after.at, after.id] }),
+      })
+      const hits = completeRawHits(response) as { _id: string; _source: AuditSource }[]
+      return hits.map(({ _id: id, _source: source }) => {
+        const entry = storedObject<AuditEntry>(target, { id, source }, 'entry', FIELDS)
+        return { ...entry, outcome: source.outcome }
+      })
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { Unavailable } from '../../../lib/unavailable.ts'
+import type {
+  IdempotencyStore,
+  IdempotentRequest,
+} from '../../../management/idempotency/idempotency-store.ts'
+import { readDocument } from '../client/documents.ts'
+import { removeMatching, sendItems } from '../documents/bulk.ts'
+import type { IndexTarget } from '../documents/search.ts'
+import { storedObject } from './stored-object.ts'
+
+const FIELDS = ['id', 'bodyDigest', 'createdAt', 'response'] as const
+
+/** Requests with an `Idempotency-Key` in a cluster, read by id and therefore always current. */
+export function createOpenSearchIdempotencyStore(target: IndexTarget): IdempotencyStore {
+  const { client, index, deadlineMs } = target
+  const sourceOf = (request: IdempotentRequest) => ({ created_at: request.createdAt, request })
+
+  async function read(id: string) {
+    const found = await readDocument(client, deadlineMs, { index, id, preference: '_primary' })
+    if (found === null) return null
+    const { source, state } = found
+    return {
+      request: storedObject<IdempotentRequest>(target, { id, source }, 'request', FIELDS),
+      state,
+    }
+  }
+
+  return {
+    async begin(request, sinceMs) {
+      const found = await read(request.id)
+      if (found !== null && found.request.createdAt >= sinceMs) return found.request
+      const condition = found === null ? { create: { _id: request.id } } : undefined
+      const action = condition ?? { index: { _id: request.id, ...found?.state } }
+      const [state] = await sendItems(target, [{ action, source: sourceOf(request) }])
+      if (typeof state === 'object') return null
+      const other = await read(request.id)
+      if (other !== null) return other.request
+      throw new Unavailable('a request with the same Idempotency-Key ended meanwhile: try again')
+    },
+    async complete(id, response) {
+      const found = await read(id)
+      if (found === null) return
+      const source = sourceOf({ ...found.request, response })
+      await sendItems(target, [{ action: { index: { _id: id } }, source }])
+    },
+    async forget(id) {
+      await sendItems(target, [{ action: { delete: { _id: id } } }])
+    },
+    async purge(beforeMs) {
+      await removeMatching(target, { range: { created_at: { lt: beforeMs } } })
+    },
+  }
+}

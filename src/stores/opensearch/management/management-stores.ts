@@ -1,0 +1,39 @@
+import type { ManagementStores } from '../../../management/management-stores.ts'
+import type { OpenSearch } from '../client/client.ts'
+import { withPreparation } from '../client/with-preparation.ts'
+import type { EnsureIndices } from '../ensure-indices.ts'
+import type { IndexNames } from '../index-names.ts'
+import { createOpenSearchAuditStore } from './audit-store.ts'
+import { createOpenSearchIdempotencyStore } from './idempotency-store.ts'
+import { createOpenSearchSandboxStore } from './sandbox-store.ts'
+import { createOpenSearchSessionStore } from './session-store.ts'
+import { createOpenSearchUsageStore } from './usage-store.ts'
+
+export interface OpenSearchManagementStoresOptions {
+  client: OpenSearch
+  names: IndexNames
+  ensureIndices: Pick<EnsureIndices, 'management'>
+  /** For each request, in milliseconds. */
+  deadlineMs: number
+}
+
+/** The stores of the management API in a cluster. The first call creates the missing indices. */
+export function createOpenSearchManagementStores({
+  client,
+  names,
+  ensureIndices,
+  deadlineMs,
+}: OpenSearchManagementStoresOptions): ManagementStores {
+  const targetOf = (index: string) => ({ client, index, deadlineMs })
+  const prepare = ensureIndices.management
+  return {
+    audit: withPreparation(createOpenSearchAuditStore(targetOf(names.audit)), prepare),
+    usage: withPreparation(createOpenSearchUsageStore(targetOf(names.usage)), prepare),
+    sessions: withPreparation(createOpenSearchSessionStore(targetOf(names.sessions)), prepare),
+    idempotency: withPreparation(
+      createOpenSearchIdempotencyStore(targetOf(names.idempotentRequests)),
+      prepare,
+    ),
+    sandbox: withPreparation(createOpenSearchSandboxStore(targetOf(names.sandboxOrders)), prepare),
+  }
+}

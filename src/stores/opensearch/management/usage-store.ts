@@ -1,0 +1,79 @@
+import { sumUsage } from '../../../management/usage/sum-usage.ts'
+import type { UsageCounters, UsageStore } from '../../../management/usage/usage-store.ts'
+import { removeMatching, sendItems } from '../documents/bulk.ts'
+import { type IndexTarget, refreshIndex, searchPages, searchRaw } from '../documents/search.ts'
+import { storedObject } from './stored-object.ts'
+
+/** The document of one key on one day in one run of a process. */
+interface UsageSource {
+  account_id: string
+  day: string
+  key_id: string
+  last_used_at: number
+  counters: UsageCounters
+}
+
+const FIELDS = [
+  'day',
+  'keyId',
+  'accountId',
+  'requests',
+  'byStatus',
+  'rateLimited',
+  'lastUsedAt',
+] as const
+const PAGE_SIZE = 1_000
+/** More keys of one account than any has. */
+const MAX_KEYS = 10_000
+
+/** The counters of keys in a cluster. A read refreshes the index, so it sees every earlier write. */
+export function createOpenSearchUsageStore(target: IndexTarget): UsageStore {
+  return {
+    async save(counters) {
+      const items = counters.map((counted) => {
+        const { day, keyId, accountId, processId, lastUsedAt } = counted
+        const source: UsageSource = {
+          account_id: accountId,
+          day,
+          key_id: keyId,
+          last_used_at: lastUsedAt,
+          counters: counted,
+        }
+        return { action: { index: { _id: `${day}:${keyId}:${processId}` } }, source }
+      })
+      if (items.length > 0) await sendItems(target, items)
+    },
+    async list({ accountId, fromDay, toDay }) {
+      await refreshIndex(target)
+      const days = { range: { day: { gte: fromDay, lte: toDay } } }
+      const query = { bool: { filter: [{ term: { account_id: accountId } }, days] } }
+      const found: UsageCounters[] = []
+      for await (const page of searchPages(target, { query, sort: [], pageSize: PAGE_SIZE })) {
+        for (const document of page) {
+          found.push(storedObject<UsageCounters>(target, document, 'counters', FIELDS))
+        }
+      }
+      return sumUsage(found)
+    },
+    async lastUsedAt(accountId) {
+      await refreshIndex(target)
+      const aggs = {
+        keys: {
+          terms: { field: 'key_id', size: MAX_KEYS },
+          aggs: { last: { max: { field: 'last_used_at' } } },
+        },
+      }
+      const query = { term: { account_id: accountId } }
+      const { aggregations } = await searchRaw(target, { size: 0, query, aggs })
+      const { buckets = [] } = Object(aggregations?.['keys']) as LastUseBuckets
+      return new Map(buckets.map(({ key, last }) => [key, last.value]))
+    },
+    async purge(beforeDay) {
+      await removeMatching(target, { range: { day: { lt: beforeDay } } })
+    },
+  }
+}
+
+interface LastUseBuckets {
+  buckets?: { key: string; last: { value: number } }[]
+}

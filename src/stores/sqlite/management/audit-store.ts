@@ -1,0 +1,61 @@
+import type {
+  AuditAction,
+  AuditEntry,
+  AuditOutcome,
+  AuditStore,
+} from '../../../management/audit/audit-entry.ts'
+import type { GuardedDatabase } from '../database/guarded-database.ts'
+
+interface AuditRow {
+  id: string
+  at: number
+  actor: string
+  account_id: string
+  action: AuditAction
+  target: string
+  request_id: string | null
+  outcome: AuditOutcome
+}
+
+/** Before the first entry of a list. */
+const FIRST = { at: Number.MAX_SAFE_INTEGER, id: '' }
+
+/** The audit log in an embedded database. */
+export function createSqliteAuditStore(db: GuardedDatabase): AuditStore {
+  const insert = db.prepare('INSERT INTO audit_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const setOutcome = db.prepare('UPDATE audit_entries SET outcome = ? WHERE id = ?')
+  const select = db.prepare(
+    'SELECT * FROM audit_entries WHERE (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT ?',
+  )
+  const selectOfAccount = db.prepare(`
+    SELECT * FROM audit_entries WHERE account_id = ? AND (at, id) < (?, ?)
+    ORDER BY at DESC, id DESC LIMIT ?`)
+
+  return {
+    async insert(entry) {
+      const { id, at, actor, accountId, action, target, requestId, outcome } = entry
+      db.run(() => insert.run(id, at, actor, accountId, action, target, requestId, outcome))
+    },
+    async setOutcome(id, outcome) {
+      db.run(() => setOutcome.run(outcome, id))
+    },
+    async list({ accountId, limit, after }) {
+      const { at, id } = after ?? FIRST
+      const rows = db.run(() =>
+        accountId === undefined
+          ? select.all(at, id, limit)
+          : selectOfAccount.all(accountId, at, id, limit),
+      )
+      return (rows as unknown as AuditRow[]).map(entryOf)
+    },
+  }
+}
+
+function entryOf(row: AuditRow): AuditEntry {
+  const { id, at, actor, action, target, outcome } = row
+  return {
+    ...{ id, at, actor, action, target, outcome },
+    accountId: row.account_id,
+    requestId: row.request_id,
+  }
+}

@@ -1,0 +1,56 @@
+import type {
+  IdempotencyStore,
+  IdempotentRequest,
+} from '../../../management/idempotency/idempotency-store.ts'
+import type { GuardedDatabase } from '../database/guarded-database.ts'
+
+interface RequestRow {
+  id: string
+  body_digest: string
+  created_at: number
+  response_status: number | null
+  response_body: string | null
+}
+
+/** Requests with an `Idempotency-Key` in an embedded database. */
+export function createSqliteIdempotencyStore(db: GuardedDatabase): IdempotencyStore {
+  const select = db.prepare('SELECT * FROM idempotent_requests WHERE id = ? AND created_at >= ?')
+  const replace = db.prepare(
+    'INSERT OR REPLACE INTO idempotent_requests VALUES (?, ?, ?, NULL, NULL)',
+  )
+  const complete = db.prepare(
+    'UPDATE idempotent_requests SET response_status = ?, response_body = ? WHERE id = ?',
+  )
+  const forget = db.prepare('DELETE FROM idempotent_requests WHERE id = ?')
+  const purge = db.prepare('DELETE FROM idempotent_requests WHERE created_at < ?')
+
+  return {
+    async begin({ id, bodyDigest, createdAt }, sinceMs) {
+      return db.write(() => {
+        const row = select.get(id, sinceMs) as unknown as RequestRow | undefined
+        if (row !== undefined) return requestOf(row)
+        replace.run(id, bodyDigest, createdAt)
+        return null
+      })
+    },
+    async complete(id, { status, body }) {
+      db.run(() => complete.run(status, body, id))
+    },
+    async forget(id) {
+      db.run(() => forget.run(id))
+    },
+    async purge(beforeMs) {
+      db.run(() => purge.run(beforeMs))
+    },
+  }
+}
+
+function requestOf(row: RequestRow): IdempotentRequest {
+  const { response_status: status, response_body: body } = row
+  return {
+    id: row.id,
+    bodyDigest: row.body_digest,
+    createdAt: row.created_at,
+    response: status === null || body === null ? null : { status, body },
+  }
+}

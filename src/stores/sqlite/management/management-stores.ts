@@ -1,0 +1,34 @@
+import { join } from 'node:path'
+import type { Config } from '../../../config/config.ts'
+import type { ManagementStores } from '../../../management/management-stores.ts'
+import { openDatabase } from '../database/database.ts'
+import { guardDatabase } from '../database/guarded-database.ts'
+import { createSqliteAuditStore } from './audit-store.ts'
+import { createSqliteIdempotencyStore } from './idempotency-store.ts'
+import { createSqliteSandboxStore } from './sandbox-store.ts'
+import { managementMigrations } from './schema.ts'
+import { createSqliteSessionStore } from './session-store.ts'
+import { createSqliteUsageStore } from './usage-store.ts'
+
+/** The path of the database of the management API. */
+export const managementFile = (dataDir: string) => join(dataDir, 'management.db')
+
+/** How long a write waits for that of another process, which is short. It blocks the event loop. */
+const BUSY_MS = { server: 50, command: 30_000 } as const
+
+/** The embedded stores of the management API, in a file of their own, which is created if missing. */
+export function openSqliteManagementStores(
+  { dataDir }: Pick<Config, 'dataDir'>,
+  role: 'server' | 'command',
+): ManagementStores & { close(): void } {
+  const file = managementFile(dataDir)
+  const db = guardDatabase(openDatabase(file, managementMigrations, BUSY_MS[role]), file)
+  return {
+    audit: createSqliteAuditStore(db),
+    usage: createSqliteUsageStore(db),
+    sessions: createSqliteSessionStore(db),
+    idempotency: createSqliteIdempotencyStore(db),
+    sandbox: createSqliteSandboxStore(db),
+    close: db.close,
+  }
+}

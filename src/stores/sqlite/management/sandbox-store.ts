@@ -1,0 +1,58 @@
+import type { SandboxOrder, SandboxStore } from '../../../management/sandbox/sandbox-store.ts'
+import type { GuardedDatabase } from '../database/guarded-database.ts'
+
+interface SandboxRow {
+  account_id: string
+  order_id: string
+  scenario: string
+  made_at: number
+  version: number
+  source: string
+}
+
+/** Before the first order of a list. */
+const FIRST = { madeAt: Number.MAX_SAFE_INTEGER, orderId: '' }
+
+/** The source orders of sandboxes in an embedded database. */
+export function createSqliteSandboxStore(db: GuardedDatabase): SandboxStore {
+  const insert = db.prepare('INSERT INTO sandbox_orders VALUES (?, ?, ?, ?, ?, ?)')
+  const select = db.prepare('SELECT * FROM sandbox_orders WHERE account_id = ? AND order_id = ?')
+  const update = db.prepare(`
+    UPDATE sandbox_orders SET version = ?, source = ?
+    WHERE account_id = ? AND order_id = ? AND version = ?`)
+  const selectPage = db.prepare(`
+    SELECT * FROM sandbox_orders WHERE account_id = ? AND (made_at, order_id) < (?, ?)
+    ORDER BY made_at DESC, order_id DESC LIMIT ?`)
+
+  return {
+    async insert({ accountId, orderId, scenario, madeAt, source }) {
+      const json = JSON.stringify(source)
+      db.run(() => insert.run(accountId, orderId, scenario, madeAt, source.version, json))
+    },
+    async find(accountId, orderId) {
+      const row = db.run(() => select.get(accountId, orderId))
+      return row === undefined ? null : orderOf(row as unknown as SandboxRow)
+    },
+    async replace({ accountId, orderId, source }) {
+      const { version } = source
+      const json = JSON.stringify(source)
+      const { changes } = db.run(() => update.run(version, json, accountId, orderId, version - 1))
+      return changes === 1
+    },
+    async list({ accountId, limit, after }) {
+      const { madeAt, orderId } = after ?? FIRST
+      const rows = db.run(() => selectPage.all(accountId, madeAt, orderId, limit))
+      return (rows as unknown as SandboxRow[]).map(orderOf)
+    },
+  }
+}
+
+function orderOf(row: SandboxRow): SandboxOrder {
+  return {
+    accountId: row.account_id,
+    orderId: row.order_id,
+    scenario: row.scenario,
+    madeAt: row.made_at,
+    source: JSON.parse(row.source),
+  }
+}

@@ -1,0 +1,44 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { runCommand } from '../support/cli/command.ts'
+import { createBackend } from '../support/stores/backend.ts'
+
+const { env, remove } = createBackend()
+afterAll(remove)
+const run = (...args: string[]) => runCommand(['sandbox', ...args], env)
+
+async function create(account: string, scenario: string) {
+  const { stdout } = await run('create', '--account', account, '--scenario', scenario, '--json')
+  return JSON.parse(stdout)
+}
+
+describe('the sandbox command', () => {
+  it('moves an order on, and lists it', async () => {
+    const { id, ...created } = await create('acc_1', 'subscription')
+    expect(created).toMatchObject({ account_id: 'acc_1', version: 1, status: 'PAID' })
+    const moved = await run('move', id, 'renew', '--account', 'acc_1', '--json')
+    expect(JSON.parse(moved.stdout)).toMatchObject({ id, version: 2, status: 'PAID' })
+    const list = await run('list', '--account', 'acc_1', '--json')
+    expect(JSON.parse(list.stdout)).toEqual([JSON.parse(moved.stdout)])
+  })
+
+  it('prints tables without --json', async () => {
+    const { id } = await create('acc_table', 'trial')
+    expect((await run('list', '--account', 'acc_table')).stdout).toContain(id)
+    expect((await run('scenarios')).stdout).toContain('pix_awaiting')
+  })
+
+  it('exits 1 for an impossible move, and names the possible ones', async () => {
+    const { id } = await create('acc_1', 'dispute')
+    const { code, stderr } = await run('move', id, 'pay', '--account', 'acc_1')
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('win, erase') })
+  })
+
+  it.each([
+    ['an unknown scenario', ['create', '--account', 'acc_1', '--scenario', 'none']],
+    ['an unknown move', ['move', 'ord_test_1', 'ship', '--account', 'acc_1']],
+    ['the internal id of a sandbox', ['list', '--account', 'acc_1.test']],
+    ['no account', ['create', '--scenario', 'trial']],
+  ])('exits 2 with %s', async (_what, args) => {
+    expect((await run(...args)).code).toBe(2)
+  })
+})

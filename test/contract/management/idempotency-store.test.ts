@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { IdempotentRequest } from '../../../src/management/idempotency/idempotency-store.ts'
+import { type ManagementStoresUnderTest, managementStores } from './management-stores-under-test.ts'
+
+const request = (changes: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
+  id: 'id_1',
+  bodyDigest: 'digest_1',
+  createdAt: 10_000,
+  response: null,
+  ...changes,
+})
+
+const SINCE = 5_000
+const RESPONSE = { status: 201, body: '{"object":"api_key","name":"ção"}' }
+
+describe.each(managementStores)('the idempotency store on %s', (_name, open) => {
+  let stores: ManagementStoresUnderTest
+  beforeEach(async () => {
+    stores = await open()
+  })
+  afterEach(() => stores.close())
+
+  it('returns the first request to a repetition, with another body too', async () => {
+    expect(await stores.idempotency.begin(request(), SINCE)).toBeNull()
+    const repeated = request({ bodyDigest: 'digest_2', createdAt: 11_000 })
+    expect(await stores.idempotency.begin(repeated, SINCE)).toEqual(request())
+  })
+
+  it('returns the response once it exists', async () => {
+    await stores.idempotency.begin(request(), SINCE)
+    await stores.idempotency.complete('id_1', RESPONSE)
+    expect(await stores.idempotency.begin(request(), SINCE)).toEqual(
+      request({ response: RESPONSE }),
+    )
+  })
+
+  it('begins one of many concurrent requests, also of two processes', async () => {
+    const other = await stores.openAgain()
+    // Of several rounds, some read the request while it is on one copy of the index alone.
+    for (let round = 0; round < 60; round += 1) {
+      const repeated = request({ id: `id_${round}` })
+      const begun = await Promise.all(
+        Array.from({ length: 12 }, (_, n) =>
+          (n % 2 === 0 ? stores : other).idempotency.begin(repeated, SINCE),
+        ),
+      )
+      expect(begun.filter((first) => first === null)).toHaveLength(1)
+      expect(begun.filter((first) => first !== null)).toEqual(Array(11).fill(repeated))
+    }
+  })
+
+  it('begins one of many concurrent requests after the old one expired', async () => {
+    const other = await stores.openAgain()
+    await stores.idempotency.begin(request({ createdAt: SINCE - 1 }), 0)
+    await stores.idempotency.complete('id_1', RESPONSE)
+    const begun = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        (n % 2 === 0 ? stores : other).idempotency.begin(request(), SINCE),
+      ),
+    )
+    expect(begun.filter((first) => first === null)).toHaveLength(1)
+    expect(await stores.idempotency.begin(request(), SINCE)).toEqual(request())
+  })
+
+  it('a request of exactly the oldest instant still counts', async () => {
+    await stores.idempotency.begin(request({ createdAt: SINCE }), 0)
+    expect(await stores.idempotency.begin(request(), SINCE)).not.toBeNull()
+    expect(await stores.idempotency.begin(request(), SINCE + 1)).toBeNull()
+  })
+
+  it('a forgotten request can begin again', async () => {
+    await stores.idempotency.begin(request(), SINCE)
+    await stores.idempotency.forget('id_1')
+    expect(await stores.idempotency.begin(request(), SINCE)).toBeNull()
+  })
+
+  it('keeps requests with other ids apart', async () => {
+    for (const id of ['id_1', 'id_2'])
+      expect(await stores.idempotency.begin(request({ id }), SINCE)).toBeNull()
+    await stores.idempotency.complete('id_1', RESPONSE)
+    const second = request({ id: 'id_2' })
+    expect(await stores.idempotency.begin(second, SINCE)).toEqual(second)
+  })
+
+  it('ignores the response and the end of a missing request', async () => {
+    await stores.idempotency.complete('id_1', RESPONSE)
+    await stores.idempotency.forget('id_1')
+    expect(await stores.idempotency.begin(request(), SINCE)).toBeNull()
+  })
+
+  it('purges the requests before an instant, and nothing else', async () => {
+    await stores.idempotency.begin(request({ id: 'id_1', createdAt: 9_999 }), 0)
+    await stores.idempotency.begin(request({ id: 'id_2', createdAt: 10_000 }), 0)
+    await stores.idempotency.purge(10_000)
+    expect(await stores.idempotency.begin(request({ id: 'id_1' }), 0)).toBeNull()
+    expect(await stores.idempotency.begin(request({ id: 'id_2' }), 0)).not.toBeNull()
+  })
+})

@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { unbounded } from '../../../src/lib/request-scope.ts'
+import { sandboxOf } from '../../../src/lib/sandbox.ts'
+import { Unavailable } from '../../../src/lib/unavailable.ts'
+import { CLI_ACTOR } from '../../../src/management/audit/audit-entry.ts'
+import { createAuditLog } from '../../../src/management/audit/audit-log.ts'
+import { createOrderSink } from '../../../src/management/ingestion/create-order-sink.ts'
+import type { OrderSink } from '../../../src/management/ingestion/order-sink.ts'
+import {
+  createSandboxManagement,
+  type SandboxManagement,
+  type WriteSourceOrders,
+} from '../../../src/management/sandbox/sandbox-management.ts'
+import type { SandboxMove } from '../../../src/management/sandbox/sandbox-moves.ts'
+import type { SandboxOrder } from '../../../src/management/sandbox/sandbox-store.ts'
+import { createSinkWrite } from '../../../src/management/sandbox/write-source-orders.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
+import { endpoint } from '../../support/webhooks/endpoint.ts'
+import { type StoresUnderTest, stores } from '../stores-under-test.ts'
+
+const ACCOUNT = 'acc_1'
+const SANDBOX = sandboxOf(ACCOUNT)
+
+describe.each(stores)('the sandbox on %s', (_name, open) => {
+  let opened: StoresUnderTest
+  let sandbox: SandboxManagement
+  let sink: OrderSink
+  let write: WriteSourceOrders
+  beforeEach(async () => {
+    opened = await open()
+    sink = createOrderSink({ openIndex: opened.openIndex })
+    write = createSinkWrite(sink)
+    sandbox = manage(write)
+  })
+  afterEach(async () => {
+    await sink.close()
+    await opened.close()
+  })
+
+  function manage(writeSources: WriteSourceOrders): SandboxManagement {
+    return createSandboxManagement({
+      sandbox: opened.management.sandbox,
+      write: writeSources,
+      audit: createAuditLog(opened.management.audit, Date.now),
+      clock: Date.now,
+    })
+  }
+
+  const create = (scenario: string) => sandbox.create(CLI_ACTOR, { accountId: ACCOUNT, scenario })
+  const move = ({ orderId }: SandboxOrder, name: SandboxMove, by = sandbox) =>
+    by.move(CLI_ACTOR, { accountId: ACCOUNT, orderId }, name)
+
+  /** The order as an account reads it. */
+  async function read(accountId: string, { orderId }: SandboxOrder) {
+    const bytes = await opened.orders.get(accountId, orderId, unbounded)
+    return bytes === null ? null : JSON.parse(Buffer.from(bytes).toString())
+  }
+
+  /** The types of the events of each account that were announced. */
+  async function announced(): Promise<Record<string, string[]>> {
+    await opened.refresh()
+    const page = await opened.webhooks.events.next(100)
+    const types: Record<string, string[]> = {}
+    for (const { type, accountIds } of page?.records.flatMap(({ events }) => events) ?? []) {
+      for (const id of accountIds) types[id] = [...(types[id] ?? []), type]
+    }
+    return types
+  }
+
+  describe('the store', () => {
+    const order = (changes: Partial<SandboxOrder> = {}): SandboxOrder => ({
+      accountId: ACCOUNT,
+      orderId: 'ord_test_1',
+      scenario: 'pix_paid',
+      madeAt: 1_000,
+      source: sourceOrder({ id: 'ord_test_1', owner_account_id: SANDBOX }),
+      ...changes,
+    })
+    const store = () => opened.management.sandbox
+
+    it('returns an order as it was stored, to its account alone', async () => {
+      await store().insert(order())
+      expect(await store().find(ACCOUNT, 'ord_test_1')).toEqual(order())
+      expect(await store().find('acc_2', 'ord_test_1')).toBeNull()
+      expect(await store().list({ accountId: 'acc_2', limit: 9, after: null })).toEqual([])
+    })
+
+    it('replaces the version before, and no other', async () => {
+      await store().insert(order())
+      const version = (number: number) => order({ source: { ...order().source, version: number } })
+      expect(await store().replace(version(3))).toBe(false)
+      expect(await store().replace(version(2))).toBe(true)
+      expect(await store().replace(version(2))).toBe(false)
+      expect(await store().find(ACCOUNT, 'ord_test_1')).toEqual(version(2))
+      expect(await store().replace({ ...version(3), orderId: 'ord_test_2' })).toBe(false)
+    })
+
+    it('of concurrent replacements of a version, one succeeds', async () => {
+      await store().insert(order())
+      const next = order({ source: { ...order().source, version: 2 } })
+      const replaced = await Promise.all([1, 2, 3, 4].map(() => store().replace(next)))
+      expect(replaced.filter(Boolean)).toHaveLength(1)
+    })
+
+    it('lists the newest first, page by page', async () => {
+      const instants: [string, number][] = [
+        ['ord_test_1', 1_000],
+        ['ord_test_2', 2_000],
+        ['ord_test_3', 2_000],
+      ]
+      for (const [orderId, madeAt] of instants) await store().insert(order({ orderId, madeAt }))
+      const page = async (after: SandboxOrder | null) =>
+        await store().list({ accountId: ACCOUNT, limit: 2, after })
+      const first = await page(null)
+      expect(first.map(({ orderId }) => orderId)).toEqual(['ord_test_3', 'ord_test_2'])
+      const second = await page(first.at(-1) ?? null)
+      expect(second.map(({ orderId }) => orderId)).toEqual(['ord_test_1'])
+    })
+  })
+
+  it('an order is visible in the sandbox alone', async () => {
+    const order = await create('card_paid')
+    expect(await read(SANDBOX, order)).toMatchObject({ id: order.orderId, status: 'PAID' })
+    expect(await read(ACCOUNT, order)).toBeNull()
+  })
+
+  it('a whole life is announced to the endpoints of the sandbox alone', async () => {
+    const { endpoints } = opened.webhooks
+    await endpoints.insert(endpoint({ id: `we_${'1'.repeat(32)}`, accountId: ACCOUNT }))
+    await endpoints.insert(endpoint({ id: `we_${'2'.repeat(32)}`, accountId: SANDBOX }))
+    const order = await create('pix_awaiting')
+    for (const name of ['pay', 'dispute', 'win', 'refund', 'erase'] as const) {
+      await move(order, name)
+    }
+    expect(await announced()).toEqual({
+      [SANDBOX]: [
+        'order.created',
+        'order.awaiting_payment',
+        'order.paid',
+        'order.disputed',
+        'order.dispute_won',
+        'order.refunded',
+        'order.removed',
+      ],
+    })
+    expect(await read(SANDBOX, order)).toBeNull()
+  })
+
+  it('an order of the account is announced to its live endpoints alone', async () => {
+    const { endpoints } = opened.webhooks
+    await endpoints.insert(endpoint({ id: `we_${'1'.repeat(32)}`, accountId: ACCOUNT }))
+    await endpoints.insert(endpoint({ id: `we_${'2'.repeat(32)}`, accountId: SANDBOX }))
+    await write([sourceOrder({ owner_account_id: ACCOUNT })])
+    expect(Object.keys(await announced())).toEqual([ACCOUNT])
+  })
+
+  it('an erased order keeps no data of its buyer', async () => {
+    const order = await create('boleto_paid')
+    const { customer } = await read(SANDBOX, order)
+    const erased = await move(order, 'erase')
+    expect(JSON.stringify(erased)).not.toContain(customer.email)
+    expect(await opened.management.sandbox.find(ACCOUNT, order.orderId)).toEqual(erased)
+    await expect(move(order, 'pay')).rejects.toMatchObject({
+      code: 'impossible_move',
+      possible: [],
+    })
+  })
+
+  it('a live order with the id of one of the sandbox is rejected', async () => {
+    const { orderId: id } = await create('card_paid')
+    const live = sourceOrder({ id, version: 9, owner_account_id: ACCOUNT })
+    await expect(write([live])).rejects.toThrow('/owner_account_id')
+  })
+
+  it('of two equal moves at once, one is refused with the moves that are possible', async () => {
+    const order = await create('pix_awaiting')
+    const results = await Promise.allSettled([move(order, 'pay'), move(order, 'pay')])
+    const refused = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    expect(refused).toMatchObject([{ possible: ['refund', 'dispute', 'erase'] }])
+    expect(await read(SANDBOX, order)).toMatchObject({ status: 'PAID' })
+  })
+
+  it.each<[string, SandboxMove]>([
+    ['its repetition', 'pay'],
+    ['the next move', 'refund'],
+  ])('a move whose write failed is completed by %s', async (_what, next) => {
+    await opened.webhooks.endpoints.insert(endpoint({ accountId: SANDBOX }))
+    const order = await create('pix_awaiting')
+    const failing = manage(() => Promise.reject(new Unavailable('no answer')))
+    await expect(move(order, 'pay', failing)).rejects.toThrow('no answer')
+    expect(await read(SANDBOX, order)).toMatchObject({ status: 'AWAITING_PAYMENT' })
+    await move(order, next).catch(() => {})
+    expect((await announced())[SANDBOX]).toContain('order.paid')
+  })
+
+  it('every change is in the audit log', async () => {
+    const order = await create('card_paid')
+    await move(order, 'refund')
+    const entries = await opened.management.audit.list({
+      accountId: ACCOUNT,
+      limit: 9,
+      after: null,
+    })
+    const actions = new Set(entries.map(({ action, outcome }) => `${action} ${outcome}`))
+    expect(actions).toEqual(new Set(['sandbox_order.create done', 'sandbox_order.change done']))
+    expect(entries.every(({ target }) => target === order.orderId)).toBe(true)
+  })
+
+  it('an unknown scenario is refused with the known ones', async () => {
+    await expect(create('nothing')).rejects.toThrow('choose one of pix_awaiting')
+  })
+
+  it('an order of another account is not found', async () => {
+    const { orderId } = await create('card_paid')
+    const moved = sandbox.move(CLI_ACTOR, { accountId: 'acc_2', orderId }, 'refund')
+    await expect(moved).rejects.toMatchObject({ code: 'sandbox_order_missing' })
+  })
+})

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { sendRaw } from '../../support/http/raw-http.ts'
+import { ADMIN, useManagementApi } from '../../support/management/management-api.ts'
+import { posts } from '../../support/management/routes.ts'
+
+const test = useManagementApi()
+
+const KEYS = '/accounts/acc_1/keys'
+const JSON_CONTENT = { 'content-type': 'application/json' }
+const REQUEST_ID = expect.stringMatching(/^req_[0-9a-f]{32}$/)
+const error = (status: number, code: string, param?: string) => ({
+  status,
+  headers: { 'request-id': REQUEST_ID, 'content-type': 'application/json; charset=utf-8' },
+  json: {
+    error: {
+      code,
+      message: expect.stringMatching(/\p{L}/u),
+      request_id: REQUEST_ID,
+      ...(param !== undefined && { param }),
+    },
+  },
+})
+
+describe('a body of the management API', () => {
+  it.each([
+    ['malformed JSON', '{"name":', 400],
+    ['a prototype', '{"__proto__":{"name":"x"}}', 400],
+    ['a list', '[]', 400],
+    ['a text', '"name"', 400],
+    ['64 KiB of JSON', JSON.stringify({ name: 'x'.repeat(65 * 1_024) }), 413],
+  ])('is refused with a sentence: %s', async (_what, body, status) => {
+    const response = await test.api.call('POST', KEYS, { headers: JSON_CONTENT, body })
+    expect(response).toMatchObject(error(status, 'invalid_request'))
+  })
+
+  it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded'])(
+    'of the type %s is refused with 415',
+    async (type) => {
+      const headers = { 'content-type': type }
+      const response = await test.api.call('POST', KEYS, { headers, body: 'name=x' })
+      expect(response).toMatchObject(error(415, 'invalid_request'))
+    },
+  )
+
+  it.each([
+    ['name', { name: 1 }],
+    ['scopes', { scopes: 'orders:read' }],
+    ['scopes', { scopes: ['orders:write'] }],
+    ['expires_in_seconds', { expires_in_seconds: 1.5 }],
+    ['expires', { expires: 60 }],
+  ])('with a wrong or unknown field is refused with its name: %s', async (param, body) => {
+    const response = await test.api.post(KEYS, body)
+    expect(response).toMatchObject(error(400, 'invalid_request', param))
+  })
+
+  it.each(posts)('may be empty under a JSON content type: %s %s', async (method, path) => {
+    const { json, status } = await test.api.call(method, path, { headers: JSON_CONTENT })
+    if (status >= 400) expect(json.error.message).not.toContain('JSON válido')
+  })
+})
+
+describe('a path of the management API', () => {
+  it.each([
+    ['GET', '/unknown'],
+    ['GET', '/accounts/acc_1'],
+    ['PUT', KEYS],
+    ['DELETE', KEYS],
+    ['GET', '/accounts/acc_1/block'],
+    ['GET', `${KEYS}/%zz`],
+    ['GET', `/accounts/acc_1/deliveries/${'x'.repeat(2_000)}`],
+    ['POST', '/source-orders/1'],
+  ] as const)('that is no route is a 404, whatever the body: %s %s', async (method, path) => {
+    const response = await test.api.call(method, path, { headers: JSON_CONTENT, body: '{' })
+    expect(response).toMatchObject(error(404, 'resource_missing'))
+  })
+
+  it.each(['acc%201', 'acc.test', 'á', 'x'.repeat(65), 'a%2Fb'])(
+    'with the account id %s is refused',
+    async (account) => {
+      const response = await test.api.get(`/accounts/${account}/keys`)
+      expect(response).toMatchObject(error(400, 'invalid_request'))
+    },
+  )
+})
+
+describe('an unknown query parameter', () => {
+  it('is named, with the one that it probably means', async () => {
+    const { status, headers } = await test.api.get(`${KEYS}?limt=2`)
+    expect(status).toBe(200)
+    expect(headers['ignored-params']).toBe('limt;did-you-mean=limit')
+  })
+
+  it('is refused by name under handling=strict, also on a change', async () => {
+    const headers = { prefer: 'handling=strict' }
+    const refused = error(400, 'invalid_request', 'dry_run')
+    expect(await test.api.get(`${KEYS}?dry_run=1`, { headers })).toMatchObject(refused)
+    expect(await test.api.post(`${KEYS}?dry_run=1`, {}, { headers })).toMatchObject(refused)
+  })
+})
+
+describe('HTTP that the parser refuses', () => {
+  it.each([
+    ['a malformed request line', 'NO SUCH THING\r\n\r\n'],
+    ['a malformed header', `GET /v1/audit HTTP/1.1\r\nHost: localhost\r\nA b: c\r\n\r\n`],
+  ])('gets an error of the API: %s', async (_what, bytes) => {
+    const [response] = await sendRaw(await test.api.listen(), bytes)
+    expect(response).toMatchObject({ status: 400, headers: { 'request-id': REQUEST_ID } })
+    expect(JSON.parse(response?.body ?? '')).toMatchObject({ error: { code: 'invalid_request' } })
+  })
+
+  it('gets a 413 for a body that is announced too large, before it is sent', async () => {
+    const head = [
+      'POST /v1/accounts/acc_1/keys HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Bearer ${ADMIN}`,
+      'Content-Type: application/json',
+      'Content-Length: 999999999',
+    ]
+    const [response] = await sendRaw(await test.api.listen(), `${head.join('\r\n')}\r\n\r\n`, 1)
+    expect(response).toMatchObject({ status: 413, headers: { 'request-id': REQUEST_ID } })
+  })
+})

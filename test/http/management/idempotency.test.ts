@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../src/lib/unavailable.ts'
+import { ABANDONED_AFTER_MS } from '../../../src/management/idempotency/idempotency.ts'
+import type { ManagementStores } from '../../../src/management/management-stores.ts'
+import { OTHER_ADMIN, useManagementApi } from '../../support/management/management-api.ts'
+import { createEndpoint, RECEIVER } from '../../support/management/webhook-endpoints.ts'
+
+const KEYS = '/accounts/acc_1/keys'
+const HOUR_MS = 3_600_000
+const conflict = {
+  status: 409,
+  json: { error: { type: 'invalid_request_error', code: 'conflict' } },
+}
+
+/** Operations that the store refuses from now on. */
+const unavailable = new Set<'complete' | 'forget' | 'audit'>()
+function failing({ idempotency, audit, ...stores }: ManagementStores): ManagementStores {
+  const check = (operation: 'complete' | 'forget' | 'audit') => {
+    if (unavailable.has(operation)) throw new Unavailable('the store is down')
+  }
+  return {
+    ...stores,
+    audit: {
+      ...audit,
+      async insert(entry) {
+        check('audit')
+        return audit.insert(entry)
+      },
+    },
+    idempotency: {
+      ...idempotency,
+      async complete(id, response) {
+        check('complete')
+        return idempotency.complete(id, response)
+      },
+      async forget(id) {
+        check('forget')
+        return idempotency.forget(id)
+      },
+    },
+  }
+}
+
+const test = useManagementApi({ stores: failing })
+
+let count = 0
+/** A key that no other test uses. */
+function newKey(): string {
+  count += 1
+  return `key-${count}`
+}
+
+const keysOf = async (accountId: string) => {
+  await test.api.refresh()
+  return test.api.services.keys.list(accountId)
+}
+
+describe('a repeated POST with the same Idempotency-Key', () => {
+  it('gets the first response, without the secret, and changes nothing', async () => {
+    const path = '/accounts/acc_repeat/keys'
+    const key = newKey()
+    const first = await test.api.postOnce(path, key, { name: 'ERP' })
+    const second = await test.api.postOnce(path, key, { name: 'ERP' })
+    expect(first.headers).not.toHaveProperty('idempotent-replayed')
+    expect(second.headers).toMatchObject({
+      'idempotent-replayed': 'true',
+      'content-type': 'application/json; charset=utf-8',
+      'request-id': expect.stringMatching(/^req_/),
+    })
+    const { key: secret, ...rest } = first.json
+    expect(secret).toMatch(/^key_live_/)
+    expect(second).toMatchObject({ status: 201 })
+    expect(second.json).toEqual(rest)
+    expect(await keysOf('acc_repeat')).toHaveLength(1)
+    expect(await test.api.audited('acc_repeat')).toHaveLength(1)
+  })
+
+  it('gets the first response without the secret of an endpoint, with its URL', async () => {
+    const key = newKey()
+    const path = '/accounts/acc_1/webhook-endpoints'
+    const first = await test.api.postOnce(path, key, { url: RECEIVER })
+    const second = await test.api.postOnce(path, key, { url: RECEIVER })
+    expect(second.json).toMatchObject({ id: first.json.id, url: RECEIVER })
+    expect(second.json).not.toHaveProperty('secret')
+    const action = `${path}/${first.json.id}/roll-secret`
+    const rollKey = newKey()
+    const rolled = await test.api.postOnce(action, rollKey)
+    const again = await test.api.postOnce(action, rollKey)
+    expect(rolled.json).toHaveProperty('secret')
+    expect(again.json).toEqual({ old_secret_ends_at: rolled.json.old_secret_ends_at })
+  })
+
+  it('gets 409 when the body is another one', async () => {
+    const key = newKey()
+    await test.api.postOnce(KEYS, key, { name: 'one' })
+    expect(await test.api.postOnce(KEYS, key, { name: 'two' })).toMatchObject(conflict)
+  })
+
+  it('runs again after 24 hours', async () => {
+    const key = newKey()
+    const first = await test.api.postOnce(KEYS, key)
+    test.api.clock.nowMs += 24 * HOUR_MS
+    expect((await test.api.postOnce(KEYS, key)).json.id).toBe(first.json.id)
+    test.api.clock.nowMs += 1
+    expect((await test.api.postOnce(KEYS, key)).json.id).not.toBe(first.json.id)
+  })
+
+  it('runs again after it was refused', async () => {
+    const endpoint = await createEndpoint(test.api)
+    const path = `/accounts/acc_1/webhook-endpoints/${endpoint.id}`
+    await test.api.post(`${path}/disable`)
+    const key = newKey()
+    expect(await test.api.postOnce(`${path}/test`, key)).toMatchObject(conflict)
+    await test.api.post(`${path}/enable`)
+    expect(await test.api.postOnce(`${path}/test`, key)).toMatchObject({ status: 200 })
+    const keyOfInvalid = newKey()
+    expect(await test.api.postOnce(KEYS, keyOfInvalid, { name: 1 })).toMatchObject({ status: 400 })
+    expect(await test.api.postOnce(KEYS, keyOfInvalid, { name: 'x' })).toMatchObject({
+      status: 201,
+    })
+  })
+
+  it('runs again after a 503', async () => {
+    const key = newKey()
+    unavailable.add('audit')
+    const refused = await test.api.postOnce(KEYS, key)
+    unavailable.clear()
+    expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+    expect(await test.api.postOnce(KEYS, key)).toMatchObject({ status: 201 })
+  })
+
+  it('is a conflict for two minutes when the process ended meanwhile, then runs again', async () => {
+    const key = newKey()
+    unavailable.add('complete')
+    const first = await test.api.postOnce(KEYS, key)
+    unavailable.clear()
+    expect(first.status).toBe(201)
+    test.api.clock.nowMs += ABANDONED_AFTER_MS
+    expect(await test.api.postOnce(KEYS, key)).toMatchObject(conflict)
+    test.api.clock.nowMs += 1
+    const repeated = await Promise.all([1, 2, 3, 4].map(() => test.api.postOnce(KEYS, key)))
+    const created = repeated.filter(({ json }) => json.key !== undefined)
+    expect(created).toHaveLength(1)
+    expect(created[0]?.json.id).not.toBe(first.json.id)
+  })
+})
+
+describe('concurrent POSTs with the same Idempotency-Key', () => {
+  it('change once: the others are a conflict, or get the response', async () => {
+    const path = '/accounts/acc_concurrent/keys'
+    for (let round = 1; round <= 5; round += 1) {
+      const key = newKey()
+      const responses = await Promise.all(
+        Array.from({ length: 8 }, () => test.api.postOnce(path, key, { name: 'ERP' })),
+      )
+      const statuses = responses.map(({ status }) => status)
+      expect(statuses.filter((status) => status !== 201 && status !== 409)).toEqual([])
+      expect(responses.filter(({ json }) => json.key !== undefined)).toHaveLength(1)
+      expect(await keysOf('acc_concurrent')).toHaveLength(round)
+      expect(await test.api.postOnce(path, key, { name: 'ERP' })).toMatchObject({ status: 201 })
+    }
+  })
+})
+
+describe('the scope of an Idempotency-Key', () => {
+  it('is the token, the route and its ids', async () => {
+    const key = newKey()
+    const one = await test.api.postOnce('/accounts/acc_1/keys', key)
+    const other = await test.api.postOnce('/accounts/acc_2/keys', key)
+    const ofOther = await test.api.postOnce('/accounts/acc_1/keys', key, undefined, OTHER_ADMIN)
+    await test.api.refresh()
+    const rolled = await test.api.postOnce(`/accounts/acc_1/keys/${one.json.id}/roll`, key)
+    const ids = [one, other, ofOther, rolled].map(({ json }) => json.id)
+    expect(new Set(ids).size).toBe(4)
+  })
+
+  it.each(['', 'two words', 'ção', 'x'.repeat(256)])(
+    'refuses the key "%s" by name',
+    async (key) => {
+      expect(await test.api.postOnce(KEYS, key)).toMatchObject({
+        status: 400,
+        json: { error: { code: 'invalid_request', param: 'Idempotency-Key' } },
+      })
+    },
+  )
+
+  it.each(['!', 'x'.repeat(255), '~#"\\'])('accepts the key "%s"', async (key) => {
+    expect(await test.api.postOnce(KEYS, key)).toMatchObject({ status: 201 })
+  })
+})

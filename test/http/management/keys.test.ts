@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { useManagementApi } from '../../support/management/management-api.ts'
+
+const test = useManagementApi()
+
+describe('keys over HTTP', () => {
+  it('are listed oldest first, in pages, without the secret', async () => {
+    const made: string[] = []
+    for (let count = 0; count < 5; count += 1) {
+      test.api.clock.nowMs += 1
+      made.push((await test.api.post('/accounts/acc_pages/keys')).json.id)
+    }
+    await test.api.refresh()
+    const pages = await test.api.walk('/accounts/acc_pages/keys', 2)
+    expect(pages.map((page) => page.length)).toEqual([2, 2, 1])
+    expect(pages.flat().map(({ id }) => id)).toEqual(made)
+    expect(JSON.stringify(pages)).not.toContain('key_live_')
+  })
+
+  it('are created, rolled and revoked; each change has one entry in the audit log', async () => {
+    const created = await test.api.post('/accounts/acc_life/keys', { name: 'ERP' })
+    expect(created).toMatchObject({
+      status: 201,
+      json: { object: 'api_key', account_id: 'acc_life', name: 'ERP', last_used_at: null },
+    })
+    await test.api.refresh()
+    const path = `/accounts/acc_life/keys/${created.json.id}`
+    const rolled = await test.api.post(`${path}/roll`, { overlap_seconds: 60 })
+    expect(rolled).toMatchObject({ status: 201, json: { name: 'ERP' } })
+    expect(rolled.json.key).toMatch(/^key_live_/)
+    expect(await test.api.post(`${path}/revoke`)).toMatchObject({ status: 200 })
+    await test.api.refresh()
+    const actor = 'token:platform'
+    const target = created.json.id
+    expect(await test.api.audited('acc_life')).toEqual(
+      expect.arrayContaining([
+        { actor, action: 'key.create', target, outcome: 'done' },
+        { actor, action: 'key.roll', target, outcome: 'done' },
+        { actor, action: 'key.revoke', target, outcome: 'done' },
+      ]),
+    )
+  })
+
+  it('of another account do not exist', async () => {
+    const { json } = await test.api.post('/accounts/acc_2/keys')
+    await test.api.refresh()
+    for (const action of ['roll', 'revoke']) {
+      expect(await test.api.post(`/accounts/acc_1/keys/${json.id}/${action}`)).toMatchObject({
+        status: 404,
+        json: { error: { code: 'resource_missing' } },
+      })
+    }
+  })
+
+  it('of an account that is blocked stay, and the account is unblocked again', async () => {
+    const path = '/accounts/acc_block/block'
+    const account = { object: 'account', id: 'acc_block' }
+    const blocked = await test.api.call('PUT', path)
+    expect(blocked).toMatchObject({ status: 200, json: { ...account, blocked: true } })
+    const unblocked = await test.api.call('DELETE', path)
+    expect(unblocked).toMatchObject({ status: 200, json: { ...account, blocked: false } })
+  })
+})

@@ -1,0 +1,80 @@
+import { afterEach, expect, it } from 'vitest'
+import { createTestApp, ROOMY, type TestApp } from '../support/http/test-app.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+
+let app: TestApp
+async function open(env: Record<string, string> = ROOMY): Promise<void> {
+  app = await createTestApp(env)
+  await app.load([sourceOrder({ id: 'ord_1' })])
+}
+afterEach(() => app.close())
+
+/** The stored counts of an account, without the day. */
+async function usageOf(accountId: string) {
+  await app.services.usage.flush()
+  const days = { fromDay: '2000-01-01', toDay: '9999-12-31' }
+  const counters = await app.services.management.usage.list({ accountId, ...days })
+  return counters.map(({ keyId, requests, byStatus, rateLimited }) => {
+    return { keyId, requests, byStatus, rateLimited }
+  })
+}
+
+it('counts every answer to a key by status, 304, 400 and 404 included', async () => {
+  await open()
+  const { key, record } = await app.issue()
+  const { headers } = await app.call('/v1/orders/ord_1', { key })
+  await app.call('/v1/orders/ord_1', { key, headers: { 'if-none-match': `${headers['etag']}` } })
+  await app.call('/v1/orders/ord_missing', { key })
+  await app.call('/v1/orders?limit=0', { key })
+  await app.call('/v1/unknown', { key })
+  await app.call('/v1/orders', { key })
+  expect(await usageOf('acc_1')).toEqual([
+    {
+      keyId: record.keyId,
+      requests: 6,
+      byStatus: { 200: 2, 304: 1, 400: 1, 404: 2 },
+      rateLimited: 0,
+    },
+  ])
+})
+
+it('counts an answer beyond the rate limit, and reports it apart', async () => {
+  await open({ RATE_LIMIT_CAPACITY: '1', RATE_LIMIT_REFILL_PER_SECOND: '1' })
+  const { key } = await app.issue()
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, () => app.call('/v1/orders', { key })),
+  )
+  const limited = answers.filter(({ status }) => status === 429).length
+  expect(limited).toBeGreaterThan(0)
+  expect(await usageOf('acc_1')).toMatchObject([
+    { requests: 30, byStatus: { 200: 30 - limited, 429: limited }, rateLimited: limited },
+  ])
+})
+
+it('counts the refusals of a valid key without access', async () => {
+  await open()
+  const { key, record } = await app.issue({ scopes: [] })
+  await app.call('/v1/orders', { key })
+  expect(await usageOf('acc_1')).toMatchObject([{ keyId: record.keyId, byStatus: { 403: 1 } }])
+})
+
+it('counts nothing without a valid key', async () => {
+  await open()
+  const { key, record } = await app.issue()
+  await app.call('/v1/orders')
+  await app.call('/v1/orders', { key: `${key.slice(0, -1)}#` })
+  await app.services.keys.update(record.digest, { revokedAt: 1 })
+  await app.call('/v1/orders', { key })
+  expect(await usageOf('acc_1')).toEqual([])
+})
+
+it('shows the last use of a key as of the last flush', async () => {
+  await open()
+  const { key, record } = await app.issue()
+  const startedAt = Date.now()
+  await app.call('/v1/orders', { key })
+  await app.services.usage.flush()
+  const usedAt = await app.services.management.usage.lastUsedAt('acc_1')
+  expect([...usedAt.keys()]).toEqual([record.keyId])
+  expect(usedAt.get(record.keyId)).toBeGreaterThanOrEqual(startedAt)
+})

@@ -1,0 +1,33 @@
+import { hash } from 'node:crypto'
+import type { SourceOrderResults } from '../../../src/management/ingestion/ingestion.ts'
+import { toNdjson } from '../http/pushing.ts'
+import { type BackgroundProcess, startBackground } from './background-process.ts'
+
+const TOKEN = 'token_of_the_tests'
+const digest = hash('sha256', TOKEN)
+
+/** `serve` with the management API, in a separate process that a test may kill. */
+export interface PushingService extends BackgroundProcess {
+  /** Pushes source orders. Throws when the process ends first, or answers an error. */
+  push(orders: readonly object[]): Promise<SourceOrderResults>
+}
+
+/** Starts `serve` on free ports. */
+export function startPushingService(env: Record<string, string>): PushingService {
+  const ports = { PORT: '0', MANAGEMENT_PORT: '0', MANAGEMENT_TOKENS: `tests:admin:${digest}` }
+  const service = startBackground(['serve'], { ...ports, ...env })
+  return {
+    ...service,
+    async push(orders) {
+      const { msg } = await service.waitForLog('management at')
+      const response = await fetch(`${msg.split(' ').at(-1)}/v1/source-orders`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/x-ndjson' },
+        body: toNdjson(orders),
+      })
+      const json = await response.json()
+      if (!response.ok) throw new Error(JSON.stringify(json))
+      return json as SourceOrderResults
+    },
+  }
+}

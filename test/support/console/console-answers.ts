@@ -1,0 +1,61 @@
+import type { Page } from 'playwright-core'
+
+const endpoint = {
+  id: 'we_1',
+  account_id: 'acc_demo',
+  url: 'https://erp.example/avisos/pedidos',
+  events: ['*'],
+  payload: 'full',
+  status: 'enabled',
+  description: 'ERP da loja',
+  starts_at: '2026-03-01T12:00:00.000Z',
+  failing_since: null,
+  disabled_reason: null,
+}
+
+const endpoints = [
+  endpoint,
+  { ...endpoint, id: 'we_2', events: ['order.paid'], failing_since: '2026-03-02T12:00:00.000Z' },
+  { ...endpoint, id: 'we_3', description: null, status: 'disabled', disabled_reason: 'gone' },
+]
+
+const delivery = {
+  id: 'dlv_1',
+  event_id: 'evt_1',
+  type: 'order.paid',
+  order_id: 'ord_1aB2cD3eF4gH5iJ6',
+  sequence: 2,
+  state: 'delivered',
+  next_at: null,
+  attempts: [{ at: '2026-03-01T12:00:00.000Z', status: 200, error: null, duration_ms: 80 }],
+}
+const failedAttempts = [
+  { at: '2026-03-01T12:00:00.000Z', status: 500, error: null, duration_ms: 80 },
+  { at: '2026-03-01T12:05:00.000Z', status: null, error: 'timeout', duration_ms: 15_000 },
+]
+const states = ['delivered', 'failed', 'pending', 'held', 'canceled', 'expired']
+const deliveries = [
+  ...states.map((state) => ({ ...delivery, id: `dlv_${state}`, state, attempts: failedAttempts })),
+  { ...delivery, id: 'dlv_test', type: 'webhook.test', order_id: null, sequence: null },
+]
+
+function usage() {
+  const day = new Date().toISOString().slice(0, 10)
+  const counts = { requests: 120, by_status: { 200: 90, 404: 20, 429: 10 }, rate_limited: 10 }
+  return { object: 'usage', data: [{ day, key_id: 'key_1', ...counts }] }
+}
+
+const list = (data: object[]) => ({ object: 'list', data, has_more: false, next_cursor: null })
+
+/** Answers the calls for webhooks, deliveries and usage with one example of every state. */
+export async function answerWithExamples(page: Page): Promise<void> {
+  await page.route('**/webhook-endpoints?*', (route) => route.fulfill({ json: list(endpoints) }))
+  await page.route('**/deliveries?*', (route) => route.fulfill({ json: list(deliveries) }))
+  await page.route('**/usage?*', (route) => route.fulfill({ json: usage() }))
+}
+
+/** Answers the same calls as for a new account. */
+export async function answerWithNothing(page: Page): Promise<void> {
+  await page.route('**/webhook-endpoints?*', (route) => route.fulfill({ json: list([]) }))
+  await page.route('**/usage?*', (route) => route.fulfill({ json: { object: 'usage', data: [] } }))
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { managementErrorCatalogue } from '../../../src/openapi/management/schemas.ts'
+import { readOpenApiFile } from '../../../src/openapi/openapi-files.ts'
+
+const guide = readOpenApiFile('management/guide.md').toString()
+const prose = guide.replace(/^```[\s\S]*?^```/gm, '')
+
+describe('the guide of the management API', () => {
+  it('says what to do for each error, with its status', () => {
+    const rows = [...guide.matchAll(/^\| (\d{3}) \| `(\w+)` \| (.{20,}) \|$/gm)]
+    const documented = rows.map(([, status, code]) => `${status} ${code}`)
+    const catalogue = Object.entries(managementErrorCatalogue).map(
+      ([code, { status }]) => `${status} ${code}`,
+    )
+    expect(documented.filter((row) => !/^41[35] /.test(row))).toEqual(catalogue)
+  })
+
+  it('links to its own chapters only', () => {
+    const chapters = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => anchorOf(title))
+    const links = [...prose.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => target)
+    expect(links.length).toBeGreaterThan(1)
+    expect(links.filter((target) => !chapters.includes(target.slice(1)))).toEqual([])
+  })
+})
+
+const anchorOf = (title: string) => title.toLowerCase().replaceAll(' ', '-')

@@ -1,5 +1,6 @@
 import type { Part } from './context.ts'
 import { apiPart } from './parts/api.ts'
+import { ingestPart } from './parts/ingest.ts'
 import { lagPart } from './parts/lag.ts'
 import { loadPart } from './parts/load.ts'
 import { overloadPart } from './parts/overload.ts'
@@ -14,5 +15,5 @@ import { workersPart } from './parts/workers.ts'
 /** All parts, in the order in which the bench runs them. */
 export const parts: readonly Part[] = [
   ...[apiPart, ratesPart, sizesPart, refusalsPart, startPart, workersPart],
-  ...[definitionsPart, settingsPart, loadPart, lagPart, overloadPart, webhooksPart],
+  ...[definitionsPart, settingsPart, loadPart, ingestPart, lagPart, overloadPart, webhooksPart],
 ]

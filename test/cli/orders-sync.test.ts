@@ -12,7 +12,9 @@ import {
 } from '../support/orders-cli/orders-service.ts'
 import { readSyncedOrders } from '../support/orders-cli/synced-orders.ts'
 
-const ROUNDS = 6
+const KILLS = 4
+/** A fast machine ends a sync before it is killed: the next kill comes earlier. */
+const FIRST_KILL_MS = 900
 
 let service: OrdersService
 /** Increases with every change, so that each version is newer than the last. */
@@ -38,19 +40,20 @@ describe.each([
     const random = createRandom(11, 0, 0)
     const source = service.visible()
     let killed = 0
-    for (let round = 0; round < ROUNDS; round++) {
+    let withinMs = FIRST_KILL_MS
+    for (let round = 0; killed < KILLS; round++) {
       const child = spawnOrders(['sync', name, '--all'], place())
       const ended = once(child, 'close')
       const writing = service.write([
         ...Array.from({ length: 30 }, () => changed(random.pick(source), ++times)),
         ...(round % 2 === 0 ? [erased(random.pick(source), ++times)] : []),
       ])
-      await pause(random.between(250, 900))
+      await pause(random.between(withinMs / 4, withinMs))
       child.kill('SIGKILL')
       await Promise.all([ended, writing])
       if (child.signalCode === 'SIGKILL') killed++
+      else withinMs *= 0.7
     }
-    expect(killed).toBeGreaterThan(0)
     const { code, stderr } = await runOrders(['sync', name, '--all'], place())
     expect(code, stderr).toBe(0)
     // The first sync completes the run of a killed process. The second one reads everything.

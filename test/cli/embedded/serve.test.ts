@@ -27,13 +27,21 @@ import { temporaryFolder } from '../../support/stores/backend.ts'
 
 const keyIn = (stdout: string) => /key_live_\w+/.exec(stdout)?.[0] ?? ''
 
+/** The JSON that a printed command line returns. */
+async function runCurl(line: string): Promise<unknown> {
+  const [, header = '', url = ''] = /^ +curl -s -H '([^']+)' '([^']+)'$/.exec(line) ?? []
+  const [name = '', value = ''] = header.split(': ')
+  return await (await fetch(url, { headers: { [name]: value } })).json()
+}
+
 describe('serve --demo', () => {
   const { folder, remove } = temporaryFolder()
   let service: RunningService
   beforeAll(async () => {
     // Without Redis, each worker counts its rate limits locally.
     const settings = { DATA_DIR: folder, WORKERS: '2', REDIS_URL: 'redis://127.0.0.1:1' }
-    service = await startService(['--demo'], settings)
+    const ports = { MANAGEMENT_PORT: '0', CONSOLE_PORT: '0' }
+    service = await startService(['--demo'], { ...settings, ...ports })
   })
   afterAll(async () => {
     await service.stop('SIGKILL')
@@ -44,14 +52,60 @@ describe('serve --demo', () => {
     const { stdout } = service.output()
     expect(stdout.match(/demo key/g)).toHaveLength(1)
     expect(stdout).toMatch(/demo account\s+acc_demo\n/)
-    const lines = stdout.match(/^ +curl .*$/gm) ?? []
+    const lines =
+      stdout.match(/^ +curl -s -H 'Authorization: Bearer key_live_.*\/v1\/orders.*$/gm) ?? []
     expect(lines).toHaveLength(3)
     for (const line of lines) {
-      const [, header = '', url = ''] = /^ +curl -s -H '([^']+)' '([^']+)'$/.exec(line) ?? []
-      const [name = '', value = ''] = header.split(': ')
-      const answer = await (await fetch(url, { headers: { [name]: value } })).json()
-      expect(answer).toMatchObject({ object: 'list', has_more: true, data: { length: 2 } })
+      expect(await runCurl(line)).toMatchObject({
+        object: 'list',
+        has_more: true,
+        data: { length: 2 },
+      })
     }
+  })
+
+  it('prints a working call of the management API', async () => {
+    const [line = ''] = /^ +curl .*\/keys'$/m.exec(service.output().stdout) ?? []
+    const { data } = (await runCurl(line)) as { data: { name: string; test: boolean }[] }
+    const modes = new Map(data.map(({ name, test }) => [name, test]))
+    expect(modes).toEqual(
+      new Map([
+        ['demo', false],
+        ['demo sandbox', true],
+      ]),
+    )
+  })
+
+  it('prints a line that creates an order in the sandbox and reads it with its key', async () => {
+    const line = /^ +curl .*sandbox-orders.*$/m.exec(service.output().stdout)?.[0] ?? ''
+    const shell = spawn('sh', ['-c', line])
+    let printed = ''
+    shell.stdout.on('data', (chunk) => {
+      printed += chunk
+    })
+    await once(shell, 'close')
+    const [created, list] = printed.split('}{')
+    const { id } = JSON.parse(`${created}}`)
+    expect(JSON.parse(`{${list}`)).toMatchObject({ data: [{ id, status: 'AWAITING_PAYMENT' }] })
+  })
+
+  it('prints a link to the console that works once, and the call for another one', async () => {
+    const { stdout } = service.output()
+    const exchange = async (link: string) => {
+      const { origin, hash } = new URL(link)
+      const body = JSON.stringify({ token: hash.slice(1) })
+      const headers = { origin, 'content-type': 'application/json' }
+      return (await fetch(`${origin}/v1/session`, { method: 'POST', headers, body })).status
+    }
+    const [, link = ''] = /console +(\S+)/.exec(stdout) ?? []
+    expect([await exchange(link), await exchange(link)]).toEqual([204, 401])
+
+    const line = /^ +curl .*\/sessions'$/m.exec(stdout)?.[0] ?? ''
+    const [, name = '', value = ''] = /-H '([^:]+): ([^']+)'/.exec(line) ?? []
+    const [, body = '', url = ''] = /-d '(.+)' '(.+)'$/.exec(line) ?? []
+    const headers = { [name]: value, 'content-type': 'application/json' }
+    const created = await (await fetch(url, { method: 'POST', headers, body })).json()
+    expect(await exchange((created as { url: string }).url)).toBe(204)
   })
 
   it('keeps its data and its key over a restart with fewer workers, and stores the key nowhere', async () => {

@@ -91,7 +91,22 @@ describe('the compose file', () => {
       api: { condition: 'service_healthy' },
       stream: { condition: 'service_healthy' },
     })
-    expect(watch.environment).toEqual(api.environment)
+    const { CONSOLE_PORT: _port, CONSOLE_URL: _url, ...shared } = api.environment ?? {}
+    expect(watch.environment).toEqual(shared)
+  })
+})
+
+describe('the console in the compose file', () => {
+  it('is behind the edge, under the host name of its links', () => {
+    const { CONSOLE_PORT: port, CONSOLE_URL: origin } = api.environment ?? {}
+    expect(edge.environment?.['EDGE_CONSOLE']).toBe(`api:${port}`)
+    expect(new URL(String(origin)).hostname).toBe(edge.environment?.['EDGE_CONSOLE_HOST'])
+  })
+
+  it('no service publishes a port of the console or of the management API', () => {
+    const published = JSON.stringify(Object.values(services).map(({ ports }) => ports ?? []))
+    expect(published).not.toMatch(/300[23]/)
+    expect(JSON.stringify(services)).not.toContain('MANAGEMENT_PORT')
   })
 })
 

@@ -8,13 +8,14 @@ const bases = stages.map(({ base }) => base).filter((base) => !names.includes(ba
 const last = (keyword: string) => argumentsOf(keyword).at(-1) ?? ''
 
 describe('the image', () => {
-  it('the image is built in stages, and copies only dist, openapi, package.json and node_modules', () => {
+  it('the image is built in stages, and copies only what the service needs', () => {
     expect(stages.length).toBeGreaterThan(1)
     expect(argumentsOf('COPY')).toEqual([
       '--chmod=644 package.json ./',
       '--from=dependencies /app/node_modules ./node_modules',
       '--from=build /app/dist ./dist',
       '--from=build /app/openapi ./openapi',
+      '--from=build /app/src/console ./src/console',
     ])
     expect(argumentsOf('ADD')).toEqual([])
   })

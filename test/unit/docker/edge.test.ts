@@ -38,3 +38,7 @@ it('the edge limits a client to 15,000 requests in 5 minutes', () => {
   expect(documented.get('EDGE_VOLUME_REQUESTS')).toBe('15000')
   expect(documented.get('EDGE_VOLUME_SECONDS')).toBe('300')
 })
+
+it('the edge knows no management port', () => {
+  expect(config).not.toMatch(/management/i)
+})

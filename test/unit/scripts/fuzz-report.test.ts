@@ -71,7 +71,7 @@ describe('the result of the fuzzer runs', () => {
     [
       'an operation rejected every case',
       { valid_rates: { ...report().valid_rates, 'GET /v1/orders': { fuzzing: { accepted: 0 } } } },
-      'an operation that never answered 200',
+      'an operation that never answered 200: GET /v1/orders',
     ],
     [
       'an operation had no case',

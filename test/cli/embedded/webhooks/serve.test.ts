@@ -58,6 +58,29 @@ describe('serve on the embedded store', () => {
     expect(await delivering.json('status')).toMatchObject({ dispatcher: { alive: true } })
   })
 
+  it('delivers the events of the sandbox to its own endpoint alone, marked as such', async () => {
+    const live = await delivering.subscribe()
+    const test = await delivering.subscribe('--test')
+    const service = await serve()
+    await becomesDispatcher(service)
+    const created = ['sandbox', 'create', '--account', 'acc_1', '--scenario', 'card_paid', '--json']
+    const { id } = JSON.parse((await runCommand(created, delivering.env)).stdout)
+    await delivering.load(order(1))
+    await delivering.delivers(test.id, 2)
+    await delivering.delivers(live.id, 2)
+    await quietPeriod()
+    const bodies = delivering.receiver.received.map(({ body }) => body)
+    const marks = new Map(bodies.map((body) => [body.order_id, [body['account_id'], body['test']]]))
+    expect(marks).toEqual(
+      new Map([
+        [id, ['acc_1', true]],
+        ['ord_1', ['acc_1', undefined]],
+      ]),
+    )
+    expect(bodies).toHaveLength(4)
+    expect(bodies.find(({ order_id }) => order_id === id)?.['data']).toMatchObject({ id })
+  })
+
   it('serve with two workers delivers in one process, and traces each attempt', async () => {
     const collector = await startOtlpReceiver()
     const { id } = await delivering.subscribe(...ONE_TYPE)

@@ -1,0 +1,92 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { answerWithExamples, answerWithNothing } from '../../support/console/console-answers.ts'
+import {
+  accessibilityViolations,
+  type ConsoleService,
+  startConsoleService,
+} from '../../support/console/console-browser.ts'
+import { DESKTOP, type OpenedPage, openPage, PHONE } from '../../support/http/browser.ts'
+
+let service: ConsoleService
+beforeAll(async () => {
+  service = await startConsoleService()
+})
+afterAll(() => service.close())
+
+const sections = ['Chaves', 'Webhooks', 'Entregas', 'Uso', 'Pedidos']
+const looks = [
+  ['a desktop, light', DESKTOP, 'light'],
+  ['a desktop, dark', DESKTOP, 'dark'],
+  ['a phone, light', PHONE, 'light'],
+  ['a phone, dark', PHONE, 'dark'],
+] as const
+
+describe.each(looks)('the console on %s', (_name, viewport, scheme) => {
+  let opened: OpenedPage
+  let page: Page
+  afterEach(() => page.close())
+
+  async function open(accountId?: string) {
+    const link = await service.createLink(accountId)
+    opened = await openPage(service.browser, link, viewport, scheme)
+    page = opened.page
+  }
+
+  async function show(section: string) {
+    await page.getByRole('navigation').getByRole('link', { name: section }).click()
+    await page.locator('a[aria-current]', { hasText: section }).waitFor()
+    await page.locator('main [aria-busy]').first().waitFor({ state: 'detached' })
+  }
+
+  /** What is wrong with the page as it is now. */
+  async function faults() {
+    const width = await page.evaluate('document.documentElement.scrollWidth')
+    const isWide = Number(width) > viewport.width ? [`${width} px wide`] : []
+    return [...opened.complaints, ...isWide, ...(await accessibilityViolations(page))]
+  }
+
+  it('every section is accessible, and fits the screen', async () => {
+    await open()
+    await answerWithExamples(page)
+    for (const section of sections) {
+      await show(section)
+      expect(await page.locator('main li.card').count()).toBeGreaterThan(0)
+      expect([section, await faults()]).toEqual([section, []])
+    }
+  })
+
+  it('every section of a new account explains itself, and is accessible', async () => {
+    await open('acc_new')
+    await answerWithNothing(page)
+    for (const section of sections) {
+      await show(section)
+      expect((await page.locator('.empty p').innerText()).length).toBeGreaterThan(20)
+      expect([section, await faults()]).toEqual([section, []])
+    }
+  })
+
+  it('the dialogs and the end of a session are accessible, and fit the screen', async () => {
+    await open()
+    await answerWithExamples(page)
+    await page.getByRole('button', { name: 'Criar chave' }).click()
+    await page.getByLabel('Nome').fill('ERP')
+    expect(await faults()).toEqual([])
+    await page.getByRole('dialog').getByRole('button', { name: 'Criar chave' }).click()
+    await page.getByRole('dialog', { name: 'Chave criada' }).waitFor()
+    expect(await faults()).toEqual([])
+    await page.getByRole('button', { name: 'Já guardei' }).click()
+    await show('Webhooks')
+    await page.getByRole('button', { name: 'Cadastrar webhook' }).click()
+    await page.getByText('só nos casos que eu escolher').click()
+    expect(await faults()).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByText('Mais', { exact: true }).first().click()
+    await page.getByRole('button', { name: 'Remover' }).first().click()
+    expect(await faults()).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Sair' }).click()
+    await page.getByRole('heading', { name: 'Você saiu do painel' }).waitFor()
+    expect(await faults()).toEqual([])
+  })
+})

@@ -1,0 +1,122 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
+import { DESKTOP, openPage } from '../../support/http/browser.ts'
+
+let service: ConsoleService
+beforeAll(async () => {
+  service = await startConsoleService()
+})
+afterAll(() => service.close())
+
+let page: Page
+afterEach(() => page.close())
+
+const open = async (url: string) => {
+  const opened = await openPage(service.browser, url, DESKTOP)
+  page = opened.page
+  return opened
+}
+const heading = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor()
+
+describe('the link', () => {
+  it('the token leaves the address at once, and the session outlives a reload', async () => {
+    const link = await service.createLink()
+    await open(link)
+    await heading('Chaves')
+    expect(page.url()).toBe(`${service.consoleUrl}/painel`)
+    await page.reload()
+    await heading('Chaves')
+    await page.goBack()
+    expect(page.url()).not.toContain(new URL(link).hash)
+  })
+
+  it('a used link says that it works once, and how to get another one', async () => {
+    const link = await service.createLink()
+    await (await openPage(service.browser, link, DESKTOP)).page.close()
+    await open(link)
+    await heading('O link não vale mais')
+    expect(await page.locator('main').innerText()).toContain('abra o painel de novo')
+  })
+
+  it('a new link in the same tab opens its own account', async () => {
+    await open(await service.createLink())
+    await page.goto(await service.createLink('acc_other'))
+    await page.getByText('acc_other').waitFor()
+    expect(page.url()).toBe(`${service.consoleUrl}/painel`)
+  })
+
+  it('the page without a link says how to get one', async () => {
+    await open(`${service.consoleUrl}/painel`)
+    await heading('Abra o painel por um link')
+  })
+
+  it('neither script nor storage of the page contains the session', async () => {
+    await open(await service.createLink())
+    const readable = await page.evaluate(
+      'JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])',
+    )
+    expect(readable).toBe('["",{},{}]')
+    const [cookie, ...others] = await page.context().cookies()
+    expect(others).toEqual([])
+    expect(cookie).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Strict', path: '/' })
+  })
+})
+
+describe('the session', () => {
+  it('the menu shows the parts that the session may use', async () => {
+    await open(await service.createLink('acc_demo', ['orders', 'usage']))
+    const names = await page.getByRole('navigation').getByRole('link').allInnerTexts()
+    expect(names).toEqual(['Uso', 'Pedidos'])
+  })
+
+  it('a page whose session was ended says so at its next call', async () => {
+    await open(await service.createLink())
+    await page.evaluate("fetch('/v1/session', { method: 'DELETE' })")
+    await page.getByRole('link', { name: 'Pedidos' }).click()
+    await heading('Sua sessão terminou')
+  })
+
+  it('a page of an account that is blocked says that its session ended', async () => {
+    await open(await service.createLink('acc_blocked'))
+    await service.block('acc_blocked')
+    await expect
+      .poll(
+        async () => {
+          await page.reload({ waitUntil: 'networkidle' })
+          return page.getByRole('heading').first().innerText()
+        },
+        { timeout: 10_000 },
+      )
+      .toBe('Abra o painel por um link')
+  })
+
+  it('an error of the service is a sentence in the dialog, which stays open', async () => {
+    await open(await service.createLink('acc_errors'))
+    await page.getByRole('button', { name: 'Criar chave' }).click()
+    await page.getByLabel('Nome').fill('ERP')
+    const error = { message: 'Serviço temporariamente indisponível.' }
+    await page.route('**/keys', (route) => route.fulfill({ status: 503, json: { error } }))
+    await page.getByRole('dialog').getByRole('button', { name: 'Criar chave' }).click()
+    await page.getByRole('alert').getByText(error.message).waitFor()
+    expect(await page.getByLabel('Nome').inputValue()).toBe('ERP')
+  })
+})
+
+it('the page loads less than 60 KB from this service alone, without a complaint', async () => {
+  const link = await service.createLink()
+  const sizes: Promise<number>[] = []
+  const first = await service.browser.newPage()
+  first.on('requestfinished', (request) => {
+    sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+  })
+  await first.goto(link, { waitUntil: 'networkidle' })
+  const bytes = await Promise.all(sizes)
+  expect(bytes.length).toBeGreaterThan(10)
+  expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000)
+  await first.close()
+
+  const { requests, complaints } = await open(await service.createLink())
+  const origins = new Set(requests.map((url) => new URL(url).origin))
+  expect([[...origins], complaints]).toEqual([[service.consoleUrl], []])
+})

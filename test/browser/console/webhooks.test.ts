@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
+import { openPage, PHONE } from '../../support/http/browser.ts'
+
+let service: ConsoleService
+beforeAll(async () => {
+  service = await startConsoleService()
+})
+afterAll(() => service.close())
+
+it('a webhook is registered, changed and removed, and its deliveries are shown', async () => {
+  const link = await service.createLink('acc_hooks')
+  const { page, complaints } = await openPage(service.browser, link, PHONE)
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click()
+  const open = (name: string) => page.getByRole('navigation').getByText(name).click()
+
+  await open('Uso')
+  await page.getByRole('heading', { name: 'Nenhum uso ainda' }).waitFor()
+  await open('Entregas')
+  await press('Ir para Webhooks')
+  await press('Cadastrar webhook')
+  await page.getByLabel('Endereço').fill('https://erp.example/avisos')
+  await page.getByText('só nos casos que eu escolher').click()
+  await page.getByLabel('Pedido pago').check()
+  await press('Cadastrar')
+  expect(await page.getByLabel('Guarde este texto').inputValue()).toMatch(/^whsec_/)
+  await press('Já guardei')
+
+  await page.getByRole('heading', { name: 'erp.example' }).waitFor()
+  await page.locator('summary').click()
+  await press('Editar')
+  await page.getByLabel('Descrição').fill('ERP da loja')
+  await press('Salvar')
+  await page.getByRole('heading', { name: 'ERP da loja' }).waitFor()
+  await press('Ver entregas')
+  await page.getByRole('heading', { name: 'Nenhum aviso enviado ainda' }).waitFor()
+
+  await open('Webhooks')
+  await page.locator('summary').click()
+  await press('Desativar')
+  await page.getByText('Desativado por você.').waitFor()
+  await page.locator('summary').click()
+  await press('Remover')
+  await press('Remover webhook')
+  await page.getByRole('heading', { name: 'Nenhum sistema é avisado ainda' }).waitFor()
+  expect(complaints).toEqual([])
+  await page.close()
+})

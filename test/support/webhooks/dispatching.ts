@@ -224,6 +224,6 @@ export function withDeliveries(
 }
 
 /** Waits until `check` passes; long, because a busy machine or a remote store may be slow. */
-export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(check, { timeout: 20_000, interval: 5 })
+export function eventually<T>(check: () => T | Promise<T>, timeoutMs = 20_000): Promise<T> {
+  return vi.waitFor(check, { timeout: timeoutMs, interval: 5 })
 }

@@ -5,6 +5,7 @@ import type { OrderStore } from '../../orders/order-store.ts'
 import { createManagementBase } from '../management/management-base.ts'
 import deliveriesRoutes from '../management/routes/deliveries.ts'
 import keysRoutes from '../management/routes/keys.ts'
+import sandboxRoutes from '../management/routes/sandbox.ts'
 import usageRoutes from '../management/routes/usage.ts'
 import webhookEndpointActionsRoutes from '../management/routes/webhook-endpoint-actions.ts'
 import webhookEndpointsRoutes from '../management/routes/webhook-endpoints.ts'
@@ -33,7 +34,7 @@ const ofAccount = { prefix: '/accounts/:account' }
 /** Builds the console of an account: the page, and the calls that it sends. */
 export function buildConsoleApp(options: ConsoleAppOptions): FastifyInstance {
   const { management, orders: store, orderCursors, logger, origin } = options
-  const { keys, webhooks, sessions, stores, cursors, clock } = management
+  const { keys, sandbox, webhooks, sessions, stores, cursors, clock } = management
   // A form of another page can send text, and the base reads JSON alone.
   const app = createManagementBase({ logger, maxBodyBytes: MAX_BODY_BYTES, requestMs: REQUEST_MS })
   app.register(securityHeaders)
@@ -46,6 +47,7 @@ export function buildConsoleApp(options: ConsoleAppOptions): FastifyInstance {
         account.register(sessionAuthentication, { sessions })
         account.register(sessionRoutes, { sessions })
         account.register(keysRoutes, { ...ofAccount, keys, usage: stores.usage, cursors })
+        account.register(sandboxRoutes, { sandbox, cursors })
         account.register(webhookEndpointsRoutes, { ...ofAccount, webhooks, cursors })
         account.register(webhookEndpointActionsRoutes, { ...ofAccount, webhooks })
         account.register(deliveriesRoutes, { ...ofAccount, webhooks, cursors })

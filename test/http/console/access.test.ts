@@ -8,12 +8,16 @@ let keyId: string
 let otherKeyId: string
 let endpointId: string
 let otherEndpointId: string
+let testOrderId: string
+let otherTestOrderId: string
 beforeAll(async () => {
   one = await createTestConsole()
   keyId = (await one.issue({ accountId: 'acc_1' })).record.keyId
   otherKeyId = (await one.issue({ accountId: 'acc_2' })).record.keyId
   endpointId = await createEndpoint('acc_1')
   otherEndpointId = await createEndpoint('acc_2')
+  testOrderId = await createTestOrder('acc_1')
+  otherTestOrderId = await createTestOrder('acc_2')
 })
 afterAll(() => one.close())
 
@@ -21,6 +25,11 @@ async function createEndpoint(accountId: string): Promise<string> {
   const body = { url: 'https://erp.example/hook' }
   const url = `/v1/accounts/${accountId}/webhook-endpoints`
   return (await one.platform('POST', url, body)).json.id
+}
+
+async function createTestOrder(accountId: string): Promise<string> {
+  const url = `/v1/accounts/${accountId}/sandbox-orders`
+  return (await one.platform('POST', url, { scenario: 'pix_awaiting' })).json.id
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -43,11 +52,17 @@ const routes: [Capability, Method, string][] = [
   ['webhooks', 'DELETE', '/webhook-endpoints/WE'],
   ['usage', 'GET', '/usage'],
   ['orders', 'GET', '/orders'],
+  ['orders', 'GET', '/sandbox-orders'],
+  ['orders', 'POST', '/sandbox-orders'],
+  ['orders', 'POST', '/sandbox-orders/TO/pay'],
 ]
 const urlOf = (accountId: string, path: string) => {
-  const [key, endpoint] =
-    accountId === 'acc_1' ? [keyId, endpointId] : [otherKeyId, otherEndpointId]
-  return `/v1/accounts/${accountId}${path.replace('KEY', key).replace('WE', endpoint)}`
+  const [key, endpoint, testOrder] =
+    accountId === 'acc_1'
+      ? [keyId, endpointId, testOrderId]
+      : [otherKeyId, otherEndpointId, otherTestOrderId]
+  const named = path.replace('KEY', key).replace('WE', endpoint).replace('TO', testOrder)
+  return `/v1/accounts/${accountId}${named}`
 }
 const bodyOf = (method: Method) => (['GET', 'DELETE'].includes(method) ? {} : { body: {} })
 
@@ -91,6 +106,31 @@ describe('a session', () => {
     expect(key?.revokedAt).toBeNull()
   })
 
+  it('does not reach a test order of another account by its id', async () => {
+    const session = await one.signIn()
+    const url = `/v1/accounts/acc_1/sandbox-orders/${otherTestOrderId}/pay`
+    expect((await one.call(url, { method: 'POST', session, body: {} })).status).toBe(404)
+    const { json } = await one.platform('GET', '/v1/accounts/acc_2/sandbox-orders')
+    expect(json.data).toMatchObject([{ id: otherTestOrderId, status: 'AWAITING_PAYMENT' }])
+  })
+
+  it('does not reach a sandbox as an account of its own', async () => {
+    const session = await one.signIn()
+    for (const path of ['keys', 'orders', 'sandbox-orders']) {
+      expect((await one.call(`/v1/accounts/acc_1.test/${path}`, { session })).status).toBe(404)
+    }
+  })
+
+  it('lists the scenarios of test orders with orders alone', async () => {
+    const list = async (parts: readonly Capability[]) => {
+      const session = await one.signIn({ capabilities: parts })
+      return (await one.call('/v1/sandbox-scenarios', { session })).status
+    }
+    expect(await list(['orders'])).toBe(200)
+    expect(await list(['keys', 'webhooks', 'usage'])).toBe(404)
+    expect((await one.call('/v1/sandbox-scenarios')).status).toBe(401)
+  })
+
   it.each<[Method, string]>([
     ['PUT', '/v1/accounts/acc_1/block'],
     ['DELETE', '/v1/accounts/acc_1/block'],
@@ -125,4 +165,14 @@ it('the latest orders are the 20 newest of the account', async () => {
   const { json } = await one.call('/v1/accounts/acc_shop/orders', { session })
   const ids = json.data.map(({ id }: { id: string }) => id)
   expect(ids).toEqual(Array.from({ length: 20 }, (_, at) => `ord_${24 - at}`))
+})
+
+it('a test order never appears among the latest orders', async () => {
+  const session = await one.signIn({ accountId: 'acc_tests' })
+  const url = '/v1/accounts/acc_tests'
+  const body = { scenario: 'card_paid' }
+  const created = await one.call(`${url}/sandbox-orders`, { method: 'POST', session, body })
+  expect(created.status).toBe(201)
+  await one.refresh()
+  expect((await one.call(`${url}/orders`, { session })).json.data).toEqual([])
 })

@@ -10,8 +10,11 @@ beforeAll(async () => {
 afterAll(() => one.close())
 
 const CREATE = '/v1/accounts/acc_1/keys'
+const TEST_ORDERS = '/v1/accounts/acc_1/sandbox-orders'
 const create = (headers: Record<string, string>) =>
   one.call(CREATE, { method: 'POST', session, headers, body: { name: 'forged' } })
+const createTestOrder = (headers: Record<string, string>) =>
+  one.call(TEST_ORDERS, { method: 'POST', session, headers, body: { scenario: 'trial' } })
 
 describe('a change from another page', () => {
   it.each([
@@ -26,12 +29,17 @@ describe('a change from another page', () => {
   ])('a change from %s is refused', async (_name, headers) => {
     expect((await create(headers)).status).toBe(403)
     expect(await one.services.keys.list('acc_1')).toEqual([])
+    expect((await createTestOrder(headers)).status).toBe(403)
+    expect((await one.call(TEST_ORDERS, { session })).json.data).toEqual([])
   })
 
-  it.each(['/v1/session', CREATE])('a read of %s for another site is refused', async (url) => {
-    const headers = { 'sec-fetch-site': 'cross-site' }
-    expect((await one.call(url, { session, headers })).status).toBe(403)
-  })
+  it.each(['/v1/session', CREATE, TEST_ORDERS])(
+    'a read of %s for another site is refused',
+    async (url) => {
+      const headers = { 'sec-fetch-site': 'cross-site' }
+      expect((await one.call(url, { session, headers })).status).toBe(403)
+    },
+  )
 
   it('another site cannot start a session in the browser of a user', async () => {
     const body = { token: await one.createLink() }
@@ -59,5 +67,7 @@ it('a body over 16 KiB is refused', async () => {
 })
 
 it('the page itself may change its account', async () => {
-  expect((await create({ 'sec-fetch-site': 'same-origin' })).status).toBe(201)
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  expect((await create(headers)).status).toBe(201)
+  expect((await createTestOrder(headers)).status).toBe(201)
 })

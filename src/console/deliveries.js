@@ -1,7 +1,7 @@
 import { field, select } from './dialogs.js'
 import { h } from './dom.js'
 import { DELIVERY_STATES, eventName, formatAgo, formatMoment } from './format.js'
-import { badge, button, empty, facts, fillPlace, sectionHead, toast } from './parts.js'
+import { badge, button, cardPages, empty, facts, fillPlace, sectionHead, toast } from './parts.js'
 
 const LEAD =
   'Cada aviso enviado ao seu sistema, e se ele o recebeu. Um aviso que falhou é repetido sozinho por até 3 dias.'
@@ -20,33 +20,25 @@ export function deliveriesSection(api, show, endpointId) {
 
   function deliveriesOf(endpoints) {
     const list = h('div')
-    const names = endpoints.map(({ id, url, description }) => [id, description ?? url])
+    const names = endpoints.map(({ id, url, description, test }) => {
+      const name = description ?? url
+      return [id, test ? `${name} (teste)` : name]
+    })
     const chosen = select(names, endpointId ?? endpoints[0].id)
     const onlyFailed = h('input', { type: 'checkbox' })
-    const refresh = () => fillPlace(list, () => page(null))
+    const cardOf = (delivery) => card(delivery, refresh)
+    const refresh = () => fillPlace(list, () => cardPages(page, cardOf, none))
     chosen.addEventListener('change', refresh)
     onlyFailed.addEventListener('change', refresh)
 
-    async function page(cursor) {
+    function page(cursor) {
       const query = new URLSearchParams({
         limit: '20',
         ...(onlyFailed.checked && { state: 'failed' }),
         ...(cursor && { cursor }),
       })
       const path = `/webhook-endpoints/${encodeURIComponent(chosen.value)}/deliveries?${query}`
-      const { data, next_cursor: next } = await api.get(path)
-      if (data.length === 0 && cursor === null) return none()
-      const following = h('div', { class: 'following' })
-      const more = button('Carregar mais', () => fillPlace(following, () => page(next)))
-      if (next) following.append(more)
-      return [
-        h(
-          'ul',
-          { class: 'cards' },
-          data.map((one) => card(one, refresh)),
-        ),
-        following,
-      ]
+      return api.get(path)
     }
 
     function none() {
@@ -111,8 +103,21 @@ export function deliveriesSection(api, show, endpointId) {
   return [sectionHead('Entregas', LEAD), place]
 }
 
+/** Start of an error of the service → what it means. */
+const FAILURES = [
+  ['the host name', 'o endereço não existe'],
+  ['the name servers', 'o endereço não foi encontrado'],
+  ['the connection was refused', 'a conexão foi recusada'],
+  ['the connection ended', 'a conexão caiu'],
+  ['the host is unreachable', 'não foi possível conectar'],
+  ['no connection', 'não foi possível conectar'],
+  ['no response', 'demorou demais'],
+  ['the TLS', 'o certificado de segurança não é válido'],
+]
+
 function resultOf({ status, error }) {
   if (status >= 200 && status < 300) return `recebido (${status})`
   if (status) return `o seu sistema respondeu com o erro ${status}`
-  return error ? `sem resposta (${error})` : 'sem resposta'
+  const [, meaning = error] = FAILURES.find(([start]) => error?.startsWith(start)) ?? []
+  return meaning ? `sem resposta (${meaning})` : 'sem resposta'
 }

@@ -94,6 +94,15 @@ export function field(label, name, control, hint) {
   ])
 }
 
+/** The choice between the orders of the shop and the test orders, for which its value is `test`. */
+export function sourceField(label, selected = '') {
+  const sources = [
+    ['', 'os pedidos da loja'],
+    ['test', 'só os pedidos de teste'],
+  ]
+  return field(label, 'source', select(sources, selected))
+}
+
 /** A list of options: `[value, text]`. */
 export const select = (options, selected) =>
   h('select', {}, [

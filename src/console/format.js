@@ -46,7 +46,7 @@ export const EVENT_NAMES = {
   'order.refunded': 'Pedido reembolsado',
   'order.disputed': 'Chargeback aberto',
   'order.dispute_won': 'Disputa ganha',
-  'order.trial_started': 'Teste de assinatura iniciado',
+  'order.trial_started': 'Período grátis iniciado',
   'order.payment_declined': 'Pagamento recusado',
   'order.payment_expired': 'PIX ou boleto vencido',
   'order.payment_received': 'Renovação ou parcela paga',
@@ -69,7 +69,7 @@ export const ORDER_STATUSES = {
   DELIVERED: ['Entregue', 'good'],
   REFUNDED: ['Reembolsado', 'off'],
   DISPUTED: ['Chargeback', 'bad'],
-  TRIAL: ['Em teste', 'wait'],
+  TRIAL: ['Período grátis', 'wait'],
 }
 
 export const METHOD_NAMES = {

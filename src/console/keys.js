@@ -1,13 +1,15 @@
-import { field, openForm, select, showSecret } from './dialogs.js'
+import { field, openForm, select, showSecret, sourceField } from './dialogs.js'
 import { h } from './dom.js'
 import { formatAgo, formatDate, formatMoment } from './format.js'
-import { badge, button, empty, facts, fillPlace, sectionHead, toast } from './parts.js'
+import { badge, button, empty, facts, fillPlace, sectionHead, testBadge, toast } from './parts.js'
 
 const LEAD =
   'Uma chave deixa outro sistema, como o seu ERP ou emissor de notas, ler os pedidos da sua conta. Ela não muda nem apaga nada.'
 const ONCE = 'Copie a chave agora. Por segurança, ela não será mostrada de novo.'
 const NEXT =
   'Cole a chave no sistema que vai ler os seus pedidos. Trate-a como uma senha: quem tem a chave vê os pedidos.'
+const NEXT_TEST =
+  'Cole a chave no sistema que você vai testar e volte a Testes. Ela lê só os pedidos criados ali, nunca os da loja.'
 const LIVES = [
   ['', 'Sem prazo'],
   ['2592000', '30 dias'],
@@ -20,8 +22,11 @@ const OVERLAPS = [
   ['0', 'Nenhum: ela pode ter vazado'],
 ]
 
+/** The argument that opens the form for a test key at once. */
+export const NEW_TEST_KEY = 'new-test-key'
+
 /** The section of the keys. */
-export function keysSection(api) {
+export function keysSection(api, _show, argument) {
   const place = h('div')
   const refresh = () => fillPlace(place, load)
 
@@ -31,16 +36,15 @@ export function keysSection(api) {
       const text = 'Crie a primeira e cole-a no sistema que vai ler os seus pedidos.'
       return empty('keys', 'Você ainda não tem chaves', text, createButton())
     }
-    const [active, ended] = [data.filter(isActive), data.filter((key) => !isActive(key))]
+    const [active, ended] = [data.filter(isActiveKey), data.filter((key) => !isActiveKey(key))]
     const old = ended.length > 0 && [
       h('details', { class: 'ended' }, [
         h('summary', {}, `Chaves que não valem mais (${ended.length})`),
         h('ul', { class: 'cards' }, ended.toReversed().map(card)),
       ]),
     ]
-    const none = 'Nenhuma chave vale agora: nenhum sistema lê os seus pedidos. Crie uma chave.'
     return [
-      active.length === 0 ? h('p', { class: 'note' }, none) : false,
+      active.some((key) => !key.test) ? false : h('p', { class: 'note' }, noLiveKey(active)),
       h('ul', { class: 'cards' }, active.toReversed().map(card)),
       old,
     ]
@@ -50,16 +54,17 @@ export function keysSection(api) {
 
   function card(key) {
     const name = key.name ?? 'Chave sem nome'
-    const usable = isActive(key)
-    return h('li', { class: 'card' }, [
+    const usable = isActiveKey(key)
+    return h('li', { class: key.test ? 'card test' : 'card' }, [
       h('div', { class: 'card-top' }, [
         h('h2', {}, name),
         badge(
           usable ? ['Ativa', 'good'] : key.revoked_at ? ['Revogada', 'off'] : ['Expirada', 'off'],
         ),
-        key.test && badge(['Só pedidos de teste', 'off']),
+        key.test && testBadge(),
       ]),
       facts([
+        ['Lê', key.test ? 'só os pedidos de teste' : 'os pedidos da loja'],
         ['Termina em', h('code', {}, `…${key.last_four}`)],
         ['Último uso', key.last_used_at ? formatAgo(key.last_used_at) : 'nunca usada'],
         ['Criada', formatDate(key.created_at)],
@@ -73,14 +78,15 @@ export function keysSection(api) {
     ])
   }
 
-  const createButton = () => button('Criar chave', create, 'primary')
+  const createButton = () => button('Criar chave', () => create(), 'primary')
 
-  function create() {
+  function create(source) {
     const name = h('input', { required: true, maxlength: '100', autocomplete: 'off' })
     openForm({
       title: 'Criar chave',
       fields: [
         field('Nome', 'name', name, 'Onde ela será usada, por exemplo “ERP” ou “Planilha”.'),
+        sourceField('Ela lê', source),
         field('Validade', 'life', select(LIVES, '')),
       ],
       action: 'Criar chave',
@@ -88,10 +94,11 @@ export function keysSection(api) {
         const seconds = Number(data.get('life'))
         const created = await api.post('/keys', {
           name: data.get('name'),
+          ...(data.get('source') === 'test' && { test: true }),
           ...(seconds > 0 && { expires_in_seconds: seconds }),
         })
         refresh()
-        showSecret({ title: 'Chave criada', secret: created.key, warning: ONCE, next: NEXT })
+        showKey(created.test ? 'Chave de teste criada' : 'Chave criada', created)
       },
     })
   }
@@ -107,16 +114,16 @@ export function keysSection(api) {
         const body = { overlap_seconds: Number(data.get('overlap')) }
         const created = await api.post(`/keys/${encodeURIComponent(key.id)}/roll`, body)
         refresh()
-        showSecret({ title: 'Chave nova', secret: created.key, warning: ONCE, next: NEXT })
+        showKey('Chave nova', created)
       },
     })
   }
 
   function revoke(key, name) {
+    const orders = key.test ? 'os pedidos de teste' : 'os seus pedidos'
     openForm({
       title: `Revogar a chave “${name}”?`,
-      intro:
-        'O sistema que usa esta chave deixa de ler os seus pedidos em até 5 segundos. Não dá para desfazer.',
+      intro: `O sistema que usa esta chave deixa de ler ${orders} em até 5 segundos. Não dá para desfazer.`,
       action: 'Revogar chave',
       isDanger: true,
       async submit() {
@@ -128,10 +135,21 @@ export function keysSection(api) {
   }
 
   refresh()
+  if (argument === NEW_TEST_KEY) create('test')
   return [sectionHead('Chaves', LEAD, createButton()), place]
 }
 
-const isActive = (key) =>
+const showKey = (title, { key, test }) =>
+  showSecret({ title, secret: key, warning: ONCE, next: test ? NEXT_TEST : NEXT })
+
+function noLiveKey(active) {
+  return active.length === 0
+    ? 'Nenhuma chave vale agora: nenhum sistema lê os seus pedidos. Crie uma chave.'
+    : 'Você só tem chaves de teste. Quando os testes terminarem, crie uma chave que lê os pedidos da loja.'
+}
+
+/** Whether a key is valid now. */
+export const isActiveKey = (key) =>
   key.revoked_at === null && (key.expires_at === null || Date.parse(key.expires_at) > Date.now())
 
 function endOf(key) {

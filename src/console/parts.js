@@ -1,7 +1,10 @@
 import { h, icon } from './dom.js'
 
-/** A short text with a tone: `good`, `bad`, `wait` or `off`. */
+/** A short text with a tone: `good`, `bad`, `wait`, `off` or `test`. */
 export const badge = ([text, tone]) => h('span', { class: `badge ${tone}` }, text)
+
+/** Marks what belongs to the sandbox. */
+export const testBadge = () => badge(['Teste', 'test'])
 
 export const button = (text, onclick, kind = '') =>
   h('button', { type: 'button', class: kind, onclick }, text)
@@ -25,6 +28,21 @@ export const facts = (pairs) =>
       .map(([term, value]) => h('div', {}, [h('dt', {}, term), h('dd', {}, value)])),
   ])
 
+/**
+ * The cards of a list, with a button for each further page. `page(cursor)` resolves to a page, from
+ * the first one for `null`; `none` returns what an empty list shows.
+ */
+export async function cardPages(page, card, none, cursor = null) {
+  const { data, next_cursor: next } = await page(cursor)
+  if (data.length === 0 && cursor === null) return none()
+  const following = h('div', { class: 'following' })
+  const more = button('Carregar mais', () =>
+    fillPlace(following, () => cardPages(page, card, none, next)),
+  )
+  if (next) following.append(more)
+  return [h('ul', { class: 'cards' }, data.map(card)), following]
+}
+
 export const loading = () => h('p', { class: 'loading', role: 'status' }, 'Carregando…')
 
 export const problem = (message, retry) =>
@@ -40,12 +58,15 @@ export const moreActions = (label, buttons) =>
     h('div', { class: 'menu' }, buttons),
   ])
 
+/** Removes the sentence that is shown. */
+export const dismissToast = () => document.getElementById('aviso').replaceChildren()
+
 /** Shows a sentence for some seconds, which screen readers also read. */
 export function toast(text) {
   const place = document.getElementById('aviso')
   place.replaceChildren(h('p', {}, text))
   clearTimeout(toast.timer)
-  toast.timer = setTimeout(() => place.replaceChildren(), 6_000)
+  toast.timer = setTimeout(dismissToast, 6_000)
 }
 
 /**

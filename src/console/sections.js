@@ -1,6 +1,7 @@
 import { deliveriesSection } from './deliveries.js'
 import { keysSection } from './keys.js'
 import { ordersSection } from './orders.js'
+import { sandboxSection } from './sandbox.js'
 import { usageSection } from './usage.js'
 import { webhooksSection } from './webhooks.js'
 
@@ -33,6 +34,13 @@ export const SECTIONS = [
       usageSection(api, show, () => keyNames(api, session)),
   },
   { id: 'pedidos', name: 'Pedidos', icon: 'orders', capability: 'orders', render: ordersSection },
+  {
+    id: 'testes',
+    name: 'Testes',
+    icon: 'tests',
+    capability: 'orders',
+    render: (api, show, _argument, session) => sandboxSection(api, show, session),
+  },
 ]
 
 /** The names of the keys by id; none without the capability to list them. */

@@ -1,7 +1,7 @@
 import { accountApi, call } from './api.js'
 import { h, icon } from './dom.js'
 import { formatMoment } from './format.js'
-import { button, focusHeading, problem, toast } from './parts.js'
+import { button, dismissToast, focusHeading, problem, toast } from './parts.js'
 import { SECTIONS } from './sections.js'
 
 const main = document.getElementById('conteudo')
@@ -82,6 +82,7 @@ function showSection(argument, isMove = false) {
     if (link.hash === `#${section.id}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
   }
+  dismissToast()
   const elements = section.render(current.api, show, argument, current.session)
   main.replaceChildren(h('section', { class: 'section' }, elements))
   scrollTo(0, 0)

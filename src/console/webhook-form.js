@@ -1,4 +1,4 @@
-import { field, openForm, select } from './dialogs.js'
+import { field, openForm, select, sourceField } from './dialogs.js'
 import { h } from './dom.js'
 import { EVENT_NAMES } from './format.js'
 
@@ -26,6 +26,7 @@ export function openWebhookForm({ title, action, current, save }) {
     title,
     fields: [
       field('Endereço que recebe os avisos (URL)', 'url', url, URL_HINT),
+      current === undefined && sourceField('Avisar sobre'),
       eventFields(current?.events ?? ['*']),
       field('Cada aviso leva', 'payload', select(PAYLOADS, current?.payload ?? 'full')),
       field('Descrição (opcional)', 'description', description, 'Por exemplo “ERP da loja”.'),
@@ -37,6 +38,7 @@ export function openWebhookForm({ title, action, current, save }) {
         url: data.get('url').trim(),
         events: data.get('which') === 'all' ? ['*'] : some,
         payload: data.get('payload'),
+        ...(data.get('source') === 'test' && { test: true }),
         ...(data.get('description') !== '' && { description: data.get('description') }),
       })
     },

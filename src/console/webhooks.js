@@ -1,7 +1,17 @@
 import { field, openForm, select, showSecret } from './dialogs.js'
 import { h } from './dom.js'
 import { eventName, formatAgo } from './format.js'
-import { badge, button, empty, facts, fillPlace, moreActions, sectionHead, toast } from './parts.js'
+import {
+  badge,
+  button,
+  empty,
+  facts,
+  fillPlace,
+  moreActions,
+  sectionHead,
+  testBadge,
+  toast,
+} from './parts.js'
 import { openWebhookForm } from './webhook-form.js'
 
 const LEAD =
@@ -33,10 +43,11 @@ export function webhooksSection(api, show) {
     const change = (action, said) => () =>
       run(() => api.post(`${pathOf(endpoint)}/${action}`), said)
     const label = `Mais ações de ${endpoint.url}`
-    return h('li', { class: 'card' }, [
+    return h('li', { class: endpoint.test ? 'card test' : 'card' }, [
       h('div', { class: 'card-top' }, [
         h('h2', {}, endpoint.description ?? new URL(endpoint.url).host),
         badge(stateOf(endpoint)),
+        endpoint.test && testBadge(),
       ]),
       h('p', { class: 'url' }, h('code', {}, endpoint.url)),
       endpoint.disabled_reason && h('p', { class: 'note' }, REASONS[endpoint.disabled_reason]),
@@ -44,9 +55,10 @@ export function webhooksSection(api, show) {
         h(
           'p',
           { class: 'note' },
-          `Os avisos falham ${formatAgo(endpoint.failing_since)}: confira o endereço.`,
+          `Os avisos começaram a falhar ${formatAgo(endpoint.failing_since)}: confira o endereço.`,
         ),
       facts([
+        ['Pedidos', endpoint.test ? 'só os de teste' : 'os da loja'],
         ['Avisa sobre', eventsText(endpoint.events)],
         ['Leva', endpoint.payload === 'thin' ? 'só o número do pedido' : 'o pedido inteiro'],
       ]),

@@ -32,7 +32,7 @@ const rows: [string, string, string][] = [
   ['renewal_paid', 'renewal paid', 'Assinatura com uma renovação paga'],
   ['renewal_declined', 'renewal declined', 'Assinatura com a renovação recusada'],
   ['subscription_canceled', 'subscription canceled', 'Assinatura cancelada por falta de pagamento'],
-  ['trial', 'trial', 'Período de teste de uma assinatura'],
+  ['trial', 'trial', 'Assinatura em período grátis'],
   ['smart_installments', 'smart installments awaiting', 'Parcelamento mensal, primeira parcela'],
   ['partial_refund', 'partial refund', 'Reembolso parcial'],
   ['refund', 'full refund by pix', 'Reembolso total'],

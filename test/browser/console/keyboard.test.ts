@@ -1,24 +1,12 @@
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
-import { DESKTOP, openPage } from '../../support/http/browser.ts'
+import { DESKTOP, openPage, tabTo } from '../../support/http/browser.ts'
 
 let service: ConsoleService
 beforeAll(async () => {
   service = await startConsoleService()
 })
 afterAll(() => service.close())
-
-const FOCUSED = 'document.activeElement.innerText.trim()'
-
-/** Presses Tab until the element with this name has the focus. */
-async function tabTo(page: Page, name: string) {
-  for (let presses = 0; presses < 40; presses += 1) {
-    await page.keyboard.press('Tab')
-    if ((await page.evaluate(FOCUSED)) === name) return
-  }
-  throw new Error(`Tab does not reach ${name}`)
-}
 
 it('a key is created, copied and revoked with the keyboard alone', async () => {
   const { page } = await openPage(service.browser, await service.createLink('acc_keys'), DESKTOP)

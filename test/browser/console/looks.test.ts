@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const sections = ['Chaves', 'Webhooks', 'Entregas', 'Uso', 'Pedidos']
+const sections = ['Chaves', 'Webhooks', 'Entregas', 'Uso', 'Pedidos', 'Testes']
 const looks = [
   ['a desktop, light', DESKTOP, 'light'],
   ['a desktop, dark', DESKTOP, 'dark'],
@@ -83,6 +83,13 @@ describe.each(looks)('the console on %s', (_name, viewport, scheme) => {
     await page.keyboard.press('Escape')
     await page.getByText('Mais', { exact: true }).first().click()
     await page.getByRole('button', { name: 'Remover' }).first().click()
+    expect(await faults()).toEqual([])
+    await page.keyboard.press('Escape')
+    await show('Testes')
+    await page.getByRole('button', { name: 'Criar pedido de teste' }).click()
+    expect(await faults()).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Apagar' }).first().click()
     expect(await faults()).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Sair' }).click()

@@ -67,7 +67,7 @@ describe('the session', () => {
   it('the menu shows the parts that the session may use', async () => {
     await open(await service.createLink('acc_demo', ['orders', 'usage']))
     const names = await page.getByRole('navigation').getByRole('link').allInnerTexts()
-    expect(names).toEqual(['Uso', 'Pedidos'])
+    expect(names).toEqual(['Uso', 'Pedidos', 'Testes'])
   })
 
   it('a page whose session was ended says so at its next call', async () => {

@@ -1,8 +1,11 @@
 import type { Page } from 'playwright-core'
+import { sandboxMoves } from '../../../src/management/sandbox/sandbox-moves.ts'
+import { orderStatuses } from '../../../src/orders/statuses.ts'
 
 const endpoint = {
   id: 'we_1',
   account_id: 'acc_demo',
+  test: false,
   url: 'https://erp.example/avisos/pedidos',
   events: ['*'],
   payload: 'full',
@@ -16,6 +19,7 @@ const endpoint = {
 const endpoints = [
   endpoint,
   { ...endpoint, id: 'we_2', events: ['order.paid'], failing_since: '2026-03-02T12:00:00.000Z' },
+  { ...endpoint, id: 'we_4', test: true, description: 'Homologação' },
   { ...endpoint, id: 'we_3', description: null, status: 'disabled', disabled_reason: 'gone' },
 ]
 
@@ -39,6 +43,23 @@ const deliveries = [
   { ...delivery, id: 'dlv_test', type: 'webhook.test', order_id: null, sequence: null },
 ]
 
+const testOrder = {
+  object: 'sandbox_order',
+  account_id: 'acc_demo',
+  scenario: 'subscription',
+  version: 1,
+  status: 'PAID',
+  payment_status: 'PAID',
+  erased: false,
+  moves: sandboxMoves,
+  created_at: '2026-03-01T12:00:00.000Z',
+}
+const gone = { erased: true, status: null, payment_status: null, moves: [] }
+const testOrders = [
+  ...orderStatuses.map((status) => ({ ...testOrder, status, id: `ord_test_1aB2cD3e_${status}` })),
+  { ...testOrder, ...gone, id: 'ord_test_1aB2cD3eF4gH5iJ6kL7mN8oP' },
+]
+
 function usage() {
   const day = new Date().toISOString().slice(0, 10)
   const counts = { requests: 120, by_status: { 200: 90, 404: 20, 429: 10 }, rate_limited: 10 }
@@ -47,11 +68,12 @@ function usage() {
 
 const list = (data: object[]) => ({ object: 'list', data, has_more: false, next_cursor: null })
 
-/** Answers the calls for webhooks, deliveries and usage with one example of every state. */
+/** Answers the calls for webhooks, deliveries, usage and test orders with one example of every state. */
 export async function answerWithExamples(page: Page): Promise<void> {
   await page.route('**/webhook-endpoints?*', (route) => route.fulfill({ json: list(endpoints) }))
   await page.route('**/deliveries?*', (route) => route.fulfill({ json: list(deliveries) }))
   await page.route('**/usage?*', (route) => route.fulfill({ json: usage() }))
+  await page.route('**/sandbox-orders?*', (route) => route.fulfill({ json: list(testOrders) }))
 }
 
 /** Answers the same calls as for a new account. */

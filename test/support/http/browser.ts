@@ -27,6 +27,17 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: path, args })
 }
 
+const FOCUSED_TEXT = 'document.activeElement.innerText.trim()'
+
+/** Presses Tab until the element with this text has the focus. @throws Error if none gets it */
+export async function tabTo(page: Page, text: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses += 1) {
+    await page.keyboard.press('Tab')
+    if ((await page.evaluate(FOCUSED_TEXT)) === text) return
+  }
+  throw new Error(`Tab does not reach ${text}`)
+}
+
 /** Opens a URL in a fresh browser context, and waits until the network is idle. */
 export async function openPage(
   browser: Browser,

@@ -44,8 +44,23 @@ function parse(text) {
 /** The calls of one account: `get('/keys')`. */
 export function accountApi(accountId) {
   const base = `/v1/accounts/${encodeURIComponent(accountId)}`
+
+  async function list(path) {
+    const items = []
+    let cursor = null
+    do {
+      const query = new URLSearchParams({ limit: '100', ...(cursor && { cursor }) })
+      const page = await call('GET', `${base}${path}?${query}`)
+      items.push(...page.data)
+      cursor = page.next_cursor
+    } while (cursor)
+    return items
+  }
+
   return {
     accountId,
+    /** The items of every page of a list. */
+    list,
     get: (path) => call('GET', base + path),
     post: (path, body = {}) => call('POST', base + path, body),
     patch: (path, body) => call('PATCH', base + path, body),

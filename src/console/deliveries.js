@@ -11,7 +11,7 @@ export function deliveriesSection(api, show, endpointId) {
   const place = h('div')
 
   async function load() {
-    const { data } = await api.get('/webhook-endpoints?limit=100')
+    const data = await api.list('/webhook-endpoints')
     if (data.length > 0) return deliveriesOf(data)
     const text = 'Os avisos enviados aparecem aqui depois que você cadastrar um webhook.'
     const next = button('Ir para Webhooks', () => show('webhooks'), 'primary')

@@ -31,7 +31,7 @@ export function keysSection(api, _show, argument) {
   const refresh = () => fillPlace(place, load)
 
   async function load() {
-    const { data } = await api.get('/keys?limit=100')
+    const data = await api.list('/keys')
     if (data.length === 0) {
       const text = 'Crie a primeira e cole-a no sistema que vai ler os seus pedidos.'
       return empty('keys', 'Você ainda não tem chaves', text, createButton())

@@ -38,8 +38,8 @@ export function sandboxSection(api, show, { capabilities }) {
   /** What is missing until a system reads the orders; nothing once there is a test key. */
   async function keyStep() {
     if (!capabilities.includes('keys')) return []
-    const { data } = await api.get('/keys?limit=100')
-    if (data.some((key) => key.test && isActiveKey(key))) return []
+    const keys = await api.list('/keys')
+    if (keys.some((key) => key.test && isActiveKey(key))) return []
     const create = button('Criar chave de teste', () => show('chaves', NEW_TEST_KEY))
     return [h('div', { class: 'next-step' }, [h('p', {}, NO_KEY), create])]
   }

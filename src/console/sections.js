@@ -46,6 +46,6 @@ export const SECTIONS = [
 /** The names of the keys by id; none without the capability to list them. */
 async function keyNames(api, { capabilities }) {
   if (!capabilities.includes('keys')) return new Map()
-  const { data } = await api.get('/keys?limit=100')
-  return new Map(data.map(({ id, name, last_four: end }) => [id, name ?? `Chave …${end}`]))
+  const keys = await api.list('/keys')
+  return new Map(keys.map(({ id, name, last_four: end }) => [id, name ?? `Chave …${end}`]))
 }

@@ -32,7 +32,7 @@ export function webhooksSection(api, show) {
   const pathOf = ({ id }) => `/webhook-endpoints/${encodeURIComponent(id)}`
 
   async function load() {
-    const { data } = await api.get('/webhook-endpoints?limit=100')
+    const data = await api.list('/webhook-endpoints')
     if (data.length > 0) return h('ul', { class: 'cards' }, data.map(card))
     const text = 'Cadastre o endereço do seu sistema, e ele fica sabendo de cada mudança na hora.'
     return empty('webhooks', 'Nenhum sistema é avisado ainda', text, createButton())

@@ -1,19 +1,20 @@
 import { h } from './dom.js'
 import { formatMoment, formatMoney, METHOD_NAMES, ORDER_STATUSES } from './format.js'
-import { badge, empty, facts, fillPlace, sectionHead } from './parts.js'
+import { badge, button, empty, facts, fillPlace, sectionHead } from './parts.js'
 
 const LEAD = 'Os 20 pedidos mais novos da sua conta. É isto que um sistema com uma chave sua lê.'
 const NO_ORDERS =
-  'O primeiro pedido da sua loja aparece aqui assim que chegar. Você não precisa fazer nada.'
+  'O primeiro pedido da sua loja aparece aqui assim que chegar. Enquanto isso, teste o seu sistema com pedidos fictícios.'
 
-/** The section of the latest orders. */
-export function ordersSection(api) {
+/** The section of the latest orders. `show` opens another section. */
+export function ordersSection(api, show) {
   const place = h('div')
 
   async function load() {
     const { data } = await api.get('/orders')
-    if (data.length === 0) return empty('orders', 'Nenhum pedido ainda', NO_ORDERS)
-    return h('ul', { class: 'cards' }, data.map(card))
+    if (data.length > 0) return h('ul', { class: 'cards' }, data.map(card))
+    const next = button('Ir para Testes', () => show('testes'), 'primary')
+    return empty('orders', 'Nenhum pedido ainda', NO_ORDERS, next)
   }
 
   fillPlace(place, load)

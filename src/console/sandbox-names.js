@@ -1,6 +1,6 @@
 /** Payment status → what a card says about the last payment. */
 const PAYMENT_STATUSES = {
-  PENDING: 'aguardado',
+  PENDING: 'em aberto',
   FAILED: 'não chegou ao banco',
   DECLINED: 'recusado',
   PAID: 'pago',

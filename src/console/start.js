@@ -9,7 +9,7 @@ const menu = document.getElementById('partes')
 const who = document.getElementById('quem')
 
 const NEW_LINK =
-  'Para voltar, entre no site da plataforma e abra o painel de novo: ele cria um link novo, que vale uma vez.'
+  'Entre no site da plataforma e abra o painel de novo: ele cria um link novo, que vale uma vez.'
 const TOKEN = /^#([\w-]{43})$/
 
 /** The session and the parts that it may use; `null` before and after a session. */

@@ -1,5 +1,6 @@
 import type { StoredDelivery } from '../../deliveries/delivery.ts'
 import { createFailingOrders } from './failing-orders.ts'
+import { type BufferUse, createLaneBuffer, isFull } from './lane-buffer.ts'
 
 /**
  * The due deliveries of one endpoint that are in memory. Per order one delivery is in progress;
@@ -71,24 +72,12 @@ export interface QueueRead {
   end(): void
 }
 
-/** The buffered deliveries of all lanes together. */
-export interface BufferUse {
-  count: number
-  /** From here on, deliveries stay in the store. Lanes that have none still read a few. */
-  readonly limit: number
-}
-
-/** Whether the buffers of all lanes together are at their limit. */
-export function isFull({ count, limit }: BufferUse): boolean {
-  return count >= limit
-}
-
 /** The store is read again after this time when its first pending row waits for another. */
 const RECHECK_MS = 1_000
 
 /** Creates the queue of an endpoint that has no pending delivery. */
 export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
-  let buffer: StoredDelivery[] = []
+  const buffer = createLaneBuffer(bufferUse)
   const failing = createFailingOrders()
   const busyIds = new Set<string>()
   const busyOrders = new Set<string>()
@@ -108,13 +97,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
   let reads = 0
 
   function keep(isKept: (row: StoredDelivery) => boolean): void {
-    const kept = buffer.filter((row) => {
-      if (isKept(row)) return true
-      markDropped(row)
-      return false
-    })
-    bufferUse.count += kept.length - buffer.length
-    buffer = kept
+    for (const removed of buffer.keep(isKept)) markDropped(removed)
   }
 
   function markDropped({ event: { orderId } }: StoredDelivery): void {
@@ -124,6 +107,8 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
   function isBlocked({ event: { orderId } }: StoredDelivery): boolean {
     return orderId !== null && (busyOrders.has(orderId) || failing.has(orderId))
   }
+
+  const isFree = (row: StoredDelivery) => !isBlocked(row)
 
   /** Whether an earlier delivery may be in the store alone. */
   const isIncomplete = () => hasMore || isReading || isSuspended || !isFailingLoaded
@@ -182,17 +167,12 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
   }
 
   return {
-    hasReady: () =>
-      isFailingLoaded && (failing.hasReady() || buffer.some((row) => !isBlocked(row))),
-    size: () => buffer.length,
+    hasReady: () => isFailingLoaded && (failing.hasReady() || buffer.hasAny(isFree)),
+    size: buffer.size,
     take() {
-      const retry = isFailingLoaded ? failing.takeReady() : null
-      if (retry !== null) return start(retry)
-      const index = isFailingLoaded ? buffer.findIndex((row) => !isBlocked(row)) : -1
-      const [row] = index < 0 ? [] : buffer.splice(index, 1)
-      if (row === undefined) return null
-      bufferUse.count -= 1
-      return start(row)
+      if (!isFailingLoaded) return null
+      const row = failing.takeReady() ?? buffer.take(isFree)
+      return row && start(row)
     },
     takeFailing() {
       const delivery = failing.takeAny()
@@ -223,18 +203,15 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     offer(delivery, capacity, readsBefore) {
       const { orderId } = delivery.event
       const mayBeHidden = orderId !== null && (failing.has(orderId) || hiddenOrders.has(orderId))
-      const hasNoRoom = buffer.length >= capacity || isFull(bufferUse)
+      const hasNoRoom = buffer.size() >= capacity || isFull(bufferUse)
       if (mayBeHidden) hiddenOrders.add(orderId)
       else if (readsBefore !== reads || isIncomplete() || hasNoRoom) hasMore = true
-      else {
-        buffer.push(delivery)
-        bufferUse.count += 1
-      }
+      else buffer.add([delivery])
     },
     trim(capacity) {
       // A read in progress excludes what is buffered, and returns later deliveries of its orders.
-      if (isReading || buffer.length <= capacity) return
-      bufferUse.count -= buffer.splice(capacity).length
+      if (isReading || buffer.size() <= capacity) return
+      buffer.truncate(capacity)
       hasMore = true
     },
     forget(orderId) {
@@ -252,7 +229,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     },
     suspend() {
       isSuspended = true
-      if (buffer.length > 0 || isReading) hasMore = true
+      if (buffer.size() > 0 || isReading) hasMore = true
       // A read in progress excluded what is dropped here, so it has later events of these orders.
       if (isReading) resets += 1
       keep(() => false)
@@ -296,19 +273,17 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
           dropBlocked()
           const excludedOrders = [...new Set([...busyOrders, ...failing.orderIds()])]
           for (const orderId of excludedOrders) hiddenOrders.add(orderId)
-          return { excludedOrders, excludedIds: [...busyIds, ...buffer.map(({ id }) => id)] }
+          return { excludedOrders, excludedIds: [...busyIds, ...buffer.ids()] }
         },
         addDue(rows) {
           reads += 1
           if (!isCurrent()) return
-          const ids = new Set([...busyIds, ...buffer.map(({ id }) => id)])
+          const ids = new Set([...busyIds, ...buffer.ids()])
           const isInOrder = ({ event: { orderId } }: StoredDelivery) =>
             orderId === null || !droppedOrders.has(orderId)
           const inOrder = rows.filter(isInOrder)
           if (inOrder.length < rows.length) hasMore = true
-          const added = inOrder.filter(({ id }) => !ids.has(id))
-          buffer.push(...added)
-          bufferUse.count += added.length
+          buffer.add(inOrder.filter(({ id }) => !ids.has(id)))
           dropBlocked()
         },
         complete(nextAt, nowMs) {
@@ -323,7 +298,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     },
     isBusy: () => busyIds.size > 0,
     isEmpty: () =>
-      buffer.length + busyIds.size + failing.size() === 0 &&
+      buffer.size() + busyIds.size + failing.size() === 0 &&
       !hasMore &&
       !isReading &&
       readDueAt === Number.POSITIVE_INFINITY,

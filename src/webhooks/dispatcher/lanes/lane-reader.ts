@@ -4,7 +4,8 @@ import type { DeliveryStore } from '../../deliveries/delivery.ts'
 import type { CallSource } from '../outage.ts'
 import { FAILING_WINDOW_MS, MAX_FAILING_ORDERS } from './failing-orders.ts'
 import { type Lane, pageSize, wantsRead } from './lane.ts'
-import { type BufferUse, isFull, type QueueRead } from './lane-queue.ts'
+import { type BufferUse, isFull } from './lane-buffer.ts'
+import type { QueueRead } from './lane-queue.ts'
 
 /** Fills the queues of lanes from the store. */
 export interface LaneReader {

@@ -5,7 +5,8 @@ import {
   INITIAL_CONCURRENCY,
 } from './adaptive-concurrency.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
-import { type BufferUse, createLaneQueue, type LaneQueue } from './lane-queue.ts'
+import type { BufferUse } from './lane-buffer.ts'
+import { createLaneQueue, type LaneQueue } from './lane-queue.ts'
 
 /** The part of an endpoint that the dispatcher writes. */
 export type EndpointHealth = Pick<

@@ -2,7 +2,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
 import { bufferCapacity, createLane, healthOf, type Lane, nextWakeAt, wantsRead } from './lane.ts'
-import type { BufferUse } from './lane-queue.ts'
+import type { BufferUse } from './lane-buffer.ts'
 import type { LaneReader } from './lane-reader.ts'
 import type { LaneScheduler } from './lane-scheduler.ts'
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { StoredDelivery } from '../../../../../src/webhooks/deliveries/delivery.ts'
+import type { BufferUse } from '../../../../../src/webhooks/dispatcher/lanes/lane-buffer.ts'
 import {
-  type BufferUse,
   createLaneQueue,
   type LaneQueue,
 } from '../../../../../src/webhooks/dispatcher/lanes/lane-queue.ts'

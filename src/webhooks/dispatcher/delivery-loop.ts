@@ -1,28 +1,13 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { FoundView } from '../../orders/order-store.ts'
-import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
-import { isGone, isSuccess, recordAttempt } from '../deliveries/record-attempt.ts'
-import type { RetrySchedule } from '../deliveries/retry-schedule.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { type AttemptResult, type OrderViews, readViews, type SendDelivery } from './attempts.ts'
-import type { AttemptOutcome, DispatcherEvents } from './dispatcher-events.ts'
-import { afterFailure, afterSuccess, type HealthWriter } from './health/endpoint-health.ts'
+import type { DispatcherEvents } from './dispatcher-events.ts'
 import type { Lane } from './lanes/lane.ts'
-import type { LaneScheduler, RequestShare } from './lanes/lane-scheduler.ts'
+import type { LaneScheduler } from './lanes/lane-scheduler.ts'
 import type { CallSource } from './outage.ts'
 import type { ResultWriter } from './result-writer.ts'
-
-/** An attempt in progress, until its result is stored. */
-export interface Flight {
-  lane: Lane
-  endpoint: Endpoint
-  delivery: StoredDelivery
-  isProbe: boolean
-  share: RequestShare
-  /** Monotonic milliseconds. */
-  startedAt: number
-  isGone: boolean
-}
+import { createSentRecorder, type Flight, type SentRecorderOptions } from './sent-recorder.ts'
 
 /** Starts attempts while lanes and limits allow. */
 export interface DeliveryLoop {
@@ -36,18 +21,14 @@ export interface DeliveryLoop {
   stop(): void
 }
 
-export interface DeliveryLoopOptions {
+export interface DeliveryLoopOptions extends SentRecorderOptions {
   scheduler: LaneScheduler
   endpointById(id: string): Endpoint | undefined
   updateLane(lane: Lane): void
   orders: OrderViews
   send: SendDelivery
-  schedule: RetrySchedule
   results: Pick<ResultWriter<Flight>, 'add' | 'pending'>
-  health: Pick<HealthWriter, 'set'>
   events: Pick<DispatcherEvents, 'onAttempt' | 'onCanceled' | 'onBreaker'>
-  /** Epoch milliseconds. */
-  clock: Clock
   monotonic: Clock
   maySend(): boolean
   /** Reads of orders. */
@@ -65,6 +46,7 @@ const SLOW_MS = 1_000
 /** Creates a loop without attempts. */
 export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
   const { scheduler, clock, monotonic, events, results, updateLane } = options
+  const recordSent = createSentRecorder(options)
   const flights = new Set<Flight>()
   /** Those that are not slow yet, oldest first. */
   const young = new Set<Flight>()
@@ -156,7 +138,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
     const { lane, delivery } = flight
     const isSlow = flights.delete(flight) && !young.delete(flight) && flight.startedAt > 0
     scheduler.finish(lane, flight.share)
-    if (result.kind === 'sent') finishSent(flight, result, isSlow)
+    if (result.kind === 'sent') recordSent(flight, result, isSlow)
     else {
       if (flight.isProbe) lane.breaker.cancelProbe()
       if (result.kind === 'not-sent') lane.queue.putBack(delivery)
@@ -167,81 +149,6 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
     }
     updateLane(lane)
     wake()
-  }
-
-  function finishSent(
-    flight: Flight,
-    { attempt, retryAfterMs }: Extract<AttemptResult, { kind: 'sent' }>,
-    isSlow: boolean,
-  ): void {
-    const { lane, delivery, isProbe } = flight
-    const { schedule } = options
-    const nowMs = clock()
-    if (isSuccess(attempt)) handleSuccess(lane, nowMs, isSlow)
-    else handleFailure(flight, attempt, retryAfterMs, nowMs)
-    const next = recordAttempt(delivery, attempt, { schedule, nowMs, retryAfterMs, isProbe })
-    flight.isGone = isGone(attempt)
-    if (flight.isGone) lane.isStopped = true
-    results.add({ context: flight, next })
-    report(flight, attempt, next, nowMs)
-  }
-
-  function handleSuccess(lane: Lane, nowMs: number, isSlow: boolean): void {
-    const { breaker, concurrency, queue } = lane
-    lane.isSlow = isSlow
-    lane.lastSucceededAt = nowMs
-    const wasOpen = breaker.isOpen()
-    breaker.recordSuccess()
-    options.health.set(lane, afterSuccess(lane.health, nowMs))
-    if (!wasOpen) {
-      concurrency.recordSuccess()
-      return
-    }
-    concurrency.restart()
-    queue.resume(nowMs)
-    events.onBreaker(lane.endpointId, false)
-  }
-
-  function handleFailure(
-    { lane, delivery, isProbe }: Flight,
-    { at, status }: Attempt,
-    retryAfterMs: number | null,
-    nowMs: number,
-  ): void {
-    const { breaker, concurrency, queue } = lane
-    const wasOpen = breaker.isOpen()
-    lane.lastFailedAt = nowMs
-    const subject = delivery.event.orderId ?? delivery.id
-    breaker.recordFailure({ subject, isProbe, retryAfterMs, nowMs })
-    concurrency.recordFailure(status)
-    options.health.set(lane, afterFailure(lane.health, at, breaker.isOpen()))
-    if (wasOpen || !breaker.isOpen()) return
-    queue.suspend()
-    events.onBreaker(lane.endpointId, true)
-  }
-
-  function report(
-    { lane, delivery, isProbe }: Flight,
-    { at, status, error }: Attempt,
-    next: StoredDelivery,
-    nowMs: number,
-  ): void {
-    const { event } = delivery
-    events.onAttempt({
-      deliveryId: delivery.id,
-      endpointId: lane.endpointId,
-      accountId: delivery.accountId,
-      eventId: event.id,
-      type: event.type,
-      attempt: delivery.attempts.length + 1,
-      recordedAt: event.recordedAt,
-      startedAt: at,
-      endedAt: nowMs,
-      status,
-      error,
-      outcome: outcomeOf(next),
-      isProbe,
-    })
   }
 
   return {
@@ -262,9 +169,4 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
       isStopped = true
     },
   }
-}
-
-function outcomeOf({ state }: StoredDelivery): AttemptOutcome {
-  if (state === 'pending') return 'retrying'
-  return state === 'delivered' || state === 'failed' ? state : 'expired'
 }

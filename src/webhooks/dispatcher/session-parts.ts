@@ -1,6 +1,6 @@
 import { createEndpointDirectory } from '../endpoints/endpoint-directory.ts'
 import { createSendDelivery } from './attempts.ts'
-import { createDeliveryLoop, type Flight } from './delivery-loop.ts'
+import { createDeliveryLoop } from './delivery-loop.ts'
 import type { DispatcherOptions } from './dispatcher.ts'
 import type { Notice } from './dispatcher-events.ts'
 import { createFanOut } from './fan-out.ts'
@@ -13,6 +13,7 @@ import { createLaneScheduler } from './lanes/lane-scheduler.ts'
 import { createLanes } from './lanes/lanes.ts'
 import { createOutageTracker } from './outage.ts'
 import { createResultWriter } from './result-writer.ts'
+import type { Flight } from './sent-recorder.ts'
 
 export interface SessionPartsOptions extends DispatcherOptions {
   /** Whether this process may send now. */

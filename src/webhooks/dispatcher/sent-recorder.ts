@@ -1,0 +1,123 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
+import { isGone, isSuccess, recordAttempt } from '../deliveries/record-attempt.ts'
+import type { RetrySchedule } from '../deliveries/retry-schedule.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { AttemptResult } from './attempts.ts'
+import type { AttemptOutcome, DispatcherEvents } from './dispatcher-events.ts'
+import { afterFailure, afterSuccess, type HealthWriter } from './health/endpoint-health.ts'
+import type { Lane } from './lanes/lane.ts'
+import type { RequestShare } from './lanes/lane-scheduler.ts'
+import type { ResultWriter } from './result-writer.ts'
+
+/** An attempt in progress, until its result is stored. */
+export interface Flight {
+  lane: Lane
+  endpoint: Endpoint
+  delivery: StoredDelivery
+  isProbe: boolean
+  share: RequestShare
+  /** Monotonic milliseconds. */
+  startedAt: number
+  isGone: boolean
+}
+
+export interface SentRecorderOptions {
+  schedule: RetrySchedule
+  results: Pick<ResultWriter<Flight>, 'add'>
+  health: Pick<HealthWriter, 'set'>
+  events: Pick<DispatcherEvents, 'onAttempt' | 'onBreaker'>
+  /** Epoch milliseconds. */
+  clock: Clock
+}
+
+type SentResult = Extract<AttemptResult, { kind: 'sent' }>
+
+/**
+ * Creates a function that records an attempt whose request was sent: in the endpoint's health and
+ * limits, and in the delivery, which is stored soon. `isSlow`: the response took long.
+ */
+export function createSentRecorder({
+  schedule,
+  results,
+  health,
+  events,
+  clock,
+}: SentRecorderOptions): (flight: Flight, result: SentResult, isSlow: boolean) => void {
+  function record(flight: Flight, { attempt, retryAfterMs }: SentResult, isSlow: boolean): void {
+    const { lane, delivery, isProbe } = flight
+    const nowMs = clock()
+    if (isSuccess(attempt)) handleSuccess(lane, nowMs, isSlow)
+    else handleFailure(flight, attempt, retryAfterMs, nowMs)
+    const next = recordAttempt(delivery, attempt, { schedule, nowMs, retryAfterMs, isProbe })
+    flight.isGone = isGone(attempt)
+    if (flight.isGone) lane.isStopped = true
+    results.add({ context: flight, next })
+    report(flight, attempt, next, nowMs)
+  }
+
+  function handleSuccess(lane: Lane, nowMs: number, isSlow: boolean): void {
+    const { breaker, concurrency, queue } = lane
+    lane.isSlow = isSlow
+    lane.lastSucceededAt = nowMs
+    const wasOpen = breaker.isOpen()
+    breaker.recordSuccess()
+    health.set(lane, afterSuccess(lane.health, nowMs))
+    if (!wasOpen) {
+      concurrency.recordSuccess()
+      return
+    }
+    concurrency.restart()
+    queue.resume(nowMs)
+    events.onBreaker(lane.endpointId, false)
+  }
+
+  function handleFailure(
+    { lane, delivery, isProbe }: Flight,
+    { at, status }: Attempt,
+    retryAfterMs: number | null,
+    nowMs: number,
+  ): void {
+    const { breaker, concurrency, queue } = lane
+    const wasOpen = breaker.isOpen()
+    lane.lastFailedAt = nowMs
+    const subject = delivery.event.orderId ?? delivery.id
+    breaker.recordFailure({ subject, isProbe, retryAfterMs, nowMs })
+    concurrency.recordFailure(status)
+    health.set(lane, afterFailure(lane.health, at, breaker.isOpen()))
+    if (wasOpen || !breaker.isOpen()) return
+    queue.suspend()
+    events.onBreaker(lane.endpointId, true)
+  }
+
+  function report(
+    { lane, delivery, isProbe }: Flight,
+    { at, status, error }: Attempt,
+    next: StoredDelivery,
+    nowMs: number,
+  ): void {
+    const { event } = delivery
+    events.onAttempt({
+      deliveryId: delivery.id,
+      endpointId: lane.endpointId,
+      accountId: delivery.accountId,
+      eventId: event.id,
+      type: event.type,
+      attempt: delivery.attempts.length + 1,
+      recordedAt: event.recordedAt,
+      startedAt: at,
+      endedAt: nowMs,
+      status,
+      error,
+      outcome: outcomeOf(next),
+      isProbe,
+    })
+  }
+
+  return record
+}
+
+function outcomeOf({ state }: StoredDelivery): AttemptOutcome {
+  if (state === 'pending') return 'retrying'
+  return state === 'delivered' || state === 'failed' ? state : 'expired'
+}

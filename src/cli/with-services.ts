@@ -78,7 +78,7 @@ export function createWithKeyManagement(env: Environment): WithKeyManagement {
     const { keys, keyPepper, management: stores } = services
     const audit = createAuditLog(stores.audit, wallClock)
     try {
-      const options = { keys, keyPepper, audit, clock: wallClock }
+      const options = { keys, keyPepper, sessions: stores.sessions, audit, clock: wallClock }
       return await work({ keys: createKeyManagement(options), audit, stores })
     } finally {
       await services.close()

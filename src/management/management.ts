@@ -56,7 +56,7 @@ export function createManagement(options: ManagementOptions): Management {
   const audit = createAuditLog(stores.audit, clock)
   const sink = createOrderSink(options)
   return {
-    keys: createKeyManagement({ keys, keyPepper, audit, clock }),
+    keys: createKeyManagement({ keys, keyPepper, sessions: stores.sessions, audit, clock }),
     webhooks: createAuditedWebhooks(
       createWebhookManagement({ webhooks, orders, ...webhookSettings, clock }),
       audit,

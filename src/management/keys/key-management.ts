@@ -7,10 +7,12 @@ import { newKeyId } from '../../lib/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import { ManagementError } from '../management-error.ts'
+import type { SessionStore } from '../sessions/session-store.ts'
 
 export interface KeyManagementOptions {
   keys: KeyStore
   keyPepper: Uint8Array
+  sessions: Pick<SessionStore, 'removeOf'>
   audit: Pick<AuditLog, 'record'>
   /** Epoch milliseconds. */
   clock: Clock
@@ -42,7 +44,13 @@ export const MAX_KEY_OVERLAP_MS = 30 * 86_400_000
 export const MAX_NAME_LENGTH = 100
 
 /** Creates the operations on keys. Each change is in the audit log. */
-export function createKeyManagement({ keys, keyPepper, audit, clock }: KeyManagementOptions) {
+export function createKeyManagement({
+  keys,
+  keyPepper,
+  sessions,
+  audit,
+  clock,
+}: KeyManagementOptions) {
   /** @throws ManagementError `key_missing` */
   async function find({ id, accountId }: KeyTarget): Promise<KeyRecord> {
     const found = looksLikeKey(id) ? null : await keys.byId(id)
@@ -116,11 +124,14 @@ export function createKeyManagement({ keys, keyPepper, audit, clock }: KeyManage
       })
     },
 
-    /** Takes effect within 5 seconds. */
+    /** Takes effect within 5 seconds. A block also ends the links and sessions of the console. */
     setAccountBlocked(actor: Actor, accountId: string, isBlocked: boolean): Promise<void> {
       const action = isBlocked ? 'account.block' : 'account.unblock'
       const intent = { action, accountId, target: accountId } as const
-      return audit.record(actor, intent, () => keys.setAccountBlocked(accountId, isBlocked))
+      return audit.record(actor, intent, async () => {
+        await keys.setAccountBlocked(accountId, isBlocked)
+        if (isBlocked) await sessions.removeOf(accountId)
+      })
     },
   }
 }

@@ -32,6 +32,8 @@ export interface SessionStore {
   insert(session: StoredSession): Promise<void>
   find(digest: string): Promise<StoredSession | null>
   remove(digest: string): Promise<void>
+  /** Removes the links and sessions of an account that were inserted before. */
+  removeOf(accountId: string): Promise<void>
   /** Removes links and sessions that ended before this instant. */
   purge(beforeMs: number): Promise<void>
 }

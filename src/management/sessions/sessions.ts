@@ -108,13 +108,15 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
       const link = await sessions.takeLink(digestOf(token))
       if (link === null || link.expiresAt <= clock()) return null
       const { accountId, subject, capabilities, sessionMs } = link
-      if (await keys.isAccountBlocked(accountId)) return null
       // Always a new secret, so that no session can be chosen before its user arrives.
       const secret = newSecret()
+      const digest = digestOf(secret)
       const expiresAt = clock() + sessionMs
-      const grant = { accountId, subject, capabilities, expiresAt }
-      await sessions.insert({ ...grant, digest: digestOf(secret) })
-      return { secret, expiresAt }
+      await sessions.insert({ accountId, subject, capabilities, expiresAt, digest })
+      // After the insert: a block removes the sessions that it finds.
+      if (!(await keys.isAccountBlocked(accountId))) return { secret, expiresAt }
+      await sessions.remove(digest)
+      return null
     },
 
     find,

@@ -47,7 +47,7 @@ const changes: [
   ['create a key', 3, (keys) => keys.create(ACTOR, GRANT)],
   ['roll a key', 4, (keys, id) => keys.roll(ACTOR, { id }, 3_600_000)],
   ['revoke a key', 3, (keys, id) => keys.revoke(ACTOR, { id })],
-  ['block an account', 3, (keys) => keys.setAccountBlocked(ACTOR, ACCOUNT, true)],
+  ['block an account', 4, (keys) => keys.setAccountBlocked(ACTOR, ACCOUNT, true)],
 ]
 
 /** Every write of each change, before and after it. */
@@ -71,8 +71,10 @@ describe.each(backends)('a process that stops during a change on %s', (_name, op
     const audit = process?.stopAt(auditStore, ['insert', 'setOutcome']) ?? auditStore
     const writes = ['insert', 'update', 'setAccountBlocked'] as const
     const keys = process?.stopAt(stores.keys, writes) ?? stores.keys
+    const { sessions: own } = stores.management
+    const sessions = process?.stopAt(own, ['removeOf']) ?? own
     const log = createAuditLog(audit, Date.now)
-    return createKeyManagement({ keys, keyPepper: PEPPER, audit: log, clock: Date.now })
+    return createKeyManagement({ keys, keyPepper: PEPPER, sessions, audit: log, clock: Date.now })
   }
 
   /** Everything that a change can change. */

@@ -77,6 +77,22 @@ describe.each(managementStores)('the session store on %s', (_name, open) => {
     expect(await stores.sessions.find(digestOf(1))).toBeNull()
   })
 
+  it('removes the links and sessions of an account, and no other', async () => {
+    for (const [digit, accountId] of [
+      [1, 'acc_1'],
+      [2, 'acc_10'],
+    ] as const) {
+      await stores.sessions.insertLink(link({ digest: digestOf(digit), accountId }))
+      await stores.sessions.insert(session({ digest: digestOf(digit), accountId }))
+    }
+    const other = await stores.openAgain()
+    await other.sessions.removeOf('acc_1')
+    expect(await stores.sessions.find(digestOf(1))).toBeNull()
+    expect(await stores.sessions.takeLink(digestOf(1))).toBeNull()
+    expect(await stores.sessions.find(digestOf(2))).not.toBeNull()
+    expect(await stores.sessions.takeLink(digestOf(2))).not.toBeNull()
+  })
+
   it('purges the links and sessions that ended before an instant, and nothing else', async () => {
     for (const [digit, expiresAt] of [
       [1, 4_999],

@@ -140,6 +140,16 @@ describe('a session', () => {
     expect((await keys()).status).toBe(401)
   })
 
+  it('the sessions and links of an account that was blocked stay ended once it is unblocked', async () => {
+    const session = await one.signIn({ accountId: 'acc_3' })
+    const token = await one.createLink({ accountId: 'acc_3' })
+    await one.platform('PUT', '/v1/accounts/acc_3/block')
+    await one.platform('DELETE', '/v1/accounts/acc_3/block')
+    one.clock.nowMs += 5_000
+    expect((await one.call('/v1/session', { session })).status).toBe(401)
+    expect((await one.exchange(token)).status).toBe(401)
+  })
+
   it('two cookies of a session are refused, since one may be planted', async () => {
     const session = await one.signIn()
     const cookie = `__Host-console_session=${session}; __Host-console_session=${'x'.repeat(43)}`

@@ -41,7 +41,8 @@ function roll(old: KeyRecord, overlapMs: number, now: number) {
   const audit = {
     record: <T>(_actor: unknown, _intent: unknown, change: () => Promise<T>) => change(),
   }
-  const management = createKeyManagement({ keys, keyPepper, audit, clock: () => now })
+  const sessions = { removeOf: async () => {} }
+  const management = createKeyManagement({ keys, keyPepper, sessions, audit, clock: () => now })
   return management.roll(CLI_ACTOR, { id: old.keyId }, overlapMs)
 }
 

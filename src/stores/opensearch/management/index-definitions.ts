@@ -34,7 +34,11 @@ const sessionsDefinition = {
   settings: SMALL_INDEX,
   mappings: {
     dynamic: 'strict',
-    properties: { expires_at: LONG, session: { type: 'object', enabled: false } },
+    properties: {
+      account_id: KEYWORD,
+      expires_at: LONG,
+      session: { type: 'object', enabled: false },
+    },
   },
 } as const
 

@@ -20,7 +20,7 @@ export function createOpenSearchSessionStore(target: IndexTarget): SessionStore 
   const { client, index, deadlineMs } = target
 
   async function insert(id: string, session: StoredSession): Promise<void> {
-    const source = { expires_at: session.expiresAt, session }
+    const source = { account_id: session.accountId, expires_at: session.expiresAt, session }
     await sendItems(target, [{ action: { create: { _id: id } }, source }])
   }
 
@@ -48,6 +48,9 @@ export function createOpenSearchSessionStore(target: IndexTarget): SessionStore 
     },
     async remove(digest) {
       await sendItems(target, [{ action: { delete: { _id: sessionId(digest) } } }])
+    },
+    async removeOf(accountId) {
+      await removeMatching(target, { term: { account_id: accountId } })
     },
     async purge(beforeMs) {
       await removeMatching(target, { range: { expires_at: { lt: beforeMs } } })

@@ -24,9 +24,12 @@ export function createSqliteSessionStore(db: GuardedDatabase): SessionStore {
   const insert = db.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?)')
   const select = db.prepare('SELECT * FROM sessions WHERE digest = ?')
   const remove = db.prepare('DELETE FROM sessions WHERE digest = ?')
-  const purges = ['session_links', 'sessions'].map((table) =>
-    db.prepare(`DELETE FROM ${table} WHERE expires_at < ?`),
-  )
+  const deletions = (condition: string) =>
+    ['session_links', 'sessions'].map((table) =>
+      db.prepare(`DELETE FROM ${table} WHERE ${condition}`),
+    )
+  const removals = deletions('account_id = ?')
+  const purges = deletions('expires_at < ?')
 
   return {
     async insertLink(link) {
@@ -45,6 +48,11 @@ export function createSqliteSessionStore(db: GuardedDatabase): SessionStore {
     },
     async remove(digest) {
       db.run(() => remove.run(digest))
+    },
+    async removeOf(accountId) {
+      db.write(() => {
+        for (const removal of removals) removal.run(accountId)
+      })
     },
     async purge(beforeMs) {
       db.write(() => {

@@ -96,6 +96,13 @@ describe('a repeated POST with the same Idempotency-Key', () => {
     expect(await test.api.postOnce(KEYS, key, { name: 'two' })).toMatchObject(conflict)
   })
 
+  it('is refused when the body is nested too deeply to be compared', async () => {
+    const body = '['.repeat(30_000) + ']'.repeat(30_000)
+    const headers = { 'content-type': 'application/json', 'idempotency-key': newKey() }
+    const { status, json } = await test.api.call('POST', KEYS, { headers, body })
+    expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', 'body'])
+  })
+
   it('runs again after 24 hours', async () => {
     const key = newKey()
     const first = await test.api.postOnce(KEYS, key)

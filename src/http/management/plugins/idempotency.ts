@@ -44,10 +44,7 @@ export default fp<IdempotencyOptions>(
         throw new InvalidParamError('Idempotency-Key', KEY_HELP)
       }
       const id = requestId(request, key)
-      const bodyDigest = hash(
-        'sha256',
-        JSON.stringify(request.body === undefined ? {} : request.body),
-      )
+      const bodyDigest = hash('sha256', textOf(request.body))
       const decision = await idempotency.begin({ id, bodyDigest })
       if (decision.kind === 'in_progress') throw new ApiError('conflict', { message: IN_PROGRESS })
       if (decision.kind === 'other_body') throw new ApiError('conflict', { message: OTHER_BODY })
@@ -77,6 +74,16 @@ export default fp<IdempotencyOptions>(
   },
   { name: 'idempotency', dependencies: ['request-params', 'token-authentication'] },
 )
+
+/** A request without a body has no field. @throws InvalidParamError */
+function textOf(body: unknown): string {
+  try {
+    return JSON.stringify(body === undefined ? {} : body)
+  } catch {
+    // JSON.stringify is recursive, and JSON.parse is not.
+    throw new InvalidParamError('body', 'O corpo tem objetos ou listas aninhados demais.')
+  }
+}
 
 const KEY_HELP = 'Envie em Idempotency-Key de 1 a 255 caracteres ASCII visíveis, uma única vez.'
 const IN_PROGRESS =

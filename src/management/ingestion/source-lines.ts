@@ -38,12 +38,16 @@ function listToLines(body: Buffer): Buffer {
   }
   if (list.length > MAX_LINES) throw tooManyLines()
   try {
-    return Buffer.from(list.map((element) => JSON.stringify(element)).join('\n'))
+    return Buffer.from(list.map((element) => JSON.stringify(element, keepInfinite)).join('\n'))
   } catch {
     // JSON.stringify is recursive, and JSON.parse is not.
     throw new ManagementError('invalid_list', 'the JSON array is nested too deeply')
   }
 }
+
+/** JSON.stringify turns a number beyond all others into `null`, which many fields accept. */
+const keepInfinite = (_name: string, value: unknown) =>
+  value === Infinity || value === -Infinity ? String(value) : value
 
 function parseList(body: Buffer): unknown {
   try {

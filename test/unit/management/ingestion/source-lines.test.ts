@@ -76,6 +76,16 @@ describe('the elements of a JSON array', () => {
     expect(JSON.parse(`${line?.line}`)).toEqual(element)
   })
 
+  it('a number beyond all others is refused, and not read as null', async () => {
+    const body = JSON.stringify([sourceOrder({ amount_in_brl: 1 })])
+    for (const number of ['1e400', '-1e400']) {
+      const list = body.replace('"amount_in_brl":1', `"amount_in_brl":${number}`)
+      expect(await read(list, JSON_LIST)).toEqual([
+        [1, 'ord_1', expect.stringContaining('expected an integer')],
+      ])
+    }
+  })
+
   const invalid: [what: string, body: string | Buffer][] = [
     ['an object', '{"id":"ord_1"}'],
     ['nothing', ''],

@@ -136,11 +136,11 @@ export function createEndpointOperations({
       secrets()
     },
 
-    /** The endpoints of an account and of its sandbox, oldest first. */
+    /** The endpoints of an account and of its sandbox, oldest first, then by id. */
     async listEndpoints(accountId: string): Promise<Endpoint[]> {
       const accounts = [accountId, sandboxOf(accountId)]
       const found = await Promise.all(accounts.map((id) => endpoints.list(id)))
-      return found.flat().toSorted((one, other) => one.createdAt - other.createdAt)
+      return found.flat().toSorted(byAge)
     },
 
     showEndpoint: (target: Target): Promise<Endpoint> => findEndpoint(endpoints, target),
@@ -209,3 +209,6 @@ export function createEndpointOperations({
     },
   }
 }
+
+const byAge = (one: Endpoint, other: Endpoint) =>
+  one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1)

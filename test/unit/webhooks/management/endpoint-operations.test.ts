@@ -27,6 +27,21 @@ describe('an endpoint of the sandbox', () => {
   })
 })
 
+describe('listEndpoints', () => {
+  it('sorts endpoints of one instant by id, as the pages of the API need', async () => {
+    const grant = { ...settings, accountId: 'acc_1' }
+    for (const [id, isTest] of [
+      ['we_b', false],
+      ['we_c', true],
+      ['we_a', true],
+    ] as const) {
+      await test.management.createEndpoint({ ...grant, id, isTest })
+    }
+    const endpoints = await test.management.listEndpoints('acc_1')
+    expect(endpoints.map(({ id }) => id)).toEqual(['we_a', 'we_b', 'we_c'])
+  })
+})
+
 describe('createEndpoint', () => {
   it('stores an enabled endpoint, whose deliveries start 5 seconds later', async () => {
     const { endpoint } = await test.management.createEndpoint({

@@ -1,8 +1,10 @@
 import type { SandboxOrder, SandboxStore } from '../../../management/sandbox/sandbox-store.ts'
 import { readDocument } from '../client/documents.ts'
 import { replaceDocument } from '../client/replace-document.ts'
+import { completeRawHits } from '../client/search-response.ts'
 import { sendItems } from '../documents/bulk.ts'
 import { type IndexTarget, refreshIndex, searchRaw } from '../documents/search.ts'
+import { storedObject } from './stored-object.ts'
 
 /** The document of an order. */
 interface SandboxSource {
@@ -12,6 +14,8 @@ interface SandboxSource {
   order: SandboxOrder
 }
 
+const FIELDS = ['accountId', 'orderId', 'scenario', 'madeAt', 'source'] as const
+
 const documentId = (accountId: string, orderId: string) => `${accountId}:${orderId}`
 
 /** The source orders of sandboxes in a cluster. A list refreshes the index. */
@@ -20,9 +24,12 @@ export function createOpenSearchSandboxStore(target: IndexTarget): SandboxStore 
 
   async function read(accountId: string, orderId: string) {
     const address = { index, id: documentId(accountId, orderId) }
-    const found = await readDocument(client, deadlineMs, address)
-    return found && { order: (found.source as SandboxSource).order, state: found.state, address }
+    const found = await readDocument(client, deadlineMs, { ...address, preference: '_primary' })
+    return found && { order: orderOf(address.id, found.source), state: found.state, address }
   }
+
+  const orderOf = (id: string, source: unknown) =>
+    storedObject<SandboxOrder>(target, { id, source }, 'order', FIELDS)
 
   return {
     async insert(order) {
@@ -42,14 +49,14 @@ export function createOpenSearchSandboxStore(target: IndexTarget): SandboxStore 
     },
     async list({ accountId, limit, after }) {
       await refreshIndex(target)
-      const { hits } = await searchRaw(target, {
+      const response = await searchRaw(target, {
         size: limit,
         query: { bool: { filter: [{ term: { account_id: accountId } }] } },
         sort: [{ made_at: 'desc' }, { order_id: 'desc' }],
         ...(after !== null && { search_after: [after.madeAt, after.orderId] }),
       })
-      const found = Array.isArray(hits?.hits) ? hits.hits : []
-      return found.map(({ _source }: { _source: SandboxSource }) => _source.order)
+      const hits = completeRawHits(response) as { _id: string; _source: unknown }[]
+      return hits.map(({ _id: id, _source: source }) => orderOf(id, source))
     },
   }
 }

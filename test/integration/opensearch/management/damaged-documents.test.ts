@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
 import { thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
@@ -55,6 +56,16 @@ describe('a damaged document of the management API makes its reader unavailable'
     await expectUnavailable(sessions.takeLink('d'), link)
     const message = await damage('console-sessions', 'session:d', field)
     await expectUnavailable(sessions.find('d'), message)
+  })
+
+  it.each(['order', 'order.source'])('an order of a sandbox without %s', async (field) => {
+    const { sandbox } = test.services.management
+    const order = { accountId: 'acc_1', orderId: 'ord_1', scenario: 'pix_awaiting', madeAt: 1 }
+    await sandbox.insert({ ...order, source: sourceOrder({ id: 'ord_1' }) })
+    const message = await damage('sandbox-orders', 'acc_1:ord_1', field)
+    await expectUnavailable(sandbox.find('acc_1', 'ord_1'), message)
+    const list = sandbox.list({ accountId: 'acc_1', limit: 1, after: null })
+    await expectUnavailable(list, message)
   })
 
   it.each(['request', 'request.bodyDigest'])('a request without %s', async (field) => {

@@ -53,6 +53,12 @@ describe('a body of the management API', () => {
     expect(response).toMatchObject(error(400, 'invalid_request', param))
   })
 
+  it.each(['PUT', 'DELETE'] as const)('of a block has no field: %s', async (method) => {
+    const body = { reason: 'fraud' }
+    const response = await test.api.call(method, '/accounts/acc_1/block', { body })
+    expect(response).toMatchObject(error(400, 'invalid_request', 'reason'))
+  })
+
   it.each(posts)('may be empty under a JSON content type: %s %s', async (method, path) => {
     const { json, status } = await test.api.call(method, path, { headers: JSON_CONTENT })
     if (status >= 400) expect(json.error.message).not.toContain('JSON válido')

@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { KeyManagement } from '../../../management/keys/key-management.ts'
+import { NoFields } from '../body.ts'
 import { actorOf, authorize } from '../principal.ts'
 
 export interface AccountsRoutesOptions {
@@ -17,6 +18,7 @@ const accountsRoutes: FastifyPluginAsyncTypebox<AccountsRoutesOptions> = async (
     async handler(request) {
       const { account: accountId } = request.params
       authorize(request, { accountId, isChange: true })
+      NoFields.parse(request.body)
       const isBlocked = request.method === 'PUT'
       await keys.setAccountBlocked(actorOf(request), accountId, isBlocked)
       return { object: 'account', id: accountId, blocked: isBlocked }

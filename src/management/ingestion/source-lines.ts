@@ -9,6 +9,9 @@ import { ManagementError } from '../management-error.ts'
 export type SourceOrdersFormat = 'application/x-ndjson' | 'application/json'
 
 export const MAX_LINES = 1_000
+/** Blank lines are not counted as orders, but millions of them would take a processor for seconds. */
+const MAX_LINE_BREAKS = 10_000
+const LINE_BREAK = 0x0a
 
 /**
  * Parses a body into its lines that are not blank. Lines count from 1, blank ones too; the elements
@@ -20,12 +23,22 @@ export async function parseSourceLines(
   format: SourceOrdersFormat,
 ): Promise<ParsedLine[]> {
   const text = format === 'application/json' ? listToLines(body) : body
+  if (hasTooManyBreaks(text)) throw tooManyLines()
   const lines: ParsedLine[] = []
   for await (const line of parseLines(Readable.from([text]), 1)) {
     if (lines.length === MAX_LINES) throw tooManyLines()
     lines.push(line)
   }
   return lines
+}
+
+function hasTooManyBreaks(text: Buffer): boolean {
+  let breaks = 0
+  for (let at = -1; breaks <= MAX_LINE_BREAKS; breaks += 1) {
+    at = text.indexOf(LINE_BREAK, at + 1)
+    if (at < 0) return false
+  }
+  return true
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

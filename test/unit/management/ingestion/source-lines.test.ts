@@ -57,6 +57,12 @@ describe('the lines of an NDJSON body', () => {
     expect(await read(lines, NDJSON)).toHaveLength(1_000)
     await expect(read(`${lines}{}`, NDJSON)).rejects.toMatchObject({ code: 'too_many_lines' })
   })
+
+  it('10000 line breaks are accepted and 10001 are not, which bounds the blank lines', async () => {
+    const blank = '\n'.repeat(10_000)
+    expect(await read(blank, NDJSON)).toEqual([])
+    await expect(read(`${blank}\n`, NDJSON)).rejects.toMatchObject({ code: 'too_many_lines' })
+  })
 })
 
 describe('the elements of a JSON array', () => {

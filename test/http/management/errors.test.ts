@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { NOT_FOUND } from '../../../src/http/management/principal.ts'
 import { sendRaw } from '../../support/http/raw-http.ts'
 import { ADMIN, useManagementApi } from '../../support/management/management-api.ts'
 import { posts } from '../../support/management/routes.ts'
@@ -78,6 +79,11 @@ describe('a path of the management API', () => {
   ] as const)('that is no route is a 404, whatever the body: %s %s', async (method, path) => {
     const response = await test.api.call(method, path, { headers: JSON_CONTENT, body: '{' })
     expect(response).toMatchObject(error(404, 'resource_missing'))
+  })
+
+  it('with a change of a sandbox order that does not exist names the address', async () => {
+    const { json } = await test.api.post('/accounts/acc_1/sandbox-orders/ord_1/constructor')
+    expect(json.error).toMatchObject({ code: 'resource_missing', message: NOT_FOUND })
   })
 
   it.each(['acc%201', 'acc.test', 'á', 'x'.repeat(65), 'a%2Fb'])(

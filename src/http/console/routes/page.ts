@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '../../api-error.ts'
 import { acceptsGzip } from '../../headers.ts'
+import { NOT_FOUND } from '../../management/principal.ts'
 import { etagOf, isFresh } from '../../plugins/conditional.ts'
-import { throwNotFound } from '../../plugins/error-handler.ts'
 
 const PAGE = '/painel'
 
@@ -33,7 +34,8 @@ const pageRoutes: FastifyPluginAsync = async (app) => {
   const files = readPageFiles()
 
   function send(request: FastifyRequest, reply: FastifyReply, name: string) {
-    const file = files.get(name) ?? throwNotFound()
+    const file = files.get(name)
+    if (file === undefined) throw new ApiError('resource_missing', { message: NOT_FOUND })
     reply.headers({ ETag: file.etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' })
     if (isFresh(request, file.etag)) return reply.code(304).send()
     reply.type(file.type)

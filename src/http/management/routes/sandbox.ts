@@ -9,7 +9,7 @@ import { sandboxScenarios, scenarioJson } from '../../../management/sandbox/sand
 import { ApiError } from '../../api-error.ts'
 import { defineBody, NoFields } from '../body.ts'
 import { parsePage, renderPage } from '../list-page.ts'
-import { actorOf, authorize, principalOf } from '../principal.ts'
+import { actorOf, authorize, NOT_FOUND, principalOf } from '../principal.ts'
 
 export interface SandboxRoutesOptions {
   sandbox: SandboxManagement
@@ -70,7 +70,7 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
   app.post(`${url}/:id/:move`, { schema: { params: Move } }, async (request) => {
     const { account: accountId, id: orderId, move } = request.params
     authorize(request, { accountId, capability, isChange: true })
-    if (!isSandboxMove(move)) throw new ApiError('resource_missing')
+    if (!isSandboxMove(move)) throw new ApiError('resource_missing', { message: NOT_FOUND })
     NoFields.parse(request.body)
     const target = { accountId, orderId }
     return sandboxOrderJson(await sandbox.move(actorOf(request), target, move))

@@ -11,7 +11,13 @@ import {
   openOrdersUnlessLost,
   ordersFile,
 } from './database/database-files.ts'
-import { guardReads, guardWrites, trackFileIdentity } from './database/replaced-file-guard.ts'
+import { guardMethods } from './database/guarded-database.ts'
+import {
+  guardReads,
+  guardTemporary,
+  guardWrites,
+  trackFileIdentity,
+} from './database/replaced-file-guard.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
 import { openSqliteManagementStores } from './management/management-stores.ts'
@@ -21,7 +27,7 @@ import { createSqliteOrderIndex } from './write/order-index.ts'
 import { forgetClock } from './write/write-timestamps.ts'
 import { acquireWriterLock } from './write/writer-lock.ts'
 
-/** The server only writes the use of a key. Waiting for the lock blocks its event loop. */
+/** How long a write of the server waits for that of another process. It blocks the event loop. */
 const SERVER_BUSY_MS = 20
 
 /**
@@ -36,18 +42,18 @@ export function openSqliteStores(
   const file = ordersFile(dataDir)
   const orders = openOrdersUnlessLost(dataDir)
   const isSame = trackFileIdentity(file)
-  const keys = openKeysDatabase(dataDir, role === 'server' ? SERVER_BUSY_MS : undefined)
+  const isServer = role === 'server'
+  const busyMs = isServer ? SERVER_BUSY_MS : undefined
+  const keys = openKeysDatabase(dataDir, busyMs)
   const webhooks = openSqliteWebhookStores({ dataDir }, role)
   const management = openSqliteManagementStores({ dataDir }, role)
   const findSubscribers = createSubscriberLookup(webhooks.endpoints, monotonicClock)
   function openWriter(clock: Clock): OrderIndex {
-    const db = openOrdersUnlessLost(dataDir)
+    const db = openOrdersUnlessLost(dataDir, busyMs)
     try {
-      return guardWrites(
-        createSqliteOrderIndex(db, clock, findSubscribers),
-        file,
-        trackFileIdentity(file),
-      )
+      const index = createSqliteOrderIndex(db, clock, findSubscribers)
+      const guarded = guardWrites(index, file, trackFileIdentity(file))
+      return isServer ? guardTemporary(guarded, file) : guarded
     } catch (error) {
       db.close()
       throw error
@@ -55,7 +61,7 @@ export function openSqliteStores(
   }
   return {
     orders: guardReads(createSqliteOrderStore(orders), file, isSame),
-    keys: createSqliteKeyStore(keys),
+    keys: guardMethods(createSqliteKeyStore(keys), keysFile(dataDir)),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
       const lock = await acquireWriterLock(join(dataDir, 'watch.lock'), {
         purpose,
@@ -95,7 +101,7 @@ export function openSqliteKeys({
   const keys = openKeysDatabase(dataDir)
   const management = openSqliteManagementStores({ dataDir }, 'command')
   return {
-    keys: createSqliteKeyStore(keys),
+    keys: guardMethods(createSqliteKeyStore(keys), keysFile(dataDir)),
     management,
     async close() {
       keys.close()

@@ -17,8 +17,9 @@ export const keysFile = (dataDir: string) => join(dataDir, 'keys.db')
 export function openOrdersDatabase(
   dataDir: string,
   { createIfMissing }: { createIfMissing: boolean },
+  busyTimeoutMs = COMMAND_BUSY_MS,
 ): DatabaseSync {
-  return openDatabase(ordersFile(dataDir), ordersMigrations, COMMAND_BUSY_MS, createIfMissing)
+  return openDatabase(ordersFile(dataDir), ordersMigrations, busyTimeoutMs, createIfMissing)
 }
 
 /**
@@ -26,10 +27,10 @@ export function openOrdersDatabase(
  * without orders then always mean a loss, never an interrupted first start.
  * @throws IndexLost
  */
-export function openOrdersUnlessLost(dataDir: string): DatabaseSync {
+export function openOrdersUnlessLost(dataDir: string, busyTimeoutMs?: number): DatabaseSync {
   const keys = keysFile(dataDir)
   try {
-    return openOrdersDatabase(dataDir, { createIfMissing: !existsSync(keys) })
+    return openOrdersDatabase(dataDir, { createIfMissing: !existsSync(keys) }, busyTimeoutMs)
   } catch (error) {
     if (!(error instanceof DatabaseMissingError)) throw error
     throw new IndexLost(`${ordersFile(dataDir)} is missing or empty, and ${keys} is not`)

@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { connectOpenSearch } from '../../../../src/stores/opensearch/client/client.ts'
+import type { IndexTarget } from '../../../../src/stores/opensearch/documents/search.ts'
+import { createOpenSearchIdempotencyStore } from '../../../../src/stores/opensearch/management/idempotency-store.ts'
+import { createOpenSearchSandboxStore } from '../../../../src/stores/opensearch/management/sandbox-store.ts'
+import {
+  createScriptedNodes,
+  GENEROUS_MS,
+} from '../../../support/stores/scripted/scripted-nodes.ts'
+import { respond } from '../../../support/stores/scripted/scripted-server.ts'
+
+let { serve, close } = createScriptedNodes()
+beforeEach(() => {
+  ;({ serve, close } = createScriptedNodes())
+})
+afterEach(() => close())
+
+const reads: [name: string, read: (target: IndexTarget) => Promise<unknown>][] = [
+  ['an order of a sandbox', (target) => createOpenSearchSandboxStore(target).find('acc_1', 'o_1')],
+  [
+    'an idempotent request',
+    (target) => createOpenSearchIdempotencyStore(target).complete('i', { status: 200, body: '' }),
+  ],
+]
+
+describe('a read that decides a change', () => {
+  it.each(reads)(
+    'of %s is from the primary, since a replica may lack the write of a conflict',
+    async (_what, read) => {
+      const { url, received } = await serve(respond(404, { found: false }))
+      const client = connectOpenSearch({ urls: [url] })
+      await read({ client, index: 'documents', deadlineMs: GENEROUS_MS }).finally(() =>
+        client.close(),
+      )
+      const [request] = received
+      expect(new URL(request?.path ?? '', url).searchParams.get('preference')).toBe('_primary')
+    },
+  )
+})

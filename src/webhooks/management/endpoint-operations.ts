@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { newEndpointId } from '../../lib/ids.ts'
 import type { Network } from '../../lib/network.ts'
-import { sandboxOf } from '../../lib/sandbox.ts'
+import { liveAccountOf, sandboxOf } from '../../lib/sandbox.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { DeliveryStore } from '../deliveries/delivery.ts'
 import type { Endpoint, EndpointStore, SecretVersion } from '../endpoints/endpoint.ts'
@@ -63,6 +63,11 @@ export type EndpointOperations = ReturnType<typeof createEndpointOperations>
 
 const DAY_MS = 86_400_000
 const MAX_OVERLAP_MS = 7 * DAY_MS
+/**
+ * Of an account, and of its sandbox. Every change of an order is sent to each endpoint, and the
+ * owner of an account can choose the URLs.
+ */
+export const MAX_ENDPOINTS = 50
 
 /** The state of an endpoint without failures. */
 const HEALTHY = {
@@ -91,10 +96,19 @@ export function createEndpointOperations({
     return started ?? endpoint
   }
 
+  /** Concurrent creations may exceed the limit by a few. */
+  async function assertBelowLimit(accountId: string): Promise<void> {
+    if ((await endpoints.list(accountId)).length < MAX_ENDPOINTS) return
+    throw new WebhookError(
+      'too_many_endpoints',
+      `${liveAccountOf(accountId)} has ${MAX_ENDPOINTS} endpoints, the most that it may have: delete one, and create again`,
+    )
+  }
+
   return {
     /**
      * Creates an enabled endpoint. Its deliveries start once every writer has read it.
-     * @throws the error of the store; when the outcome is unknown, with advice in the message
+     * @throws WebhookError `too_many_endpoints`, or of a setting; the error of the store; when the outcome is unknown, with advice in the message
      */
     async createEndpoint({
       accountId,
@@ -108,10 +122,12 @@ export function createEndpointOperations({
         payload: parsePayload(given.payload),
         description: parseDescription(given.description),
       }
+      const owner = isTest ? sandboxOf(accountId) : accountId
+      await assertBelowLimit(owner)
       const createdAt = clock()
       const endpoint: Endpoint = {
         id,
-        accountId: isTest ? sandboxOf(accountId) : accountId,
+        accountId: owner,
         ...settings,
         ...HEALTHY,
         disabledReason: null,

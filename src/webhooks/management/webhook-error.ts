@@ -11,6 +11,7 @@ const kinds = {
   invalid_since: 'invalid',
   endpoint_missing: 'not_found',
   delivery_missing: 'not_found',
+  too_many_endpoints: 'conflict',
   endpoint_deleted: 'conflict',
   endpoint_disabled: 'conflict',
   order_removed: 'conflict',

@@ -41,14 +41,14 @@ export const webhookPaths = {
       operationId: 'webhook_endpoints_create',
       summary: 'Cria um endpoint',
       description:
-        'O segredo aparece só nesta resposta. Sem `events`, o endpoint recebe todos os tipos; sem `payload`, o pedido inteiro.',
+        'O segredo aparece só nesta resposta. Sem `events`, o endpoint recebe todos os tipos; sem `payload`, o pedido inteiro. Uma conta tem até 50 endpoints, e o sandbox dela outros 50.',
       parameters: [account],
       body: {
         of: CreateEndpoint,
         example: { url: 'https://loja.exemplo.com.br/pedidos', events: ['order.paid'] },
       },
       answer: { status: 201, description: 'O endpoint.', schema: 'CreatedWebhookEndpoint' },
-      refusals: ['invalid_url'],
+      refusals: ['invalid_url', 'too_many_endpoints'],
     }),
   },
   '/v1/accounts/{account}/webhook-endpoints/{id}': {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { createEndpointOperations } from '../../../../src/webhooks/management/endpoint-operations.ts'
+import {
+  createEndpointOperations,
+  MAX_ENDPOINTS,
+} from '../../../../src/webhooks/management/endpoint-operations.ts'
 import { endpointJson } from '../../../../src/webhooks/management/webhook-json.ts'
 import { deriveSecret } from '../../../../src/webhooks/sending/signing-secret.ts'
 import { DAY_MS, HOUR_MS, NOW, settings, useManagement } from './management.ts'
@@ -43,6 +46,16 @@ describe('listEndpoints', () => {
 })
 
 describe('createEndpoint', () => {
+  it('refuses the 51st endpoint of an account, until one is deleted; its sandbox counts apart', async () => {
+    const create = (isTest = false) => test.management.createEndpoint({ ...settings, isTest })
+    for (let count = 1; count < MAX_ENDPOINTS; count += 1) await create()
+    const { endpoint } = await create()
+    await expect(create()).rejects.toMatchObject({ code: 'too_many_endpoints' })
+    await create(true)
+    await test.management.deleteEndpoint({ id: endpoint.id })
+    await create()
+  })
+
   it('stores an enabled endpoint, whose deliveries start 5 seconds later', async () => {
     const { endpoint } = await test.management.createEndpoint({
       ...settings,

@@ -111,7 +111,7 @@ const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
   endpoint_missing: 'Esta conta não tem um endpoint com este id.',
   delivery_missing: 'Esta conta não tem uma entrega com este id.',
   too_many_endpoints:
-    'A conta já tem 50 endpoints, o máximo em cada modo. Remova um e tente de novo.',
+    'A conta já tem 50 endpoints, o máximo no painel em cada modo. Remova um e tente de novo.',
   endpoint_deleted: 'O endpoint foi removido, e nada mais é enviado a ele.',
   endpoint_disabled: 'O endpoint está desativado. Ative-o antes.',
   order_removed: 'A conta não tem mais este pedido, e ele não pode ser enviado de novo.',

@@ -35,6 +35,8 @@ export interface NewEndpoint extends EndpointSettings {
   accountId: string
   /** Whether it receives the events of the account's sandbox, and no other; absent: no. */
   isTest?: boolean
+  /** The account then has no more endpoints than this, and its sandbox as many; absent: no limit. */
+  atMost?: number
 }
 
 /** An endpoint, and its secret, which no later call returns. */
@@ -63,12 +65,6 @@ export type EndpointOperations = ReturnType<typeof createEndpointOperations>
 
 const DAY_MS = 86_400_000
 const MAX_OVERLAP_MS = 7 * DAY_MS
-/**
- * Of an account, and of its sandbox. Every change of an order is sent to each endpoint, and the
- * owner of an account can choose the URLs.
- */
-export const MAX_ENDPOINTS = 50
-
 /** The state of an endpoint without failures. */
 const HEALTHY = {
   failingSince: null,
@@ -97,11 +93,11 @@ export function createEndpointOperations({
   }
 
   /** Concurrent creations may exceed the limit by a few. */
-  async function assertBelowLimit(accountId: string): Promise<void> {
-    if ((await endpoints.list(accountId)).length < MAX_ENDPOINTS) return
+  async function assertBelow(limit: number, accountId: string): Promise<void> {
+    if ((await endpoints.list(accountId)).length < limit) return
     throw new WebhookError(
       'too_many_endpoints',
-      `${liveAccountOf(accountId)} has ${MAX_ENDPOINTS} endpoints, the most that it may have: delete one, and create again`,
+      `${liveAccountOf(accountId)} has ${limit} endpoints, the most that its owner may create: delete one, and create again`,
     )
   }
 
@@ -114,6 +110,7 @@ export function createEndpointOperations({
       accountId,
       isTest = false,
       id = newEndpointId(),
+      atMost,
       ...given
     }: NewEndpoint): Promise<CreatedEndpoint> {
       const settings = {
@@ -123,7 +120,7 @@ export function createEndpointOperations({
         description: parseDescription(given.description),
       }
       const owner = isTest ? sandboxOf(accountId) : accountId
-      await assertBelowLimit(owner)
+      if (atMost !== undefined) await assertBelow(atMost, owner)
       const createdAt = clock()
       const endpoint: Endpoint = {
         id,

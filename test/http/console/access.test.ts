@@ -106,6 +106,18 @@ describe('a session', () => {
     expect(key?.revokedAt).toBeNull()
   })
 
+  it('creates at most 50 endpoints, which a token of the platform may exceed', async () => {
+    const session = await one.signIn({ accountId: 'acc_many' })
+    const create = async (test: boolean) => {
+      const body = { url: 'https://erp.example/hook', test }
+      const url = '/v1/accounts/acc_many/webhook-endpoints'
+      return (await one.call(url, { method: 'POST', session, body })).status
+    }
+    for (let count = 1; count <= 50; count += 1) await createEndpoint('acc_many')
+    expect([await create(false), await create(true)]).toEqual([409, 201])
+    expect(await createEndpoint('acc_many')).toMatch(/^we_/)
+  })
+
   it('does not reach a test order of another account by its id', async () => {
     const session = await one.signIn()
     const url = `/v1/accounts/acc_1/sandbox-orders/${otherTestOrderId}/pay`

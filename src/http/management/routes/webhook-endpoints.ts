@@ -5,7 +5,7 @@ import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
 import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
 import { ALL_EVENTS } from '../../../webhooks/management/endpoint-settings.ts'
 import { PageQuery, parsePage, renderWholeList } from '../list-page.ts'
-import { actorOf, authorize } from '../principal.ts'
+import { actorOf, authorize, principalOf } from '../principal.ts'
 import { CreateEndpoint, UpdateEndpoint } from '../webhook-bodies.ts'
 import { createdEndpointObject, endpointObject } from '../webhook-objects.ts'
 
@@ -17,6 +17,11 @@ export interface WebhookEndpointsRoutesOptions {
 const capability = 'webhooks'
 const Account = Type.Object({ account: Type.String() })
 const AccountEndpoint = Type.Object({ account: Type.String(), id: Type.String() })
+/**
+ * Of an account, and of its sandbox. Every change of an order is sent to each endpoint, and the owner
+ * of an account chooses the URLs in a session.
+ */
+const MAX_OWN_ENDPOINTS = 50
 const COLLECTION = '/webhook-endpoints'
 const ONE = '/webhook-endpoints/:id'
 
@@ -31,7 +36,11 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
     const { url, events = [ALL_EVENTS], ...body } = CreateEndpoint.parse(request.body)
     const { payload = 'full', description = null, test: isTest = false } = body
     const given = { accountId, isTest, url, events, payload, description }
-    const created = await webhooks.createEndpoint(actorOf(request), given)
+    const isOwner = principalOf(request).accountId !== null
+    const created = await webhooks.createEndpoint(actorOf(request), {
+      ...given,
+      ...(isOwner && { atMost: MAX_OWN_ENDPOINTS }),
+    })
     return reply.code(201).send(createdEndpointObject(created))
   })
 

@@ -41,7 +41,7 @@ export const webhookPaths = {
       operationId: 'webhook_endpoints_create',
       summary: 'Cria um endpoint',
       description:
-        'O segredo aparece só nesta resposta. Sem `events`, o endpoint recebe todos os tipos; sem `payload`, o pedido inteiro. Uma conta tem até 50 endpoints, e o sandbox dela outros 50.',
+        'O segredo aparece só nesta resposta. Sem `events`, o endpoint recebe todos os tipos; sem `payload`, o pedido inteiro. Em uma sessão do painel, até 50 endpoints da conta e outros 50 do sandbox.',
       parameters: [account],
       body: {
         of: CreateEndpoint,

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { accountUsage } from '../management/usage/account-usage.ts'
 import { dayBefore, dayOf } from '../management/usage/usage-day.ts'
 import { usageJson } from '../management/usage/usage-json.ts'
 import { account, day } from './arguments.ts'
@@ -35,7 +36,7 @@ export function addUsage(
     .action(async ({ account: accountId, from: fromDay, to: toDay, json }: UsageOptions) => {
       if (fromDay > toDay) usage.error(`error: --from ${fromDay} is after --to ${toDay}`)
       await withKeys(async ({ stores }) => {
-        const report = usageJson(await stores.usage.list({ accountId, fromDay, toDay }))
+        const report = usageJson(await accountUsage(stores.usage, { accountId, fromDay, toDay }))
         if (json) printJson(report, context)
         else printTable(report.data.map(toRow), context)
       })

@@ -47,5 +47,7 @@ export const SECTIONS = [
 async function keyNames(api, { capabilities }) {
   if (!capabilities.includes('keys')) return new Map()
   const keys = await api.list('/keys')
-  return new Map(keys.map(({ id, name, last_four: end }) => [id, name ?? `Chave …${end}`]))
+  const nameOf = ({ name, last_four: end, test }) =>
+    `${name ?? `Chave …${end}`}${test ? ' (teste)' : ''}`
+  return new Map(keys.map((key) => [key.id, nameOf(key)]))
 }

@@ -4,7 +4,7 @@ import { button, empty, facts, fillPlace, sectionHead } from './parts.js'
 import { usageChart } from './usage-chart.js'
 
 const LEAD =
-  'Quantas vezes os sistemas com as suas chaves leram os pedidos, nos últimos 30 dias. Chaves de teste não contam.'
+  'Quantas vezes os sistemas com as suas chaves leram os pedidos, nos últimos 30 dias. Chaves de teste contam também.'
 const LIMITED =
   'Algumas requisições passaram do limite por segundo e não foram atendidas. Peça a quem cuida do sistema que espere antes de repetir.'
 const DAYS = 30

@@ -8,12 +8,16 @@ const DAY_MS = 86_400_000
 const dayOf = (daysAgo: number) => new Date(NOW - daysAgo * DAY_MS).toISOString().slice(0, 10)
 
 async function count(accountId: string, ...daysAgo: readonly number[]): Promise<void> {
+  await countFor('key_1', accountId, daysAgo)
+}
+
+async function countFor(keyId: string, accountId: string, daysAgo: readonly number[]) {
   await test.api.services.management.usage.save(
     daysAgo.flatMap((ago) =>
       ['one', 'two'].map((processId) => ({
         accountId,
         day: dayOf(ago),
-        keyId: 'key_1',
+        keyId,
         processId,
         requests: 3,
         byStatus: { 200: 2, 429: 1 },
@@ -44,6 +48,19 @@ describe('usage over HTTP', () => {
         { day: dayOf(0), ...sums },
       ],
     })
+  })
+
+  it('has the keys of the sandbox too, and those of no other account', async () => {
+    test.api.clock.nowMs = NOW
+    await countFor('key_live', 'acc_both', [0, 1])
+    await countFor('key_a_test', 'acc_both.test', [0])
+    await countFor('key_other', 'acc_both2', [0])
+    const { json } = await test.api.get('/accounts/acc_both/usage')
+    expect(json.data).toMatchObject([
+      { day: dayOf(1), key_id: 'key_live' },
+      { day: dayOf(0), key_id: 'key_a_test', requests: 6 },
+      { day: dayOf(0), key_id: 'key_live' },
+    ])
   })
 
   it('has the last 30 days, today included, unless the query has others', async () => {

@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Clock } from '../../../lib/clock.ts'
+import { accountUsage } from '../../../management/usage/account-usage.ts'
 import { dayBefore, dayOf, isDay } from '../../../management/usage/usage-day.ts'
 import { usageJson } from '../../../management/usage/usage-json.ts'
 import type { UsageStore } from '../../../management/usage/usage-store.ts'
@@ -32,7 +33,7 @@ const usageRoutes: FastifyPluginAsyncTypebox<UsageRoutesOptions> = async (
     authorize(request, { accountId, capability: 'usage', isChange: false })
     const { by = 'key' } = request.query
     if (by !== 'key') throw new InvalidParamError('by', 'Envie em by o único valor aceito: key.')
-    return usageJson(await usage.list({ accountId, ...parseDays(request.query, clock()) }))
+    return usageJson(await accountUsage(usage, { accountId, ...parseDays(request.query, clock()) }))
   })
 }
 

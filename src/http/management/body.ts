@@ -3,6 +3,9 @@ import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox
 import { ValueErrorType } from '@sinclair/typebox/errors'
 import { InvalidParamError } from '../../orders/invalid-param-error.ts'
 
+/** The largest body of JSON fields. */
+export const MAX_BODY_BYTES = 64 * 1_024
+
 /** The body of a route: a JSON object with these fields and no other. */
 export interface Body<T extends TObject> {
   schema: T

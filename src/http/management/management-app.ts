@@ -5,6 +5,7 @@ import type { ManagementMetrics } from '../../observability/metrics/management.t
 import { throwNotFound } from '../plugins/error-handler.ts'
 import docs from '../routes/docs.ts'
 import { managementDocs } from '../routes/docs-contents.ts'
+import { MAX_BODY_BYTES } from './body.ts'
 import { createManagementBase } from './management-base.ts'
 import idempotencyKeys from './plugins/idempotency.ts'
 import managementMetrics from './plugins/management-metrics.ts'
@@ -29,8 +30,6 @@ export interface ManagementAppOptions {
   consoleUrl: string | null
 }
 
-/** The largest body of a route that defines no other. */
-const MAX_BODY_BYTES = 64 * 1_024
 const REQUEST_MS = 60_000
 
 /** Builds the management API: an internal port, which the edge never publishes. */

@@ -3,13 +3,23 @@ import {
   IngestionUnavailable,
   type IngestionUnavailableCode,
 } from '../../management/ingestion/ingestion-unavailable.ts'
+import { MAX_LINES } from '../../management/ingestion/source-lines.ts'
 import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts'
 import { ImpossibleMoveError } from '../../management/sandbox/impossible-move.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { ApiError } from '../api-error.ts'
 
+const KIB = 1_024
+const MIB = 1_024 * KIB
+
+/** The limits of the route that refused a request. */
+interface RouteLimits {
+  /** Of the body, in bytes. */
+  bodyLimit?: number | undefined
+}
+
 /** The response to a refused operation; `undefined` for any other error. */
-export function toManagementApiError(thrown: unknown): ApiError | undefined {
+export function toManagementApiError(thrown: unknown, limits: RouteLimits): ApiError | undefined {
   if (thrown instanceof ManagementError || thrown instanceof WebhookError) {
     const message =
       thrown instanceof ImpossibleMoveError ? possibleMovesMessage(thrown) : MESSAGES[thrown.code]
@@ -24,7 +34,7 @@ export function toManagementApiError(thrown: unknown): ApiError | undefined {
   }
   const { code, validation } = Object(thrown) as Partial<FastifyError>
   if (validation !== undefined) return invalidQuery(validation)
-  return code === undefined ? undefined : BODY_ERRORS[code]?.()
+  return code === undefined ? undefined : BODY_ERRORS[code]?.(limits)
 }
 
 function possibleMovesMessage({ possible }: ImpossibleMoveError): string {
@@ -39,9 +49,12 @@ function invalidQuery([error]: NonNullable<FastifyError['validation']>): ApiErro
   return new ApiError('invalid_request', { param, message: `Envie ${param} uma única vez.` })
 }
 
-const BODY_ERRORS: Record<string, () => ApiError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () =>
-    new ApiError('invalid_request', { status: 413, message: 'O corpo é grande demais.' }),
+const BODY_ERRORS: Record<string, (limits: RouteLimits) => ApiError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ({ bodyLimit = 0 }) =>
+    new ApiError('invalid_request', {
+      status: 413,
+      message: `O corpo é maior que ${sizeText(bodyLimit)}, o limite desta chamada. Envie menos dados, ou divida-os em mais chamadas.`,
+    }),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new ApiError('invalid_request', {
       status: 415,
@@ -50,6 +63,11 @@ const BODY_ERRORS: Record<string, () => ApiError> = {
   FST_ERR_CTP_INVALID_JSON_BODY: () =>
     new ApiError('invalid_request', { message: 'O corpo não é um JSON válido.' }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new ApiError('invalid_request'),
+}
+
+/** Every limit is a whole number of one of these units. */
+function sizeText(bytes: number): string {
+  return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes / KIB} KiB`
 }
 
 /** No line is confirmed, so each ends with the same next step. */
@@ -96,7 +114,7 @@ const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
   invalid_ttl: 'Envie em ttl_seconds um número de 60 a 43200.',
   invalid_list:
     'Envie uma lista JSON de pedidos, ou um pedido por linha com "Content-Type: application/x-ndjson".',
-  too_many_lines: 'Envie no máximo 1000 pedidos por chamada.',
+  too_many_lines: `Envie no máximo ${MAX_LINES} pedidos por chamada.`,
   key_missing: 'Esta conta não tem uma chave com este id. A lista de chaves mostra os ids.',
   invalid_scenario: 'Envie em scenario um id de GET /v1/sandbox-scenarios.',
   sandbox_order_missing: 'O sandbox desta conta não tem um pedido com este id.',

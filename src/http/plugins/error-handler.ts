@@ -1,4 +1,4 @@
-import type { FastifyError } from 'fastify'
+import type { FastifyError, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ClientDisconnected } from '../../lib/request-scope.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
@@ -15,7 +15,7 @@ declare module 'fastify' {
 
 export interface ErrorHandlerOptions {
   /** The response to an error of this app's domain; `undefined` for any other error. */
-  toApiError?(thrown: unknown): ApiError | undefined
+  toApiError?(thrown: unknown, route: FastifyRequest['routeOptions']): ApiError | undefined
   /** Of the 404 for an unknown route; that of the catalogue when absent. */
   notFoundMessage?: string
 }
@@ -25,7 +25,10 @@ export default fp<ErrorHandlerOptions>(
   async (app, { toApiError: convert = () => undefined, notFoundMessage: message }) => {
     app.decorateRequest('apiError', null)
     app.setErrorHandler<FastifyError | ApiError>((thrown, request, reply) => {
-      const error = thrown instanceof ApiError ? thrown : (convert(thrown) ?? toApiError(thrown))
+      const error =
+        thrown instanceof ApiError
+          ? thrown
+          : (convert(thrown, request.routeOptions) ?? toApiError(thrown))
       request.apiError = error
       if (thrown instanceof Unavailable) request.log.warn({ reason: thrown.message }, 'unavailable')
       else if (error.status >= 500 && !(thrown instanceof ClientDisconnected)) {

@@ -1,6 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import { ApiError, renderError } from '../../http/api-error.ts'
-import type { Body } from '../../http/management/body.ts'
+import { type Body, MAX_BODY_BYTES } from '../../http/management/body.ts'
 import { INVALID_TOKEN } from '../../http/management/plugins/token-authentication.ts'
 import { NOT_FOUND } from '../../http/management/principal.ts'
 import { toManagementApiError } from '../../http/management/to-api-error.ts'
@@ -23,6 +23,8 @@ export interface Failures {
   body: Body<TObject> | null
   isChange: boolean
   refusals: readonly Refusal[]
+  /** The largest body in bytes, where it is not that of the other operations. */
+  bodyLimit?: number
 }
 
 const REQUEST_ID = 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e'
@@ -33,7 +35,7 @@ const descriptions: Record<number, string> = {
   403: 'A chamada muda algo, e o token só lê (`read`).',
   404: 'Não existe, ou é de outra conta.',
   409: 'O estado atual não permite a operação, ou o `Idempotency-Key` já foi usado com outro corpo.',
-  413: 'O corpo é grande demais.',
+  413: 'O corpo é maior que o limite da chamada, que a mensagem traz.',
   415: 'O `Content-Type` não é aceito.',
   500: 'Erro inesperado; informe o `request_id` ao suporte.',
   503: 'Indisponibilidade temporária; repita após `Retry-After`, com o mesmo `Idempotency-Key`.',
@@ -43,7 +45,7 @@ const descriptions: Record<number, string> = {
 const common = {
   invalid_api_key: new ApiError('invalid_api_key', { message: INVALID_TOKEN }),
   forbidden_role: new ApiError('forbidden_role'),
-  body_too_large: apiErrorOf({ code: 'FST_ERR_CTP_BODY_TOO_LARGE' }),
+  body_too_large: bodyTooLarge(MAX_BODY_BYTES),
   content_type: apiErrorOf({ code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE' }),
   internal_error: new ApiError('internal_error'),
   service_unavailable: new ApiError('service_unavailable'),
@@ -58,7 +60,7 @@ export function commonResponses() {
 }
 
 /** The error responses of an operation, with examples that the service renders. */
-export function failureResponses({ body, isChange, refusals }: Failures) {
+export function failureResponses({ body, isChange, refusals, bodyLimit }: Failures) {
   const shared = Object.entries(common)
     .filter(([name]) => isChange || !CHANGE_ONLY.includes(name))
     .map(([name, { status }]) => [status, { $ref: `#/components/responses/${name}` }] as const)
@@ -67,6 +69,7 @@ export function failureResponses({ body, isChange, refusals }: Failures) {
     ['invalid_request', badRequest(body)],
     ['resource_missing', new ApiError('resource_missing', { message: NOT_FOUND })],
     ...(isChange ? [['conflict', new ApiError('conflict')] as const] : []),
+    ...(bodyLimit === undefined ? [] : [['body_too_large', bodyTooLarge(bodyLimit)] as const]),
     ...refused,
   ]
   const byStatus = Map.groupBy(own, ([, { status }]) => status)
@@ -109,8 +112,12 @@ function refusalOf(code: Refusal): Error {
   return isManagementErrorCode(code) ? new ManagementError(code, '') : new WebhookError(code, '')
 }
 
-function apiErrorOf(thrown: unknown): ApiError {
-  const error = toManagementApiError(thrown)
+function bodyTooLarge(bodyLimit: number): ApiError {
+  return apiErrorOf({ code: 'FST_ERR_CTP_BODY_TOO_LARGE' }, bodyLimit)
+}
+
+function apiErrorOf(thrown: unknown, bodyLimit = MAX_BODY_BYTES): ApiError {
+  const error = toManagementApiError(thrown, { bodyLimit })
   if (error === undefined) throw new Error(`no response is defined for ${String(thrown)}`)
   return error
 }

@@ -28,10 +28,16 @@ describe('a body of the management API', () => {
     ['a prototype', '{"__proto__":{"name":"x"}}', 400],
     ['a list', '[]', 400],
     ['a text', '"name"', 400],
-    ['64 KiB of JSON', JSON.stringify({ name: 'x'.repeat(65 * 1_024) }), 413],
   ])('is refused with a sentence: %s', async (_what, body, status) => {
     const response = await test.api.call('POST', KEYS, { headers: JSON_CONTENT, body })
     expect(response).toMatchObject(error(status, 'invalid_request'))
+  })
+
+  it('over 64 KiB is refused with the limit and what to do', async () => {
+    const response = await test.api.post(KEYS, { name: 'x'.repeat(64 * 1_024) })
+    expect(response).toMatchObject(error(413, 'invalid_request'))
+    expect(response.json.error.message).toContain('maior que 64 KiB')
+    expect(response.json.error.message).toContain('divida')
   })
 
   it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded'])(

@@ -132,10 +132,8 @@ describe('pushed source orders', () => {
 
 describe('a refused call', () => {
   const tooMany = toNdjson(Array.from({ length: 1_001 }, () => ({})))
-  const large = Buffer.alloc(8 * 1024 * 1024 + 1, ' ')
   const refused: [what: string, body: string | Buffer, type: string, status: number][] = [
     ['1001 lines', tooMany, NDJSON, 400],
-    ['a body of more than 8 MiB', large, NDJSON, 413],
     ['a JSON object', '{}', 'application/json', 400],
     ['half an array', '[', 'application/json', 400],
     ['another type', '{}', 'text/plain', 415],
@@ -143,6 +141,16 @@ describe('a refused call', () => {
   it.each(refused)('%s', async (_what, body, type, status) => {
     const { json, ...answer } = await pushing.send(body, { type })
     expect([answer.status, json.error.code]).toEqual([status, 'invalid_request'])
+    expect(await pushing.counted()).toEqual([])
+  })
+
+  it('a body of more than 8 MiB, with the limit in the message', async () => {
+    const type = 'application/json'
+    const largest = `[${' '.repeat(8 * 1024 * 1024 - 2)}]`
+    expect(await pushing.send(largest, { type })).toMatchObject({ status: 200 })
+    const { status, json } = await pushing.send(`${largest} `, { type })
+    expect([status, json.error.code]).toEqual([413, 'invalid_request'])
+    expect(json.error.message).toContain('maior que 8 MiB')
     expect(await pushing.counted()).toEqual([])
   })
 

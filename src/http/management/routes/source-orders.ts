@@ -11,7 +11,7 @@ export interface SourceOrdersRoutesOptions {
   onResult(result: LineResult): void
 }
 
-const MAX_BODY_BYTES = 8 * 1_024 * 1_024
+export const MAX_SOURCE_ORDERS_BYTES = 8 * 1_024 * 1_024
 /** Each holds a body and its parsed orders in memory. */
 const MAX_CALLS = 8
 const FORMATS = ['application/x-ndjson', 'application/json'] satisfies SourceOrdersFormat[]
@@ -46,7 +46,7 @@ const sourceOrdersRoutes: FastifyPluginAsync<SourceOrdersRoutesOptions> = async 
     })
   })
 
-  app.post('/source-orders', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
+  app.post('/source-orders', { bodyLimit: MAX_SOURCE_ORDERS_BYTES }, async (request, reply) => {
     const format = formats.get(request)
     if (format === undefined || !Buffer.isBuffer(request.body)) throw unsupportedType()
     writing.add(request)

@@ -1,10 +1,10 @@
+import { MAX_SOURCE_ORDERS_BYTES } from '../../../http/management/routes/source-orders.ts'
+import { MAX_LINES } from '../../../management/ingestion/source-lines.ts'
 import { pixOrder } from '../../webhooks/example-orders.ts'
 import { failureResponses } from '../errors.ts'
 import { success } from '../operation.ts'
 
-/** The most lines of a call. */
-const MAX_LINES = 1_000
-
+const MIB = 1_024 * 1_024
 const order = { anyOf: ['SourceOrder', 'SourceDeletion'].map(reference) }
 const example = JSON.parse(JSON.stringify(pixOrder.slice(0, 2)))
 
@@ -15,7 +15,7 @@ export const sourceOrderPaths = {
       operationId: 'source_orders_push',
       tags: ['Pedidos'],
       summary: 'Envia mudanças de pedidos',
-      description: `Até ${MAX_LINES} versões e 8 MiB por chamada, de qualquer conta, em NDJSON ou em uma lista JSON. Cada linha tem o seu resultado, e uma linha recusada não impede as outras. Repita a chamada à vontade: uma versão igual ou mais antiga que a gravada não muda nada. Não aceita \`Idempotency-Key\`.`,
+      description: `Até ${MAX_LINES} versões e ${MAX_SOURCE_ORDERS_BYTES / MIB} MiB por chamada, de qualquer conta, em NDJSON ou em uma lista JSON. Cada linha tem o seu resultado, e uma linha recusada não impede as outras. Repita a chamada à vontade: uma versão igual ou mais antiga que a gravada não muda nada. Não aceita \`Idempotency-Key\`.`,
       parameters: [],
       requestBody: {
         required: true,
@@ -33,7 +33,12 @@ export const sourceOrderPaths = {
       responses: {
         200: success('Gravadas.', 'SourceOrderResults'),
         202: success('Na fila, em disco; são gravadas em segundos.', 'SourceOrderResults'),
-        ...failureResponses({ body: null, isChange: true, refusals: [] }),
+        ...failureResponses({
+          body: null,
+          isChange: true,
+          refusals: [],
+          bodyLimit: MAX_SOURCE_ORDERS_BYTES,
+        }),
       },
     },
   },

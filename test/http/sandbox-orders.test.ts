@@ -1,5 +1,6 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkManagementResponse } from '../harness/traffic/openapi-check.ts'
 import { createTestApp, type TestApp } from '../support/http/test-app.ts'
 import { ADMIN, buildManagement, READER } from '../support/management/build-management.ts'
 
@@ -27,7 +28,10 @@ async function call(
 ) {
   const headers = { authorization: `Bearer ${TOKENS[role]}` }
   const response = await management.inject({ method, url, headers, ...(body && { payload: body }) })
-  return { status: response.statusCode, json: response.json() }
+  const { statusCode: status } = response
+  const json = response.json()
+  checkManagementResponse({ method, url, status, headers: response.headers, json })
+  return { status, json }
 }
 
 let accounts = 0

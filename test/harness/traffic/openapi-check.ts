@@ -58,6 +58,15 @@ export function checkManagementResponse(answer: Answer): void {
   managementApi.check(response || undefined, answer)
 }
 
+/** Every operation of the management API, such as `GET /v1/accounts/{account}/keys`. */
+export const managementOperations: readonly string[] = managementApi.operations
+
+/** The operation of a request to the management API; `undefined` when it is not described. */
+export function managementOperationOf(method: string, path: string): string | undefined {
+  const template = managementApi.templateOf(path, method.toLowerCase())
+  return template && `${method} ${template}`
+}
+
 /** Without a token, and with one. */
 const UNROUTED_STATUSES = [401, 404]
 
@@ -82,6 +91,10 @@ function openDescription(file: string) {
   }
 
   return {
+    operations: Object.entries(paths).flatMap(([template, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${template}`),
+    ),
+
     templateOf: (path: string, method: string): string | undefined =>
       templates.find(({ template, pattern }) => pattern.test(path) && paths[template]?.[method])
         ?.template,

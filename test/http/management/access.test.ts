@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../../src/app.ts'
+import { managementOperationOf, managementOperations } from '../../harness/traffic/openapi-check.ts'
 import { sendRaw } from '../../support/http/raw-http.ts'
 import { ROOMY } from '../../support/http/test-app.ts'
 import { READER, useManagementApi } from '../../support/management/management-api.ts'
@@ -17,6 +18,13 @@ const unauthorized = {
     error: { type: 'authentication_error', code: 'invalid_api_key', request_id: REQUEST_ID },
   },
 }
+
+it('the table of routes has every operation of the description', () => {
+  const tested = [...reads, ...changes].map(([method, path]) =>
+    managementOperationOf(method, `/v1${path}`),
+  )
+  expect(new Set(tested)).toEqual(new Set(managementOperations))
+})
 
 describe('a request without a valid token is refused', () => {
   it.each([

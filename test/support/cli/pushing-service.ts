@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { SourceOrderResults } from '../../../src/management/ingestion/ingestion.ts'
+import { checkManagementResponse } from '../../harness/traffic/openapi-check.ts'
 import { toNdjson } from '../http/pushing.ts'
 import { type BackgroundProcess, startBackground } from './background-process.ts'
 
@@ -20,12 +21,15 @@ export function startPushingService(env: Record<string, string>): PushingService
     ...service,
     async push(orders) {
       const { msg } = await service.waitForLog('management at')
-      const response = await fetch(`${msg.split(' ').at(-1)}/v1/source-orders`, {
-        method: 'POST',
+      const route = { method: 'POST', url: '/v1/source-orders' }
+      const response = await fetch(new URL(route.url, msg.split(' ').at(-1)), {
+        method: route.method,
         headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/x-ndjson' },
         body: toNdjson(orders),
       })
       const json = await response.json()
+      const headers = Object.fromEntries(response.headers)
+      checkManagementResponse({ ...route, status: response.status, headers, json })
       if (!response.ok) throw new Error(JSON.stringify(json))
       return json as SourceOrderResults
     },

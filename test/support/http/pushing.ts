@@ -1,6 +1,7 @@
 import { parseConfig } from '../../../src/config/config.ts'
 import type { LineResult, SourceOrderResults } from '../../../src/management/ingestion/ingestion.ts'
 import type { Services } from '../../../src/services.ts'
+import { checkManagementResponse } from '../../harness/traffic/openapi-check.ts'
 import {
   ADMIN,
   type BuildManagementOptions,
@@ -18,7 +19,10 @@ export interface PushOptions {
 
 export const NDJSON = 'application/x-ndjson'
 
-/** The management API over these stores, with a token of each role. */
+/**
+ * The management API over these stores, with a token of each role. Every response is validated
+ * against the OpenAPI file.
+ */
 export function createPushing(
   services: Services,
   { stream = null }: Pick<BuildManagementOptions, 'stream'> = {},
@@ -27,14 +31,15 @@ export function createPushing(
   const tokens = { admin: ADMIN, read: READER }
 
   async function send(body: string | Buffer, { type = NDJSON, token = 'admin' }: PushOptions = {}) {
+    const route = { method: 'POST', url: '/v1/source-orders' } as const
     const response = await app.inject({
-      method: 'POST',
-      url: '/v1/source-orders',
+      ...route,
       headers: { 'content-type': type, ...(token && { authorization: `Bearer ${tokens[token]}` }) },
       payload: body,
     })
     const { statusCode: status, headers } = response
     const json: SourceOrderResults & ErrorBody = response.json()
+    checkManagementResponse({ ...route, status, headers, json })
     return { status, headers, json }
   }
 

@@ -12,6 +12,8 @@ export const reads: readonly Route[] = [
   ['GET', ENDPOINT],
   ['GET', `${ENDPOINT}/deliveries`],
   ['GET', `${ACCOUNT}/deliveries/dlv_1`],
+  ['GET', '/sandbox-scenarios'],
+  ['GET', `${ACCOUNT}/sandbox-orders`],
 ]
 
 /** Every POST that an `Idempotency-Key` protects. */
@@ -24,11 +26,15 @@ export const posts: readonly Route[] = [
     (action) => ['POST', `${ENDPOINT}/${action}`] as const,
   ),
   ['POST', `${ACCOUNT}/deliveries/dlv_1/resend`],
+  ['POST', `${ACCOUNT}/sessions`],
+  ['POST', `${ACCOUNT}/sandbox-orders`],
+  ['POST', `${ACCOUNT}/sandbox-orders/ord_test_1/pay`],
 ]
 
 /** Every route that changes something. */
 export const changes: readonly Route[] = [
   ...posts,
+  ['POST', '/source-orders'],
   ['PUT', `${ACCOUNT}/block`],
   ['DELETE', `${ACCOUNT}/block`],
   ['PATCH', ENDPOINT],

@@ -18,9 +18,9 @@ import { webhookDefinitions } from './webhooks/index-definitions.ts'
 export interface EnsureIndices {
   /** The indices of keys and accounts, with their new fields. Runs once per process, unless it fails. */
   keys(): Promise<void>
-  /** The indices of webhook endpoints and deliveries. Runs once per process, unless it fails. */
+  /** The indices of webhooks, with their new fields. Runs once per process, unless it fails. */
   webhooks(): Promise<void>
-  /** The indices of the management API. Runs once per process, unless it fails. */
+  /** The indices of the management API, with their new fields. Runs once per process, unless it fails. */
   management(): Promise<void>
   /**
    * The indices of orders, version records and the lease. Creates the orders index only if none of
@@ -88,11 +88,12 @@ export function createEnsureIndices(
       await Promise.all(keyDefinitions(names).map((definition) => createOrExtend(...definition)))
     }),
     webhooks: memoizeAsync(async () => {
-      await Promise.all(webhookDefinitions(names).map((definition) => createMissing(...definition)))
+      const definitions = webhookDefinitions(names)
+      await Promise.all(definitions.map((definition) => createOrExtend(...definition)))
     }),
     management: memoizeAsync(async () => {
       const definitions = managementDefinitions(names)
-      await Promise.all(definitions.map((definition) => createMissing(...definition)))
+      await Promise.all(definitions.map((definition) => createOrExtend(...definition)))
     }),
     orders: () => mutex(() => ensureOrders(true)),
     existingOrders: () => mutex(() => ensureOrders(false)),

@@ -107,7 +107,7 @@ const accountsDefinition = {
 } as const
 
 /** The indices of version records, event records and the lease, by alias. */
-export function recordDefinitions(names: IndexNames): Definitions {
+export function recordDefinitions(names: IndexNames): Definitions<object> {
   return [
     [names.versionRecords, byIdDefinition],
     [names.eventRecords, eventRecordsDefinition],
@@ -116,9 +116,7 @@ export function recordDefinitions(names: IndexNames): Definitions {
 }
 
 /** The indices of keys and accounts, by alias. */
-export function keyDefinitions(
-  names: IndexNames,
-): readonly [alias: string, definition: MappedDefinition][] {
+export function keyDefinitions(names: IndexNames): Definitions {
   return [
     [names.keys, keysDefinition],
     [names.accounts, accountsDefinition],
@@ -126,7 +124,7 @@ export function keyDefinitions(
 }
 
 /** Indices by alias. */
-export type Definitions = readonly [alias: string, definition: object][]
+export type Definitions<D = MappedDefinition> = readonly [alias: string, definition: D][]
 
 /** An index whose fields are searched. */
 export interface MappedDefinition {

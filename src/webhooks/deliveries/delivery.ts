@@ -83,7 +83,7 @@ export interface DeliveryBacklog {
 }
 
 /** The position of a delivery in a list. */
-export interface DeliveryPosition extends Pick<DeliveredEvent, 'recordedAt' | 'orderId'> {
+export interface DeliveryPosition extends Pick<DeliveredEvent, 'recordedAt'> {
   id: string
   /** 0 for a test event. */
   sequence: number
@@ -119,7 +119,7 @@ export interface DeliveryStore {
    */
   create(deliveries: readonly Delivery[]): Promise<(StoredDelivery | null)[]>
   byId(id: string): Promise<StoredDelivery | null>
-  /** Newest event first, those with the greater sequence first. */
+  /** Newest event first, those with the greater sequence first; no two share a position. */
   list(query: DeliveryList): Promise<StoredDelivery[]>
   /** Pending deliveries of an endpoint that are due: by `nextAt`, then instant, then sequence. */
   due(query: DueQuery): Promise<StoredDelivery[]>

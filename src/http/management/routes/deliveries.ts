@@ -75,15 +75,13 @@ function parseState(text: string | undefined): readonly DeliveryState[] | undefi
 const positionOf = ({ id, event }: Delivery): ListPosition => [
   event.recordedAt,
   event.sequence ?? 0,
-  event.orderId ?? '',
   id,
 ]
 
-function parsePosition([recordedAt, sequence, orderId, id]: ListPosition): DeliveryPosition {
+function parsePosition([recordedAt, sequence, id]: ListPosition): DeliveryPosition {
   return {
     recordedAt: Number(recordedAt),
     sequence: Number(sequence),
-    orderId: orderId === '' ? null : String(orderId),
     id: String(id),
   }
 }

@@ -9,6 +9,8 @@ import type { DocumentState } from '../client/documents.ts'
 
 /** A stored delivery: the fields that searches use, and the rest as one unparsed object. */
 interface DeliverySource {
+  /** The document's id, which cannot be sorted by. */
+  delivery_id: string
   endpoint_id: string
   account_id: string
   order_id: string | null
@@ -29,6 +31,7 @@ export function deliverySource(delivery: Delivery): DeliverySource {
   const { event, attempts, step } = delivery
   const { id, type, change } = event
   return {
+    delivery_id: delivery.id,
     endpoint_id: delivery.endpointId,
     account_id: delivery.accountId,
     order_id: event.orderId,

@@ -1,23 +1,18 @@
 import type { DeliveryPosition } from '../../../webhooks/deliveries/delivery.ts'
 
-/**
- * A filter for what follows a delivery newest first. Two test events of one millisecond have the
- * same position: a page that ends with one of them is followed by neither.
- */
-export function afterDelivery({ recordedAt, sequence, orderId }: DeliveryPosition): object {
+/** A filter for what follows a delivery newest first: no two deliveries have the same position. */
+export function afterDelivery({ recordedAt, sequence, id }: DeliveryPosition): object {
   const isSameInstant = { term: { recorded_at: recordedAt } }
-  const earlier = [isBefore('recorded_at', recordedAt)]
-  const sameInstant = [allOf(isSameInstant, isBefore('sequence', sequence))]
-  const sameSequence =
-    orderId === null
-      ? []
-      : [allOf(isSameInstant, { term: { sequence } }, isBefore('order_id', orderId)), testEvents()]
-  const should = [...earlier, ...sameInstant, ...sameSequence]
+  // A test event has no sequence, and is the last of its instant.
+  const isTest = { bool: { must_not: [{ exists: { field: 'sequence' } }] } }
+  const isSameSequence = sequence === 0 ? isTest : { term: { sequence } }
+  const should = [
+    isBefore('recorded_at', recordedAt),
+    allOf(isSameInstant, isBefore('sequence', sequence)),
+    allOf(isSameInstant, isSameSequence, isBefore('delivery_id', id)),
+    ...(sequence === 0 ? [] : [allOf(isSameInstant, isTest)]),
+  ]
   return { bool: { should, minimum_should_match: 1 } }
-
-  function testEvents(): object {
-    return { bool: { filter: [isSameInstant], must_not: [{ exists: { field: 'sequence' } }] } }
-  }
 }
 
 const isBefore = (field: string, value: number | string) => ({ range: { [field]: { lt: value } } })

@@ -39,7 +39,7 @@ const BY_SEQUENCE = { sequence: { order: 'asc', missing: 0 } }
 const NEWEST_FIRST = [
   { recorded_at: 'desc' },
   { sequence: { order: 'desc', missing: 0 } },
-  { order_id: 'desc' }, // Orders of one bulk are equal so far, and a list has the same order twice.
+  { delivery_id: 'desc' }, // Orders of one bulk, and test events of one instant, are equal so far.
 ]
 const BY_DUE = [{ next_at: 'asc' }, { recorded_at: 'asc' }, BY_SEQUENCE]
 

@@ -29,6 +29,7 @@ const webhookDeliveriesDefinition = {
   mappings: {
     dynamic: 'strict',
     properties: {
+      delivery_id: KEYWORD,
       endpoint_id: KEYWORD,
       account_id: KEYWORD,
       order_id: KEYWORD,

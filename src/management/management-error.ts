@@ -15,6 +15,7 @@ const kinds = {
   key_missing: 'not_found',
   key_inactive: 'conflict',
   invalid_scenario: 'invalid',
+  sandbox_full: 'conflict',
   sandbox_order_missing: 'not_found',
   impossible_move: 'conflict',
 } as const satisfies Record<string, RefusalKind>

@@ -1,5 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { parseConfig } from '../../src/config/config.ts'
+import { openServices } from '../../src/services.ts'
 import { runCommand } from '../support/cli/command.ts'
+import { fillSandbox } from '../support/management/sandbox.ts'
 import { createBackend } from '../support/stores/backend.ts'
 
 const { env, remove } = createBackend()
@@ -31,6 +34,15 @@ describe('the sandbox command', () => {
     const { id } = await create('acc_1', 'dispute')
     const { code, stderr } = await run('move', id, 'pay', '--account', 'acc_1')
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('win, erase') })
+  })
+
+  it('exits 1 at the limit of an account, and says what to do', async () => {
+    const services = await openServices(parseConfig(env))
+    await fillSandbox(services.management.sandbox, 'acc_full').finally(services.close)
+    const { code, stderr } = await run('create', '--account', 'acc_full', '--scenario', 'trial')
+    expect(code).toBe(1)
+    expect(stderr).toContain('has 1000 orders')
+    expect(stderr).toContain('erase one with "sandbox move ORDER_ID erase --account acc_full"')
   })
 
   it.each([

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkManagementResponse } from '../harness/traffic/openapi-check.ts'
 import { createTestApp, type TestApp } from '../support/http/test-app.ts'
 import { ADMIN, buildManagement, READER } from '../support/management/build-management.ts'
+import { fillSandbox } from '../support/management/sandbox.ts'
 
 const TOKENS = { admin: ADMIN, read: READER } as const
 
@@ -107,6 +108,15 @@ describe('the sandbox over HTTP', () => {
   ])('refuses %s', async (_what, method, path, body, status, error) => {
     const answer = await call(method, ordersOf(newAccount()) + path, body)
     expect(answer).toMatchObject({ status, json: { error } })
+  })
+
+  it('refuses an order over the limit of an account, and says what to do', async () => {
+    const account = newAccount()
+    await fillSandbox(app.services.management.sandbox, account)
+    await app.refresh()
+    const { status, json } = await call('POST', ordersOf(account), { scenario: 'trial' })
+    expect({ status, code: json.error.code }).toEqual({ status: 409, code: 'conflict' })
+    expect(json.error.message).toContain('já tem 1000 pedidos. Apague um deles com erase')
   })
 
   it('a token of the role read changes nothing', async () => {

@@ -6,6 +6,7 @@ import {
 import { MAX_LINES } from '../../management/ingestion/source-lines.ts'
 import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts'
 import { ImpossibleMoveError } from '../../management/sandbox/impossible-move.ts'
+import { MAX_SANDBOX_ORDERS } from '../../management/sandbox/sandbox-management.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { ApiError } from '../api-error.ts'
 
@@ -117,6 +118,7 @@ const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
   too_many_lines: `Envie no máximo ${MAX_LINES} pedidos por chamada.`,
   key_missing: 'Esta conta não tem uma chave com este id. A lista de chaves mostra os ids.',
   invalid_scenario: 'Envie em scenario um id de GET /v1/sandbox-scenarios.',
+  sandbox_full: `O sandbox desta conta já tem ${MAX_SANDBOX_ORDERS} pedidos. Apague um deles com erase, e crie de novo.`,
   sandbox_order_missing: 'O sandbox desta conta não tem um pedido com este id.',
   impossible_move: 'O pedido não permite esta mudança.',
   key_inactive: 'A chave já expirou ou foi revogada. Crie uma nova.',

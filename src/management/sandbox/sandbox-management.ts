@@ -3,6 +3,7 @@ import { scenarioOrder } from '../../demo/demo-orders.ts'
 import type { SourceDeletion, SourceOrder } from '../../indexing/projection/source-order.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { base62FromBytes } from '../../lib/ids.ts'
+import { createKeyedLock } from '../../lib/keyed-lock.ts'
 import { sandboxOf } from '../../lib/sandbox.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { Actor } from '../audit/audit-entry.ts'
@@ -27,7 +28,12 @@ export interface SandboxManagementOptions {
   audit: Pick<AuditLog, 'record'>
   /** Epoch milliseconds. */
   clock: Clock
+  /** Of an account, erased ones not counted; {@link MAX_SANDBOX_ORDERS} when absent. */
+  maxOrders?: number
 }
+
+/** Ten full pages of the public API, which is enough to test cursors. */
+export const MAX_SANDBOX_ORDERS = 1_000
 
 /** An order of the sandbox of this account. */
 export interface SandboxTarget {
@@ -49,7 +55,10 @@ export function createSandboxManagement({
   write,
   audit,
   clock,
+  maxOrders = MAX_SANDBOX_ORDERS,
 }: SandboxManagementOptions) {
+  const locks = createKeyedLock()
+
   /** @throws ManagementError `sandbox_order_missing` */
   async function find({ accountId, orderId }: SandboxTarget): Promise<SandboxOrder> {
     const found = await sandbox.find(accountId, orderId)
@@ -70,10 +79,29 @@ export function createSandboxManagement({
     throw new ImpossibleMoveError({ orderId, move, possible })
   }
 
+  /** @throws ManagementError `sandbox_full` */
+  async function assertBelowLimit(accountId: string): Promise<void> {
+    if ((await sandbox.count(accountId)) < maxOrders) return
+    throw new ManagementError(
+      'sandbox_full',
+      `the sandbox of ${accountId} has ${maxOrders} orders, the most that it may have: erase one with "sandbox move ORDER_ID erase --account ${accountId}", and create again`,
+    )
+  }
+
+  /** Concurrent creations would each count the orders before all of them. */
+  async function oneAtATime<T>(accountId: string, work: () => Promise<T>): Promise<T> {
+    const session = locks.openSession()
+    await session.acquire([accountId])
+    return work().finally(session.release)
+  }
+
   return {
     scenarios: sandboxScenarios,
 
-    /** @throws ManagementError `invalid_scenario` */
+    /**
+     * At the limit, concurrent calls to several processes may exceed it by one order each.
+     * @throws ManagementError `invalid_scenario`, `sandbox_full`
+     */
     async create(
       actor: Actor,
       { accountId, scenario: name }: { accountId: string; scenario: string },
@@ -95,10 +123,13 @@ export function createSandboxManagement({
       })
       const order: SandboxOrder = { accountId, orderId, scenario: scenario.id, madeAt, source }
       const intent = { action: 'sandbox_order.create', accountId, target: orderId } as const
-      return audit.record(actor, intent, async () => {
-        await sandbox.insert(order)
-        await write([source])
-        return order
+      return oneAtATime(accountId, async () => {
+        await assertBelowLimit(accountId)
+        return audit.record(actor, intent, async () => {
+          await sandbox.insert(order)
+          await write([source])
+          return order
+        })
       })
     },
 

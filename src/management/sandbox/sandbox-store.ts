@@ -28,6 +28,8 @@ export interface SandboxStore {
   find(accountId: string, orderId: string): Promise<SandboxOrder | null>
   /** Replaces the version before this one. Returns `false` when it is not the stored one. */
   replace(order: SandboxOrder): Promise<boolean>
+  /** The orders of an account that are not erased. Sees every write of this process, as a list. */
+  count(accountId: string): Promise<number>
   /** Newest first. Sees every write of this process that returned before it. */
   list(query: SandboxList): Promise<SandboxOrder[]>
 }

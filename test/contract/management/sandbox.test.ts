@@ -14,6 +14,7 @@ import {
 import type { SandboxMove } from '../../../src/management/sandbox/sandbox-moves.ts'
 import type { SandboxOrder } from '../../../src/management/sandbox/sandbox-store.ts'
 import { createSinkWrite } from '../../../src/management/sandbox/write-source-orders.ts'
+import { sandboxOrder as order } from '../../support/management/sandbox.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { endpoint } from '../../support/webhooks/endpoint.ts'
 import { type StoresUnderTest, stores } from '../stores-under-test.ts'
@@ -37,8 +38,9 @@ describe.each(stores)('the sandbox on %s', (_name, open) => {
     await opened.close()
   })
 
-  function manage(writeSources: WriteSourceOrders): SandboxManagement {
+  function manage(writeSources: WriteSourceOrders, maxOrders?: number): SandboxManagement {
     return createSandboxManagement({
+      ...(maxOrders !== undefined && { maxOrders }),
       sandbox: opened.management.sandbox,
       write: writeSources,
       audit: createAuditLog(opened.management.audit, Date.now),
@@ -68,14 +70,6 @@ describe.each(stores)('the sandbox on %s', (_name, open) => {
   }
 
   describe('the store', () => {
-    const order = (changes: Partial<SandboxOrder> = {}): SandboxOrder => ({
-      accountId: ACCOUNT,
-      orderId: 'ord_test_1',
-      scenario: 'pix_paid',
-      madeAt: 1_000,
-      source: sourceOrder({ id: 'ord_test_1', owner_account_id: SANDBOX }),
-      ...changes,
-    })
     const store = () => opened.management.sandbox
 
     it('returns an order as it was stored, to its account alone', async () => {
@@ -100,6 +94,22 @@ describe.each(stores)('the sandbox on %s', (_name, open) => {
       const next = order({ source: { ...order().source, version: 2 } })
       const replaced = await Promise.all([1, 2, 3, 4].map(() => store().replace(next)))
       expect(replaced.filter(Boolean)).toHaveLength(1)
+    })
+
+    it('counts the orders of an account that are not erased', async () => {
+      const erased = {
+        id: 'ord_test_2',
+        version: 2,
+        owner_account_id: SANDBOX,
+        deleted: true,
+      } as const
+      await store().insert(order())
+      await store().insert(order({ orderId: 'ord_test_2' }))
+      await store().insert(order({ accountId: 'acc_2', orderId: 'ord_test_3' }))
+      expect(await store().count(ACCOUNT)).toBe(2)
+      await store().replace(order({ orderId: 'ord_test_2', source: erased }))
+      expect(await store().count(ACCOUNT)).toBe(1)
+      expect(await store().count('acc_9')).toBe(0)
     })
 
     it('lists the newest first, page by page', async () => {
@@ -208,6 +218,28 @@ describe.each(stores)('the sandbox on %s', (_name, open) => {
 
   it('an unknown scenario is refused with the known ones', async () => {
     await expect(create('nothing')).rejects.toThrow('choose one of pix_awaiting')
+  })
+
+  it('at the limit, an account creates no order until it erases one, and others do', async () => {
+    const limited = manage(write, 2)
+    const createIn = (accountId: string) =>
+      limited.create(CLI_ACTOR, { accountId, scenario: 'card_paid' })
+    const results = await Promise.allSettled([1, 2, 3, 4].map(() => createIn(ACCOUNT)))
+    const made = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    expect(made).toHaveLength(2)
+    await expect(createIn(ACCOUNT)).rejects.toMatchObject({
+      code: 'sandbox_full',
+      message: expect.stringContaining('has 2 orders, the most that it may have: erase one'),
+    })
+    await createIn('acc_2')
+    for (const one of made.slice(1)) await move(one, 'erase')
+    await createIn(ACCOUNT)
+    const entries = await opened.management.audit.list({
+      accountId: ACCOUNT,
+      limit: 9,
+      after: null,
+    })
+    expect(entries.map(({ outcome }) => outcome)).toEqual(Array(4).fill('done'))
   })
 
   it('an order of another account is not found', async () => {

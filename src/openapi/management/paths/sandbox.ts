@@ -1,5 +1,6 @@
 import { NoFields } from '../../../http/management/body.ts'
 import { CreateSandboxOrder } from '../../../http/management/routes/sandbox.ts'
+import { MAX_SANDBOX_ORDERS } from '../../../management/sandbox/sandbox-management.ts'
 import { sandboxMoves } from '../../../management/sandbox/sandbox-moves.ts'
 import { account, idIn, operation, type Parameter, page } from '../operation.ts'
 
@@ -40,14 +41,13 @@ export const sandboxPaths = {
       operationId: 'sandbox_orders_create',
       tag,
       summary: 'Cria um pedido no sandbox',
-      description:
-        'O pedido aparece para as chaves `key_test_` da conta, e para os seus webhooks de teste.',
+      description: `O pedido aparece para as chaves \`key_test_\` da conta, e para os seus webhooks de teste. Uma conta tem até ${MAX_SANDBOX_ORDERS} pedidos no sandbox, sem contar os apagados.`,
       parameters: [account],
       body: { of: CreateSandboxOrder, example: { scenario: 'pix_awaiting' } },
       isChange: true,
       isIdempotent: true,
       answer: { status: 201, description: 'O pedido.', schema: 'SandboxOrder' },
-      refusals: ['invalid_scenario'],
+      refusals: ['invalid_scenario', 'sandbox_full'],
     }),
   },
   '/v1/accounts/{account}/sandbox-orders/{id}/{move}': {

@@ -58,6 +58,7 @@ const sandboxOrdersDefinition = {
       account_id: KEYWORD,
       order_id: KEYWORD,
       made_at: LONG,
+      is_erased: { type: 'boolean' },
       order: { type: 'object', enabled: false },
     },
   },

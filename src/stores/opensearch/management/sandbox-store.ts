@@ -11,14 +11,16 @@ interface SandboxSource {
   account_id: string
   order_id: string
   made_at: number
+  is_erased: boolean
   order: SandboxOrder
 }
 
 const FIELDS = ['accountId', 'orderId', 'scenario', 'madeAt', 'source'] as const
 
+const ofAccount = (accountId: string) => ({ term: { account_id: accountId } })
 const documentId = (accountId: string, orderId: string) => `${accountId}:${orderId}`
 
-/** The source orders of sandboxes in a cluster. A list refreshes the index. */
+/** The source orders of sandboxes in a cluster. A list and a count refresh the index. */
 export function createOpenSearchSandboxStore(target: IndexTarget): SandboxStore {
   const { client, index, deadlineMs } = target
 
@@ -47,11 +49,20 @@ export function createOpenSearchSandboxStore(target: IndexTarget): SandboxStore 
       const replaced = replaceDocument(client, { deadlineMs }, address, state, sourceOf(order))
       return (await replaced) !== null
     },
+    async count(accountId) {
+      await refreshIndex(target)
+      const bool = {
+        filter: [ofAccount(accountId)],
+        must_not: [{ term: { is_erased: true } }],
+      }
+      const { hits } = await searchRaw(target, { size: 0, track_total_hits: true, query: { bool } })
+      return hits?.total?.value ?? 0
+    },
     async list({ accountId, limit, after }) {
       await refreshIndex(target)
       const response = await searchRaw(target, {
         size: limit,
-        query: { bool: { filter: [{ term: { account_id: accountId } }] } },
+        query: { bool: { filter: [ofAccount(accountId)] } },
         sort: [{ made_at: 'desc' }, { order_id: 'desc' }],
         ...(after !== null && { search_after: [after.madeAt, after.orderId] }),
       })
@@ -62,6 +73,7 @@ export function createOpenSearchSandboxStore(target: IndexTarget): SandboxStore 
 }
 
 function sourceOf(order: SandboxOrder): SandboxSource {
-  const { accountId, orderId, madeAt } = order
-  return { account_id: accountId, order_id: orderId, made_at: madeAt, order }
+  const { accountId, orderId, madeAt, source } = order
+  const is_erased = source.deleted === true
+  return { account_id: accountId, order_id: orderId, made_at: madeAt, is_erased, order }
 }

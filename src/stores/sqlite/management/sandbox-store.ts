@@ -20,6 +20,9 @@ export function createSqliteSandboxStore(db: GuardedDatabase): SandboxStore {
   const update = db.prepare(`
     UPDATE sandbox_orders SET version = ?, source = ?
     WHERE account_id = ? AND order_id = ? AND version = ?`)
+  const count = db.prepare(`
+    SELECT count(*) AS kept FROM sandbox_orders INDEXED BY sandbox_orders_kept
+    WHERE account_id = ? AND json_extract(source, '$.deleted') IS NULL`)
   const selectPage = db.prepare(`
     SELECT * FROM sandbox_orders WHERE account_id = ? AND (made_at, order_id) < (?, ?)
     ORDER BY made_at DESC, order_id DESC LIMIT ?`)
@@ -38,6 +41,9 @@ export function createSqliteSandboxStore(db: GuardedDatabase): SandboxStore {
       const json = JSON.stringify(source)
       const { changes } = db.run(() => update.run(version, json, accountId, orderId, version - 1))
       return changes === 1
+    },
+    async count(accountId) {
+      return Number(db.run(() => count.get(accountId))?.['kept'])
     },
     async list({ accountId, limit, after }) {
       const { madeAt, orderId } = after ?? FIRST

@@ -68,4 +68,9 @@ export const managementMigrations = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX sandbox_orders_by_instant ON sandbox_orders (account_id, made_at, order_id);
   `,
+  // Those that count for the limit of an account.
+  `
+  CREATE INDEX sandbox_orders_kept ON sandbox_orders (account_id)
+    WHERE json_extract(source, '$.deleted') IS NULL;
+  `,
 ] as const

@@ -185,6 +185,24 @@ describe('the indices of webhooks', () => {
     await Promise.all([ensureIndices.webhooks(), ensureIndices.webhooks()])
     expect(made().sort()).toEqual(['webhook-deliveries-v1', 'webhook-endpoints-v1'])
   })
+
+  it('an index of deliveries of an earlier release gets the new fields', async () => {
+    const { ensureIndices, bodyOf } = await start(['webhook-deliveries', 'webhook-endpoints'])
+    await ensureIndices.webhooks()
+    expect(bodyOf('/webhook-deliveries-v7/_mapping')).toMatchObject({
+      properties: { delivery_id: { type: 'keyword' } },
+    })
+  })
+})
+
+describe('the indices of the management API', () => {
+  it('an index of sandbox orders of an earlier release gets the new fields', async () => {
+    const { ensureIndices, bodyOf } = await start(['sandbox-orders'])
+    await ensureIndices.management()
+    expect(bodyOf('/sandbox-orders-v7/_mapping')).toMatchObject({
+      properties: { is_erased: { type: 'boolean' } },
+    })
+  })
 })
 
 describe('the indices of keys and accounts', () => {

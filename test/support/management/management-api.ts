@@ -1,6 +1,8 @@
 import type { FastifyBaseLogger, InjectOptions } from 'fastify'
 import { afterAll, beforeAll } from 'vitest'
+import type { Config } from '../../../src/config/config.ts'
 import { serverUrl } from '../../../src/http/server/listen.ts'
+import type { ChangeStream } from '../../../src/indexing/sources/change-stream.ts'
 import type { ManagementStores } from '../../../src/management/management-stores.ts'
 import { checkManagementResponse } from '../../harness/traffic/openapi-check.ts'
 import { openTestServices, silent } from '../stores/services.ts'
@@ -21,6 +23,8 @@ export interface ManagementCall {
 export interface ManagementApiOptions {
   env?: Record<string, string>
   logger?: FastifyBaseLogger
+  /** Orders go to this stream; into the index when absent. */
+  openStream?(config: Config): Promise<ChangeStream>
   /** Replaces stores, such as by failing ones. */
   stores?(stores: ManagementStores): ManagementStores
 }
@@ -30,7 +34,7 @@ export interface ManagementApiOptions {
  * OpenAPI file.
  */
 export async function openManagementApi(options: ManagementApiOptions = {}) {
-  const { env, logger = silent, stores = (own) => own } = options
+  const { env, logger = silent, stores = (own) => own, openStream } = options
   const test = await openTestServices(env)
   const clock = { nowMs: Date.now() }
   const {
@@ -40,7 +44,12 @@ export async function openManagementApi(options: ManagementApiOptions = {}) {
   } = buildManagement(
     { ...test.services, management: stores(test.services.management) },
     test.config,
-    { logger, clock: () => clock.nowMs, consoleUrl: 'https://painel.example' },
+    {
+      logger,
+      clock: () => clock.nowMs,
+      consoleUrl: 'https://painel.example',
+      stream: (await openStream?.(test.config)) ?? null,
+    },
   )
   await app.ready()
 

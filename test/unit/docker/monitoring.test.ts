@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createIndexingMetrics } from '../../../src/observability/metrics/indexing.ts'
+import { createManagementMetrics } from '../../../src/observability/metrics/management.ts'
 import { registerProcessMetrics } from '../../../src/observability/metrics/process.ts'
 import { createMetrics } from '../../../src/observability/metrics/registry.ts'
 import { createWebhookMetrics } from '../../../src/observability/metrics/webhooks.ts'
@@ -14,6 +15,12 @@ interface Panel {
   targets?: { expr: string; datasource: object }[]
 }
 
+interface Rule {
+  alert: string
+  expr: string
+  annotations: { summary: string }
+}
+
 const read = (path: string) =>
   readFileSync(new URL(`../../../docker/${path}`, import.meta.url), 'utf8')
 const dashboard = JSON.parse(read('monitoring/grafana/dashboards/orders-api.json'))
@@ -22,6 +29,8 @@ const graphs = panels.filter(({ type }) => type !== 'row')
 const expressions = graphs.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
 
 const prometheusConfig = parse(read('monitoring/prometheus.yml'))
+const { groups }: { groups: { rules: Rule[] }[] } = parse(read('monitoring/alerts.yml'))
+const alerts = groups.flatMap(({ rules }) => rules)
 const { datasources } = parse(read('monitoring/grafana/datasources/prometheus.yml'))
 const { providers } = parse(read('monitoring/grafana/dashboards/dashboards.yml'))
 const { services } = parse(read('../docker-compose.yml'), { merge: true })
@@ -39,6 +48,7 @@ function exported(): Set<string> {
     backlog: async () => none,
     counts: async () => ({ enabled: 0, failing: 0, disabled: 0 }),
   })
+  createManagementMetrics(serving.registry)
   for (const metrics of [serving, indexing]) registerProcessMetrics(metrics)
   const all = [serving, indexing].flatMap(({ registry }) => registry.getMetricsAsArray())
   const suffixes = ['_bucket', '_sum', '_count']
@@ -77,6 +87,9 @@ describe('the dashboard', () => {
     'webhook_delivery_seconds',
     'webhook_due_deliveries',
     'webhook_endpoints',
+    'management_request_seconds',
+    'management_source_orders_total',
+    'management_rejected_tokens_total',
   ])('the dashboard shows %s', (name) => {
     expect(expressions.some((expr) => expr.includes(name))).toBe(true)
   })
@@ -96,6 +109,26 @@ describe('the dashboard', () => {
     const ids = panels.map((panel) => (panel as Panel & { id: number }).id)
     expect(new Set(ids).size).toBe(panels.length)
     expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length)
+  })
+})
+
+describe('the alerts', () => {
+  it.each(alerts)('the alert $alert compares existing metrics with a bound', ({ expr }) => {
+    const names = seriesIn(expr)
+    expect(names).not.toEqual([])
+    for (const name of names) expect(known).toContain(name)
+    expect(expr).toMatch(/ > [\d.]+$/)
+  })
+
+  it.each(alerts)('docker/README.md says what to do after $alert', ({ alert, annotations }) => {
+    expect(read('README.md')).toContain(`| \`${alert}\` |`)
+    expect(annotations.summary).toMatch(/\S/)
+  })
+
+  it('Prometheus evaluates the alerts', () => {
+    const mounted = './docker/monitoring/alerts.yml:/etc/prometheus/alerts.yml:ro'
+    expect(prometheusConfig.rule_files).toEqual(['alerts.yml'])
+    expect(prometheus.volumes).toContain(mounted)
   })
 })
 

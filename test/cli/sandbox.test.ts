@@ -30,6 +30,25 @@ describe('the sandbox command', () => {
     expect((await run('scenarios')).stdout).toContain('pix_awaiting')
   })
 
+  it('lists as many as asked for, and scenarios as JSON', async () => {
+    const scenarios = JSON.parse((await run('scenarios', '--json')).stdout)
+    expect(scenarios).toContainEqual(expect.objectContaining({ id: 'card_paid' }))
+    for (const { id } of scenarios.slice(0, 3)) await create('acc_list', id)
+    const list = async (...args: string[]) =>
+      JSON.parse((await run('list', '--account', 'acc_list', '--json', ...args)).stdout)
+    expect([await list(), await list('--limit', '2')]).toMatchObject([{ length: 3 }, { length: 2 }])
+  })
+
+  it('is in the audit log as the command line', async () => {
+    const { id } = await create('acc_audit', 'card_paid')
+    await run('move', id, 'refund', '--account', 'acc_audit')
+    const log = await runCommand(['audit', 'list', '--account', 'acc_audit', '--json'], env)
+    expect(JSON.parse(log.stdout)).toMatchObject([
+      { actor: 'cli', action: 'sandbox_order.change', target: id },
+      { actor: 'cli', action: 'sandbox_order.create', target: id },
+    ])
+  })
+
   it('exits 1 for an impossible move, and names the possible ones', async () => {
     const { id } = await create('acc_1', 'dispute')
     const { code, stderr } = await run('move', id, 'pay', '--account', 'acc_1')
@@ -49,7 +68,9 @@ describe('the sandbox command', () => {
     ['an unknown scenario', ['create', '--account', 'acc_1', '--scenario', 'none']],
     ['an unknown move', ['move', 'ord_test_1', 'ship', '--account', 'acc_1']],
     ['the internal id of a sandbox', ['list', '--account', 'acc_1.test']],
+    ['an order of an internal id', ['create', '--account', 'acc_1.test', '--scenario', 'trial']],
     ['no account', ['create', '--scenario', 'trial']],
+    ['a limit of 0', ['list', '--account', 'acc_1', '--limit', '0']],
   ])('exits 2 with %s', async (_what, args) => {
     expect((await run(...args)).code).toBe(2)
   })

@@ -98,13 +98,28 @@ describe('the sandbox over HTTP', () => {
     expect(json.error.message).toContain('win, erase')
   })
 
+  it('refuses an unknown move and an unknown field for an order that exists', async () => {
+    const order = `${ordersOf('acc_moves')}/${(await create('acc_moves', 'card_paid')).id}`
+    expect(await call('POST', `${order}/ship`)).toMatchObject({ status: 404 })
+    const refused = { status: 400, json: { error: { param: 'amount' } } }
+    expect(await call('POST', `${order}/refund`, { amount: 1 })).toMatchObject(refused)
+  })
+
+  it('a cursor is of one account', async () => {
+    const [account, other] = [newAccount(), newAccount()]
+    await create(account, 'card_paid')
+    await create(account, 'card_paid')
+    const { next_cursor: cursor } = (await call('GET', `${ordersOf(account)}?limit=1`)).json
+    const refused = { status: 400, json: { error: { param: 'cursor' } } }
+    expect(await call('GET', `${ordersOf(other)}?cursor=${cursor}`)).toMatchObject(refused)
+  })
+
   it.each<[string, Method, string, object | undefined, number, object]>([
     ['an unknown scenario', 'POST', '', { scenario: 'none' }, 400, { param: 'scenario' }],
     ['no scenario', 'POST', '', {}, 400, { param: 'scenario' }],
     ['an unknown field', 'POST', '', { scenario: 'trial', a: 1 }, 400, { param: 'a' }],
-    ['an unknown move', 'POST', '/ord_test_1/ship', undefined, 404, {}],
     ['a missing order', 'POST', '/ord_test_1/pay', undefined, 404, {}],
-    ['a foreign cursor', 'GET', '?cursor=x', undefined, 400, { param: 'cursor' }],
+    ['a malformed cursor', 'GET', '?cursor=x', undefined, 400, { param: 'cursor' }],
   ])('refuses %s', async (_what, method, path, body, status, error) => {
     const answer = await call(method, ordersOf(newAccount()) + path, body)
     expect(answer).toMatchObject({ status, json: { error } })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { purgeExpired, startHousekeeping } from '../../../src/management/housekeeping.ts'
 import { type ManagementStoresUnderTest, managementStores } from './management-stores-under-test.ts'
 
@@ -68,6 +68,22 @@ describe.each(managementStores)('the housekeeping on %s', (_name, open) => {
     )
     await Promise.all(running.map(({ close }) => close()))
     expect(failures).toEqual([])
+    expect(await kept()).toEqual(afterPurge)
+  })
+
+  it('purges every hour, and no more once it is closed', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const earlier = [NOW - DAY_MS]
+    const housekeeping = startHousekeeping({
+      stores,
+      clock: () => earlier.pop() ?? NOW,
+      onFailure: (error) => expect.unreachable(String(error)),
+    })
+    vi.advanceTimersByTime(3_600_000)
+    expect(vi.getTimerCount()).toBe(1)
+    await housekeeping.close()
+    expect(vi.getTimerCount()).toBe(0)
     expect(await kept()).toEqual(afterPurge)
   })
 

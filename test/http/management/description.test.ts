@@ -40,10 +40,29 @@ describe('the life of a resource matches the description of the management API',
   it('a block, the usage and a page of the audit log are as described', async () => {
     await test.api.call('PUT', `${ACCOUNT}/block`)
     await test.api.call('DELETE', `${ACCOUNT}/block`)
-    await test.api.get(`${ACCOUNT}/usage?by=key&from=2026-11-01&to=2026-11-30`)
+    await test.api.services.management.usage.save([
+      {
+        ...{ accountId: 'acc_1', keyId: 'key_1', processId: 'run_1', day: '2026-11-23' },
+        ...{ requests: 1, byStatus: { 200: 1 }, rateLimited: 0, lastUsedAt: 1 },
+      },
+    ])
+    await test.api.refresh()
+    const { json: usage } = await test.api.get(`${ACCOUNT}/usage?from=2026-11-01&to=2026-11-30`)
+    expect(usage.data).toHaveLength(1)
     const { json: page } = await test.api.get('/audit?account_id=acc_1&limit=1')
     expect(page).toMatchObject({ has_more: true, data: [{ object: 'audit_entry' }] })
   })
+})
+
+it('a link to the console and the life of a sandbox order match the description', async () => {
+  const session = { subject: 'maria', capabilities: ['orders'] }
+  expect(await test.api.post(`${ACCOUNT}/sessions`, session)).toMatchObject({ status: 201 })
+  const { json: scenarios } = await test.api.get('/sandbox-scenarios', { token: READER })
+  const orders = `${ACCOUNT}/sandbox-orders`
+  const { json: order } = await test.api.post(orders, { scenario: scenarios.data[0].id })
+  expect(await test.api.post(`${orders}/${order.id}/erase`)).toMatchObject({ status: 200 })
+  const { json: list } = await test.api.get(orders)
+  expect(list.data).toMatchObject([{ id: order.id, erased: true }])
 })
 
 describe('checkManagementResponse', () => {

@@ -65,7 +65,7 @@ export interface Dispatching {
   start(changes?: DispatcherChanges): RunningDispatcher
   /** Moves the time to the next attempt of an event, once this number of attempts is stored. */
   advanceToRetry(endpointId: string, eventName: string, attempts: number): Promise<void>
-  /** All deliveries of an endpoint, oldest first. */
+  /** All deliveries of an endpoint, oldest first; of one instant by sequence and order. */
   deliveries(endpointId: string): Promise<Delivery[]>
   /** The orders and sequences of received webhooks. */
   receivedOrders(): string[]
@@ -181,7 +181,8 @@ export async function openDispatching(
     },
     async deliveries(endpointId) {
       const found = await stores.deliveries.list({ endpointId, limit: 10_000 })
-      return found.reverse()
+      // The list sorts deliveries of one instant by an id that differs in each run.
+      return found.reverse().sort(byRecord)
     },
     receivedOrders: () => receiver.received.map(({ body }) => `${body.order_id} ${body.sequence}`),
   }
@@ -210,6 +211,14 @@ function eventsOf({ attempts, notices, log }: Dispatching): DispatcherOptions['e
     onNotice: (notice) => notices.push(notice),
     onNoticeFailed: (_notice, reason) => log.push(`notice failed: ${reason}`),
   }
+}
+
+function byRecord({ event: one }: Delivery, { event: other }: Delivery): number {
+  return (
+    one.recordedAt - other.recordedAt ||
+    (one.sequence ?? 0) - (other.sequence ?? 0) ||
+    (one.orderId ?? '').localeCompare(other.orderId ?? '')
+  )
 }
 
 /** Waits until something has had the time to happen that must not happen. */

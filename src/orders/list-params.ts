@@ -1,4 +1,3 @@
-import { type InvalidInstantReason, parseInstant } from '../lib/instant.ts'
 import {
   type FilterParamName,
   type InstantRange,
@@ -8,6 +7,7 @@ import {
 } from './filters.ts'
 import { InvalidParamError } from './invalid-param-error.ts'
 import { type Sort, sorts } from './order-store.ts'
+import { parseQueryInstant } from './query-instant.ts'
 
 /** A parsed query string: a parameter that occurs more than once is a list. */
 export type RawQuery = Readonly<Record<string, string | string[]>>
@@ -90,24 +90,10 @@ function parseRange(query: RawQuery, gte: ListParamName, lt: ListParamName): Ins
 function parseBound(query: RawQuery, name: ListParamName): number | undefined {
   const text = single(query, name)
   if (text === undefined) return undefined
-  const parsed = parseInstant(text)
-  if (typeof parsed === 'string') {
-    throw new InvalidParamError(name, `${invalidInstantMessages[parsed]} ${INSTANT_HELP}`)
-  }
+  const parsed = parseQueryInstant(text)
+  if (typeof parsed === 'string') throw new InvalidParamError(name, parsed)
   return parsed.ceilMs
 }
-
-const INSTANT_HELP = 'Exemplos: 2026-03-01T00:00:00Z e 2026-03-01T00:00:00-03:00.'
-
-const invalidInstantMessages = {
-  'date-alone': 'Faltam a hora e o fuso: envie data, hora e fuso.',
-  'no-zone': 'Falta o fuso: termine com Z ou com um deslocamento como -03:00.',
-  'plus-read-as-space':
-    'Em uma URL o + do fuso vira espaço: envie + como %2B, por exemplo 2026-03-01T00:00:00%2B03:00.',
-  impossible:
-    'Esta data, hora ou fuso não existe no calendário ou no relógio: horas vão de 00 a 23, minutos e segundos de 00 a 59.',
-  malformed: 'Envie um instante no formato RFC 3339, com data, hora, segundos e fuso.',
-} as const satisfies Record<InvalidInstantReason, string>
 
 /** Parses a comma-separated list, a repeated parameter, or both. */
 function parseListOf<T extends string>(

@@ -128,11 +128,11 @@ export interface Customer {
    */
   phone: string | null
   /**
-   * CPF (11 dígitos) ou CNPJ (14), só dígitos.
+   * CPF (11 dígitos) ou CNPJ (14 caracteres: dígitos e, desde julho de 2026, letras maiúsculas nos 12 primeiros), sem pontuação.
    */
   document: string | null
   /**
-   * Decidido pelo número de dígitos de `document`; `null` quando não há documento.
+   * Decidido pelo tamanho de `document`; `null` quando não há documento.
    */
   document_type: 'CPF' | 'CNPJ' | null
 }

@@ -1,6 +1,6 @@
 import type { SourceOrder } from '../../indexing/projection/source-order.ts'
 import type { Random } from '../random.ts'
-import { cnpj, cpf, punctuated } from './documents.ts'
+import { cnpj, cnpjWithLetters, cpf, punctuated } from './documents.ts'
 
 type Customer = SourceOrder['customer']
 
@@ -26,8 +26,10 @@ const invalidDocuments = ['123.456.789', 'isento', 'FN384920', '1234567890123']
 const documentForms = [
   { weight: 45, company: false, write: (random: Random) => punctuated(cpf(random)) },
   { weight: 30, company: false, write: cpf },
-  { weight: 7, company: true, write: (random: Random) => punctuated(cnpj(random)) },
-  { weight: 4, company: true, write: cnpj },
+  { weight: 6, company: true, write: (random: Random) => punctuated(cnpj(random)) },
+  { weight: 1, company: true, write: (random: Random) => punctuated(cnpjWithLetters(random)) },
+  { weight: 3, company: true, write: cnpj },
+  { weight: 1, company: true, write: cnpjWithLetters },
   { weight: 10, company: false, write: () => null },
   { weight: 4, company: false, write: (random: Random) => random.pick(invalidDocuments) },
 ]

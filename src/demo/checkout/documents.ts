@@ -1,9 +1,10 @@
+import { cnpjWeights, withCheckDigits } from '../../lib/check-digits.ts'
 import type { Random } from '../random.ts'
 
 const CPF_LENGTH = 11
 const cpfWeights = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]
 const CNPJ_LENGTH = 14
-const cnpjWeights = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]
+const CNPJ_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 /** A fictitious CPF with valid check digits, digits only. */
 export function cpf(random: Random): string {
@@ -15,20 +16,16 @@ export function cnpj(random: Random): string {
   return withCheckDigits(`${random.digits(CNPJ_LENGTH - 6)}0001`, cnpjWeights)
 }
 
+/** A fictitious CNPJ with letters, as new companies have since July 2026. */
+export function cnpjWithLetters(random: Random): string {
+  const letters = Array.from({ length: 3 }, () => random.pick([...CNPJ_LETTERS])).join('')
+  const base = `${random.digits(2)}${letters}${random.digits(3)}0001`
+  return withCheckDigits(base, cnpjWeights)
+}
+
 /** Formats a CPF as `000.000.000-00` and a CNPJ as `00.000.000/0000-00`. */
 export function punctuated(document: string): string {
   return document.length === CPF_LENGTH
     ? document.replace(/^(...)(...)(...)(..)$/, '$1.$2.$3-$4')
     : document.replace(/^(..)(...)(...)(....)(..)$/, '$1.$2.$3/$4-$5')
-}
-
-function withCheckDigits(base: string, weights: readonly number[]): string {
-  const first = base + checkDigit(base, weights.slice(1))
-  return first + checkDigit(first, weights)
-}
-
-function checkDigit(digits: string, weights: readonly number[]): number {
-  const sum = weights.reduce((total, weight, at) => total + weight * Number(digits[at]), 0)
-  const rest = sum % 11
-  return rest < 2 ? 0 : 11 - rest
 }

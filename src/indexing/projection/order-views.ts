@@ -1,5 +1,6 @@
 import { epochMs, toPublicInstant, toPublicInstantOrNull } from '../../lib/instant.ts'
 import type { Order } from '../../orders/order.ts'
+import { projectDocument } from './customer-document.ts'
 import { projectNavigator } from './navigator.ts'
 import { projectPayment } from './payment.ts'
 import type { SourceItem, SourceOrder } from './source-order.ts'
@@ -74,16 +75,6 @@ export function projectOrder(source: SourceOrder): Projection {
 }
 
 type SourceField<T extends keyof SourceOrder> = SourceOrder[T]
-
-/** Drops punctuation. The digit count decides the type; any other count is no document. */
-function projectDocument(
-  sourceDocument: string | null | undefined,
-): Pick<Order['customer'], 'document' | 'document_type'> {
-  const document = (sourceDocument ?? '').replaceAll(/[.\-/ ]/g, '')
-  if (/^\d{11}$/.test(document)) return { document, document_type: 'CPF' }
-  if (/^\d{14}$/.test(document)) return { document, document_type: 'CNPJ' }
-  return { document: null, document_type: null }
-}
 
 function projectAddress(address: SourceField<'shipping_address'>): Order['shipping_address'] {
   if (!address) return null

@@ -5,12 +5,16 @@ export const Customer = resource('Customer', 'Comprador do pedido.', {
   email: text('E-mail do comprador.', 'ana@exemplo.com.br'),
   phone: nullable(text('Telefone do comprador.', '+5511999990000')),
   document: nullable(
-    pattern('^(\\d{11}|\\d{14})$', 'CPF (11 dígitos) ou CNPJ (14), só dígitos.', '12345678909'),
+    pattern(
+      '^(\\d{11}|[0-9A-Z]{12}\\d{2})$',
+      'CPF (11 dígitos) ou CNPJ (14 caracteres: dígitos e, desde julho de 2026, letras maiúsculas nos 12 primeiros), sem pontuação.',
+      '12345678909',
+    ),
   ),
   document_type: nullable(
     oneOf(
       ['CPF', 'CNPJ'],
-      'Decidido pelo número de dígitos de `document`; `null` quando não há documento.',
+      'Decidido pelo tamanho de `document`; `null` quando não há documento.',
       'CPF',
     ),
   ),

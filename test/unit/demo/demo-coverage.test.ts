@@ -98,6 +98,7 @@ describe('any 2,000 consecutive demo orders', () => {
     ['a bare CPF', (o) => /^\d{11}$/.test(documentOf(o))],
     ['a formatted CNPJ', (o) => /^\d{2}\.\d{3}\.\d{3}\/0001-\d{2}$/.test(documentOf(o))],
     ['a bare CNPJ', (o) => /^\d{14}$/.test(documentOf(o))],
+    ['a CNPJ with letters', (o) => /^\d{2}[A-Z]{3}\d{9}$/.test(documentOf(o))],
     ['an invalid document', (o) => documentOf(o) === 'isento'],
     ['no document', (o) => o.customer.document === null],
     ['no phone', (o) => !('phone' in o.customer)],

@@ -97,12 +97,13 @@ describe('the projection of any source order', () => {
     })
   })
 
-  it('a document has 11 or 14 digits, and its type by them', () => {
+  it('a document has 11 digits or 14 characters, and its type by them', () => {
     always((source) => {
       for (const { customer } of ordersOf(source)) {
         const types: Record<number, string> = { 11: 'CPF', 14: 'CNPJ' }
-        const digits = /^\d+$/.exec(customer.document ?? '')?.[0].length ?? 0
-        expect(customer.document_type).toBe(types[digits] ?? null)
+        const { document } = customer
+        if (document !== null) expect(document).toMatch(/^(\d{11}|[0-9A-Z]{12}\d{2})$/)
+        expect(customer.document_type).toBe(types[document?.length ?? 0] ?? null)
       }
     })
   })

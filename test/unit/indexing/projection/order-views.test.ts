@@ -92,6 +92,10 @@ describe('the document of the customer', () => {
     ['11222333000181', '11222333000181', 'CNPJ'],
     ['11.222.333/0001-81', '11222333000181', 'CNPJ'],
     ['00000000000', '00000000000', 'CPF'],
+    ['12.ABC.345/01DE-35', '12ABC34501DE35', 'CNPJ'],
+    ['12ABC34501DE35', '12ABC34501DE35', 'CNPJ'],
+    [' 12.abc.345/01de-35', '12ABC34501DE35', 'CNPJ'],
+    ['11222333000199', '11222333000199', 'CNPJ'],
   ])('the customer document %j is %s, a %s', (given, document, document_type) => {
     expect(ownersOrder({ customer: customer(given) }).customer).toMatchObject({
       document,
@@ -101,7 +105,14 @@ describe('the document of the customer', () => {
 
   it.each([
     ...['1114447773', '111444777350', '1122233300018', '112223330001811', '123', 'ISENTO'],
-    ...['111444777-3X', '١١١٤٤٤٧٧٧٣٥', '111_444_777_35', '1114447773\n', '12.ABC.345/01DE-35'],
+    ...['111444777-3X', '١١١٤٤٤٧٧٧٣٥', '111_444_777_35', '1114447773\n', '12.ABC.345/01DE-36'],
+    ...[
+      '12.ABC.345/01DE-53',
+      '12.ABC.354/01DE-35',
+      '12ABC34501DE3X',
+      '12ÁBC34501DE35',
+      'ABCDEFGHIJKLMN',
+    ],
   ])('the customer document %j is dropped and counted', (given) => {
     const { views, documentDropped } = projectOrder(sourceOrder({ customer: customer(given) }))
     expect(views[0]?.order.customer).toMatchObject({ document: null, document_type: null })

@@ -693,13 +693,17 @@ export interface ListParams {
    */
   created_lt?: string | Date
   /**
-   * Pedidos com `updated_at` neste instante ou depois; nunca traz pedidos com `updated_at` nulo. Data, hora e fuso são obrigatórios; na URL, envie o `+` do fuso como `%2B`.
+   * Pedidos com `updated_at` neste instante ou depois; sem `include_undated=true`, nunca traz pedidos com `updated_at` nulo. Data, hora e fuso são obrigatórios; na URL, envie o `+` do fuso como `%2B`.
    */
   updated_gte?: string | Date
   /**
-   * Pedidos com `updated_at` antes deste instante; nunca traz pedidos com `updated_at` nulo. Data, hora e fuso são obrigatórios; na URL, envie o `+` do fuso como `%2B`.
+   * Pedidos com `updated_at` antes deste instante; sem `include_undated=true`, nunca traz pedidos com `updated_at` nulo. Data, hora e fuso são obrigatórios; na URL, envie o `+` do fuso como `%2B`.
    */
   updated_lt?: string | Date
+  /**
+   * Com `true`, `updated_gte` e `updated_lt` trazem também os pedidos com `updated_at` nulo, que em `updated_at_asc` vêm depois de todos os outros. Para ferramentas que enviam `updated_gte` desde a primeira leitura.
+   */
+  include_undated?: boolean
   /**
    * `created_at_desc`: por `created_at` e `id` decrescentes, para exibir ou exportar; nenhum pedido que já existia quando a primeira página foi lida se repete ou falta. `updated_at_asc`: por `updated_at` e `id` crescentes, nulos no fim, para manter uma cópia em dia; nenhum pedido falta, e um que mudou durante a leitura aparece de novo (deduplique por `id`).
    */

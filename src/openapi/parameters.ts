@@ -28,6 +28,17 @@ const listOf = (description: string, values: readonly string[], example: string)
   example: [example],
 })
 
+const flag = ({
+  param,
+  description,
+}: {
+  param: string
+  description: string
+}): [string, Parameter] => [
+  param,
+  { description, schema: { type: 'boolean', default: false }, example: true },
+]
+
 const pageParameters = {
   limit: {
     description: 'Pedidos por página.',
@@ -58,10 +69,11 @@ function filterParameters(filter: Filter): [string, Parameter][] {
   if (filter.kind === 'values') {
     return [[filter.param, listOf(filter.description, filter.values, filter.example)]]
   }
-  const { gte, lt } = filter
+  const { gte, lt, orNull } = filter
   return [
     [gte.param, instant(gte.description, FROM)],
     [lt.param, instant(lt.description, UNTIL)],
+    ...(orNull === undefined ? [] : [flag(orNull)]),
   ]
 }
 

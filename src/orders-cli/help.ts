@@ -31,6 +31,7 @@ Filtros, os mesmos da API; os que são lista separam valores por vírgula:
   --created-lt INSTANTE     criados antes de
   --updated-gte INSTANTE    alterados a partir de
   --updated-lt INSTANTE     alterados antes de
+  --include-undated         com os dois acima, também os que não têm updated_at
   --sort ORDEM              created_at_desc (o padrão) ou updated_at_asc
                             (neste, um pedido alterado durante a exportação vem de novo, mais adiante)
 

@@ -35,6 +35,8 @@ export interface RangeFilter extends FilterStorage {
   isNullable: boolean
   gte: FilterParam
   lt: FilterParam
+  /** With `true`, a range also matches orders that lack the field. Only of a nullable field. */
+  orNull?: FilterParam
 }
 
 export type Filter = ValuesFilter | RangeFilter
@@ -95,7 +97,7 @@ export const orderFilters = {
     gte: {
       param: 'updated_gte',
       description:
-        'Pedidos com `updated_at` neste instante ou depois; nunca traz pedidos com `updated_at` nulo.',
+        'Pedidos com `updated_at` neste instante ou depois; sem `include_undated=true`, nunca traz pedidos com `updated_at` nulo.',
       synonyms: [
         'updated',
         'updatedat',
@@ -109,8 +111,14 @@ export const orderFilters = {
     lt: {
       param: 'updated_lt',
       description:
-        'Pedidos com `updated_at` antes deste instante; nunca traz pedidos com `updated_at` nulo.',
+        'Pedidos com `updated_at` antes deste instante; sem `include_undated=true`, nunca traz pedidos com `updated_at` nulo.',
       synonyms: ['updatedbefore', 'updateduntil', 'updatedto', 'updatedatmax', 'modifiedbefore'],
+    },
+    orNull: {
+      param: 'include_undated',
+      description:
+        'Com `true`, `updated_gte` e `updated_lt` trazem também os pedidos com `updated_at` nulo, que em `updated_at_asc` vêm depois de todos os outros. Para ferramentas que enviam `updated_gte` desde a primeira leitura.',
+      synonyms: ['includenull', 'includenulls', 'undated', 'withundated'],
     },
     isInEveryCursor: true,
   },
@@ -125,11 +133,14 @@ export type FilterParamName =
   | ValuesOfTable['param']
   | RangeOfTable['gte']['param']
   | RangeOfTable['lt']['param']
+  | Extract<RangeOfTable, { orNull: object }>['orNull']['param']
 
 /** Epoch milliseconds; `gte` inclusive, `lt` exclusive. */
 export interface InstantRange {
   gte?: number
   lt?: number
+  /** Also matches orders without an instant. Only beside a bound. */
+  orNull?: true
 }
 
 /** The filters of one listing; an empty list or range filters nothing. */
@@ -144,7 +155,9 @@ export type OrderFilters = {
 
 /** The query parameters of one filter. */
 export function paramsOf(filter: Filter): FilterParam[] {
-  return filter.kind === 'values' ? [filter] : [filter.gte, filter.lt]
+  if (filter.kind === 'values') return [filter]
+  const { gte, lt, orNull } = filter
+  return orNull === undefined ? [gte, lt] : [gte, lt, orNull]
 }
 
 /**
@@ -166,11 +179,12 @@ export function canonicalFilters(
 function canonicalFilter(
   filter: Filter,
   value: readonly string[] | InstantRange = [],
-): (string | number | null)[] {
+): (string | number | boolean | null)[] {
   if (filter.kind === 'values') {
     const given = value as readonly string[]
     return filter.values.filter((known) => given.includes(known))
   }
-  const { gte, lt } = value as InstantRange
-  return [gte ?? null, lt ?? null]
+  const { gte, lt, orNull } = value as InstantRange
+  const bounds = [gte ?? null, lt ?? null]
+  return orNull === undefined ? bounds : [...bounds, orNull]
 }

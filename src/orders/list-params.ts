@@ -27,6 +27,10 @@ export const LIMIT_HELP = `Envie em limit um número inteiro de 1 a ${MAX_LIMIT}
 
 export type ListParamName = 'limit' | 'cursor' | 'sort' | FilterParamName
 
+type RangeParams = Record<'gte' | 'lt', { param: ListParamName }> & {
+  orNull?: { param: ListParamName }
+}
+
 /** The query parameters of `GET /v1/orders`, in the order of the API reference. */
 export const listParamNames: readonly ListParamName[] = [
   'limit',
@@ -75,16 +79,25 @@ function parseFilters(query: RawQuery): OrderFilters {
     name,
     filter.kind === 'values'
       ? parseListOf(query, filter.param, filter.values)
-      : parseRange(query, filter.gte.param, filter.lt.param),
+      : parseRange(query, filter),
   ])
   return Object.fromEntries(parsed)
 }
 
-function parseRange(query: RawQuery, gte: ListParamName, lt: ListParamName): InstantRange {
-  const from = parseBound(query, gte)
-  const until = parseBound(query, lt)
-  return { ...(from !== undefined && { gte: from }), ...(until !== undefined && { lt: until }) }
+function parseRange(query: RawQuery, { gte, lt, orNull }: RangeParams): InstantRange {
+  const from = parseBound(query, gte.param)
+  const until = parseBound(query, lt.param)
+  const includesNull = orNull !== undefined && parseFlag(query, orNull.param)
+  if (from === undefined && until === undefined) return {}
+  return {
+    ...(from !== undefined && { gte: from }),
+    ...(until !== undefined && { lt: until }),
+    ...(includesNull && { orNull: true }),
+  }
 }
+
+const parseFlag = (query: RawQuery, name: ListParamName) =>
+  parseOneOf(query, name, ['true', 'false']) === 'true'
 
 /** Rounds a bound finer than a millisecond up, which is exact for both `gte` and `lt`. */
 function parseBound(query: RawQuery, name: ListParamName): number | undefined {

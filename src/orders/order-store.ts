@@ -11,9 +11,14 @@ export const sorts = ['created_at_desc', 'updated_at_asc'] as const
 export type Sort = (typeof sorts)[number]
 
 /** One condition of a listing, which each store translates into its query language. */
-export type FilterCondition =
-  | { column: string; values: readonly string[] }
-  | { column: string; range: InstantRange }
+export type FilterCondition = { column: string; values: readonly string[] } | RangeCondition
+
+/** A range of keys; `orKey` matches beside it. */
+export interface RangeCondition {
+  column: string
+  range: { gte?: number; lt?: number }
+  orKey?: number
+}
 
 /** The conditions of the filters that are set, in the order of the table of filters. */
 export function filterConditions(filters: OrderFilters): FilterCondition[] {
@@ -24,18 +29,24 @@ export function filterConditions(filters: OrderFilters): FilterCondition[] {
       const values = given as readonly string[]
       return values.length === 0 ? [] : [{ column, values }]
     }
-    const range = filter.isNullable ? datedRange(given as InstantRange) : (given as InstantRange)
-    return Object.keys(range).length === 0 ? [] : [{ column, range }]
+    const range = given as InstantRange
+    if (Object.keys(range).length === 0) return []
+    return [filter.isNullable ? nullableCondition(column, range) : { column, range }]
   })
 }
 
-/** A filter on `updated_at` as a range of keys. A bound at either end excludes undated orders. */
-export function datedRange({ gte, lt }: InstantRange): InstantRange {
-  if (gte === undefined && lt === undefined) return {}
-  return {
-    ...(gte !== undefined && { gte }),
-    lt: Math.min(lt ?? NULL_UPDATED_KEY, NULL_UPDATED_KEY),
+/**
+ * A filter on `updated_at` as a range of keys. A bound at either end excludes undated orders, whose
+ * key is after every bound, unless the filter includes them.
+ */
+function nullableCondition(column: string, { gte, lt, orNull }: InstantRange): RangeCondition {
+  const from = gte === undefined ? {} : { gte }
+  if (orNull === undefined) {
+    return { column, range: { ...from, lt: Math.min(lt ?? NULL_UPDATED_KEY, NULL_UPDATED_KEY) } }
   }
+  return lt === undefined
+    ? { column, range: from }
+    : { column, range: { ...from, lt }, orKey: NULL_UPDATED_KEY }
 }
 
 /**

@@ -105,6 +105,32 @@ describe.each(stores)('the order store on %s', (_name, open) => {
       }
     })
 
+    /** Seconds after the first date, in epoch milliseconds. */
+    const at = (seconds: number) => Date.parse(changed_at) + seconds * 1_000
+
+    it.each([
+      ['from an instant on', { gte: at(0) }, ['ord_2', 'ord_3', 'ord_1']],
+      ['after all dates', { gte: at(2) }, ['ord_1']],
+      ['up to an instant', { lt: at(1) }, ['ord_2', 'ord_1']],
+      ['between two instants', { gte: at(1), lt: at(2) }, ['ord_3', 'ord_1']],
+    ])(
+      'a filter on updated_at %s includes undated orders on request',
+      async (_name, range, expected) => {
+        await write([
+          sourceOrder({ id: 'ord_1', changed_at: null }),
+          sourceOrder({ id: 'ord_2', changed_at: new Date(at(0)).toISOString() }),
+          sourceOrder({ id: 'ord_3', changed_at: new Date(at(1)).toISOString() }),
+        ])
+        const filters = { ...everything, updated: { ...range, orNull: true as const } }
+        expect(await ids({ sort: 'updated_at_asc', filters })).toEqual(expected)
+        const byCreation = await ids({ sort: 'created_at_desc', filters })
+        expect(byCreation.toSorted()).toEqual(expected.toSorted())
+        const after = { key: at(0), id: 'ord_2' }
+        const later = expected.filter((id) => id !== 'ord_2')
+        expect(await ids({ sort: 'updated_at_asc', filters, after })).toEqual(later)
+      },
+    )
+
     it('returns only the orders without updated_at that were written after the mark', async () => {
       await write([sourceOrder({ id: 'ord_5', changed_at: null }), sourceOrder({ id: 'ord_6' })])
       const mark = await store.orders.latestWrite('acc_1')

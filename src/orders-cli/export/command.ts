@@ -33,7 +33,7 @@ export async function runExport(args: readonly string[], context: Context): Prom
     )
   }
   const url = resolveBaseUrl('export', text.url, context.env)
-  const filters = filtersOf(text)
+  const filters = filtersOf(text, flags)
   const format = createFormat(formatName, rows)
 
   if (text.out === undefined) {

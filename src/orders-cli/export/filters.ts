@@ -1,6 +1,6 @@
 import type { ListParams } from '../../client/client.ts'
 
-/** The filters of GET /v1/orders: parameter → whether its option accepts a list. */
+/** The filters of GET /v1/orders: parameter → the kind of its option. */
 const filters = {
   status: 'list',
   payment_method: 'list',
@@ -8,8 +8,9 @@ const filters = {
   created_lt: 'text',
   updated_gte: 'text',
   updated_lt: 'text',
+  include_undated: 'flag',
   sort: 'text',
-} as const satisfies Partial<Record<keyof ListParams, 'list' | 'text'>>
+} as const satisfies Partial<Record<keyof ListParams, 'list' | 'text' | 'flag'>>
 
 type Filter = keyof typeof filters
 const names = Object.keys(filters) as Filter[]
@@ -23,11 +24,15 @@ export const filterOptions = Object.fromEntries(
   names.map((name) => [kebab(name), filters[name]]),
 ) as { [Name in Filter as Kebab<Name>]: (typeof filters)[Name] }
 
-export type Filters = Partial<Record<Filter, string>>
+export type Filters = Partial<Record<Filter, string | true>>
 
 /** The filters as typed: the API validates them and returns the error message. */
-export function filtersOf(text: Partial<Record<FilterOption, string>>): Filters {
-  const given = names.map((name) => [name, text[kebab(name)]] as const)
+export function filtersOf(
+  text: Partial<Record<FilterOption, string>>,
+  flags: ReadonlySet<string>,
+): Filters {
+  const valueOf = (option: FilterOption) => text[option] ?? (flags.has(option) ? true : undefined)
+  const given = names.map((name) => [name, valueOf(kebab(name))] as const)
   return Object.fromEntries(given.filter(([, value]) => value !== undefined))
 }
 

@@ -1,12 +1,12 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { callTimeoutMs, unbounded } from '../../lib/request-scope.ts'
-import type { InstantRange } from '../../orders/filters.ts'
 import {
   filterConditions,
   NULL_UPDATED_KEY,
   type OrderStore,
   type PageQuery,
   type Position,
+  type RangeCondition,
   type RenderedOrder,
   type Sort,
   type ViewKey,
@@ -60,6 +60,8 @@ export function createSqliteOrderStore(db: DatabaseSync): OrderStore {
   }
 }
 
+type Range = RangeCondition['range']
+
 export interface Statement {
   sql: string
   params: SQLInputValue[]
@@ -93,7 +95,7 @@ export function pageStatement({ accountId, sort, filters, after, ...query }: Pag
       if ('values' in condition) return oneOf(condition.column, condition.values)
       const isPaged = after !== null && condition.column === column
       const range = isPaged ? withoutPassedBound(condition.range, after, sort) : condition.range
-      return within(condition.column, range)
+      return within({ ...condition, range })
     }),
   ]
   if (after) {
@@ -118,7 +120,7 @@ export function pageStatement({ accountId, sort, filters, after, ...query }: Pag
  * A bound that `after` has passed is redundant, but the planner may seek to it instead of to
  * `after` and scan every earlier page.
  */
-function withoutPassedBound({ gte, lt }: InstantRange, after: Position, sort: Sort): InstantRange {
+function withoutPassedBound({ gte, lt }: Range, after: Position, sort: Sort): Range {
   const passedLt = sort === 'created_at_desc' && lt !== undefined && after.key < lt
   const passedGte = sort === 'updated_at_asc' && gte !== undefined && after.key >= gte
   return {
@@ -127,10 +129,17 @@ function withoutPassedBound({ gte, lt }: InstantRange, after: Position, sort: So
   }
 }
 
-function within(column: string, { gte, lt }: InstantRange): Statement[] {
+function within({ column, range: { gte, lt }, orKey }: RangeCondition): Statement[] {
   const conditions: Statement[] = []
+  // A key beside the range is after all others, so the lower bound needs no alternative.
   if (gte !== undefined) conditions.push({ sql: `${column} >= ?`, params: [gte] })
-  if (lt !== undefined) conditions.push({ sql: `${column} < ?`, params: [lt] })
+  if (lt !== undefined) {
+    conditions.push(
+      orKey === undefined
+        ? { sql: `${column} < ?`, params: [lt] }
+        : { sql: `(${column} < ? OR ${column} = ${orKey})`, params: [lt] },
+    )
+  }
   return conditions
 }
 

@@ -58,6 +58,7 @@ const invalidValues: Record<(typeof listParamNames)[number], string[]> = {
   created_lt: invalidInstants,
   updated_gte: invalidInstants,
   updated_lt: invalidInstants,
+  include_undated: ['', '1', '0', 'TRUE', 'yes', 'true,false', ' true'],
   sort: [
     ...invalidScalars,
     'created_at',
@@ -85,7 +86,7 @@ describe.each(listParamNames)('%s', (name) => {
   })
 })
 
-describe.each(['limit', 'cursor', 'sort', ...dates])('a repeated %s', (name) => {
+describe.each(['limit', 'cursor', 'sort', 'include_undated', ...dates])('a repeated %s', (name) => {
   it.each([
     ['with equal values', ['5', '5']],
     ['with one value', ['5']],

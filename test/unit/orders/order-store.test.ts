@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { datedRange, NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
+import { filterConditions, NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
 
 describe('a filter on updated_at', () => {
   it.each([
@@ -15,8 +15,23 @@ describe('a filter on updated_at', () => {
       { lt: NULL_UPDATED_KEY + 1 },
       { lt: NULL_UPDATED_KEY },
     ],
-  ])('a filter on updated_at %s', (_name, range, keys) => {
-    expect(datedRange(range)).toStrictEqual(keys)
+    ['from an instant on, or undated', { gte: 5, orNull: true }, { gte: 5 }],
+  ] as const)('a filter on updated_at %s', (_name, updated, range) => {
+    const filters = { statuses: [], paymentMethods: [], created: {}, updated }
+    const column = 'updated_key'
+    const expected = Object.keys(range).length === 0 ? [] : [{ column, range }]
+    expect(filterConditions(filters)).toStrictEqual(expected)
+  })
+
+  it.each([
+    ['up to an instant, or undated', { lt: 9 }],
+    ['between two instants, or undated', { gte: 5, lt: 9 }],
+  ])('a filter on updated_at %s', (_name, range) => {
+    const updated = { ...range, orNull: true } as const
+    const filters = { statuses: [], paymentMethods: [], created: {}, updated }
+    expect(filterConditions(filters)).toStrictEqual([
+      { column: 'updated_key', range, orKey: NULL_UPDATED_KEY },
+    ])
   })
 })
 

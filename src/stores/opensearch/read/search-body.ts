@@ -73,7 +73,10 @@ function datedOrWrittenAfter({ key, id }: Position) {
 }
 
 function filterClause(condition: FilterCondition) {
-  return 'values' in condition
-    ? { terms: { [condition.column]: condition.values } }
-    : { range: { [condition.column]: condition.range } }
+  if ('values' in condition) return { terms: { [condition.column]: condition.values } }
+  const { column, range, orKey } = condition
+  const within = { range: { [column]: range } }
+  return orKey === undefined
+    ? within
+    : { bool: { should: [within, { term: { [column]: orKey } }] } }
 }

@@ -14,9 +14,11 @@ it('every filter of the API is an option', () => {
 })
 
 it('filters are sent as typed', () => {
-  expect(filtersOf({ 'payment-method': 'PIX', 'created-gte': 'ontem' })).toEqual({
+  const text = { 'payment-method': 'PIX', 'created-gte': 'ontem' }
+  expect(filtersOf(text, new Set(['include-undated', 'resume']))).toEqual({
     payment_method: 'PIX',
     created_gte: 'ontem',
+    include_undated: true,
   })
 })
 

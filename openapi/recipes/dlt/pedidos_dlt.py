@@ -56,7 +56,8 @@ def fonte(url: str, chave: str):
                     "processing_steps": [{"map": com_ordem_de_leitura}],
                     "endpoint": {
                         "path": "orders",
-                        "params": {"sort": "updated_at_asc", "limit": 100},
+                        # Sem include_undated, `updated_gte` deixaria para trás os pedidos sem updated_at.
+                        "params": {"sort": "updated_at_asc", "limit": 100, "include_undated": "true"},
                         "data_selector": "data",
                         "incremental": {
                             "cursor_path": "updated_at",

@@ -1,8 +1,10 @@
-import { UnexpectedAnswerError, UsageError } from './errors.ts'
-import { createListing, isOrder, type OrderListing } from './listing.ts'
-import { parseApiKey, parseBaseUrl, rejectBrowsers } from './options.ts'
-import type { ListParams, Order } from './schema.ts'
+import { findOrder, getOrder } from './get-order.ts'
+import { createListing, type OrderListing } from './listing.ts'
+import { parseApiKey, parseBaseUrl, rejectBrowsers, requireOptions } from './options.ts'
+import { applyRemoval, type RemovalResult } from './removals.ts'
+import type { ListParams, Order, WebhookEvent } from './schema.ts'
 import { type SyncOptions, type SyncResult, syncOrders } from './sync.ts'
+import type { SyncStore } from './sync-store.ts'
 import { createTransport, type Wait } from './transport.ts'
 
 export {
@@ -17,6 +19,7 @@ export {
   WebhookVerificationError,
 } from './errors.ts'
 export type { OrderListing, OrderPage } from './listing.ts'
+export type { RemovalResult } from './removals.ts'
 export type * from './schema.ts'
 export type { SyncOptions, SyncProgress, SyncResult } from './sync.ts'
 export {
@@ -66,7 +69,17 @@ export interface OrdersClient {
     get(id: string, options?: CallOptions): Promise<Order>
     /** Brings a store up to date. */
     sync(options: SyncOptions): Promise<SyncResult>
+    /**
+     * Deletes the order of a verified `order.removed` event from a store, also while `sync` runs on
+     * the same store object. Other events are ignored: `sync` brings what they announce.
+     */
+    applyRemoval(event: WebhookEvent, options: RemovalOptions): Promise<RemovalResult>
   }
+}
+
+export interface RemovalOptions extends CallOptions {
+  /** The same object as of `sync`; it has `remove`. */
+  store: SyncStore
 }
 
 const TIMEOUT_MS = 30_000
@@ -79,6 +92,7 @@ const RETRY_FOR_MS = 15 * 60_000
  */
 export function createOrdersClient(options: ClientOptions): OrdersClient {
   rejectBrowsers()
+  requireOptions(options)
   const baseUrl = parseBaseUrl(options.baseUrl)
   const apiKey = parseApiKey(options.apiKey)
   const transport = createTransport({
@@ -93,20 +107,10 @@ export function createOrdersClient(options: ClientOptions): OrdersClient {
   return {
     orders: {
       list: (params = {}, { signal } = {}) => createListing(transport, params, signal),
-      async get(id, { signal } = {}) {
-        if (typeof id !== 'string' || !/^[A-Za-z0-9_-]+$/.test(id))
-          throw new UsageError(`"${id}" não é o id de um pedido.`)
-        return readOrder(await transport.get(`/v1/orders/${id}`, new URLSearchParams(), signal))
-      },
+      get: (id, { signal } = {}) => getOrder(transport, id, signal),
       sync: (sync) => syncOrders(transport, { url: baseUrl, apiKey }, sync),
+      applyRemoval: (event, { store, signal }) =>
+        applyRemoval(event, { store, readOrder: (id) => findOrder(transport, id, signal) }),
     },
   }
-}
-
-function readOrder(body: unknown): Order {
-  if (isOrder(body)) return body
-  throw new UnexpectedAnswerError('A resposta não é um pedido. Confira o endereço da API.', {
-    status: 200,
-    requestId: null,
-  })
 }

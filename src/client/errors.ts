@@ -124,6 +124,8 @@ export class UsageError extends OrdersError {
 /** Certificate errors: codes of Node and Bun, and the text of Deno, which has no codes. */
 const CERTIFICATE =
   /\b(CERT_\w+|ERR_TLS_CERT\w+|UNABLE_TO_\w+|\w*SELF_SIGNED_CERT\w*)\b|invalid peer certificate/
+/** OpenSSL's and Deno's words for a response that is no TLS. */
+const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|InvalidContentType/
 const CLOCK = /CERT_NOT_YET_VALID|CERT_HAS_EXPIRED|certificate: (Expired|NotValidYet)/
 
 /** The error of a call without a complete response, with the next step for its cause. */
@@ -136,6 +138,12 @@ export function toConnectionError(url: string, cause: unknown): ConnectionError 
       : 'Confira o endereço; atrás de um proxy da empresa, instale o certificado dele.'
     return new ConnectionError(
       `O certificado de ${host} não é confiável (${causes}), e a chave não foi enviada. ${help}`,
+      { cause, isFinal: true },
+    )
+  }
+  if (NO_TLS.test(causes)) {
+    return new ConnectionError(
+      `O endereço é https, mas ${host} responde http; a chave não foi enviada. Confira a porta. Se o serviço está nesta máquina, use http://.`,
       { cause, isFinal: true },
     )
   }

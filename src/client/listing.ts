@@ -12,6 +12,8 @@ export interface OrderPage {
 export interface OrderListing extends AsyncIterable<Order> {
   /** The same orders page by page, for callers that store the cursor. */
   pages(): AsyncIterable<OrderPage>
+  /** A listing is no promise. @throws UsageError, for `await` */
+  then(never: never): never
 }
 
 /** The maximum of the API, since each page costs one request of the account's bucket. */
@@ -35,6 +37,12 @@ export function createListing(
 
   return {
     pages,
+    // biome-ignore lint/suspicious/noThenProperty: an awaited listing would look like an empty list
+    then() {
+      throw new UsageError(
+        'list() não devolve uma promessa: percorra com "for await (const order of orders.list())", sem await antes de list(); por página, com .pages().',
+      )
+    },
     async *[Symbol.asyncIterator]() {
       for await (const { orders } of pages()) yield* orders
     },

@@ -3,12 +3,23 @@ import { UsageError } from './errors.ts'
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 const EXAMPLE = 'https://api.exemplo.com.br'
 
+/** @throws UsageError for a call without options, as of a program without types */
+export function requireOptions(options: unknown): void {
+  if (typeof options === 'object' && options !== null) return
+  throw new UsageError(
+    `Faltam as opções do cliente: createOrdersClient({ baseUrl: '${EXAMPLE}', apiKey: process.env.ORDERS_API_KEY }).`,
+  )
+}
+
 /**
  * The base address of the API without a trailing slash. A path that ends in `/v1` or `/v1/orders`
  * is accepted and shortened.
  * @throws UsageError for an invalid address, and for plain HTTP, which would expose the key
  */
-export function parseBaseUrl(text: string | URL): string {
+export function parseBaseUrl(text: string | URL | undefined): string {
+  if (text === undefined || text === '') {
+    throw new UsageError(`Falta o endereço da API (baseUrl). Use, por exemplo, ${EXAMPLE}.`)
+  }
   const url = parse(text)
   if (url === null) {
     // The message omits the text, which may be a key in the wrong option.
@@ -47,7 +58,7 @@ function parse(text: string | URL): URL | null {
  */
 export function parseApiKey(text: string | undefined): string {
   const key = text?.trim() ?? ''
-  if (key === '') throw new UsageError('Falta a chave de API da conta.')
+  if (key === '') throw new UsageError('Falta a chave de API da conta (apiKey).')
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new UsageError('A chave de API tem espaços ou caracteres que uma chave não tem.')
   }

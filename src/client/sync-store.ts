@@ -24,6 +24,8 @@ export interface SyncStore {
    * `sync` compares the totals of the last two full syncs, which is less exact.
    */
   countUnseen?(run: number): Promise<{ unseen: number; total: number }>
+  /** Deletes an order, if the store has it. Only `applyRemoval` calls this method. */
+  remove?(id: string): Promise<void>
 }
 
 /** The progress of a store: plain JSON. Store it unchanged. */
@@ -94,6 +96,10 @@ export function createMemoryStore(): MemoryStore {
     },
     async countUnseen(run) {
       return { unseen: unseenBefore(run).length, total: orders.size }
+    },
+    async remove(id) {
+      orders.delete(id)
+      seenIn.delete(id)
     },
   }
 }

@@ -1,7 +1,9 @@
 import { type Clock, wallClock } from '../lib/clock.ts'
 import { ApiError, UsageError } from './errors.ts'
 import { finishRun } from './finish-run.ts'
+import { findOrder } from './get-order.ts'
 import { createListing, type OrderPage } from './listing.ts'
+import { savePage } from './removals.ts'
 import { afterPage, nextRun, restarted } from './sync-run.ts'
 import { openState, type SyncSource } from './sync-source.ts'
 import type { SyncRun, SyncState, SyncStore } from './sync-store.ts'
@@ -110,13 +112,14 @@ async function savePages(
   initial: SyncState,
   options: SyncOptions,
 ): Promise<{ state: SyncState; received: number }> {
+  const readOrder = (id: string) => findOrder(transport, id, options.signal)
   let state = initial
   let received = 0
   for (let restarts = 0; ; restarts++) {
     try {
       for await (const page of pagesOf(transport, state.pass, options)) {
         state = afterPage(state, page)
-        await options.store.save(page.orders, state)
+        await savePage(page.orders, state, { store: options.store, readOrder })
         received += page.orders.length
         options.onPage?.({ kind: state.pass.kind, received, watermark: state.watermark })
       }

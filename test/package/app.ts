@@ -6,6 +6,7 @@ import {
   type SyncState,
   type SyncStore,
   verifyWebhook,
+  type WebhookEvent,
 } from 'public-orders-client'
 
 const { orders } = createOrdersClient({ baseUrl: 'https://api.example.com', apiKey: 'key' })
@@ -46,6 +47,11 @@ export const receiveInNode = (
   headers: Record<string, string | string[] | undefined>,
 ) => verifyWebhook(body, headers, 'whsec_', { toleranceSeconds: 60 })
 
+export const removeIn = (store: SyncStore, event: WebhookEvent) =>
+  orders.applyRemoval(event, { store })
+
+// @ts-expect-error: a listing is no promise
+export const awaited = async () => await orders.list()
 // @ts-expect-error: no such status
 orders.list({ status: 'PAGO' })
 // @ts-expect-error: no such parameter

@@ -1,7 +1,7 @@
 import type { SyncStore } from '../../client/client.ts'
 
 /** A store on this machine, locked by this process. */
-export interface LocalStore extends Required<SyncStore> {
+export interface LocalStore extends Required<Omit<SyncStore, 'remove'>> {
   /** New or changed orders since the store was opened. */
   changes(): number
   /** Releases the lock. */

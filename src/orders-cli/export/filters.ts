@@ -31,9 +31,9 @@ export function filtersOf(
   text: Partial<Record<FilterOption, string>>,
   flags: ReadonlySet<string>,
 ): Filters {
-  const valueOf = (option: FilterOption) => text[option] ?? (flags.has(option) ? true : undefined)
-  const given = names.map((name) => [name, valueOf(kebab(name))] as const)
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined))
+  const given = (option: FilterOption) => text[option] ?? (flags.has(option) ? true : undefined)
+  const values = names.map((name) => [name, given(kebab(name))] as const)
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
 /** The option of a parameter that the API rejected; `null` for other parameters. */

@@ -4,7 +4,7 @@ import type { Random } from '../../../src/demo/random.ts'
 /** The simulated crash of a process. */
 export class CrashError extends Error {}
 
-export interface CrashingStore extends Required<Omit<SyncStore, 'countUnseen'>> {
+export interface CrashingStore extends Required<Omit<SyncStore, 'countUnseen' | 'remove'>> {
   orders: ReadonlyMap<string, Order>
 }
 

@@ -37,6 +37,16 @@ describe('a call without a complete response', () => {
     expect(fault.message).toMatch(/Confira/)
   })
 
+  it.each([
+    coded('ERR_SSL_WRONG_VERSION_NUMBER', '40FD:error:0A00010B:SSL routines:wrong version number'),
+    new Error('client error (Connect): received corrupt message of type InvalidContentType'),
+  ])('names an https address of an http port: %s', (cause) => {
+    expect(failed(cause)).toMatchObject({
+      isFinal: true,
+      message: expect.stringMatching(/^O endereço é https, mas api\.example\.com responde http/),
+    })
+  })
+
   it('reports a timeout', () => {
     const timeout = new DOMException('The operation was aborted', 'TimeoutError')
     expect(toConnectionError(URL, timeout).message).toMatch(/a resposta demorou demais/)

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { type ClientOptions, createOrdersClient } from '../../../src/client/client.ts'
 import { UsageError } from '../../../src/client/errors.ts'
 import { parseApiKey, parseBaseUrl, rejectBrowsers } from '../../../src/client/options.ts'
 
@@ -18,7 +19,7 @@ describe('the base address', () => {
   })
 
   it.each([
-    ['', /não é um endereço inteiro/],
+    ['', /Falta o endereço da API \(baseUrl\)/],
     ['api.example.com', /não é um endereço inteiro/],
     ['http://api.example.com', /chave trafegaria sem proteção\. Use https:\/\/api\.example\.com/],
     ['http://localhost.example.com', /sem proteção/],
@@ -60,5 +61,24 @@ describe('the runtime check', () => {
 
   it('accepts a server', () => {
     expect(rejectBrowsers).not.toThrow()
+  })
+})
+
+describe('a program without types', () => {
+  it.each([
+    [undefined, /Faltam as opções do cliente: createOrdersClient\(\{ baseUrl/],
+    [null, /Faltam as opções/],
+    [{}, /baseUrl/],
+    [{ baseUrl: 'https://api.example.com' }, /apiKey/],
+  ])('createOrdersClient(%j) reports what is missing', (options, message) => {
+    expect(() => createOrdersClient(options as unknown as ClientOptions)).toThrow(UsageError)
+    expect(() => createOrdersClient(options as unknown as ClientOptions)).toThrow(message)
+  })
+
+  it('await list() reports the loop to write instead', async () => {
+    const baseUrl = 'https://api.example.com'
+    const listing: unknown = createOrdersClient({ baseUrl, apiKey: 'key' }).orders.list()
+    await expect(listing).rejects.toThrow(UsageError)
+    await expect(listing).rejects.toThrow(/for await \(const order of orders\.list\(\)\)/)
   })
 })

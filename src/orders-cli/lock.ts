@@ -1,6 +1,8 @@
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { open, readdir, rm } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -22,13 +24,50 @@ export interface Lock {
  */
 export async function acquireLock(prefix: string, busy: string): Promise<Lock> {
   const mine = prefix + ownName()
+  const guard = removeAtDeath(mine)
+  try {
+    await claim(prefix, mine, busy)
+  } catch (error) {
+    guard?.kill('SIGKILL')
+    throw error
+  }
+  return {
+    async release() {
+      guard?.kill('SIGKILL') // First: it would remove the lock of a later call in this process.
+      await rm(mine, { force: true })
+    },
+  }
+}
+
+/**
+ * Starts a shell that removes the lock file once this process is gone, even after SIGKILL: then
+ * its input ends. In a session of its own, so that the keys of the terminal do not end it.
+ */
+function removeAtDeath(file: string): ChildProcess | null {
+  if (process.platform === 'win32') return null // The next process removes a dead one's lock.
+  const script = 'read -r _; rm -f -- "$1"'
+  const guard = spawn('/bin/sh', ['-c', script, 'sh', file], {
+    cwd: '/',
+    detached: true,
+    env: { PATH: process.env['PATH'] },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  guard.on('error', () => {}) // As on Windows.
+  guard.stdin?.on('error', () => {})
+  guard.unref()
+  ;(guard.stdin as Partial<Socket> | null)?.unref?.()
+  return guard
+}
+
+/** Creates the lock file. @throws CommandError if another process holds the lock */
+async function claim(prefix: string, mine: string, busy: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     await (await open(mine, 'w', PRIVATE)).close()
     const holders = await liveHolders(prefix, basename(mine)).catch(async (error) => {
       await rm(mine, { force: true })
       throw error
     })
-    if (holders.length === 0) return { release: () => rm(mine, { force: true }) }
+    if (holders.length === 0) return
     await rm(mine, { force: true })
     if (attempt === MAX_TRIES) throw new CommandError(`${busy} ${holders[0]}`)
     await pause(Math.random() * MAX_PAUSE_MS)

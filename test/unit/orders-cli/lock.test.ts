@@ -51,6 +51,22 @@ describe('a lock', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  it('a killed process leaves no lock file', async () => {
+    const { child } = await another()
+    expect(readdirSync(folder)).toHaveLength(1)
+    child.kill('SIGKILL')
+    await expect.poll(() => readdirSync(folder), { timeout: 10_000 }).toEqual([])
+  })
+
+  it('a lock that is released and acquired again stays', async () => {
+    for (let round = 0; round < 5; round++) {
+      const lock = await acquireLock(prefix(), 'busy')
+      expect((await another()).output).toMatch(/^busy/)
+      await lock.release()
+    }
+    expect(readdirSync(folder)).toEqual([])
+  })
+
   it('a lock of a dead process whose pid is reused is removed', async () => {
     const { child } = await another()
     const [name = ''] = readdirSync(folder)

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { nearestName } from '../lib/nearest-name.ts'
 import { usageError } from './errors.ts'
 
 /** `text`: one value. `list`: values, repeatable. `flag`: no value. */
@@ -44,7 +45,10 @@ export function parseArguments<Table extends OptionTable>(
     if (token.kind !== 'option') continue
     const kind = Object.hasOwn(table, token.name) ? table[token.name] : undefined
     const name = token.name as Name
-    if (kind === undefined) throw usageError(`Não existe a opção ${token.rawName}.`, command)
+    if (kind === undefined) {
+      const hint = didYouMean(token.name, Object.keys(table), '--')
+      throw usageError(`Não existe a opção ${token.rawName}.${hint}`, command)
+    }
     if (kind === 'flag') {
       if (token.value !== undefined) {
         throw usageError(`A opção ${token.rawName} não leva valor.`, command)
@@ -93,8 +97,20 @@ export function parseChoice<const T extends string>(
 ): T {
   const found = known.find((one) => one === text)
   if (found !== undefined) return found
-  const fault = text === undefined ? `Falta a opção ${option}` : `${option}: não existe "${text}"`
-  throw usageError(`${fault}. Use ${known.join(', ')}.`, command)
+  const fault =
+    text === undefined
+      ? `Falta a opção ${option}.`
+      : `${option}: não existe "${text}".${didYouMean(text, known)}`
+  throw usageError(`${fault} Use ${known.join(', ')}.`, command)
+}
+
+/** Longer names are no typing errors, and comparing them costs time. */
+const MAX_COMPARED_LENGTH = 40
+
+/** ` Você quis dizer --format?`, or nothing if no known name is near. */
+export function didYouMean(name: string, known: readonly string[], prefix = ''): string {
+  const nearest = nearestName(name.slice(0, MAX_COMPARED_LENGTH), known)
+  return nearest === undefined ? '' : ` Você quis dizer ${prefix}${nearest}?`
 }
 
 /** @throws UsageError for arguments that the command does not accept */

@@ -11,6 +11,8 @@ export interface Output {
 
 /** What the process gives the program. */
 export interface ProcessContext {
+  /** The words that call this program, for hints: `orders`, or `npx orders`. */
+  program: readonly string[]
   /** The folder that relative paths start from. */
   cwd: string
   env: NodeJS.ProcessEnv

@@ -2,10 +2,20 @@ import { constants } from 'node:os'
 import { dirname } from 'node:path'
 import { ApiError, OrdersError, UnexpectedAnswerError, UsageError } from '../client/client.ts'
 import { optionOf } from './export/filters.ts'
+import { commandLine } from './terminal/format-text.ts'
 
 /** An invalid command line: nothing was sent, and nothing was written. */
+export class CommandLineError extends UsageError {
+  readonly command: string
+
+  constructor(message: string, command: string) {
+    super(message)
+    this.command = command
+  }
+}
+
 export const usageError = (message: string, command: string) =>
-  new UsageError(`${message}\nAjuda: orders ${command} --help`)
+  new CommandLineError(message, command)
 
 /** The command cannot do what was requested; the message is the complete explanation. */
 export class CommandError extends Error {}
@@ -68,20 +78,29 @@ const SQLITE: Readonly<Record<number, string>> = {
   26: 'O arquivo não é um banco SQLite: escolha outro nome',
 }
 
-/** The message and the exit code of an error. */
-export function explain(error: unknown): Explanation {
+/** The message and the exit code of an error. `program`: the command as it was called. */
+export function explain(error: unknown, program: readonly string[] = ['orders']): Explanation {
   if (error instanceof CommandError) return { message: error.message, exitCode: FAILED }
+  if (error instanceof CommandLineError) {
+    const help = commandLine([...program, error.command, '--help'])
+    return { message: `${error.message}\nAjuda: ${help}`, exitCode: USAGE }
+  }
   if (error instanceof UsageError) return { message: error.message, exitCode: USAGE }
   if (error instanceof OrdersError) return explainOrdersError(error)
   return { message: explainSystem(error), exitCode: FAILED }
 }
 
+const WRONG_KEY =
+  'Chave de API recusada: confira ORDERS_API_KEY, ou a chave que você digitou. Se ela foi revogada ou venceu, crie outra.'
+
 function explainOrdersError(error: OrdersError): Explanation {
   const option = error instanceof ApiError ? optionOf(error.param) : null
   if (option !== null) return { message: `${option}: ${error.message}`, exitCode: USAGE }
+  // The service's own text describes the header, which the command sends by itself.
+  const text = error instanceof ApiError && error.status === 401 ? WRONG_KEY : error.message
   const isTraceable = error instanceof ApiError || error instanceof UnexpectedAnswerError
   const trace = isTraceable && error.requestId !== null ? ` (requisição ${error.requestId})` : ''
-  return { message: `${error.message}${trace}`, exitCode: FAILED }
+  return { message: `${text}${trace}`, exitCode: FAILED }
 }
 
 function explainSystem(error: unknown): string {

@@ -1,8 +1,8 @@
 export const ordersHelp = `orders: os pedidos da sua conta, em planilhas, arquivos e bancos
 
-  orders export --format csv-br --out pedidos.csv    todos os pedidos, num arquivo
+  orders export --format xlsx --out pedidos.xlsx     todos os pedidos, numa planilha
   orders get ord_1aB2cD3eF4gH5iJ6                    um pedido, em JSON
-  orders sync sqlite:pedidos.db                      uma cópia local que fica em dia
+  orders sync sqlite:pedidos.db                      uma cópia local que fica em dia (sqlite: precisa do Node 22.13)
 
   orders COMANDO --help      as opções de cada um
   orders --version           a versão
@@ -14,20 +14,22 @@ O resultado sai na saída padrão, e todo o resto na de erros. O comando termina
 linha de comando está errada.
 `
 
-export const exportHelp = `orders export --format ndjson|csv|csv-br [opções]
+export const exportHelp = `orders export --format ndjson|csv|csv-br|xlsx [opções]
 
 Exporta todos os pedidos, ou os que passam pelos filtros, dos mais novos aos mais antigos.
 
   --url URL            endereço da API (ou ORDERS_API_URL)
-  --format FORMATO     ndjson, csv ou csv-br; veja abaixo
-  --rows LINHAS        de csv e csv-br: orders, uma linha por pedido (o padrão), ou items, uma por produto
-  --out ARQUIVO        onde escrever; sem ele, na saída padrão
+  --format FORMATO     ndjson, csv, csv-br ou xlsx; veja abaixo
+  --rows LINHAS        orders, uma linha por pedido (o padrão), ou items, uma por produto; não vale em ndjson
+  --headers NOMES      pt: títulos das colunas em português; api: os nomes dos campos (o padrão); não vale em ndjson
+  --out ARQUIVO        onde escrever; sem ele, na saída padrão. xlsx precisa dele
   --resume             continua a exportação que parou no meio
 
 Filtros, os mesmos da API; os que são lista separam valores por vírgula:
   --status LISTA            PAID,REFUNDED
   --payment-method LISTA    PIX,BOLETO
-  --created-gte INSTANTE    criados a partir de; com hora e fuso: 2026-03-01T00:00:00-03:00
+  --created-gte INSTANTE    criados a partir de: uma data, 01/03/2026, que vale desde a meia-noite de Brasília;
+                            ou um instante com hora e fuso, 2026-03-01T00:00:00-03:00
   --created-lt INSTANTE     criados antes de
   --updated-gte INSTANTE    alterados a partir de
   --updated-lt INSTANTE     alterados antes de
@@ -49,6 +51,9 @@ Formatos:
            - items vira texto: 2 × Curso de violão (198,00)
            - caracteres de controle saem, e uma célula acaba nos 32.767 caracteres que o Excel aceita
 
+  xlsx     uma planilha do Excel: valores em reais como números, datas como datas no horário de Brasília, e o resto como
+           texto, que nunca vira fórmula. Acima de 300.000 linhas, continua em outra aba do mesmo arquivo
+
 Com --rows items as colunas do pedido se repetem em cada produto: some item.sub_total, e não amount_total.
 
 Com --out, os pedidos ficam em ARQUIVO.part até o fim, e só então recebem o nome, no lugar do que havia ali. Se
@@ -57,7 +62,8 @@ continuar). ARQUIVO.part.json guarda o ponto; não há chave nele.
 
 Exemplos:
   orders export --format csv-br --out pedidos.csv
-  orders export --format csv-br --rows items --status PAID --created-gte 2026-03-01T00:00:00-03:00 --out itens.csv
+  orders export --format xlsx --headers pt --created-gte 01/03/2026 --created-lt 01/04/2026 --out marco.xlsx
+  orders export --format csv-br --rows items --status PAID --out itens.csv
   orders export --format ndjson | gzip > pedidos.ndjson.gz
 `
 
@@ -75,11 +81,13 @@ Mantém uma cópia local dos pedidos em dia: na primeira vez lê tudo, depois s�
 mais saem da cópia na leitura completa, que é feita uma vez por dia. Se parar no meio, repita o comando.
 
   PASTA                um arquivo JSON por pedido, em PASTA/orders; uma pasta vazia, nova, ou de uma cópia
-  sqlite:ARQUIVO       um banco SQLite: a tabela orders, com colunas como status, created_at, amount_total e
-                       customer_email, e a visão items; pode ser lido enquanto sincroniza. Precisa do Node 22.13
+  sqlite:ARQUIVO       um banco SQLite: a visão orders_typed, com cada campo numa coluna de tipo certo (dinheiro em
+                       centavos), a visão items, e a tabela orders; pode ser lido enquanto sincroniza. Precisa do
+                       Node 22.13
 
   --url URL            endereço da API (ou ORDERS_API_URL)
-  --since INSTANTE     só pedidos alterados a partir daí; vale na primeira vez, e a cópia o guarda
+  --since INSTANTE     só pedidos alterados a partir daí: 01/03/2026 (a meia-noite de Brasília), ou um instante com hora
+                       e fuso; vale na primeira vez, e a cópia o guarda
   --watch              continua sincronizando, até Ctrl-C
   --interval TEMPO     de quanto em quanto tempo, com --watch: 30s, 5m, 1h; o padrão é 60s
   --all                faz a leitura completa agora
@@ -90,5 +98,5 @@ mais saem da cópia na leitura completa, que é feita uma vez por dia. Se parar 
 Exemplos:
   orders sync pedidos
   orders sync sqlite:pedidos.db --watch --interval 5m
-  sqlite3 pedidos.db "select status, count(*), sum(amount_total) from orders group by status"
+  sqlite3 pedidos.db "select status, count(*), sum(amount_total) / 100.0 from orders_typed group by status"
 `

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Interruption } from './errors.ts'
+import { programName } from './program-name.ts'
 import { run } from './run.ts'
 
 /** A signal this soon after the first is a duplicate, which npm forwards to its child. */
@@ -7,6 +8,7 @@ const DUPLICATE_MS = 1_000
 
 ignoreEpipe()
 process.exitCode = await run(process.argv.slice(2), {
+  program: programName(process.argv[1] ?? '', process.env, process.cwd()),
   cwd: process.cwd(),
   env: process.env,
   stdout: process.stdout,

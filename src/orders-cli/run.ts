@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { UsageError } from '../client/client.ts'
 import { monotonicClock } from '../lib/clock.ts'
 import { createStatusLine } from '../lib/status-line.ts'
+import { didYouMean } from './arguments.ts'
 import { type Context, type ProcessContext, writeText } from './context.ts'
 import { explain, Interruption, ResumableError } from './errors.ts'
 import { runExport } from './export/command.ts'
@@ -32,7 +33,8 @@ export async function run(argv: readonly string[], process: ProcessContext): Pro
   } catch (error) {
     const { reason } = process.signal
     const interruption = reason instanceof Interruption ? reason : null
-    const { message, exitCode } = explain(error instanceof ResumableError ? error.cause : error)
+    const cause = error instanceof ResumableError ? error.cause : error
+    const { message, exitCode } = explain(cause, process.program)
     status.printLine(interruption === null ? message : 'Interrompido.')
     if (error instanceof ResumableError) status.printLine(error.hint)
     return interruption?.exitCode ?? exitCode
@@ -50,8 +52,12 @@ async function dispatch(argv: readonly string[], context: Context): Promise<void
   } else if (name === '--version') {
     await writeText(context.stdout, `${version()}\n`)
   } else {
-    const fault = name === undefined ? 'Falta o comando' : `Não existe o comando "${name}"`
-    throw new UsageError(`${ordersHelp}\n${fault}. Use ${Object.keys(commands).join(', ')}.`)
+    const known = Object.keys(commands)
+    const fault =
+      name === undefined
+        ? 'Falta o comando.'
+        : `Não existe o comando "${name}".${didYouMean(name, known)}`
+    throw new UsageError(`${ordersHelp}\n${fault} Use ${known.join(', ')}.`)
   }
 }
 

@@ -3,6 +3,7 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { readSheet } from 'read-excel-file/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cachedFolder } from '../support/cli/cached-folder.ts'
 import { runProgram } from '../support/cli/program.ts'
@@ -92,11 +93,13 @@ const runBin = (one: Package, name: string, args: string[], env = {}) =>
     env,
   })
 
-describe.each(['client', 'cli'] as const)('the package of the %s', (one) => {
-  it('the package installs no dependencies', async () => {
-    const names = await readdir(join(installed[one], 'node_modules'))
-    expect(names.filter((name) => !name.startsWith('.'))).toEqual([PACKAGES[one].name])
-  })
+it.each([
+  ['client', []],
+  ['cli', ['hucre', 'leven']],
+] as const)('the package of the %s installs the dependencies %j', async (one, dependencies) => {
+  const names = await readdir(join(installed[one], 'node_modules'))
+  const packages = names.filter((name) => !name.startsWith('.'))
+  expect(new Set(packages)).toEqual(new Set([PACKAGES[one].name, ...dependencies]))
 })
 
 describe('the installed client', () => {
@@ -149,6 +152,15 @@ describe('the command orders', () => {
       expect(stdout.trim().split('\n')).toHaveLength(ORDERS)
     },
   )
+
+  it('the command orders exports a spreadsheet on Node 20, which the package of the service refuses', async () => {
+    const args = ['export', '--url', baseUrl, '--format', 'xlsx', '--out', 'pedidos.xlsx']
+    const { code, stderr } = await runBin('cli', 'orders', args, { ORDERS_API_KEY: key })
+    expect(code, stderr).toBe(0)
+    expect(await readSheet(join(installed.cli, 'pedidos.xlsx'))).toHaveLength(ORDERS + 1)
+    const refused = await runBin('service', 'orders', args, { ORDERS_API_KEY: key })
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('public-orders-cli') })
+  })
 
   it('the command orders reports the version of its package', async () => {
     const { version } = JSON.parse(

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { PRIVATE } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './sqlite-schema.ts'
+import { ensureTypedView } from './sqlite-view.ts'
 
 const MAGIC = 'SQLite format 3\0'
 /** How long a write waits for readers with a lock; milliseconds. */
@@ -42,6 +43,7 @@ export async function openDatabase(file: string): Promise<DatabaseSync> {
     db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     if (versionOf(db) === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`)
+    ensureTypedView(db)
     return db
   } catch (error) {
     db.close()

@@ -1,10 +1,13 @@
 import { monotonicClock } from '../../lib/clock.ts'
 import { parseArguments, parseChoice, rejectExtraArgs } from '../arguments.ts'
 import { type Context, connect, resolveBaseUrl } from '../context.ts'
+import { resolveDates } from '../date-options.ts'
 import { usageError } from '../errors.ts'
 import { createOrdersProgress } from '../terminal/progress.ts'
 import { filterOptions, filtersOf } from './filters.ts'
-import { createFormat, formatNames, rowsNames } from './formats/format.ts'
+import { createFormat, formatNames } from './formats/format.ts'
+import { headersNames, rowsNames } from './formats/table.ts'
+import { loadXlsxWriter } from './formats/xlsx.ts'
 import { openPartFile } from './part-file.ts'
 import { exportToFile, exportToStdout } from './write.ts'
 
@@ -13,19 +16,29 @@ const options = {
   url: 'text',
   format: 'text',
   rows: 'text',
+  headers: 'text',
   out: 'text',
   resume: 'flag',
 } as const
 
 /** `orders export`: writes every order that matches to a file or to stdout. */
 export async function runExport(args: readonly string[], context: Context): Promise<void> {
-  const { text, flags, words } = parseArguments('export', args, options)
+  const { text: typed, flags, words } = parseArguments('export', args, options)
   rejectExtraArgs('export', words)
+  const text = resolveDates('export', typed, (line) => context.status.printLine(line))
   const formatName = parseChoice('export', '--format', text.format, formatNames)
   const rows = parseChoice('export', '--rows', text.rows ?? 'orders', rowsNames)
-  if (formatName === 'ndjson' && text.rows !== undefined) {
-    throw usageError('--rows é só para csv e csv-br: em ndjson cada linha é um pedido.', 'export')
+  const headers = parseChoice('export', '--headers', text.headers ?? 'api', headersNames)
+  if (formatName === 'ndjson' && (text.rows ?? text.headers) !== undefined) {
+    throw usageError(
+      '--rows e --headers são só para csv, csv-br e xlsx: em ndjson cada linha é um pedido.',
+      'export',
+    )
   }
+  if (formatName === 'xlsx' && text.out === undefined) {
+    throw usageError('--format xlsx precisa de --out ARQUIVO: um terminal não o mostra.', 'export')
+  }
+  if (formatName === 'xlsx') await loadXlsxWriter() // Before any order is read.
   if (flags.has('resume') && text.out === undefined) {
     throw usageError(
       '--resume precisa de --out: só uma exportação em arquivo pode continuar.',
@@ -34,7 +47,7 @@ export async function runExport(args: readonly string[], context: Context): Prom
   }
   const url = resolveBaseUrl('export', text.url, context.env)
   const filters = filtersOf(text, flags)
-  const format = createFormat(formatName, rows)
+  const format = createFormat(formatName, { rows, headers })
 
   if (text.out === undefined) {
     const progress = createOrdersProgress(context.status, monotonicClock)
@@ -42,13 +55,13 @@ export async function runExport(args: readonly string[], context: Context): Prom
     await exportToStdout({ client, filters, format, progress }, context)
     return
   }
-  const request = { url, filters, format: formatName, rows }
+  const request = { url, filters, format: formatName, rows, ...(headers === 'pt' && { headers }) }
   const part = await openPartFile(text.out, request, flags.has('resume'), context.cwd)
   try {
     const progress = createOrdersProgress(context.status, monotonicClock, part.state().orders)
     const client = await connect(context, url, progress.wait)
     const resumeCommand = [
-      'orders',
+      ...context.program,
       'export',
       '--resume',
       ...args.filter((arg) => arg !== '--resume'),

@@ -18,8 +18,11 @@ export interface PartFile {
   isResumed: boolean
   /** Appends a page, and then saves the cursor of the next. */
   append(text: string, cursor: string | null, orders: number): Promise<void>
-  /** Renames the complete file to its final name. */
-  finish(): Promise<void>
+  /**
+   * Renames the complete file to its final name. `assemble` writes that file from the part first, to
+   * the path that it receives.
+   */
+  finish(assemble?: (part: string, path: string) => Promise<void>): Promise<void>
   /** Releases the lock, and removes the files if no page was written. */
   close(): Promise<void>
 }
@@ -37,6 +40,7 @@ export async function openPartFile(
 ): Promise<PartFile> {
   const target = resolve(cwd, file)
   const [part, stateFile] = [`${target}.part`, `${target}.part.json`]
+  const assembled = `${part}.new`
   await rejectSpecialFile(file, target)
   const lock = await acquireLock(`${target}.lock-`, `Outro processo já exporta para ${file}.`)
   let handle: FileHandle | undefined
@@ -65,20 +69,22 @@ export async function openPartFile(
         await replaceFile(stateFile, JSON.stringify(next))
         state = next
       },
-      async finish() {
-        await rename(part, target).catch((error: NodeJS.ErrnoException) => {
+      async finish(assemble) {
+        await assemble?.(part, assembled)
+        const complete = assemble === undefined ? part : assembled
+        await rename(complete, target).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== 'ENOENT') throw error
           throw new CommandError(
             `${file}.part foi apagado ou movido durante a exportação: exporte de novo.`,
           )
         })
         await syncFolder(dirname(target))
-        await rm(stateFile, { force: true })
+        for (const path of [stateFile, part]) await rm(path, { force: true })
       },
       async close() {
         await written.close()
         const isEmpty = state.bytes === 0 && !state.isListed
-        const obsolete = [`${stateFile}.new`, ...(isEmpty ? [part, stateFile] : [])]
+        const obsolete = [`${stateFile}.new`, assembled, ...(isEmpty ? [part, stateFile] : [])]
         for (const path of obsolete) await rm(path, { force: true })
         await lock.release()
       },

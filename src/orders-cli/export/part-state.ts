@@ -6,6 +6,8 @@ export interface ExportRequest {
   filters: Filters
   format: string
   rows: string
+  /** Absent for the names of the API, as in a state of an earlier version. */
+  headers?: string
 }
 
 /** The progress of an unfinished export, as JSON in the folder of the part file. */

@@ -9,6 +9,7 @@ import { type Context, writeText } from '../context.ts'
 import { CommandError, ResumableError } from '../errors.ts'
 import { commandLine, count, duration, size } from '../terminal/format-text.ts'
 import type { OrdersProgress } from '../terminal/progress.ts'
+import { assembleFile } from './assemble-file.ts'
 import type { Filters } from './filters.ts'
 import type { Format } from './formats/format.ts'
 import type { PartFile } from './part-file.ts'
@@ -44,7 +45,7 @@ export async function exportToFile(job: FileExport, { signal, status }: Context)
         signal.throwIfAborted()
       }
     }
-    await part.finish()
+    await part.finish(assembly(job, { signal, status }))
   } catch (error) {
     throw withNextStep(error, job)
   } finally {
@@ -53,6 +54,21 @@ export async function exportToFile(job: FileExport, { signal, status }: Context)
   const { orders, bytes } = part.state()
   const elapsed = duration(monotonicClock() - startedAt)
   status.printLine(`${count(orders, 'pedido')} em ${file} (${size(bytes)}, ${elapsed})`)
+}
+
+/** How the final file is made from the part; `undefined` if it is the part. */
+function assembly(
+  { format: { assemble }, part }: FileExport,
+  { signal, status }: Pick<Context, 'signal' | 'status'>,
+): Parameters<PartFile['finish']>[0] {
+  if (assemble === undefined) return undefined
+  const total = part.state().orders
+  let orders = 0
+  return (from, to) =>
+    assembleFile(from, to, assemble, () => {
+      signal.throwIfAborted()
+      status.show(`montando o arquivo: ${Math.floor((100 * ++orders) / total)}%`)
+    })
 }
 
 /**

@@ -3,6 +3,7 @@ import { monotonicClock } from '../../lib/clock.ts'
 import { parseInstant } from '../../lib/instant.ts'
 import { parseArguments, rejectExtraArgs } from '../arguments.ts'
 import { type Context, connect, resolveBaseUrl, writeText } from '../context.ts'
+import { resolveDates } from '../date-options.ts'
 import { openDestination } from '../destinations/destination.ts'
 import type { LocalStore } from '../destinations/local-store.ts'
 import { explain, ResumableError, USAGE, usageError } from '../errors.ts'
@@ -22,13 +23,14 @@ const options = {
 
 /** `orders sync`: brings a local store up to date, once or at intervals. */
 export async function runSync(args: readonly string[], context: Context): Promise<void> {
-  const { text, flags, words } = parseArguments('sync', args, options)
+  const { text: typed, flags, words } = parseArguments('sync', args, options)
   const [destination, ...extra] = words
   // An unset variable in a script is empty; as a path it would be the current folder.
   if (destination === undefined || destination.trim() === '') {
     throw usageError('Falta o destino: uma pasta, ou sqlite:ARQUIVO.', 'sync')
   }
   rejectExtraArgs('sync', extra)
+  const text = resolveDates('sync', typed, (line) => context.status.printLine(line))
   assertInstant(text.since)
   const intervalMs = intervalOf(text.interval, flags.has('watch'))
   const url = resolveBaseUrl('sync', text.url, context.env)
@@ -60,7 +62,8 @@ export async function runSync(args: readonly string[], context: Context): Promis
     }
 
     const print = (line: string) => writeText(context.stdout, `${line}\n`)
-    if (flags.has('watch')) await watch(sync, intervalMs, context, print)
+    if (flags.has('watch'))
+      await watch(sync, intervalMs, { signal: context.signal, progress }, print)
     else await print(summary(await sync(true)))
   } catch (error) {
     if (explain(error).exitCode === USAGE) throw error
@@ -71,7 +74,7 @@ export async function runSync(args: readonly string[], context: Context): Promis
     const repeated = args.filter(
       (arg) => !['--accept-new-key', '--allow-mass-removal'].includes(arg),
     )
-    const resumeCommand = commandLine(['orders', 'sync', ...repeated])
+    const resumeCommand = commandLine([...context.program, 'sync', ...repeated])
     throw new ResumableError(
       error,
       `O que foi lido está guardado em ${destination}. Para continuar:\n  ${resumeCommand}`,
@@ -93,7 +96,7 @@ function intervalOf(text: string | undefined, isWatching: boolean): number {
 function assertInstant(since: string | undefined): void {
   if (since === undefined || typeof parseInstant(since) === 'object') return
   throw usageError(
-    `--since: "${since}" não é um instante com data, hora e fuso. Exemplo: 2026-03-01T00:00:00-03:00.`,
+    `--since: "${since}" não é um instante com data, hora e fuso. Exemplos: 01/03/2026, 2026-03-01T00:00:00-03:00.`,
     'sync',
   )
 }

@@ -6,9 +6,9 @@ import {
   type SyncResult,
   UnexpectedAnswerError,
 } from '../../client/client.ts'
-import type { Context } from '../context.ts'
 import { explain } from '../errors.ts'
 import { count } from '../terminal/format-text.ts'
+import type { OrdersProgress } from '../terminal/progress.ts'
 
 export type Sync = (isFirst: boolean) => Promise<SyncResult & { changes: number }>
 
@@ -20,26 +20,21 @@ export type Sync = (isFirst: boolean) => Promise<SyncResult & { changes: number 
 export async function watch(
   sync: Sync,
   intervalMs: number,
-  { signal, status }: Pick<Context, 'signal' | 'status'>,
+  { signal, progress }: { signal: AbortSignal; progress: OrdersProgress },
   print: (line: string) => Promise<unknown>,
 ): Promise<never> {
   let isSynced = false
-  let isOut = false
   for (;;) {
     try {
       const result = await sync(!isSynced)
-      if (isOut) status.printLine('A API voltou a responder.')
+      progress.recover()
       if (!isSynced || result.changes > 0 || result.dropped > 0) {
         await print(summary(result))
       }
       isSynced = true
-      isOut = false
     } catch (error) {
       if (signal.aborted || !isOutage(error, isSynced)) throw error
-      if (!isOut) {
-        status.printLine(`${explain(error).message} Continuo tentando; aviso quando voltar.`)
-      }
-      isOut = true
+      progress.fail(`${explain(error).message} Continuo tentando; aviso quando voltar.`)
     }
     await pause(intervalMs, undefined, { signal })
   }

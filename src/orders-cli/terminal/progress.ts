@@ -1,4 +1,4 @@
-import type { Wait } from '../../client/client.ts'
+import { ApiError, EdgeError, type OrdersError, type Wait } from '../../client/client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StatusLine } from '../../lib/status-line.ts'
 import { count } from './format-text.ts'
@@ -11,6 +11,10 @@ export interface OrdersProgress {
   update(orders: number): void
   /** Shows the reason of a wait, once per reason until orders arrive. */
   wait(wait: Wait): void
+  /** Shows that the API is down, once until it is back. */
+  fail(line: string): void
+  /** Shows that the API is back, if it was shown to be down. */
+  recover(): void
 }
 
 /**
@@ -24,10 +28,18 @@ export function createOrdersProgress(
 ): OrdersProgress {
   const startedAt = clock()
   const shown = new Set<string>()
+  let isDown = false
+
+  function recover() {
+    shown.clear()
+    if (isDown) status.printLine('A API voltou a responder.')
+    isDown = false
+  }
 
   return {
+    recover,
     update(orders) {
-      shown.clear()
+      recover()
       const seconds = (clock() - startedAt) / 1000
       const rate = seconds > 0 ? Math.round((orders - before) / seconds) : 0
       status.show(`${count(orders, 'pedido')} · ${rate.toLocaleString('pt-BR')}/s`)
@@ -35,7 +47,16 @@ export function createOrdersProgress(
     wait({ waitMs, error }) {
       if (waitMs < MIN_SHOWN_WAIT_MS || shown.has(error.name)) return
       shown.add(error.name)
+      isDown ||= !isRateLimited(error)
       status.printLine(`esperando ${Math.ceil(waitMs / 1000)} s: ${error.message}`)
+    },
+    fail(line) {
+      if (!shown.has('fail')) status.printLine(line)
+      shown.add('fail')
+      isDown = true
     },
   }
 }
+
+const isRateLimited = (error: OrdersError) =>
+  (error instanceof ApiError || error instanceof EdgeError) && error.status === 429

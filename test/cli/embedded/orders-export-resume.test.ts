@@ -15,7 +15,8 @@ import { type OrdersService, openOrdersService } from '../../support/orders-cli/
 
 const CSV = ['export', '--format', 'csv-br', '--out', 'pedidos de hoje.csv'] as const
 const FILE = 'pedidos de hoje.csv'
-const RESUME = `orders export --resume --format csv-br --out '${FILE}'`
+/** The hint, after the words that called the program. */
+const RESUME = `export --resume --format csv-br --out '${FILE}'`
 
 let service: OrdersService
 let whole: Buffer
@@ -100,10 +101,10 @@ describe('an interrupted export', () => {
       const { code, stderr } = await finished
       expect(code).toBe(exitCode)
       expect(stderr).toContain(`Interrompido.\nPedidos já guardados em ${FILE}.part: `)
-      expect(stderr).toContain(`  ${RESUME}\n`)
+      expect(stderr).toContain(` ${RESUME}\n`)
       expect(outputFiles()).toEqual([`${FILE}.part`, `${FILE}.part.json`])
       service.release()
-      const pasted = await runShell(RESUME.replace('orders', ordersInShell('')), place())
+      const pasted = await runShell(stderr.trim().split('\n').at(-1) ?? '', place())
       expect(pasted.code, pasted.stderr).toBe(0)
       expect(readFileSync(path(FILE)).equals(whole)).toBe(true)
     },
@@ -116,7 +117,7 @@ describe('an interrupted export', () => {
     const { code, stderr } = await run.finished
     expect(code).toBe(1)
     expect(stderr).toMatch(/Chave de API.*\(requisição req_\w+\)/)
-    expect(stderr).toContain(`Com uma chave válida, continue com:\n  ${RESUME}\n`)
+    expect(stderr).toContain(`Com uma chave válida, continue com:\n  orders ${RESUME}\n`)
     expect(outputFiles()).not.toContain(FILE)
     service.env.ORDERS_API_KEY = await service.createKey()
     await expectResumed()
@@ -218,7 +219,7 @@ describe('a full disk', () => {
     )
     expect(limited.code).toBe(1)
     expect(limited.stderr).toContain('tamanho máximo')
-    expect(limited.stderr).toContain(`  ${RESUME}\n`)
+    expect(limited.stderr).toContain(` ${RESUME}\n`)
     expect(outputFiles()).toEqual([`${FILE}.part`, `${FILE}.part.json`])
     await expectResumed()
   })

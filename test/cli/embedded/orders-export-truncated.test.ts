@@ -41,8 +41,8 @@ it('orders export fails when its retries are exhausted, and can be resumed', asy
   const job = {
     client: createOrdersClient({ baseUrl: url, apiKey: 'key_live_1', retryForMs: 0 }),
     filters: {},
-    format: createFormat('ndjson', 'orders'),
-    progress: { update() {}, wait() {} },
+    format: createFormat('ndjson', { rows: 'orders', headers: 'api' }),
+    progress: { update() {}, wait() {}, fail() {}, recover() {} },
     part,
     file,
     resumeCommand: ['orders', 'export', '--resume'],
@@ -50,7 +50,8 @@ it('orders export fails when its retries are exhausted, and can be resumed', asy
   const status = { show() {}, clear() {}, printLine() {} }
   const stream = { isTTY: false, columns: 0, write() {} }
   const signal = new AbortController().signal
-  const context = { cwd: folder, env: {}, stdout: stream, stderr: stream, signal, status }
+  const program = ['orders']
+  const context = { program, cwd: folder, env: {}, stdout: stream, stderr: stream, signal, status }
   const error = await exportToFile(job, context).catch((reason: unknown) => reason)
   await part.close()
   expect(error).toBeInstanceOf(ResumableError)

@@ -84,6 +84,7 @@ describe.each([
     expect(second.stderr).toContain(`Outro processo já sincroniza`)
     child.kill('SIGKILL')
     await once(child, 'close')
+    await expect.poll(locks, { timeout: 20_000 }).toEqual([])
     service.release()
     expect((await sync(destination)).code).toBe(0)
   })
@@ -161,6 +162,7 @@ describe('orders sync --watch', () => {
     service.restore()
     await service.write([changed(order, ++times)])
     await expect.poll(lines, { timeout: 60_000 }).toBe(3)
+    expect(run.output().stderr).toMatch(/esperando .*\nA API voltou a responder\.\n$/)
 
     await service.revokeKeys()
     const { code, stderr } = await run.finished
@@ -177,7 +179,7 @@ describe('orders sync --watch', () => {
     child.kill('SIGTERM')
     const { code, stderr } = await finished
     expect(code).toBe(143)
-    expect(stderr).toContain('orders sync parada --watch')
+    expect(stderr).toMatch(/node \S+ sync parada --watch\n$/)
     expect(readdirSync(inFolder('parada/.sync')).filter((name) => name.startsWith('lock'))).toEqual(
       [],
     )

@@ -55,11 +55,23 @@ it('orders --version prints the version of the package', async () => {
 describe('orders reports an invalid command line with exit code 2', () => {
   it.each<[string[], string]>([
     [[], 'Falta o comando'],
-    [['exportar'], 'Não existe o comando "exportar"'],
+    [
+      ['exportar'],
+      'Não existe o comando "exportar". Você quis dizer export? Use export, get, sync.',
+    ],
+    [['zzz'], 'Não existe o comando "zzz". Use export'],
     [['constructor'], 'Não existe o comando'],
-    [['export'], 'Falta a opção --format. Use ndjson, csv, csv-br.'],
-    [['export', '--format', 'xlsx'], 'não existe "xlsx"'],
-    [['export', '--format', 'ndjson', '--rows', 'items'], '--rows é só para csv'],
+    [['export'], 'Falta a opção --format. Use ndjson, csv, csv-br, xlsx.'],
+    [['export', '--format', 'xls'], 'não existe "xls". Você quis dizer xlsx?'],
+    [['export', '--fromat', 'csv'], 'Não existe a opção --fromat. Você quis dizer --format?'],
+    [
+      ['sync', 'copia', '--intervalo', '5m'],
+      'Você quis dizer --interval?\nAjuda: orders sync --help',
+    ],
+    [['export', '--format', 'ndjson', '--rows', 'items'], '--rows e --headers são só para csv'],
+    [['export', '--format', 'xlsx'], '--format xlsx precisa de --out'],
+    [['export', '--format', 'csv', '--headers', 'en'], '--headers: não existe "en"'],
+    [['export', '--format', 'csv', '--created-gte', '31/02/2026'], 'não é uma data'],
     [['export', '--format', 'csv', '--resume'], '--resume precisa de --out'],
     [['export', '--format', 'csv', 'pedidos.csv'], 'Sobrou "pedidos.csv"'],
     [
@@ -118,10 +130,23 @@ describe('orders reports a failure with exit code 1', () => {
       ['get', 'ord_1', '--url', 'http://127.0.0.1:9'],
       /Confira a rede e o endereço/,
     ],
+    [
+      'an https address of an http port',
+      ['get', 'ord_1', '--url', 'https://127.0.0.1:HTTP'],
+      /^O endereço é https, mas 127\.0\.0\.1:\d+ responde http/,
+    ],
   ])('orders exits 1 and reports %s', async (_what, args, message) => {
-    const { code, stdout, stderr } = await run(args)
+    const port = new URL(portalUrl).port
+    const { code, stdout, stderr } = await run(args.map((arg) => arg.replace('HTTP', port)))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(message)
+  })
+
+  it('orders exits 1 and names ORDERS_API_KEY after a wrong key', async () => {
+    const env = { ...service.env, ORDERS_API_KEY: 'key_live_wrong' }
+    const { code, stderr } = await run(['get', 'ord_1'], env)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^Chave de API recusada: confira ORDERS_API_KEY.*\(requisição req_/)
   })
 
   it('orders exits 1 and reports a server that is not this API', async () => {

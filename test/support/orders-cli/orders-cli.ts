@@ -31,7 +31,8 @@ export function beginOrders(args: readonly string[], { cwd, env = {} }: Place): 
   const stdout = createSink()
   const stderr = createSink()
   const controller = new AbortController()
-  const exit = run(args, { cwd, env, stdout, stderr, signal: controller.signal })
+  const program = ['orders']
+  const exit = run(args, { program, cwd, env, stdout, stderr, signal: controller.signal })
   const output = () => ({ stdout: stdout.text(), stderr: stderr.text() })
   return {
     finished: exit.then((code) => ({ code, ...output() })),

@@ -1,4 +1,5 @@
 import type { Item } from '../../../client/client.ts'
+import { brasiliaTime } from './brasilia-time.ts'
 import type { Kind } from './columns.ts'
 import { escapeFormula } from './escape-formula.ts'
 
@@ -8,42 +9,18 @@ export function brazilianCell(value: unknown, kind: Kind): string {
     if (kind === 'cents' && Number.isSafeInteger(value)) return formatReais(value)
     return decimalComma(value)
   }
-  if (kind === 'items' && Array.isArray(value))
-    return escapeFormula(value.map(itemText).join(' | '))
+  if (kind === 'items' && Array.isArray(value)) return escapeFormula(itemsText(value))
   if (typeof value === 'object') return escapeFormula(JSON.stringify(value))
   const text = String(value)
   const shown = kind === 'instant' ? brasiliaTime(text) : null
   return shown ?? escapeFormula(text)
 }
 
-/** 2 × Curso de violão (198,00) */
+/** 2 × Curso de violão (198,00) | 1 × Apostila (20,00) */
+export const itemsText = (items: readonly Item[]) => items.map(itemText).join(' | ')
+
 function itemText({ quantity, name, sub_total }: Item): string {
   return `${quantity} × ${name} (${formatReais(sub_total)})`
-}
-
-const brasiliaFormat = new Intl.DateTimeFormat('pt-BR', {
-  timeZone: 'America/Sao_Paulo',
-  hourCycle: 'h23',
-  day: '2-digit',
-  month: '2-digit',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-})
-
-/**
- * An instant as `dd/mm/aaaa hh:mm:ss` in the time zone of Brasília, which had daylight saving time
- * until 2019, without milliseconds; `null` if the text is not an instant.
- */
-export function brasiliaTime(instant: string): string | null {
-  const epochMs = Date.parse(instant)
-  if (Number.isNaN(epochMs)) return null
-  const parts = brasiliaFormat
-    .formatToParts(epochMs)
-    .map(({ type, value }) => [type, value] as const)
-  const { day, month, year = '', hour, minute, second } = Object.fromEntries(parts)
-  return `${day}/${month}/${year.padStart(4, '0')} ${hour}:${minute}:${second}`
 }
 
 /** Cents as a decimal amount, by text alone, because a float would lose digits. */

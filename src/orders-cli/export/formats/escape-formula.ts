@@ -1,7 +1,7 @@
+import { cellText, truncate } from './cell-text.ts'
+
 /** Excel's limit for a string literal in a formula. */
 const MAX_LITERAL = 255
-/** Excel's limit for a cell; it moves the rest into the next cells. */
-const MAX_CELL = 32_767
 
 /** The start of a formula; full-width signs count in some languages of Excel. */
 const FORMULA = /^[\s\0]*[=+\-@＝＋－＠]|^[\t\r\n]/
@@ -16,7 +16,7 @@ const NUMBER_WORDS =
  * `="00123"`. Text that does not fit there gets a leading apostrophe, which Excel displays.
  */
 export function escapeFormula(text: string): string {
-  const clean = truncate(withoutControls(text))
+  const clean = cellText(text)
   if (!isMisreadByExcel(clean)) return clean
   const literal = clean.replaceAll('"', '""')
   const fits = literal.length <= MAX_LITERAL && !/[\t\r\n]/.test(literal)
@@ -27,14 +27,4 @@ export function escapeFormula(text: string): string {
 function isMisreadByExcel(text: string): boolean {
   if (FORMULA.test(text) || BOOLEAN_OR_ERROR.test(text.trim())) return true
   return /\d/.test(text) && !/\p{L}/u.test(text.replace(NUMBER_WORDS, '0'))
-}
-
-/** Line breaks become LF; other control characters are invisible or end the cell. */
-function withoutControls(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it removes them
-  return text.replace(/\r\n?/g, '\n').replace(/[\0-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '')
-}
-
-function truncate(text: string): string {
-  return text.length <= MAX_CELL ? text : `${text.slice(0, MAX_CELL - 1)}…`
 }

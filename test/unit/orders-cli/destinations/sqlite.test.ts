@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Order, SyncState } from '../../../../src/client/client.ts'
 import { openSqliteStore } from '../../../../src/orders-cli/destinations/sqlite.ts'
+import { orderColumns } from '../../../../src/orders-cli/export/formats/columns.ts'
 import { apiItem, apiOrder } from '../../../support/orders-cli/api-order.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
 
@@ -29,6 +30,13 @@ async function saveOrders(orders: readonly Order[]) {
   const copy = await openSqliteStore(file)
   await copy.save(orders, state)
   await copy.close()
+}
+
+/** The queries of the guide's chapter on the command. */
+function guideQueries(): string[] {
+  const chapter = new URL('../../../../openapi/guide/12-comando-orders.md', import.meta.url)
+  const [, sql = ''] = /```sql\n(.*?)```/s.exec(readFileSync(chapter, 'utf8')) ?? []
+  return sql.split(';').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]))
 }
 
 /** The rows of a query. */
@@ -70,6 +78,36 @@ describe('the database of a store', () => {
       { order_id: 'ord_1', number: 1, name: 'Curso de violão', sub_total: 9900 },
       { order_id: 'ord_1', number: 2, name: 'Apostila', sub_total: 9900 },
     ])
+  })
+
+  it('the database of a store has a view of every field with its type', async () => {
+    await saveOrders([apiOrder({ metadata: { currency_rate: 5.4321 } })])
+    const types = query("SELECT name, type FROM pragma_table_info('orders_typed')")
+    expect(types.map(({ name }) => name)).toEqual(
+      Object.keys(orderColumns).map((path) => path.replaceAll('.', '_')),
+    )
+    expect(types).toContainEqual({ name: 'payment_amount', type: 'INT' })
+    const sql = `SELECT typeof(id) AS id, typeof(amount_total) AS amount, typeof(paid_at) AS paid,
+      typeof(payment_installments) AS installments, typeof(metadata_currency_rate) AS rate FROM orders_typed`
+    expect(query(sql)).toEqual([
+      { id: 'text', amount: 'integer', paid: 'null', installments: 'integer', rate: 'real' },
+    ])
+  })
+
+  it('the database of an earlier version gets the view, and an outdated view is replaced', async () => {
+    await saveOrders([apiOrder()])
+    for (const sql of ['DROP VIEW orders_typed', 'CREATE VIEW orders_typed AS SELECT 1 AS one']) {
+      const db = new DatabaseSync(file)
+      db.exec(sql)
+      db.close()
+    }
+    await saveOrders([])
+    expect(query('SELECT id, status FROM orders_typed')).toEqual([{ id: 'ord_1', status: 'PAID' }])
+  })
+
+  it.each(guideQueries())('the guide’s query %j runs on the database of a store', async (sql) => {
+    await saveOrders([apiOrder({ paid_at: '2026-03-01T02:04:10.123Z' })])
+    expect(query(sql)).toHaveLength(1)
   })
 
   it('the database of a store can be read during a write', async () => {

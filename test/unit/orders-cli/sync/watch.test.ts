@@ -7,6 +7,7 @@ import {
   UsageError,
 } from '../../../../src/client/client.ts'
 import { type Sync, summary, watch } from '../../../../src/orders-cli/sync/watch.ts'
+import { createOrdersProgress } from '../../../../src/orders-cli/terminal/progress.ts'
 
 const responseWith = (status: number) => ({ status, requestId: null, retryAfterSeconds: null })
 const api = (status: number) =>
@@ -34,9 +35,10 @@ async function watching(...syncs: (Error | Synced)[]) {
     return next
   }
   const signal = new AbortController().signal
-  const error = await watch(work, 1, { signal, status }, async (line) => printed.push(line)).catch(
-    (reason: unknown) => reason,
-  )
+  const progress = createOrdersProgress(status, () => 0)
+  const error = await watch(work, 1, { signal, progress }, async (line) =>
+    printed.push(line),
+  ).catch((reason: unknown) => reason)
   return { printedLines, printed, calls, error }
 }
 

@@ -9,6 +9,12 @@ const overloaded = new EdgeError('O balanceador respondeu 502.', {
   retryAfterSeconds: null,
 })
 
+const limited = new EdgeError('São muitas requisições.', {
+  status: 429,
+  requestId: null,
+  retryAfterSeconds: 1,
+})
+
 function start(before = 0) {
   const shown: string[] = []
   const printedLines: string[] = []
@@ -63,6 +69,24 @@ describe('a wait', () => {
     expect(printedLines).toHaveLength(2)
     update(100)
     wait({ waitMs: 1_000, error: cut })
-    expect(printedLines).toHaveLength(3)
+    expect(printedLines.slice(2)).toEqual([
+      'A API voltou a responder.',
+      'esperando 1 s: A rede caiu.',
+    ])
+  })
+
+  it('the end of a wait is shown once, when orders arrive', () => {
+    const { wait, update, printedLines } = start()
+    wait({ waitMs: 1_000, error: cut })
+    update(100)
+    update(200)
+    expect(printedLines.slice(1)).toEqual(['A API voltou a responder.'])
+  })
+
+  it('the end of a wait is shown after an outage, and not after a rate limit', () => {
+    const { wait, update, printedLines } = start()
+    wait({ waitMs: 1_000, error: limited })
+    update(100)
+    expect(printedLines).toHaveLength(1)
   })
 })

@@ -5,6 +5,10 @@ import {
   type Kind,
   orderColumns,
 } from '../../../../../src/orders-cli/export/formats/columns.ts'
+import {
+  itemHeaders,
+  orderHeaders,
+} from '../../../../../src/orders-cli/export/formats/headers-pt.ts'
 
 interface Schema {
   $ref?: string
@@ -48,4 +52,11 @@ it('every field of the order has a column of its kind, in the order of openapi.j
 
 it('every field of a product has a column of its kind', () => {
   expect(Object.entries(itemColumns)).toEqual(leaves(schemas.Item))
+})
+
+it('every column has a Portuguese header of its own', () => {
+  expect(Object.keys(orderHeaders)).toEqual(Object.keys(orderColumns))
+  expect(Object.keys(itemHeaders)).toEqual(Object.keys(itemColumns))
+  const headers = [...Object.values(orderHeaders), ...Object.values(itemHeaders)]
+  expect(new Set(headers).size).toBe(headers.length)
 })

@@ -1,10 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  brasiliaTime,
-  decimalComma,
-  formatReais,
-} from '../../../../../src/orders-cli/export/formats/csv-br.ts'
+import { brasiliaTime } from '../../../../../src/orders-cli/export/formats/brasilia-time.ts'
+import { decimalComma, formatReais } from '../../../../../src/orders-cli/export/formats/csv-br.ts'
 
 describe('cents', () => {
   it.each([

@@ -3,13 +3,18 @@ import type { Order } from '../../../../../src/client/client.ts'
 import {
   createFormat,
   type FormatName,
-  type Rows,
 } from '../../../../../src/orders-cli/export/formats/format.ts'
+import type { Headers, Rows } from '../../../../../src/orders-cli/export/formats/table.ts'
 import { apiItem, apiOrder } from '../../../../support/orders-cli/api-order.ts'
 import { csvRows } from '../../../../support/orders-cli/orders-csv.ts'
 
-function written(name: FormatName, orders: readonly Order[], rows: Rows = 'orders'): string {
-  const { head, encode } = createFormat(name, rows)
+function written(
+  name: FormatName,
+  orders: readonly Order[],
+  rows: Rows = 'orders',
+  headers: Headers = 'api',
+): string {
+  const { head, encode } = createFormat(name, { rows, headers })
   return head + orders.map(encode).join('')
 }
 const separators = { csv: ',', 'csv-br': ';' } as const
@@ -104,5 +109,13 @@ describe('rows of items', () => {
   it('rows of items include orders without products', () => {
     const [row] = rowsOf('csv', apiOrder({ items: [] }), 'items')
     expect(row).toMatchObject({ id: 'ord_1', 'item.product_id': '' })
+  })
+})
+
+describe('Portuguese headers', () => {
+  it('Portuguese headers replace the names of the API', () => {
+    const [head = ''] = written('csv-br', [], 'items', 'pt').split('\r\n')
+    expect(head).toMatch(/^\uFEFFPedido;Papel;Status;Moeda;Valor total;/)
+    expect(head).toMatch(/;Subtotal do item;Moeda do item;Oferta do item;Plano;Order bump$/)
   })
 })

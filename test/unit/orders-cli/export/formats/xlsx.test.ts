@@ -60,6 +60,20 @@ describe('a workbook', () => {
     expect(await nameOf(name)).toBe(shown)
   })
 
+  it('a workbook is written while orders arrive, and keeps none of them', async () => {
+    const total = 5_000
+    let read = 0
+    async function* counted() {
+      for (; read < total; read++) yield apiOrder({ id: `ord_${read}` })
+    }
+    const table = createTable({ rows: 'orders', headers: 'api' })
+    const chunks = (await writeXlsx(counted(), table))[Symbol.asyncIterator]()
+    const readAtEach: number[] = []
+    while (!(await chunks.next()).done) readAtEach.push(read)
+    const early = readAtEach.filter((count) => count > 0 && count < total / 2)
+    expect(early.length).toBeGreaterThan(3)
+  })
+
   it('a workbook has a row per product with rows of items', async () => {
     const items = [apiItem(), apiItem({ name: 'Apostila', sub_total: 1 })]
     expect(await rowsOf([apiOrder({ items })], 'items')).toEqual([

@@ -1,6 +1,6 @@
 import { buildOpenApiDocument } from '../../src/openapi/document.ts'
 import { buildManagementDocument } from '../../src/openapi/management/document.ts'
-import { readChangelog, readOpenApiFile } from '../../src/openapi/openapi-files.ts'
+import { readChangelog } from '../../src/openapi/openapi-files.ts'
 import { atomFeed } from './feed.ts'
 import { readGuide, readSamples } from './guide.ts'
 import { llmsText } from './llms.ts'
@@ -10,15 +10,14 @@ import { renderMarkdownDocs } from './markdown/markdown-docs.ts'
 export function generatedFiles() {
   const changes = readChangelog()
   const document = buildOpenApiDocument({
-    guide: readGuide(changes),
     samples: readSamples(),
     changelog: changes,
   })
-  const management = buildManagementDocument(readOpenApiFile('management/guide.md').toString())
+  const management = buildManagementDocument()
   return {
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'management.json': `${JSON.stringify(management, null, 2)}\n`,
-    'docs.md': renderMarkdownDocs(document),
+    'docs.md': renderMarkdownDocs(document, readGuide(changes)),
     'llms.txt': llmsText(document.info),
     'changes.atom': atomFeed(changes),
   }

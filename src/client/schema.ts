@@ -49,8 +49,8 @@ export interface Order {
    * - `UNPAID`: cobrança tentada sem pagamento: cartão recusado, PIX ou boleto vencido, teste encerrado sem conversão, assinatura cancelada na inadimplência.
    * - `PAID`: todo pagamento cobrado está pago; um reembolso parcial mantém este status.
    * - `CANCELED`: pagamento dividido não concluído em 20 minutos; as partes pagas são reembolsadas.
-   * - `SHIPPED`: reservado, não usado hoje.
-   * - `DELIVERED`: reservado, não usado hoje.
+   * - `SHIPPED`: pedido pago e enviado ao comprador.
+   * - `DELIVERED`: pedido pago e entregue ao comprador.
    * - `REFUNDED`: todo pagamento cobrado foi reembolsado por inteiro.
    * - `DISPUTED`: chargeback em todo pagamento cobrado.
    * - `TRIAL`: assinatura em teste, cartão guardado sem cobrança; os valores são 0.

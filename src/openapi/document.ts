@@ -3,6 +3,7 @@ import { markDeprecated, markDeprecatedFields } from './deprecations.ts'
 import { errorResponses, strictErrorResponse } from './error-responses.ts'
 import { cacheableHeaders, queryHeaders, rateLimitHeaders, requestIdHeader } from './headers.ts'
 import type { OperationId } from './operations.ts'
+import { orderExamples, orderListExamples } from './order-examples.ts'
 import { headerParameters, listParameters, pageLinks } from './parameters.ts'
 import { hoistSchemas } from './schemas.ts'
 import { webhooks } from './webhooks/webhooks.ts'
@@ -16,29 +17,30 @@ export interface CodeSample {
 
 /** The content of the description that does not come from schemas. */
 export interface DocInputs {
-  /** Markdown; its headings become the chapters of the page. */
-  guide: string
   samples: Record<OperationId, CodeSample[]>
   changelog: readonly ChangelogEntry[]
 }
 
 /** Builds the OpenAPI 3.1 description from the schemas that the code uses. */
-export function buildOpenApiDocument({ guide, samples, changelog }: DocInputs) {
+export function buildOpenApiDocument({ samples, changelog }: DocInputs) {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'API pública de pedidos',
+      // ASCII, because generators derive the names of packages from it.
+      title: 'API de Pedidos',
       version: '1.0.0',
-      description: guide,
+      description:
+        'Cada conta lê os próprios pedidos, como dona ou coprodutora. A API é somente leitura, e o guia está em `/docs`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    externalDocs: { url: '/docs', description: 'Guia, referência e programas de exemplo' },
     servers: [{ url: '/', description: 'O endereço em que este documento é servido' }],
     tags: [
       { name: 'Pedidos', description: 'Pedidos da conta dona da chave.' },
       {
         name: 'Webhooks',
         description:
-          'O que o serviço envia ao seu endereço; veja o capítulo [Receber webhooks](#receber-webhooks).',
+          'O que o serviço envia ao seu endereço; veja o capítulo [Receber webhooks](/docs#receber-webhooks).',
       },
     ],
     security: [{ apiKey: [] }],
@@ -54,7 +56,10 @@ export function buildOpenApiDocument({ guide, samples, changelog }: DocInputs) {
               'Lista os pedidos em que a conta é dona ou coprodutora. Filtros diferentes se combinam com E; vários valores do mesmo filtro, com OU. Um parâmetro desconhecido é ignorado, e o cabeçalho `Ignored-Params` traz o nome dele.',
             parameters: [...listParameters(), ...headerParameters()],
             responses: {
-              200: { ...ok('Uma página de pedidos.', 'OrderList'), links: pageLinks },
+              200: {
+                ...ok('Uma página de pedidos.', 'OrderList', orderListExamples),
+                links: pageLinks,
+              },
               304: notModified,
               ...errorResponses(400, 401, 403, 429, 500, 503),
             },
@@ -82,7 +87,7 @@ export function buildOpenApiDocument({ guide, samples, changelog }: DocInputs) {
               ...headerParameters(),
             ],
             responses: {
-              200: ok('O pedido.', 'Order'),
+              200: ok('O pedido.', 'Order', orderExamples),
               304: notModified,
               400: strictErrorResponse(),
               ...errorResponses(401, 403, 404, 429, 500, 503),
@@ -119,10 +124,12 @@ const notModified = {
   headers,
 }
 
-function ok(description: string, schema: string) {
+function ok(description: string, schema: string, examples: object) {
   return {
     description,
     headers,
-    content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+    content: {
+      'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples },
+    },
   }
 }

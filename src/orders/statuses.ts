@@ -1,4 +1,4 @@
-/** The order `status`; SHIPPED and DELIVERED are reserved. */
+/** The order `status`. */
 export const orderStatuses = [
   'AWAITING_PAYMENT',
   'UNPAID',

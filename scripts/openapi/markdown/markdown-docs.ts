@@ -4,12 +4,13 @@ import { schemasChapter } from './schemas.ts'
 import { webhooksChapter } from './webhooks.ts'
 
 /** Renders the complete documentation page as Markdown. */
-export function renderMarkdownDocs(document: object): string {
+export function renderMarkdownDocs(document: object, guide: string): string {
   // The JSON round trip yields the published document; the builder's types are narrower.
   const description: Description = JSON.parse(JSON.stringify(document))
-  const { title, version, description: guide } = description.info
+  const { title, version, description: summary } = description.info
   return `${[
     `# ${title}`,
+    summary,
     `Versão ${version}. O mesmo que a página em \`/docs\`; a descrição OpenAPI está em \`/openapi.json\`.`,
     demoteHeadings(guide),
     operationsChapter(description),

@@ -49,7 +49,10 @@ function responsePart(
   ])
   const bodies = Object.values(content).flatMap(({ schema, examples = {} }) => [
     `Corpo: ${typeOf(schema)}.`,
-    ...Object.values(examples).map(({ value }) => fenced(value)),
+    ...Object.values(examples).flatMap(({ summary, value }) => [
+      ...(summary === undefined ? [] : [`**Exemplo: ${summary}**`]),
+      fenced(value),
+    ]),
   ])
   return [
     `**Resposta ${status}.** ${description}`,

@@ -36,7 +36,7 @@ export function disputeWon(play: PaymentFlow): PaymentFlow {
   return withPostSale(play, () => ({}))
 }
 
-/** Goods shipped or delivered: reserved statuses. */
+/** Goods shipped or delivered. */
 export function fulfilled(play: PaymentFlow, status: 'SHIPPED' | 'DELIVERED'): PaymentFlow {
   return withPostSale(play, () => ({ status }))
 }

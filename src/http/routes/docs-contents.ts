@@ -28,8 +28,8 @@ const pageFiles = {
 } as const
 
 export const publicDocs: DocsContents = {
-  title: 'API pública de pedidos: documentação',
-  summary: 'Documentação da API pública de pedidos: guia, referência e exemplos.',
+  title: 'API de Pedidos: documentação',
+  summary: 'Documentação da API de Pedidos: guia, referência e exemplos.',
   plain: '/docs.md',
   alternates: [
     { href: '/docs.md', type: 'text/markdown', title: 'Esta documentação em Markdown' },

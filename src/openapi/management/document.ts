@@ -7,19 +7,18 @@ import { sourceOrderPaths } from './paths/source-orders.ts'
 import { webhookPaths } from './paths/webhooks.ts'
 import { managementSchemas } from './schemas.ts'
 
-/**
- * Builds the OpenAPI 3.1 description of the management API. `guide`: Markdown, whose headings become
- * the chapters of the page.
- */
-export function buildManagementDocument(guide: string) {
+/** Builds the OpenAPI 3.1 description of the management API. */
+export function buildManagementDocument() {
   return {
     openapi: '3.1.0',
     info: {
       title: 'API de gestão',
       version: '1.0.0',
-      description: guide,
+      description:
+        'A plataforma envia pedidos e administra chaves, webhooks e sandboxes das contas. Esta API responde só na rede interna, e o guia está em `/docs`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    externalDocs: { url: '/docs', description: 'Guia e referência' },
     servers: [{ url: '/', description: 'O endereço em que este documento é servido' }],
     tags: [
       { name: 'Pedidos', description: 'A plataforma envia as mudanças dos pedidos.' },

@@ -1,6 +1,5 @@
-import { projectOrder } from '../../indexing/projection/order-views.ts'
 import type { SourceOrder } from '../../indexing/projection/source-order.ts'
-import { epochMs, formatInstant } from '../../lib/instant.ts'
+import { epochMs } from '../../lib/instant.ts'
 import type { Order } from '../../orders/order.ts'
 import { renderEventBody } from '../../webhooks/deliveries/event-body.ts'
 import { announce } from '../../webhooks/events/announce.ts'
@@ -11,6 +10,7 @@ import {
   TEST_EVENT,
 } from '../../webhooks/events/event-types.ts'
 import { type OrderState, type StateChange, stateOf } from '../../webhooks/events/order-state.ts'
+import { viewOf } from '../order-examples.ts'
 import {
   boletoOrder,
   EXAMPLE_ACCOUNT,
@@ -82,12 +82,6 @@ function eventsOf(versions: readonly SourceOrder[], removedAt: string): ExampleE
   })
   const removed = versions.slice(-1).flatMap((last) => bodies(record(last, removedAt, null)))
   return [...changes, ...removed]
-}
-
-function viewOf(source: SourceOrder): Order & { updated_at: string } {
-  const [view] = projectOrder(source).views
-  if (view === undefined) throw new Error(`the example ${source.id} is not visible`)
-  return { ...view.order, updated_at: formatInstant(epochMs(source.changed_at ?? '')) }
 }
 
 function bodies(record: EventRecord, data?: Order): ExampleEvent[] {

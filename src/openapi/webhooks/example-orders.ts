@@ -1,6 +1,9 @@
 import type { SourceOrder, SourcePayment } from '../../indexing/projection/source-order.ts'
 
-/** The versions of the orders that the examples of webhooks follow, each history oldest first. */
+/**
+ * Source orders of the examples: single ones of the API, and histories of the webhooks, each oldest
+ * first.
+ */
 
 export const EXAMPLE_ACCOUNT = 'acc_1'
 
@@ -119,6 +122,59 @@ export const pixOrder = history(
   },
 )
 
+/** A PIX order, paid. */
+export const paidPixOrder: SourceOrder = {
+  ...ORDER,
+  changed_at: '2026-03-01T12:04:11Z',
+  status: 'PAID',
+  paid_at: paidAt,
+  payments: [paidPix],
+}
+
+const DECLINE = { decline_code: 'AB-0051', decline_message: 'Saldo insuficiente' }
+
+/** A card in three installments, declined at checkout, with coupon and delivery address. */
+export const declinedOrder: SourceOrder = {
+  ...ORDER,
+  id: 'ord_5eF6gH7iJ8kL9mN0',
+  changed_at: '2026-03-01T12:00:03Z',
+  status: 'UNPAID',
+  amount_total: 8910,
+  amount_in_brl: 8910,
+  shipping_address: {
+    line1: 'Rua das Flores',
+    line2: '100',
+    line3: 'apto 12',
+    neighborhood: 'Centro',
+    city: 'Curitiba',
+    state: 'PR',
+    country: 'BR',
+    postal_code: '80010000',
+    full_name: 'Ana Souza',
+  },
+  promocode: { code: 'MARCO10', description: '10% em março', amount: -990 },
+  payments: [
+    {
+      ...CARD,
+      ...DECLINE,
+      id: 'pay_9',
+      status: 'DECLINED',
+      installments: 3,
+      amount: 8910,
+      discount_amount: 990,
+      fee: 0,
+    },
+  ],
+}
+
+/** The paid PIX order of another account, in which the example account is a co-producer. */
+export const coproducedOrder: SourceOrder = {
+  ...paidPixOrder,
+  id: 'ord_6fG7hI8jK9lM0nO1',
+  owner_account_id: 'acc_2',
+  coproducer_account_ids: [EXAMPLE_ACCOUNT],
+}
+
 const trial: SourcePayment = { ...CARD, id: 'pay_2', status: 'TRIAL', amount: 0, fee: 0 }
 const firstCharge: SourcePayment = { ...CARD, id: 'pay_3', created_at: '2026-03-08T12:00:00Z' }
 const renewal: SourcePayment = { ...CARD, id: 'pay_4', created_at: '2026-04-08T12:00:00Z' }
@@ -127,8 +183,7 @@ const declined: SourcePayment = {
   id: 'pay_5',
   created_at: '2026-05-08T12:00:00Z',
   status: 'DECLINED',
-  decline_code: 'AB-0051',
-  decline_message: 'Saldo insuficiente',
+  ...DECLINE,
 }
 
 /** A subscription: trial, first charge, renewal, declined renewal. */

@@ -69,7 +69,7 @@ describe('a list of changes', () => {
 describe('a deprecation', () => {
   const changes = parse(deprecated, added)
   const samples = { orders_list: [], orders_get: [] }
-  const { paths } = buildOpenApiDocument({ guide: readGuide(changes), samples, changelog: changes })
+  const { paths } = buildOpenApiDocument({ samples, changelog: changes })
 
   it('a deprecation is listed by deprecationsIn', () => {
     expect(deprecationsIn(changes)).toEqual([deprecated])
@@ -107,7 +107,7 @@ describe('a deprecation of a field', () => {
   const describedWith = (fields: string[]) => {
     const changes = parse({ ...deprecated, fields })
     const samples = { orders_list: [], orders_get: [] }
-    return buildOpenApiDocument({ guide: '', samples, changelog: changes })
+    return buildOpenApiDocument({ samples, changelog: changes })
   }
 
   it.each(['promocode', 'currency'])(

@@ -78,10 +78,8 @@ describe('the chapter on webhooks', () => {
   })
 })
 
-describe.each(['openapi.json', 'docs.md'] as const)('links inside %s', (name) => {
-  const all = generatedFiles()
-  const text = name === 'docs.md' ? all[name] : JSON.parse(all[name]).info.description
-  const prose = text.replace(/^```[\s\S]*?^```/gm, '')
+describe('links inside docs.md', () => {
+  const prose = generatedFiles()['docs.md'].replace(/^```[\s\S]*?^```/gm, '')
   const anchors = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => anchorOf(title))
 
   it('every link inside the document points to a heading', () => {
@@ -93,6 +91,22 @@ describe.each(['openapi.json', 'docs.md'] as const)('links inside %s', (name) =>
   it('every heading of the document has a unique anchor', () => {
     expect(new Set(anchors).size).toBe(anchors.length)
   })
+})
+
+describe.each(['openapi.json', 'management.json'] as const)('the summary in %s', (name) => {
+  const { info } = JSON.parse(generatedFiles()[name])
+
+  it('has two sentences, because generators copy it into every file', () => {
+    expect(info.description.match(/\.(?= |$)/g)).toHaveLength(2)
+  })
+
+  it('links to nothing inside a page that generators do not have', () => {
+    expect(generatedFiles()[name]).not.toContain('](#')
+  })
+})
+
+it('the title of the API is ASCII, because generators name packages after it', () => {
+  expect(JSON.parse(generatedFiles()['openapi.json']).info.title).toBe('API de Pedidos')
 })
 
 /** The anchor that GitHub and the page derive from a heading. */

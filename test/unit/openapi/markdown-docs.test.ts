@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { generatedFiles } from '../../../scripts/openapi/generated.ts'
+import { readGuide } from '../../../scripts/openapi/guide.ts'
+import { readChangelog } from '../../../src/openapi/openapi-files.ts'
 
 const files = generatedFiles()
 const markdown = files['docs.md']
-const { info, paths, webhooks, components } = JSON.parse(files['openapi.json'])
+const { paths, webhooks, components } = JSON.parse(files['openapi.json'])
 const operations = Object.values<{ get: Operation }>(paths).map(({ get }) => get)
 
 interface Operation {
@@ -32,7 +34,9 @@ const schemas = Object.entries<Schema>(components.schemas).map(([name, schema]) 
 
 describe('the Markdown documentation', () => {
   it('contains every sentence of the guide', () => {
-    const sentences = (info.description as string).split('\n').filter((line) => /^[^#]/.test(line))
+    const sentences = readGuide(readChangelog())
+      .split('\n')
+      .filter((line) => /^[^#]/.test(line))
     expect(sentences.filter((line) => !markdown.includes(line))).toEqual([])
   })
 

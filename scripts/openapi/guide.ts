@@ -9,9 +9,13 @@ const folder = new URL('../../openapi/guide/', import.meta.url)
 /** The sample programs, in the order of the page. */
 const programs = {
   'curl.sh': { lang: 'shell', label: 'curl' },
+  'curl-repetindo.sh': { lang: 'shell', label: 'bash com curl' },
   'javascript.mjs': { lang: 'javascript', label: 'JavaScript' },
   'python.py': { lang: 'python', label: 'Python' },
   'php.php': { lang: 'php', label: 'PHP' },
+  'csharp.cs': { lang: 'csharp', label: 'C#' },
+  'java.java': { lang: 'java', label: 'Java' },
+  'delphi.dpr': { lang: 'delphi', label: 'Delphi' },
 }
 
 const kinds = {

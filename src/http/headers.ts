@@ -37,13 +37,26 @@ function unquoted(value: string): string {
 
 const ZERO_QUALITY = /^q=0(\.0*)?$/
 
-/** Whether a client accepts gzip (RFC 9110, 12.5.3); without the header it accepts any coding. */
-export function acceptsGzip(acceptEncoding: string | undefined): boolean {
-  if (acceptEncoding === undefined) return true
-  const accepted = new Map<string, boolean>()
-  for (const element of acceptEncoding.toLowerCase().split(',')) {
-    const [coding = '', ...params] = element.split(';').map((part) => part.trim())
-    accepted.set(coding, !params.some((param) => ZERO_QUALITY.test(param)))
-  }
+/**
+ * Whether a client accepts gzip (RFC 9110, 12.5.3). Without the header it accepts any coding, but
+ * such clients do not decompress.
+ */
+export function acceptsGzip(acceptEncoding = ''): boolean {
+  const accepted = acceptedValues(acceptEncoding)
   return accepted.get('gzip') ?? accepted.get('*') ?? false
+}
+
+/** Whether a client, such as a browser, names HTML among the types that it accepts. */
+export function acceptsHtml(accept = ''): boolean {
+  return acceptedValues(accept).get('text/html') ?? false
+}
+
+/** Each value of an `Accept` header, and whether its quality is not zero. */
+function acceptedValues(header: string): Map<string, boolean> {
+  const accepted = new Map<string, boolean>()
+  for (const element of header.toLowerCase().split(',')) {
+    const [value = '', ...params] = element.split(';').map((part) => part.trim())
+    accepted.set(value, !params.some((param) => ZERO_QUALITY.test(param)))
+  }
+  return accepted
 }

@@ -6,19 +6,25 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { readGuide } from '../../scripts/openapi/guide.ts'
 import { readChangelog } from '../../src/openapi/openapi-files.ts'
 import { type RunningService, startService } from '../support/cli/command.ts'
+import { accessibilityViolations } from '../support/http/accessibility.ts'
 import { DESKTOP, type OpenedPage, openPage, PHONE, startBrowser } from '../support/http/browser.ts'
+
+const MAX_TRANSFERRED_BYTES = 500_000
 
 const guide = readGuide(readChangelog()).replace(/^```[\s\S]*?^```/gm, '')
 const chapters: string[] = [...guide.matchAll(/^# (.+)$/gm)].map(([, title = '']) => title)
 
 let browser: Browser
 let service: RunningService
+let managementUrl: string
 let demoKey: string
 const folder = mkdtempSync(join(tmpdir(), 'docs-'))
 beforeAll(async () => {
   browser = await startBrowser()
-  service = await startService(['--demo'], { DATA_DIR: folder })
-  demoKey = /demo key\s+(\S+)/.exec(service.output().stdout)?.[1] ?? ''
+  service = await startService(['--demo'], { DATA_DIR: folder, MANAGEMENT_PORT: '0' })
+  const { stdout } = service.output()
+  demoKey = /demo key\s+(\S+)/.exec(stdout)?.[1] ?? ''
+  managementUrl = /Bearer mgmt_\S+' '(http:\S+?)\/v1\//.exec(stdout)?.[1] ?? ''
 })
 afterAll(async () => {
   await browser.close()
@@ -30,35 +36,34 @@ let opened: OpenedPage
 let page: Page
 afterEach(() => page.close())
 
-const open = async (viewport: typeof PHONE, path = '/docs') => {
-  opened = await openPage(browser, service.baseUrl + path, viewport)
+const open = async (viewport: typeof PHONE, path = '/docs', scheme: 'light' | 'dark' = 'light') => {
+  opened = await openPage(browser, service.baseUrl + path, viewport, scheme)
   page = opened.page
-  await page.getByRole('heading', { name: 'Comece aqui', exact: true }).waitFor()
 }
 
-/** The target of an anchor: an element whose id is prefixed with the document name. */
-const idOf = (anchor: string) => `api/${decodeURI(anchor.slice(1))}`
+/** Opens every collapsed part, which its rules of style and access apply to as well. */
+const openDetails = () =>
+  page.evaluate(`
+    for (const one of document.querySelectorAll('details')) {
+      one.removeAttribute('name')
+      one.open = true
+    }
+  `)
 
-/** Scrolls through the page, because some parts render only in view. */
-async function scrollThrough() {
-  const height = Number(await page.evaluate('document.documentElement.scrollHeight'))
-  for (let top = 0; top < height; top += 1500) {
-    await page.evaluate(`scrollTo(0, ${top})`)
-    await page.waitForTimeout(30)
-  }
+const isUnderBar = async (id: string) => {
+  const y = (await page.locator(`[id="${id}"]`).boundingBox())?.y ?? Number.NaN
+  return y > -10 && y < DESKTOP.height / 2
 }
 
 describe('the documentation page', () => {
-  const listing = () => page.locator('[id="api/tag/pedidos/GET/v1/orders"]')
+  const listing = () => page.locator('#orders_list')
   beforeEach(() => open(DESKTOP))
 
-  it('the documentation page renders without browser errors', async () => {
-    await scrollThrough()
+  it('the documentation page renders without browser errors', () => {
     expect(opened.complaints).toEqual([])
   })
 
-  it('the documentation page sends requests to this service only', async () => {
-    await scrollThrough()
+  it('the documentation page sends requests to this service only', () => {
     const origins = new Set(opened.requests.map((url) => new URL(url).origin))
     expect([...origins]).toEqual([new URL(service.baseUrl).origin])
   })
@@ -66,111 +71,202 @@ describe('the documentation page', () => {
   it('the documentation page has every chapter of the guide in text and menu', async () => {
     for (const title of chapters) {
       expect(await page.getByRole('heading', { name: title, exact: true }).count()).toBe(1)
-      expect(await page.getByRole('link', { name: title, exact: true }).count()).toBeGreaterThan(0)
+      const menu = page.getByRole('navigation')
+      expect(await menu.getByRole('link', { name: title, exact: true }).count()).toBe(1)
     }
   })
 
   it('every link of the documentation page resolves', async () => {
     const links = await page
-      .locator('.markdown a[href]')
+      .locator('a[href]')
       .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
-    expect(links.length).toBeGreaterThan(5)
+    expect(links.length).toBeGreaterThan(50)
     for (const link of new Set(links)) {
       const isThere = link.startsWith('#')
-        ? (await page.locator(`[id="${idOf(link)}"]`).count()) > 0
+        ? (await page.locator(`[id="${decodeURI(link.slice(1))}"]`).count()) === 1
         : (await fetch(service.baseUrl + link)).ok
       expect([link, isThere]).toEqual([link, true])
     }
   })
 
-  it('the documentation page shows samples in curl, JavaScript, Python and PHP only', async () => {
-    await listing().scrollIntoViewIfNeeded()
-    await listing().getByRole('button', { name: 'curl' }).click()
-    const names = await page.getByRole('option').allInnerTexts()
-    expect(names.map((name) => name.trim())).toEqual(['curl', 'JavaScript', 'Python', 'PHP'])
+  it('the documentation page shows a call in one line, and programs in seven languages', async () => {
+    const names = await listing().locator('.sample summary').allInnerTexts()
+    expect(names).toEqual([
+      ...['curl', 'bash com curl', 'JavaScript', 'Python', 'PHP', 'C#', 'Java', 'Delphi'],
+    ])
+    expect(await listing().locator('.sample[open] summary').allInnerTexts()).toEqual(['curl'])
   })
 
   it('the documentation page calls the service with a key and shows the orders', async () => {
-    await listing().scrollIntoViewIfNeeded()
-    await listing()
-      .getByRole('button', { name: /^Testar/ })
-      .click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByPlaceholder('Chave', { exact: true }).fill(demoKey)
+    const form = listing().locator('.try')
+    await form.getByText('Testar').click()
+    await form.getByLabel('Chave').fill(demoKey)
+    await form.getByLabel('status').fill('PAID')
     const [answer] = await Promise.all([
       page.waitForResponse((response) => response.url().includes('/v1/orders')),
-      dialog
-        .getByRole('button', { name: /^Enviar (GET )?/i })
-        .first()
-        .click(),
+      form.getByRole('button', { name: 'Enviar' }).click(),
     ])
-    await dialog.getByText('200 OK').waitFor()
+    await form.getByText('200 OK').waitFor()
     const { data } = (await answer.json()) as { data: { id: string }[] }
-    await dialog.getByText(`"${data[0]?.id}"`).waitFor()
-    expect(new URL(answer.url()).search).toBe('')
+    await form.getByText(`"${data[0]?.id}"`).waitFor()
+    expect(new URL(answer.url()).search).toBe('?status=PAID')
     expect(opened.complaints).toEqual([])
   })
 
-  it('the documentation page shows each webhook with its example, and no button to call it', async () => {
-    await page.getByRole('button', { name: 'Abrir o grupo - Webhooks' }).click()
-    await page.getByRole('link', { name: /order\.refunded/ }).click()
-    const webhook = page.locator('[id="api/tag/webhooks/webhook/POST/order.refunded"]')
-    await webhook.getByText('"REFUNDED"').first().waitFor()
-    expect(await webhook.getByText('webhook-signature', { exact: true }).count()).toBeGreaterThan(0)
-    expect(await webhook.getByRole('button', { name: /^Testar/ }).count()).toBe(0)
+  it('the documentation page shows each webhook with its example, and no form to call it', async () => {
+    const webhook = page.locator('[id="webhook-order.refunded"]')
+    expect(await webhook.getByText('"status": "REFUNDED"').count()).toBe(1)
+    expect(await page.locator('#webhooks .try').count()).toBe(0)
+    expect(await page.locator('#webhooks').getByText('webhook-signature').count()).toBe(1)
   })
 
   it('the documentation page does not store the key', async () => {
-    await page.getByPlaceholder('Chave', { exact: true }).first().fill(demoKey)
-    await page.waitForTimeout(500)
+    await listing().locator('.try').getByText('Testar').click()
+    await listing().getByLabel('Chave').fill(demoKey)
+    await listing().getByRole('button', { name: 'Enviar' }).click()
+    await listing().getByText('200 OK').waitFor()
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
     expect(kept).not.toContain(demoKey)
     expect(await page.context().cookies()).toEqual([])
   })
-})
 
-describe('a link into the page', () => {
-  it.each(['#limites', '#c%C3%B3pia-em-dia'])('the link %s opens its chapter', async (anchor) => {
-    await open(DESKTOP, `/docs${anchor}`)
-    const heading = page.locator(`[id="${idOf(anchor)}"]`).first()
-    await expect
-      .poll(async () => (await heading.boundingBox())?.y ?? Number.POSITIVE_INFINITY)
-      .toBeLessThan(DESKTOP.height / 2)
-    expect((await heading.boundingBox())?.y).toBeGreaterThan(-100)
+  it('copy buttons copy a sample of the guide as it is', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const block = page.locator('#a-primeira-chamada .code').first()
+    await block.getByRole('button', { name: 'Copiar' }).click()
+    await block.getByRole('button', { name: 'Copiado' }).waitFor()
+    const copied = await page.evaluate('navigator.clipboard.readText()')
+    expect(copied).toBe(await block.locator('pre').textContent())
+    expect(await page.locator('.code').count()).toBe(await page.locator('.copy').count())
   })
 })
 
-it('a link in the text opens its chapter', async () => {
-  await open(DESKTOP)
-  await page.locator('.markdown a[href="#erros"]').first().click()
-  const heading = page.getByRole('heading', { name: 'Erros', exact: true })
-  await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(DESKTOP.height / 2)
+describe('the search', () => {
+  const found = async (text: string) => {
+    await page.getByRole('searchbox').fill(text)
+    return page.locator('.results a strong').allInnerTexts()
+  }
+  beforeEach(() => open(DESKTOP))
+
+  it.each([
+    ['429', 'Limites'],
+    ['excel', 'Receitas'],
+    ['Retry-After', 'Limites'],
+    ['copia EM dia', 'Cópia em dia'],
+    ['assinatura tempo constante', 'Receber webhooks › Conferir a assinatura'],
+    ['installments', 'Esquemas › Payment'],
+  ])('the search for %s finds %s', async (text, title) => {
+    expect(await found(text)).toContain(title)
+  })
+
+  it('leads to the section by keyboard alone', async () => {
+    await page.keyboard.press('/')
+    await page.keyboard.type('bloqueio do IP')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => isUnderBar('erros')).toBe(true)
+    expect(await page.locator('.results').isVisible()).toBe(false)
+  })
+
+  it('says that nothing was found', async () => {
+    expect(await found('zzzz')).toEqual([])
+    expect(await page.getByText('Nada encontrado').isVisible()).toBe(true)
+  })
+})
+
+describe('a link into the page', () => {
+  it.each(['limites', 'cópia-em-dia', 'orders_get', 'esquema-payment'])(
+    'the link to %s opens its section',
+    async (id) => {
+      await open(DESKTOP, `/docs#${encodeURIComponent(id)}`)
+      await expect.poll(() => isUnderBar(id)).toBe(true)
+    },
+  )
+
+  it('a link in the text opens its chapter', async () => {
+    await open(DESKTOP)
+    await page.locator('main a[href="#erros"]').first().click()
+    await expect.poll(() => isUnderBar('erros')).toBe(true)
+  })
 })
 
 describe('the documentation page on a phone', () => {
   beforeEach(() => open(PHONE))
 
-  it('the page does not scroll sideways on a phone', async () => {
-    await scrollThrough()
-    const width = await page.evaluate('document.documentElement.scrollWidth')
-    expect(width).toBe(PHONE.width)
+  it('clips nothing and does not scroll sideways on a phone', async () => {
+    await openDetails()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width)
+    const clipped = await page.evaluate(`
+      [...document.querySelectorAll('main *')]
+        .filter((one) => one.getBoundingClientRect().right > innerWidth)
+        .filter((one) => one.parentElement.closest('pre, .table') === null)
+        .map((one) => one.outerHTML)
+    `)
+    expect(clipped).toEqual([])
   })
 
   it('the page uses texts of at least 14 px on a phone', async () => {
-    await scrollThrough()
     const small = await page.evaluate(`
-      [...document.querySelectorAll('.markdown :is(p, li, td)')]
+      [...document.querySelectorAll('main *')]
         .filter((one) => parseFloat(getComputedStyle(one).fontSize) < 14)
         .map((one) => one.textContent)
     `)
     expect(small).toEqual([])
   })
 
-  it('the menu opens a chapter on a phone', async () => {
-    await page.getByRole('button', { name: 'Abrir o menu' }).click()
+  it('the menu opens a chapter on a phone, and closes', async () => {
+    await page.getByRole('button', { name: 'Menu' }).click()
     await page.getByRole('link', { name: 'Erros', exact: true }).click()
-    const heading = page.getByRole('heading', { name: 'Erros', exact: true })
-    await expect.poll(async () => (await heading.boundingBox())?.y ?? -1).toBeGreaterThan(0)
-    expect((await heading.boundingBox())?.y).toBeLessThan(PHONE.height)
+    await expect.poll(() => isUnderBar('erros')).toBe(true)
+    expect(await page.getByRole('navigation').isVisible()).toBe(false)
   })
+})
+
+const looks = [
+  { scheme: 'light', device: 'desktop', viewport: DESKTOP },
+  { scheme: 'dark', device: 'desktop', viewport: DESKTOP },
+  { scheme: 'light', device: 'phone', viewport: PHONE },
+  { scheme: 'dark', device: 'phone', viewport: PHONE },
+] as const
+
+describe.each(looks)('the page in $scheme on a $device', ({ scheme, viewport }) => {
+  it.each(['the public API', 'the management API'])(
+    'has no accessibility violations, with all parts open and a search: %s',
+    async (api) => {
+      const url = api === 'the public API' ? service.baseUrl : managementUrl
+      opened = await openPage(browser, `${url}/docs`, viewport, scheme)
+      page = opened.page
+      await openDetails()
+      await page.getByRole('searchbox').fill('erro')
+      expect(await accessibilityViolations(page)).toEqual([])
+    },
+  )
+})
+
+it.each(['the public API', 'the management API'])(
+  'the page transfers at most 500 KB in all: %s',
+  async (api) => {
+    page = await browser.newPage({ viewport: DESKTOP })
+    const session = await page.context().newCDPSession(page)
+    await session.send('Network.enable')
+    let transferred = 0
+    session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      transferred += encodedDataLength
+    })
+    const url = api === 'the public API' ? service.baseUrl : managementUrl
+    await page.goto(`${url}/docs`, { waitUntil: 'networkidle' })
+    expect(transferred).toBeGreaterThan(20_000)
+    expect(transferred).toBeLessThanOrEqual(MAX_TRANSFERRED_BYTES)
+  },
+)
+
+it('the guide and the reference can be read without JavaScript', async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false })
+  page = await context.newPage()
+  await page.goto(`${service.baseUrl}/docs`)
+  for (const name of ['Erros', 'GET /v1/orders', 'Payment']) {
+    expect(await page.getByRole('heading', { name, exact: true }).isVisible()).toBe(true)
+  }
+  expect(await page.getByRole('searchbox').isVisible()).toBe(false)
+  expect(await page.getByText('Testar', { exact: true }).first().isVisible()).toBe(false)
 })

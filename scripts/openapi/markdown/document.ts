@@ -19,6 +19,8 @@ export interface Schema {
   items?: Schema
   prefixItems?: Schema[]
   anyOf?: Schema[]
+  allOf?: Schema[]
+  deprecated?: boolean
   $ref?: string
 }
 
@@ -73,4 +75,16 @@ export interface Description {
   paths: Record<string, { get: Operation }>
   webhooks: Record<string, { post: Webhook }>
   components: { schemas: Record<string, Schema> }
+}
+
+/** An operation of any API, as the page renders it. */
+export interface PageOperation extends Omit<Operation, 'x-codeSamples'> {
+  requestBody?: { content: Record<string, { schema: Schema; example: unknown }> }
+  'x-codeSamples'?: Operation['x-codeSamples']
+}
+
+/** The description of any API, as the page renders it. */
+export interface PageDescription extends Pick<Description, 'info' | 'components'> {
+  paths: Record<string, Record<string, PageOperation>>
+  webhooks?: Description['webhooks']
 }

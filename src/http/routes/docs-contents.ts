@@ -1,58 +1,51 @@
-import { JSON_TYPE } from '../headers.ts'
+import { extname } from 'node:path'
+import { recipeFiles } from './recipe-files.ts'
 
-const MARKDOWN = 'text/markdown; charset=utf-8'
-export const SCRIPT = 'text/javascript; charset=utf-8'
-
-/** A file below the folder `openapi`, and its type. */
-type CommittedFile = readonly [file: string, type: string]
-
-/** The documentation of one API. */
-export interface DocsContents {
-  title: string
-  summary: string
-  /** What a reader without JavaScript opens. */
-  plain: string
-  /** Other forms of the content, for the head of the page. */
-  alternates: readonly { href: string; type: string; title: string }[]
-  /** Committed files, served verbatim, by path. */
-  files: Readonly<Record<string, CommittedFile>>
-}
+/** The files of a documentation below the folder `openapi`, by path. */
+export type DocsContents = Readonly<Record<string, string>>
 
 const pageFiles = {
-  '/docs/icon.svg': ['page/icon.svg', 'image/svg+xml'],
-  '/docs/page.css': ['page/page.css', 'text/css; charset=utf-8'],
-  '/docs/strict-styles.js': ['page/strict-styles.js', SCRIPT],
-  '/docs/start.js': ['page/start.js', SCRIPT],
-  '/docs/texts.js': ['page/texts.js', SCRIPT],
-  '/docs/client-texts.js': ['page/client-texts.js', SCRIPT],
+  '/favicon.ico': 'page/favicon.ico',
+  '/docs/icon.svg': 'page/icon.svg',
+  '/docs/page.css': 'page/page.css',
+  '/docs/reference.css': 'page/reference.css',
+  '/docs/start.js': 'page/start.js',
+  '/docs/copy.js': 'page/copy.js',
+  '/docs/menu.js': 'page/menu.js',
+  '/docs/search.js': 'page/search.js',
+  '/docs/try.js': 'page/try.js',
 } as const
 
+/** The documentation of the public API. Every recipe can be downloaded. */
 export const publicDocs: DocsContents = {
-  title: 'API de Pedidos: documentação',
-  summary: 'Documentação da API de Pedidos: guia, referência e exemplos.',
-  plain: '/docs.md',
-  alternates: [
-    { href: '/docs.md', type: 'text/markdown', title: 'Esta documentação em Markdown' },
-    { href: '/docs/changes.atom', type: 'application/atom+xml', title: 'Mudanças da API' },
-  ],
-  files: {
-    '/openapi.json': ['openapi.json', JSON_TYPE],
-    '/docs.md': ['docs.md', MARKDOWN],
-    // Markdown, but as plain text browsers display it.
-    '/llms.txt': ['llms.txt', 'text/plain; charset=utf-8'],
-    '/docs/changes.atom': ['changes.atom', 'application/atom+xml; charset=utf-8'],
-    ...pageFiles,
-  },
+  '/docs': 'docs.html',
+  '/openapi.json': 'openapi.json',
+  '/docs.md': 'docs.md',
+  '/llms.txt': 'llms.txt',
+  '/docs/changes.atom': 'changes.atom',
+  ...Object.fromEntries(recipeFiles.map((file) => [`/docs/recipes/${file}`, `recipes/${file}`])),
+  ...pageFiles,
 }
 
 export const managementDocs: DocsContents = {
-  title: 'API de gestão: documentação',
-  summary: 'Documentação da API de gestão: guia e referência.',
-  plain: '/docs/guide.md',
-  alternates: [{ href: '/docs/guide.md', type: 'text/markdown', title: 'O guia em Markdown' }],
-  files: {
-    '/openapi.json': ['management.json', JSON_TYPE],
-    '/docs/guide.md': ['management/guide.md', MARKDOWN],
-    ...pageFiles,
-  },
+  '/docs': 'management/docs.html',
+  '/openapi.json': 'management.json',
+  '/docs/guide.md': 'management/guide.md',
+  ...pageFiles,
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.atom': 'application/atom+xml; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** The type of a file. Programs are plain text, which browsers display. */
+export function contentTypeOf(file: string): string {
+  return TYPES[extname(file)] ?? 'text/plain; charset=utf-8'
 }

@@ -1,11 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { answerWithExamples, answerWithNothing } from '../../support/console/console-answers.ts'
-import {
-  accessibilityViolations,
-  type ConsoleService,
-  startConsoleService,
-} from '../../support/console/console-browser.ts'
+import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
+import { accessibilityViolations } from '../../support/http/accessibility.ts'
 import { DESKTOP, type OpenedPage, openPage, PHONE } from '../../support/http/browser.ts'
 
 let service: ConsoleService

@@ -1,10 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import {
-  accessibilityViolations,
-  type ConsoleService,
-  startConsoleService,
-} from '../../support/console/console-browser.ts'
+import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
+import { accessibilityViolations } from '../../support/http/accessibility.ts'
 import { DESKTOP, type OpenedPage, openPage, PHONE, tabTo } from '../../support/http/browser.ts'
 
 let service: ConsoleService

@@ -22,7 +22,7 @@ it('the management port serves a docs page whose files all exist, without a toke
   expect(statusCode).toBe(200)
   expect(headers['content-security-policy']).toContain("default-src 'none'")
   expect(body).toContain('<title>API de gestão: documentação</title>')
-  const paths = [...body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)
+  const paths = [...body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = '']) => path)
   expect(paths.length).toBeGreaterThan(5)
   for (const path of paths) expect([path, (await get(path)).statusCode]).toEqual([path, 200])
 })

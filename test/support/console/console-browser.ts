@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import axe from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { DEMO_ACCOUNT } from '../../../src/demo/demo-orders.ts'
 import { capabilities } from '../../../src/management/sessions/session-store.ts'
 import { startService } from '../cli/command.ts'
@@ -51,15 +50,4 @@ export async function startConsoleService(): Promise<ConsoleService> {
       rmSync(folder, { recursive: true })
     },
   }
-}
-
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
-/** The violations that axe-core finds on the page: rule and elements. */
-export async function accessibilityViolations(page: Page): Promise<string[]> {
-  // Over the debugging protocol, because the page's policy allows no other script.
-  await page.evaluate(axe.source)
-  const run = `axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`
-  const { violations } = (await page.evaluate(run)) as axe.AxeResults
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }

@@ -78,10 +78,12 @@ describe('the operations', () => {
     expect(operations.map(({ operationId }) => operationId)).toEqual(operationIds)
   })
 
-  it('the operations have samples in curl, JavaScript, Python and PHP', () => {
+  it('the operations have samples, with a call in one line first', () => {
     for (const operation of operations) {
       const labels = operation['x-codeSamples'].map(({ label }: { label: string }) => label)
-      expect(labels).toEqual(['curl', 'JavaScript', 'Python', 'PHP'])
+      expect(labels).toEqual([
+        ...['curl', 'bash com curl', 'JavaScript', 'Python', 'PHP', 'C#', 'Java', 'Delphi'],
+      ])
     }
   })
 

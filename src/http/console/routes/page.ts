@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../api-error.ts'
-import { acceptsGzip } from '../../headers.ts'
 import { NOT_FOUND } from '../../management/principal.ts'
-import { etagOf, isFresh } from '../../plugins/conditional.ts'
+import { createStaticFile, type StaticFile, sendStaticFile } from '../../static-file.ts'
 
 const PAGE = '/painel'
 
@@ -22,13 +20,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-interface PageFile {
-  type: string
-  bytes: Buffer
-  gzipped: Buffer
-  etag: string
-}
-
 /** `GET /painel`, and the files of the page below it. */
 const pageRoutes: FastifyPluginAsync = async (app) => {
   const files = readPageFiles()
@@ -36,11 +27,7 @@ const pageRoutes: FastifyPluginAsync = async (app) => {
   function send(request: FastifyRequest, reply: FastifyReply, name: string) {
     const file = files.get(name)
     if (file === undefined) throw new ApiError('resource_missing', { message: NOT_FOUND })
-    reply.headers({ ETag: file.etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' })
-    if (isFresh(request, file.etag)) return reply.code(304).send()
-    reply.type(file.type)
-    if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(file.bytes)
-    return reply.header('Content-Encoding', 'gzip').send(file.gzipped)
+    return sendStaticFile(request, reply, file)
   }
 
   app.get(PAGE, async (request, reply) => send(request, reply, 'page.html'))
@@ -52,13 +39,13 @@ const pageRoutes: FastifyPluginAsync = async (app) => {
 export default pageRoutes
 
 /** Reads all files at start, to fail early. */
-function readPageFiles(): Map<string, PageFile> {
+function readPageFiles(): Map<string, StaticFile> {
   const names = readdirSync(folder).filter((name) => extname(name) in TYPES)
   return new Map(
     names.map((name) => {
       const bytes = readFileSync(new URL(name, folder))
       const type = TYPES[extname(name)] ?? ''
-      return [name, { type, bytes, gzipped: gzipSync(bytes), etag: etagOf(bytes) }]
+      return [name, createStaticFile(bytes, type)]
     }),
   )
 }

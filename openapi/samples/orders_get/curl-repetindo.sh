@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Busca um pedido: bash pedido.sh ord_…
+# Com --retry, o curl espera o que Retry-After manda em 429 e 503, e tenta de novo em 5xx.
+set -euo pipefail
+
+order=$(mktemp)
+trap 'rm -f "$order"' EXIT
+
+curl --silent --show-error --fail-with-body --retry 5 --output "$order" \
+  --header "Authorization: Bearer $ORDERS_API_KEY" \
+  "$ORDERS_API_URL/v1/orders/$1" ||
+  { cat "$order" >&2; exit 1; }
+cat "$order"

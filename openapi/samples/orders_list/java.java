@@ -1,0 +1,45 @@
+// Lista os pedidos pagos até o fim e imprime uma página de JSON por linha.
+// Java 17 ou mais novo, sem dependências: java Pedidos.java
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.regex.Pattern;
+
+public class Pedidos {
+    static final HttpClient HTTP =
+            HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(10)).build();
+    // next_cursor fecha a página; um pedido pode ter um texto igual no meio.
+    static final Pattern NEXT_CURSOR = Pattern.compile("\"next_cursor\":\"([^\"]+)\"}$");
+
+    static String get(String path) throws Exception {
+        var request = HttpRequest.newBuilder(URI.create(System.getenv("ORDERS_API_URL") + path))
+                .header("Authorization", "Bearer " + System.getenv("ORDERS_API_KEY"))
+                .timeout(Duration.ofSeconds(30))
+                .build();
+        for (int attempt = 0; ; attempt++) {
+            var response = HTTP.send(request, BodyHandlers.ofString());
+            int status = response.statusCode();
+            if (status == 200) return response.body();
+            // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+            boolean worthRepeating = status == 429 || status >= 500;
+            if (!worthRepeating || attempt == 5) {
+                throw new IllegalStateException(status + " " + response.body());
+            }
+            long seconds = response.headers().firstValueAsLong("Retry-After").orElse(1L << attempt);
+            Thread.sleep(seconds * 1000);
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        String cursor = "";
+        while (true) {
+            String page = get("/v1/orders?status=PAID&limit=100" + cursor);
+            System.out.println(page);
+            var next = NEXT_CURSOR.matcher(page);
+            if (!next.find()) break;
+            cursor = "&cursor=" + next.group(1);
+        }
+    }
+}

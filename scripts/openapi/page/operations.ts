@@ -63,9 +63,10 @@ export function responsePart(status: string, response: Response): string {
   const entries = headerEntries(headers)
   return details(
     `<strong>${escapeHtml(status)}</strong> ${renderInline(description)}`,
-    [...bodies, ...(entries.length > 0 ? ['<p><strong>Cabeçalhos</strong></p>', definitions(entries)] : [])].join(
-      '\n',
-    ),
+    [
+      ...bodies,
+      ...(entries.length > 0 ? ['<p><strong>Cabeçalhos</strong></p>', definitions(entries)] : []),
+    ].join('\n'),
     ` class="response"${status.startsWith('2') ? ' open' : ''}`,
   )
 }

@@ -49,8 +49,10 @@ function listParams(paths: { '/v1/orders': { get: { parameters: Parameter[] } } 
 /** Parameter types for JavaScript: also a `Date` for an instant, and a single value for a list. */
 function accepted(schema: Schema): Schema {
   if (schema.format === 'date-time') return { ...schema, tsType: 'string | Date' }
-  const values = (schema.items as Schema | undefined)?.enum
-  if (values === undefined) return schema
+  const items = schema.items as Schema | undefined
+  if (items === undefined) return schema
+  const values = items.enum
+  if (values === undefined) return { ...schema, tsType: 'string | readonly string[]' }
   const union = values.map((value) => `'${value}'`).join(' | ')
   return { ...schema, tsType: `(${union}) | readonly (${union})[]` }
 }

@@ -705,6 +705,32 @@ export interface ListParams {
    */
   include_undated?: boolean
   /**
+   * Pedidos pagos neste instante ou depois; nunca traz pedidos com `paid_at` nulo. Data, hora e fuso são obrigatórios; na URL, envie o `+` do fuso como `%2B`.
+   */
+  paid_gte?: string | Date
+  /**
+   * Pedidos pagos antes deste instante; nunca traz pedidos com `paid_at` nulo. Data, hora e fuso são obrigatórios; na URL, envie o `+` do fuso como `%2B`.
+   */
+  paid_lt?: string | Date
+  /**
+   * Pedidos com um destes produtos entre os itens (`items[].product_id`). No máximo 20 valores. Lista separada por vírgulas ou parâmetro repetido.
+   *
+   * @minItems 1
+   */
+  product_id?: string | readonly string[]
+  /**
+   * Pedidos de um comprador com um destes e-mails (`customer.email`): o e-mail inteiro, sem diferenciar maiúsculas de minúsculas. Na URL, envie o `+` como `%2B`. No máximo 20 valores. Lista separada por vírgulas ou parâmetro repetido.
+   *
+   * @minItems 1
+   */
+  customer_email?: string | readonly string[]
+  /**
+   * Pedidos de um comprador com um destes documentos (`customer.document`): CPF ou CNPJ, com ou sem pontuação. No máximo 20 valores. Lista separada por vírgulas ou parâmetro repetido.
+   *
+   * @minItems 1
+   */
+  customer_document?: string | readonly string[]
+  /**
    * `created_at_desc`: por `created_at` e `id` decrescentes, para exibir ou exportar; nenhum pedido que já existia quando a primeira página foi lida se repete ou falta. `updated_at_asc`: por `updated_at` e `id` crescentes, nulos no fim, para manter uma cópia em dia; nenhum pedido falta, e um que mudou durante a leitura aparece de novo (deduplique por `id`).
    */
   sort?: 'created_at_desc' | 'updated_at_asc'

@@ -1,5 +1,6 @@
 import { type Filter, orderFilters } from '../orders/filters.ts'
-import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_LIMIT } from '../orders/list-params.ts'
+import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_LIMIT, MAX_LOOKUPS } from '../orders/list-params.ts'
+import { MAX_LOOKUP_LENGTH } from '../orders/lookups.ts'
 import { sorts } from '../orders/order-store.ts'
 import { EXAMPLE_ETAG, STRICT_PREFERENCE } from './headers.ts'
 
@@ -20,9 +21,9 @@ const instant = (description: string, example: string): Parameter => ({
   example,
 })
 
-const listOf = (description: string, values: readonly string[], example: string): Parameter => ({
+const listOf = (description: string, items: object, example: string): Parameter => ({
   description: `${description} Lista separada por vírgulas ou parâmetro repetido.`,
-  schema: { type: 'array', minItems: 1, items: { type: 'string', enum: [...values] } },
+  schema: { type: 'array', minItems: 1, items },
   style: 'form',
   explode: false,
   example: [example],
@@ -67,7 +68,13 @@ const listingParameters: Record<string, Parameter> = {
 
 function filterParameters(filter: Filter): [string, Parameter][] {
   if (filter.kind === 'values') {
-    return [[filter.param, listOf(filter.description, filter.values, filter.example)]]
+    const items = { type: 'string', enum: [...filter.values] }
+    return [[filter.param, listOf(filter.description, items, filter.example)]]
+  }
+  if (filter.kind === 'lookup') {
+    const items = { type: 'string', minLength: 1, maxLength: MAX_LOOKUP_LENGTH }
+    const description = `${filter.description} No máximo ${MAX_LOOKUPS} valores.`
+    return [[filter.param, listOf(description, items, filter.example)]]
   }
   const { gte, lt, orNull } = filter
   return [

@@ -34,6 +34,11 @@ Filtros, os mesmos da API; os que são lista separam valores por vírgula:
   --updated-gte INSTANTE    alterados a partir de
   --updated-lt INSTANTE     alterados antes de
   --include-undated         com os dois acima, também os que não têm updated_at
+  --paid-gte INSTANTE       pagos a partir de
+  --paid-lt INSTANTE        pagos antes de
+  --product-id LISTA        com um destes produtos: prod_1,prod_2
+  --customer-email LISTA    de compradores com um destes e-mails
+  --customer-document LISTA de compradores com um destes CPF ou CNPJ
   --sort ORDEM              created_at_desc (o padrão) ou updated_at_asc
                             (neste, um pedido alterado durante a exportação vem de novo, mais adiante)
 

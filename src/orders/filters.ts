@@ -1,3 +1,9 @@
+import {
+  canonicalDocument,
+  canonicalEmail,
+  canonicalProductId,
+  type LookupColumn,
+} from './lookups.ts'
 import { orderStatuses, paymentMethods } from './statuses.ts'
 
 /** What the query parameters of a filter have in common, for the parser and the docs. */
@@ -19,6 +25,8 @@ interface FilterStorage {
    * cursors stay valid.
    */
   isInEveryCursor: boolean
+  /** `false`: an index of an earlier release lacks the field, so the filter needs a reindex. */
+  isInEveryIndex: boolean
 }
 
 /** Matches orders whose field is one of the given values. */
@@ -39,7 +47,18 @@ export interface RangeFilter extends FilterStorage {
   orNull?: FilterParam
 }
 
-export type Filter = ValuesFilter | RangeFilter
+/** Matches orders that have one of the given texts in a field. */
+export interface LookupFilter extends FilterParam, FilterStorage {
+  kind: 'lookup'
+  column: LookupColumn
+  /** The form that is compared; `null` for a text that no order can have. */
+  canonical(text: string): string | null
+  /** Portuguese: how to write a value. */
+  help: string
+  example: string
+}
+
+export type Filter = ValuesFilter | RangeFilter | LookupFilter
 
 /**
  * Every filter of `GET /v1/orders`. Parser, suggestions, API reference, cursors and both stores
@@ -55,6 +74,7 @@ export const orderFilters = {
     example: 'PAID',
     synonyms: [],
     isInEveryCursor: true,
+    isInEveryIndex: true,
   },
   paymentMethods: {
     kind: 'values',
@@ -65,6 +85,7 @@ export const orderFilters = {
     example: 'PIX',
     synonyms: ['method', 'paymenttype'],
     isInEveryCursor: true,
+    isInEveryIndex: true,
   },
   created: {
     kind: 'range',
@@ -89,6 +110,7 @@ export const orderFilters = {
       synonyms: ['createdbefore', 'createduntil', 'createdto', 'createdatto', 'createdatmax'],
     },
     isInEveryCursor: true,
+    isInEveryIndex: true,
   },
   updated: {
     kind: 'range',
@@ -121,6 +143,62 @@ export const orderFilters = {
       synonyms: ['includenull', 'includenulls', 'undated', 'withundated'],
     },
     isInEveryCursor: true,
+    isInEveryIndex: true,
+  },
+  paid: {
+    kind: 'range',
+    column: 'paid_key',
+    isNullable: true,
+    gte: {
+      param: 'paid_gte',
+      description: 'Pedidos pagos neste instante ou depois; nunca traz pedidos com `paid_at` nulo.',
+      synonyms: ['paid', 'paidat', 'paidafter', 'paidsince', 'paidfrom', 'paidatmin'],
+    },
+    lt: {
+      param: 'paid_lt',
+      description: 'Pedidos pagos antes deste instante; nunca traz pedidos com `paid_at` nulo.',
+      synonyms: ['paidbefore', 'paiduntil', 'paidto', 'paidatmax'],
+    },
+    isInEveryCursor: false,
+    isInEveryIndex: false,
+  },
+  productIds: {
+    kind: 'lookup',
+    param: 'product_id',
+    column: 'product_ids',
+    canonical: canonicalProductId,
+    description: 'Pedidos com um destes produtos entre os itens (`items[].product_id`).',
+    help: 'Envie o product_id de um item como a API o devolve, com o prefixo prod_.',
+    example: 'prod_1',
+    synonyms: ['product', 'productids', 'items', 'item', 'itemid', 'sku'],
+    isInEveryCursor: false,
+    isInEveryIndex: false,
+  },
+  customerEmails: {
+    kind: 'lookup',
+    param: 'customer_email',
+    column: 'customer_email',
+    canonical: canonicalEmail,
+    description:
+      'Pedidos de um comprador com um destes e-mails (`customer.email`): o e-mail inteiro, sem diferenciar maiúsculas de minúsculas. Na URL, envie o `+` como `%2B`.',
+    help: 'Envie o e-mail inteiro, sem espaços. Em uma URL o + vira espaço: envie + como %2B.',
+    example: 'ana@exemplo.com.br',
+    synonyms: ['email', 'mail', 'customer', 'buyer', 'buyeremail', 'useremail'],
+    isInEveryCursor: false,
+    isInEveryIndex: false,
+  },
+  customerDocuments: {
+    kind: 'lookup',
+    param: 'customer_document',
+    column: 'customer_document',
+    canonical: canonicalDocument,
+    description:
+      'Pedidos de um comprador com um destes documentos (`customer.document`): CPF ou CNPJ, com ou sem pontuação.',
+    help: 'Envie um CPF de 11 dígitos ou um CNPJ de 14 caracteres, com ou sem pontuação. Em um CNPJ com letras os dígitos verificadores devem estar certos.',
+    example: '12345678909',
+    synonyms: ['document', 'cpf', 'cnpj', 'taxid', 'documento', 'buyerdocument'],
+    isInEveryCursor: false,
+    isInEveryIndex: false,
   },
 } as const satisfies Record<string, Filter>
 
@@ -128,9 +206,11 @@ type FilterTable = typeof orderFilters
 type FilterOfTable = FilterTable[keyof FilterTable]
 type ValuesOfTable = Extract<FilterOfTable, { kind: 'values' }>
 type RangeOfTable = Extract<FilterOfTable, { kind: 'range' }>
+type LookupOfTable = Extract<FilterOfTable, { kind: 'lookup' }>
 
 export type FilterParamName =
   | ValuesOfTable['param']
+  | LookupOfTable['param']
   | RangeOfTable['gte']['param']
   | RangeOfTable['lt']['param']
   | Extract<RangeOfTable, { orNull: object }>['orNull']['param']
@@ -150,19 +230,39 @@ export type OrderFilters = {
     values: readonly (infer Value)[]
   }
     ? readonly Value[]
-    : InstantRange
+    : FilterTable[Name] extends { kind: 'lookup' }
+      ? readonly string[]
+      : InstantRange
+}
+
+/** The filters of a listing of all orders. */
+export const noFilters = Object.fromEntries(
+  Object.entries(orderFilters).map(([name, { kind }]) => [name, kind === 'range' ? {} : []]),
+) as unknown as OrderFilters
+
+/** The parameter of a filter that is set and that an index of an earlier release lacks. */
+export function addedParamOf(filters: OrderFilters): FilterParamName | undefined {
+  const added = Object.entries(orderFilters).find(([name, { isInEveryIndex }]) => {
+    const given = filters[name as keyof OrderFilters]
+    return !isInEveryIndex && Object.keys(given).length > 0
+  })
+  if (added === undefined) return undefined
+  const [name, filter] = added
+  if (filter.kind !== 'range') return filter.param
+  const { gte, lt } = filter
+  return 'gte' in filters[name as 'paid'] ? gte.param : lt.param
 }
 
 /** The query parameters of one filter. */
 export function paramsOf(filter: Filter): FilterParam[] {
-  if (filter.kind === 'values') return [filter]
+  if (filter.kind !== 'range') return [filter]
   const { gte, lt, orNull } = filter
   return orNull === undefined ? [gte, lt] : [gte, lt, orNull]
 }
 
 /**
  * The filters in the form that a cursor signs: one form for all ways to write the same filters, so
- * values follow the order of the table and have no duplicates. Changing the form of an existing
+ * values follow the order of the table, texts that of their characters, without duplicates. Changing the form of an existing
  * filter invalidates every cursor in use.
  */
 export function canonicalFilters(
@@ -184,6 +284,7 @@ function canonicalFilter(
     const given = value as readonly string[]
     return filter.values.filter((known) => given.includes(known))
   }
+  if (filter.kind === 'lookup') return [...new Set(value as readonly string[])].toSorted()
   const { gte, lt, orNull } = value as InstantRange
   const bounds = [gte ?? null, lt ?? null]
   return orNull === undefined ? bounds : [...bounds, orNull]

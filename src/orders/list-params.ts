@@ -1,11 +1,13 @@
 import {
   type FilterParamName,
   type InstantRange,
+  type LookupFilter,
   type OrderFilters,
   orderFilters,
   paramsOf,
 } from './filters.ts'
 import { InvalidParamError } from './invalid-param-error.ts'
+import { MAX_LOOKUP_LENGTH } from './lookups.ts'
 import { type Sort, sorts } from './order-store.ts'
 import { parseQueryInstant } from './query-instant.ts'
 
@@ -23,6 +25,8 @@ export interface ListParams {
 export const DEFAULT_LIMIT = 20
 export const MAX_LIMIT = 100
 export const MAX_CURSOR_LENGTH = 512
+/** The maximum number of texts in one filter. */
+export const MAX_LOOKUPS = 20
 export const LIMIT_HELP = `Envie em limit um número inteiro de 1 a ${MAX_LIMIT}, só com dígitos.`
 
 export type ListParamName = 'limit' | 'cursor' | 'sort' | FilterParamName
@@ -77,11 +81,16 @@ function parseCursor(query: RawQuery): string | undefined {
 function parseFilters(query: RawQuery): OrderFilters {
   const parsed = Object.entries(orderFilters).map(([name, filter]) => [
     name,
-    filter.kind === 'values'
-      ? parseListOf(query, filter.param, filter.values)
-      : parseRange(query, filter),
+    parseFilter(query, filter),
   ])
   return Object.fromEntries(parsed)
+}
+
+type FilterOfQuery = (typeof orderFilters)[keyof typeof orderFilters]
+
+function parseFilter(query: RawQuery, filter: FilterOfQuery) {
+  if (filter.kind === 'values') return parseListOf<string>(query, filter.param, filter.values)
+  return filter.kind === 'lookup' ? parseLookups(query, filter) : parseRange(query, filter)
 }
 
 function parseRange(query: RawQuery, { gte, lt, orNull }: RangeParams): InstantRange {
@@ -114,15 +123,42 @@ function parseListOf<T extends string>(
   name: ListParamName,
   allowed: readonly T[],
 ): readonly T[] {
-  const raw = query[name]
-  if (raw === undefined) return []
-  const values = [raw].flat().flatMap((text) => text.split(','))
+  const values = splitList(query, name)
   for (const value of values) {
     if (!includes(allowed, value)) {
       throw unknownValue(name, value, `${LIST_HELP} ${allowed.join(', ')}.`)
     }
   }
   return [...new Set(values as T[])]
+}
+
+/** Parses a list of exact texts into their canonical forms. No message echoes a text. */
+function parseLookups(
+  query: RawQuery,
+  { param, canonical, help }: LookupFilter & { param: ListParamName },
+): readonly string[] {
+  const values = splitList(query, param)
+  if (values.length > MAX_LOOKUPS) {
+    throw new InvalidParamError(param, `Envie em ${param} no máximo ${MAX_LOOKUPS} valores.`)
+  }
+  const parsed = values.map((value) => {
+    const found = canonical(value)
+    if (found === null) throw new InvalidParamError(param, `${faultOf(param, value)} ${help}`)
+    return found
+  })
+  return [...new Set(parsed)]
+}
+
+function faultOf(param: ListParamName, value: string): string {
+  if (value === '') return `Há um valor vazio em ${param}.`
+  return value.length > MAX_LOOKUP_LENGTH
+    ? `Um valor de ${param} tem mais de ${MAX_LOOKUP_LENGTH} caracteres.`
+    : `Valor inválido em ${param}.`
+}
+
+function splitList(query: RawQuery, name: ListParamName): string[] {
+  const raw = query[name]
+  return raw === undefined ? [] : [raw].flat().flatMap((text) => text.split(','))
 }
 
 function parseOneOf<T extends string>(

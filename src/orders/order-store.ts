@@ -1,9 +1,10 @@
 import type { RequestScope } from '../lib/request-scope.ts'
 import type { Unavailable } from '../lib/unavailable.ts'
 import { type InstantRange, type OrderFilters, orderFilters } from './filters.ts'
+import type { LookupColumn } from './lookups.ts'
 
 /**
- * The sort key of an order without `updated_at`: finite, exact in a JSON number, after every date.
+ * The key of an order without `updated_at`, or without `paid_at`: finite, exact in a JSON number, after every date.
  */
 export const NULL_UPDATED_KEY = 8_640_000_000_000_000
 
@@ -11,7 +12,16 @@ export const sorts = ['created_at_desc', 'updated_at_asc'] as const
 export type Sort = (typeof sorts)[number]
 
 /** One condition of a listing, which each store translates into its query language. */
-export type FilterCondition = { column: string; values: readonly string[] } | RangeCondition
+export type FilterCondition =
+  | { column: string; values: readonly string[] }
+  | LookupCondition
+  | RangeCondition
+
+/** One of these texts is among those of the order. */
+export interface LookupCondition {
+  lookup: LookupColumn
+  values: readonly string[]
+}
 
 /** A range of keys; `orKey` matches beside it. */
 export interface RangeCondition {
@@ -25,9 +35,10 @@ export function filterConditions(filters: OrderFilters): FilterCondition[] {
   return Object.entries(orderFilters).flatMap(([name, filter]): FilterCondition[] => {
     const { column } = filter
     const given = filters[name as keyof OrderFilters]
-    if (filter.kind === 'values') {
+    if (filter.kind !== 'range') {
       const values = given as readonly string[]
-      return values.length === 0 ? [] : [{ column, values }]
+      if (values.length === 0) return []
+      return [filter.kind === 'lookup' ? { lookup: filter.column, values } : { column, values }]
     }
     const range = given as InstantRange
     if (Object.keys(range).length === 0) return []
@@ -36,8 +47,8 @@ export function filterConditions(filters: OrderFilters): FilterCondition[] {
 }
 
 /**
- * A filter on `updated_at` as a range of keys. A bound at either end excludes undated orders, whose
- * key is after every bound, unless the filter includes them.
+ * A filter on `updated_at` or `paid_at` as a range of keys. A bound at either end excludes orders
+ * without it, whose key is after every bound, unless the filter includes them.
  */
 function nullableCondition(column: string, { gte, lt, orNull }: InstantRange): RangeCondition {
   const from = gte === undefined ? {} : { gte }

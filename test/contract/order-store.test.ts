@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
 import type { WriteMode } from '../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
-import type { OrderFilters } from '../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../src/orders/filters.ts'
 import type { Order } from '../../src/orders/order.ts'
 import {
   NULL_UPDATED_KEY,
@@ -16,7 +16,7 @@ import { ndjson } from '../support/stores/services.ts'
 import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
-const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+const everything: OrderFilters = noFilters
 
 describe.each(stores)('the order store on %s', (_name, open) => {
   let store: StoresUnderTest
@@ -130,6 +130,124 @@ describe.each(stores)('the order store on %s', (_name, open) => {
         expect(await ids({ sort: 'updated_at_asc', filters, after })).toEqual(later)
       },
     )
+
+    const paid_at = '2026-03-01T12:04:10Z'
+    const product = (product_id: string) => ({
+      ...{ product_id, name: 'Curso de cavaquinho', quantity: 1, unit_price: 9900 },
+    })
+    const buyer = (email: string, document: string | null = null) => ({
+      customer: { name: 'Rita Lima', email, document },
+    })
+    /** Orders that differ in their buyer, products and payment, newest first. */
+    const bought = [
+      sourceOrder({ id: 'ord_4', created_at: '2026-03-01T12:00:04Z', ...buyer('Ana@X.com') }),
+      sourceOrder({
+        ...{ id: 'ord_3', created_at: '2026-03-01T12:00:03Z', paid_at },
+        ...buyer('ana@x.com', '12.ABC.345/01DE-35'),
+        items: [product('prod_2'), product('prod_1'), product('prod_2')],
+      }),
+      sourceOrder({
+        ...{ id: 'ord_2', created_at: '2026-03-01T12:00:02Z', status: 'REFUNDED' },
+        ...buyer('ana+1@x.com', '123.456.789-09'),
+        ...{ items: [product('prod_2')], paid_at: '2026-03-01T12:04:11Z' },
+      }),
+      sourceOrder({
+        ...{ id: 'ord_1', created_at: '2026-03-01T12:00:01Z', items: [product("prod_'%*")] },
+        ...buyer(`"ana'%*"@x.com`, '12345678909'),
+      }),
+    ]
+    const paidMs = Date.parse(paid_at)
+
+    it.each<[string, Partial<OrderFilters>, string[]]>([
+      ['a product', { productIds: ['prod_2'] }, ['ord_3', 'ord_2']],
+      [
+        'products, one order once',
+        { productIds: ['prod_1', 'prod_2'] },
+        ['ord_4', 'ord_3', 'ord_2'],
+      ],
+      ['a product with quotes', { productIds: ["prod_'%*"] }, ['ord_1']],
+      ['a product that is a pattern', { productIds: ['prod_*', 'prod_%', 'prod_'] }, []],
+      ['an e-mail in any case', { customerEmails: ['ana@x.com'] }, ['ord_4', 'ord_3']],
+      ['e-mails', { customerEmails: ['ana@x.com', 'ana+1@x.com'] }, ['ord_4', 'ord_3', 'ord_2']],
+      ['an e-mail with quotes', { customerEmails: [`"ana'%*"@x.com`] }, ['ord_1']],
+      ['a document', { customerDocuments: ['12345678909'] }, ['ord_2', 'ord_1']],
+      ['a document with letters', { customerDocuments: ['12ABC34501DE35'] }, ['ord_3']],
+      ['paid_gte', { paid: { gte: paidMs } }, ['ord_3', 'ord_2']],
+      ['paid_gte after an instant', { paid: { gte: paidMs + 1 } }, ['ord_2']],
+      ['paid_lt', { paid: { lt: paidMs + 1 } }, ['ord_3']],
+      ['paid_lt after every instant', { paid: { lt: NULL_UPDATED_KEY + 1 } }, ['ord_3', 'ord_2']],
+      ['a product and a status', { productIds: ['prod_2'], statuses: ['REFUNDED'] }, ['ord_2']],
+      [
+        'all of them',
+        {
+          ...{ productIds: ['prod_2'], customerEmails: ['ana@x.com'] },
+          ...{ customerDocuments: ['12ABC34501DE35'], paid: { gte: paidMs, lt: paidMs + 1 } },
+          ...{ statuses: ['PAID'], paymentMethods: ['PIX'], created: { gte: 0 } },
+        },
+        ['ord_3'],
+      ],
+      [
+        'filters of different orders',
+        { productIds: ['prod_1'], customerDocuments: ['12345678909'] },
+        [],
+      ],
+    ])('filters by %s in both sorts, from any position', async (_name, some, expected) => {
+      await write(bought)
+      const filters = { ...everything, ...some }
+      const byId = expected.toReversed() // All have one updated_at.
+      expect(await ids({ filters })).toEqual(expected)
+      expect(await ids({ filters, sort: 'updated_at_asc' })).toEqual(byId)
+      for (const [at, order] of bought.entries()) {
+        const newer = bought.slice(0, at + 1).map(({ id }) => id)
+        const created = { key: Date.parse(order.created_at), id: order.id }
+        expect(await ids({ filters, after: created })).toEqual(
+          expected.filter((id) => !newer.includes(id)),
+        )
+        const updated = { key: Date.parse('2026-03-01T12:05:00Z'), id: order.id }
+        const older = bought.slice(at).map(({ id }) => id)
+        expect(await ids({ filters, after: updated, sort: 'updated_at_asc' })).toEqual(
+          byId.filter((id) => !older.includes(id)),
+        )
+      }
+      expect(await ids({ filters, size: 1 })).toEqual(expected.slice(0, 1))
+    })
+
+    it('filters by what an order has now', async () => {
+      await write([sourceOrder({ version: 1, ...buyer('ana@x.com'), items: [product('prod_1')] })])
+      await write([sourceOrder({ version: 2, ...buyer('rita@x.com'), items: [product('prod_2')] })])
+      const before = { customerEmails: ['ana@x.com'], productIds: ['prod_1'] }
+      const now = { customerEmails: ['rita@x.com'], productIds: ['prod_2'] }
+      for (const [name, texts] of Object.entries(before)) {
+        expect(await ids({ filters: { ...everything, [name]: texts } })).toEqual([])
+      }
+      for (const [name, texts] of Object.entries(now)) {
+        expect(await ids({ filters: { ...everything, [name]: texts } })).toEqual(['ord_1'])
+      }
+      await write([{ id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }])
+      expect(await ids({ filters: { ...everything, ...now } })).toEqual([])
+    })
+
+    it("filters by a buyer only among the account's own views", async () => {
+      const coproducer_account_ids = ['acc_2']
+      await write([
+        sourceOrder({ id: 'ord_1', ...buyer('ana@x.com') }),
+        sourceOrder({ id: 'ord_2', ...buyer('ana@x.com'), coproducer_account_ids }),
+        sourceOrder({ id: 'ord_3', ...buyer('ana@x.com'), owner_account_id: 'acc_3' }),
+        sourceOrder({ id: 'ord_4', ...buyer('rita@x.com'), coproducer_account_ids }),
+      ])
+      const filters = { ...everything, customerEmails: ['ana@x.com'] }
+      for (const sort of ['created_at_desc', 'updated_at_asc'] as const) {
+        expect(await ids({ accountId: 'acc_2', filters, sort })).toEqual(['ord_2'])
+      }
+    })
+
+    it('omits texts that no filter accepts', async () => {
+      const long = `${'a'.repeat(40_000)}@x.com`
+      await write([
+        sourceOrder({ ...buyer(long), items: [product(`prod_\0${'x'.repeat(40_000)}`)] }),
+      ])
+      expect(await ids()).toEqual(['ord_1'])
+    })
 
     it('returns only the orders without updated_at that were written after the mark', async () => {
       await write([sourceOrder({ id: 'ord_5', changed_at: null }), sourceOrder({ id: 'ord_6' })])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../src/demo/random.ts'
 import type { Listing, PagerState } from '../../src/orders/cursor.ts'
-import type { OrderFilters } from '../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../src/orders/filters.ts'
 import type { OrderStore, Sort } from '../../src/orders/order-store.ts'
 import { readPage } from '../../src/orders/paging.ts'
 import { byEffort } from '../support/effort.ts'
@@ -9,6 +9,7 @@ import {
   type AlternatingWriters,
   createAlternatingWriters,
 } from '../support/simulation/alternating-writers.ts'
+import { BUYER } from '../support/simulation/order-generator.ts'
 import { deleteMissing, type Row, rowOf } from '../support/simulation/rows.ts'
 import { createSimulation, type Simulation } from '../support/simulation/simulation.ts'
 import { onServices } from '../support/stores/backend.ts'
@@ -20,10 +21,11 @@ const { walks, disturbedReads, handover } = onServices
   : { walks: byEffort(120, 400), disturbedReads: 40, handover: 0.5 }
 const MAX_PAGES = 1_000
 
-const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+const everything: OrderFilters = noFilters
 const paid: OrderFilters = { ...everything, statuses: ['PAID'] }
 /** What a tool sends that always filters; it matches everything. */
 const sinceEpoch: OrderFilters = { ...everything, updated: { gte: 0, orNull: true } }
+const ofBuyer: OrderFilters = { ...everything, customerEmails: [BUYER] }
 const someFilters = [
   everything,
   everything,
@@ -32,6 +34,8 @@ const someFilters = [
   paid,
   sinceEpoch,
   sinceEpoch,
+  ofBuyer,
+  ofBuyer,
 ] as const
 
 describe.each(stores)('a listing on %s', (_name, open) => {
@@ -126,7 +130,7 @@ describe.each(stores)('a listing on %s', (_name, open) => {
       const random = createRandom(seed, 2, 0)
       const reader = `acc_created_${seed}`
       const simulation = await createPopulated(random, reader)
-      const filters = random.chance(0.3) ? paid : everything
+      const filters = random.pick([everything, everything, paid, ofBuyer])
       const listing: Listing = { accountId: reader, sort: 'created_at_desc', filters }
       const bornBefore = new Set(simulation.born)
       const listedAllAlong = simulation.truth(filters)

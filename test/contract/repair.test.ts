@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
 import type { OrderVersionRecord } from '../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
+import { noFilters } from '../../src/orders/filters.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { readPage } from '../../src/orders/paging.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
@@ -73,7 +74,7 @@ describe.each(stores)('index load --repair on %s', (_name, open) => {
       {
         accountId: 'acc_1',
         sort: 'updated_at_asc',
-        filters: { statuses: ['PAID'], paymentMethods: [], created: {}, updated: { gte: NOW } },
+        filters: { ...noFilters, statuses: ['PAID'], updated: { gte: NOW } },
       },
       null,
       10,

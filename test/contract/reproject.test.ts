@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
+import { noFilters } from '../../src/orders/filters.ts'
 import type { Order } from '../../src/orders/order.ts'
 import type { PageQuery } from '../../src/orders/order-store.ts'
 import { readPage } from '../../src/orders/paging.ts'
@@ -13,7 +14,7 @@ const CHANGED_AT = '2026-03-01T12:05:00.000Z'
 const BY_UPDATE: Pick<PageQuery, 'accountId' | 'sort' | 'filters'> = {
   accountId: 'acc_1',
   sort: 'updated_at_asc',
-  filters: { statuses: [], paymentMethods: [], created: {}, updated: {} },
+  filters: noFilters,
 }
 
 // The test adds the field `utm` to the schema. Documents of an older schema version lack it.

@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type RequestScope, unbounded } from '../../src/lib/request-scope.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
+import { noFilters } from '../../src/orders/filters.ts'
 import type { OrderStore, PageQuery } from '../../src/orders/order-store.ts'
 import { type StoresUnderTest, stores } from './stores-under-test.ts'
 
 const query: PageQuery = {
   accountId: 'acc_1',
   sort: 'created_at_desc',
-  filters: { statuses: [], paymentMethods: [], created: {}, updated: {} },
+  filters: noFilters,
   after: null,
   nullsWrittenAfter: null,
   size: 21,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCursorCodec } from '../../src/orders/cursor.ts'
+import { noFilters } from '../../src/orders/filters.ts'
 import { type ProxyUnderTest, startProxy } from '../support/http/proxy.ts'
 import { openServedStore, type ServedStore } from '../support/stores/served-store.ts'
 import { listUrls } from './list-urls.ts'
@@ -47,7 +48,7 @@ describe('a legitimate request', () => {
     // The bytes of the instant equal the marker; a kid of three letters aligns them in base64.
     const position = { key: 0xaced_0005_0000, id: 'ord_1' }
     const state = { after: position, dated: null, mark: null, nextMark: null }
-    const filters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+    const filters = noFilters
     const listing = { accountId: 'acc_1', sort: 'created_at_desc', filters } as const
     const cursor = createCursorCodec([store.cursorSecret]).seal(listing, state)
     expect(cursor).toContain('rO0AB')

@@ -4,11 +4,11 @@ import { type Static, Type } from '@sinclair/typebox'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Redis } from 'ioredis'
 import { keyDigest } from '../../../src/auth/api-key.ts'
+import { noFilters } from '../../../src/orders/filters.ts'
 import { Order } from '../../../src/orders/order.ts'
 import { type PageQuery, type Sort, sorts } from '../../../src/orders/order-store.ts'
 import type { IndexNames } from '../../../src/stores/opensearch/index-names.ts'
 import { buildSearch } from '../../../src/stores/opensearch/read/search-body.ts'
-import { NO_FILTERS } from '../orders/searches.ts'
 
 export interface StraightforwardOptions {
   client: Client
@@ -94,7 +94,7 @@ interface PageAt extends Pick<PageQuery, 'accountId' | 'sort' | 'after'> {
 
 /** The service's search for the page, in the form of the official client. */
 export function searchRequest(index: string, { accountId, sort, after, limit }: PageAt) {
-  const slice = { accountId, sort, filters: NO_FILTERS, after, nullsWrittenAfter: null }
+  const slice = { accountId, sort, filters: noFilters, after, nullsWrittenAfter: null }
   return {
     index,
     routing: accountId,

@@ -1,6 +1,7 @@
 import { issueKey } from '../../../src/auth/keys.ts'
 import { loadSecrets } from '../../../src/config/secrets.ts'
 import { createCursorCodec } from '../../../src/orders/cursor.ts'
+import { noFilters } from '../../../src/orders/filters.ts'
 import type { Position } from '../../../src/orders/order-store.ts'
 import type { Services } from '../../../src/services.ts'
 import {
@@ -12,7 +13,7 @@ import type { BenchContext } from '../context.ts'
 import { createLoadClient, type LoadClient, type LoadRequest } from '../measuring/load.ts'
 import { loopContender, type Scenario } from '../measuring/race.ts'
 import { type Case, idsOf, type Place, stateAt } from './cases.ts'
-import { NO_FILTERS, recordSearches } from './searches.ts'
+import { recordSearches } from './searches.ts'
 
 /** A contender that answers pages of orders. */
 export interface PageSource {
@@ -70,7 +71,7 @@ export function servicePages(
   const codec = createCursorCodec(loadSecrets(config).cursorSecrets)
   const seal = (place: Place) => {
     const state = stateAt(place, access.get(place.accountId)?.latestWrite ?? null)
-    return state && codec.seal({ ...place, filters: NO_FILTERS }, state)
+    return state && codec.seal({ ...place, filters: noFilters }, state)
   }
   const requestsOf = ({ places, limit }: Case) =>
     places.map((place): LoadRequest => {

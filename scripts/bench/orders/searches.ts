@@ -2,14 +2,13 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { noFilters } from '../../../src/orders/filters.ts'
 import { readPage } from '../../../src/orders/paging.ts'
 import { connectOpenSearch } from '../../../src/stores/opensearch/client/client.ts'
 import { indexNames } from '../../../src/stores/opensearch/index-names.ts'
 import { createOpenSearchOrderStore } from '../../../src/stores/opensearch/read/order-store.ts'
 import type { LoadRequest } from '../measuring/load.ts'
 import { type Place, positionBefore } from './cases.ts'
-
-export const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
 const NO_HITS = JSON.stringify({
   took: 0,
@@ -48,7 +47,7 @@ export async function recordSearches({ urls, index, places, limit }: SearchPlan)
     const store = createOpenSearchOrderStore({ client, names, deadlineMs: DEADLINE_MS })
     for (const place of places) {
       const state = { after: positionBefore(place), dated: null, mark: null, nextMark: null }
-      await readPage(store, { ...place, filters: NO_FILTERS }, state, limit)
+      await readPage(store, { ...place, filters: noFilters }, state, limit)
     }
   } finally {
     await client.close()

@@ -1,3 +1,4 @@
+import { lookupColumns } from '../../orders/lookups.ts'
 import type { OrderVersionRecord, ViewKey, WriterPurpose } from '../writer/order-index.ts'
 
 /** The search and sort keys of a document. */
@@ -10,6 +11,8 @@ export const keyFields = [
   'created_key',
   'updated_key',
   'written_key',
+  'paid_key',
+  ...lookupColumns,
 ] as const
 export type KeyField = (typeof keyFields)[number]
 

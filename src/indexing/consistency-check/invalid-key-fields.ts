@@ -1,9 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import { parseInstant } from '../../lib/instant.ts'
+import { lookupColumns } from '../../orders/lookups.ts'
 import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
+import { filterKeysOf } from '../writer/order-document.ts'
 import type { FoundDocument, KeyField } from './index-inspection.ts'
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 const isInteger = (value: unknown) => Number.isSafeInteger(value)
+const isList = (value: unknown) => Array.isArray(value)
 
 const keyFieldChecks = {
   account_id: isText,
@@ -14,13 +18,21 @@ const keyFieldChecks = {
   created_key: isInteger,
   updated_key: isInteger,
   written_key: isInteger,
+  paid_key: isInteger,
+  customer_email: isList,
+  customer_document: isList,
+  product_ids: isList,
 } as const satisfies Record<KeyField, (value: unknown) => boolean>
+
+/** A document of an earlier release has none of these. */
+const addedFields: readonly KeyField[] = ['paid_key', ...lookupColumns]
 
 /**
  * The key fields of a document that are missing, of a wrong type, or contradict its content. Pure.
  */
 export function invalidKeyFields({ address, keys, order }: FoundDocument): KeyField[] {
   const payment = propertyOf(order, 'payment')
+  const { paidKey, lookups } = filterKeysOf(Object(order))
   const expected: Partial<Record<KeyField, unknown>> = {
     account_id: address.accountId,
     id: propertyOf(order, 'id') === address.orderId ? address.orderId : undefined,
@@ -28,10 +40,14 @@ export function invalidKeyFields({ address, keys, order }: FoundDocument): KeyFi
     payment_method: propertyOf(payment, 'method'),
     created_key: keyOf(propertyOf(order, 'created_at')),
     updated_key: updatedKeyOf(propertyOf(order, 'updated_at')),
+    paid_key: paidKey,
+    ...lookups,
   }
+  const isEarlier = addedFields.every((field) => keys[field] === undefined)
   const fields = Object.keys(keyFieldChecks) as KeyField[]
   return fields.filter((field) => {
-    const matches = !(field in expected) || expected[field] === keys[field]
+    if (isEarlier && addedFields.includes(field)) return false
+    const matches = !(field in expected) || isDeepStrictEqual(expected[field], keys[field])
     return !keyFieldChecks[field](keys[field]) || !matches
   })
 }

@@ -1,6 +1,6 @@
 import { epochMs, toPublicInstant, toPublicInstantOrNull } from '../../lib/instant.ts'
+import { parseCustomerDocument } from '../../orders/customer-document.ts'
 import type { Order } from '../../orders/order.ts'
-import { projectDocument } from './customer-document.ts'
 import { projectNavigator } from './navigator.ts'
 import { projectPayment } from './payment.ts'
 import type { SourceItem, SourceOrder } from './source-order.ts'
@@ -24,7 +24,7 @@ export interface Projection {
  * Projects a source order that passed the schema to the public orders of its accounts. Pure.
  */
 export function projectOrder(source: SourceOrder): Projection {
-  const document = projectDocument(source.customer.document)
+  const document = parseCustomerDocument(source.customer.document ?? '')
   const documentDropped = Boolean(source.customer.document) && document.document === null
   // The platform hides an order when every payment failed before it reached a bank.
   if (source.payments.every(({ status }) => status === 'FAILED')) {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../../lib/instant.ts'
 import { parseJson } from '../../lib/json.ts'
+import { type Lookups, lookupsOf, paidAtOf } from '../../orders/lookups.ts'
 import { ORDER_SCHEMA_VERSION, type Order } from '../../orders/order.ts'
 import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
@@ -16,6 +17,9 @@ export interface OrderDocument {
   createdKey: number
   updatedKey: number
   writtenKey: number
+  /** As `updatedKey`: the greatest key for an unpaid order. */
+  paidKey: number
+  lookups: Lookups
   json: string
 }
 
@@ -31,8 +35,14 @@ export function renderDocument(write: ViewWrite, writeTimestamp: number): OrderD
     createdKey: write.createdKey,
     updatedKey: updatedAt ?? NULL_UPDATED_KEY,
     writtenKey: write.writtenKey ?? writeTimestamp,
+    ...filterKeysOf(write.order),
     json: renderOrder(write.order, updatedAt),
   }
+}
+
+/** The keys of the filters that an index of an earlier release lacks. */
+export function filterKeysOf(order: Partial<Order>): Pick<OrderDocument, 'paidKey' | 'lookups'> {
+  return { paidKey: paidAtOf(order) ?? NULL_UPDATED_KEY, lookups: lookupsOf(order) }
 }
 
 /** The JSON of an order without its date: equal for views with the same content. */
@@ -64,7 +74,11 @@ export type StoredKeys = Readonly<
     'schemaVersion' | 'status' | 'paymentMethod' | 'createdKey' | 'updatedKey' | 'writtenKey',
     unknown
   >
->
+> & {
+  /** Absent in a document of an earlier release. */
+  paidKey?: unknown
+  lookups?: unknown
+}
 
 /** Whether a document with these keys is found and sorted like this view. */
 export function hasKeysOf(
@@ -75,8 +89,14 @@ export function hasKeysOf(
     keys.status === order.status &&
     keys.paymentMethod === order.payment.method &&
     keys.createdKey === createdKey &&
+    hasFilterKeysOf(order, keys) &&
     Number.isSafeInteger(keys.writtenKey)
   )
+}
+
+/** A document of an earlier release has none of these keys, and is intact. */
+function hasFilterKeysOf(order: Order, { paidKey, lookups }: StoredKeys): boolean {
+  return paidKey === undefined || isDeepStrictEqual({ paidKey, lookups }, filterKeysOf(order))
 }
 
 /** Whether the keys that a comparison needs are valid. */

@@ -9,6 +9,11 @@ const filters = {
   updated_gte: 'text',
   updated_lt: 'text',
   include_undated: 'flag',
+  paid_gte: 'text',
+  paid_lt: 'text',
+  product_id: 'list',
+  customer_email: 'list',
+  customer_document: 'list',
   sort: 'text',
 } as const satisfies Partial<Record<keyof ListParams, 'list' | 'text' | 'flag'>>
 

@@ -2,6 +2,8 @@ import type { IndexNames } from './index-names.ts'
 
 export const KEYWORD = { type: 'keyword' }
 export const LONG = { type: 'long' }
+/** Searched for a whole value, and never sorted. */
+const LOOKUP = { ...KEYWORD, doc_values: false }
 export const NOT_INDEXED = { ...KEYWORD, index: false, doc_values: false }
 
 /** With a replica on a second node if there is one, so that the loss of a node loses no data. */
@@ -51,6 +53,10 @@ export const ordersDefinition = {
       created_key: LONG,
       updated_key: LONG,
       written_key: LONG,
+      paid_key: LONG, // Absent in a document of an earlier release; so are the three below.
+      customer_email: LOOKUP,
+      customer_document: LOOKUP,
+      product_ids: LOOKUP,
       removed_key: LONG, // The only field of a tombstone.
       order: { type: 'object', enabled: false },
     },

@@ -1,4 +1,4 @@
-import type { OrderDocument } from '../../indexing/writer/order-document.ts'
+import { filterKeysOf, type OrderDocument } from '../../indexing/writer/order-document.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { Order } from '../../orders/order.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
@@ -21,6 +21,8 @@ export function serializeDocument(document: OrderDocument): string {
     created_key: document.createdKey,
     updated_key: document.updatedKey,
     written_key: document.writtenKey,
+    paid_key: document.paidKey,
+    ...document.lookups,
   }
   return withChecksum(JSON.stringify(keys), document.json)
 }
@@ -88,6 +90,7 @@ export function parseStoredDocument(source: Buffer): OrderDocument | null {
     createdKey: created_key,
     updatedKey: parsed.updated_key,
     writtenKey: written_key,
+    ...filterKeysOf(parsed.order),
     json: bytes?.toString() ?? JSON.stringify(parsed.order),
   }
 }

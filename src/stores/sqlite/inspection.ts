@@ -12,7 +12,7 @@ type Row = Record<string, SQLOutputValue>
 
 const PAGE_SIZE = 1_000
 const DOCUMENT =
-  'SELECT account_id, id, shape, status, payment_method, created_key, updated_key, written_key, json FROM orders'
+  'SELECT account_id, id, shape, status, payment_method, created_key, updated_key, written_key, paid_key, lookups, json FROM orders'
 
 /** Inspects an embedded database through a connection that writes nothing. */
 export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): IndexInspection {
@@ -98,10 +98,11 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
   }
 }
 
-function foundDocument({ json, ...row }: Row): FoundDocument {
-  const keys = Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, toSafeNumber(value)]),
-  )
+function foundDocument({ json, lookups, ...row }: Row): FoundDocument {
+  const keys = {
+    ...Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toSafeNumber(value)])),
+    ...Object(parseOrUndefined(Buffer.from(lookups as string))),
+  }
   const address = { accountId: row['account_id'] as string, orderId: row['id'] as string }
   return { address, keys, order: parseOrUndefined(json as Uint8Array) }
 }

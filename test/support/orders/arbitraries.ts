@@ -39,11 +39,16 @@ export const pagerStates: fc.Arbitrary<PagerState> = fc.record({
 })
 
 const instantRanges = fc.record({ gte: anyInstantMs, lt: anyInstantMs }, { requiredKeys: [] })
+const texts = (...values: string[]) => fc.subarray(values)
 const filters: fc.Arbitrary<OrderFilters> = fc.record({
   statuses: fc.subarray([...orderStatuses]),
   paymentMethods: fc.subarray([...paymentMethods]),
   created: instantRanges,
   updated: instantRanges,
+  paid: instantRanges,
+  productIds: texts('prod_1', 'prod_2', "prod_'"),
+  customerEmails: texts('ana@exemplo.com.br', 'ana+1@exemplo.com.br'),
+  customerDocuments: texts('12345678909', '12ABC34501DE35'),
 })
 export const listings: fc.Arbitrary<Listing> = fc.record({
   accountId: accountIds,

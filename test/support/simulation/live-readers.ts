@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { createRandom, type Random } from '../../../src/demo/random.ts'
 import type { Listing, PagerState } from '../../../src/orders/cursor.ts'
-import type { OrderFilters } from '../../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../../src/orders/filters.ts'
 import type { OrderStore } from '../../../src/orders/order-store.ts'
 import { readPage } from '../../../src/orders/paging.ts'
 import type { AlternatingWriters } from './alternating-writers.ts'
@@ -15,7 +15,7 @@ const PAGERS_A_READER = 4
 const FIRST_CHANGES = 400
 const BETWEEN_PAGES_MS = 60
 
-const everything: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+const everything: OrderFilters = noFilters
 
 export interface LiveReadersOptions {
   orders: OrderStore

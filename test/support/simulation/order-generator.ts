@@ -3,6 +3,10 @@ import type { SourceOrder } from '../../../src/indexing/projection/source-order.
 import { formatInstant } from '../../../src/lib/instant.ts'
 import { sourceOrder, sourcePayment } from '../orders/source-order.ts'
 
+/** The e-mail addresses of the buyers, also in capitals. */
+export const BUYER = 'rita@exemplo.com.br'
+const OTHER = 'ana@exemplo.com.br'
+
 /** A version of an order, and whether it deletes it. */
 export type Version = SourceOrder | Deletion
 interface Deletion {
@@ -49,6 +53,10 @@ export function createOrderGenerator(random: Random, reader: string, startMs: nu
     (order) => filled(next(order)), // A backfill, or no change at all.
     next,
     (order) => ({ ...changed(order), status: random.pick(['PAID', 'UNPAID']) }),
+    (order) => ({
+      ...changed(order),
+      customer: { name: 'Rita Lima', email: random.pick([BUYER, BUYER.toUpperCase(), OTHER]) },
+    }),
     (order) => ({ ...changed(order), coproducer_account_ids: random.pick([[reader], []]) }),
     (order) => ({
       ...changed(order),

@@ -99,9 +99,15 @@ export function createSimulation(random: Random, reader: string, writers: Altern
     settle,
 
     /** The orders that the reader must see now, without those that may be deleted already. */
-    truth({ statuses }: Pick<OrderFilters, 'statuses'>): Map<string, Row> {
+    truth({
+      statuses,
+      customerEmails,
+    }: Pick<OrderFilters, 'statuses' | 'customerEmails'>): Map<string, Row> {
       const isListed = (version: Version): version is SourceOrder =>
-        isVisible(version, reader) && (statuses.length === 0 || statuses.includes(version.status))
+        isVisible(version, reader) &&
+        (statuses.length === 0 || statuses.includes(version.status)) &&
+        (customerEmails.length === 0 ||
+          customerEmails.includes(version.customer.email.toLowerCase()))
       const rows = new Map<string, Row>()
       for (const version of applied.values()) {
         if (!isListed(version)) continue

@@ -1,7 +1,6 @@
+import { noFilters } from '../../../src/orders/filters.ts'
 import { deleteMissing, type Row } from './rows.ts'
 import type { Simulation } from './simulation.ts'
-
-const everything = { statuses: [] }
 
 /** Orders that a listing must contain, as long as they exist. */
 export type Expected = ReadonlyMap<string, Row>
@@ -26,13 +25,13 @@ export function createVisibilityTracker(
   let visible = new Map<string, Row>()
   const visibleStates = new Set([visible])
   simulation.onWrite(() => {
-    const truth = simulation.truth(everything)
+    const truth = simulation.truth(noFilters)
     for (const expected of visibleStates) deleteMissing(expected, truth)
   })
 
   return {
     async refresh() {
-      const written = simulation.truth(everything)
+      const written = simulation.truth(noFilters)
       visibleStates.add(written)
       await refresh()
       visibleStates.delete(visible)

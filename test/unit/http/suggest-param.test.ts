@@ -46,23 +46,16 @@ describe('suggestParam', () => {
     ['created_before', 'created_lt'],
     ['updated_since', 'updated_gte'],
     ['modifiedSince', 'updated_gte'],
+    ['email', 'customer_email'],
+    ['cpf', 'customer_document'],
+    ['sku', 'product_id'],
+    ['paid_at', 'paid_gte'],
   ])('suggestParam maps %s to %s by synonym', (name, nearest) => {
     expect(suggestParam(name, listParamNames)).toBe(nearest)
   })
 
   it.each([
-    ...[
-      'foo',
-      'x',
-      'q',
-      'id',
-      'expand',
-      'fields',
-      'include',
-      'customer_email',
-      'utm_source',
-      'api_key',
-    ],
+    ...['foo', 'x', 'q', 'id', 'expand', 'fields', 'include', 'utm_source', 'api_key'],
     ...['total', 'gte', '', '__', 'é', '😀', '__proto__', 'constructor'],
     'statusstatusstatus',
   ])('suggestParam returns nothing for "%s"', (name) => {

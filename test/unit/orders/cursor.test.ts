@@ -2,11 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Listing } from '../../../src/orders/cursor.ts'
 import { createCursorCodec } from '../../../src/orders/cursor.ts'
-import type { OrderFilters } from '../../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../../src/orders/filters.ts'
+import { parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 import { accountIds, listings, pagerStates } from '../../support/orders/arbitraries.ts'
 import { codec, isRejected, listing, secretOf, states } from './cursors.ts'
 
 const filters = (changes: Partial<OrderFilters> = {}): OrderFilters => ({
+  ...noFilters,
   statuses: ['PAID', 'REFUNDED'],
   paymentMethods: ['PIX', 'MULTIPLE'],
   created: { gte: 1000, lt: 2000 },
@@ -121,6 +123,35 @@ describe('a rejected cursor', () => {
         expect(isRejected(codec, codec.seal(of, states.dated), sent)).toBe(true)
       }),
     )
+  })
+})
+
+describe('a cursor with a filter of a later release', () => {
+  const sent = (query: RawQuery) => listing({ filters: parseListParams(query).filters })
+  const cursorOf = (query: RawQuery) => codec.seal(sent(query), states.dated)
+
+  it.each<RawQuery>([
+    { product_id: 'prod_1' },
+    { customer_email: 'ana@exemplo.com.br' },
+    { customer_document: '12345678909' },
+    { paid_gte: '2026-03-01T00:00:00Z' },
+    { paid_lt: '2026-03-01T00:00:00Z' },
+  ])('a cursor with %j is rejected without it', (query) => {
+    expect(isRejected(codec, cursorOf(query), sent({}))).toBe(true)
+    expect(isRejected(codec, cursorOf({}), sent(query))).toBe(true)
+    expect(isRejected(codec, cursorOf(query), sent(query))).toBe(false)
+  })
+
+  it.each<[string, RawQuery, RawQuery]>([
+    ['case', { customer_email: 'Ana@X.com' }, { customer_email: 'ana@x.COM' }],
+    [
+      'punctuation',
+      { customer_document: '12.ABC.345/01DE-35' },
+      { customer_document: '12abc34501de35' },
+    ],
+    ['sequence', { product_id: ['prod_2', 'prod_1,prod_2'] }, { product_id: 'prod_1,prod_2' }],
+  ])('a cursor is the same for the same texts in another %s', (_what, query, written) => {
+    expect(cursorOf(written)).toBe(cursorOf(query))
   })
 })
 

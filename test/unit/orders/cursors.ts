@@ -4,6 +4,7 @@ import {
   type CursorSecret,
   createCursorCodec,
 } from '../../../src/orders/cursor.ts'
+import { noFilters } from '../../../src/orders/filters.ts'
 import { InvalidParamError } from '../../../src/orders/invalid-param-error.ts'
 
 export const secretOf = (kid: string): CursorSecret => ({
@@ -16,7 +17,7 @@ export const codec: CursorCodec = createCursorCodec([secretOf('k1')])
 export const listing = (changes: Partial<Listing> = {}): Listing => ({
   accountId: 'acc_1',
   sort: 'updated_at_asc',
-  filters: { statuses: [], paymentMethods: [], created: {}, updated: {} },
+  filters: noFilters,
   ...changes,
 })
 

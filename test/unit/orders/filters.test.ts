@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalFilters, type Filter, orderFilters } from '../../../src/orders/filters.ts'
+import {
+  canonicalFilters,
+  type Filter,
+  noFilters,
+  orderFilters,
+} from '../../../src/orders/filters.ts'
 import { filterConditions } from '../../../src/orders/order-store.ts'
 
-const NONE = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+const NONE = noFilters
 
 describe('canonicalFilters', () => {
   it('returns a fixed place for every filter of the first release', () => {
@@ -20,27 +25,29 @@ describe('canonicalFilters', () => {
     origins: {
       ...{ kind: 'values', param: 'origin', column: 'origin', values: ['A', 'B'] },
       ...{ description: '', example: 'A', synonyms: [], isInEveryCursor: false },
+      isInEveryIndex: false,
     },
-    paid: {
-      ...{ kind: 'range', column: 'paid_key', isNullable: true, isInEveryCursor: false },
-      gte: { ...bound, param: 'paid_gte' },
-      lt: { ...bound, param: 'paid_lt' },
+    shipped: {
+      ...{ kind: 'range', column: 'shipped_key', isNullable: true, isInEveryCursor: false },
+      isInEveryIndex: false,
+      gte: { ...bound, param: 'shipped_gte' },
+      lt: { ...bound, param: 'shipped_lt' },
     },
   }
 
   it.each([
     ['absent', NONE],
-    ['empty', { ...NONE, origins: [], paid: {} }],
+    ['empty', { ...NONE, origins: [], shipped: {} }],
   ])('omits an added filter that is %s, so that existing cursors stay valid', (_state, filters) => {
     expect(canonicalFilters(filters, added)).toEqual(canonicalFilters(NONE))
   })
 
   it('names an added filter that is set', () => {
-    const filters = { ...NONE, origins: ['B', 'A'], paid: { lt: 7 } }
+    const filters = { ...NONE, origins: ['B', 'A'], shipped: { lt: 7 } }
     expect(canonicalFilters(filters, added)).toEqual([
       ...canonicalFilters(NONE),
       { origins: ['A', 'B'] },
-      { paid: [null, 7] },
+      { shipped: [null, 7] },
     ])
   })
 })
@@ -52,6 +59,7 @@ describe('filterConditions', () => {
 
   it('returns the conditions of the filters that are set, in the order of the table', () => {
     const filters = {
+      ...NONE,
       ...{ statuses: ['PAID'] as const, paymentMethods: ['PIX'] as const },
       ...{ created: { gte: 1 }, updated: { lt: 2 } },
     }

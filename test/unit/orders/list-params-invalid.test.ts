@@ -12,7 +12,10 @@ function errorOf(query: RawQuery): InvalidParamError {
   throw new Error('expected an InvalidParamError')
 }
 
-const dates = ['created_gte', 'created_lt', 'updated_gte', 'updated_lt'] as const
+const dates = [
+  ...(['created_gte', 'created_lt', 'updated_gte', 'updated_lt'] as const),
+  ...(['paid_gte', 'paid_lt'] as const),
+]
 const EXAMPLE = '2026-03-01T00:00:00Z'
 
 const invalidScalars = ['', ' ']
@@ -44,6 +47,8 @@ const invalidInstants = [
   `${EXAMPLE},${EXAMPLE}`,
   '1772323200000',
 ]
+/** Texts that no field of an order can have. */
+const invalidLookups = ['', ' ', ',', '*', "' OR 1=1 --", '\0', '\ud800', 'x'.repeat(10_000)]
 const invalidLimits = [
   ...['0', '101', '-1', '', '5.0', '1e1', ' 5', '5 ', '+5', '0x10', '٥', '05', '00', '1000'],
   ...['1_0', '1,2', '10,', 'vinte', 'NaN', 'Infinity', 'null', '5\n', '99999999999999999999'],
@@ -58,6 +63,19 @@ const invalidValues: Record<(typeof listParamNames)[number], string[]> = {
   created_lt: invalidInstants,
   updated_gte: invalidInstants,
   updated_lt: invalidInstants,
+  paid_gte: invalidInstants,
+  paid_lt: invalidInstants,
+  product_id: [...invalidLookups, 'prod_', 'PROD_1', 'prod_1,', ' prod_1', 'prod_1\0', 'offer_1'],
+  customer_email: [
+    ...invalidLookups,
+    ...['ana', '@', 'ana@', 'ana@exemplo.com.br,', 'ana 1@exemplo.com.br', ' ana@exemplo.com.br'],
+    ...['ana@exemplo.com.br\0', 'ana\n@exemplo.com.br', `${'a'.repeat(320)}@exemplo.com.br`],
+  ],
+  customer_document: [
+    ...invalidLookups,
+    ...['1234567890', '123456789012', '123456789,09', '12345678909,', 'A2345678909'],
+    ...['12.ABC.345/01DE-36', '12ABC34501DE35\0', '１２３４５６７８９０９'],
+  ],
   include_undated: ['', '1', '0', 'TRUE', 'yes', 'true,false', ' true'],
   sort: [
     ...invalidScalars,
@@ -116,6 +134,18 @@ describe('the message', () => {
   it('the message for an empty element states that a value is empty', () => {
     expect(errorOf({ status: 'PAID,' }).message).toContain('vazio')
   })
+
+  it('the message for an e-mail with a space states how to send a plus sign', () => {
+    expect(errorOf({ customer_email: 'ana 1@exemplo.com.br' }).message).toContain('%2B')
+  })
+
+  it.each(['product_id', 'customer_email', 'customer_document'])(
+    'the message for %s states the fault: a long text, or too many',
+    (name) => {
+      expect(errorOf({ [name]: 'x'.repeat(321) }).message).toContain('mais de 320 caracteres')
+      expect(errorOf({ [name]: `${'x,'.repeat(20)}x` }).message).toContain('no máximo 20 valores')
+    },
+  )
 
   it('the message for a cursor states how to continue', () => {
     expect(errorOf({ cursor: '' }).message).toContain('recomece a listagem sem cursor')

@@ -1,16 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { noFilters, type OrderFilters } from '../../../src/orders/filters.ts'
 import { listParamNames, parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 
 const defaults = {
   limit: 20,
   cursor: undefined,
   sort: 'created_at_desc',
-  filters: { statuses: [], paymentMethods: [], created: {}, updated: {} },
+  filters: noFilters,
 }
 const filtersOf = (query: RawQuery) => parseListParams(query).filters
 
 const EXAMPLE = '2026-03-01T00:00:00Z'
+const LONG_EMAIL = `${'a'.repeat(305)}@exemplo.com.br`
 
 describe('no parameter', () => {
   it('defaults to 20 orders by created_at_desc, unfiltered', () => {
@@ -62,12 +64,43 @@ describe('a list of values', () => {
   })
 })
 
+describe('a list of texts', () => {
+  it.each<[string, RawQuery, Partial<OrderFilters>]>([
+    ['one product', { product_id: 'prod_1' }, { productIds: ['prod_1'] }],
+    [
+      'products in both forms of a list',
+      { product_id: ['prod_1,prod_2', 'prod_3', 'prod_1'] },
+      { productIds: ['prod_1', 'prod_2', 'prod_3'] },
+    ],
+    ['a product with quotes', { product_id: `prod_'"*%` }, { productIds: [`prod_'"*%`] }],
+    [
+      'an e-mail in any case',
+      { customer_email: ['Ana+1@Exemplo.COM.br', 'ana+1@exemplo.com.br'] },
+      { customerEmails: ['ana+1@exemplo.com.br'] },
+    ],
+    [
+      'an e-mail of 320 characters',
+      { customer_email: LONG_EMAIL },
+      { customerEmails: [LONG_EMAIL] },
+    ],
+    [
+      'a CPF and a CNPJ with punctuation or without',
+      { customer_document: ['123.456.789-09,12345678909', '12.abc.345/01de-35'] },
+      { customerDocuments: ['12345678909', '12ABC34501DE35'] },
+    ],
+  ])('a list of texts is parsed from %s', (_name, query, filters) => {
+    expect(filtersOf(query)).toEqual({ ...defaults.filters, ...filters })
+  })
+})
+
 describe('the bounds', () => {
   it.each([
     ['created_gte', { created: { gte: Date.parse(EXAMPLE) } }],
     ['created_lt', { created: { lt: Date.parse(EXAMPLE) } }],
     ['updated_gte', { updated: { gte: Date.parse(EXAMPLE) } }],
     ['updated_lt', { updated: { lt: Date.parse(EXAMPLE) } }],
+    ['paid_gte', { paid: { gte: Date.parse(EXAMPLE) } }],
+    ['paid_lt', { paid: { lt: Date.parse(EXAMPLE) } }],
   ])('the bound %s is parsed to milliseconds', (name, expected) => {
     expect(filtersOf({ [name]: EXAMPLE })).toEqual({ ...defaults.filters, ...expected })
   })

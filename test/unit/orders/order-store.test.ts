@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { noFilters } from '../../../src/orders/filters.ts'
 import { filterConditions, NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
 
 describe('a filter on updated_at', () => {
@@ -17,7 +18,7 @@ describe('a filter on updated_at', () => {
     ],
     ['from an instant on, or undated', { gte: 5, orNull: true }, { gte: 5 }],
   ] as const)('a filter on updated_at %s', (_name, updated, range) => {
-    const filters = { statuses: [], paymentMethods: [], created: {}, updated }
+    const filters = { ...noFilters, updated }
     const column = 'updated_key'
     const expected = Object.keys(range).length === 0 ? [] : [{ column, range }]
     expect(filterConditions(filters)).toStrictEqual(expected)
@@ -28,7 +29,7 @@ describe('a filter on updated_at', () => {
     ['between two instants, or undated', { gte: 5, lt: 9 }],
   ])('a filter on updated_at %s', (_name, range) => {
     const updated = { ...range, orNull: true } as const
-    const filters = { statuses: [], paymentMethods: [], created: {}, updated }
+    const filters = { ...noFilters, updated }
     expect(filterConditions(filters)).toStrictEqual([
       { column: 'updated_key', range, orKey: NULL_UPDATED_KEY },
     ])

@@ -11,11 +11,14 @@ const PAGE_SIZE = 1_000
 /** The largest page of a search. */
 const MAX_WITHOUT_SORT_KEYS = 10_000
 
+const inOrder = (path: string) => `order.${path}`
+
 /** The checksum header, the keys, and the fields of the order behind the keys. */
 const SOURCE = [
   'frame',
   ...keyFields,
-  ...['id', 'status', 'payment.method', 'created_at', 'updated_at'].map((path) => `order.${path}`),
+  ...['id', 'status', 'payment.method', 'created_at', 'updated_at', 'paid_at'].map(inOrder),
+  ...['customer.email', 'customer.document', 'items.product_id'].map(inOrder),
 ]
 
 type Options = OpenSearchCheckOptions & { pageSize?: number }

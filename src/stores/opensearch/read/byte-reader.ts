@@ -50,6 +50,27 @@ export class ByteReader {
     this.offset = offset
   }
 
+  /** Skips a list of texts, which may be empty. */
+  skipTexts(): void {
+    this.expectText('[')
+    while (this.isValid() && !this.startsWith(']')) {
+      this.expectText('"')
+      this.#skipText()
+      if (!this.startsWith(']')) this.expectText(',')
+    }
+    this.expectText(']')
+  }
+
+  /** Skips a text with its closing quote. */
+  #skipText(): void {
+    const { bytes } = this
+    let { offset } = this
+    while (offset < bytes.length && bytes[offset] !== QUOTE)
+      offset += bytes[offset] === BACKSLASH ? 2 : 1
+    this.offset = offset
+    this.expectText('"')
+  }
+
   /** Reads an integer without a sign. */
   readNumber(): number {
     const { bytes } = this

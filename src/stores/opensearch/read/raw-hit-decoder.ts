@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { lookupColumns } from '../../../orders/lookups.ts'
 import {
   isAfter,
   type PageQuery,
@@ -147,6 +148,7 @@ function readSource(reader: ByteReader, accountId: string): RawSource {
   const updated = reader.readNumber()
   reader.expectText(',"written_key":')
   reader.readNumber()
+  skipFilterKeys(reader)
   reader.expectText(',"order":')
 
   const orderAt = reader.offset
@@ -161,5 +163,16 @@ function readSource(reader: ByteReader, accountId: string): RawSource {
     created_at_desc: created,
     updated_at_asc: updated,
     order: bytes.subarray(orderAt, orderEnd),
+  }
+}
+
+/** A document of an earlier release has none of these keys. */
+function skipFilterKeys(reader: ByteReader): void {
+  if (!reader.startsWith(',"paid_key":')) return
+  reader.expectText(',"paid_key":')
+  reader.readNumber()
+  for (const column of lookupColumns) {
+    reader.expectText(`,"${column}":`)
+    reader.skipTexts()
   }
 }

@@ -73,6 +73,7 @@ function datedOrWrittenAfter({ key, id }: Position) {
 }
 
 function filterClause(condition: FilterCondition) {
+  if ('lookup' in condition) return { terms: { [condition.lookup]: condition.values } }
   if ('values' in condition) return { terms: { [condition.column]: condition.values } }
   const { column, range, orKey } = condition
   const within = { range: { [column]: range } }

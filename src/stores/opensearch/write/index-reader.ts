@@ -13,6 +13,7 @@ import type {
   ViewKey,
 } from '../../../indexing/writer/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
+import { lookupColumns } from '../../../orders/lookups.ts'
 import type { EventRecord } from '../../../webhooks/events/event-record.ts'
 import { checksumMatches } from '../checksum-header.ts'
 import type { OpenSearch } from '../client/client.ts'
@@ -158,8 +159,12 @@ function keysOf(source: unknown): StoredKeys {
     createdKey: keys['created_key'],
     updatedKey: keys['updated_key'],
     writtenKey: keys['written_key'],
+    ...(keys['paid_key'] !== undefined && { paidKey: keys['paid_key'], lookups: lookupsIn(keys) }),
   }
 }
+
+const lookupsIn = (keys: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(lookupColumns.map((column) => [column, keys[column]]))
 
 /** The stored form of an event record. */
 export interface EventRecordSource {

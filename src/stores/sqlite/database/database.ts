@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createFolder, createPrivateFile } from '../../../lib/private-files.ts'
+import type { Migration } from './schema.ts'
 
 /**
  * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version
@@ -12,7 +13,7 @@ import { createFolder, createPrivateFile } from '../../../lib/private-files.ts'
  */
 export function openDatabase(
   file: string,
-  migrations: readonly string[],
+  migrations: readonly Migration[],
   busyTimeoutMs: number,
   createIfMissing = true,
 ): DatabaseSync {
@@ -55,7 +56,7 @@ export function rollBack(db: DatabaseSync): void {
   if (db.isTransaction) db.exec('ROLLBACK')
 }
 
-function migrate(db: DatabaseSync, migrations: readonly string[]): void {
+function migrate(db: DatabaseSync, migrations: readonly Migration[]): void {
   if (versionOf(db) === migrations.length) return
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -65,12 +66,20 @@ function migrate(db: DatabaseSync, migrations: readonly string[]): void {
         `it has version ${from} and this program knows ${migrations.length}; use a newer program`,
       )
     }
-    for (const step of migrations.slice(from)) db.exec(step)
+    applyMigrations(db, migrations.slice(from))
     db.exec(`PRAGMA user_version = ${migrations.length}`)
     db.exec('COMMIT')
   } catch (error) {
     rollBack(db)
     throw error
+  }
+}
+
+/** Applies each step; without a transaction of its own. */
+export function applyMigrations(db: DatabaseSync, steps: readonly Migration[]): void {
+  for (const step of steps) {
+    if (typeof step === 'string') db.exec(step)
+    else step(db)
   }
 }
 

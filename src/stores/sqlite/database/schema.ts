@@ -1,3 +1,9 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { fillLookups } from './fill-lookups.ts'
+
+/** A statement, or several of them with values that SQL cannot compute. */
+export type Migration = string | ((db: DatabaseSync) => void)
+
 /**
  * `orders`: one row per order and account, with the role applied. Each sort scans an index that
  * covers the filters, so SQLite fetches only the rows of the page. Text compares by bytes (SQLite's
@@ -5,6 +11,9 @@
  *
  * `order_heads`: the version record of each order, even a deleted one. `writer` has one row: the
  * last write timestamp, its clock reading (`write-timestamps.ts`), and whether any bulk was live.
+ *
+ * `order_lookups`: a row for each text by which a filter finds an order, with the columns of the
+ * other filters. Triggers derive it from `orders.lookups`.
  *
  * `order_events`: what writes announced, in the order of their commits. `event_feed` identifies this
  * file, because positions start again after its loss.
@@ -67,7 +76,8 @@ export const ordersMigrations = [
   `
   CREATE INDEX order_events_by_order ON order_events (json_extract(record, '$.orderId'));
   `,
-] as const
+  fillLookups,
+] as const satisfies readonly Migration[]
 
 /**
  * Keys and accounts have a file of their own: recording the use of a key never waits for a load.

@@ -47,7 +47,7 @@ export function createSqliteOrderIndex(
   timestamps.check() // Fails before a load reads its input.
   const selectRecord = db.prepare('SELECT * FROM order_heads WHERE id = ?')
   const selectView = db.prepare(
-    'SELECT account_id AS accountId, id AS orderId, shape AS schemaVersion, status, payment_method AS paymentMethod, created_key AS createdKey, updated_key AS updatedKey, written_key AS writtenKey, json FROM orders WHERE account_id = ? AND id = ?',
+    'SELECT account_id AS accountId, id AS orderId, shape AS schemaVersion, status, payment_method AS paymentMethod, created_key AS createdKey, updated_key AS updatedKey, written_key AS writtenKey, paid_key AS paidKey, lookups, json FROM orders WHERE account_id = ? AND id = ?',
   )
   // Scans the whole index by account and id, since no index leads from an order to its accounts.
   const selectViewKeys = db.prepare(
@@ -56,12 +56,13 @@ export function createSqliteOrderIndex(
   const selectLiveFlag = db.prepare('SELECT stamped_live FROM writer')
   const setLiveFlag = db.prepare('UPDATE writer SET stamped_live = 1 WHERE stamped_live = 0')
   const upsertView = db.prepare(`
-    INSERT INTO orders (account_id, id, shape, status, payment_method, created_key, updated_key, written_key, json)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO orders (account_id, id, shape, status, payment_method, created_key, updated_key, written_key, paid_key, lookups, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (account_id, id) DO UPDATE SET
       shape = excluded.shape, status = excluded.status, payment_method = excluded.payment_method,
       created_key = excluded.created_key, updated_key = excluded.updated_key,
-      written_key = excluded.written_key, json = excluded.json`)
+      written_key = excluded.written_key, paid_key = excluded.paid_key,
+      lookups = excluded.lookups, json = excluded.json`)
   const deleteView = db.prepare('DELETE FROM orders WHERE account_id = ? AND id = ?')
   const upsertRecord = db.prepare(`
     INSERT OR REPLACE INTO order_heads (id, version, owner_account_id, account_ids, created_key, filled, deleted, announced)
@@ -91,6 +92,8 @@ export function createSqliteOrderIndex(
         document.createdKey,
         document.updatedKey,
         document.writtenKey,
+        document.paidKey,
+        JSON.stringify(document.lookups),
         Buffer.from(document.json),
       )
       lastWrite = { accountId: document.accountId, writeTimestamp }
@@ -188,15 +191,20 @@ function storedView(row: Row): StoredView | UnreadableView {
   if (!hasReadableKeys(stored) || !isObject(stored.json)) {
     return { accountId, orderId, isUnreadable: true }
   }
-  return { ...stored, isIntact: (view) => hasKeysOf(view, stored) }
+  const keys = { ...stored, lookups: parseOrUndefined(row['lookups'] as string) }
+  return { ...stored, isIntact: (view) => hasKeysOf(view, keys) }
 }
 
 function isObject(json: Uint8Array): boolean {
+  const value = parseOrUndefined(Buffer.from(json).toString())
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
+function parseOrUndefined(json: string): unknown {
   try {
-    const value = parseJson(Buffer.from(json).toString())
-    return value !== null && typeof value === 'object' && !Array.isArray(value)
+    return parseJson(json)
   } catch {
-    return false
+    return undefined
   }
 }
 

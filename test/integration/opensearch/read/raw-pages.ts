@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseConfig } from '../../../../src/config/config.ts'
 import type { OrderDocument } from '../../../../src/indexing/writer/order-document.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { noFilters } from '../../../../src/orders/filters.ts'
 import type { PageQuery, Position, Sort } from '../../../../src/orders/order-store.ts'
 import {
   connectOpenSearch,
@@ -17,7 +18,6 @@ import type { Backend } from '../../../support/stores/backend.ts'
 const DEADLINE_MS = 60_000
 const TRIES = 20
 const BULK_BYTES = 4 * 2 ** 20
-const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
 /** The orders index of a backend and the raw responses to its searches. */
 export async function openRawPages({ env, refresh }: Backend) {
@@ -55,7 +55,7 @@ export async function openRawPages({ env, refresh }: Backend) {
       const query: PageQuery = {
         accountId,
         sort,
-        filters: NO_FILTERS,
+        filters: noFilters,
         after,
         nullsWrittenAfter: null,
         size,

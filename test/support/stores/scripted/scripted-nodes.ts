@@ -1,3 +1,4 @@
+import { noFilters } from '../../../../src/orders/filters.ts'
 import type { Sort } from '../../../../src/orders/order-store.ts'
 import {
   connectOpenSearch,
@@ -14,7 +15,6 @@ export const SHORT_MS = 200
 export const GENEROUS_MS = 20_000
 
 export const names = indexNames('')
-const NO_FILTERS = { statuses: [], paymentMethods: [], created: {}, updated: {} }
 
 interface ConnectOptions extends Omit<OpenSearchNodes, 'urls'> {
   deadlineMs?: number
@@ -44,7 +44,7 @@ export function createScriptedNodes() {
           store.findPage({
             accountId,
             sort,
-            filters: NO_FILTERS,
+            filters: noFilters,
             after: null,
             nullsWrittenAfter: null,
             size: 21,

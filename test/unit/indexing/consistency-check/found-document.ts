@@ -23,6 +23,8 @@ export function documentsOf(
         created_key: document.createdKey,
         updated_key: document.updatedKey,
         written_key: document.writtenKey,
+        paid_key: document.paidKey,
+        ...document.lookups,
       },
       order: JSON.parse(document.json.toString()),
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { keyFields } from '../../../../src/indexing/consistency-check/index-inspection.ts'
 import { invalidKeyFields } from '../../../../src/indexing/consistency-check/invalid-key-fields.ts'
+import { lookupColumns } from '../../../../src/orders/lookups.ts'
 import { changeOf, orderWith, wholeOrder } from '../../../support/orders/changes.ts'
 import { documentsOf, WRITE_TIMESTAMP } from './found-document.ts'
 
@@ -35,6 +36,9 @@ describe('the key fields of a document', () => {
     ['payment_method', 'PIX'],
     ['created_key', 1],
     ['updated_key', 1],
+    ['paid_key', 1],
+    ['customer_email', ['Rita@exemplo.com.br']],
+    ['product_ids', []],
   ])('the key fields are invalid when %s has another value', (field, value) => {
     expect(invalidKeyFields({ address, keys: { ...keys, [field]: value }, order })).toEqual([field])
   })
@@ -45,10 +49,19 @@ describe('the key fields of a document', () => {
     ['/payment', null, 'payment_method'],
     ['/created_at', 'yesterday', 'created_key'],
     ['/updated_at', null, 'updated_key'],
+    ['/customer/email', 'outra@exemplo.com.br', 'customer_email'],
+    ['/items', [], 'product_ids'],
     ['/updated_at', undefined, 'updated_key'],
   ])('the key fields are invalid when %s inside is %s', (pointer, value, field) => {
     const other = orderWith(pointer, value, order)
     expect(invalidKeyFields({ address, keys, order: other })).toEqual([field])
+  })
+
+  it('the key fields of an earlier release are valid', () => {
+    const earlier = Object.fromEntries(
+      Object.entries(keys).filter(([name]) => !['paid_key', ...lookupColumns].includes(name)),
+    )
+    expect(invalidKeyFields({ address, keys: earlier, order })).toEqual([])
   })
 
   it.each([null, undefined, 'no order'])(
@@ -60,6 +73,8 @@ describe('the key fields of a document', () => {
         'payment_method',
         'created_key',
         'updated_key',
+        'paid_key',
+        ...lookupColumns,
       ])
     },
   )

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { invalidKeyFields } from '../../../../src/indexing/consistency-check/invalid-key-fields.ts'
+import { applyMigrations } from '../../../../src/stores/sqlite/database/database.ts'
 import { ordersMigrations } from '../../../../src/stores/sqlite/database/schema.ts'
 import { createSqliteInspection } from '../../../../src/stores/sqlite/inspection.ts'
 import { collect } from '../../../support/orders/collect.ts'
@@ -9,13 +10,13 @@ import { confuseParser, QUOTE_TRACKING } from '../../../support/orders/escaped-n
 let db: DatabaseSync
 beforeEach(() => {
   db = new DatabaseSync(':memory:')
-  for (const step of ordersMigrations) db.exec(step)
+  applyMigrations(db, ordersMigrations)
 })
 afterEach(() => db.close())
 
 const put = (accountId: string, id: string, json = '{}', createdKey: number | bigint = 1) =>
   db
-    .prepare("INSERT INTO orders VALUES (?, ?, 1, 'PAID', 'PIX', ?, 2, 3, ?)")
+    .prepare("INSERT INTO orders VALUES (?, ?, 1, 'PAID', 'PIX', ?, 2, 3, ?, 4, '{}')")
     .run(accountId, id, createdKey, Buffer.from(json))
 
 const scanDocuments = (pageSize: number) =>

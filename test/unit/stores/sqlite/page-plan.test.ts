@@ -1,11 +1,12 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OrderFilters } from '../../../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
 import { type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
+import { applyMigrations } from '../../../../src/stores/sqlite/database/database.ts'
 import { ordersMigrations } from '../../../../src/stores/sqlite/database/schema.ts'
-import { pageStatement } from '../../../../src/stores/sqlite/order-store.ts'
+import { pageStatement } from '../../../../src/stores/sqlite/read/page-statement.ts'
 
-const NONE: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+const NONE: OrderFilters = noFilters
 const place = { key: 5000, id: 'ord_5' }
 const indexOf = { created_at_desc: 'orders_by_created', updated_at_asc: 'orders_by_updated' }
 
@@ -20,6 +21,7 @@ const filterForms: [string, Partial<OrderFilters>][] = [
   ['updated_gte', { updated: { gte: 1000 } }],
   ['updated_lt', { updated: { lt: 9000 } }],
   ['both bounds of updated_at', { updated: { gte: 1000, lt: 9000 } }],
+  ['both bounds of paid_at', { paid: { gte: 100, lt: 9990 } }],
   [
     'every filter',
     {
@@ -27,6 +29,7 @@ const filterForms: [string, Partial<OrderFilters>][] = [
       paymentMethods: ['PIX', 'MULTIPLE'],
       created: { gte: 1000, lt: 9000 },
       updated: { gte: 1000, lt: 9000 },
+      paid: { gte: 100, lt: 9990 },
     },
   ],
 ]
@@ -60,13 +63,24 @@ const marked = [null, place].map((after): [string, PageQuery] => [
 
 function filledDatabase(analyzed: boolean): DatabaseSync {
   const db = new DatabaseSync(':memory:')
-  for (const migration of ordersMigrations) db.exec(migration)
-  const insert = db.prepare('INSERT INTO orders VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)')
+  applyMigrations(db, ordersMigrations)
+  const insert = db.prepare('INSERT INTO orders VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)')
   for (let n = 0; n < 2000; n++) {
     const [status, method] = n % 2 ? ['PAID', 'PIX'] : ['REFUNDED', 'MULTIPLE']
     const at = Math.floor(n / 2)
     const [created, updated] = [at * 10, ((at * 379) % 1000) * 10]
-    insert.run(`acc_${n % 2}`, `ord_${n}`, status, method, created, updated, n, Buffer.from('{}'))
+    insert.run(
+      `acc_${n % 2}`,
+      `ord_${n}`,
+      status,
+      method,
+      created,
+      updated,
+      n,
+      Buffer.from('{}'),
+      created,
+      '{}',
+    )
   }
   if (analyzed) db.exec('ANALYZE')
   return db

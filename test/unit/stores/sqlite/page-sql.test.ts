@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { OrderFilters } from '../../../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
 import { NULL_UPDATED_KEY, type PageQuery } from '../../../../src/orders/order-store.ts'
-import { pageStatement } from '../../../../src/stores/sqlite/order-store.ts'
+import { pageStatement } from '../../../../src/stores/sqlite/read/page-statement.ts'
 
-const NONE: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+const NONE: OrderFilters = noFilters
 const statement = (changes: Partial<PageQuery> = {}, filters: Partial<OrderFilters> = {}) =>
   pageStatement({
     accountId: 'acc_1',

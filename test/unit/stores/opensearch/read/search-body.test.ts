@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { OrderFilters } from '../../../../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../../../../src/orders/filters.ts'
 import { NULL_UPDATED_KEY, type PageQuery } from '../../../../../src/orders/order-store.ts'
 import {
   buildLatestWriteSearch,
@@ -12,7 +12,7 @@ import { listings, positions } from '../../../../support/orders/arbitraries.ts'
 const folder = new URL('../../../../fixtures/search/', import.meta.url)
 const fixture = (name: string) => JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'))
 
-const NONE: OrderFilters = { statuses: [], paymentMethods: [], created: {}, updated: {} }
+const NONE: OrderFilters = noFilters
 
 /** The first page of `acc_1` by creation, unless overridden. */
 const query = (changes: Partial<PageQuery> = {}, filters: Partial<OrderFilters> = {}) => ({

@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { NULL_UPDATED_KEY } from '../../../../../src/orders/order-store.ts'
+import { applyMigrations } from '../../../../../src/stores/sqlite/database/database.ts'
 import {
   keysMigrations,
   ordersMigrations,
@@ -26,8 +28,55 @@ it.each<[string, number | null, number]>([
   ['with an order dated by its bulk may have a live write', WRITE_TIMESTAMP, 1],
 ])('a database of the first version %s', (_what, updatedKey, expected) => {
   if (updatedKey !== null) putOrder(updatedKey)
-  for (const step of LATER) db.exec(step)
+  applyMigrations(db, LATER)
   expect(db.prepare('SELECT stamped_live FROM writer').all()).toEqual([{ stamped_live: expected }])
+})
+
+describe('the orders of an earlier release', () => {
+  const EARLIER = LATER.slice(0, -1)
+  const putEarlier = (id: string, json: object | string) =>
+    db
+      .prepare(`INSERT INTO orders VALUES ('acc_1', ?, 1, 'PAID', 'PIX', 1, 2, 3, ?)`)
+      .run(id, Buffer.from(typeof json === 'string' ? json : JSON.stringify(json)))
+  const ana = {
+    paid_at: '2026-03-01T12:00:00.500Z',
+    customer: { email: 'Ana@X.com', document: '12345678909' },
+    items: [{ product_id: 'prod_1' }, { product_id: 'prod_2' }, { product_id: 'prod_1' }],
+  }
+  const lookups = () =>
+    db
+      .prepare('SELECT id, field, value FROM order_lookups ORDER BY id, field, value')
+      .all()
+      .map(({ id, field, value }) => [id, field, value].join(' '))
+
+  it('gain the keys of the later filters', () => {
+    applyMigrations(db, EARLIER)
+    putEarlier('ord_1', ana)
+    putEarlier('ord_2', { paid_at: null, customer: { email: 'rita@x.com', document: null } })
+    applyMigrations(db, LATER.slice(-1))
+    expect(lookups()).toEqual([
+      'ord_1 customer_document 12345678909',
+      'ord_1 customer_email ana@x.com',
+      'ord_1 product_ids prod_1',
+      'ord_1 product_ids prod_2',
+      'ord_2 customer_email rita@x.com',
+    ])
+    expect(db.prepare('SELECT paid_key FROM orders ORDER BY id').all()).toEqual([
+      { paid_key: Date.parse(ana.paid_at) },
+      { paid_key: NULL_UPDATED_KEY },
+    ])
+    db.exec('DELETE FROM orders')
+    expect(lookups()).toEqual([])
+  })
+
+  it('gain no keys where they are damaged', () => {
+    applyMigrations(db, EARLIER)
+    for (const [at, json] of ['', '{', 'null', '{"customer":1,"items":{}}'].entries()) {
+      putEarlier(`ord_${at}`, json)
+    }
+    applyMigrations(db, LATER.slice(-1))
+    expect(lookups()).toEqual([])
+  })
 })
 
 it('the keys of an earlier release are live keys', () => {

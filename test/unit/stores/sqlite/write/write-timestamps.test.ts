@@ -4,6 +4,7 @@ import {
   ClockSkewError,
   TimestampsAheadError,
 } from '../../../../../src/indexing/writer/clock-skew.ts'
+import { applyMigrations } from '../../../../../src/stores/sqlite/database/database.ts'
 import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'
 import {
   createWriteTimestamps,
@@ -18,7 +19,7 @@ let clockMs: number
 let time: { bootId: string | null; uptimeMs: number; monotonicMs: number }
 beforeEach(() => {
   db = new DatabaseSync(':memory:')
-  for (const step of ordersMigrations) db.exec(step)
+  applyMigrations(db, ordersMigrations)
   clockMs = NOON
   time = { bootId: 'first', uptimeMs: 60_000, monotonicMs: 60_000 }
 })

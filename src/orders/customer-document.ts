@@ -1,14 +1,14 @@
-import { cnpjWeights, withCheckDigits } from '../../lib/check-digits.ts'
-import type { Order } from '../../orders/order.ts'
+import { cnpjWeights, withCheckDigits } from '../lib/check-digits.ts'
+import type { Order } from './order.ts'
 
-type CustomerDocument = Pick<Order['customer'], 'document' | 'document_type'>
+export type CustomerDocument = Pick<Order['customer'], 'document' | 'document_type'>
 
 /**
  * Drops punctuation. Digits are a CPF or CNPJ by their count alone, because old documents with wrong
  * check digits are in use. A CNPJ with letters needs right ones: other texts of 14 characters exist.
  */
-export function projectDocument(sourceDocument: string | null | undefined): CustomerDocument {
-  const document = (sourceDocument ?? '').replaceAll(/[.\-/ ]/g, '').toUpperCase()
+export function parseCustomerDocument(text: string): CustomerDocument {
+  const document = text.replaceAll(/[.\-/ ]/g, '').toUpperCase()
   if (/^\d{11}$/.test(document)) return { document, document_type: 'CPF' }
   if (/^\d{14}$/.test(document) || isCnpjWithLetters(document)) {
     return { document, document_type: 'CNPJ' }

@@ -1,0 +1,171 @@
+import type { SQLInputValue } from 'node:sqlite'
+import {
+  type FilterCondition,
+  filterConditions,
+  type LookupCondition,
+  NULL_UPDATED_KEY,
+  type PageQuery,
+  type Position,
+  type RangeCondition,
+  type Sort,
+} from '../../../orders/order-store.ts'
+import type { LeadingCondition } from './leading-condition.ts'
+
+export interface Statement {
+  sql: string
+  params: SQLInputValue[]
+}
+
+/** How each sort walks: along which index, by which column, which way. */
+const sortOrders = {
+  created_at_desc: {
+    index: 'orders_by_created',
+    // The primary key, which has the sort keys of this sort.
+    lookupIndex: 'sqlite_autoindex_order_lookups_1',
+    column: 'created_key',
+    direction: 'DESC',
+    operator: '<',
+  },
+  updated_at_asc: {
+    index: 'orders_by_updated',
+    lookupIndex: 'order_lookups_by_updated',
+    column: 'updated_key',
+    direction: 'ASC',
+    operator: '>',
+  },
+} as const satisfies Record<Sort, object>
+
+/**
+ * The statement of one page. It names each index, because the planner would otherwise filter by the
+ * range of the other sort and sort all matches for every page. `leading`: the condition whose index
+ * it follows; `null` for the index of the sort. Pure.
+ */
+export function pageStatement(
+  query: PageQuery,
+  leading: LeadingCondition | null = null,
+): Statement {
+  const { index, column, direction } = sortOrders[query.sort]
+  if (leading === null) {
+    return rowsStatement(`${column} AS key, id, shape, json FROM orders INDEXED BY ${index}`, query)
+  }
+  const keys = keysStatement(query, leading)
+  return {
+    sql: `SELECT key, orders.id, shape, json FROM (${keys.sql}) AS page CROSS JOIN orders INDEXED BY orders_by_id ON orders.account_id = ? AND orders.id = page.id ORDER BY key ${direction}, page.id ${direction}`,
+    params: [...keys.params, query.accountId],
+  }
+}
+
+/** The sort keys and ids of a page. Values of a lookup are merged: each has its rows in order. */
+function keysStatement(query: PageQuery, leading: LeadingCondition): Statement {
+  const { lookupIndex, column, direction } = sortOrders[query.sort]
+  const keys = `${column} AS key, id FROM`
+  if ('range' in leading) return rowsStatement(`${keys} orders INDEXED BY orders_by_paid`, query)
+  const { lookup, values } = leading
+  const source = `${keys} order_lookups INDEXED BY ${lookupIndex}`
+  const branches = values.map((value) => rowsStatement(source, query, { lookup, values: [value] }))
+  const [only, ...others] = branches
+  if (only !== undefined && others.length === 0) return only
+  const union = branches.map(({ sql }) => `SELECT * FROM (${sql})`).join(' UNION ')
+  return {
+    sql: `${union} ORDER BY key ${direction}, id ${direction} LIMIT ?`,
+    params: [...branches.flatMap(({ params }) => params), query.size],
+  }
+}
+
+/** `leading`: replaces the condition on the same field, which then is one of `order_lookups`. */
+function rowsStatement(
+  selection: string,
+  { accountId, sort, filters, after, ...query }: PageQuery,
+  leading?: LookupCondition,
+): Statement {
+  const { column, direction, operator } = sortOrders[sort]
+  const others = filterConditions(filters).filter((condition) => {
+    return !('lookup' in condition) || condition.lookup !== leading?.lookup
+  })
+  const conditions: Statement[] = [
+    { sql: 'account_id = ?', params: [accountId] },
+    ...(leading === undefined ? [] : [conditionSql(leading)]),
+    ...others.flatMap((condition) => {
+      if ('lookup' in condition) return hasLookup(condition, leading ? 'order_lookups' : 'orders')
+      if ('values' in condition) return conditionSql(condition)
+      const isPaged = after !== null && condition.column === column
+      const range = isPaged ? withoutPassedBound(condition.range, after, sort) : condition.range
+      return within({ ...condition, range })
+    }),
+  ]
+  if (after) {
+    conditions.push({ sql: `(${column}, id) ${operator} (?, ?)`, params: [after.key, after.id] })
+  }
+  if (query.nullsWrittenAfter) {
+    const { key, id } = query.nullsWrittenAfter
+    conditions.push({
+      sql: `(updated_key < ${NULL_UPDATED_KEY} OR (written_key, id) > (?, ?))`,
+      params: [key, id],
+    })
+  }
+
+  const { sql, params } = allOf(conditions)
+  return {
+    sql: `SELECT ${selection} WHERE ${sql} ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
+    params: [...params, query.size],
+  }
+}
+
+/** A condition on the table that has its fields. */
+export function conditionSql(condition: FilterCondition): Statement {
+  if ('lookup' in condition) {
+    const { sql, params } = oneOf('value', condition.values)
+    return { sql: `field = ? AND ${sql}`, params: [condition.lookup, ...params] }
+  }
+  return 'values' in condition
+    ? oneOf(condition.column, condition.values)
+    : allOf(within(condition))
+}
+
+/** Whether the order of a row of `table` has one of these texts. */
+function hasLookup(condition: LookupCondition, table: 'orders' | 'order_lookups'): Statement {
+  const { sql, params } = conditionSql(condition)
+  return {
+    sql: `EXISTS (SELECT 1 FROM order_lookups AS other WHERE other.account_id = ${table}.account_id AND ${sql} AND other.created_key = ${table}.created_key AND other.id = ${table}.id)`,
+    params,
+  }
+}
+
+function allOf(conditions: readonly Statement[]): Statement {
+  return {
+    sql: conditions.map(({ sql }) => sql).join(' AND '),
+    params: conditions.flatMap(({ params }) => params),
+  }
+}
+
+type Range = RangeCondition['range']
+/**
+ * A bound that `after` has passed is redundant, but the planner may seek to it instead of to
+ * `after` and scan every earlier page.
+ */
+function withoutPassedBound({ gte, lt }: Range, after: Position, sort: Sort): Range {
+  const passedLt = sort === 'created_at_desc' && lt !== undefined && after.key < lt
+  const passedGte = sort === 'updated_at_asc' && gte !== undefined && after.key >= gte
+  return {
+    ...(gte !== undefined && !passedGte && { gte }),
+    ...(lt !== undefined && !passedLt && { lt }),
+  }
+}
+
+function within({ column, range: { gte, lt }, orKey }: RangeCondition): Statement[] {
+  const conditions: Statement[] = []
+  // A key beside the range is after all others, so the lower bound needs no alternative.
+  if (gte !== undefined) conditions.push({ sql: `${column} >= ?`, params: [gte] })
+  if (lt !== undefined) {
+    conditions.push(
+      orKey === undefined
+        ? { sql: `${column} < ?`, params: [lt] }
+        : { sql: `(${column} < ? OR ${column} = ${orKey})`, params: [lt] },
+    )
+  }
+  return conditions
+}
+
+function oneOf(column: string, values: readonly string[]): Statement {
+  return { sql: `${column} IN (${values.map(() => '?').join(', ')})`, params: [...values] }
+}

@@ -253,6 +253,11 @@ export function addedParamOf(filters: OrderFilters): FilterParamName | undefined
   return 'gte' in filters[name as 'paid'] ? gte.param : lt.param
 }
 
+/** The parameters of the filters that an index of an earlier release lacks. */
+export const addedParams: readonly string[] = Object.values<Filter>(orderFilters)
+  .filter(({ isInEveryIndex }) => !isInEveryIndex)
+  .flatMap((filter) => paramsOf(filter).map(({ param }) => param))
+
 /** The query parameters of one filter. */
 export function paramsOf(filter: Filter): FilterParam[] {
   if (filter.kind !== 'range') return [filter]

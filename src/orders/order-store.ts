@@ -98,7 +98,10 @@ export interface RenderedOrder extends Position {
  * `ClientDisconnected` once the client has disconnected.
  */
 export interface OrderStore {
-  /** Returns the next rows in the sort's order: fewer than `size` only when no more exist. */
+  /**
+   * Returns the next rows in the sort's order: fewer than `size` only when no more exist.
+   * @throws FilterUnavailableError when a stored order may lack the field of a filter
+   */
   findPage(query: PageQuery, scope?: RequestScope): Promise<RenderedOrder[]>
   /** Returns the greatest (written key, id) of the account, for `paging`; `null` without orders. */
   latestWrite(accountId: string, scope?: RequestScope): Promise<Position | null>

@@ -17,11 +17,9 @@ const seconds = (ms: number) => Math.max(0, Math.round(ms) / 1000)
  * The JSON of `index status`. Lag and age in seconds, never negative; `lag_seconds` is `null` when
  * the newest write timestamp is unknown or too far ahead of the clock.
  */
-export function indexStatus(
-  { documents, orders, newestWrittenKey, indices, writer, writeTimestamps }: IndexOverview,
-  backlog: StreamBacklog | null,
-) {
-  const { lastWriteTimestamp, clockMs } = writeTimestamps
+export function indexStatus(overview: IndexOverview, backlog: StreamBacklog | null) {
+  const { documents, orders, newestWrittenKey, indices, missingFilters, writer } = overview
+  const { lastWriteTimestamp, clockMs } = overview.writeTimestamps
   const newest = newestWrittenKey ?? 0
   const aheadMs = writeTimestampsAheadMs({
     lastWriteTimestamp: Math.max(lastWriteTimestamp ?? 0, newest),
@@ -35,6 +33,7 @@ export function indexStatus(
     indices: indices.map(({ name, read, fed, documents, bytes }) => {
       return { name, read, fed, documents, bytes }
     }),
+    missing_filters: missingFilters,
     writer: writer && writerStatus(writer),
     newest_visible_change: newestWrittenKey === null ? null : formatInstant(newestWrittenKey),
     lag_seconds: isLagKnown ? seconds(clockMs - newest) : null,
@@ -59,6 +58,7 @@ export function statusLines(status: IndexStatus): string[] {
     ['documents', `${documents}`],
     ['orders known', `${orders_known}`],
     ...indices.map((index): [string, string] => ['index', indexText(index)]),
+    ...missingFilterRows(status),
     ['writer', writer === null ? 'none' : writerText(writer)],
     ['newest visible change', status.newest_visible_change ?? 'none'],
     ['lag', lagText(status)],
@@ -72,6 +72,12 @@ function indexText({ name, read, fed, documents, bytes }: IndexStatus['indices']
   const uses = [read ? 'read' : [], fed ? 'fed' : []].flat().join(' and ')
   const size = bytes === null ? [] : `${(bytes / 1_000_000).toFixed(1)} MB`
   return `${name} (${[uses || 'not used', `${documents} documents`, size].flat().join(', ')})`
+}
+
+function missingFilterRows({ missing_filters }: IndexStatus): [string, string][] {
+  if (missing_filters.length === 0) return []
+  const names = missing_filters.join(', ')
+  return [['refused filters', `${names}: the index lacks them; "index reindex" adds them`]]
 }
 
 function writerText(writer: NonNullable<IndexStatus['writer']>): string {

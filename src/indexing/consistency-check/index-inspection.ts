@@ -74,6 +74,8 @@ export interface IndexOverview {
   /** The newest write timestamp of a visible document, epoch milliseconds; `null` without any. */
   newestWrittenKey: number | null
   indices: readonly IndexPart[]
+  /** The filters that are refused, because the live index lacks their fields. */
+  missingFilters: readonly string[]
   /** `null` before the first writer, and when a writer needs no lease. */
   writer: WriterOverview | null
   writeTimestamps: WriteTimestampState

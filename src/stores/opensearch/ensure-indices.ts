@@ -63,7 +63,7 @@ export function createEnsureIndices(
   /** Created first, so that records without it always mean a loss. */
   async function createOrdersIndex(version: string): Promise<void> {
     await putTemplate()
-    await createIndex(version, names.orders, {})
+    await createIndex(version, [names.orders, names.filterableOrders], {})
   }
 
   async function createRemaining(): Promise<void> {
@@ -135,11 +135,16 @@ export function createEnsureIndices(
 
   async function createMissing(alias: string, definition: object): Promise<void> {
     if (await exists(alias)) return
-    await createIndex(concreteIndex(alias, 1), alias, definition)
+    await createIndex(concreteIndex(alias, 1), [alias], definition)
   }
 
-  async function createIndex(index: string, alias: string, definition: object): Promise<void> {
-    const body = { ...definition, aliases: { [alias]: {} } }
+  async function createIndex(
+    index: string,
+    aliases: readonly string[],
+    definition: object,
+  ): Promise<void> {
+    const entries = aliases.map((alias) => [alias, {}])
+    const body = { ...definition, aliases: Object.fromEntries(entries) }
     try {
       await write(deadlineMs, (options) => client.indices.create({ index, body }, options))
     } catch (error) {

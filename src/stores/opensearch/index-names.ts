@@ -1,6 +1,10 @@
 /** The names of aliases, each on one index. `INDEX_PREFIX` precedes every name. */
 export interface IndexNames {
   orders: string
+  /**
+   * On the live index while every document has the keys of all filters: see `reindex/reindex.md`.
+   */
+  filterableOrders: string
   /** The index of version records. */
   versionRecords: string
   /** The index of event records, which the writer leaves for the dispatcher of webhooks. */
@@ -39,6 +43,7 @@ export function indexNames(prefix: string): IndexNames {
   const eventRecords = `${prefix}order-events`
   return {
     orders,
+    filterableOrders: `${orders}-filterable`,
     versionRecords,
     eventRecords,
     writer: `${prefix}writer`,

@@ -89,6 +89,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
         orders: countRecords.get()?.['orders'] as number,
         newestWrittenKey: newestWrittenKey as number | null,
         indices: [{ name, read: true, fed: true, documents: documents as number, bytes }],
+        missingFilters: [],
         writer: null, // The transaction is the lease.
         writeTimestamps: await writeTimestamps(),
       }

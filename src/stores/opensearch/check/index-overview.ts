@@ -6,6 +6,7 @@ import type {
   WriteTimestampState,
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import { monotonicClock } from '../../../lib/clock.ts'
+import { addedParams } from '../../../orders/filters.ts'
 import { read } from '../client/client.ts'
 import { concreteIndex } from '../index-names.ts'
 import { NO_TOMBSTONES } from '../tombstone.ts'
@@ -32,7 +33,10 @@ export async function readOverview(options: Options, maxProbeMs: number): Promis
   return {
     ...visible,
     orders,
-    indices: indices.map((part) => ({ ...part, fed: isWriteTarget(part.name) })),
+    indices: indices.map(({ isFilterable: _, ...part }) => {
+      return { ...part, fed: isWriteTarget(part.name) }
+    }),
+    missingFilters: indices.some((part) => part.read && part.isFilterable) ? [] : addedParams,
     writer,
     writeTimestamps,
   }
@@ -60,7 +64,9 @@ async function countVersionRecords({ client, names, deadlineMs }: Options): Prom
   return count
 }
 
-async function readIndices(options: Options): Promise<Omit<IndexPart, 'fed'>[]> {
+type StoredPart = Omit<IndexPart, 'fed'> & { isFilterable: boolean }
+
+async function readIndices(options: Options): Promise<StoredPart[]> {
   const { client, names, deadlineMs } = options
   const index = concreteIndex(names.orders, '*')
   const [aliases, stats] = await Promise.all([
@@ -72,6 +78,7 @@ async function readIndices(options: Options): Promise<Omit<IndexPart, 'fed'>[]> 
     versions.map(async ([name, { aliases }]) => ({
       name,
       read: names.orders in aliases,
+      isFilterable: names.filterableOrders in aliases,
       documents: await countDocuments(options, name),
       bytes: stats.indices?.[name]?.total?.store?.size_in_bytes ?? null,
     })),

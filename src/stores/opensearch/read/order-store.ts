@@ -1,13 +1,17 @@
 import { type Instrument, noopInstrument } from '../../../lib/instrument.ts'
-import { unbounded } from '../../../lib/request-scope.ts'
-import type { OrderStore } from '../../../orders/order-store.ts'
+import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
+import { addedParamOf } from '../../../orders/filters.ts'
+import { FilterUnavailableError } from '../../../orders/invalid-param-error.ts'
+import type { OrderStore, PageQuery } from '../../../orders/order-store.ts'
 import {
   type OpenSearch,
   type OpenSearchOperation,
   parseResponse,
+  read,
   readRaw,
 } from '../client/client.ts'
 import { readSourceBytes } from '../client/documents.ts'
+import { IndexMissing } from '../client/errors.ts'
 import { completeHits, positionOf } from '../client/search-response.ts'
 import type { IndexNames } from '../index-names.ts'
 import { documentId } from '../order-document.ts'
@@ -23,7 +27,10 @@ export interface OpenSearchOrderStoreOptions {
   onDecode?: OnDecode
 }
 
-/** Each call sends one request to one shard, so it reads one snapshot. */
+/**
+ * Each call sends one request to one shard, so it reads one snapshot. Filters that an earlier
+ * release lacked search through an alias of their own: without it they are refused.
+ */
 export function createOpenSearchOrderStore({
   client,
   names,
@@ -31,18 +38,38 @@ export function createOpenSearchOrderStore({
   instrument = noopInstrument,
   onDecode = () => {},
 }: OpenSearchOrderStoreOptions): OrderStore {
+  /** Includes the decoding, so that an invalid response counts as a failure. */
+  async function search(index: string, query: PageQuery, scope: RequestScope) {
+    const preference = query.sort === 'updated_at_asc' ? PRIMARY : oneCopy(query.accountId)
+    const routing = encodeURIComponent(query.accountId)
+    const request = {
+      path: `/${index}/_search?allow_partial_search_results=false&preference=${preference}&routing=${routing}`,
+      body: JSON.stringify(buildSearch(query)),
+    }
+    return decodePage(await readRaw(client, deadlineMs, request, scope), query, onDecode)
+  }
+
+  /** Throws the error again when the orders are missing too. */
+  async function nullIfNotFilterable(error: unknown): Promise<null> {
+    if (!(error instanceof IndexMissing)) throw error
+    const hasOrders = await read(deadlineMs, (call) =>
+      client.indices.existsAlias({ name: names.orders }, call),
+    )
+    if (hasOrders) return null
+    throw error
+  }
+
   return {
     async findPage(query, scope = unbounded) {
-      const preference = query.sort === 'updated_at_asc' ? PRIMARY : oneCopy(query.accountId)
-      const routing = encodeURIComponent(query.accountId)
-      const request = {
-        path: `/${names.orders}/_search?allow_partial_search_results=false&preference=${preference}&routing=${routing}`,
-        body: JSON.stringify(buildSearch(query)),
-      }
-      // Includes the decoding, so that an invalid response counts as a failure.
-      return instrument('search', async () =>
-        decodePage(await readRaw(client, deadlineMs, request, scope), query, onDecode),
+      const addedParam = addedParamOf(query.filters)
+      // A refused filter is no failure of OpenSearch.
+      const page = await instrument('search', () =>
+        addedParam === undefined
+          ? search(names.orders, query, scope)
+          : search(names.filterableOrders, query, scope).catch(nullIfNotFilterable),
       )
+      if (page === null) throw new FilterUnavailableError(addedParam ?? '')
+      return page
     },
 
     async latestWrite(accountId, scope = unbounded) {

@@ -3,13 +3,15 @@ import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, read, write } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { concreteIndex, type IndexNames } from '../index-names.ts'
+import { hasFilterKeys, readFilterableIndices } from './filterable-alias.ts'
 import type { LeaseRecord } from './lease-document.ts'
 import { revertPartialWrites } from './revert-partial-writes.ts'
 
 export interface Fence {
   /**
    * Stops every bulk of an earlier epoch, including those in flight: see `fence.md`. Afterwards
-   * every target has the documents of the live index, and the first target is the live index.
+   * every target has the documents of the live index, and the first target is the live index. It is
+   * filterable if each of its documents has the keys of all filters.
    * @throws Unavailable when the cluster's state is unknown; a later epoch can succeed
    */
   raise(lease: LeaseRecord): Promise<void>
@@ -31,6 +33,8 @@ const BULK_ACTIONS = 'indices:data/write/bulk*'
  * Creates the fence of one cluster: swaps the write aliases, then polls the task list every 25 ms.
  */
 export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions): Fence {
+  const filterKeys = { client, names, deadlineMs }
+
   return {
     async raise({ epoch, targets }) {
       await swapAliases(epoch, targets)
@@ -80,13 +84,17 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     [index = '']: readonly string[],
     live: readonly string[],
   ): Promise<void> {
-    if (live.length === 1 && live[0] === index) return
+    const filterable = (await hasFilterKeys(filterKeys, index)) ? [index] : []
+    const changes = [
+      ...moveAlias(names.orders, live, [index]),
+      ...moveAlias(names.filterableOrders, await readFilterableIndices(filterKeys), filterable),
+    ]
+    if (changes.length === 0) return
     const writeAlias = { index, alias: names.writeAlias(index, epoch) }
     await updateAliases([
       { remove: { ...writeAlias, must_exist: true } }, // Fails for a writer of an earlier epoch.
       { add: { ...writeAlias, is_write_index: true } },
-      ...live.map((old) => ({ remove: { index: old, alias: names.orders } })),
-      { add: { index, alias: names.orders } },
+      ...changes,
     ])
   }
 
@@ -132,6 +140,16 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
       (opaqueId) => opaqueId.startsWith(writerPrefix) && opaqueId !== names.opaqueId(epoch),
     )
   }
+}
+
+/** The changes of an alias that is on the indices `from` and must be on `to`. */
+function moveAlias(alias: string, from: readonly string[], to: readonly string[]): object[] {
+  const removed = from.filter((index) => !to.includes(index))
+  const added = to.filter((index) => !from.includes(index))
+  return [
+    ...removed.map((index) => ({ remove: { index, alias } })),
+    ...added.map((index) => ({ add: { index, alias } })),
+  ]
 }
 
 /** The live index is lost. A fence that moved the alias to another index would hide the loss. */

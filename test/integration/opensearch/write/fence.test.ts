@@ -45,6 +45,13 @@ const reading = (...indices: string[]) =>
   respond(200, Object.fromEntries(indices.map((index) => [index, { aliases: { orders: {} } }])))
 const readFirst = reading('orders-v1')
 
+const filterable = (...indices: string[]) =>
+  respond(
+    200,
+    Object.fromEntries(indices.map((index) => [index, { aliases: { 'orders-filterable': {} } }])),
+  )
+const counted = (count: number, failed = 0) => respond(200, { count, _shards: { failed } })
+
 const nothingFound = respond(200, {
   timed_out: false,
   _shards: { total: 1, successful: 1, failed: 0 },
@@ -54,6 +61,10 @@ const nothingFound = respond(200, {
 interface Cluster {
   aliases?: Behaviour
   read?: Behaviour
+  /** The indices with the alias for all filters. */
+  filterable?: Behaviour
+  /** How many documents lack the keys of later filters. */
+  lacking?: Behaviour
   swap?: Behaviour
   /** Responses in sequence; the last one repeats. */
   tasks?: Behaviour[]
@@ -72,6 +83,9 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
       (taskLists.length > 1 ? taskLists.shift() : taskLists[0])?.(response, request)
     else if (path.endsWith('/_refresh')) refresh(response, request)
     else if (path.includes('/_search')) nothingFound(response, request)
+    else if (path.includes('/_count')) (cluster.lacking ?? counted(0))(response, request)
+    else if (path.startsWith('/_alias/orders-filterable'))
+      (cluster.filterable ?? filterable('orders-v1'))(response, request)
     else if (path === '/_alias/orders') (cluster.read ?? readFirst)(response, request)
     else (cluster.aliases ?? there)(response, request)
   })
@@ -109,6 +123,8 @@ describe('a fence', () => {
       '/_tasks?actions=indices:data/write/bulk*',
       '/orders-v1/_refresh',
       '/_alias/orders',
+      '/orders-v1/_count?terminate_after=1',
+      '/_alias/orders-filterable*',
     ])
   })
 
@@ -151,13 +167,50 @@ describe('a fence', () => {
       { add: { ...mine, is_write_index: true } },
       { remove: { index: 'orders-v1', alias: 'orders' } },
       { add: { index: 'orders-v2', alias: 'orders' } },
+      { remove: { index: 'orders-v1', alias: 'orders-filterable' } },
+      { add: { index: 'orders-v2', alias: 'orders-filterable' } },
     ])
-    expect(paths.slice(-2)).toEqual(['/orders-v2/_refresh', '/_aliases'])
+    expect(paths.at(-1)).toBe('/_aliases')
+    expect(paths).toContain('/orders-v2/_refresh')
   })
 
   it('a fence keeps the read alias when the first target is live', async () => {
     const { received } = await raise({}, ['orders-v1', 'orders-v2'])
     expect(swaps(received)).toHaveLength(1)
+  })
+
+  it.each<[string, Cluster, object[]]>([
+    [
+      'gains the alias for all filters once each document has their keys',
+      { filterable: filterable() },
+      [{ add: { index: 'orders-v1', alias: 'orders-filterable' } }],
+    ],
+    [
+      'loses it after a write of an earlier release',
+      { lacking: counted(1) },
+      [{ remove: { index: 'orders-v1', alias: 'orders-filterable' } }],
+    ],
+    [
+      'takes it from an index that is not live',
+      { filterable: filterable('orders-v9') },
+      [
+        { remove: { index: 'orders-v9', alias: 'orders-filterable' } },
+        { add: { index: 'orders-v1', alias: 'orders-filterable' } },
+      ],
+    ],
+  ])('the live index %s', async (_what, cluster, changes) => {
+    const { error, received } = await raise(cluster)
+    expect(error).toBeUndefined()
+    expect(swaps(received)[1]?.slice(2)).toEqual(changes)
+  })
+
+  it('an index without the keys of later filters becomes live without their alias', async () => {
+    const { received } = await raise({ lacking: counted(1) }, ['orders-v2', 'orders-v1'])
+    expect(swaps(received)[1]?.slice(2)).toEqual([
+      { remove: { index: 'orders-v1', alias: 'orders' } },
+      { add: { index: 'orders-v2', alias: 'orders' } },
+      { remove: { index: 'orders-v1', alias: 'orders-filterable' } },
+    ])
   })
 
   it('a fence waits for bulks of other epochs on every node', async () => {
@@ -195,6 +248,7 @@ describe('a fence cannot be raised', () => {
     ['when a task is missing', { tasks: [respond(200, { nodes: {}, task_failures: [{}] })] }],
     ['when no node lists tasks', { tasks: [respond(200, {})] }],
     ['when the aliases are unavailable', { aliases: respondError(503, 'cluster_block_exception') }],
+    ['when a shard copy cannot count', { lacking: counted(0, 1) }],
     ['when the refresh fails', { refresh: respondError(503, 'unavailable_shards_exception') }],
   ])('the fence fails temporarily %s', async (_where, cluster) => {
     const { error } = await raise(cluster)

@@ -32,6 +32,7 @@ describe('the names of an index', () => {
   it('the index names are the documented ones', () => {
     expect(everyName('')).toEqual({
       orders: 'orders',
+      filterableOrders: 'orders-filterable',
       versionRecords: 'order-heads',
       eventRecords: 'order-events',
       writer: 'writer',

@@ -6,18 +6,16 @@ import { NULL_UPDATED_KEY } from '../../../orders/order-store.ts'
 
 /**
  * Adds the columns of the filters by payment and by text, and fills them from the stored orders.
- * Reads one order at a time; sorts in temporary files.
+ * Reads a page of orders at a time; sorts in temporary files.
  */
 export function fillLookups(db: DatabaseSync): void {
-  const options = { deterministic: true }
-  db.function('paid_key_of', options, (json) => paidAtOf(readOrder(json)) ?? NULL_UPDATED_KEY)
-  db.function('lookups_of', options, (json) => JSON.stringify(lookupsOf(readOrder(json))))
-  // Each index follows its rows, because a sort is cheaper than insertions at random places.
   db.exec(`
     ALTER TABLE orders ADD COLUMN paid_key INTEGER NOT NULL DEFAULT ${NULL_UPDATED_KEY};
     ALTER TABLE orders ADD COLUMN lookups TEXT NOT NULL DEFAULT '{}';
-    UPDATE orders SET paid_key = paid_key_of(json), lookups = lookups_of(json);
-
+  `)
+  fillColumns(db)
+  // Each index follows its rows, because a sort is cheaper than insertions at random places.
+  db.exec(`
     DROP INDEX orders_by_created;
     CREATE INDEX orders_by_created
       ON orders (account_id, created_key, id, status, payment_method, updated_key, paid_key);
@@ -53,6 +51,23 @@ export function fillLookups(db: DatabaseSync): void {
   `)
 }
 
+const PAGE_SIZE = 500
+
+function fillColumns(db: DatabaseSync): void {
+  const select = db.prepare('SELECT rowid, json FROM orders WHERE rowid > ? ORDER BY rowid LIMIT ?')
+  const update = db.prepare('UPDATE orders SET paid_key = ?, lookups = ? WHERE rowid = ?')
+  for (let after = 0; ; ) {
+    const page = select.all(after, PAGE_SIZE) as unknown as { rowid: number; json: Uint8Array }[]
+    for (const { rowid, json } of page) {
+      const order = readOrder(json)
+      const paidKey = paidAtOf(order) ?? NULL_UPDATED_KEY
+      update.run(paidKey, JSON.stringify(lookupsOf(order)), rowid)
+      after = rowid
+    }
+    if (page.length < PAGE_SIZE) return
+  }
+}
+
 /** The rows of an order, or of all; `row`: its table, or the row of a trigger. */
 const lookupRows = (row: 'orders' | 'NEW', from = '') =>
   `SELECT ${row}.account_id, field.key, text.value, ${row}.created_key, ${row}.id, ${row}.status, ${row}.payment_method, ${row}.updated_key, ${row}.written_key, ${row}.paid_key
@@ -67,9 +82,9 @@ const DELETE_LOOKUPS = `DELETE FROM order_lookups
     )`
 
 /** A stored order; empty when it is damaged, which a check of the index reports. */
-function readOrder(json: unknown): Partial<Order> {
+function readOrder(json: Uint8Array): Partial<Order> {
   try {
-    return Object(parseJson(Buffer.from(json as Uint8Array).toString()))
+    return Object(parseJson(Buffer.from(json).toString()))
   } catch {
     return {}
   }

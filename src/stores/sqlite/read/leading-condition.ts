@@ -11,7 +11,7 @@ import { conditionSql, type Statement } from './page-statement.ts'
 export type LeadingCondition = LookupCondition | RangeCondition
 
 /** Up to so many matches of a range are sorted; with more, a walk in the sort's order finds them. */
-const FEW_ROWS = 1_000
+const FEW_ROWS = 5_000
 
 /**
  * The condition whose index a page follows; `null` for the index of the sort. A lookup's index has

@@ -7,7 +7,7 @@ import { ordersMigrations } from '../../../../src/stores/sqlite/database/schema.
 import { leadingCondition } from '../../../../src/stores/sqlite/read/leading-condition.ts'
 import { pageStatement, type Statement } from '../../../../src/stores/sqlite/read/page-statement.ts'
 
-const ORDERS = 6_000
+const ORDERS = 12_000
 const place = { key: ORDERS * 5 + 1, id: 'ord_9' }
 
 /** Half of the orders have the broad texts; one in a thousand has the selective ones. */

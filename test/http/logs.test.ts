@@ -18,9 +18,10 @@ const stream = new Writable({
 })
 
 const test = await openTestServices()
+const metrics = createMetrics()
 const app = buildApp(test.config, test.services, {
   logger: pino({ level: 'trace' }, stream),
-  metrics: createMetrics(),
+  metrics,
 })
 let key: string
 let keyId: string
@@ -108,6 +109,30 @@ it('the request log never writes a key, a cursor, a query value or data of a cus
   for (const { text } of calls) {
     expect(text).not.toBe('')
     for (const secret of secrets) expect(text).not.toContain(secret)
+  }
+})
+
+it.each([
+  ['customer_email', 'rita@exemplo.com.br', 'rita rita@exemplo.com.br'],
+  ['customer_document', '12345678909', '123456789'],
+  ['product_id', 'prod_secret', 'secret_prod'],
+])('no log, metric or error has a value of %s', async (name, valid, invalid) => {
+  const authorization = `Bearer ${key}`
+  const accepted = await logged(`/v1/orders?${name}=${valid}`, { authorization })
+  const refused = await logged(`/v1/orders?${name}=${encodeURIComponent(invalid)}`, {
+    authorization,
+  })
+  expect([accepted.response.statusCode, refused.response.statusCode]).toEqual([200, 400])
+  expect(refused.response.json().error.param).toBe(name)
+  const written = [
+    accepted.text,
+    refused.text,
+    refused.response.body,
+    await metrics.registry.metrics(),
+  ]
+  for (const text of written) {
+    expect(text).not.toContain(valid)
+    expect(text).not.toContain(invalid)
   }
 })
 

@@ -27,7 +27,7 @@ describe('GET /v1/orders with Prefer: handling=strict', () => {
 
   it('suggests the nearest parameter and lists the supported ones', async () => {
     expect((await strict('/v1/orders?createdGte=x')).message).toBe(
-      'Parâmetro desconhecido. Você quis dizer created_gte? Parâmetros aceitos: limit, cursor, status, payment_method, created_gte, created_lt, updated_gte, updated_lt, sort. Corrija o nome ou retire o parâmetro; sem "Prefer: handling=strict" ele é ignorado.',
+      'Parâmetro desconhecido. Você quis dizer created_gte? Parâmetros aceitos: limit, cursor, status, payment_method, created_gte, created_lt, updated_gte, updated_lt, include_undated, paid_gte, paid_lt, product_id, customer_email, customer_document, sort. Corrija o nome ou retire o parâmetro; sem "Prefer: handling=strict" ele é ignorado.',
     )
     expect((await strict('/v1/orders?foo=x')).message).toMatch(
       /^Parâmetro desconhecido\. Parâmetros aceitos: limit, /,

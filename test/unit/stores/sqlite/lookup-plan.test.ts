@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
+import { type InstantRange, noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
 import { NULL_UPDATED_KEY, type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
 import { applyMigrations } from '../../../../src/stores/sqlite/database/database.ts'
 import { ordersMigrations } from '../../../../src/stores/sqlite/database/schema.ts'
@@ -34,6 +34,14 @@ const filterForms: [string, Partial<OrderFilters>][] = [
   [
     'a broad product and few days of payment',
     { productIds: ['prod_broad'], paid: { gte: 0, lt: 900 } },
+  ],
+  [
+    'a broad product and a range of creation',
+    { productIds: ['prod_broad'], created: { gte: 100, lt: ORDERS * 10 } },
+  ],
+  [
+    'a broad product and a range of updates',
+    { productIds: ['prod_broad'], updated: { gte: 100, lt: ORDERS * 10 } },
   ],
   ['few days of payment', { paid: { gte: 0, lt: 900 } }],
   ['many days of payment', { paid: { gte: 0, lt: ORDERS * 10 } }],
@@ -136,7 +144,9 @@ describe.each([
 })
 
 function expectedIds({ sort, filters, after, size }: PageQuery): string[] {
-  const { statuses, productIds, customerEmails, customerDocuments, paid } = filters
+  const { statuses, productIds, customerEmails, customerDocuments } = filters
+  const isWithin = (key: number, { gte, lt }: InstantRange) =>
+    (gte === undefined || key >= gte) && (lt === undefined || key < lt)
   const hasOne = (texts: readonly string[], wanted: readonly string[]) =>
     wanted.length === 0 || wanted.some((text) => texts.includes(text))
   const isDescending = sort === 'created_at_desc'
@@ -146,8 +156,9 @@ function expectedIds({ sort, filters, after, size }: PageQuery): string[] {
     .filter(({ lookups }) => hasOne(lookups.product_ids, productIds))
     .filter(({ lookups }) => hasOne(lookups.customer_email, customerEmails))
     .filter(({ lookups }) => hasOne(lookups.customer_document, customerDocuments))
-    .filter((row) => paid.gte === undefined || row.paid >= paid.gte)
-    .filter((row) => paid.lt === undefined || row.paid < paid.lt)
+    .filter(({ paid }) => isWithin(paid, filters.paid))
+    .filter(({ created }) => isWithin(created, filters.created))
+    .filter(({ updated }) => isWithin(updated, filters.updated))
     .filter((row) => !after || (isDescending ? keyOf(row) < after.key : keyOf(row) > after.key))
     .toSorted((one, other) => (keyOf(one) - keyOf(other)) * (isDescending ? -1 : 1))
     .slice(0, size)

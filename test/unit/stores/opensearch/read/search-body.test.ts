@@ -44,6 +44,13 @@ const cases: Record<string, PageQuery> = {
   'updated-lt': query({}, { updated: { lt: 2000 } }),
   'updated-gte-and-lt': query({}, { updated: { gte: 1000, lt: 2000 } }),
   'updated-lt-after-every-date': query({}, { updated: { lt: NULL_UPDATED_KEY + 1 } }),
+  'later-filters': query(
+    {},
+    {
+      ...{ paid: { gte: 1000 }, productIds: ['prod_1', 'prod_2'] },
+      ...{ customerEmails: ['ana@exemplo.com.br'], customerDocuments: ['12345678909'] },
+    },
+  ),
   'after-created-at-desc': query({ after }),
   'after-updated-at-asc': query({ ...byUpdate, after }),
   'after-among-the-nulls': query({ ...byUpdate, after: { ...after, key: NULL_UPDATED_KEY } }),

@@ -22,8 +22,11 @@ export function actionsOf({ body }: Pick<ReceivedRequest, 'body'>): BulkAction[]
   })
 }
 
-/** The read alias. */
-const READ = { 'orders-v1': { aliases: { orders: {} } } }
+/** The read aliases. */
+const READ = { 'orders-v1': { aliases: { orders: {}, 'orders-filterable': {} } } }
+
+/** No document lacks a key. */
+const COUNTED = { count: 0, _shards: { failed: 0 } }
 
 /** The response to a search in an empty index. */
 const EMPTY = {
@@ -94,7 +97,9 @@ export function createScriptedCluster(bulks: Behaviour[]) {
       return method === 'GET' ? readLease(response, request) : writeLease(response, request)
     }
     if (path === '/_aliases') return swap(response, request)
-    if (path === '/_alias/orders') return respond(200, READ)(response, request)
+    if (/^\/_alias\/orders(-filterable.*)?$/.test(path))
+      return respond(200, READ)(response, request)
+    if (path.includes('/_count')) return respond(200, COUNTED)(response, request)
     if (path.includes('/_refresh'))
       return respond(200, { _shards: { failed: 0 } })(response, request)
     if (path.startsWith('/_nodes')) {

@@ -22,6 +22,13 @@ _accepted = 0
 
 _ACCOUNT = "acc_1"
 _FINAL = ("keys_revoke", "webhook_endpoints_disable", "webhook_endpoints_delete")
+_COLLECTIONS = {
+    "keys": "api_key",
+    "webhook-endpoints": "webhook_endpoint",
+    "deliveries": "webhook_delivery",
+    "sandbox-orders": "sandbox_order",
+}
+_MISSING = "missing_0"
 _URL = "https://loja.exemplo.com.br/pedidos"
 _HOUR = datetime.timedelta(hours=1)
 _UNDESCRIBABLE = ("url", "events", "description", "name", "from", "since", "subject")
@@ -37,6 +44,7 @@ def ndjson(context, value):
 def before_call(context, case, kwargs):
     """Uses what exists in three of four valid cases: drawn ids, cursors and addresses name nothing."""
     number = next(_numbers)
+    _protect(case)
     if not case.meta.generation.mode.is_positive or number % 4 == 0:
         return
     if case.path_parameters:
@@ -88,18 +96,28 @@ def tell_accepted():
     Path(os.environ["FUZZ_CURSORS"]).write_text(str(_accepted))
 
 
+def _known_ids(case):
+    parts = case.operation.path.split("/")
+    return _known.get(_COLLECTIONS.get(parts[4] if len(parts) > 4 else None), [])
+
+
+def _is_final(case):
+    return case.operation.definition.raw["operationId"] in _FINAL
+
+
+def _protect(case):
+    """Ends none of the first two objects: schemathesis itself repeats ids of earlier responses."""
+    parameters = case.path_parameters or {}
+    if _is_final(case) and parameters.get("id") in _known_ids(case)[:2]:
+        case.path_parameters = {**parameters, "id": _MISSING}
+
+
 def _known_path(case, number):
-    collections = {
-        "keys": "api_key",
-        "webhook-endpoints": "webhook_endpoint",
-        "deliveries": "webhook_delivery",
-        "sandbox-orders": "sandbox_order",
-    }
-    ids = _known.get(collections.get(case.operation.path.split("/")[4]), [])
+    ids = _known_ids(case)
     # The first ones stay as they are, so that every operation finds something to change. Only they
     # get deliveries, which can then always be sent again.
-    operation = case.operation.definition.raw["operationId"]
-    usable = ids[2:] if operation in _FINAL else ids[:2] if operation == "webhook_endpoints_test" else ids
+    is_test = case.operation.definition.raw["operationId"] == "webhook_endpoints_test"
+    usable = ids[2:] if _is_final(case) else ids[:2] if is_test else ids
     identifier = {"id": usable[number % len(usable)]} if "id" in case.path_parameters and usable else {}
     return {"account": _ACCOUNT, **identifier}
 

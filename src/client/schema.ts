@@ -716,18 +716,21 @@ export interface ListParams {
    * Pedidos com um destes produtos entre os itens (`items[].product_id`). No máximo 20 valores. Lista separada por vírgulas ou parâmetro repetido.
    *
    * @minItems 1
+   * @maxItems 20
    */
   product_id?: string | readonly string[]
   /**
    * Pedidos de um comprador com um destes e-mails (`customer.email`): o e-mail inteiro, sem diferenciar maiúsculas de minúsculas. Na URL, envie o `+` como `%2B`. No máximo 20 valores. Lista separada por vírgulas ou parâmetro repetido.
    *
    * @minItems 1
+   * @maxItems 20
    */
   customer_email?: string | readonly string[]
   /**
    * Pedidos de um comprador com um destes documentos (`customer.document`): CPF ou CNPJ, com ou sem pontuação. No máximo 20 valores. Lista separada por vírgulas ou parâmetro repetido.
    *
    * @minItems 1
+   * @maxItems 20
    */
   customer_document?: string | readonly string[]
   /**

@@ -21,9 +21,14 @@ const instant = (description: string, example: string): Parameter => ({
   example,
 })
 
-const listOf = (description: string, items: object, example: string): Parameter => ({
+const listOf = (
+  description: string,
+  items: object,
+  example: string,
+  bounds: { maxItems?: number } = {},
+): Parameter => ({
   description: `${description} Lista separada por vírgulas ou parâmetro repetido.`,
-  schema: { type: 'array', minItems: 1, items },
+  schema: { type: 'array', minItems: 1, ...bounds, items },
   style: 'form',
   explode: false,
   example: [example],
@@ -72,9 +77,10 @@ function filterParameters(filter: Filter): [string, Parameter][] {
     return [[filter.param, listOf(filter.description, items, filter.example)]]
   }
   if (filter.kind === 'lookup') {
-    const items = { type: 'string', minLength: 1, maxLength: MAX_LOOKUP_LENGTH }
+    const { pattern } = filter
+    const items = { type: 'string', pattern, maxLength: MAX_LOOKUP_LENGTH }
     const description = `${filter.description} No máximo ${MAX_LOOKUPS} valores.`
-    return [[filter.param, listOf(description, items, filter.example)]]
+    return [[filter.param, listOf(description, items, filter.example, { maxItems: MAX_LOOKUPS })]]
   }
   const { gte, lt, orNull } = filter
   return [

@@ -53,6 +53,8 @@ export interface LookupFilter extends FilterParam, FilterStorage {
   column: LookupColumn
   /** The form that is compared; `null` for a text that no order can have. */
   canonical(text: string): string | null
+  /** A regular expression for the API reference. It may match texts without a canonical form. */
+  pattern: string
   /** Portuguese: how to write a value. */
   help: string
   example: string
@@ -167,6 +169,7 @@ export const orderFilters = {
     param: 'product_id',
     column: 'product_ids',
     canonical: canonicalProductId,
+    pattern: '^prod_[^,]+$',
     description: 'Pedidos com um destes produtos entre os itens (`items[].product_id`).',
     help: 'Envie o product_id de um item como a API o devolve, com o prefixo prod_.',
     example: 'prod_1',
@@ -179,6 +182,7 @@ export const orderFilters = {
     param: 'customer_email',
     column: 'customer_email',
     canonical: canonicalEmail,
+    pattern: '^[^\\s,@]+@[^\\s,@]+$',
     description:
       'Pedidos de um comprador com um destes e-mails (`customer.email`): o e-mail inteiro, sem diferenciar maiúsculas de minúsculas. Na URL, envie o `+` como `%2B`.',
     help: 'Envie o e-mail inteiro, sem espaços. Em uma URL o + vira espaço: envie + como %2B.',
@@ -192,6 +196,7 @@ export const orderFilters = {
     param: 'customer_document',
     column: 'customer_document',
     canonical: canonicalDocument,
+    pattern: '^[0-9A-Za-z./ -]{11,}$',
     description:
       'Pedidos de um comprador com um destes documentos (`customer.document`): CPF ou CNPJ, com ou sem pontuação.',
     help: 'Envie um CPF de 11 dígitos ou um CNPJ de 14 caracteres, com ou sem pontuação. Em um CNPJ com letras os dígitos verificadores devem estar certos.',

@@ -78,7 +78,9 @@ describe.each([
   it('excludes a second process, and continues after the first one was killed', async () => {
     service.pauseAfter(1)
     const child = spawnOrders(['sync', destination, '--all'], place())
-    await expect.poll(locks, { timeout: 20_000 }).toHaveLength(1)
+    // It holds the lock by now. Before, both could retry, and the second one win.
+    await expect.poll(service.waiting, { timeout: 20_000 }).toBe(1)
+    expect(locks()).toHaveLength(1)
     const second = await sync(destination)
     expect(second.code).toBe(1)
     expect(second.stderr).toContain(`Outro processo já sincroniza`)

@@ -26,11 +26,16 @@ export async function openOrdersService(count: number, settings: Record<string, 
   let delayMs = 0
   /** The number of requests that still pass; later ones wait for `paused`. */
   let requestsLeft = Number.POSITIVE_INFINITY
+  let waiting = 0
   let isDown = false
   let paused = Promise.withResolvers<void>()
   const faultServer = await startFaultServer(apiUrl, async () => {
     if (isDown) return 'reset'
-    if (requestsLeft-- <= 0) await paused.promise
+    if (requestsLeft-- <= 0) {
+      waiting += 1
+      await paused.promise
+      waiting -= 1
+    }
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
     return undefined
   })
@@ -59,6 +64,8 @@ export async function openOrdersService(count: number, settings: Record<string, 
       paused = Promise.withResolvers()
       requestsLeft = requests
     },
+    /** The number of requests that wait for `release`. */
+    waiting: () => waiting,
     release() {
       requestsLeft = Number.POSITIVE_INFINITY
       paused.resolve()

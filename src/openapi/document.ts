@@ -9,7 +9,7 @@ import { hoistSchemas } from './schemas.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
 export interface CodeSample {
-  /** The language name that Scalar and other renderers use. */
+  /** The language name that renderers use. */
   lang: string
   label: string
   source: string

@@ -3,6 +3,7 @@ import { apiPart } from './parts/api.ts'
 import { ingestPart } from './parts/ingest.ts'
 import { lagPart } from './parts/lag.ts'
 import { loadPart } from './parts/load.ts'
+import { lookupsPart } from './parts/lookups.ts'
 import { overloadPart } from './parts/overload.ts'
 import { ratesPart } from './parts/rates.ts'
 import { refusalsPart } from './parts/refusals.ts'
@@ -14,6 +15,6 @@ import { workersPart } from './parts/workers.ts'
 
 /** All parts, in the order in which the bench runs them. */
 export const parts: readonly Part[] = [
-  ...[apiPart, ratesPart, sizesPart, refusalsPart, startPart, workersPart],
+  ...[apiPart, ratesPart, sizesPart, lookupsPart, refusalsPart, startPart, workersPart],
   ...[definitionsPart, settingsPart, loadPart, ingestPart, lagPart, overloadPart, webhooksPart],
 ]

@@ -7,6 +7,7 @@ const FIGURES = {
   perSecond: { title: '/s', combine: median },
   perCpuSecond: { title: '/CPU s', combine: median },
   startMs: { title: 'ms', combine: median },
+  meanMs: { title: 'mean ms', combine: median },
   p50Ms: { title: 'p50 ms', combine: median },
   p90Ms: { title: 'p90 ms', combine: median },
   p99Ms: { title: 'p99 ms', combine: median },

@@ -1,11 +1,6 @@
-import {
-  type FilterParamName,
-  type InstantRange,
-  type LookupFilter,
-  type OrderFilters,
-  orderFilters,
-  paramsOf,
-} from './filters.ts'
+import { orderFilters } from './filter-table.ts'
+import { type LookupFilter, paramsOf } from './filter-types.ts'
+import type { FilterParamName, InstantRange, OrderFilters } from './filters.ts'
 import { InvalidParamError } from './invalid-param-error.ts'
 import { MAX_LOOKUP_LENGTH } from './lookups.ts'
 import { type Sort, sorts } from './order-store.ts'

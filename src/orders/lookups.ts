@@ -44,7 +44,8 @@ export function lookupsOf({ customer, items }: Partial<Order>): Lookups {
   const listed = Array.isArray(items) ? items : []
   const productIds = listed.flatMap((item) => one(item?.product_id, canonicalProductId))
   return {
-    customer_email: one(customer?.email, canonicalEmail),
+    // Platforms store what a buyer typed, spaces included.
+    customer_email: one(customer?.email, (email) => canonicalEmail(email.trim())),
     customer_document: one(customer?.document, canonicalDocument),
     product_ids: [...new Set(productIds)],
   }

@@ -1,6 +1,7 @@
 import type { RequestScope } from '../lib/request-scope.ts'
 import type { Unavailable } from '../lib/unavailable.ts'
-import { type InstantRange, type OrderFilters, orderFilters } from './filters.ts'
+import { orderFilters } from './filter-table.ts'
+import type { InstantRange, OrderFilters } from './filters.ts'
 import type { LookupColumn } from './lookups.ts'
 
 /**
@@ -110,6 +111,9 @@ export interface OrderStore {
   /** The same for several views, in the order of the keys. Throws Unavailable. */
   getMany(keys: readonly ViewKey[]): Promise<FoundView[]>
 }
+
+/** What a request reads. */
+export type OrderReader = Omit<OrderStore, 'getMany'>
 
 /** A rendered view; `null` when there is none, and an error in place of a damaged one. */
 export type FoundView = Uint8Array | Unavailable | null

@@ -3,7 +3,7 @@ import type { CursorCodec, Listing, PagerState } from './cursor.ts'
 import type { ListParams } from './list-params.ts'
 import {
   NULL_UPDATED_KEY,
-  type OrderStore,
+  type OrderReader,
   type Position,
   type RenderedOrder,
 } from './order-store.ts'
@@ -13,7 +13,7 @@ import {
  * @throws InvalidParamError on `cursor`; also whatever the store throws
  */
 export async function listOrders(
-  { store, cursors }: { store: OrderStore; cursors: CursorCodec },
+  { store, cursors }: { store: OrderReader; cursors: CursorCodec },
   accountId: string,
   { limit, cursor, sort, filters }: ListParams,
   scope?: RequestScope,
@@ -40,7 +40,7 @@ const MARK_BEFORE_ALL_WRITES: Position = { key: 0, id: '' }
  * one search, and up to three where it ends in the undated tail or leaves it.
  */
 export async function readPage(
-  store: OrderStore,
+  store: OrderReader,
   listing: Listing,
   state: PagerState | null,
   limit: number,

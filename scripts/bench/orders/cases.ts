@@ -1,4 +1,5 @@
 import type { PagerState } from '../../../src/orders/cursor.ts'
+import type { OrderFilters } from '../../../src/orders/filters.ts'
 import { type Position, type Sort, sorts } from '../../../src/orders/order-store.ts'
 import type { Account, BenchOrders, Listing } from './orders.ts'
 
@@ -6,7 +7,10 @@ import type { Account, BenchOrders, Listing } from './orders.ts'
 export interface Place {
   accountId: string
   sort: Sort
+  /** The orders that the filters match. */
   listing: Listing
+  /** None when absent. */
+  filters?: OrderFilters
   /** How many orders precede the page. */
   row: number
 }

@@ -98,7 +98,11 @@ export function createOrders(sizes: Readonly<Record<string, number>>, until: num
       if (!template || !owner) throw new Error('there is no order to generate')
       const [createdKey = 0, updatedKey = 0] = [createdKeys[index], updatedKeys[index]]
       const orderId = demoOrderId(SEED, index)
-      const order = { ...template, id: orderId, created_at: formatInstant(createdKey) }
+      const dates = {
+        created_at: formatInstant(createdKey),
+        paid_at: paidAt(template, createdKey, updatedKey),
+      }
+      const order = { ...template, id: orderId, ...dates }
       const updatedAt = updatedKey === NULL_UPDATED_KEY ? null : updatedKey
       yield { accountId: owner.id, orderId, order, createdKey, updatedAt }
     }
@@ -112,6 +116,13 @@ export function createOrders(sizes: Readonly<Record<string, number>>, until: num
 
   const samples = [...bulkLines().take(SIZE_SAMPLES)].map((text) => Buffer.byteLength(text))
   return { count, accounts, meanBytes: sum(samples) / samples.length, views, bulkLines }
+}
+
+/** As long after the creation as in the template, and no later than the update. */
+function paidAt(template: Order, createdKey: number, updatedKey: number): string | null {
+  if (template.paid_at === null) return null
+  const delayMs = Date.parse(template.paid_at) - Date.parse(template.created_at)
+  return formatInstant(Math.min(createdKey + delayMs, updatedKey))
 }
 
 /** Public orders of every kind, from the service's own projection. */

@@ -13,6 +13,7 @@ import type { BenchContext } from '../context.ts'
 import { createLoadClient, type LoadClient, type LoadRequest } from '../measuring/load.ts'
 import { loopContender, type Scenario } from '../measuring/race.ts'
 import { type Case, idsOf, type Place, stateAt } from './cases.ts'
+import { filterParams } from './filtered.ts'
 import { recordSearches } from './searches.ts'
 
 /** A contender that answers pages of orders. */
@@ -71,12 +72,13 @@ export function servicePages(
   const codec = createCursorCodec(loadSecrets(config).cursorSecrets)
   const seal = (place: Place) => {
     const state = stateAt(place, access.get(place.accountId)?.latestWrite ?? null)
-    return state && codec.seal({ ...place, filters: noFilters }, state)
+    return state && codec.seal({ filters: noFilters, ...place }, state)
   }
   const requestsOf = ({ places, limit }: Case) =>
     places.map((place): LoadRequest => {
       const cursor = (cursorAt ?? seal)(place)
-      const query = { sort: place.sort, limit: `${limit}`, ...(cursor && { cursor }) }
+      const filters = filterParams(place.filters ?? noFilters)
+      const query = { sort: place.sort, limit: `${limit}`, ...filters, ...(cursor && { cursor }) }
       const headers = { authorization: `Bearer ${access.get(place.accountId)?.key}` }
       return { method: 'GET', path: `/v1/orders?${new URLSearchParams(query)}`, headers }
     })

@@ -20,7 +20,8 @@ const SEED = 1
 const WARM_UP_ORDERS = 5_000
 const TIMEOUT_MS = 3_600_000
 const LEGEND = `raw: documents of orders in bulk requests, one at a time; load: index load, in a separate process
-live: index load --live, instead of --history; other: the same in the checkout of --against
+live: index load --live, instead of --history; embedded: index load into an empty embedded database
+other: the same in the checkout of --against
 /s: documents; OpenSearch µs: CPU time of a document; process µs: of an order, in the load`
 
 /**
@@ -44,8 +45,14 @@ export const loadPart: Part = {
       if (against === undefined) return { raw, load: load() }
       const program = resolve(against, 'src', 'main.ts')
       const live = { mode: '--live' } as const
-      const other = { 'load, other': load({ program }), 'live, other': load({ ...live, program }) }
-      return { raw, load: load(), live: load(live), ...other }
+      const embedded = (command?: LoadCommand) => () => loadEmbedded(context, file, command)
+      const own = { load: load(), live: load(live), embedded: embedded() }
+      const others = {
+        'load, other': load({ program }),
+        'live, other': load({ ...live, program }),
+        'embedded, other': embedded({ program }),
+      }
+      return { raw, ...own, ...others }
     }
     log('warming up …')
     const warmUp = await measures(Math.min(WARM_UP_ORDERS, options.loadOrders))
@@ -65,7 +72,7 @@ export const loadPart: Part = {
 /** Ratios of this checkout and the other one, which the history does not record. */
 function compareCheckouts(results: readonly Result[]): string[] {
   return results.flatMap((result) =>
-    ['load', 'live'].map((of) => {
+    ['load', 'live', 'embedded'].map((of) => {
       const compare = (figure: Figure) =>
         formatRatio(ratioOf(result, { of, per: `${of}, other`, figure }))
       const [rate, micros] = [compare('perSecond'), compare('processMicros')]
@@ -102,6 +109,19 @@ async function loadFile(
     if (written === 0) throw new Error('the load wrote no document')
     return { seconds, processMicros: cpuMicros / written }
   })
+}
+
+async function loadEmbedded(
+  { settings }: BenchContext,
+  file: string,
+  command?: LoadCommand,
+): Promise<Sample> {
+  await using scope = new AsyncDisposableStack()
+  const scratch = await openScratch('bench-load-embedded')
+  scope.defer(scratch.close)
+  const own = { ...settings, OPENSEARCH_URL: '', REDIS_URL: '' }
+  const { written, seconds, cpuMicros } = await runLoad(scratch, file, own, command)
+  return { perSecond: written / seconds, processMicros: cpuMicros / written }
 }
 
 /** Fills an index, returns the figures with the CPU time of OpenSearch, and removes the index. */

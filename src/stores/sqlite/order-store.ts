@@ -2,8 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { callTimeoutMs, unbounded } from '../../lib/request-scope.ts'
 import type { OrderStore, Position, RenderedOrder, ViewKey } from '../../orders/order-store.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
-import { leadingCondition } from './read/leading-condition.ts'
-import { pageStatement, type Statement } from './read/page-statement.ts'
+import type { Statement } from './read/page-statement.ts'
+import { planPage } from './read/plan-page.ts'
 
 /** An order as it was written, in the schema version of that time. */
 interface StoredOrder {
@@ -32,9 +32,7 @@ export function createSqliteOrderStore(db: DatabaseSync): OrderStore {
     return statement
   }
 
-  function count({ sql, params }: Statement): number {
-    return prepareOnce(sql).get(...params)?.['rows'] as number
-  }
+  const readRow = ({ sql, params }: Statement) => prepareOnce(sql).get(...params) ?? {}
 
   function findOrder({ accountId, orderId }: ViewKey): Uint8Array | null {
     const row = selectOrder.get(accountId, orderId) as unknown as StoredOrder | undefined
@@ -44,7 +42,7 @@ export function createSqliteOrderStore(db: DatabaseSync): OrderStore {
   return {
     async findPage(query, scope = unbounded) {
       callTimeoutMs(scope)
-      const { sql, params } = pageStatement(query, leadingCondition(query, count))
+      const { sql, params } = planPage(query, readRow)
       const rows = prepareOnce(sql).all(...params) as unknown as (RenderedOrder & StoredOrder)[]
       return rows.map(({ key, id, shape, json }) => ({ key, id, json: upgradeOrder(json, shape) }))
     },

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  canonicalFilters,
-  type Filter,
-  noFilters,
-  orderFilters,
-} from '../../../src/orders/filters.ts'
+import { orderFilters } from '../../../src/orders/filter-table.ts'
+import type { Filter } from '../../../src/orders/filter-types.ts'
+import { canonicalFilters, noFilters } from '../../../src/orders/filters.ts'
 import { filterConditions } from '../../../src/orders/order-store.ts'
 
 const NONE = noFilters

@@ -116,7 +116,7 @@ interface Page {
 }
 
 /**
- * Follows every account until the end of the scope, by `updated_at_asc` as the README advises:
+ * Follows every account until the end of the scope, by `updated_at_asc` as the guide advises:
  * repeatedly from the greatest `updated_at`.
  */
 function followAll(

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { NULL_UPDATED_KEY } from '../../../orders/order-store.ts'
 import { fillLookups } from './fill-lookups.ts'
 
 /** A statement, or several of them with values that SQL cannot compute. */
@@ -77,6 +78,13 @@ export const ordersMigrations = [
   CREATE INDEX order_events_by_order ON order_events (json_extract(record, '$.orderId'));
   `,
   fillLookups,
+  // `payment-start.ts` skips orders by their place in a sort, except these.
+  `
+  CREATE INDEX orders_paid_before_creation ON orders (account_id, paid_key, created_key)
+    WHERE paid_key < created_key;
+  CREATE INDEX orders_paid_after_update ON orders (account_id, paid_key, updated_key)
+    WHERE paid_key > updated_key AND paid_key < ${NULL_UPDATED_KEY};
+  `,
 ] as const satisfies readonly Migration[]
 
 /**

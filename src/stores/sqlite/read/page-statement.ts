@@ -9,15 +9,17 @@ import {
   type RangeCondition,
   type Sort,
 } from '../../../orders/order-store.ts'
-import type { LeadingCondition } from './leading-condition.ts'
 
 export interface Statement {
   sql: string
   params: SQLInputValue[]
 }
 
+/** A condition with an index of its own. */
+export type LeadingCondition = LookupCondition | RangeCondition
+
 /** How each sort walks: along which index, by which column, which way. */
-const sortOrders = {
+export const sortOrders = {
   created_at_desc: {
     index: 'orders_by_created',
     // The primary key, which has the sort keys of this sort.
@@ -55,30 +57,46 @@ export function pageStatement(
   }
 }
 
-/** The sort keys and ids of a page. Values of a lookup are merged: each has its rows in order. */
+/**
+ * The sort keys and ids of a page. SQLite merges the values of a lookup, each of which has its rows
+ * in order, and reads no further than the page; a subquery or `LIMIT` of their own would prevent it.
+ */
 function keysStatement(query: PageQuery, leading: LeadingCondition): Statement {
   const { lookupIndex, column, direction } = sortOrders[query.sort]
   const keys = `${column} AS key, id FROM`
   if ('range' in leading) return rowsStatement(`${keys} orders INDEXED BY orders_by_paid`, query)
   const { lookup, values } = leading
   const source = `${keys} order_lookups INDEXED BY ${lookupIndex}`
-  const branches = values.map((value) => rowsStatement(source, query, { lookup, values: [value] }))
-  const [only, ...others] = branches
-  if (only !== undefined && others.length === 0) return only
-  const union = branches.map(({ sql }) => `SELECT * FROM (${sql})`).join(' UNION ')
+  const branches = values.map((value) =>
+    selectStatement(source, query, { lookup, values: [value] }),
+  )
   return {
-    sql: `${union} ORDER BY key ${direction}, id ${direction} LIMIT ?`,
-    params: [...branches.flatMap(({ params }) => params), query.size],
+    // With a bound limit, SQLite would sort all rows of each value.
+    sql: `${branches.map(({ sql }) => sql).join(' UNION ')} ORDER BY key ${direction}, id ${direction} LIMIT ${query.size}`,
+    params: branches.flatMap(({ params }) => params),
   }
 }
 
-/** `leading`: replaces the condition on the same field, which then is one of `order_lookups`. */
-function rowsStatement(
+/** The rows of a page, in its order. */
+function rowsStatement(selection: string, query: PageQuery): Statement {
+  const { column, direction } = sortOrders[query.sort]
+  const { sql, params } = selectStatement(selection, query)
+  return {
+    sql: `${sql} ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
+    params: [...params, query.size],
+  }
+}
+
+/**
+ * All rows from the start of the page. `leading`: replaces the condition on the same field, which
+ * then is one of `order_lookups`.
+ */
+function selectStatement(
   selection: string,
   { accountId, sort, filters, after, ...query }: PageQuery,
   leading?: LookupCondition,
 ): Statement {
-  const { column, direction, operator } = sortOrders[sort]
+  const { column, operator } = sortOrders[sort]
   const others = filterConditions(filters).filter((condition) => {
     return !('lookup' in condition) || condition.lookup !== leading?.lookup
   })
@@ -105,10 +123,7 @@ function rowsStatement(
   }
 
   const { sql, params } = allOf(conditions)
-  return {
-    sql: `SELECT ${selection} WHERE ${sql} ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
-    params: [...params, query.size],
-  }
+  return { sql: `SELECT ${selection} WHERE ${sql}`, params }
 }
 
 /** A condition on the table that has its fields. */
@@ -131,7 +146,7 @@ function hasLookup(condition: LookupCondition, table: 'orders' | 'order_lookups'
   }
 }
 
-function allOf(conditions: readonly Statement[]): Statement {
+export function allOf(conditions: readonly Statement[]): Statement {
   return {
     sql: conditions.map(({ sql }) => sql).join(' AND '),
     params: conditions.flatMap(({ params }) => params),

@@ -43,6 +43,8 @@ export function createSqliteOrderIndex(
   subscribers: FindSubscribers,
   time: MachineTime = machineTime,
 ): OrderIndex {
+  // Rows of lookups are inserted all over their index, so SQLite's 2 MB spill during each bulk.
+  db.exec('PRAGMA cache_size = -16384')
   const timestamps = createWriteTimestamps(db, clock, time)
   timestamps.check() // Fails before a load reads its input.
   const selectRecord = db.prepare('SELECT * FROM order_heads WHERE id = ?')

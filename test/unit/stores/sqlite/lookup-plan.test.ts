@@ -4,8 +4,8 @@ import { type InstantRange, noFilters, type OrderFilters } from '../../../../src
 import { NULL_UPDATED_KEY, type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
 import { applyMigrations } from '../../../../src/stores/sqlite/database/database.ts'
 import { ordersMigrations } from '../../../../src/stores/sqlite/database/schema.ts'
-import { leadingCondition } from '../../../../src/stores/sqlite/read/leading-condition.ts'
-import { pageStatement, type Statement } from '../../../../src/stores/sqlite/read/page-statement.ts'
+import type { Statement } from '../../../../src/stores/sqlite/read/page-statement.ts'
+import { planPage } from '../../../../src/stores/sqlite/read/plan-page.ts'
 
 const ORDERS = 12_000
 const place = { key: ORDERS * 5 + 1, id: 'ord_9' }
@@ -108,11 +108,7 @@ describe.each([
   })
 
   const run = ({ sql, params }: Statement) => db.prepare(sql).all(...params)
-  const statementOf = (query: PageQuery) =>
-    pageStatement(
-      query,
-      leadingCondition(query, (counting) => run(counting)[0]?.['rows'] as number),
-    )
+  const statementOf = (query: PageQuery) => planPage(query, (read) => run(read)[0] ?? {})
 
   it.each(forms)(
     'the page query for %s returns what a scan of all orders finds',

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NULL_UPDATED_KEY } from '../../../../../src/orders/order-store.ts'
 import { applyMigrations } from '../../../../../src/stores/sqlite/database/database.ts'
+import { fillLookups } from '../../../../../src/stores/sqlite/database/fill-lookups.ts'
 import {
   keysMigrations,
   ordersMigrations,
@@ -33,7 +34,7 @@ it.each<[string, number | null, number]>([
 })
 
 describe('the orders of an earlier release', () => {
-  const EARLIER = LATER.slice(0, -1)
+  const EARLIER = LATER.slice(0, LATER.indexOf(fillLookups))
   const putEarlier = (id: string, json: object | string) =>
     db
       .prepare(`INSERT INTO orders VALUES ('acc_1', ?, 1, 'PAID', 'PIX', 1, 2, 3, ?)`)
@@ -53,7 +54,7 @@ describe('the orders of an earlier release', () => {
     applyMigrations(db, EARLIER)
     putEarlier('ord_1', ana)
     putEarlier('ord_2', { paid_at: null, customer: { email: 'rita@x.com', document: null } })
-    applyMigrations(db, LATER.slice(-1))
+    applyMigrations(db, LATER.slice(EARLIER.length))
     expect(lookups()).toEqual([
       'ord_1 customer_document 12345678909',
       'ord_1 customer_email ana@x.com',
@@ -74,7 +75,7 @@ describe('the orders of an earlier release', () => {
     for (const [at, json] of ['', '{', 'null', '{"customer":1,"items":{}}'].entries()) {
       putEarlier(`ord_${at}`, json)
     }
-    applyMigrations(db, LATER.slice(-1))
+    applyMigrations(db, LATER.slice(EARLIER.length))
     expect(lookups()).toEqual([])
   })
 })

@@ -1,0 +1,56 @@
+import {
+  filterConditions,
+  isAfter,
+  NULL_UPDATED_KEY,
+  type PageQuery,
+} from '../../../orders/order-store.ts'
+import type { Statement } from './page-statement.ts'
+import { isPaidRange, type ReadRow } from './plan-page.ts'
+
+/** A partial index has the orders whose instants are in another sequence; usually none. */
+const exceptions = {
+  created_at_desc: {
+    source: 'orders INDEXED BY orders_paid_before_creation',
+    where: 'paid_key < created_key',
+    extreme: 'max(created_key)',
+  },
+  updated_at_asc: {
+    source: 'orders INDEXED BY orders_paid_after_update',
+    where: `paid_key > updated_key AND paid_key < ${NULL_UPDATED_KEY}`,
+    extreme: 'min(updated_key)',
+  },
+}
+
+/** With as many exceptions, a page starts where it would without a range. */
+const MAX_EXCEPTIONS = 100
+
+/**
+ * The query, which starts after the orders that a range of payments excludes by their place in the
+ * sort: an order is created before its payment, and updated no earlier than paid. So the newest
+ * orders of an account are not read for the payments of an old month.
+ */
+export function afterUnpaid(query: PageQuery, read: ReadRow): PageQuery {
+  const { accountId, filters, sort, after } = query
+  const range = filterConditions(filters).find(isPaidRange)?.range
+  const bound = sort === 'created_at_desc' ? range?.lt : range?.gte
+  if (range === undefined || bound === undefined || bound === NULL_UPDATED_KEY) return query
+  const { gte = 0, lt = NULL_UPDATED_KEY } = range
+  const { rows, key } = read(exceptionsStatement(sort, [accountId, gte, lt]))
+  if (rows === MAX_EXCEPTIONS) return query
+  const start = { key: startKey(sort, bound, key as number | null), id: '' }
+  return after && isAfter(start, after, sort) ? query : { ...query, after: start }
+}
+
+/** No id precedes the empty one: a position with it is before all orders of its key, or after. */
+function startKey(sort: PageQuery['sort'], bound: number, exception: number | null): number {
+  if (exception === null) return bound
+  return sort === 'created_at_desc' ? Math.max(bound, exception + 1) : Math.min(bound, exception)
+}
+
+function exceptionsStatement(sort: PageQuery['sort'], params: Statement['params']): Statement {
+  const { source, where, extreme } = exceptions[sort]
+  return {
+    sql: `SELECT count(*) AS rows, ${extreme} AS key FROM (SELECT created_key, updated_key FROM ${source} WHERE account_id = ? AND paid_key >= ? AND paid_key < ? AND ${where} LIMIT ${MAX_EXCEPTIONS})`,
+    params,
+  }
+}

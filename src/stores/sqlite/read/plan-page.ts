@@ -1,0 +1,91 @@
+import {
+  type FilterCondition,
+  filterConditions,
+  type LookupCondition,
+  type PageQuery,
+  type RangeCondition,
+} from '../../../orders/order-store.ts'
+import {
+  allOf,
+  conditionSql,
+  type LeadingCondition,
+  pageStatement,
+  type Statement,
+  sortOrders,
+} from './page-statement.ts'
+import { afterUnpaid } from './payment-start.ts'
+
+/** Reads the only row of a statement. */
+export type ReadRow = (statement: Statement) => Record<string, unknown>
+
+/** Counts stop at these limits. A condition with fewer rows than one leads the page. */
+const FEW_ROWS = [20, 200]
+/** So many orders of the sort must have a page of matches, or the walk may be a long one. */
+const WALKED_ROWS = 2_000
+/** Up to so many payments are sorted, where no short walk finds a page of them. */
+const SORTED_ROWS = 5_000
+
+/** The statement of one page, by what the few rows that `read` returns say of the filters. */
+export function planPage(query: PageQuery, read: ReadRow): Statement {
+  const started = afterUnpaid(query, read)
+  return pageStatement(started, leadingCondition(started, read))
+}
+
+/**
+ * The condition whose index a page follows; `null` for the index of the sort. A lookup's index has
+ * the order of the sort, and a range's has not.
+ */
+function leadingCondition(query: PageQuery, read: ReadRow): LeadingCondition | null {
+  const conditions = filterConditions(query.filters)
+  const payment = conditions.find(isPaidRange)
+  // A customer has fewer orders than a product has.
+  const mostSelective = conditions.findLast(isLookup) ?? null
+  const count = (statement: Statement) => read(statement)['rows'] as number
+
+  if (mostSelective === null) {
+    if (payment === undefined || count(walkStatement(query, conditions)) === query.size) return null
+    const isSortable = count(countStatement(query.accountId, payment, SORTED_ROWS)) < SORTED_ROWS
+    return isSortable ? payment : null
+  }
+  const candidates = conditions.filter((one) => isLookup(one) || isPaidRange(one))
+  if (candidates.length === 1) return mostSelective
+  for (const limit of FEW_ROWS) {
+    const counted = candidates.map((condition) => {
+      return { condition, rows: count(countStatement(query.accountId, condition, limit)) }
+    })
+    const fewest = counted.reduce((one, other) => (other.rows < one.rows ? other : one))
+    if (fewest.rows < limit) return fewest.condition
+  }
+  return mostSelective
+}
+
+function isLookup(condition: FilterCondition): condition is LookupCondition {
+  return 'lookup' in condition
+}
+
+export function isPaidRange(condition: FilterCondition): condition is RangeCondition {
+  return 'range' in condition && condition.column === 'paid_key'
+}
+
+function countStatement(accountId: string, condition: LeadingCondition, limit: number): Statement {
+  const source = 'lookup' in condition ? 'order_lookups' : 'orders INDEXED BY orders_by_paid'
+  const { sql, params } = conditionSql(condition)
+  return {
+    sql: `SELECT count(*) AS rows FROM (SELECT 1 FROM ${source} WHERE account_id = ? AND ${sql} LIMIT ${limit})`,
+    params: [accountId, ...params],
+  }
+}
+
+/** Counts a page of matches among the next orders of the sort; `conditions`: without lookups. */
+function walkStatement(
+  { accountId, sort, after, size }: PageQuery,
+  conditions: readonly FilterCondition[],
+): Statement {
+  const { index, column, direction, operator } = sortOrders[sort]
+  const position = after ? ` AND (${column}, id) ${operator} (?, ?)` : ''
+  const { sql, params } = allOf(conditions.map(conditionSql))
+  return {
+    sql: `SELECT count(*) AS rows FROM (SELECT 1 FROM (SELECT status, payment_method, created_key, updated_key, paid_key FROM orders INDEXED BY ${index} WHERE account_id = ?${position} ORDER BY ${column} ${direction}, id ${direction} LIMIT ${WALKED_ROWS}) WHERE ${sql} LIMIT ?)`,
+    params: [accountId, ...(after ? [after.key, after.id] : []), ...params, size],
+  }
+}

@@ -72,5 +72,6 @@ function asDefinition(_key: string, value: unknown): unknown {
   const { 'x-extensible-enum': known, ...rest } = value as Schema
   const nullable = [rest.type].flat().includes('null') ? ' | null' : ''
   const values = (known ?? []).map((one) => `'${one}'`).join(' | ')
-  return { ...rest, tsType: `${values} | (string & {})${nullable}` }
+  // In parentheses, because the compiler appends `[]` to the items of an array.
+  return { ...rest, tsType: `(${values} | (string & {})${nullable})` }
 }

@@ -31,15 +31,19 @@ export function readGuide(changes: readonly ChangelogEntry[]): string {
   return [...texts, changeList(changes)].join('\n\n')
 }
 
-/** Reads the sample programs of each operation from `openapi/samples`. */
+/** Reads the sample programs that each operation has in `openapi/samples`. */
 export function readSamples(): DocInputs['samples'] {
-  const samples = operationIds.map((id): [string, CodeSample[]] => [
-    id,
-    Object.entries(programs).map(([name, language]) => ({
-      ...language,
-      source: readOpenApiFile(`samples/${id}/${name}`).toString(),
-    })),
-  ])
+  const samples = operationIds.map((id): [string, CodeSample[]] => {
+    const files = readdirSync(new URL(`../samples/${id}/`, folder))
+    const present = Object.entries(programs).filter(([name]) => files.includes(name))
+    return [
+      id,
+      present.map(([name, language]) => ({
+        ...language,
+        source: readOpenApiFile(`samples/${id}/${name}`).toString(),
+      })),
+    ]
+  })
   return Object.fromEntries(samples) as DocInputs['samples']
 }
 

@@ -2,7 +2,7 @@
 export function llmsText({ title }: { title: string }): string {
   return `# ${title}
 
-> API somente de leitura: cada conta lê os próprios pedidos, como dona ou coprodutora. Duas rotas, \`GET /v1/orders\` e \`GET /v1/orders/{id}\`, com a chave no cabeçalho \`Authorization: Bearer <API_KEY>\`.
+> API somente de leitura: cada conta lê os próprios pedidos, como dona ou coprodutora. Três rotas, \`GET /v1/orders\`, \`GET /v1/orders/{id}\` e \`GET /v1/account\` (confere a chave), com a chave no cabeçalho \`Authorization: Bearer <API_KEY>\`.
 
 - Valores em dinheiro são inteiros em centavos; instantes são ISO 8601.
 - Todo campo está sempre presente, com \`null\` onde não há valor; só variam as chaves de \`metadata\` e de \`tracking\`.

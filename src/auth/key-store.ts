@@ -1,5 +1,5 @@
-/** Permissions of a key; `orders:read` allows both routes. */
-export const scopes = ['orders:read'] as const
+/** Permissions of a key. Both read orders, `orders:read_masked` without personal data. */
+export const scopes = ['orders:read', 'orders:read_masked'] as const
 export type Scope = (typeof scopes)[number]
 
 /** A stored key. Timestamps are epoch milliseconds, `null` for never. */

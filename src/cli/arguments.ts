@@ -19,7 +19,7 @@ export function scopeList(text: string): Scope[] {
   return names.map((name) => {
     const scope = scopes.find((known) => known === name)
     if (scope !== undefined) return scope
-    throw new InvalidArgumentError(`Expected some of ${scopes.join(',')}, or '' for no access.`)
+    throw new InvalidArgumentError(`Expected one of ${scopes.join(', ')}, or '' for no access.`)
   })
 }
 

@@ -6,6 +6,7 @@ import type { ManagementAccess } from './management/management-server.ts'
 
 const WEEK_MS = 7 * 86_400_000
 const WEBHOOKS = '\nSee webhooks within 10 seconds, in another terminal: npm run -s webhook-demo\n'
+const REQUESTS_NOT_LOGGED = '\nRequests are not logged. To log each one, set LOG_LEVEL=info.\n'
 
 export interface DemoService {
   baseUrl: string
@@ -16,11 +17,13 @@ export interface DemoService {
   management: ManagementAccess | null
   /** Starts one session of the console; `null` when the console is off. */
   consoleLink: string | null
+  /** Whether the log has a line for each request. */
+  logsRequests: boolean
 }
 
 /** The key and the example calls that `serve --demo` prints once it listens, at `nowMs`. */
 export function demoWelcome(service: DemoService, nowMs: number): string {
-  const { baseUrl, keys, isDispatcher, management, consoleLink } = service
+  const { baseUrl, keys, isDispatcher, management, consoleLink, logsRequests } = service
   const lastWeek = formatInstant(nowMs - WEEK_MS)
   const call = (pathAndQuery: string) => `  ${curl(keys.live, baseUrl + pathAndQuery)}`
   return `
@@ -29,6 +32,10 @@ The public Orders API listens on ${baseUrl}
   demo key      ${keys.live}
   demo account  ${DEMO_ACCOUNT}
 ${consoleLink === null ? '' : `  console       ${consoleLink}\n                (works once, within 15 minutes)\n`}
+In another terminal:
+  export ORDERS_API_URL=${baseUrl}
+  export ORDERS_API_KEY=${keys.live}
+
 Try:
 ${call('/v1/orders?limit=2')}
 ${call('/v1/orders?status=PAID,REFUNDED&payment_method=PIX&limit=2')}
@@ -36,7 +43,7 @@ ${call(`/v1/orders?sort=updated_at_asc&updated_gte=${lastWeek}&limit=2`)}
 ${isDispatcher ? WEBHOOKS : ''}${management === null ? '' : managementCalls(service, management)}
 The documentation: ${baseUrl}/docs
 The API's description: ${baseUrl}/openapi.json
-`
+${logsRequests ? '' : REQUESTS_NOT_LOGGED}`
 }
 
 function managementCalls(

@@ -29,7 +29,10 @@ export function addKeys(keys: Command, withKeys: WithKeyManagement, context: Com
     .requiredOption('--account <id>', 'the account whose orders it reads', account)
     .option('--test', "a key of the account's sandbox")
     .addOption(
-      new Option('--scopes <list>', "its scopes; '' for none")
+      new Option(
+        '--scopes <list>',
+        "orders:read, or orders:read_masked for orders without personal data; '' for none",
+      )
         .argParser(scopeList)
         .default(['orders:read'], 'orders:read'),
     )

@@ -15,10 +15,20 @@ import { type EmbeddedDispatcher, startEmbeddedDispatcher } from './webhooks/emb
 import { assertIndexNotLost } from './with-services.ts'
 
 /** Serves until SIGTERM or SIGINT, then shuts down gracefully. */
-export async function serve(config: Config, options: ServeOptions, io: ProgramIo): Promise<void> {
+export async function serve(given: Config, options: ServeOptions, io: ProgramIo): Promise<void> {
+  const config = { ...given, logLevel: logLevelFor(given, options, io) }
   if (config.workers === 1) return serveSingle(config, options, io)
   const { serveCluster } = await import('./workers/primary.ts')
   return serveCluster(config, options, io)
+}
+
+/** The key of the demo stays on the screen: a terminal gets no line per request by default. */
+function logLevelFor(
+  { logLevel }: Pick<Config, 'logLevel'>,
+  { demo }: ServeOptions,
+  { env, stderr }: Pick<ProgramIo, 'env' | 'stderr'>,
+): Config['logLevel'] {
+  return demo && stderr.isTTY && !env['LOG_LEVEL'] ? 'warn' : logLevel
 }
 
 async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo): Promise<void> {
@@ -66,6 +76,7 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
         isDispatcher,
         management: access,
         consoleLink,
+        logsRequests: logger.isLevelEnabled('info'),
       }
       io.stdout.write(`${demoWelcome(demoService, Date.now())}\n`)
     }

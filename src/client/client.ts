@@ -1,8 +1,9 @@
+import { getAccount } from './get-account.ts'
 import { findOrder, getOrder } from './get-order.ts'
 import { createListing, type OrderListing } from './listing.ts'
 import { parseApiKey, parseBaseUrl, rejectBrowsers, requireOptions } from './options.ts'
 import { applyRemoval, type RemovalResult } from './removals.ts'
-import type { ListParams, Order, WebhookEvent } from './schema.ts'
+import type { Account, ListParams, Order, WebhookEvent } from './schema.ts'
 import { type SyncOptions, type SyncResult, syncOrders } from './sync.ts'
 import type { SyncStore } from './sync-store.ts'
 import { createTransport, type Wait } from './transport.ts'
@@ -62,6 +63,10 @@ export interface CallOptions {
 }
 
 export interface OrdersClient {
+  account: {
+    /** The account and the key of this client: checks a key, also one without access to orders. */
+    get(options?: CallOptions): Promise<Account>
+  }
   orders: {
     /** The orders that match, requested as the loop advances; 100 per request by default. */
     list(params?: ListParams, options?: CallOptions): OrderListing
@@ -105,6 +110,7 @@ export function createOrdersClient(options: ClientOptions): OrdersClient {
   })
 
   return {
+    account: { get: ({ signal } = {}) => getAccount(transport, signal) },
     orders: {
       list: (params = {}, { signal } = {}) => createListing(transport, params, signal),
       get: (id, { signal } = {}) => getOrder(transport, id, signal),

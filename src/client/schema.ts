@@ -49,8 +49,8 @@ export interface Order {
    * - `UNPAID`: cobrança tentada sem pagamento: cartão recusado, PIX ou boleto vencido, teste encerrado sem conversão, assinatura cancelada na inadimplência.
    * - `PAID`: todo pagamento cobrado está pago; um reembolso parcial mantém este status.
    * - `CANCELED`: pagamento dividido não concluído em 20 minutos; as partes pagas são reembolsadas.
-   * - `SHIPPED`: pedido pago e enviado ao comprador.
-   * - `DELIVERED`: pedido pago e entregue ao comprador.
+   * - `SHIPPED`: reservado, não usado hoje; seu programa deve aceitá-lo.
+   * - `DELIVERED`: reservado, não usado hoje; seu programa deve aceitá-lo.
    * - `REFUNDED`: todo pagamento cobrado foi reembolsado por inteiro.
    * - `DISPUTED`: chargeback em todo pagamento cobrado.
    * - `TRIAL`: assinatura em teste, cartão guardado sem cobrança; os valores são 0.
@@ -128,11 +128,11 @@ export interface Customer {
    */
   phone: string | null
   /**
-   * CPF (11 dígitos) ou CNPJ (14 caracteres: dígitos e, desde julho de 2026, letras maiúsculas nos 12 primeiros), sem pontuação.
+   * CPF (11 dígitos) ou CNPJ (14 caracteres: dígitos e, desde julho de 2026, letras maiúsculas nos 12 primeiros), sem pontuação. Sempre `null` com uma chave `orders:read_masked`.
    */
   document: string | null
   /**
-   * Decidido pelo tamanho de `document`; `null` quando não há documento.
+   * Decidido pelo tamanho de `document`; `null` quando o comprador não tem um. Uma chave `orders:read_masked` o vê sem o documento.
    */
   document_type: 'CPF' | 'CNPJ' | null
 }
@@ -417,6 +417,47 @@ export interface Metadata {
    * Taxa de câmbio usada para converter o pedido em BRL.
    */
   currency_rate?: number
+}
+/**
+ * A conta e a chave de uma requisição.
+ */
+export interface Account {
+  /**
+   * Sempre `account`.
+   */
+  object: 'account'
+  /**
+   * O id da conta.
+   */
+  id: string
+  /**
+   * Se a chave lê o sandbox da conta, que só tem pedidos fictícios.
+   */
+  test: boolean
+  key: AccountKey
+}
+/**
+ * A chave da requisição, sem o segredo.
+ */
+export interface AccountKey {
+  /**
+   * Identifica a chave; não é a chave.
+   */
+  id: string
+  /**
+   * O nome que a chave recebeu na criação.
+   */
+  name: string | null
+  /**
+   * O que a chave permite; vazia quando ela não lê pedidos.
+   *
+   * Items: Um acesso: `orders:read` lê pedidos, `orders:read_masked` os lê sem dados pessoais. A lista pode crescer.
+   */
+  scopes: ('orders:read' | 'orders:read_masked' | (string & {}))[]
+  /**
+   * Quando a chave deixa de valer; `null` para nunca.
+   */
+  expires_at: string | null
 }
 /**
  * Um evento de um pedido. `data` é o pedido, com os mesmos bytes de `GET /v1/orders/{id}`; falta em `order.removed`, quando o endpoint é `thin`, e quando o corpo passaria de 256 KB. Um tipo que você não conhece tem esta mesma forma.

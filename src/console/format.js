@@ -65,8 +65,8 @@ export const ORDER_STATUSES = {
   UNPAID: ['Não pago', 'bad'],
   PAID: ['Pago', 'good'],
   CANCELED: ['Cancelado', 'off'],
-  SHIPPED: ['Enviado', 'good'],
-  DELIVERED: ['Entregue', 'good'],
+  SHIPPED: ['Enviado', 'off'], // This and the next are reserved, not used today.
+  DELIVERED: ['Entregue', 'off'],
   REFUNDED: ['Reembolsado', 'off'],
   DISPUTED: ['Chargeback', 'bad'],
   TRIAL: ['Período grátis', 'wait'],

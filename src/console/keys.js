@@ -16,6 +16,11 @@ const LIVES = [
   ['7776000', '90 dias'],
   ['31536000', '1 ano'],
 ]
+const MASKED = 'orders:read_masked'
+const PERSONAL = [
+  ['', 'Todos'],
+  ['masked', 'Ocultos: para relatórios e BI'],
+]
 const OVERLAPS = [
   ['86400', '1 dia'],
   ['604800', '7 dias'],
@@ -64,7 +69,7 @@ export function keysSection(api, _show, argument) {
         key.test && testBadge(),
       ]),
       facts([
-        ['Lê', key.test ? 'só os pedidos de teste' : 'os pedidos da loja'],
+        ['Lê', readsOf(key)],
         ['Termina em', h('code', {}, `…${key.last_four}`)],
         ['Último uso', key.last_used_at ? formatAgo(key.last_used_at) : 'nunca usada'],
         ['Criada', formatDate(key.created_at)],
@@ -87,6 +92,7 @@ export function keysSection(api, _show, argument) {
       fields: [
         field('Nome', 'name', name, 'Onde ela será usada, por exemplo “ERP” ou “Planilha”.'),
         sourceField('Ela lê', source),
+        field('Dados do comprador', 'personal', select(PERSONAL, '')),
         field('Validade', 'life', select(LIVES, '')),
       ],
       action: 'Criar chave',
@@ -95,6 +101,7 @@ export function keysSection(api, _show, argument) {
         const created = await api.post('/keys', {
           name: data.get('name'),
           ...(data.get('source') === 'test' && { test: true }),
+          ...(data.get('personal') === 'masked' && { scopes: [MASKED] }),
           ...(seconds > 0 && { expires_in_seconds: seconds }),
         })
         refresh()
@@ -146,6 +153,11 @@ function noLiveKey(active) {
   return active.length === 0
     ? 'Nenhuma chave vale agora: nenhum sistema lê os seus pedidos. Crie uma chave.'
     : 'Você só tem chaves de teste. Quando os testes terminarem, crie uma chave que lê os pedidos da loja.'
+}
+
+function readsOf({ test, scopes }) {
+  const orders = test ? 'só os pedidos de teste' : 'os pedidos da loja'
+  return scopes.includes(MASKED) ? `${orders}, sem dados pessoais` : orders
 }
 
 /** Whether a key is valid now. */

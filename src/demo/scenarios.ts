@@ -2,13 +2,7 @@ import { type AgeWindow, DAY_MS, HISTORY_MS, HOUR_MS, MINUTE_MS, MONTH_MS } from
 import type { ProductKind } from './catalog.ts'
 import { bankDecline, fraudDecline } from './payments/cards.ts'
 import type { PaymentFlow } from './payments/charge.ts'
-import {
-  disputed,
-  disputeWon,
-  fulfilled,
-  fullyRefunded,
-  lastPartlyRefunded,
-} from './payments/post-sale.ts'
+import { disputed, disputeWon, fullyRefunded, lastPartlyRefunded } from './payments/post-sale.ts'
 import {
   awaiting,
   declined,
@@ -54,7 +48,6 @@ const within = (minMs: number, maxMs: number): AgeWindow => ({ minMs, maxMs })
 const home: ProductKind[] = ['digital', 'digital', 'physical']
 const all: ProductKind[] = [...home, ...home, ...home, 'export']
 const course: ProductKind[] = ['digital']
-const goods: ProductKind[] = ['physical']
 const plan: ProductKind[] = ['subscription']
 
 const USUAL_COUPONS = 0.12
@@ -79,13 +72,13 @@ type Row = [string, number, readonly ProductKind[], AgeWindow, PaymentFlow, numb
 // Columns: name, weight, product kinds, ages, payment flow, probability of a coupon.
 const rows: Row[] = [
   ['pix awaiting', 5, home, within(MINUTE, PIX_OVER), awaiting('PIX')],
-  ['pix paid', 35, home, since(PIX_OVER), pix],
+  ['pix paid', 37, home, since(PIX_OVER), pix],
   ['pix expired', 8, home, since(PIX_OVER), expired('PIX')],
   ['boleto awaiting', 3, home, within(MINUTE, BOLETO_OVER), awaiting('BOLETO')],
   ['boleto paid', 7, home, since(BOLETO_OVER), boleto],
   ['boleto paid with a coupon', 3, home, since(BOLETO_OVER), boleto, ALWAYS],
   ['boleto expired', 4, home, since(BOLETO_OVER), expired('BOLETO')],
-  ['card paid', 29, all, since(MINUTE), card],
+  ['card paid', 31, all, since(MINUTE), card],
   ['card paid with interest', 20, all, since(MINUTE), cardWithInterest],
   ['card declined', 7, all, since(5 * MINUTE), declined(bankDecline)],
   ['card declined by anti-fraud', 3, all, since(5 * MINUTE), declined(() => fraudDecline)],
@@ -113,8 +106,6 @@ const rows: Row[] = [
   ['full refund by card', 5, all, since(DAY_MS), fullyRefunded(cardWithInterest)],
   ['dispute', 3, all, since(10 * DAY_MS), disputed(card)],
   ['dispute won', 2, all, since(30 * DAY_MS), disputeWon(card)],
-  ['shipped', 2, goods, within(DAY_MS, 15 * DAY_MS), fulfilled(card, 'SHIPPED')],
-  ['delivered', 2, goods, since(5 * DAY_MS), fulfilled(pix, 'DELIVERED')],
 ]
 
 /** All scenarios; the sum of their weights is the length of a round. */

@@ -33,7 +33,7 @@ export const errorCatalogue = {
     status: 403,
     type: 'permission_error',
     message:
-      'Esta chave não tem permissão de leitura de pedidos. Use uma chave com o acesso "orders:read".',
+      'Esta chave não tem permissão de leitura de pedidos. Use uma chave com o acesso "orders:read" ou "orders:read_masked".',
   },
   resource_missing: {
     status: 404,

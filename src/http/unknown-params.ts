@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nearestName, normalizeName } from '../lib/nearest-name.ts'
-import { orderFilters, paramsOf } from '../orders/filters.ts'
+import { orderFilters } from '../orders/filter-table.ts'
+import { paramsOf } from '../orders/filter-types.ts'
 import { listParamNames } from '../orders/list-params.ts'
 import { ApiError } from './api-error.ts'
 import { prefersStrict } from './headers.ts'

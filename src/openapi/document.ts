@@ -1,3 +1,4 @@
+import { accountExamples } from './account-schema.ts'
 import type { ChangelogEntry } from './changelog.ts'
 import { markDeprecated, markDeprecatedFields } from './deprecations.ts'
 import { errorResponses, strictErrorResponse } from './error-responses.ts'
@@ -37,6 +38,7 @@ export function buildOpenApiDocument({ samples, changelog }: DocInputs) {
     servers: [{ url: '/', description: 'O endereço em que este documento é servido' }],
     tags: [
       { name: 'Pedidos', description: 'Pedidos da conta dona da chave.' },
+      { name: 'Conta', description: 'A conta e a chave de uma requisição.' },
       {
         name: 'Webhooks',
         description:
@@ -91,6 +93,26 @@ export function buildOpenApiDocument({ samples, changelog }: DocInputs) {
               304: notModified,
               400: strictErrorResponse(),
               ...errorResponses(401, 403, 404, 429, 500, 503),
+            },
+          },
+          changelog,
+        ),
+      },
+      '/v1/account': {
+        get: markDeprecated(
+          {
+            operationId: 'account_get',
+            'x-codeSamples': samples.account_get,
+            tags: ['Conta'],
+            summary: 'Confere uma chave',
+            description:
+              'Diz de qual conta é a chave, o que ela permite e quando deixa de valer. Serve para conferir uma chave, também uma sem acesso a pedidos. Conta como uma requisição.',
+            parameters: headerParameters(),
+            responses: {
+              200: ok('A conta e a chave.', 'Account', accountExamples),
+              304: notModified,
+              400: strictErrorResponse(),
+              ...errorResponses(401, 403, 429, 500, 503),
             },
           },
           changelog,

@@ -2,6 +2,7 @@
 export const operationRoutes = {
   orders_list: '/v1/orders',
   orders_get: '/v1/orders/:id',
+  account_get: '/v1/account',
 } as const
 
 export type OperationId = keyof typeof operationRoutes

@@ -1,13 +1,10 @@
 import { projectOrder } from '../indexing/projection/order-views.ts'
 import type { SourceOrder } from '../indexing/projection/source-order.ts'
 import { epochMs, formatInstant } from '../lib/instant.ts'
+import { maskOrder } from '../orders/mask-order.ts'
 import type { Order } from '../orders/order.ts'
-import {
-  coproducedOrder,
-  declinedOrder,
-  EXAMPLE_ACCOUNT,
-  paidPixOrder,
-} from './webhooks/example-orders.ts'
+import { EXAMPLE_ACCOUNT } from './webhooks/base-order.ts'
+import { coproducedOrder, declinedOrder, paidPixOrder } from './webhooks/example-orders.ts'
 
 /** The example as its account reads it. @throws Error when the account does not see it */
 export function viewOf(source: SourceOrder): Order & { updated_at: string } {
@@ -20,8 +17,17 @@ export function viewOf(source: SourceOrder): Order & { updated_at: string } {
 const orders = {
   pix_pago: { summary: 'Um PIX pago', order: viewOf(paidPixOrder) },
   cartao_recusado: { summary: 'Um cartão recusado', order: viewOf(declinedOrder) },
+  sem_dados_pessoais: {
+    summary: 'O mesmo PIX, com uma chave orders:read_masked',
+    order: maskedView(viewOf(paidPixOrder)),
+  },
   coprodutor: { summary: 'A visão de um coprodutor', order: viewOf(coproducedOrder) },
 } as const
+
+function maskedView(order: Order): Order {
+  const masked = maskOrder(order.id, Buffer.from(JSON.stringify(order)))
+  return JSON.parse(Buffer.from(masked).toString())
+}
 
 /** Examples of `GET /v1/orders/{id}`. Mock servers return the first. */
 export const orderExamples = examplesOf((order) => order)

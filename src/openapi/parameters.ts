@@ -1,4 +1,5 @@
-import { type Filter, orderFilters } from '../orders/filters.ts'
+import { orderFilters } from '../orders/filter-table.ts'
+import type { Filter } from '../orders/filter-types.ts'
 import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_LIMIT, MAX_LOOKUPS } from '../orders/list-params.ts'
 import { MAX_LOOKUP_LENGTH } from '../orders/lookups.ts'
 import { sorts } from '../orders/order-store.ts'
@@ -106,7 +107,7 @@ const requestHeaders = {
   },
 } as const satisfies Record<string, Parameter>
 
-/** The optional request headers of both routes. */
+/** The optional request headers of every route. */
 export function headerParameters() {
   return Object.entries(requestHeaders).map(([name, header]) => {
     return { name, in: 'header', required: false, ...header }

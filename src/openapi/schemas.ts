@@ -1,6 +1,7 @@
 import { errorCatalogue } from '../http/api-error.ts'
 import { Order } from '../orders/order.ts'
 import { WebhookEvent } from '../webhooks/events/event-schema.ts'
+import { Account } from './account-schema.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
@@ -13,6 +14,7 @@ export function hoistSchemas(): Record<string, Json> {
       'Pedidos na ordem de `sort`.',
     ),
     ...schemasIn(Order),
+    ...schemasIn(Account),
     ...schemasIn(WebhookEvent), // The order in it keeps its place.
     Error: errorSchema(errorCatalogue),
   }

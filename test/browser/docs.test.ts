@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readGuide } from '../../scripts/openapi/guide.ts'
 import { readChangelog } from '../../src/openapi/openapi-files.ts'
 import { type RunningService, startService } from '../support/cli/command.ts'
@@ -32,12 +32,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-let opened: OpenedPage
+let opened: OpenedPage | undefined
 let page: Page
-afterEach(() => page.close())
 
+/** Opens the page in place of the one before. Tests that only read it share it: a page is slow. */
 const open = async (viewport: typeof PHONE, path = '/docs', scheme: 'light' | 'dark' = 'light') => {
-  opened = await openPage(browser, service.baseUrl + path, viewport, scheme)
+  await opened?.page.close()
+  opened = await openPage(browser, new URL(path, service.baseUrl).href, viewport, scheme)
   page = opened.page
 }
 
@@ -55,16 +56,17 @@ const isUnderBar = async (id: string) => {
   return y > -10 && y < DESKTOP.height / 2
 }
 
+const listing = () => page.locator('#orders_list')
+
 describe('the documentation page', () => {
-  const listing = () => page.locator('#orders_list')
-  beforeEach(() => open(DESKTOP))
+  beforeAll(() => open(DESKTOP))
 
   it('the documentation page renders without browser errors', () => {
-    expect(opened.complaints).toEqual([])
+    expect(opened?.complaints).toEqual([])
   })
 
   it('the documentation page sends requests to this service only', () => {
-    const origins = new Set(opened.requests.map((url) => new URL(url).origin))
+    const origins = new Set(opened?.requests.map((url) => new URL(url).origin))
     expect([...origins]).toEqual([new URL(service.baseUrl).origin])
   })
 
@@ -97,6 +99,17 @@ describe('the documentation page', () => {
     expect(await listing().locator('.sample[open] summary').allInnerTexts()).toEqual(['curl'])
   })
 
+  it('the documentation page shows each webhook with its example, and no form to call it', async () => {
+    const webhook = page.locator('[id="webhook-order.refunded"]')
+    expect(await webhook.getByText('"status": "REFUNDED"').count()).toBe(1)
+    expect(await page.locator('#webhooks .try').count()).toBe(0)
+    expect(await page.locator('#webhooks').getByText('webhook-signature').count()).toBe(1)
+  })
+})
+
+describe('the parts of the page that act', () => {
+  beforeEach(() => open(DESKTOP))
+
   it('the documentation page calls the service with a key and shows the orders', async () => {
     const form = listing().locator('.try')
     await form.getByText('Testar').click()
@@ -110,14 +123,7 @@ describe('the documentation page', () => {
     const { data } = (await answer.json()) as { data: { id: string }[] }
     await form.getByText(`"${data[0]?.id}"`).waitFor()
     expect(new URL(answer.url()).search).toBe('?status=PAID')
-    expect(opened.complaints).toEqual([])
-  })
-
-  it('the documentation page shows each webhook with its example, and no form to call it', async () => {
-    const webhook = page.locator('[id="webhook-order.refunded"]')
-    expect(await webhook.getByText('"status": "REFUNDED"').count()).toBe(1)
-    expect(await page.locator('#webhooks .try').count()).toBe(0)
-    expect(await page.locator('#webhooks').getByText('webhook-signature').count()).toBe(1)
+    expect(opened?.complaints).toEqual([])
   })
 
   it('the documentation page does not store the key', async () => {
@@ -146,7 +152,7 @@ describe('the search', () => {
     await page.getByRole('searchbox').fill(text)
     return page.locator('.results a strong').allInnerTexts()
   }
-  beforeEach(() => open(DESKTOP))
+  beforeAll(() => open(DESKTOP))
 
   it.each([
     ['429', 'Limites'],
@@ -159,18 +165,19 @@ describe('the search', () => {
     expect(await found(text)).toContain(title)
   })
 
+  it('says that nothing was found', async () => {
+    expect(await found('zzzz')).toEqual([])
+    expect(await page.getByText('Nada encontrado').isVisible()).toBe(true)
+  })
+
   it('leads to the section by keyboard alone', async () => {
+    await open(DESKTOP)
     await page.keyboard.press('/')
     await page.keyboard.type('bloqueio do IP')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await expect.poll(() => isUnderBar('erros')).toBe(true)
     expect(await page.locator('.results').isVisible()).toBe(false)
-  })
-
-  it('says that nothing was found', async () => {
-    expect(await found('zzzz')).toEqual([])
-    expect(await page.getByText('Nada encontrado').isVisible()).toBe(true)
   })
 })
 
@@ -239,8 +246,7 @@ describe.each(looks)('the page in $scheme on a $device', ({ scheme, viewport }) 
   })
 
   it('has no accessibility violations on the management port', async () => {
-    opened = await openPage(browser, `${managementUrl}/docs`, viewport, scheme)
-    page = opened.page
+    await open(viewport, `${managementUrl}/docs`, scheme)
     expect(await accessibilityViolations(page)).toEqual([])
   })
 })

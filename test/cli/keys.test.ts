@@ -58,6 +58,20 @@ describe('keys create', () => {
     expect((await create('--account', 'acc_none', '--scopes', '')).scopes).toEqual([])
   })
 
+  it('creates a key that reads orders without personal data', async () => {
+    const options = ['--account', 'acc_masked', '--scopes', 'orders:read_masked']
+    expect((await create(...options)).scopes).toEqual(['orders:read_masked'])
+  })
+
+  it('creates no key that reads orders both with personal data and without', async () => {
+    const scopes = 'orders:read,orders:read_masked'
+    const { code, stdout, stderr } = await run(
+      ...['keys', 'create', '--account', 'acc_both', '--scopes', scopes],
+    )
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('choose one of orders:read and orders:read_masked')
+  })
+
   it('writes the plain key to no file', async () => {
     const { key } = await create('--account', 'acc_secret', '--name', 'erp')
     for (const file of readdirSync(folder)) {

@@ -13,7 +13,14 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-const routes = ['/v1/orders', '/v1/orders/ord_1', '/v1/orders/', '/v1/nothing-here', '/v1']
+const routes = [
+  '/v1/orders',
+  '/v1/orders/ord_1',
+  '/v1/orders/',
+  '/v1/account/',
+  '/v1/nothing-here',
+  '/v1',
+]
 
 /**
  * Authorization headers without a valid key, as functions because the key does not exist yet at

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
 import { type RunningService, serveInProcess } from '../support/cli/command.ts'
@@ -17,22 +19,49 @@ const { paths } = JSON.parse(
 )
 const samplesOf = (path: string): Sample[] => paths[path].get['x-codeSamples']
 
-/** The command that runs a program with this file name. */
-const runners: Record<string, { command: string; file: string }> = {
+interface Runner {
+  /** Runs the file, or what the compiler made of it; without one, the compiled file itself. */
+  command?: string
+  file: string
+  compiler?: (file: string, program: string) => [command: string, ...args: string[]]
+}
+
+const MONO_LIBRARIES = ['Net.Http', 'Runtime.Serialization', 'Xml', 'Xml.Linq']
+/** Delphi's units, as far as the samples use them, on those of Free Pascal. */
+const DELPHI_UNITS = fileURLToPath(new URL('delphi', import.meta.url))
+const runners: Record<string, Runner> = {
   curl: { command: 'bash', file: 'curl.sh' },
   'bash com curl': { command: 'bash', file: 'pedidos.sh' },
   JavaScript: { command: process.execPath, file: 'pedidos.mjs' },
   Python: { command: 'python3', file: 'pedidos.py' },
   PHP: { command: 'php', file: 'pedidos.php' },
   Java: { command: 'java', file: 'Pedidos.java' },
+  'C#': {
+    command: 'mono',
+    file: 'Pedidos.cs',
+    compiler: (file, program) => {
+      const references = MONO_LIBRARIES.map((name) => `-r:System.${name}.dll`)
+      return ['mcs', ...references, `-out:${program}`, file]
+    },
+  },
+  Delphi: {
+    file: 'Pedidos.dpr',
+    compiler: (file, program) => {
+      return [
+        'fpc',
+        '-Mdelphi',
+        `-Fu${DELPHI_UNITS}`,
+        `-FU${dirname(program)}`,
+        `-o${program}`,
+        file,
+      ]
+    },
+  },
 }
-/** No toolchain for these runs on Linux without a download of its own. */
-const UNTESTED = ['C#', 'Delphi']
 /** One request, without the loop of a program. */
 const ONE_LINE = 'curl'
 
-const isTested = ({ label }: Sample) => !UNTESTED.includes(label)
-const isProgram = (sample: Sample) => isTested(sample) && sample.label !== ONE_LINE
+const isProgram = ({ label }: Sample) => label !== ONE_LINE
 const oneLineOf = (path: string): Sample => {
   const sample = samplesOf(path).find(({ label }) => label === ONE_LINE)
   if (sample === undefined) throw new Error(`no sample ${ONE_LINE} of ${path}`)
@@ -74,16 +103,21 @@ async function listPaid(): Promise<Order[]> {
 }
 
 /** Runs a program with only the environment that the guide lists. */
-function run({ label, source }: Sample, args: string[] = [], bearer = key) {
-  const { command = '', file = '' } = runners[label] ?? {}
+async function run({ label, source }: Sample, args: string[] = [], bearer = key) {
+  const { command, file, compiler } = runners[label] ?? { file: '' }
   const path = join(folder, file)
   writeFileSync(path, source)
   const { PATH = '', HOME = '' } = process.env
+  const program = compiler === undefined ? path : `${path}.out`
+  if (compiler !== undefined) {
+    const [name, ...options] = compiler(path, program)
+    await promisify(execFile)(name, options, { env: { PATH, HOME } })
+  }
   const env = { PATH, HOME, ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: bearer }
   return new Promise<{ code: number; stdout: string; output: string }>((resolve) => {
     execFile(
-      command,
-      [path, ...args],
+      command ?? program,
+      command === undefined ? args : [program, ...args],
       { env, maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) =>
         resolve({
@@ -109,14 +143,10 @@ it('the listing needs more requests than the limit allows at once', () => {
   expect(paid.length).toBeGreaterThan(5 * 100)
 })
 
-it.each(['/v1/orders', '/v1/orders/{id}'])(
-  'every sample of %s runs here, except C# and Delphi',
-  (path) => {
-    const labels = samplesOf(path).map(({ label }) => label)
-    expect(labels).toEqual(expect.arrayContaining(UNTESTED))
-    expect(labels.filter((label) => !(label in runners))).toEqual(UNTESTED)
-  },
-)
+it.each(['/v1/orders', '/v1/orders/{id}'])('every sample of %s runs here', (path) => {
+  const labels = samplesOf(path).map(({ label }) => label)
+  expect(new Set(labels)).toEqual(new Set(Object.keys(runners)))
+})
 
 describe('the samples in one line', () => {
   const list = oneLineOf('/v1/orders')

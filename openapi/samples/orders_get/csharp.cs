@@ -1,26 +1,37 @@
-// Busca um pedido: dotnet run ord_…  .NET 8 ou mais novo, sem pacotes: o Program.cs de "dotnet new console".
+// Busca um pedido, o do primeiro argumento. C# 6 ou mais novo, sem pacotes: .NET 8, .NET Framework 4.7.2 ou Mono.
+using System;
+using System.Net.Http;
 using System.Net.Http.Headers;
-using System.Text.Json;
+using System.Threading.Tasks;
 
-var url = Environment.GetEnvironmentVariable("ORDERS_API_URL");
-using var http = new HttpClient { Timeout = TimeSpan.FromSeconds(30) };
-http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue(
-    "Bearer", Environment.GetEnvironmentVariable("ORDERS_API_KEY"));
-
-for (var attempt = 0; ; attempt++)
+static class Pedido
 {
-    using var response = await http.GetAsync($"{url}/v1/orders/{Uri.EscapeDataString(args[0])}");
-    var body = await response.Content.ReadAsStringAsync();
-    if (response.IsSuccessStatusCode)
+    static void Main(string[] args) => Print(args[0]).GetAwaiter().GetResult();
+
+    static async Task Print(string id)
     {
-        using var order = JsonDocument.Parse(body);
-        Console.WriteLine(order.RootElement.GetProperty("status").GetString());
-        Console.WriteLine(body);
-        break;
+        var url = Environment.GetEnvironmentVariable("ORDERS_API_URL") + "/v1/orders/" + Uri.EscapeDataString(id);
+        using (var http = new HttpClient { Timeout = TimeSpan.FromSeconds(30) })
+        {
+            http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue(
+                "Bearer", Environment.GetEnvironmentVariable("ORDERS_API_KEY"));
+            for (var attempt = 0; ; attempt++)
+            {
+                using (var response = await http.GetAsync(url))
+                {
+                    var body = await response.Content.ReadAsStringAsync();
+                    if (response.IsSuccessStatusCode)
+                    {
+                        Console.WriteLine(body);
+                        return;
+                    }
+                    // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+                    var status = (int)response.StatusCode;
+                    var worthRepeating = status == 429 || status >= 500;
+                    if (!worthRepeating || attempt == 5) throw new HttpRequestException(status + " " + body);
+                    await Task.Delay(response.Headers.RetryAfter?.Delta ?? TimeSpan.FromSeconds(1 << attempt));
+                }
+            }
+        }
     }
-    // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
-    var status = (int)response.StatusCode;
-    var worthRepeating = status == 429 || status >= 500;
-    if (!worthRepeating || attempt == 5) throw new HttpRequestException($"{status} {body}");
-    await Task.Delay(response.Headers.RetryAfter?.Delta ?? TimeSpan.FromSeconds(1 << attempt));
 }

@@ -1,35 +1,52 @@
-// Lista os pedidos pagos até o fim. .NET 8 ou mais novo, sem pacotes: o Program.cs de "dotnet new console".
+// Lista os pedidos pagos até o fim. C# 6 ou mais novo, sem pacotes: .NET 8, .NET Framework 4.7.2 ou Mono.
+using System;
+using System.Net.Http;
 using System.Net.Http.Headers;
-using System.Text.Json;
+using System.Runtime.Serialization.Json;
+using System.Threading.Tasks;
+using System.Xml;
+using System.Xml.Linq;
 
-var url = Environment.GetEnvironmentVariable("ORDERS_API_URL");
-using var http = new HttpClient { Timeout = TimeSpan.FromSeconds(30) };
-http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue(
-    "Bearer", Environment.GetEnvironmentVariable("ORDERS_API_KEY"));
-
-async Task<JsonDocument> Get(string path)
+static class Pedidos
 {
-    for (var attempt = 0; ; attempt++)
+    static readonly string Url = Environment.GetEnvironmentVariable("ORDERS_API_URL");
+    static readonly HttpClient Http = new HttpClient { Timeout = TimeSpan.FromSeconds(30) };
+
+    static async Task<XElement> Get(string path)
     {
-        using var response = await http.GetAsync(url + path);
-        var body = await response.Content.ReadAsStringAsync();
-        if (response.IsSuccessStatusCode) return JsonDocument.Parse(body);
-        // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
-        var status = (int)response.StatusCode;
-        var worthRepeating = status == 429 || status >= 500;
-        if (!worthRepeating || attempt == 5) throw new HttpRequestException($"{status} {body}");
-        await Task.Delay(response.Headers.RetryAfter?.Delta ?? TimeSpan.FromSeconds(1 << attempt));
+        for (var attempt = 0; ; attempt++)
+        {
+            using (var response = await Http.GetAsync(Url + path))
+            {
+                var body = await response.Content.ReadAsByteArrayAsync();
+                if (response.IsSuccessStatusCode)
+                    return XElement.Load(JsonReaderWriterFactory.CreateJsonReader(body, XmlDictionaryReaderQuotas.Max));
+                // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+                var status = (int)response.StatusCode;
+                var worthRepeating = status == 429 || status >= 500;
+                if (!worthRepeating || attempt == 5)
+                    throw new HttpRequestException(status + " " + await response.Content.ReadAsStringAsync());
+                await Task.Delay(response.Headers.RetryAfter?.Delta ?? TimeSpan.FromSeconds(1 << attempt));
+            }
+        }
+    }
+
+    static void Main() => List().GetAwaiter().GetResult();
+
+    static async Task List()
+    {
+        Http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue(
+            "Bearer", Environment.GetEnvironmentVariable("ORDERS_API_KEY"));
+        var cursor = "";
+        do
+        {
+            var page = await Get("/v1/orders?status=PAID&limit=100" + cursor);
+            foreach (var order in page.Element("data").Elements())
+            {
+                var cents = (long)order.Element("amount_total");
+                Console.WriteLine($"{order.Element("id").Value} {order.Element("status").Value} {cents / 100m}");
+            }
+            cursor = "&cursor=" + page.Element("next_cursor").Value;
+        } while (cursor != "&cursor="); // O null da última página é um texto vazio.
     }
 }
-
-string? cursor = null;
-do
-{
-    using var page = await Get("/v1/orders?status=PAID&limit=100" + (cursor is null ? "" : $"&cursor={cursor}"));
-    foreach (var order in page.RootElement.GetProperty("data").EnumerateArray())
-    {
-        var cents = order.GetProperty("amount_total").GetInt64();
-        Console.WriteLine($"{order.GetProperty("id")} {order.GetProperty("status")} {cents / 100m}");
-    }
-    cursor = page.RootElement.GetProperty("next_cursor").GetString();
-} while (cursor is not null);

@@ -38,7 +38,8 @@ end;
 var
   Page: TJSONObject;
   Order: TJSONValue;
-  Cursor: string;
+  Cents: Int64;
+  Cursor, Next: string;
 begin
   try
     Cursor := '';
@@ -46,12 +47,17 @@ begin
       Page := Get('/v1/orders?status=PAID&limit=100' + Cursor);
       try
         for Order in Page.GetValue<TJSONArray>('data') do
+        begin
+          Cents := Order.GetValue<Int64>('amount_total');
           Writeln(Order.GetValue<string>('id'), ' ', Order.GetValue<string>('status'), ' ',
-            Order.GetValue<Int64>('amount_total') / 100 : 0 : 2);
+            Cents / 100 : 0 : 2);
+        end;
+        Cursor := '';
         if Page.GetValue<Boolean>('has_more') then
-          Cursor := '&cursor=' + Page.GetValue<string>('next_cursor')
-        else
-          Cursor := '';
+        begin
+          Next := Page.GetValue<string>('next_cursor');
+          Cursor := '&cursor=' + Next;
+        end;
       finally
         Page.Free;
       end;

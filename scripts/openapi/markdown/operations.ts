@@ -3,7 +3,7 @@ import type { Description, Operation, Parameter, Response } from './document.ts'
 
 const places: Record<string, string> = { query: 'consulta', path: 'caminho', header: 'cabeçalho' }
 
-/** Renders both routes: their parameters, responses and sample programs. */
+/** Renders the routes: their parameters, responses and sample programs. */
 export function operationsChapter({ paths }: Description): string {
   return Object.entries(paths)
     .map(([path, { get }]) => operationPart(path, get))

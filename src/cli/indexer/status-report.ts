@@ -109,7 +109,7 @@ function lagText({ lag_seconds, newest_visible_change }: IndexStatus): string {
 
 function aheadText({ stamps_ahead_seconds: ahead }: IndexStatus): string {
   if (ahead * 1000 <= MAX_CLOCK_SKEW_MS) return `${ahead} s`
-  return `${ahead} s: docker/README.md, "Write timestamps ahead of the clock"`
+  return `${ahead} s: docker/recovery.md, "Write timestamps ahead of the clock"`
 }
 
 function secondsText(value: number | null): string {

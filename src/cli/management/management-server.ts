@@ -82,7 +82,7 @@ async function listenManagement(
   }
 }
 
-/** The same at every start, so that a reader of the README can repeat a call. */
+/** The same at every start, so that a reader of docker/indexing.md can repeat a call. */
 function demoToken(keyPepper: Uint8Array): string {
   return `mgmt_${hmacSha256(keyPepper, 'demo management token').toString('base64url')}`
 }

@@ -47,7 +47,7 @@ export async function serveCluster(
   cluster.setupPrimary({ exec: WORKER, args: [] })
   const pool = createWorkerPool({
     size: config.workers,
-    fork: () => cluster.fork(),
+    fork: () => cluster.fork({ LOG_LEVEL: config.logLevel }),
     logger,
     onExit: (worker) => metrics.onExit(worker),
   })
@@ -124,6 +124,7 @@ export async function serveCluster(
         isDispatcher,
         management: access,
         consoleLink,
+        logsRequests: logger.isLevelEnabled('info'),
       }
       io.stdout.write(`${demoWelcome(demoService, Date.now())}\n`)
     }

@@ -36,11 +36,6 @@ export function disputeWon(play: PaymentFlow): PaymentFlow {
   return withPostSale(play, () => ({}))
 }
 
-/** Goods shipped or delivered. */
-export function fulfilled(play: PaymentFlow, status: 'SHIPPED' | 'DELIVERED'): PaymentFlow {
-  return withPostSale(play, () => ({ status }))
-}
-
 /** Applies a full refund at `at` (epoch ms) to a payment, unless it was never paid. */
 export function refunded(payment: SourcePayment, at: number): SourcePayment {
   if (payment.status !== 'PAID') return payment

@@ -8,7 +8,6 @@ import { managementDocs } from '../routes/docs-contents.ts'
 import { MAX_BODY_BYTES } from './body.ts'
 import { createManagementBase } from './management-base.ts'
 import idempotencyKeys from './plugins/idempotency.ts'
-import managementMetrics from './plugins/management-metrics.ts'
 import requestParams from './plugins/request-params.ts'
 import tokenAuthentication from './plugins/token-authentication.ts'
 import accountsRoutes from './routes/accounts.ts'
@@ -50,7 +49,10 @@ export function buildManagementApp(
     clock,
   } = management
   const app = createManagementBase({ logger, maxBodyBytes: MAX_BODY_BYTES, requestMs: REQUEST_MS })
-  app.register(managementMetrics, { requestSeconds: metrics.requestSeconds })
+  app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
+    const route = routeOptions.url ?? 'none'
+    metrics.requestSeconds.observe({ method, route, status: statusCode }, elapsedTime / 1_000)
+  })
   app.register(docs, { contents: managementDocs })
   app.register(
     async (v1) => {

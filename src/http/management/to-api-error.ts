@@ -107,7 +107,8 @@ const PARAMS: Partial<Record<ManagementErrorCode | WebhookErrorCode, string>> = 
 const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
   invalid_account: 'O id da conta tem de 1 a 64 letras, dígitos, "_" ou "-".',
   invalid_name: 'O nome tem no máximo 100 caracteres, sem caracteres de controle.',
-  invalid_scopes: 'Envie em scopes uma lista com "orders:read", ou vazia.',
+  invalid_scopes:
+    'Envie em scopes uma lista com "orders:read" ou com "orders:read_masked", ou vazia.',
   invalid_expiry: 'A chave expiraria na hora. Envie um prazo maior.',
   invalid_overlap: 'O prazo em que valem os dois segredos é longo demais.',
   invalid_subject: 'Envie em subject quem usa o painel, com 1 a 100 caracteres.',

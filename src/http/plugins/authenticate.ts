@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { bearerCredential, isTestKey, isWellFormedKey, keyDigest } from '../../auth/api-key.ts'
 import type { KeyCache } from '../../auth/key-cache.ts'
-import type { KeyRecord, KeyStore, Scope } from '../../auth/key-store.ts'
+import type { KeyRecord, KeyStore } from '../../auth/key-store.ts'
 import { createLastUse, inactiveReason } from '../../auth/keys.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { sandboxOf } from '../../lib/sandbox.ts'
@@ -16,8 +16,7 @@ export interface Caller {
   /** The account whose orders it reads: for a key of a sandbox, the internal one. */
   accountId: string
   accountBlocked: boolean
-  keyId: string
-  scopes: readonly Scope[]
+  key: KeyRecord
 }
 
 declare module 'fastify' {
@@ -79,30 +78,13 @@ export default fp<AuthenticateOptions>(
       if (now - lastUse.of(key) >= TRUSTED_MS) throwIfBlocked(await limiter.blockedSeconds(address))
       lastUse.record(key, now)
       request.caller = {
-        keyId: key.keyId,
         accountId: key.isTest ? sandboxOf(key.accountId) : key.accountId,
-        scopes: key.scopes,
         accountBlocked,
+        key,
       }
     })
   },
   { name: 'authenticate', dependencies: ['error-handler', 'request-scope'] },
-)
-
-export interface AuthorizeOptions {
-  scope: Scope
-}
-
-/** Rejects blocked accounts and keys without the scope. */
-export const authorize = fp<AuthorizeOptions>(
-  async (app, { scope }) => {
-    app.addHook('onRequest', async (request) => {
-      const caller = callerOf(request)
-      if (caller.accountBlocked) throw new ApiError('account_blocked')
-      if (!caller.scopes.includes(scope)) throw new ApiError('insufficient_access')
-    })
-  },
-  { name: 'authorize', dependencies: ['rate-limit'] },
 )
 
 function bearerKey({ raw }: FastifyRequest): string | undefined {

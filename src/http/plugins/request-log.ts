@@ -21,7 +21,7 @@ export default fp(
           param: request.apiError === null ? undefined : safeParamLabel(request.apiError),
           duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
           account_id: request.caller?.accountId,
-          key_id: request.caller?.keyId,
+          key_id: request.caller?.key.keyId,
         },
         'request',
       )

@@ -10,7 +10,7 @@ export default fp<UsageOptions>(
   async (app, { usage }) => {
     app.addHook('onResponse', (request, reply, done) => {
       const { caller } = request
-      if (caller !== null) usage.record(caller.keyId, caller.accountId, reply.statusCode)
+      if (caller !== null) usage.record(caller.key.keyId, caller.accountId, reply.statusCode)
       done()
     })
   },

@@ -1,6 +1,8 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { KeyRecord } from '../../auth/key-store.ts'
 import type { CursorCodec } from '../../orders/cursor.ts'
 import { listParamNames, parseListParams } from '../../orders/list-params.ts'
+import { maskedOrders, rejectPersonalFilters } from '../../orders/masked-orders.ts'
 import { orderIdPattern } from '../../orders/order.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
 import { listOrders } from '../../orders/paging.ts'
@@ -8,32 +10,33 @@ import { ApiError } from '../api-error.ts'
 import { callerOf } from '../plugins/authenticate.ts'
 import { sendCacheable } from '../plugins/conditional.ts'
 import { handleUnknownParams } from '../unknown-params.ts'
+import { AnyQuery, READ_METHODS } from './read-route.ts'
 
 export interface OrdersRoutesOptions {
   store: OrderStore
   cursors: CursorCodec
 }
 
-// Accepts any query: `parseListParams` validates it, with messages that say how to correct it.
-const Querystring = Type.Record(
-  Type.String(),
-  Type.Union([Type.String(), Type.Array(Type.String())]),
-)
 const Params = Type.Object({ id: Type.String() })
 const ORDER_ID = new RegExp(orderIdPattern)
-// HEAD is listed, because Fastify's automatic HEAD route sends a 304 with Content-Length: 0.
-const READ_METHODS = ['GET', 'HEAD']
 
 /** `GET /v1/orders` and `GET /v1/orders/{id}`. */
 const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app, options) => {
+  const { store, cursors } = options
+  const masked = maskedOrders(store)
+
   app.route({
     method: READ_METHODS,
     url: '/orders',
-    schema: { querystring: Querystring },
+    schema: { querystring: AnyQuery },
     async handler(request, reply) {
       handleUnknownParams(request, reply, listParamNames)
+      const { accountId, key } = callerOf(request)
+      const isMasked = isMaskedKey(key)
+      if (isMasked) rejectPersonalFilters(request.query)
       const params = parseListParams(request.query)
-      const page = await listOrders(options, callerOf(request).accountId, params, request.scope)
+      const reader = { store: isMasked ? masked : store, cursors }
+      const page = await listOrders(reader, accountId, params, request.scope)
       return sendCacheable(request, reply, page)
     },
   })
@@ -41,17 +44,19 @@ const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app,
   app.route({
     method: READ_METHODS,
     url: '/orders/:id',
-    schema: { params: Params, querystring: Querystring },
+    schema: { params: Params, querystring: AnyQuery },
     async handler(request, reply) {
       handleUnknownParams(request, reply, [])
       const { id } = request.params
-      const { accountId } = callerOf(request)
-      const isId = ORDER_ID.test(id)
-      const order = isId ? await options.store.get(accountId, id, request.scope) : null
+      const { accountId, key } = callerOf(request)
+      const reader = isMaskedKey(key) ? masked : store
+      const order = ORDER_ID.test(id) ? await reader.get(accountId, id, request.scope) : null
       if (order === null) throw new ApiError('resource_missing')
       return sendCacheable(request, reply, order)
     },
   })
 }
+
+const isMaskedKey = ({ scopes }: KeyRecord) => scopes.includes('orders:read_masked')
 
 export default ordersRoutes

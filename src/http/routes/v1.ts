@@ -7,12 +7,14 @@ import type { Deprecation } from '../../openapi/changelog.ts'
 import type { CursorCodec } from '../../orders/cursor.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
-import authenticate, { authorize } from '../plugins/authenticate.ts'
+import authenticate from '../plugins/authenticate.ts'
+import authorize from '../plugins/authorize.ts'
 import deprecationHeaders from '../plugins/deprecations.ts'
 import { throwNotFound } from '../plugins/error-handler.ts'
 import rateLimit from '../plugins/rate-limit.ts'
 import requestScope from '../plugins/request-scope.ts'
 import usageCounts from '../plugins/usage.ts'
+import accountRoutes from './account.ts'
 import ordersRoutes from './orders.ts'
 
 export interface V1Options {
@@ -40,7 +42,8 @@ const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
   app.register(authenticate, { pepper, keys, keyCache, limiter, clock })
   app.register(usageCounts, { usage: options.usage })
   app.register(rateLimit, { limiter, capacity })
-  app.register(authorize, { scope: 'orders:read' })
+  app.register(authorize, { scopes: ['orders:read', 'orders:read_masked'] })
+  app.register(accountRoutes)
   app.register(ordersRoutes, { store, cursors })
   // Set here, so that the checks above also apply to unknown paths below /v1.
   app.setNotFoundHandler(throwNotFound)

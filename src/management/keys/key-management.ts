@@ -146,12 +146,17 @@ function keyMissing(id: string): ManagementError {
 }
 
 function parseScopes(names: readonly string[]): Scope[] {
-  return names.map((name) => {
+  const parsed = names.map((name) => {
     const scope = knownScopes.find((known) => known === name)
     if (scope !== undefined) return scope
     const known = knownScopes.join(', ')
     throw new ManagementError('invalid_scopes', `there is no scope "${name}": choose from ${known}`)
   })
+  if (new Set(parsed).size < 2) return parsed
+  throw new ManagementError(
+    'invalid_scopes',
+    'a key reads orders with personal data or without: choose one of orders:read and orders:read_masked',
+  )
 }
 
 function parseName(name: string | null): string | null {

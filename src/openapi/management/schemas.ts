@@ -37,10 +37,17 @@ const apiKey = {
   ),
   account_id: text('A conta cujos pedidos a chave lê.', 'acc_1'),
   name: nullable(text('O nome que você deu.', 'ERP')),
-  scopes: Type.Array(oneOf(scopes, 'Um acesso.', 'orders:read'), {
-    description: 'O que a chave permite.',
-    examples: [['orders:read']],
-  }),
+  scopes: Type.Array(
+    oneOf(
+      scopes,
+      'Um acesso: `orders:read` lê pedidos, `orders:read_masked` os lê sem dados pessoais.',
+      'orders:read',
+    ),
+    {
+      description: 'O que a chave permite.',
+      examples: [['orders:read']],
+    },
+  ),
   test: Type.Boolean({ description: 'Se ela lê o sandbox da conta.', examples: [false] }),
   last_four: text('Os quatro últimos caracteres, para reconhecê-la.', 'x7Qk'),
   created_at: instant('Quando foi criada.', AT),

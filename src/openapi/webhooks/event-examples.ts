@@ -11,13 +11,8 @@ import {
 } from '../../webhooks/events/event-types.ts'
 import { type OrderState, type StateChange, stateOf } from '../../webhooks/events/order-state.ts'
 import { viewOf } from '../order-examples.ts'
-import {
-  boletoOrder,
-  EXAMPLE_ACCOUNT,
-  pixOrder,
-  splitOrder,
-  subscription,
-} from './example-orders.ts'
+import { EXAMPLE_ACCOUNT } from './base-order.ts'
+import { boletoOrder, pixOrder, splitOrder, subscription } from './example-orders.ts'
 
 /** The body of a webhook, as an example. */
 export interface ExampleEvent {

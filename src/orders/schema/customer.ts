@@ -7,14 +7,14 @@ export const Customer = resource('Customer', 'Comprador do pedido.', {
   document: nullable(
     pattern(
       '^(\\d{11}|[0-9A-Z]{12}\\d{2})$',
-      'CPF (11 dígitos) ou CNPJ (14 caracteres: dígitos e, desde julho de 2026, letras maiúsculas nos 12 primeiros), sem pontuação.',
+      'CPF (11 dígitos) ou CNPJ (14 caracteres: dígitos e, desde julho de 2026, letras maiúsculas nos 12 primeiros), sem pontuação. Sempre `null` com uma chave `orders:read_masked`.',
       '12345678909',
     ),
   ),
   document_type: nullable(
     oneOf(
       ['CPF', 'CNPJ'],
-      'Decidido pelo tamanho de `document`; `null` quando não há documento.',
+      'Decidido pelo tamanho de `document`; `null` quando o comprador não tem um. Uma chave `orders:read_masked` o vê sem o documento.',
       'CPF',
     ),
   ),

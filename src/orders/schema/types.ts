@@ -15,6 +15,10 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>({ ...schema, ...values, type: [schema['type'], 'null'] })
 }
 
+/** Always null. Generators of clients refuse the type `null` alone, so the type is one of two. */
+export const alwaysNull = (type: 'string' | 'integer', ...about: Doctype) =>
+  Type.Unsafe<null>({ type: [type, 'null'], const: null, ...doc(about) })
+
 /** A nullable object. */
 export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 

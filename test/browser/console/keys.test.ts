@@ -8,6 +8,21 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
+it('a key can be created without personal data, and its card says so', async () => {
+  const { page } = await openPage(service.browser, await service.createLink('acc_bi'), DESKTOP)
+  await page.getByRole('button', { name: 'Criar chave' }).first().click()
+  await page.getByLabel('Nome').fill('BI')
+  await page
+    .getByLabel('Dados do comprador')
+    .selectOption({ label: 'Ocultos: para relatórios e BI' })
+  await page.getByRole('dialog').getByRole('button', { name: 'Criar chave' }).click()
+  await page.getByRole('dialog').getByText('Copie a chave agora').waitFor()
+  await page.reload({ waitUntil: 'networkidle' })
+  const card = page.locator('.card', { hasText: 'BI' })
+  expect(await card.innerText()).toContain('os pedidos da loja, sem dados pessoais')
+  await page.close()
+})
+
 it('the newest of more keys than a page of the API holds comes first', async () => {
   const { page } = await openPage(service.browser, await service.createLink('acc_many'), DESKTOP)
   await page.evaluate(`(async () => {

@@ -57,8 +57,26 @@ function connect(options: { apiKey?: string; retryForMs?: number; timeoutMs?: nu
     onWait: (wait) => waits.push(wait),
     ...options,
   })
-  return { ...client.orders, waits }
+  return { ...client.orders, account: client.account, waits }
 }
+
+describe('the account', () => {
+  it('account.get returns the account and the key', async () => {
+    const { account } = connect()
+    expect(await account.get()).toMatchObject({
+      object: 'account',
+      id: 'acc_1',
+      key: { scopes: ['orders:read'], expires_at: null },
+    })
+  })
+
+  it('account.get rejects a response that is no account', async () => {
+    const { account } = await connectKnown()
+    const headers = { 'content-type': 'application/json' }
+    faultServer.plan({ status: 200, headers, body: '{"object":"order","id":"acc_1"}' })
+    await expect(account.get()).rejects.toThrow(UnexpectedAnswerError)
+  })
+})
 
 /** A client that has received a response of the API. */
 async function connectKnown(options: Parameters<typeof connect>[0] = {}) {

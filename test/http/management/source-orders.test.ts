@@ -93,9 +93,9 @@ describe('pushed source orders', () => {
     expect((await pushing.send('\n')).json).toMatchObject({ refused: 0, data: [] })
   })
 
-  it('the example of README.md is written', async () => {
-    const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8')
-    const [, example = ''] = /--data-binary[^']*'([^']+)'/.exec(readme) ?? []
+  it('the example of docker/indexing.md is written', async () => {
+    const page = await readFile(new URL('../../../docker/indexing.md', import.meta.url), 'utf8')
+    const [, example = ''] = /--data-binary[^']*'([^']+)'/.exec(page) ?? []
     const { json } = await pushing.send(example)
     expect(json.data).toEqual([{ line: 1, id: 'ord_first', result: 'written' }])
   })

@@ -68,7 +68,7 @@ describe('a list of changes', () => {
 
 describe('a deprecation', () => {
   const changes = parse(deprecated, added)
-  const samples = { orders_list: [], orders_get: [] }
+  const samples = { orders_list: [], orders_get: [], account_get: [] }
   const { paths } = buildOpenApiDocument({ samples, changelog: changes })
 
   it('a deprecation is listed by deprecationsIn', () => {
@@ -106,7 +106,7 @@ describe('a deprecation', () => {
 describe('a deprecation of a field', () => {
   const describedWith = (fields: string[]) => {
     const changes = parse({ ...deprecated, fields })
-    const samples = { orders_list: [], orders_get: [] }
+    const samples = { orders_list: [], orders_get: [], account_get: [] }
     return buildOpenApiDocument({ samples, changelog: changes })
   }
 

@@ -71,4 +71,9 @@ it.each([
   const manifest = new URL(`../../../src/${folder}/package.json`, import.meta.url)
   const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
   expect(page).toContain(`<code>npm install ./${name}-${version}.tgz`)
+  expect(page).toContain(`<code>npm ci &amp;&amp; npm pack -w ${name}`)
+})
+
+it('calls the command as a local installation provides it', () => {
+  expect(generatedFiles()['docs.md']).not.toMatch(/^orders (?:export|sync|get)/m)
 })

@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { generatedFiles } from '../../../scripts/openapi/generated.ts'
 import { readGuide } from '../../../scripts/openapi/guide.ts'
+import { anchorOf } from '../../../scripts/openapi/page/sections.ts'
 import { verifyWebhook } from '../../../src/client/client.ts'
 import { errorCatalogue } from '../../../src/http/api-error.ts'
 import { readChangelog } from '../../../src/openapi/openapi-files.ts'
@@ -15,7 +16,8 @@ const rows = (text: string) =>
   text.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('|---'))
 
 describe('the chapter on errors', () => {
-  const documented = rows(chapter('Erros'))
+  const [catalogued = ''] = chapter('Erros').split('\n## ')
+  const documented = rows(catalogued)
     .slice(1)
     .map((line) => line.split('|').map((cell) => cell.trim()))
 
@@ -108,11 +110,3 @@ describe.each(['openapi.json', 'management.json'] as const)('the summary in %s',
 it('the title of the API is ASCII, because generators name packages after it', () => {
   expect(JSON.parse(generatedFiles()['openapi.json']).info.title).toBe('API de Pedidos')
 })
-
-/** The anchor that GitHub and the page derive from a heading. */
-function anchorOf(title: string): string {
-  return title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-')
-}

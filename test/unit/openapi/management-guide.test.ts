@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { anchorOf } from '../../../scripts/openapi/page/sections.ts'
 import { managementErrorCatalogue } from '../../../src/openapi/management/schemas.ts'
 import { readOpenApiFile } from '../../../src/openapi/openapi-files.ts'
 
@@ -22,5 +23,3 @@ describe('the guide of the management API', () => {
     expect(links.filter((target) => !chapters.includes(target.slice(1)))).toEqual([])
   })
 })
-
-const anchorOf = (title: string) => title.toLowerCase().replaceAll(' ', '-')

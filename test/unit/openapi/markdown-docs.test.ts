@@ -54,7 +54,7 @@ describe('the Markdown documentation', () => {
     }
   })
 
-  it('contains every parameter, response, header and sample of both routes', () => {
+  it('contains every parameter, response, header and sample of every route', () => {
     for (const { parameters, responses, ...rest } of operations) {
       for (const { name } of parameters) expect(markdown).toContain(`| \`${name}\` |`)
       for (const [status, { headers }] of Object.entries(responses)) {

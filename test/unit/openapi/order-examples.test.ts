@@ -2,7 +2,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
 import { generatedFiles } from '../../../scripts/openapi/generated.ts'
-import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import type { Order } from '../../../src/orders/order.ts'
 import { orderStatusDescriptions } from '../../../src/orders/schema/descriptions.ts'
 
@@ -21,7 +20,6 @@ const orders = [
   ...Object.values(single).map(({ value }) => value),
   ...Object.values(lists).flatMap(({ value }) => value.data),
 ]
-const DEMO = { count: 2_000, seed: 1, until: Date.parse('2026-03-01T12:00:00Z') }
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
 
 const ajv = new Ajv2020({ strict: false })
@@ -29,12 +27,18 @@ addFormats.default(ajv)
 ajv.addSchema(document, 'openapi')
 
 describe('the examples of whole orders', () => {
-  it('show a PIX, a declined card and the view of a co-producer, the same in both routes', () => {
-    const [pix, card, coproduced] = Object.values(single).map(({ value }) => value)
+  it('show a PIX, whole and masked, a declined card and the view of a co-producer, the same in both routes', () => {
+    const [pix, card, masked, coproduced] = Object.values(single).map(({ value }) => value)
     expect(pix).toMatchObject({ status: 'PAID', payment: { method: 'PIX' } })
+    expect(masked).toMatchObject({ id: pix?.id, customer: { document: null }, tracking: null })
     expect(card).toMatchObject({ status: 'UNPAID', payment: { method: 'CREDIT_CARD' } })
     expect(coproduced).toMatchObject({ role: 'COPRODUCER', tracking: null, navigator: null })
-    expect(Object.values(lists).flatMap(({ value }) => value.data)).toEqual([pix, card, coproduced])
+    expect(Object.values(lists).flatMap(({ value }) => value.data)).toEqual([
+      pix,
+      card,
+      masked,
+      coproduced,
+    ])
   })
 
   it.each([
@@ -99,11 +103,13 @@ describe.each(orders)('the example $id', (order) => {
   })
 })
 
-it('the documentation calls no status unused that the demo orders have', () => {
-  const used = new Set([...demoOrders(DEMO)].map(({ status }) => status))
-  expect(used).toContain('SHIPPED')
-  for (const status of used) {
-    expect(orderStatusDescriptions[status]).not.toMatch(/reservad|não usad/)
-  }
-  expect(generatedFiles()['docs.md']).not.toMatch(/reservad[oa]s?\b|não são usados/i)
+describe.each(['SHIPPED', 'DELIVERED'] as const)('the reserved status %s', (status) => {
+  it('is described as reserved, and accepted', () => {
+    expect(orderStatusDescriptions[status]).toMatch(/reservado, não usado hoje.*aceitá-lo/)
+    expect(generatedFiles()['docs.md']).toMatch(/`SHIPPED` e `DELIVERED` são reservados/)
+  })
+
+  it('is in no example of an order', () => {
+    expect(orders.map((order) => order.status)).not.toContain(status)
+  })
 })

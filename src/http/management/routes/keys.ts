@@ -18,7 +18,7 @@ const capability = 'keys'
 const HOUR_S = 3_600
 /** Without control characters. */
 const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
-const SCOPES = { expected: 'uma lista vazia ou ["orders:read"]' }
+const SCOPES = { expected: 'uma lista vazia, ["orders:read"] ou ["orders:read_masked"]' }
 const MAX_SECONDS = 10 * 366 * 24 * HOUR_S
 
 export const CreateKey = defineBody(
@@ -29,11 +29,9 @@ export const CreateKey = defineBody(
       }),
     ),
     scopes: Type.Optional(
-      Type.Array(
-        Type.Union(
-          scopes.map((scope) => Type.Literal(scope)),
-          SCOPES,
-        ),
+      // Scopes exclude each other.
+      Type.Union(
+        scopes.map((scope) => Type.Array(Type.Literal(scope))),
         SCOPES,
       ),
     ),

@@ -30,7 +30,7 @@ export const keyPaths = {
       tag,
       summary: 'Cria uma chave',
       description:
-        'A chave aparece só nesta resposta: guarde-a ou entregue-a agora. Sem `scopes`, ela lê pedidos; sem `expires_in_seconds`, não expira.',
+        'A chave aparece só nesta resposta: guarde-a ou entregue-a agora. Sem `scopes`, ela lê pedidos por inteiro; com `["orders:read_masked"]`, sem dados pessoais; sem `expires_in_seconds`, não expira.',
       parameters: [account],
       body: { of: CreateKey, example: { name: 'ERP' } },
       isChange: true,

@@ -1,0 +1,18 @@
+import { UnexpectedAnswerError } from './errors.ts'
+import type { Account } from './schema.ts'
+import type { Transport } from './transport.ts'
+
+/** The account and the key of the client. */
+export async function getAccount(transport: Transport, signal?: AbortSignal): Promise<Account> {
+  const body = await transport.get('/v1/account', new URLSearchParams(), signal)
+  if (isAccount(body)) return body
+  throw new UnexpectedAnswerError('A resposta não é uma conta. Confira o endereço da API.', {
+    status: 200,
+    requestId: null,
+  })
+}
+
+function isAccount(value: unknown): value is Account {
+  const { object, id, key } = (value ?? {}) as Partial<Account>
+  return object === 'account' && typeof id === 'string' && Array.isArray(key?.scopes)
+}

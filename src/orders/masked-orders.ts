@@ -1,0 +1,34 @@
+import { InvalidParamError } from './invalid-param-error.ts'
+import { listParamNames, type RawQuery } from './list-params.ts'
+import { maskOrder } from './mask-order.ts'
+import type { OrderReader } from './order-store.ts'
+
+/** The orders of a store without personal data, for keys with the scope `orders:read_masked`. */
+export function maskedOrders(orders: OrderReader): OrderReader {
+  return {
+    async findPage(query, scope) {
+      const rows = await orders.findPage(query, scope)
+      return rows.map((row) => ({ ...row, json: maskOrder(row.id, row.json) }))
+    },
+    async get(accountId, id, scope) {
+      const json = await orders.get(accountId, id, scope)
+      return json && maskOrder(id, json)
+    },
+    latestWrite: (accountId, scope) => orders.latestWrite(accountId, scope),
+  }
+}
+
+const personalParams = listParamNames.filter((name) => name.startsWith('customer_'))
+
+/**
+ * Rejects filters by personal data: with them, a masked answer would confirm a guess.
+ * @throws InvalidParamError naming the filter, whatever its value
+ */
+export function rejectPersonalFilters(query: RawQuery): void {
+  const param = personalParams.find((name) => query[name] !== undefined)
+  if (param === undefined) return
+  throw new InvalidParamError(
+    param,
+    `Esta chave não vê dados pessoais, e por isso não filtra por ${param}. Retire o parâmetro ou use uma chave com o acesso "orders:read".`,
+  )
+}

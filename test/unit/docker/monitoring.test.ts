@@ -120,8 +120,8 @@ describe('the alerts', () => {
     expect(expr).toMatch(/ > [\d.]+$/)
   })
 
-  it.each(alerts)('docker/README.md says what to do after $alert', ({ alert, annotations }) => {
-    expect(read('README.md')).toContain(`| \`${alert}\` |`)
+  it.each(alerts)('docker/management.md says what to do after $alert', ({ alert, annotations }) => {
+    expect(read('management.md')).toContain(`| \`${alert}\` |`)
     expect(annotations.summary).toMatch(/\S/)
   })
 

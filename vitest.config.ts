@@ -32,6 +32,9 @@ const TOGETHER = {
 /** These tiers need all processors, so they run last, one file at a time. */
 const ONE_BY_ONE = { maxWorkers: 1, sequence: { groupOrder: 2 } }
 
+/** A poll ends at its first success, so a busy machine costs no time where all is well. */
+const PATIENT = { expect: { poll: { timeout: 30_000 } } }
+
 const include = ({ folder }: Tier) => [`test/${folder}/**/*.test.ts`]
 
 const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
@@ -41,6 +44,7 @@ const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
     testTimeout: tier.testTimeoutMs,
     hookTimeout: 60_000,
     env: backends.embedded,
+    ...PATIENT,
     ...TOGETHER,
   },
 }))
@@ -63,6 +67,7 @@ const services = [...onOwnServices, ...onServices].map(({ name, backend, alone, 
     testTimeout: tier.testTimeoutMs,
     hookTimeout: 120_000,
     env: backends[backend],
+    ...PATIENT,
     ...(alone ? ONE_BY_ONE : TOGETHER),
   },
 }))

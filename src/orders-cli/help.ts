@@ -1,3 +1,12 @@
+import { commandLine } from './terminal/format-text.ts'
+
+/** A help text with the words that called the program, so that its lines can be copied. */
+export const helpOf = (text: string, program: readonly string[]) =>
+  text.replace(
+    /^( *)orders (?=[a-z]|COMANDO|--)/gm,
+    (_, indent) => `${indent}${commandLine(program)} `,
+  )
+
 export const ordersHelp = `orders: os pedidos da sua conta, em planilhas, arquivos e bancos
 
   orders export --format xlsx --out pedidos.xlsx     todos os pedidos, numa planilha

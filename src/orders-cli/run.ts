@@ -7,7 +7,7 @@ import { type Context, type ProcessContext, writeText } from './context.ts'
 import { explain, Interruption, ResumableError } from './errors.ts'
 import { runExport } from './export/command.ts'
 import { runGet } from './get.ts'
-import { exportHelp, getHelp, ordersHelp, syncHelp } from './help.ts'
+import { exportHelp, getHelp, helpOf, ordersHelp, syncHelp } from './help.ts'
 import { runSync } from './sync/command.ts'
 
 interface Command {
@@ -42,13 +42,14 @@ export async function run(argv: readonly string[], process: ProcessContext): Pro
 }
 
 async function dispatch(argv: readonly string[], context: Context): Promise<void> {
+  const { program } = context
   const [name, ...args] = argv
   const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command !== undefined) {
-    if (wantsHelp(args)) await writeText(context.stdout, command.help)
+    if (wantsHelp(args)) await writeText(context.stdout, helpOf(command.help, program))
     else await command.run(args, context)
   } else if (wantsHelp(argv)) {
-    await writeText(context.stdout, ordersHelp)
+    await writeText(context.stdout, helpOf(ordersHelp, program))
   } else if (name === '--version') {
     await writeText(context.stdout, `${version()}\n`)
   } else {
@@ -57,7 +58,7 @@ async function dispatch(argv: readonly string[], context: Context): Promise<void
       name === undefined
         ? 'Falta o comando.'
         : `Não existe o comando "${name}".${didYouMean(name, known)}`
-    throw new UsageError(`${ordersHelp}\n${fault} Use ${known.join(', ')}.`)
+    throw new UsageError(`${helpOf(ordersHelp, program)}\n${fault} Use ${known.join(', ')}.`)
   }
 }
 

@@ -91,7 +91,7 @@ describe('an index stamped 4 years ahead', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        /the write timestamps of the index \(2\S+Z\) are 12614\d{4} s ahead of .*docker\/README.md/,
+        /the write timestamps of the index \(2\S+Z\) are 12614\d{4} s ahead of .*docker\/recovery.md/,
       ),
     })
     const { lag_seconds, stamps_ahead_seconds } = await status()
@@ -100,10 +100,10 @@ describe('an index stamped 4 years ahead', () => {
 
     const { stdout } = await run(['index', 'status', '--wait', '0s'])
     expect(stdout).toMatch(/^lag: +unknown: the newest change is stamped in the future$/m)
-    expect(stdout).toMatch(/^timestamps ahead: +12614\d{4}(\.\d+)? s: docker\/README\.md/m)
+    expect(stdout).toMatch(/^timestamps ahead: +12614\d{4}(\.\d+)? s: docker\/recovery\.md/m)
   })
 
-  it('an index stamped 4 years ahead is recovered as docker/README.md describes: recreated and loaded, with its keys kept', async () => {
+  it('an index stamped 4 years ahead is recovered as docker/recovery.md describes: recreated and loaded, with its keys kept', async () => {
     if (onServices) {
       const prefix = backend.env['INDEX_PREFIX']
       for (const index of ['orders-v*', 'order-heads-v*', 'writer-v*'])

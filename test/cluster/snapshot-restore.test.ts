@@ -8,7 +8,7 @@ import type { ListBody } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend, opensearch } from '../support/stores/backend.ts'
 
-// Follows docker/README.md, on a snapshot repository of type `fs`.
+// Follows docker/recovery.md, on a snapshot repository of type `fs`.
 
 let cluster: RunningOpenSearch
 let backend: Backend

@@ -75,7 +75,7 @@ export const ownServicesTiers = {
     testTimeoutMs: 300_000,
     backend: 'embedded',
     alone: false,
-    needs: ['python', 'php'],
+    needs: ['python', 'php', 'jdk', 'mono', 'fpc'],
   },
 } as const satisfies Record<string, OwnServicesTier>
 

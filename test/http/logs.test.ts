@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { generateApiKey } from '../../src/auth/api-key.ts'
 import { createMetrics } from '../../src/observability/metrics/registry.ts'
+import { ROOMY } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { openTestServices } from '../support/stores/services.ts'
 
@@ -17,7 +18,7 @@ const stream = new Writable({
   },
 })
 
-const test = await openTestServices()
+const test = await openTestServices(ROOMY)
 const metrics = createMetrics()
 const app = buildApp(test.config, test.services, {
   logger: pino({ level: 'trace' }, stream),
@@ -116,6 +117,8 @@ it.each([
   ['customer_email', 'rita@exemplo.com.br', 'rita rita@exemplo.com.br'],
   ['customer_document', '12345678909', '123456789'],
   ['product_id', 'prod_secret', 'secret_prod'],
+  ['paid_gte', '2031-07-09T11:22:33Z', 'on2031-07-09'],
+  ['paid_lt', '2031-07-09T11:22:33Z', 'on2031-07-09'],
 ])('no log, metric or error has a value of %s', async (name, valid, invalid) => {
   const authorization = `Bearer ${key}`
   const accepted = await logged(`/v1/orders?${name}=${valid}`, { authorization })

@@ -68,7 +68,7 @@ describe('the client behind the edge', () => {
     await orders.get('ord_0')
     await service.stop('SIGKILL')
     const answer = orders.get('ord_1')
-    await expect.poll(() => orders.waits.length, { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(() => orders.waits.length).toBeGreaterThan(0)
     service = await store.serve({
       PORT: `${service.port}`,
       OPERATIONS_PORT: `${service.operationsPort}`,

@@ -4,8 +4,6 @@ import { sourceOrder } from '../support/orders/source-order.ts'
 import { openServedStore, type Served, type ServedStore } from '../support/stores/served-store.ts'
 import { startLoad } from './steady-load.ts'
 
-const POLL = { timeout: 30_000 }
-
 let store: ServedStore
 let key: string
 let edge: ProxyUnderTest | undefined
@@ -27,15 +25,15 @@ it('a killed process causes only 502 and 503 of the edge until its successor is 
   const killed = await store.serve()
   edge = await startProxy([killed])
   const load = startLoad(edge, key)
-  await expect.poll(() => load.answers.length, POLL).toBeGreaterThan(50)
+  await expect.poll(() => load.answers.length).toBeGreaterThan(50)
 
   await killed.stop('SIGKILL')
-  await expect.poll(() => load.answers.at(-1)?.status, POLL).toBe(503)
+  await expect.poll(() => load.answers.at(-1)?.status).toBe(503)
   await succeed(killed)
   const listeningMs = performance.now()
   const seen = load.answers.length
   const isBack = () => load.answers.slice(seen).some(({ status }) => status === 200)
-  await expect.poll(isBack, { ...POLL, interval: 5 }).toBe(true)
+  await expect.poll(isBack, { interval: 5 }).toBe(true)
   console.log(`back after ${Math.round(performance.now() - listeningMs)} ms`)
 
   const [right] = load.answers
@@ -49,7 +47,7 @@ it('a rolling restart of two processes fails no request', async () => {
   const processes = [await store.serve(), await store.serve()]
   edge = await startProxy(processes)
   const load = startLoad(edge, key)
-  await expect.poll(() => load.answers.length, POLL).toBeGreaterThan(50)
+  await expect.poll(() => load.answers.length).toBeGreaterThan(50)
 
   for (const [index, old] of processes.entries()) {
     const server = `Server api/api${index + 1}`
@@ -57,7 +55,7 @@ it('a rolling restart of two processes fails no request', async () => {
     // The edge stopped sending requests to it before it exited.
     expect(await edge.log()).toContain(`${server} is DOWN, reason: Layer7 wrong status, code: 503`)
     await succeed(old)
-    await expect.poll(() => edge?.log(), POLL).toContain(`${server} is UP`)
+    await expect.poll(() => edge?.log()).toContain(`${server} is UP`)
   }
 
   const answers = await load.stop()

@@ -8,7 +8,7 @@ import { sourceOrder } from '../support/orders/source-order.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/stores/change-feed.ts'
 
-// The Redis of the stream persists writes, as docker/README.md requires. The store is embedded.
+// The Redis of the stream persists writes, as docker/stores.md requires. The store is embedded.
 const KEEPS_ALL = ['--appendonly', 'yes', '--appendfsync', 'always']
 
 let folder: string

@@ -33,7 +33,7 @@ export class ClockSkewError extends Error {
 export class TimestampsAheadError extends Unavailable {
   constructor(lastWriteTimestamp: number, reference: ReferenceTime) {
     super(
-      `nothing is written: the write timestamps of the index (${formatInstant(lastWriteTimestamp)}) are ${secondsBetween(reference.nowMs, lastWriteTimestamp)} s ahead of ${reference.name} (${formatInstant(reference.nowMs)}). If that time is right, recover the index: docker/README.md, "Write timestamps ahead of the clock"`,
+      `nothing is written: the write timestamps of the index (${formatInstant(lastWriteTimestamp)}) are ${secondsBetween(reference.nowMs, lastWriteTimestamp)} s ahead of ${reference.name} (${formatInstant(reference.nowMs)}). If that time is right, recover the index: docker/recovery.md, "Write timestamps ahead of the clock"`,
     )
     this.name = 'TimestampsAheadError'
   }

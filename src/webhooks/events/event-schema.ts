@@ -1,7 +1,15 @@
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { Order, orderIdPattern } from '../../orders/order.ts'
 import { Payment } from '../../orders/schema/payment.ts'
-import { instant, integer, openList, pattern, resource, text } from '../../orders/schema/types.ts'
+import {
+  alwaysNull,
+  instant,
+  integer,
+  openList,
+  pattern,
+  resource,
+  text,
+} from '../../orders/schema/types.ts'
 import { eventTypes, TEST_EVENT } from './event-types.ts'
 import type { OrderState } from './order-state.ts'
 
@@ -96,8 +104,8 @@ export const WebhookTestEvent = resource(
   'O evento que `webhooks test` envia; não se refere a nenhum pedido.',
   {
     ...envelope(Type.Literal(TEST_EVENT, { description: `Sempre \`${TEST_EVENT}\`.` }), {
-      order_id: Type.Null({ description: 'Sempre `null`.', examples: [null] }),
-      sequence: Type.Null({ description: 'Sempre `null`.', examples: [null] }),
+      order_id: alwaysNull('string', 'Sempre `null`.', null),
+      sequence: alwaysNull('integer', 'Sempre `null`.', null),
     }),
     change: Type.Object({}, { description: 'Sempre vazio.', maxProperties: 0, examples: [{}] }),
   },

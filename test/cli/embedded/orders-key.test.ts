@@ -65,9 +65,7 @@ describe('the API key of orders', () => {
     const child = spawnOrders(['export', '--format', 'csv', '--out', 'listed.csv'], place)
     const state = () =>
       runShell(`cat listed.csv.part.json; tr '\\0' ' ' < /proc/${child.pid}/cmdline`, place)
-    await expect
-      .poll(async () => (await state()).stdout, { timeout: 20_000 })
-      .toMatch(/"version":1.*export/s)
+    await expect.poll(async () => (await state()).stdout).toMatch(/"version":1.*export/s)
     expect((await state()).stdout).not.toContain('key_live')
     child.kill('SIGTERM')
     await finish(child)

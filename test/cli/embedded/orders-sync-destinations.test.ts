@@ -79,14 +79,14 @@ describe.each([
     service.pauseAfter(1)
     const child = spawnOrders(['sync', destination, '--all'], place())
     // It holds the lock by now. Before, both could retry, and the second one win.
-    await expect.poll(service.waiting, { timeout: 20_000 }).toBe(1)
+    await expect.poll(service.waiting).toBe(1)
     expect(locks()).toHaveLength(1)
     const second = await sync(destination)
     expect(second.code).toBe(1)
     expect(second.stderr).toContain(`Outro processo já sincroniza`)
     child.kill('SIGKILL')
     await once(child, 'close')
-    await expect.poll(locks, { timeout: 20_000 }).toEqual([])
+    await expect.poll(locks).toEqual([])
     service.release()
     expect((await sync(destination)).code).toBe(0)
   })
@@ -94,7 +94,7 @@ describe.each([
   it('prints the command that continues an interrupted sync', async () => {
     service.pauseAfter(1)
     const run = beginOrders(['sync', destination, '--all'], place())
-    await expect.poll(locks, { timeout: 20_000 }).toHaveLength(1)
+    await expect.poll(locks).toHaveLength(1)
     run.interrupt('SIGINT')
     const { code, stderr } = await run.finished
     expect(code).toBe(130)
@@ -148,19 +148,19 @@ describe('orders sync --watch', () => {
     const args = ['sync', 'vigiada', '--watch', '--interval', '1s']
     const run = beginOrders(args, place({ ORDERS_API_KEY: key }))
     const lines = () => run.output().stdout.split('\n').length - 1
-    await expect.poll(lines, { timeout: 20_000 }).toBe(1)
+    await expect.poll(lines).toBe(1)
 
     const [order] = service.visible().filter(({ changed_at }) => changed_at !== null)
     if (order === undefined) throw new Error('no order')
     await service.write([changed(order, ++times)])
-    await expect.poll(lines, { timeout: 20_000 }).toBe(2)
+    await expect.poll(lines).toBe(2)
     const synced = await readSyncedOrders(inFolder('vigiada'))
     expect(synced.get(order.id)?.amount_total).toBe(order.amount_total + times)
 
     const notices = () => run.output().stderr.match(/esperando/g)?.length ?? 0
     service.fail()
-    await expect.poll(notices, { timeout: 20_000 }).toBe(1)
-    await expect.poll(service.resets, { timeout: 20_000 }).toBeGreaterThan(3)
+    await expect.poll(notices).toBe(1)
+    await expect.poll(service.resets).toBeGreaterThan(3)
     service.restore()
     await service.write([changed(order, ++times)])
     await expect.poll(lines, { timeout: 60_000 }).toBe(3)

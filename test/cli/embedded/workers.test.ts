@@ -14,7 +14,6 @@ import { readAnswers } from '../../support/http/raw-http.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
-const POLL_TIMEOUT = { timeout: 30_000 }
 /** Longer than the time within which a second signal counts as a duplicate of the first. */
 const SECOND_SIGNAL_MS = 1_200
 
@@ -105,28 +104,26 @@ describe('serve with two workers, one after the other,', () => {
   it('two workers share one port, and their metrics are aggregated', async () => {
     await sendRequests(20)
     const answered = () => log(service).filter(({ status }) => status === 200)
-    await expect.poll(() => answered().length, POLL_TIMEOUT).toBe(20)
+    await expect.poll(() => answered().length).toBe(20)
     expect(pidsOf(answered()).sort()).toEqual(workersOf(service).sort())
     expect(workersOf(service)).toHaveLength(2)
     const whole = { answers: 20, ok: 2, silent: 0, missing: 0, ended: 0 }
-    await expect.poll(counted, POLL_TIMEOUT).toEqual(whole)
-    await expect
-      .poll(() => ready(service), POLL_TIMEOUT)
-      .toMatchObject({ code: 200, checks: { workers: 'ok' } })
+    await expect.poll(counted).toEqual(whole)
+    await expect.poll(() => ready(service)).toMatchObject({ code: 200, checks: { workers: 'ok' } })
   })
 
   it('waits briefly for a worker that does not respond, and for one that must restart', async () => {
     const [stuck = 0] = workersOf(service)
     process.kill(stuck, 'SIGSTOP')
     const lacking = { answers: 20, ok: 1, silent: 1, missing: 0, ended: 0 }
-    await expect.poll(counted, POLL_TIMEOUT).toEqual(lacking)
+    await expect.poll(counted).toEqual(lacking)
     await expect
-      .poll(() => ready(service), POLL_TIMEOUT)
+      .poll(() => ready(service))
       .toMatchObject({ code: 200, checks: { workers: 'degraded' } })
     expect((await operationsOf(service)('/health/live')).status).toBe(503)
     process.kill(stuck, 'SIGCONT')
     const live = async () => (await operationsOf(service)('/health/live')).status
-    await expect.poll(live, POLL_TIMEOUT).toBe(200)
+    await expect.poll(live).toBe(200)
   })
 
   it('replaces a killed worker, and its counters continue', async () => {
@@ -138,11 +135,11 @@ describe('serve with two workers, one after the other,', () => {
         const { answers, ok, ended } = await counted()
         seen.push(answers)
         return { ok, ended }
-      }, POLL_TIMEOUT)
+      })
       .toEqual({ ok: 2, ended: 1 })
     expect(new Set(seen)).toEqual(new Set([20]))
     await sendRequests(4)
-    await expect.poll(async () => (await counted()).answers, POLL_TIMEOUT).toBe(24)
+    await expect.poll(async () => (await counted()).answers).toBe(24)
     expect(workersOf(service)).toHaveLength(3)
   })
 
@@ -177,7 +174,7 @@ it('serve with two workers loses no request when the whole process group receive
   const clients = Array.from({ length: 20 }, () =>
     sendContinuously({ url, headers, mayConnect: () => isUp, counts }),
   )
-  await expect.poll(() => counts.answers[200] ?? 0, POLL_TIMEOUT).toBeGreaterThan(200)
+  await expect.poll(() => counts.answers[200] ?? 0).toBeGreaterThan(200)
 
   for (const worker of workersOf(running)) process.kill(worker, 'SIGTERM')
   const stopped = running.stop()

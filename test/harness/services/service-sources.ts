@@ -2,7 +2,16 @@ import { MIN_JAVA_MAJOR } from '../tools/jdk.ts'
 import { MIN_HAPROXY } from './haproxy.ts'
 
 export type ServiceSource = 'given' | 'container' | 'process'
-export type Tool = 'redis-server' | 'jdk' | 'maven' | 'haproxy' | 'chromium' | 'python' | 'php'
+export type Tool =
+  | 'redis-server'
+  | 'jdk'
+  | 'maven'
+  | 'haproxy'
+  | 'chromium'
+  | 'python'
+  | 'php'
+  | 'mono'
+  | 'fpc'
 
 /** The sources of a service that this machine provides. */
 export interface Availability {
@@ -26,6 +35,10 @@ export function availableSources({
   if (missingTools.length === 0) ways.push('process')
   return ways
 }
+
+/** The libraries of the samples in C#. */
+const MONO_PACKAGES =
+  'libmono-system-net-http4.0-cil libmono-system-runtime-serialization4.0-cil libmono-system-xml-linq4.0-cil'
 
 const tools = {
   'redis-server': {
@@ -55,6 +68,14 @@ const tools = {
   php: {
     absence: 'no PHP with curl',
     remedy: 'PHP (Debian: apt-get install -y php-cli php-curl)',
+  },
+  mono: {
+    absence: 'no mcs on the path',
+    remedy: `Mono (Debian: apt-get install -y mono-mcs ${MONO_PACKAGES})`,
+  },
+  fpc: {
+    absence: 'no fpc on the path',
+    remedy: 'Free Pascal (Debian: apt-get install -y fp-compiler fp-units-fcl)',
   },
 } as const satisfies Record<Tool, { absence: string; remedy: string }>
 

@@ -16,6 +16,8 @@ const find = {
   chromium: async (env) => findOnPath('chromium', env) ?? findOnPath('google-chrome', env),
   python: (env) => findWorkingProgram('python3', PYTHON_CHECK, env),
   php: (env) => findWorkingProgram('php', PHP_CHECK, env),
+  mono: async (env) => findOnPath('mcs', env),
+  fpc: async (env) => findOnPath('fpc', env),
 } as const satisfies Record<Tool, (env: NodeJS.ProcessEnv) => Promise<string | undefined>>
 
 /** A program on the path, if it exits with 0 for these arguments. */

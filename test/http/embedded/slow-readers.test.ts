@@ -12,7 +12,6 @@ import {
 } from '../../support/http/slow-clients.ts'
 
 const MANY = 300
-const POLL_TIMEOUT = { timeout: 15_000 }
 
 let clients: SlowClients
 afterEach(() => clients.close())
@@ -34,7 +33,7 @@ describe('clients that do not read their responses', () => {
       socket.pause()
       socket.write(clients.get('/v1/orders'))
     }
-    await expect.poll(status, POLL_TIMEOUT).toBe(200)
+    await expect.poll(status).toBe(200)
   })
 
   it('clients that do not read their responses occupy no concurrency slot with a response that they do not read', async () => {
@@ -44,7 +43,7 @@ describe('clients that do not read their responses', () => {
       socket.pause()
       socket.write(clients.get('/v1/orders'))
     }
-    await expect.poll(status, POLL_TIMEOUT).toBe(200)
+    await expect.poll(status).toBe(200)
     expect(await status()).toBe(200)
   })
 
@@ -59,7 +58,7 @@ describe('clients that do not read their responses', () => {
       socket.pause()
       socket.write(clients.get('/v1/orders'))
     }
-    await expect.poll(() => clients.cutCount('answer_not_taken'), POLL_TIMEOUT).toBe(8)
+    await expect.poll(() => clients.cutCount('answer_not_taken')).toBe(8)
     clearInterval(reading)
     expect(await status()).toBe(200)
   })
@@ -73,7 +72,7 @@ describe('clients that do not read their responses', () => {
       socket.pause()
       socket.write(clients.get('/v1/orders'))
       const [request] = await once(clients.app.app.server, 'request')
-      await expect.poll(() => clients.lastAnswer(request)?.writableEnded, POLL_TIMEOUT).toBe(true)
+      await expect.poll(() => clients.lastAnswer(request)?.writableEnded).toBe(true)
     }
     await Promise.all(slow.slice(0, 3).map(untilClosed))
     expect(await clients.cutCount('memory')).toBe(3)
@@ -96,7 +95,7 @@ describe('clients that do not read their responses', () => {
     slow.write(clients.get('/v1/orders'))
     await once(clients.app.app.server, 'request')
     const closed = clients.app.app.close()
-    await expect.poll(() => clients.app.app.server.listening, POLL_TIMEOUT).toBe(false)
+    await expect.poll(() => clients.app.app.server.listening).toBe(false)
     closing.resolve()
     await closed
   })
@@ -149,7 +148,7 @@ describe('an account that reads a large page slowly', () => {
       socket.write(clients.get(DOCS_FILE).repeat(MANY_FILES))
     }
     const cut = () => clients.cutCount('memory')
-    await expect.poll(cut, POLL_TIMEOUT).toBeGreaterThan(10)
+    await expect.poll(cut).toBeGreaterThan(10)
     isOver = true
     expect(await Promise.all(reading)).toEqual(Array(readers).fill(9))
     expect(await clients.cutCount('answer_not_taken')).toBe(0)
@@ -174,7 +173,7 @@ describe('a full connection table with only unread responses', () => {
       socket.pause()
       socket.write(requests[n] ?? '')
     }
-    await expect.poll(unreadCount, POLL_TIMEOUT).toBe(requests.length)
+    await expect.poll(unreadCount).toBe(requests.length)
     return sockets
   }
 
@@ -222,7 +221,7 @@ describe('a full connection table with only unread responses', () => {
       return readAnswers(socket, 1)
     })
     const { idle } = connectionTrackerOf(clients.app.app.server)
-    await expect.poll(() => idle.size, POLL_TIMEOUT).toBe(0)
+    await expect.poll(() => idle.size).toBe(0)
     const [newcomer] = (await clients.connectMany(1)) as [Socket]
     await untilClosed(newcomer)
     release.resolve()

@@ -11,7 +11,6 @@ import { openSocket, sendRaw } from '../../support/http/raw-http.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { openTestServices } from '../../support/stores/services.ts'
 
-const POLL_TIMEOUT = { timeout: 15_000 }
 /** Longer than the duration of a test. */
 const LONG_DEADLINE_MS = '60000'
 
@@ -83,17 +82,17 @@ describe.each([
     expect(await statusOf(path)).toBe(200)
     // Closes all connections except that of the search.
     for (const proxy of proxies) proxy.resetConnections()
-    await expect.poll(openToOpenSearch, POLL_TIMEOUT).toBe(0)
+    await expect.poll(openToOpenSearch).toBe(0)
     delay(30_000)
     const socket = await sendRequest(path)
-    await expect.poll(openToOpenSearch, POLL_TIMEOUT).toBe(1)
+    await expect.poll(openToOpenSearch).toBe(1)
     expect(await statusOf(path)).toBe(503) // The only slot is in use.
 
     lines.length = 0
     socket.destroy()
-    await expect.poll(openToOpenSearch, POLL_TIMEOUT).toBe(0)
+    await expect.poll(openToOpenSearch).toBe(0)
     delay(0)
-    await expect.poll(() => statusOf(path), POLL_TIMEOUT).toBe(200)
+    await expect.poll(() => statusOf(path)).toBe(200)
 
     const levels = lines.map((line) => JSON.parse(line)).map(({ msg, level }) => [msg, level])
     expect(levels.filter(([msg]) => msg !== 'request')).toEqual([])
@@ -118,5 +117,5 @@ it('a disconnect during a key lookup does not affect other requests with that ke
   app.log.level = 'silent'
   const first = await sendRequest('/v1/orders')
   first.destroy()
-  await expect.poll(() => statusOf('/v1/orders'), POLL_TIMEOUT).toBe(200)
+  await expect.poll(() => statusOf('/v1/orders')).toBe(200)
 })

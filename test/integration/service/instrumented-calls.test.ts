@@ -45,7 +45,10 @@ it('the metrics time each OpenSearch and Redis call of a request by operation', 
 })
 
 it('a page for a cached key costs one search and one Redis call', async () => {
+  const updates = async () => (await counted()).get(opensearch('update_key', 'ok')) ?? 0
+  const updatesBefore = await updates()
   await app.call('/v1/orders', { key })
+  await expect.poll(updates).toBe(updatesBefore + 1) // The first use is recorded in the background.
   const before = await counted()
   await app.call('/v1/orders', { key })
   const after = await counted()

@@ -55,7 +55,7 @@ describe('a lock', () => {
     const { child } = await another()
     expect(readdirSync(folder)).toHaveLength(1)
     child.kill('SIGKILL')
-    await expect.poll(() => readdirSync(folder), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => readdirSync(folder)).toEqual([])
   })
 
   it('a lock that is released and acquired again stays', async () => {

@@ -14,6 +14,8 @@ it.each<[string, NodeJS.ProcessEnv, string]>([
   [PACKAGED, {}, 'orders'],
   [PACKAGED, { npm_command: 'exec' }, 'npx orders'],
   [SOURCE, { npm_command: 'run-script', npm_lifecycle_event: 'orders' }, 'npm run -s orders --'],
+  [SOURCE, { npm_command: 'run', npm_lifecycle_event: 'orders' }, 'npm run -s orders --'],
+  [LOCAL, { npm_command: 'run', npm_lifecycle_event: 'noite' }, 'npx orders'],
   [SOURCE, {}, 'node src/orders-cli/main.ts'],
   ['/opt/src/orders-cli/main.ts', {}, 'node /opt/src/orders-cli/main.ts'],
 ])('the program %s with %j is called as %s', (script, env, name) => {

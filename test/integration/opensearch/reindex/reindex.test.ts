@@ -226,9 +226,7 @@ describe('index reindex', () => {
     const lines = (from: number) =>
       Array.from({ length: BULK }, (_, n) => line(from + n)).join('\n')
     load.stdin.write(`${lines(0)}\n${line(BULK)}\n`)
-    await expect
-      .poll(() => test.services.orders.get('acc_1', 'ord_0'), { timeout: 20_000 })
-      .not.toBeNull()
+    await expect.poll(() => test.services.orders.get('acc_1', 'ord_0')).not.toBeNull()
 
     expect(await run()).toMatchObject({ code: 0 })
     load.stdin.end(`${lines(BULK + 1)}\n`)

@@ -8,7 +8,6 @@ import {
 } from '../../../../src/http/server/connection-tracker.ts'
 import { openSocket, readAnswers } from '../../../support/http/raw-http.ts'
 
-const POLL_TIMEOUT = { timeout: 15_000 }
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 let server: ReturnType<typeof createServer>
@@ -33,16 +32,16 @@ it('the tracker removes the responses of a detached socket after a reset', async
   server.on('connect', (_request, socket) => socket.on('error', () => socket.destroy()))
   const socket = await openSocket(port)
   socket.write(`${GET.repeat(3)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
-  await expect.poll(() => tracker.inFlight.size, POLL_TIMEOUT).toBe(3)
+  await expect.poll(() => tracker.inFlight.size).toBe(3)
   socket.resetAndDestroy()
-  await expect.poll(() => tracker.inFlight.size, POLL_TIMEOUT).toBe(0)
+  await expect.poll(() => tracker.inFlight.size).toBe(0)
 })
 
 async function send(requests = 1) {
   const socket = await openSocket(port)
   socket.write(GET.repeat(requests))
   const answers = readAnswers(socket)
-  await expect.poll(() => pending.length, POLL_TIMEOUT).toBeGreaterThanOrEqual(requests)
+  await expect.poll(() => pending.length).toBeGreaterThanOrEqual(requests)
   return { socket, answers }
 }
 
@@ -61,10 +60,10 @@ it('the tracker separates idle connections from requests in flight', async () =>
   const { socket } = await send()
   expect([tracker.open.size, tracker.idle.size, tracker.inFlight.size]).toEqual([1, 0, 1])
   respondToAll()
-  await expect.poll(() => tracker.idle.size, POLL_TIMEOUT).toBe(1)
+  await expect.poll(() => tracker.idle.size).toBe(1)
   expect(tracker.inFlight.size).toBe(0)
   socket.destroy()
-  await expect.poll(() => tracker.open.size, POLL_TIMEOUT).toBe(0)
+  await expect.poll(() => tracker.open.size).toBe(0)
   expect(tracker.idle.size).toBe(0)
 })
 
@@ -76,7 +75,7 @@ it('the tracker counts accepted connections and requests', async () => {
 
 it('closeLongestIdle closes the longest-idle connection', async () => {
   const [first, second] = [await openSocket(port), await openSocket(port)]
-  await expect.poll(() => tracker.idle.size, POLL_TIMEOUT).toBe(2)
+  await expect.poll(() => tracker.idle.size).toBe(2)
   tracker.closeLongestIdle()
   await once(first.resume(), 'close')
   expect(tracker.open.size).toBe(1)
@@ -94,10 +93,10 @@ describe('closeAfterResponses', () => {
   it('the next response of an idle connection carries Connection: close', async () => {
     const { socket, answers } = await send()
     respondToAll()
-    await expect.poll(() => tracker.idle.size, POLL_TIMEOUT).toBe(1)
+    await expect.poll(() => tracker.idle.size).toBe(1)
     tracker.closeAfterResponses()
     socket.write(GET)
-    await expect.poll(() => pending.length, POLL_TIMEOUT).toBe(1)
+    await expect.poll(() => pending.length).toBe(1)
     respondToAll()
     expect(await closeHeaders(answers)).toEqual([false, true])
   })

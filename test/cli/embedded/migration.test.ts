@@ -1,0 +1,95 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { parseConfig } from '../../../src/config/config.ts'
+import { noFilters, type OrderFilters } from '../../../src/orders/filters.ts'
+import { openServices } from '../../../src/services.ts'
+import { applyMigrations } from '../../../src/stores/sqlite/database/database.ts'
+import { fillLookups } from '../../../src/stores/sqlite/database/fill-lookups.ts'
+import { ordersMigrations } from '../../../src/stores/sqlite/database/schema.ts'
+import { runCommand, startCommand } from '../../support/cli/command.ts'
+import { temporaryFolder } from '../../support/stores/backend.ts'
+
+/** Enough that a migration outlasts the cache of SQLite, and writes to the log before its commit. */
+const ORDERS = 40_000
+const EARLIER = ordersMigrations.slice(0, ordersMigrations.indexOf(fillLookups))
+const PAID_AT = Date.parse('2026-03-01T12:00:00.500Z')
+
+let folder: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder, remove } = temporaryFolder())
+})
+afterEach(() => remove())
+
+const open = () => new DatabaseSync(join(folder, 'orders.db'))
+
+/** A database of the release before the filters by text and by payment. */
+function createEarlierDatabase(): void {
+  using db = open()
+  db.exec('PRAGMA journal_mode = WAL; BEGIN')
+  applyMigrations(db, EARLIER)
+  const insert = db.prepare(`INSERT INTO orders VALUES ('acc_1', ?, 1, 'PAID', 'PIX', ?, ?, 1, ?)`)
+  for (let n = 0; n < ORDERS; n++) {
+    const order = {
+      ...{ object: 'order', id: `ord_${n}`, paid_at: new Date(PAID_AT + n).toISOString() },
+      customer: { email: `Ana${n % 1000}@X.com`, document: '12345678909' },
+      items: [{ product_id: `prod_${n % 7}` }, { product_id: `prod_${n}` }],
+    }
+    insert.run(`ord_${n}`, n, n, Buffer.from(JSON.stringify(order)))
+  }
+  db.exec(`PRAGMA user_version = ${EARLIER.length}; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`)
+}
+
+function versionAndSchema() {
+  using db = open()
+  const version = db.prepare('PRAGMA user_version').get()?.['user_version']
+  const schema = db.prepare('SELECT name, sql FROM sqlite_master ORDER BY name').all()
+  return { version, schema }
+}
+
+async function idsFound(filters: Partial<OrderFilters>, size: number): Promise<string[]> {
+  const services = await openServices(parseConfig({ DATA_DIR: folder }))
+  const page = await services.orders.findPage({
+    ...{ accountId: 'acc_1', sort: 'updated_at_asc', after: null, nullsWrittenAfter: null, size },
+    filters: { ...noFilters, ...filters },
+  })
+  await services.close()
+  return page.map(({ id }) => id)
+}
+
+it('a migration that was killed in the middle loses nothing, and the next start completes it', async () => {
+  createEarlierDatabase()
+  const before = versionAndSchema()
+  const log = join(folder, 'orders.db-wal')
+  const child = startCommand(['index', 'status'], { DATA_DIR: folder })
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  await vi.waitFor(() => expect(existsSync(log) && statSync(log).size).toBeGreaterThan(1_000_000), {
+    ...{ timeout: 60_000, interval: 2 },
+  })
+  child.kill('SIGKILL')
+  await closed
+  expect(child.signalCode).toBe('SIGKILL')
+  expect(versionAndSchema()).toEqual(before)
+
+  expect(await runCommand(['index', 'status'], { DATA_DIR: folder })).toMatchObject({ code: 0 })
+  expect(versionAndSchema().version).toBe(ordersMigrations.length)
+  using db = open()
+  expect(db.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+  const counted = db.prepare(
+    'SELECT field, count(*) AS texts, count(DISTINCT id) AS orders FROM order_lookups GROUP BY field ORDER BY field',
+  )
+  expect(counted.all()).toEqual([
+    { field: 'customer_document', texts: ORDERS, orders: ORDERS },
+    { field: 'customer_email', texts: ORDERS, orders: ORDERS },
+    // The first seven orders have one product twice.
+    { field: 'product_ids', texts: 2 * ORDERS - 7, orders: ORDERS },
+  ])
+  expect(await idsFound({ customerEmails: ['ana7@x.com'] }, 3)).toEqual([
+    ...['ord_7', 'ord_1007', 'ord_2007'],
+  ])
+  expect(await idsFound({ productIds: ['prod_39999'] }, 3)).toEqual(['ord_39999'])
+  const paid = { gte: PAID_AT + 500, lt: PAID_AT + 502 }
+  expect(await idsFound({ paid }, 3)).toEqual(['ord_500', 'ord_501'])
+})

@@ -38,7 +38,10 @@ export async function tabTo(page: Page, text: string): Promise<void> {
   throw new Error(`Tab does not reach ${text}`)
 }
 
-/** Opens a URL in a fresh browser context, and waits until the network is idle. */
+/** Matches while a page of the console still waits for data. */
+const LOADING = 'main .loading, main [aria-busy]'
+
+/** Opens a URL in a fresh browser context, and waits until the page has loaded its data. */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -53,5 +56,7 @@ export async function openPage(
     if (['warning', 'error'].includes(message.type())) seen.complaints.push(message.text())
   })
   await page.goto(url, { waitUntil: 'networkidle' })
+  // On a busy machine the network is idle for 500 ms before the scripts send their first call.
+  await page.locator(LOADING).first().waitFor({ state: 'detached' })
   return { page, ...seen }
 }

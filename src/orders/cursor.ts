@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { hmacSha256 } from '../lib/hmac.ts'
-import { canonicalFilters } from './filters.ts'
+import { memoizeByObject } from '../lib/memoize-by-object.ts'
+import { canonicalFilters, type OrderFilters } from './filters.ts'
 import { InvalidParamError } from './invalid-param-error.ts'
 import { type PageQuery, type Position, sorts } from './order-store.ts'
 
@@ -85,9 +86,13 @@ export function createCursorCodec(
   }
 }
 
+const canonicalTexts = memoizeByObject((filters: OrderFilters) =>
+  JSON.stringify(canonicalFilters(filters)).slice(1),
+)
+
 function mac(secret: Uint8Array, signed: Uint8Array, listing: Listing): Buffer {
   const { accountId, sort, filters } = listing
-  const canonicalListing = JSON.stringify([accountId, sort, ...canonicalFilters(filters)])
+  const canonicalListing = `${JSON.stringify([accountId, sort]).slice(0, -1)},${canonicalTexts(filters)}`
   return hmacSha256(secret, canonicalListing, signed).subarray(0, MAC_BYTES)
 }
 

@@ -1,3 +1,4 @@
+import { memoizeByObject } from '../lib/memoize-by-object.ts'
 import { orderFilters } from './filter-table.ts'
 import { type Filter, paramsOf } from './filter-types.ts'
 
@@ -34,13 +35,17 @@ export type OrderFilters = {
       : InstantRange
 }
 
-/** The filters of a listing of all orders. */
-export const noFilters = Object.fromEntries(
-  Object.entries(orderFilters).map(([name, { kind }]) => [name, kind === 'range' ? {} : []]),
+/** The filters of a listing of all orders: one object, for which derived values are cached. */
+export const noFilters = Object.freeze(
+  Object.fromEntries(
+    Object.entries(orderFilters).map(([name, { kind }]) => [name, kind === 'range' ? {} : []]),
+  ),
 ) as unknown as OrderFilters
 
 /** The parameter of a filter that is set and that an index of an earlier release lacks. */
-export function addedParamOf(filters: OrderFilters): FilterParamName | undefined {
+export const addedParamOf = memoizeByObject(findAddedParam)
+
+function findAddedParam(filters: OrderFilters): FilterParamName | undefined {
   const added = Object.entries(orderFilters).find(([name, { isInEveryIndex }]) => {
     const given = filters[name as keyof OrderFilters]
     return !isInEveryIndex && Object.keys(given).length > 0

@@ -1,6 +1,6 @@
 import { orderFilters } from './filter-table.ts'
 import { type LookupFilter, paramsOf } from './filter-types.ts'
-import type { FilterParamName, InstantRange, OrderFilters } from './filters.ts'
+import { type FilterParamName, type InstantRange, noFilters, type OrderFilters } from './filters.ts'
 import { InvalidParamError } from './invalid-param-error.ts'
 import { MAX_LOOKUP_LENGTH } from './lookups.ts'
 import { type Sort, sorts } from './order-store.ts'
@@ -73,7 +73,14 @@ function parseCursor(query: RawQuery): string | undefined {
   return text
 }
 
+const filterParams = new Set(
+  Object.values(orderFilters)
+    .flatMap(paramsOf)
+    .map(({ param }) => param),
+)
+
 function parseFilters(query: RawQuery): OrderFilters {
+  if (!Object.keys(query).some((name) => filterParams.has(name))) return noFilters
   const parsed = Object.entries(orderFilters).map(([name, filter]) => [
     name,
     parseFilter(query, filter),

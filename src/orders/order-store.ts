@@ -1,3 +1,4 @@
+import { memoizeByObject } from '../lib/memoize-by-object.ts'
 import type { RequestScope } from '../lib/request-scope.ts'
 import type { Unavailable } from '../lib/unavailable.ts'
 import { orderFilters } from './filter-table.ts'
@@ -32,7 +33,9 @@ export interface RangeCondition {
 }
 
 /** The conditions of the filters that are set, in the order of the table of filters. */
-export function filterConditions(filters: OrderFilters): FilterCondition[] {
+export const filterConditions = memoizeByObject(conditionsOf)
+
+function conditionsOf(filters: OrderFilters): readonly FilterCondition[] {
   return Object.entries(orderFilters).flatMap(([name, filter]): FilterCondition[] => {
     const { column } = filter
     const given = filters[name as keyof OrderFilters]

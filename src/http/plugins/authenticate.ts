@@ -63,7 +63,7 @@ export default fp<AuthenticateOptions>(
       if (request.method === 'OPTIONS' && request.headers.authorization === undefined) {
         throw new ApiError('resource_missing')
       }
-      const address = ipRateLimitKey(request.ip, request.socket.remoteAddress)
+      const address = () => ipRateLimitKey(request.ip, request.socket.remoteAddress)
       const now = clock()
       const credential = bearerKey(request)
       const keyWithAccount =
@@ -71,11 +71,12 @@ export default fp<AuthenticateOptions>(
         (await keyCache.find(keyDigest(pepper, credential), request.scope.remainingMs()))
 
       if (!keyWithAccount || !isValid(keyWithAccount.key, credential, now)) {
-        throwIfBlocked(await limiter.countFailure(address))
+        throwIfBlocked(await limiter.countFailure(address()))
         throw new ApiError('invalid_api_key')
       }
       const { key, accountBlocked } = keyWithAccount
-      if (now - lastUse.of(key) >= TRUSTED_MS) throwIfBlocked(await limiter.blockedSeconds(address))
+      if (now - lastUse.of(key) >= TRUSTED_MS)
+        throwIfBlocked(await limiter.blockedSeconds(address()))
       lastUse.record(key, now)
       request.caller = {
         accountId: key.isTest ? sandboxOf(key.accountId) : key.accountId,

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Scope } from '../../auth/key-store.ts'
 import { ApiError } from '../api-error.ts'
@@ -18,14 +19,16 @@ export interface AuthorizeOptions {
 /** Rejects blocked accounts and keys without a scope of the route, also for unknown routes. */
 export default fp<AuthorizeOptions>(
   async (app, { scopes }) => {
-    app.addHook('onRequest', async (request) => {
+    function rejectionOf(request: FastifyRequest): ApiError | undefined {
       const { accountBlocked, key } = callerOf(request)
-      if (accountBlocked) throw new ApiError('account_blocked')
-      if (request.routeOptions.config?.needsNoScope) return
-      if (!scopes.some((scope) => key.scopes.includes(scope))) {
-        throw new ApiError('insufficient_access')
-      }
-    })
+      if (accountBlocked) return new ApiError('account_blocked')
+      const isAllowed =
+        request.routeOptions.config?.needsNoScope ||
+        scopes.some((scope) => key.scopes.includes(scope))
+      return isAllowed ? undefined : new ApiError('insufficient_access')
+    }
+
+    app.addHook('onRequest', (request, _reply, next) => next(rejectionOf(request)))
   },
   { name: 'authorize', dependencies: ['rate-limit'] },
 )

@@ -8,10 +8,11 @@ import { safeParamLabel } from '../unknown-params.ts'
  */
 export default fp(
   async (app) => {
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, next) => {
       reply.header('Request-Id', request.id)
+      next()
     })
-    app.addHook('onResponse', async (request, reply) => {
+    app.addHook('onResponse', (request, reply, done) => {
       request.log.info(
         {
           method: request.method,
@@ -25,6 +26,7 @@ export default fp(
         },
         'request',
       )
+      done()
     })
   },
   { name: 'request-log' },

@@ -25,7 +25,7 @@ export default fp<RequestMetricsOptions>(
       })
       next()
     })
-    app.addHook('onResponse', async (request, reply) => {
+    app.addHook('onResponse', (request, reply, done) => {
       metrics.requestSeconds.observe(
         {
           method: request.method,
@@ -34,9 +34,11 @@ export default fp<RequestMetricsOptions>(
         },
         reply.elapsedTime / 1000,
       )
-      if (request.apiError === null) return
-      const { code } = request.apiError
-      metrics.errors.inc({ code, param: safeParamLabel(request.apiError) ?? '' })
+      if (request.apiError !== null) {
+        const { code } = request.apiError
+        metrics.errors.inc({ code, param: safeParamLabel(request.apiError) ?? '' })
+      }
+      done()
     })
   },
   { name: 'request-metrics' },

@@ -93,6 +93,8 @@ export interface PageQuery {
 /** One order of a page: its position in the sort and the public JSON, already rendered. */
 export interface RenderedOrder extends Position {
   json: Uint8Array
+  /** Equal tags of one order mean equal bytes, in one release. */
+  tag: string
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type RequestScope, unbounded } from '../lib/request-scope.ts'
 import type { CursorCodec, Listing, PagerState } from './cursor.ts'
 import type { ListParams } from './list-params.ts'
+import { ORDER_SCHEMA_VERSION } from './order.ts'
 import {
   NULL_UPDATED_KEY,
   type OrderReader,
@@ -8,8 +9,16 @@ import {
   type RenderedOrder,
 } from './order-store.ts'
 
+/** A rendered page. */
+export interface ListPage {
+  /** The list envelope. */
+  json: Buffer
+  /** Equal versions mean equal bytes. */
+  version: string
+}
+
 /**
- * Returns one page of the account's orders as the bytes of the list envelope.
+ * Returns one page of the account's orders.
  * @throws InvalidParamError on `cursor`; also whatever the store throws
  */
 export async function listOrders(
@@ -17,11 +26,15 @@ export async function listOrders(
   accountId: string,
   { limit, cursor, sort, filters }: ListParams,
   scope?: RequestScope,
-): Promise<Buffer> {
+): Promise<ListPage> {
   const listing = { accountId, sort, filters }
   const state = cursor === undefined ? null : cursors.open(listing, cursor)
   const page = await readPage(store, listing, state, limit, scope)
-  return renderList(page.rows, page.next && cursors.seal(listing, page.next))
+  const nextCursor = page.next && cursors.seal(listing, page.next)
+  return {
+    json: renderList(page.rows, nextCursor),
+    version: versionOf(page.rows, nextCursor),
+  }
 }
 
 export interface Page {
@@ -92,11 +105,21 @@ function position({ key, id }: Position): Position {
   return { key, id }
 }
 
+/** Orders are upgraded when they are read, so the schema version is part of it. */
+function versionOf(rows: readonly RenderedOrder[], nextCursor: string | null): string {
+  let version = `${ORDER_SCHEMA_VERSION} ${nextCursor}`
+  for (const { id, tag } of rows) version += ` ${id} ${tag}`
+  return version
+}
+
 const PREFIX = Buffer.from('{"object":"list","data":[')
 const COMMA = Buffer.from(',')
 
 /** The list envelope around orders that are already rendered; nothing is parsed. */
-export function renderList(rows: readonly RenderedOrder[], nextCursor: string | null): Buffer {
+export function renderList(
+  rows: readonly Pick<RenderedOrder, 'json'>[],
+  nextCursor: string | null,
+): Buffer {
   const suffix = `],"has_more":${nextCursor !== null},"next_cursor":${JSON.stringify(nextCursor)}}`
   const parts: Uint8Array[] = [PREFIX]
   for (const row of rows) {

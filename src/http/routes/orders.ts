@@ -36,8 +36,8 @@ const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app,
       if (isMasked) rejectPersonalFilters(request.query)
       const params = parseListParams(request.query)
       const reader = { store: isMasked ? masked : store, cursors }
-      const page = await listOrders(reader, accountId, params, request.scope)
-      return sendCacheable(request, reply, page)
+      const { json, version } = await listOrders(reader, accountId, params, request.scope)
+      return sendCacheable(request, reply, json, version)
     },
   })
 

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { callTimeoutMs, unbounded } from '../../lib/request-scope.ts'
 import type { OrderStore, Position, RenderedOrder, ViewKey } from '../../orders/order-store.ts'
+import { tagOf } from '../../orders/order-tag.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
 import type { Statement } from './read/page-statement.ts'
 import { planPage } from './read/plan-page.ts'
@@ -44,7 +45,10 @@ export function createSqliteOrderStore(db: DatabaseSync): OrderStore {
       callTimeoutMs(scope)
       const { sql, params } = planPage(query, readRow)
       const rows = prepareOnce(sql).all(...params) as unknown as (RenderedOrder & StoredOrder)[]
-      return rows.map(({ key, id, shape, json }) => ({ key, id, json: upgradeOrder(json, shape) }))
+      return rows.map(({ key, id, shape, json: stored }) => {
+        const json = upgradeOrder(stored, shape)
+        return { key, id, json, tag: tagOf(json) }
+      })
     },
     async latestWrite(accountId, scope = unbounded) {
       callTimeoutMs(scope)

@@ -46,7 +46,7 @@ export function createArrayOrderStore(): ArrayOrderStore {
 
   function rendered({ id, created, updated, written }: Row, sort: PageQuery['sort']) {
     const key = sort === 'created_at_desc' ? created : (updated ?? NULL_UPDATED_KEY)
-    return { key, id, json: Buffer.from(`${id}@${written}`) }
+    return { key, id, json: Buffer.from(`${id}@${written}`), tag: `${written}` }
   }
 
   const store: ArrayOrderStore = {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
+import type { PageQuery } from '../../../src/orders/order-store.ts'
 import { listOrders, renderList } from '../../../src/orders/paging.ts'
 import { createArrayOrderStore } from './array-order-store.ts'
 import { codec } from './cursors.ts'
@@ -16,9 +17,12 @@ function fiveOrders() {
   return { ...store, findPage }
 }
 
-async function page(query: RawQuery, accountId = 'acc_1') {
-  const services = { store: fiveOrders(), cursors: codec }
-  return JSON.parse((await listOrders(services, accountId, parseListParams(query))).toString())
+function listPage(query: RawQuery, accountId = 'acc_1', store = fiveOrders()) {
+  return listOrders({ store, cursors: codec }, accountId, parseListParams(query))
+}
+
+async function page(query: RawQuery, accountId?: string) {
+  return JSON.parse((await listPage(query, accountId)).json.toString())
 }
 
 describe('listOrders', () => {
@@ -52,6 +56,35 @@ describe('listOrders', () => {
       name: 'InvalidParamError',
       param: 'cursor',
     })
+  })
+})
+
+describe('the version of a page', () => {
+  const version = async (query: RawQuery, store = fiveOrders()) =>
+    (await listPage(query, 'acc_1', store)).version
+
+  it('is the same for the same orders', async () => {
+    expect(await version({ limit: '2' })).toBe(await version({ limit: '2' }))
+  })
+
+  it('changes with the orders, and with the cursor alone', async () => {
+    const of = await Promise.all(
+      [{ limit: '2' }, { limit: '3' }, { limit: '5' }, { limit: '2', status: 'PAID' }].map(
+        (query) => version(query),
+      ),
+    )
+    expect(new Set(of).size).toBe(of.length)
+  })
+
+  it('changes with the tag of an order alone', async () => {
+    const store = fiveOrders()
+    const rewritten = {
+      ...store,
+      async findPage(query: PageQuery) {
+        return (await store.findPage(query)).map((row) => ({ ...row, tag: `${row.tag}-new` }))
+      },
+    }
+    expect(await version({}, rewritten)).not.toBe(await version({}, store))
   })
 })
 

@@ -6,6 +6,7 @@ import {
   type RenderedOrder,
   type ViewKey,
 } from '../../../orders/order-store.ts'
+import { tagOf } from '../../../orders/order-tag.ts'
 import { upgradeOrder } from '../../../orders/upgrade-order.ts'
 import { parseResponse } from '../client/client.ts'
 import { parseGetResponse } from '../client/documents.ts'
@@ -109,7 +110,8 @@ function parseRows(
     const hasSortKey = Object(hit._source)[sortFields[sort]] === position.key
     if (!hasSortKey || (before && !isAfter(positionOf(before), position, sort)))
       throw unexpectedResponse()
-    return { ...position, json: toPublicJson(hit._source) }
+    const json = toPublicJson(hit._source)
+    return { ...position, json, tag: tagOf(json) }
   })
 }
 

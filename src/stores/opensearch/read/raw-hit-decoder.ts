@@ -58,7 +58,8 @@ export function decodeRawHits(
     reader.expectText(source.id)
     reader.expectText('"]}')
 
-    const row = { key, id: source.id, schemaVersion: source.schemaVersion, json: source.order }
+    const { id, schemaVersion, order: json, tag } = source
+    const row = { key, id, schemaVersion, json, tag }
     const before = rows.at(-1)
     const isAfterPrevious = before === undefined || isAfter(before, row, sort)
     if (!isAfterPrevious || source[sort] !== key) reader.fail()
@@ -122,6 +123,8 @@ interface RawSource extends Record<Sort, number> {
   id: string
   schemaVersion: number
   order: Uint8Array
+  /** Timestamp and checksum of the write; a back-fill may repeat a timestamp. */
+  tag: string
 }
 
 function readSource(reader: ByteReader, accountId: string): RawSource {
@@ -147,7 +150,7 @@ function readSource(reader: ByteReader, accountId: string): RawSource {
   reader.expectText(',"updated_key":')
   const updated = reader.readNumber()
   reader.expectText(',"written_key":')
-  reader.readNumber()
+  const written = reader.readNumber()
   skipFilterKeys(reader)
   reader.expectText(',"order":')
 
@@ -163,6 +166,7 @@ function readSource(reader: ByteReader, accountId: string): RawSource {
     created_at_desc: created,
     updated_at_asc: updated,
     order: bytes.subarray(orderAt, orderEnd),
+    tag: `${written}-${crc}`,
   }
 }
 

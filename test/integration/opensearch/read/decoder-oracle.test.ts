@@ -49,7 +49,7 @@ function rowsByParsing(answer: Buffer, sort: Sort): RenderedOrder[] {
 }
 
 /** Violations of a row: it must equal the parsed row and the written order. */
-function faultOf({ key, id, json }: RenderedOrder, parsed: RenderedOrder | undefined) {
+function faultOf({ key, id, json }: RenderedOrder, parsed: Omit<RenderedOrder, 'tag'> | undefined) {
   const bytes = Buffer.from(json)
   const index = Number(id.replace('ord_', ''))
   if (bytes.toString() !== hostileDocument(ACCOUNT, index).json) return `${id} is not as written`

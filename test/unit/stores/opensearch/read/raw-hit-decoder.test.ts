@@ -45,8 +45,23 @@ describe('the decoder of raw hits', () => {
         id,
         schemaVersion: ORDER_SCHEMA_VERSION,
         json: Buffer.from(json),
+        tag: expect.any(String),
       })),
     )
+  })
+
+  it.each<[string, Partial<OrderDocument>]>([
+    ['order', { json: '{"id":"ord_0"}' }],
+    ['write timestamp', { writtenKey: 1 }],
+  ])('the tag of a row changes with its %s alone', (_what, change) => {
+    const [document] = documents
+    if (document === undefined) throw new Error('there are documents')
+    const tagOf = (changed: Partial<OrderDocument>) => {
+      const source = serializeDocument({ ...document, ...changed })
+      return cut(page(hit(document, 'created_at_desc', source)))?.[0]?.tag
+    }
+    expect(tagOf({})).toBe(tagOf({}))
+    expect(tagOf(change)).not.toBe(tagOf({}))
   })
 
   it('the decoder returns no rows for an account without orders', () => {

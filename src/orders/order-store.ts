@@ -74,8 +74,11 @@ export interface Position {
 
 /** Whether `after` follows `before` in a sort; two orders never have the same position. */
 export function isAfter(before: Position, after: Position, sort: Sort): boolean {
-  const [first, second] = sort === 'created_at_desc' ? [after, before] : [before, after]
-  return first.key < second.key || (first.key === second.key && first.id < second.id)
+  return sort === 'created_at_desc' ? precedes(after, before) : precedes(before, after)
+}
+
+function precedes(one: Position, other: Position): boolean {
+  return one.key < other.key || (one.key === other.key && one.id < other.id)
 }
 
 export interface PageQuery {

@@ -170,13 +170,15 @@ function readSource(reader: ByteReader, accountId: string): RawSource {
   }
 }
 
+const LOOKUP_NAMES = lookupColumns.map((column) => `,"${column}":`)
+
 /** A document of an earlier release has none of these keys. */
 function skipFilterKeys(reader: ByteReader): void {
   if (!reader.startsWith(',"paid_key":')) return
   reader.expectText(',"paid_key":')
   reader.readNumber()
-  for (const column of lookupColumns) {
-    reader.expectText(`,"${column}":`)
+  for (const name of LOOKUP_NAMES) {
+    reader.expectText(name)
     reader.skipTexts()
   }
 }

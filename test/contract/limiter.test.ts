@@ -13,6 +13,14 @@ const takeTogether = (limiter: Limiter, count: number, accountId = 'acc_1') =>
   together(count, () => limiter.take(accountId))
 const failTogether = (limiter: Limiter, count: number, address = '1.2.3.4') =>
   together(count, () => limiter.countFailure(address))
+/** Ten waves of both, one after the other. */
+async function inWaves<T>(...calls: (() => Promise<T[]>)[]): Promise<T[]> {
+  const answers: T[] = []
+  for (let wave = 0; wave < 10; wave++) {
+    for (const call of calls) answers.push(...(await call()))
+  }
+  return answers
+}
 const passed = (decisions: readonly { allowed: boolean }[]) =>
   decisions.filter(({ allowed }) => allowed).length
 const zeros = (seconds: readonly number[]) => seconds.filter((left) => left === 0).length
@@ -47,6 +55,20 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
       const buckets = isShared ? 1 : 2
       expect(passed(decisions.flat())).toBeGreaterThanOrEqual(20 * buckets)
       expect(passed(decisions.flat())).toBeLessThanOrEqual((20 + refilled) * buckets)
+    })
+
+    it('allows exactly 20 of 200 requests in waves at two processes that share counters', async () => {
+      const { limiter, another, isShared } = await openAt(SLOW)
+      const other = await another()
+      const startedAt = performance.now()
+      const decisions = await inWaves(
+        () => takeTogether(limiter, 10),
+        () => takeTogether(other, 10),
+      )
+      const refilled = Math.ceil((performance.now() - startedAt) / 1000)
+      const buckets = isShared ? 1 : 2
+      expect(passed(decisions)).toBeGreaterThanOrEqual(20 * buckets)
+      expect(passed(decisions)).toBeLessThanOrEqual((20 + refilled) * buckets)
     })
 
     it('returns a different remaining count to each of 20 parallel requests', async () => {
@@ -110,6 +132,16 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
       const other = await another()
       const answers = await Promise.all([failTogether(limiter, 100), failTogether(other, 100)])
       expect(zeros(answers.flat())).toBe(isShared ? 30 : 60)
+    })
+
+    it('counts 30 of 200 failures in waves at two processes that share counters', async () => {
+      const { limiter, another, isShared } = await openAt(CONTRACT)
+      const other = await another()
+      const answers = await inWaves(
+        () => failTogether(limiter, 10),
+        () => failTogether(other, 10),
+      )
+      expect(zeros(answers)).toBe(isShared ? 30 : 60)
     })
 
     it('blocks no other address, and no account with the same name', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { BucketRate } from '../../src/rate-limit/gcra.ts'
 import type { Limiter } from '../../src/rate-limit/limiter.ts'
 import { createMemoryLimiter } from '../../src/rate-limit/memory-limiter.ts'
+import { createRefusalMemory, repeatRefusals } from '../../src/rate-limit/refusal-memory.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
 import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
 
@@ -24,7 +25,12 @@ export const limiters: [name: string, open: (rate: BucketRate) => Promise<Limite
 
 /** The Redis of this run, if it has one. */
 export const redisServers = process.env['REDIS_URL'] ? [process.env['REDIS_URL'].split(',')] : []
-for (const urls of redisServers) limiters.push(['Redis', (rate) => openRedis(urls, rate)])
+for (const urls of redisServers) {
+  limiters.push(
+    ['Redis', (rate) => openRedis(urls, rate)],
+    ['Redis with repeated refusals', (rate) => openRedis(urls, rate, true)],
+  )
+}
 
 export function connectForTest(urls: readonly string[]): Promise<RedisConnection> {
   return connectRedis({
@@ -53,13 +59,22 @@ function openMemory(rate: BucketRate): LimiterUnderTest {
   }
 }
 
-async function openRedis(urls: readonly string[], rate: BucketRate): Promise<LimiterUnderTest> {
+async function openRedis(
+  urls: readonly string[],
+  rate: BucketRate,
+  repeatsRefusals = false,
+): Promise<LimiterUnderTest> {
   const prefix = ownPrefix()
+  let advancedMs = 0
+  const clock = () => performance.now() + advancedMs
   const connections: RedisConnection[] = []
   async function open() {
     const connection = await connectForTest(urls)
     connections.push(connection)
-    return createRedisLimiter(connection.redis, { prefix, rate })
+    if (!repeatsRefusals) return createRedisLimiter(connection.redis, { prefix, rate })
+    const refusals = createRefusalMemory(rate, clock)
+    const limiter = createRedisLimiter(connection.redis, { prefix, rate, refusals, clock })
+    return repeatRefusals(limiter, refusals)
   }
   const limiter = await open()
   const [{ redis }] = connections as [RedisConnection]
@@ -69,6 +84,7 @@ async function openRedis(urls: readonly string[], rate: BucketRate): Promise<Lim
     another: open,
     isShared: true,
     async advance(name, ms) {
+      advancedMs += ms
       const bucket = `${prefix}bucket:{${name}}`
       const [debt, atMicros] = ((await redis.get(bucket)) ?? '').split(' ')
       if (atMicros) await redis.set(bucket, `${debt} ${Number(atMicros) - ms * 1000}`, 'KEEPTTL')

@@ -1,7 +1,9 @@
 import type { Cluster, Redis, Result } from 'ioredis'
+import { type Clock, monotonicClock } from '../../lib/clock.ts'
 import { MAX_FAILURES, WINDOW_MS } from '../../rate-limit/failed-authentications.ts'
 import { type BucketRate, bucketDecision } from '../../rate-limit/gcra.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
+import type { RefusalMemory } from '../../rate-limit/refusal-memory.ts'
 import { redactCommand } from './client.ts'
 
 declare module 'ioredis' {
@@ -17,6 +19,10 @@ export interface RedisLimiterOptions {
   /** Prefix of every key, without braces. */
   prefix: string
   rate: BucketRate
+  /** Receives every refusal. */
+  refusals?: Pick<RefusalMemory, 'recordEmpty' | 'recordBlock'>
+  /** The clock of `refusals`. */
+  clock?: Clock
 }
 
 /**
@@ -25,7 +31,7 @@ export interface RedisLimiterOptions {
  */
 export function createRedisLimiter(
   redis: Redis | Cluster,
-  { prefix, rate }: RedisLimiterOptions,
+  { prefix, rate, refusals, clock = monotonicClock }: RedisLimiterOptions,
 ): Limiter {
   // ioredis sends a script by its digest, and its text after NOSCRIPT, when nothing has run.
   redis.defineCommand('takeFromBucket', { numberOfKeys: 1, lua: TAKE_FROM_BUCKET })
@@ -39,26 +45,36 @@ export function createRedisLimiter(
   return {
     async take(accountId) {
       const { capacity, refillPerSecond } = rate
+      const queriedAt = clock()
       const call = redis.takeFromBucket(bucket(accountId), capacity, refillPerSecond)
       const reply = await call.catch(throwRedacted)
       const [isAllowed, debt] = Array.isArray(reply) ? reply : [reply]
       if (isAllowed !== 0 && isAllowed !== 1) throw unexpected('takeFromBucket', reply)
-      return bucketDecision(rate, isAllowed === 1, wholeNumber('takeFromBucket', debt))
+      const decision = bucketDecision(rate, isAllowed === 1, wholeNumber('takeFromBucket', debt))
+      if (!decision.allowed) refusals?.recordEmpty(accountId, debt, queriedAt)
+      return decision
     },
 
-    async blockedSeconds(address) {
-      const call = redis.blockedMs(failures(address), MAX_FAILURES)
-      return toSeconds(wholeNumber('blockedMs', await call.catch(throwRedacted)))
+    blockedSeconds(address) {
+      return secondsLeft('blockedMs', address, () =>
+        redis.blockedMs(failures(address), MAX_FAILURES),
+      )
     },
 
-    async countFailure(address) {
-      const call = redis.countFailure(failures(address), MAX_FAILURES, WINDOW_MS)
-      return toSeconds(wholeNumber('countFailure', await call.catch(throwRedacted)))
+    countFailure(address) {
+      return secondsLeft('countFailure', address, () =>
+        redis.countFailure(failures(address), MAX_FAILURES, WINDOW_MS),
+      )
     },
   }
-}
 
-const toSeconds = (ms: number) => Math.ceil(ms / 1000)
+  async function secondsLeft(script: string, address: string, call: () => Promise<unknown>) {
+    const queriedAt = clock()
+    const ms = wholeNumber(script, await call().catch(throwRedacted))
+    if (ms > 0) refusals?.recordBlock(address, ms, queriedAt)
+    return Math.ceil(ms / 1000)
+  }
+}
 
 function throwRedacted(error: unknown): never {
   throw redactCommand(error)

@@ -1,0 +1,89 @@
+import { afterEach, expect, it } from 'vitest'
+import { parseConfig } from '../../../src/config/config.ts'
+import { monotonicClock } from '../../../src/lib/clock.ts'
+import type { FallbackLimiter } from '../../../src/rate-limit/fallback-limiter.ts'
+import type { LimiterDecision } from '../../../src/rate-limit/limiter.ts'
+import { createMemoryLimiter } from '../../../src/rate-limit/memory-limiter.ts'
+import { openSharedLimiter } from '../../../src/stores/redis/shared-limiter.ts'
+import { ownPrefix, redisServers } from '../../contract/limiters.ts'
+
+const opened: FallbackLimiter[] = []
+afterEach(() => {
+  for (const limiter of opened.splice(0)) limiter.close()
+})
+
+const CAPACITY = 20
+const REFILL_PER_SECOND = 1
+const MAX_FAILURES = 30
+/** A refusal is repeated for at most a second, and a token ends it. */
+const QUERIES_PER_SECOND = 3
+
+/** A process that counts in Redis, and the decisions that it sent there. */
+async function openProcess(urls: readonly string[], prefix: string) {
+  const config = parseConfig({
+    REDIS_URL: urls.join(','),
+    REDIS_PREFIX: prefix,
+    RATE_LIMIT_CAPACITY: `${CAPACITY}`,
+    RATE_LIMIT_REFILL_PER_SECOND: `${REFILL_PER_SECOND}`,
+  })
+  const queries: LimiterDecision[] = []
+  const fallbacks: LimiterDecision[] = []
+  const limiter = await openSharedLimiter(
+    config,
+    urls,
+    createMemoryLimiter(config.rateLimit, monotonicClock),
+    {
+      deadlineMs: 60_000,
+      onFallbackDecision: (decision) => fallbacks.push(decision),
+      instrumentRedis: (decision, call) => {
+        queries.push(decision)
+        return call()
+      },
+      onDegraded() {},
+      onRecovered() {},
+    },
+  )
+  opened.push(limiter)
+  return { limiter, queries, fallbacks }
+}
+
+/** Calls both in turn, 500 times in total, and returns the answers and the duration. */
+async function alternate<T>(calls: readonly (() => Promise<T>)[]) {
+  const startedAt = performance.now()
+  const answers: T[] = []
+  while (answers.length < 500) for (const call of calls) answers.push(await call())
+  return { answers, seconds: Math.ceil((performance.now() - startedAt) / 1000) }
+}
+
+it.each(redisServers)('refused requests of two processes rarely query Redis', async (...urls) => {
+  const prefix = ownPrefix()
+  const processes = [await openProcess(urls, prefix), await openProcess(urls, prefix)]
+  const { answers, seconds } = await alternate(
+    processes.map(
+      ({ limiter }) =>
+        () =>
+          limiter.take('acc_1'),
+    ),
+  )
+  const allowed = answers.filter((decision) => decision.allowed).length
+  expect(allowed).toBeGreaterThanOrEqual(CAPACITY)
+  expect(allowed).toBeLessThanOrEqual(CAPACITY + seconds * REFILL_PER_SECOND)
+  const queries = processes.flatMap((one) => one.queries)
+  expect(queries.length).toBeLessThanOrEqual(allowed + 2 * (1 + seconds) * QUERIES_PER_SECOND)
+  expect(processes.flatMap((one) => one.fallbacks)).toEqual([])
+})
+
+it.each(redisServers)('failures of a blocked address rarely query Redis', async (...urls) => {
+  const prefix = ownPrefix()
+  const processes = [await openProcess(urls, prefix), await openProcess(urls, prefix)]
+  const { answers, seconds } = await alternate(
+    processes.map(
+      ({ limiter }) =>
+        () =>
+          limiter.countFailure('1.2.3.4'),
+    ),
+  )
+  expect(answers.filter((left) => left === 0)).toHaveLength(MAX_FAILURES)
+  const queries = processes.flatMap((one) => one.queries)
+  expect(queries.length).toBeLessThanOrEqual(MAX_FAILURES + 2 * (1 + seconds) * QUERIES_PER_SECOND)
+})
